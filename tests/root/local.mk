@@ -7,6 +7,7 @@ root_tests += \
 	%D%/test-doctor.sh \
 	%D%/test-dry-run.sh \
 	%D%/test-events.sh \
+	%D%/test-elsewhere.sh \
 	%D%/test-every-call.sh \
 	%D%/test-exact.sh \
 	%D%/test-filters.sh \

@@ -1,21 +1,22 @@
 #!/bin/bash
 # Touches: function_graph, the filters and buffers of tracefs; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 5.10 6.1 6.12 new 6.12-rt new-rt arm64-6.12 arm64-16k-6.12
+# kernels: 5.10 6.12
+# long kernels: 6.1 new 6.12-rt new-rt arm64-6.12 arm64-16k-6.12
 #
 # Each option of a recording works on this kernel, or is refused with the reason, as doctor said before.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
 
-groups=/sys/fs/cgroup
-[[ -e $groups/cgroup.procs ]] || mount -t cgroup2 none $groups
-mkdir $groups/ftraced-busy
-(echo "$BASHPID" >$groups/ftraced-busy/cgroup.procs && exec "$udp_pairs" 1000000 --pause-us 5000) >"$work/busy" 2>&1 &
+busy_group=/sys/fs/cgroup/ftraced-busy
+[[ -e /sys/fs/cgroup/cgroup.procs ]] || mount -t cgroup2 none /sys/fs/cgroup
+mkdir "$busy_group"
+(echo "$BASHPID" >"$busy_group/cgroup.procs" && exec "$udp_pairs" 1000000 --pause-us 5000) >"$work/busy" 2>&1 &
 busy=$!
 end_busy() {
         kill "$busy"
         wait "$busy"
-        rmdir $groups/ftraced-busy
+        rmdir "$busy_group"
 }
 cleanup_fn end_busy
 printf '%s\n' udp_sendmsg ip_make_skb >"$work/some"

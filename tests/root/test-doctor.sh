@@ -1,7 +1,8 @@
 #!/bin/bash
 # Touches: sysctls, the tracefs mount, current_tracer; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.1 6.12
+# kernels: 6.12
+# long kernels: 6.1
 #
 # doctor finds each thing that can stand in the way, and says what to do about it.
 . "$(dirname "$0")/../functions.sh"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Touches: function_graph, events, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12 new
+# kernels: 6.12
+# long kernels: new
 #
 # Events beside the calls, and the calls' arguments: what is drawn of them equals the kernel's own
 # `trace` file, whatever cannot be recorded is refused with the reason, and nothing is left behind.

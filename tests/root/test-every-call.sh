@@ -1,7 +1,8 @@
 #!/bin/bash
 # Touches: function_graph, again and again; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.1 6.12
+# kernels: 6.12
+# long kernels: 6.1
 #
 # Whoever arms or disarms may die after any system call: the next one puts everything back, and at no
 # time is the filter empty while a tracer is on.

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback), control groups; needs root, such a kernel and two CPUs.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.1 6.12
+# kernels: 6.12
+# long kernels: 6.1
 #
 # Whose calls, where, which and by what clock: each filter shows in what is recorded.
 # Only here: the filters of a recording: --pid, --cpus, --notrace, clocks and so on.

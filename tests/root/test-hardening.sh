@@ -1,7 +1,8 @@
 #!/bin/bash
 # Touches: installs ftraced, systemd units, users, function_graph; needs a guest in which systemd is process 1.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12 arm64-6.12
+# kernels: 6.12
+# long kernels: 6.12-rt arm64-6.12 arm64-16k-6.12
 # needs: systemd
 . "$(dirname "$0")/../functions.sh"
 require_kernel

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Touches: function_graph; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12 new
+# kernels: 6.12
+# long kernels: new
 #
 # What ordinary work calls stays unhooked when function_graph has more than one user, which 6.12 makes difficult
 # (daemon/tracer/controller-hooks.c).  What the kernel does is asked, not what was written.

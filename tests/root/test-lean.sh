@@ -1,7 +1,8 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12 arm64-6.12
+# kernels: 6.12
+# long kernels: 6.12-rt arm64-6.12 arm64-16k-6.12
 #
 # What was learned is what is hooked; with --lean=full no call is missing, with auto others pay little.
 . "$(dirname "$0")/../functions.sh"

@@ -2,6 +2,7 @@
 # Touches: installs ftraced, systemd units, function_graph; needs a guest in which systemd is process 1.
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12
+# long kernels: 6.12-rt arm64-6.12 arm64-16k-6.12
 # needs: systemd
 #
 # One recording over kills, restarts, a thread that hangs and an upgrade of the service loses nothing;

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12 arm64-6.12
+# kernels: 6.12
+# long kernels: 6.12-rt new-rt arm64-6.12 arm64-16k-6.12
 #
 # A recording is the same before and after it is sealed, but for its size, and who seals it is locked up.
 # Only here: how few bytes an event takes, and that a worker as the kernel locked it up can do its work.

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback), puts the machine to sleep; needs root and a guest that can be.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12 new
+# kernels: 6.12
+# long kernels: new
 # needs: memory with jq timeout
 #
 # The machine sleeps while a session records, as deep as it can: no call is lost or half, the

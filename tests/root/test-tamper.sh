@@ -1,7 +1,8 @@
 #!/bin/bash
 # Touches: function_graph and the control files of a session; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.1 6.12
+# kernels: 6.12
+# long kernels: 6.1
 #
 # What somebody else does to a session's tracing is noticed within a second, and is a gap with its cause.
 # Only here: that each control file of a kernel tells of others' writes, also of those that were taken back.

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12 arm64-6.12 arm64-16k-6.12
+# kernels: 6.12
+# long kernels: 6.12-rt arm64-6.12 arm64-16k-6.12
 #
 # A fetched trace.dat is for trace-cmd what its own recording of the same load is, and has with the
 # symbols and formats that occur what it has with all of them.

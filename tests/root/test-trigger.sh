@@ -1,7 +1,8 @@
 #!/bin/bash
 # Touches: function_graph, event and function triggers; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 6.12 new
+# kernels: 6.12
+# long kernels: new
 #
 # Triggers on a real kernel: functions, events with a filter, slow calls, counts; the kernel switches
 # by itself, a flight recorder keeps what led up to it, and nothing of it is left behind.

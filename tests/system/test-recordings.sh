@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../functions.sh"
 requires jq
 
-for kernel in 6.1 6.12 new; do
+for kernel in 6.1 6.12 new arm64-16k-6.12; do
         name=udp_sendmsg-$kernel
         exits "$kernel: the recording is drawn" 0 \
                 ftracectl report --store "$top_srcdir/tests/data" "$name"
@@ -37,9 +37,12 @@ for kernel in 6.1 6.12 new; do
 done
 
 exits 'all are listed' 0 ftracectl list --store "$top_srcdir/tests/data" --no-legend
-is 'all are listed, a line each' "$(wc -l <"$out")" 3
+is 'all are listed, a line each' "$(wc -l <"$out")" 4
 events=$(ftracectl check --json --store "$top_srcdir/tests/data" udp_sendmsg-6.1 | jq .records)
 is 'with its events' "$(awk '/^udp_sendmsg-6.1 / { gsub(",", ""); print $(NF - 3) }' "$out")" "$events"
+exits 'those of two architectures are compared' 0 \
+        ftracectl diff --store "$top_srcdir/tests/data" udp_sendmsg-6.12 udp_sendmsg-arm64-16k-6.12
+says 'function by function' 'do_softirq_own_stack' "$out"
 exits 'one that is not there is not found' 3 ftracectl report --store "$top_srcdir/tests/data" nosuch
 says 'one that is not there is named' nosuch
 

@@ -3,7 +3,13 @@
 /* What the kernel printed of a buffer, and the recording of the same buffer, are the same steps. */
 
 #include "calls/playback.h"
+#include "codec/page-maker.h"
+#include "decode/records.h"
+#include "segment-map.h"
+#include "store/page.h"
+#include "store/segment.h"
 #include "store/store.h"
+#include "scratch.h"
 #include "text-file.h"
 
 /* A text has as many digits of a duration as fit its column. */
@@ -26,19 +32,20 @@ static void expect_same(const Step *text, const Step *recorded) {
         }
 }
 
-static void compare(const char *name) {
+/* The text of @name and the recording of that name in @store_path. */
+static void compare_in(const char *store_path, const char *name) {
         _cleanup_(text_trace_freep) TextTrace *t = NULL;
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(playback_freep) Playback *p = NULL;
-        _cleanup_free_ char *data = data_path(""), *file = NULL, *problem = NULL;
+        _cleanup_free_ char *file = NULL, *problem = NULL;
         _cleanup_(store_freep) Store *store = NULL;
         size_t n = 0;
         Step x, y;
 
         ck_assert_int_gt(asprintf(&file, "%s.trace", name), 0);
         t = trace_of_file(file);
-        ck_assert_int_eq(store_open(&store, data), 0);
+        ck_assert_int_eq(store_open(&store, store_path), 0);
         ck_assert_int_eq(store_open_session(store, name, &dir), 0);
         ck_assert_int_eq(session_dir_read_meta(dir, &meta), 0);
         ck_assert_int_eq(playback_open(&p, dir, meta, &problem), 0);
@@ -53,6 +60,12 @@ static void compare(const char *name) {
         ck_assert_uint_gt(n, 1000);
 }
 
+static void compare(const char *name) {
+        _cleanup_free_ char *data = data_path("");
+
+        compare_in(data, name);
+}
+
 START_TEST(a_text_of_6_1_is_its_recording)
         { compare("udp_sendmsg-6.1"); }
 END_TEST
@@ -65,5 +78,93 @@ START_TEST(a_text_of_7_2_is_its_recording)
         { compare("udp_sendmsg-new"); }
 END_TEST
 
+START_TEST(a_text_of_arm64_with_pages_of_16_kib_is_its_recording)
+        { compare("udp_sendmsg-arm64-16k-6.12"); }
+END_TEST
+
+static void replace(const char *path, const char *old, const char *new) {
+        _cleanup_free_ char *text = NULL;
+        size_t n;
+        char *at;
+        FILE *f;
+
+        ck_assert_int_eq(file_read(AT_FDCWD, path, &text, &n, 1 << 20), 0);
+        at = strstr(text, old);
+        ck_assert_ptr_nonnull(at);
+        f = fopen(path, "we");
+        ck_assert_ptr_nonnull(f);
+        ck_assert_int_gt(fprintf(f, "%.*s%s%s", (int) (at - text), text, new, at + strlen(old)), 0);
+        ck_assert_int_eq(fclose(f), 0);
+}
+
+static void write_page(SegmentWriter *w, PageMaker *m) {
+        const void *page = page_maker_finish(m);
+
+        ck_assert_ptr_nonnull(page);
+        ck_assert_int_eq(write_full(segment_writer_fd(w), page, m->page_bytes), 0);
+        segment_publish(w, m->page_bytes);
+}
+
+/* The same records in pages of another size. */
+static void repage(const char *session, unsigned cpu, uint32_t page_bytes) {
+        _cleanup_page_maker_ PageMaker m;
+        _cleanup_(segment_freep) Segment *s = NULL;
+        _cleanup_close_ int cpu_fd = -EBADF;
+        char path[PATH_MAX + 128];
+        SegmentWriter *w;
+
+        (void) snprintf(path, sizeof(path), "%s/cpu%u", session, cpu);
+        cpu_fd = dir_open(AT_FDCWD, path);
+        ck_assert_int_ge(cpu_fd, 0);
+        ck_assert_int_eq(segment_take_fd(&s, openat(cpu_fd, "00000000.seg", O_RDONLY | O_CLOEXEC)),
+                         0);
+        ck_assert_int_eq(unlinkat(cpu_fd, "00000000.seg", 0), 0);
+        ck_assert_int_eq(
+                segment_create(&w, cpu_fd, 0, UINT64_MAX, cpu, page_bytes, "3b5f6afce4287367"), 0);
+        ck_assert_int_eq(page_maker_init(&m, page_bytes), 0);
+        for (uint64_t i = 0; i < segment_header(s)->n_pages; i++) {
+                const uint8_t *page = segment_page(s, i);
+                PageInfo info;
+                Records records;
+                Record r;
+
+                ck_assert_int_eq(page_parse(&info, page, 4096, false), 0);
+                records_init(&records, page + PAGE_HEADER_BYTES, info.n_payload, info.timestamp,
+                             false);
+                while (records_next(&records, &r) == 0) {
+                        if (page_maker_add(&m, r.timestamp_ns, r.data, r.n_data) == 0)
+                                continue;
+                        write_page(w, &m);
+                        ck_assert_int_eq(page_maker_add(&m, r.timestamp_ns, r.data, r.n_data), 0);
+                }
+        }
+        write_page(w, &m);
+        ck_assert_int_eq(segment_writer_close(w, NULL), 0);
+}
+
+/* As arm64 and ppc64 can have them; no kernel of Debian's has.  The store is a shell's copy. */
+START_TEST(in_pages_of_64_kib_a_recording_is_the_same)
+        {
+                static const char name[] = "udp_sendmsg-6.12";
+                _cleanup_scratch_ Scratch scratch = scratch_new();
+                _cleanup_free_ char *data = data_path("");
+                char command[5 * PATH_MAX], session[PATH_MAX + 64], path[PATH_MAX + 128];
+
+                (void) snprintf(command, sizeof(command),
+                                "cp -r '%s/sessions' '%s/symbols' '%s' && chmod -R u+w '%s'", data,
+                                data, scratch.path, scratch.path);
+                ck_assert_int_eq(system(command), 0);
+                (void) snprintf(session, sizeof(session), "%s/sessions/%s", scratch.path, name);
+                for (unsigned cpu = 0; cpu < 2; cpu++)
+                        repage(session, cpu, 65536);
+                (void) snprintf(path, sizeof(path), "%s/session.json", session);
+                replace(path, "\"page_bytes\": 4096", "\"page_bytes\": 65536");
+                (void) snprintf(path, sizeof(path), "%s/tracing/events/header_page", session);
+                replace(path, "size:4080;", "size:65520;");
+                compare_in(scratch.path, name);
+        }
+END_TEST
+
 UNIT_MAIN("text-same", a_text_of_6_1_is_its_recording, a_text_of_6_12_is_its_recording,
-          a_text_of_7_2_is_its_recording)
+          a_text_of_7_2_is_its_recording, a_text_of_arm64_with_pages_of_16_kib_is_its_recording,
+          in_pages_of_64_kib_a_recording_is_the_same)
