@@ -121,6 +121,9 @@ static int open_group(const Tracefs *fs, const char *path) {
                 path = below;
         path += strspn(path, "/");
         fd = syscall(SYS_openat2, root_fd, *path ? path : ".", &how, sizeof(how));
+        if (fd < 0 && errno == ENOSYS) /* before linux 5.6; the name has no ".." (base/name.h) */
+                fd = openat(root_fd, *path ? path : ".",
+                            O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0)
                 return errno == EXDEV || errno == ENOTDIR ? -ENOENT : ORIGIN(-errno);
         return (int) fd;

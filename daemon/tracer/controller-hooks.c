@@ -16,8 +16,10 @@
 #include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
-/* What is listed first where nothing was: the kernel makes room in the new table for as many as the old one had,
- * and with none all of 40,000 would be in one row, five seconds (linux 6.12 kernel/trace/ftrace.c, append_hashes()). */
+/* What is listed first where fewer than TOO_FEW are: the kernel makes room in the new table for as many as the old one
+ * had, and with one row all of 40,000 would be in it, five seconds (linux 6.12 kernel/trace/ftrace.c,
+ * append_hashes()). */
+#define TOO_FEW 64
 #define FEW 1000
 
 int tracer_read_hooks(const Tracer *t, const char *file, Hooks *ret) {
@@ -65,20 +67,28 @@ static int plan_few(Tracer *t, Plan *p, const Hooks *all) {
         return r < 0 ? r : 1;
 }
 
+int tracer_plan_list(Tracer *t, Plan *p, const Hooks *all) {
+        _cleanup_(hooks_done) Hooks now = {};
+        int r = tracer_read_hooks(t, "set_ftrace_filter", &now), is_few = 0;
+
+        if (r >= 0 && now.names.n < MIN((size_t) TOO_FEW, all->names.n))
+                r = is_few = plan_few(t, p, all);
+        if (r >= 0)
+                r = instance_plan_hooks(t->instance, p, t->c->ledger, t->claim->session, all);
+        return r < 0 ? r : is_few;
+}
+
 static int plan_listed(Tracer *t, Plan *p, const LeanChoice *choice) {
-        _cleanup_(hooks_done) Hooks listed = {}, now = {}, none = {};
+        _cleanup_(hooks_done) Hooks listed = {}, none = {};
         bool is_wide = choice->hooks.names.n == 0;
         const char *session = t->claim->session;
         int r, is_few = 0;
 
         r = is_wide ? tracer_list_hooks(t, &choice->not_hooked, &listed) : 0;
         if (r >= 0 && is_wide)
-                r = tracer_read_hooks(t, "set_ftrace_filter", &now);
-        if (r >= 0 && is_wide && now.names.n == 0)
-                r = is_few = plan_few(t, p, &listed);
-        if (r >= 0)
-                r = instance_plan_hooks(t->instance, p, t->c->ledger, session,
-                                        is_wide ? &listed : &choice->hooks);
+                r = is_few = tracer_plan_list(t, p, &listed);
+        else if (r >= 0)
+                r = instance_plan_hooks(t->instance, p, t->c->ledger, session, &choice->hooks);
         if (r >= 0)
                 r = instance_plan_not_hooked(t->instance, p, t->c->ledger, session,
                                              is_wide ? &none : &choice->not_hooked);

@@ -120,6 +120,7 @@ void tracer_free(Tracer *t);
  *   - tracer_read_hooks() the functions that a file of @t names now
  *   - tracer_is_crowded() whether "all but these" has to be a list of all the others
  *   - tracer_list_hooks() that list
+ *   - tracer_plan_list() steps that write it; 1: only few functions are in between
  *   - tracer_plan_choice() steps that change what is hooked for a tracer that is on; 1: only few functions are
  *     in between
  *   - controller_tell_crowded() before @newcomer is switched on
@@ -127,6 +128,7 @@ void tracer_free(Tracer *t);
 int tracer_read_hooks(const Tracer *t, const char *file, Hooks *ret);
 bool tracer_is_crowded(const Tracer *t);
 int tracer_list_hooks(const Tracer *t, const Hooks *not_hooked, Hooks *ret);
+int tracer_plan_list(Tracer *t, Plan *p, const Hooks *all);
 int tracer_plan_choice(Tracer *t, Plan *p, const LeanChoice *choice);
 void controller_tell_crowded(Controller *c, const Tracer *newcomer);
 /* controller-trigger.c.  Of a session that waits armed: the roots, unless @lean says what is hooked. */

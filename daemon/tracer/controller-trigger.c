@@ -170,25 +170,30 @@ bool tracer_can_wait(const Tracer *t, const SessionMeta *m) {
         return !t->waits && m->n_hooked == 0;
 }
 
-static int hook(Tracer *t, const Hooks *hooks) {
-        _cleanup_plan_ Plan plan = {};
+static int apply(Tracer *t, Plan *p) {
         const char *file = NULL;
         Controller *c = t->c;
-        int r;
+        int r = ledger_commit(c->ledger, c->fs.path);
 
-        background_settle(c->background);
-        r = instance_plan_hooks(t->instance, &plan, c->ledger, t->claim->session, hooks);
         if (r >= 0)
-                r = ledger_commit(c->ledger, c->fs.path);
-        if (r >= 0)
-                r = plan_apply(&plan, &c->fs, &file);
+                r = plan_apply(p, &c->fs, &file);
         ledger_mark(c->ledger, &c->fs);
         return r;
+}
+
+static int hook(Tracer *t, const Hooks *hooks) {
+        _cleanup_plan_ Plan plan = {};
+        int r;
+
+        background_settle(t->c->background);
+        r = instance_plan_hooks(t->instance, &plan, t->c->ledger, t->claim->session, hooks);
+        return r < 0 ? r : apply(t, &plan);
 }
 
 /* All but what set_ftrace_notrace has. */
 static int hook_rest(Tracer *t) {
         _cleanup_(hooks_done) Hooks not_hooked = {}, listed = {};
+        _cleanup_plan_ Plan plan = {};
         int r;
 
         if (!tracer_is_crowded(t))
@@ -197,9 +202,13 @@ static int hook_rest(Tracer *t) {
         r = functions_load(&t->c->functions, &t->c->fs);
         if (r >= 0)
                 r = tracer_read_hooks(t, "set_ftrace_notrace", &not_hooked);
-        if (r >= 0 && not_hooked.names.n > 0)
+        if (r >= 0 && not_hooked.names.n == 0)
+                return hook(t, &listed);
+        if (r >= 0)
                 r = tracer_list_hooks(t, &not_hooked, &listed);
-        return r < 0 ? r : hook(t, &listed);
+        if (r >= 0)
+                r = tracer_plan_list(t, &plan, &listed);
+        return r < 0 ? r : apply(t, &plan);
 }
 
 int tracer_hook_all(Tracer *t) {
