@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Versions: the tags of linux.git in which the file, the word or the tracepoint appears first. */
+/* Versions: where the file, the word or the tracepoint appears first. */
 
 #include <errno.h>
 #include <sys/utsname.h>

@@ -206,6 +206,7 @@ static int hook_rest(Tracer *t) {
                 return hook(t, &listed);
         if (r >= 0)
                 r = tracer_list_hooks(t, &not_hooked, &listed);
+        background_settle(t->c->background); /* the list may have been read meanwhile */
         if (r >= 0)
                 r = tracer_plan_list(t, &plan, &listed);
         return r < 0 ? r : apply(t, &plan);
