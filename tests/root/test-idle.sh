@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: it waits for the daemon to do nothing
 # kernels: 6.12
 #
 # A session in which nothing happens costs next to nothing: the daemon wakes less than once a second,

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: its waits are for what the daemon looks at every 15 s
 # kernels: 6.12
 #
 # With --lean=auto what is hooked changes while a session records: without what others call often, and with what was

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph and the control files of a session; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: somebody else changes each control file in turn
 # kernels: 6.12
 # long kernels: 6.1
 #

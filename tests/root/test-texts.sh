@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: the same buffer in six forms
 # kernels: 6.12
 #
 # The texts that the kernel prints of one buffer are the same calls to us: its trace file, what

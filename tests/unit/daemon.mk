@@ -45,7 +45,7 @@ unit_tests += %D%/test-tamper
 %C%_test_transition_LDADD  = $(daemon_test_libs)
 
 # The controller's kernel is a directory whose system calls are wrapped.
-unit_tests += %D%/test-controller %D%/test-functions %D%/test-control %D%/test-override
+unit_tests += %D%/test-functions %D%/test-control %D%/test-override
 %C%_test_override_SOURCES = %D%/test-override.c %D%/fake-kernel.c %D%/fake-kernel.h
 %C%_test_override_CFLAGS  = $(daemon_test_cflags)
 %C%_test_override_LDFLAGS = $(%C%_test_controller_LDFLAGS)

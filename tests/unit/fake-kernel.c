@@ -17,6 +17,7 @@
 #include "base/io.h"
 #include "base/strv.h"
 #include "fake-kernel.h"
+#include "unit.h"
 
 #define MAX_FDS 1024
 #define ALL_ENABLED "#### all functions enabled ####\n"
@@ -97,13 +98,13 @@ static const struct {
 
 static void put(int fd, const char *path, const char *text) {
         char parent[PATH_MAX];
-        int file;
+        int file = __real_openat(fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-        for (const char *s = strchr(path, '/'); s; s = strchr(s + 1, '/')) {
+        for (const char *s = strchr(path, '/'); file < 0 && s; s = strchr(s + 1, '/')) {
                 (void) snprintf(parent, sizeof(parent), "%.*s", (int) (s - path), path);
                 (void) __real_mkdirat(fd, parent, 0700);
+                file = __real_openat(fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         }
-        file = __real_openat(fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         ck_assert_int_ge(file, 0);
         ck_assert_int_eq(__real_write(file, text, strlen(text)), (ssize_t) strlen(text));
         (void) __real_close(file);
