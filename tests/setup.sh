@@ -53,7 +53,7 @@ apt_patiently() { # WORD...
 
 # Installs what is missing of these packages; as an ordinary user says how.
 install_packages() { # PACKAGE...
-        local p missing=()
+        local p try missing=()
 
         command -v dpkg-query >/dev/null || {
                 echo "This is not Debian; install what these packages of Debian 12 have: $*" >&2
@@ -68,10 +68,15 @@ install_packages() { # PACKAGE...
                 return 1
         fi
         say "Installing ${missing[*]}"
-        if ! { apt_patiently update && apt_patiently install -y --no-install-recommends "${missing[@]}"; }; then
-                echo "apt-get could not install: ${missing[*]}" >&2
-                return 1
-        fi
+        # A mirror that is being updated has lists that do not match for a while, perhaps of an architecture that
+        # nobody asks for here.  apt goes on with those that it has, and so can its caller.
+        for try in 1 2 3; do
+                apt_patiently update || echo "Not all lists of packages are new; trying with those that are there (try $try of 3)."
+                ! apt_patiently install -y --no-install-recommends "${missing[@]}" || return 0
+                [[ $try == 3 ]] || sleep 20
+        done
+        echo "apt-get could not install: ${missing[*]}" >&2
+        return 1
 }
 
 # configure lives in the source tree; it is made if there is none, or if its sources are newer.
