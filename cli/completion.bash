@@ -71,6 +71,7 @@ __ftracectl_options() { # VERB
         top) echo "$filter --by= --sort= --limit= --corrected --keep-going -j --json" ;;
         tree) echo "$filter --min= --callers= --corrected --keep-going -j --json" ;;
         slow) echo "$filter -n --number= --min= --corrected --keep-going -j --json" ;;
+        why) echo "$filter --against= --failed --limit= --keep-going -j --json" ;;
         waits) echo "$filter --limit= --keep-going -j --json" ;;
         hist) echo "$filter --limit= --linear --keep-going -j --json" ;;
         calls) echo "$filter --limit= --keep-going -j --json" ;;
@@ -94,7 +95,7 @@ __ftracectl_options() { # VERB
 
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-        local verbs='run start arm trigger snapshot stop follow status list show report top tree slow hist calls waits
+        local verbs='run start arm trigger snapshot stop follow status list show report top tree slow why hist calls waits
                 diff learn check verify fetch export keep remove pin unpin seal vacuum cat-config functions profile schedule metrics doctor help version'
         local verb= action= word value i
         local -a where=()
@@ -117,7 +118,7 @@ _ftracectl() {
                         --budget | --max-hooked | --max-event-rate | --max-write-rate | --max-cpu | \
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
                         --color | --task | --cpu | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
-                        --option | --output | --socket | --store | --size | --time | --sessions | \
+                        --option | --output | --against | --socket | --store | --size | --time | --sessions | \
                         --config-root | --compress | --calendar | --randomize | --max-per-day | --at | --in | --host | --hosts | -H | \
                         -n | -p | -o | -O)
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i++))
@@ -200,7 +201,7 @@ _ftracectl() {
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}"; __ftracectl_functions "$cur") ;;
         stop | trigger | snapshot | remove | pin | unpin)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}") ;;
-        show | report | top | tree | slow | hist | calls | waits | diff | learn | check | verify | fetch | export | keep)
+        show | report | top | tree | slow | why | hist | calls | waits | diff | learn | check | verify | fetch | export | keep)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}")
                 [[ ${#COMPREPLY[@]} -gt 0 ]] || __ftracectl_offer_files "$cur" -f ;;
         esac

@@ -114,6 +114,7 @@ ftracectl_SOURCES = \
 	%D%/verbs/store/verb-vacuum.c \
 	%D%/verbs/store/verb-verify.c \
 	%D%/verbs/read/verb-waits.c \
+	%D%/verbs/read/verb-why.c \
 	%D%/options/verb.h
 ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
 ftracectl_LDADD = $(verb_libs) $(export_libs) -lm $(SYSTEMD_LIBS)

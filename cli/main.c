@@ -92,6 +92,13 @@ static const Verb verbs[] = {
           OPTIONS_SLOW | OPTIONS_TREE | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
                   OPTIONS_JSON,
           1, 1, verb_slow },
+        { "why", "SOURCE [ROOT] [OPTIONS]", "show what slow calls have that usual ones do not",
+          "Compares the slowest hundredth of the calls of ROOT (default: the root with the most\n"
+          "time), path by path, with the middle half of all; with --slower=TIME, the calls that\n"
+          "took so long; with --from and --to, --failed or --against, these with all others.\n"
+          "The causes add up to the difference.  P is corrected for their number.\n",
+          OPTIONS_WHY | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2,
+          verb_why },
         { "waits", "SOURCE [OPTIONS]", "show where calls waited and who woke them",
           "Needs a recording made with --sched.  WAITED is the time off the CPU, WAKE-UP the\n"
           "part of it after being woken, as a median.\n",

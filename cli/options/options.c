@@ -230,6 +230,10 @@ static const Option options[] = {
           "call; \"p99\": the slowest hundredth of each root" },
         { "keep-failed",    0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_FLAG, AT(filter.keep_failed), NULL,
           "only calls of roots that return an error, or also those; see --retval" },
+        { "against",        0,  OPTIONS_WHY,    OPTION_TEXT,     AT(why.against), "SOURCE",
+          "compare with the calls of another recording" },
+        { "failed",         0,  OPTIONS_WHY,    OPTION_FLAG,     AT(why.failed), NULL,
+          "compare calls that return an error with the others; see --retval" },
         { "buffer",         0,  OPTIONS_FILTER | OPTIONS_FETCH | OPTIONS_VERIFY | OPTIONS_BUFFER | OPTIONS_LEARN, OPTION_TEXT, AT(buffer), "NAME",
           "which tracing instance of a trace.dat to read, \"top\" for the top-level\n"
           "buffer; \"show\" lists them" },

@@ -57,6 +57,7 @@ enum {
 /* No int has these. */
 #define OPTIONS_LIST (UINT64_C(1) << 31)  /* how many */
 #define OPTIONS_LEARN (UINT64_C(1) << 32) /* from what */
+#define OPTIONS_WHY (UINT64_C(1) << 33)   /* what to compare with what */
 
 /* --color */
 #define NTH_TRACE_ALL INT_MAX
@@ -85,6 +86,12 @@ typedef struct FetchOptions {
         bool full, v6, v7;
         const char *compress;
 } FetchOptions;
+
+/* Which calls are compared with which; the rest is in FilterOptions and the spec. */
+typedef struct WhyOptions {
+        const char *against;
+        bool failed;
+} WhyOptions;
 
 /* How what was read is added up and shown. */
 typedef struct AnalysisOptions {
@@ -118,6 +125,7 @@ typedef struct Options {
         FilterOptions filter;
         FetchOptions fetch;
         AnalysisOptions analysis;
+        WhyOptions why;
         const char *output;
         uint64_t vacuum_bytes, vacuum_age_ns, vacuum_sessions; /* 0: not said */
         bool dry_run;

@@ -21,6 +21,7 @@ struct CallTree {
         CallNode root;
         Chunk *chunks; /* the first is the one that is being filled */
         size_t n_in_chunk, n_nodes;
+        uint32_t last_id;
         Hash nodes; /* by parent and function */
 };
 
@@ -57,6 +58,7 @@ static CallNode *look_up(CallTree *t, CallNode *parent, const Function *function
                 .parent = parent,
                 .next = parent->children,
                 .level = parent->level + 1,
+                .id = ++t->last_id,
                 .min_ns = UINT64_MAX,
         };
         parent->children = node;
@@ -232,6 +234,7 @@ void call_tree_clear(CallTree *t) {
                 hash_done(&t->nodes);
         hash_clear(&t->nodes);
         t->n_in_chunk = t->n_nodes = 0;
+        t->last_id = 0;
         t->root = (CallNode){ .min_ns = UINT64_MAX };
 }
 

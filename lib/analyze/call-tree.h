@@ -32,6 +32,7 @@ typedef struct CallNode {
         const Function *function; /* NULL: the root */
         struct CallNode *parent, *children, *next;
         int32_t level;    /* root: 0, outermost calls: 1 */
+        uint32_t id;      /* in the order in which they were made, so callers first; root: 0 */
         uint64_t n;       /* calls */
         uint64_t n_cut;   /* of them, those with lower bounds */
         uint64_t n_below; /* calls anywhere below */

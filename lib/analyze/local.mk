@@ -4,12 +4,18 @@ noinst_LIBRARIES += %D%/libanalyze.a
 %C%_libanalyze_a_SOURCES = \
 	%D%/alike.c \
 	%D%/alike.h \
+	%D%/anatomy.c \
+	%D%/anatomy.h \
 	%D%/breakdown.c \
 	%D%/breakdown.h \
 	%D%/by-root.c \
 	%D%/by-root.h \
 	%D%/call-tree.c \
 	%D%/call-tree.h \
+	%D%/chance.c \
+	%D%/chance.h \
+	%D%/cohorts.c \
+	%D%/cohorts.h \
 	%D%/diff.c \
 	%D%/diff.h \
 	%D%/held.c \
@@ -31,5 +37,11 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/sched.c \
 	%D%/sched.h \
 	%D%/waits.c \
-	%D%/waits.h
+	%D%/waits.h \
+	%D%/why.c \
+	%D%/why.h \
+	%D%/why-factors.c \
+	%D%/why-sentence.c \
+	%D%/why-sentence.h \
+	%D%/why-test.c
 analyze_libs = %D%/libanalyze.a $(calls_libs)

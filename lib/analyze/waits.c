@@ -12,19 +12,21 @@ struct Waits {
         Hash by_hash; /* the rows */
 };
 
-const Function *waits_function(const CallWait *wait) {
+bool waits_is_scheduler(const Function *function) {
         static const char *const names[] = { "schedule", "__schedule", "io_schedule",
                                              "preempt_schedule", "__cond_resched" };
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (startswith(function->label, names[i]))
+                        return true;
+        return false;
+}
+
+const Function *waits_function(const CallWait *wait) {
         const Frame *f = wait->frame;
 
-        for (; f > wait->stack->frames; f--) {
-                bool is_scheduler = false;
-
-                for (size_t i = 0; i < ELEMENTSOF(names) && !is_scheduler; i++)
-                        is_scheduler = startswith(f->function->label, names[i]) != NULL;
-                if (!is_scheduler)
-                        break;
-        }
+        while (f > wait->stack->frames && waits_is_scheduler(f->function))
+                f--;
         return f->function;
 }
 

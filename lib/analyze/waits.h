@@ -28,6 +28,8 @@ typedef struct WaitsRow {
 int waits_new(Waits **ret, Pairing *pairing);
 /* Those that took most first; valid until it is freed. */
 const WaitsRow *const *waits_rows(Waits *w, size_t *ret_n);
+/* Whether a function is only the scheduler's own. */
+bool waits_is_scheduler(const Function *function);
 /* The function of a row that @wait counts in. */
 const Function *waits_function(const CallWait *wait);
 Waits *waits_free(Waits *w);

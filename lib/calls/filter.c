@@ -143,9 +143,8 @@ static int begin_tree(Filter *f, FilterTask *t, const Step *step) {
         return 0;
 }
 
-/* As the kernel guesses: a 32 bit function leaves the upper half 0.
- * Source: linux 6.12 kernel/trace/trace_functions_graph.c, print_graph_retval(). */
-static bool is_error(uint64_t retval) {
+/* Source: linux 6.12 kernel/trace/trace_functions_graph.c, print_graph_retval(). */
+bool filter_is_error(uint64_t retval) {
         if (retval <= UINT32_MAX)
                 retval = (uint64_t) (int64_t) (int32_t) (uint32_t) retval;
         return retval >= (uint64_t) -ERROR_MAX;
@@ -159,7 +158,7 @@ static bool is_kept(const FilterSpec *spec, const Tree *tree, uint64_t duration_
 
         if ((spec->keep_ns > 0 || spec->keep_limits) && duration_ns >= limit_ns)
                 return true;
-        return spec->keep_failed && end && end->has_retval && is_error(end->retval);
+        return spec->keep_failed && end && end->has_retval && filter_is_error(end->retval);
 }
 
 /* @end: its last step; NULL: that was not seen. */

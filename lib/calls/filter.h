@@ -61,6 +61,10 @@ typedef struct FilterSpec {
         bool keep_failed;
 } FilterSpec;
 
+/* Whether a function that returned @retval has failed, as the kernel guesses: a 32 bit one leaves the upper half
+ * 0. */
+bool filter_is_error(uint64_t retval);
+
 /* Whether anything is left out at all. */
 bool filter_spec_is_empty(const FilterSpec *spec);
 /* Whether filter_rank() must come first. */

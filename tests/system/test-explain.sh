@@ -120,7 +120,7 @@ if command -v python3 >/dev/null; then
         # known by name, one with switches.
         for what in "${recordings[*]} udp_sendmsg-6.12" "$graph" "$stap" "$work/wakes.txt"; do
                 read -ra words <<<"$what"
-                for verb in top tree hist slow; do
+                for verb in top tree hist slow why; do
                         exits "$verb of ${words[-1]##*/} conforms" 0 conforms $verb $verb "${words[@]}"
                 done
                 exits "calls of ${words[-1]##*/} conform" 0 conforms calls calls "${words[@]}" '*'

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What slow calls of a root have that usual ones have not: one sentence, and the causes that the
+ * difference is the sum of. */
+
+#include <math.h>
+
+#include "analyze/why-sentence.h"
+#include "base/name.h"
+#include "cli/options/verb.h"
+#include "cli/source/chosen.h"
+#include "cli/terminal/table.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/counting.h"
+
+#define LIMIT_DEFAULT 10
+#define SHARE_SHOWN 0.005 /* unless more are asked for */
+#define FACTORS_SHOWN 3
+#define FACTOR_SHARE_MIN 0.1
+
+typedef struct Sides {
+        Counting now, before; /* before: of --against, or nothing */
+        Anatomy *anatomy;
+} Sides;
+
+static void sides_done(Sides *s) {
+        anatomy_free(s->anatomy);
+        counting_done(&s->now);
+        counting_done(&s->before);
+}
+
+/* --- the cohorts ------------------------------------------------------------------------------ */
+
+/* Which way of choosing was asked for; an exit status. */
+static int choose(const Options *o, CohortsSpec *ret) {
+        bool by_window = o->filter.from || o->filter.to;
+
+        if ((o->spec.slower_ns > 0) + by_window + o->why.failed + (o->why.against != NULL) > 1)
+                return failed(STATUS_USAGE,
+                              "--slower, --from and --to, --failed, and --against each say which "
+                              "calls are the slow ones: give one of them.");
+        *ret = (CohortsSpec){ .by = o->spec.slower_ns > 0 ? COHORTS_BY_DURATION
+                                    : by_window           ? COHORTS_BY_WINDOW
+                                    : o->why.failed       ? COHORTS_BY_FAILURE
+                                    : o->why.against      ? COHORTS_BY_SOURCE
+                                                          : COHORTS_BY_SLOWEST,
+                              .slower_ns = o->spec.slower_ns };
+        return STATUS_OK;
+}
+
+/* When the window is, once it is known when the recording begins. */
+static int find_window(const Options *o, const Sides *s, CohortsSpec *spec) {
+        const Reading *reading = &s->now.reading;
+        _cleanup_filtering_ Filtering window = {};
+        uint64_t begin_ns = s->anatomy->n_calls > 0 ? UINT64_MAX : 0;
+        const char *problem;
+        int status = filtering_init(&window, o);
+
+        if (status != STATUS_OK)
+                return status;
+        for (size_t i = 0; i < s->anatomy->n_calls; i++)
+                begin_ns = MIN(begin_ns, s->anatomy->calls[i].start_ns);
+        if (reading->playback)
+                (void) stream_begin(reading->playback->stream, &begin_ns);
+        if (filtering_resolve(&window, reading_meta(reading), begin_ns, &problem) != 0)
+                return failed(STATUS_FAILED, "\"%s\" cannot be read: %s.", o->words.items[0],
+                              problem);
+        spec->from_ns = window.spec.from_ns;
+        spec->to_ns = window.spec.to_ns;
+        return STATUS_OK;
+}
+
+/* --- drawn ------------------------------------------------------------------------------------ */
+
+static void add_p(Table *t, double p) {
+        if (isnan(p))
+                table_add(t, " ");
+        else
+                table_add(t, p <= 0.001 ? "<=0.001" : "%.3f", p);
+}
+
+static void add_cause(Table *t, const WhyCause *c) {
+        _cleanup_buf_ Buf text = BUF_INIT;
+
+        table_add(t, "%.1f%%", 100 * c->share);
+        table_add(t, "%s", FIGURE_CHANGE(c->change_ns));
+        table_add(t, "%s", FIGURE_MEAN(c->slow_ns));
+        table_add(t, "%s", FIGURE_MEAN(c->usual_ns));
+        table_add(t, "%.2f", c->slow_n);
+        table_add(t, "%.2f", c->usual_n);
+        add_p(t, c->p);
+        why_describe_cause(&text, c);
+        if (c->waker) {
+                buf_adds(&text, "; ");
+                buf_printf(&text, "%.0f%% woken by ", 100 * c->waker_share);
+                why_describe_waker(&text, c->waker);
+        }
+        table_add(t, "%.*s", (int) text.n_data, text.data);
+}
+
+static void add_sum(Table *t, const char *what, double ns, const Why *w) {
+        table_add(t, "%.1f%%", w->difference_ns != 0 ? 100 * ns / w->difference_ns : 0);
+        table_add(t, "%s", FIGURE_CHANGE(ns));
+        for (int i = 0; i < 5; i++)
+                table_add(t, " ");
+        table_add(t, "%s", what);
+}
+
+static int add_causes(Buf *out, const Options *o, const Why *w) {
+        size_t limit = o->limit > 0 ? (size_t) o->limit : LIMIT_DEFAULT, n = 0;
+        _cleanup_table_ Table t = {};
+        double rest_ns = 0;
+        char text[64];
+
+        table_init(&t, ">SHARE|>CHANGE|>SLOW|>USUAL|>CALLS|>USUAL|>P|CAUSE");
+        while (n < MIN(w->n_causes, limit) &&
+               (o->limit > 0 || fabs(w->causes[n].share) >= SHARE_SHOWN))
+                add_cause(&t, &w->causes[n++]);
+        for (size_t i = n; i < w->n_causes; i++)
+                rest_ns += w->causes[i].change_ns;
+        if (n < w->n_causes) {
+                (void) snprintf(text, sizeof(text), "%zu others", w->n_causes - n);
+                add_sum(&t, text, rest_ns, w);
+        }
+        add_sum(&t, "all of the difference", w->difference_ns, w);
+        return table_print(&t, out, !o->no_legend);
+}
+
+static void add_factors(Buf *out, const Why *w) {
+        for (size_t i = 0; i < MIN(w->n_factors, (size_t) FACTORS_SHOWN); i++) {
+                const WhyFactor *f = &w->factors[i];
+
+                if (f->share < FACTOR_SHARE_MIN || f->p > WHY_P_MAX)
+                        continue;
+                buf_printf(out, "%.0f %% of the slow calls were ", 100 * f->slow_part);
+                buf_adds(out, f->place == WHY_CPU ? "on " : "in ");
+                why_describe_factor(out, f);
+                buf_printf(out,
+                           ", %.0f %% of the usual ones; that goes with %.0f %% of the "
+                           "difference.\n",
+                           100 * f->usual_part, 100 * f->share);
+        }
+}
+
+static int print(const Options *o, const Why *w) {
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        int r = 0;
+
+        pager_open(&pager, o, SIZE_MAX);
+        why_sentence(&out, w);
+        buf_adds(&out, "\n");
+        if (w->is_enough) {
+                buf_adds(&out, "\n");
+                r = add_causes(&out, o, w);
+                add_factors(&out, w);
+        }
+        return stdout_paged(&pager, &out, r);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static json_t *waker_json(const WhyCause *c) {
+        const Waker *w = c->waker;
+        json_t *o;
+
+        if (!w)
+                return json_null();
+        o = json_pack("{s:o, s:o, s:b, s:f}", "task",
+                      *w->comm ? terminal_json_text(w->comm, strnlen(w->comm, sizeof(w->comm)))
+                               : json_null(),
+                      "pid", w->pid >= 0 ? json_integer(w->pid) : json_null(), "interrupt",
+                      (int) w->is_irq, "share", c->waker_share);
+        if (w->function)
+                table_function_json(o, w->function);
+        return o;
+}
+
+/* From the root down, without the function itself. */
+static json_t *path_json(const CallNode *node) {
+        json_t *path = json_array();
+
+        for (const CallNode *n = node->parent; n->level > 0; n = n->parent)
+                (void) json_array_insert_new(path, 0,
+                                             json_stringn(n->function->label, n->function->n_name));
+        return path;
+}
+
+static json_t *p_json(double p) {
+        return isnan(p) ? json_null() : json_real(p);
+}
+
+static json_t *cause_json(const WhyCause *c) {
+        static const char *const kinds[] = { [WHY_RUNNING] = "running",
+                                             [WHY_WAITING] = "waiting",
+                                             [WHY_CALLS] = "calls",
+                                             [WHY_ONLY] = "only",
+                                             [WHY_NEVER] = "never" };
+        json_t *o = json_object();
+
+        table_function_json(o, c->node->function);
+        (void) json_object_update_new(
+                o, json_pack("{s:s, s:o, s:b, s:s%, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o}",
+                             "kind", kinds[c->kind], "path", path_json(c->node), "interrupt",
+                             (int) c->node->is_irq, "mostly", c->hottest->function->label,
+                             (size_t) c->hottest->function->n_name, "change_ns", c->change_ns,
+                             "share", c->share, "slow_ns", c->slow_ns, "usual_ns", c->usual_ns,
+                             "slow_calls", c->slow_n, "usual_calls", c->usual_n, "p", p_json(c->p),
+                             "waker", waker_json(c)));
+        return o;
+}
+
+static json_t *factor_json(const WhyFactor *f) {
+        return json_pack("{s:s, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f}", "place",
+                         f->place == WHY_CPU ? "cpu" : "task", "cpu",
+                         f->place == WHY_CPU ? json_integer(f->cpu) : json_null(), "task",
+                         f->task ? terminal_json_text(f->task, strnlen(f->task, 16)) : json_null(),
+                         "slow_part", f->slow_part, "usual_part", f->usual_part, "change_ns",
+                         f->change_ns, "share", f->share, "evenness", f->evenness, "p", f->p);
+}
+
+static const char *named_kind(const Why *w) {
+        if (!w->is_enough)
+                return "too-few";
+        return why_names_factor_first(w) ? "factor" : why_named_cause(w) ? "cause" : "nothing";
+}
+
+static int print_json(const Options *o, const Why *w) {
+        json_t *object = json_object(), *causes = json_array(), *factors = json_array();
+        const WhyCause *named = why_named_cause(w);
+        _cleanup_buf_ Buf sentence = BUF_INIT;
+
+        why_sentence(&sentence, w);
+        for (size_t i = 0; i < w->n_causes && (o->limit == 0 || i < o->limit); i++)
+                (void) json_array_append_new(causes, cause_json(&w->causes[i]));
+        for (size_t i = 0; i < w->n_factors && (o->limit == 0 || i < o->limit); i++)
+                (void) json_array_append_new(factors, factor_json(&w->factors[i]));
+        table_function_json(object, w->root->function);
+        (void) json_object_update_new(
+                object,
+                json_pack("{s:o, s:s, s:o, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o}",
+                          "sentence",
+                          terminal_json_text((const char *) sentence.data, sentence.n_data),
+                          "named", named_kind(w), "cause", named ? cause_json(named) : json_null(),
+                          "calls", (json_int_t) w->n_all, "slow_calls", (json_int_t) w->n_slow,
+                          "usual_calls", (json_int_t) w->n_usual, "slow_ns", w->slow_ns, "usual_ns",
+                          w->usual_ns, "difference_ns", w->difference_ns, "p", w->p, "evenness",
+                          w->evenness, "causes", causes, "factors", factors));
+        return stdout_json(o, object);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static int read_side(Counting *c, Anatomy *a, const Options *o, const char *word) {
+        int status = counting_init(c, false), r;
+
+        if (status != STATUS_OK)
+                return status;
+        r = anatomy_add_source(a, c->pairing);
+        return r < 0 ? counting_failure(r) : counting_read(c, o, word);
+}
+
+static int explain(const Options *o, const Chosen *chosen, CohortsSpec *spec, Sides *s) {
+        _cleanup_(why_freep) Why *w = NULL;
+        const CallNode *root;
+        size_t n_roots;
+        int r, status = spec->by == COHORTS_BY_WINDOW ? find_window(o, s, spec) : STATUS_OK;
+
+        if (status != STATUS_OK)
+                return status;
+        root = cohorts_greatest_root(s->anatomy, &n_roots);
+        if (!root)
+                return chosen_not_found(chosen);
+        r = why_new(&w, s->anatomy, root, spec);
+        if (r < 0)
+                return counting_failure(r);
+        status = o->json != JSON_OFF ? print_json(o, w) : print(o, w);
+        if (status == STATUS_OK && n_roots > 1)
+                talk(o, "It has %zu other roots: \"ftracectl why %s FUNCTION\" tells of one.",
+                     n_roots - 1, chosen->source);
+        return status;
+}
+
+static int why(const Options *o, const Options *all, const Chosen *chosen) {
+        _cleanup_(sides_done) Sides s = {};
+        CohortsSpec spec;
+        int status = choose(o, &spec), r;
+
+        if (status != STATUS_OK)
+                return status;
+        r = anatomy_new(&s.anatomy);
+        if (r < 0)
+                return counting_failure(r);
+        if (o->why.against)
+                status = read_side(&s.before, s.anatomy, all, o->why.against);
+        if (status == STATUS_OK)
+                status = read_side(&s.now, s.anatomy, all, chosen->source);
+        if (status == STATUS_OK)
+                status = explain(o, chosen, &spec, &s);
+        if (status != STATUS_OK)
+                return status;
+        if (o->why.against)
+                status = reading_finish(&s.before.reading, o);
+        return counting_end(&s.now, o) ?: status;
+}
+
+int verb_why(const Options *o) {
+        _cleanup_chosen_ Chosen chosen = {};
+        int status = chosen_init(&chosen, o);
+        Options all = *o; /* what chooses the slow calls leaves none out */
+
+        if (status != STATUS_OK)
+                return status;
+        all.spec.slower_ns = 0;
+        all.filter.from = all.filter.to = NULL;
+        if (chosen.names)
+                all.filter.roots = chosen.patterns;
+        return why(o, &all, &chosen);
+}

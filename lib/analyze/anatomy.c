@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What a call took is put down at the outermost call that is open, and added up by nodes when that
+ * has ended, or when much has been put down.  Which calls are forgotten is told by a hash of their
+ * numbers, so that those that are left are as many of each thousand.
+ */
+
+#include "analyze/alike.h"
+#include "analyze/anatomy.h"
+#include "base/grow.h"
+#include "base/hash.h"
+#include "calls/filter.h"
+
+#define N_PARTS_OPEN 4096 /* put down before they are added up in between; grows with the nodes */
+
+typedef struct Open {
+        CallNode *node;
+        AnatomyPart *parts;
+        size_t n_parts, n_parts_room;
+        size_t n_compact; /* from how many on they are added up in between */
+        AnatomyWait *waits;
+        size_t n_waits, n_waits_room;
+        uint64_t number;
+        struct Open *next, *next_spare;
+} Open;
+
+/* Where a node's sum is, of the open call that is added up. */
+typedef struct Place {
+        uint64_t round;
+        size_t i;
+} Place;
+
+typedef struct Feed {
+        struct Data *data;
+        uint32_t source;
+        uint64_t n_begun;
+        struct Feed *next;
+} Feed;
+
+typedef struct Data {
+        Anatomy a; /* first */
+        size_t n_parts, n_parts_room, n_waits, n_waits_room;
+        uint64_t mask; /* calls stay whose number's hash has none of these bits */
+        Place *places;
+        size_t n_places_room;
+        uint64_t round;
+        Hash functions, names; /* the one that others of that name stand for: by pointer, by name */
+        Hash wakers, tasks;    /* indices + 1 */
+        Open *open, *spare;
+        Feed *feeds;
+        uint32_t n_sources;
+} Data;
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* The function that stands for all of the same name; NULL without memory. */
+static const Function *stand_in(Data *d, const Function *function) {
+        const Function *known = hash_get_ptr(&d->functions, hash_key(function));
+        const HashSlot *slot;
+        Alike name;
+
+        if (_likely_(known != NULL))
+                return known;
+        name = alike_of(function);
+        hash_each (slot, &d->names, alike_hash(&name)) {
+                const Function *f = (const Function *) (uintptr_t) slot->value;
+                Alike other = alike_of(f);
+
+                if (alike_equal(&name, &other)) {
+                        known = f;
+                        break;
+                }
+        }
+        if (!known && hash_add_ptr(&d->names, alike_hash(&name), known = function) < 0)
+                return NULL;
+        return hash_add_ptr(&d->functions, hash_key(function), known) < 0 ? NULL : known;
+}
+
+static int find_task(Data *d, const char comm[static 16], uint32_t *ret) {
+        uint64_t key = hash_bytes(HASH_BYTES_FIRST, comm, strnlen(comm, 16));
+        const HashSlot *slot;
+
+        hash_each (slot, &d->tasks, key)
+                if (memcmp(d->a.tasks[slot->value - 1], comm, 16) == 0) {
+                        *ret = (uint32_t) slot->value - 1;
+                        return 0;
+                }
+        if (!ARRAY_GROW(d->a.tasks, d->a.n_tasks) || hash_add(&d->tasks, key, d->a.n_tasks + 1) < 0)
+                return -ENOMEM;
+        memcpy(d->a.tasks[d->a.n_tasks], comm, 16);
+        *ret = (uint32_t) d->a.n_tasks++;
+        return 0;
+}
+
+static bool is_same_waker(const Waker *a, const Waker *b) {
+        return a->function == b->function && a->is_irq == b->is_irq &&
+               (a->is_irq || (a->pid == b->pid && memcmp(a->comm, b->comm, sizeof(a->comm)) == 0));
+}
+
+static int find_waker(Data *d, const Waker *from, uint32_t *ret) {
+        Waker waker = *from;
+        uint64_t key;
+        const HashSlot *slot;
+
+        if (waker.function) {
+                waker.function = stand_in(d, waker.function);
+                if (!waker.function)
+                        return -ENOMEM;
+        }
+        key = hash_mix(hash_key(waker.function) ^ waker.is_irq);
+        if (!waker.is_irq)
+                key = hash_bytes(key ^ (uint32_t) waker.pid, waker.comm,
+                                 strnlen(waker.comm, sizeof(waker.comm)));
+        hash_each (slot, &d->wakers, key)
+                if (is_same_waker(&d->a.wakers[slot->value - 1], &waker)) {
+                        *ret = (uint32_t) slot->value;
+                        return 0;
+                }
+        *ret = 0;
+        if (d->a.n_wakers >= ANATOMY_WAKERS_MAX)
+                return 0;
+        if (!ARRAY_GROW(d->a.wakers, d->a.n_wakers) ||
+            hash_add(&d->wakers, key, d->a.n_wakers + 1) < 0)
+                return -ENOMEM;
+        d->a.wakers[d->a.n_wakers++] = waker;
+        *ret = (uint32_t) d->a.n_wakers;
+        return 0;
+}
+
+/* --- an open call ----------------------------------------------------------------------------- */
+
+/* NULL without memory. */
+static Open *take_spare(Data *d) {
+        Open *open = d->spare;
+
+        if (open) {
+                d->spare = open->next_spare;
+                return open;
+        }
+        open = malloc(sizeof(*open));
+        if (!open)
+                return NULL;
+        *open = (Open){ .n_compact = N_PARTS_OPEN, .next = d->open };
+        return d->open = open;
+}
+
+static void drop(Data *d, Open *open) {
+        open->n_parts = open->n_waits = 0;
+        open->next_spare = d->spare;
+        d->spare = open;
+}
+
+/* One part for each node, in the order in which they are met first. */
+static void compact(Data *d, Open *open) {
+        size_t n = 0;
+
+        d->round++;
+        for (size_t i = 0; i < open->n_parts; i++) {
+                const AnatomyPart part = open->parts[i];
+                Place *place = &d->places[part.node];
+
+                if (place->round != d->round) {
+                        *place = (Place){ d->round, n };
+                        open->parts[n++] = part;
+                        continue;
+                }
+                open->parts[place->i].n += part.n;
+                open->parts[place->i].run_ns += part.run_ns;
+                open->parts[place->i].wait_ns += part.wait_ns;
+        }
+        open->n_parts = n;
+}
+
+/* The data of an outermost call's frame is what is open, of other frames their node. */
+static CallNode *node_of(const Stack *stack, const Frame *frame) {
+        const Open *open = stack->frames[0].data;
+
+        return frame == stack->frames ? open->node : frame->data;
+}
+
+/* Ids come one after the other; that of the tree's root, 0, is nobody's here. */
+static int note_node(Data *d, const CallNode *node) {
+        while (_unlikely_(d->a.n_nodes <= node->id)) {
+                if (!ARRAY_GROW(d->a.nodes, d->a.n_nodes) ||
+                    !ARRAY_ROOM(d->places, d->n_places_room, d->a.n_nodes + 1))
+                        return -ENOMEM;
+                d->places[d->a.n_nodes] = (Place){};
+                d->a.nodes[d->a.n_nodes] = d->a.n_nodes == node->id ? node : NULL;
+                d->a.n_nodes++;
+        }
+        return 0;
+}
+
+static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
+        Feed *feed = userdata;
+        Data *d = feed->data;
+        const Function *function = stand_in(d, frame->function);
+        Open *open = caller ? stack->frames[0].data : take_spare(d);
+        CallNode *parent, *node;
+
+        if (!function || !open)
+                return -ENOMEM;
+        parent = !caller                   ? call_tree_root(d->a.tree)
+                 : frame->role == ROLE_IRQ ? open->node
+                                           : node_of(stack, caller);
+        node = call_tree_child(d->a.tree, parent, function);
+        frame->data = caller ? (void *) node : open;
+        if (!node)
+                return -ENOMEM;
+        node->is_irq |= frame->role == ROLE_IRQ;
+        node->in_irq |= frame->in_irq;
+        if (!caller) {
+                open->node = node;
+                open->number = ++feed->n_begun;
+        }
+        return note_node(d, node);
+}
+
+static int note_wait(void *userdata, const CallWait *wait) {
+        Feed *feed = userdata;
+        Open *open = wait->stack->frames[0].data;
+        const SchedWait *w = wait->wait;
+        AnatomyWait *to;
+
+        if (!ARRAY_ROOM(open->waits, open->n_waits_room, open->n_waits + 1))
+                return -ENOMEM;
+        to = &open->waits[open->n_waits++];
+        *to = (AnatomyWait){ .node = node_of(wait->stack, wait->frame)->id,
+                             .away_ns = w->back_ns - MIN(w->back_ns, w->left_ns) };
+        return w->woken_ns > 0 ? find_waker(feed->data, &w->waker, &to->waker) : 0;
+}
+
+/* --- all calls -------------------------------------------------------------------------------- */
+
+static bool is_kept(const Data *d, uint64_t number) {
+        return (hash_mix(number) & d->mask) == 0;
+}
+
+/* Forgets half of the calls. */
+static void thin(Data *d) {
+        size_t n = 0, n_parts = 0, n_waits = 0;
+
+        d->mask = d->mask * 2 + 1;
+        for (size_t i = 0; i < d->a.n_calls; i++) {
+                AnatomyCall c = d->a.calls[i];
+
+                if (!is_kept(d, c.number))
+                        continue;
+                memmove(d->a.parts + n_parts, d->a.parts + c.first_part,
+                        c.n_parts * sizeof(*d->a.parts));
+                if (c.n_waits > 0)
+                        memmove(d->a.waits + n_waits, d->a.waits + c.first_wait,
+                                c.n_waits * sizeof(*d->a.waits));
+                c.first_part = n_parts;
+                c.first_wait = n_waits;
+                n_parts += c.n_parts;
+                n_waits += c.n_waits;
+                d->a.calls[n++] = c;
+        }
+        d->a.n_calls = n;
+        d->n_parts = n_parts;
+        d->n_waits = n_waits;
+}
+
+static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
+        AnatomyCall *c;
+        int r;
+
+        while (d->a.n_calls > 0 && is_kept(d, open->number) &&
+               (d->n_parts + open->n_parts > ANATOMY_PARTS_MAX ||
+                d->n_waits + open->n_waits > ANATOMY_PARTS_MAX ||
+                d->a.n_calls >= ANATOMY_CALLS_MAX))
+                thin(d);
+        if (!is_kept(d, open->number))
+                return 0;
+        if (!ARRAY_GROW(d->a.calls, d->a.n_calls) ||
+            !ARRAY_ROOM(d->a.parts, d->n_parts_room, d->n_parts + open->n_parts) ||
+            !ARRAY_ROOM(d->a.waits, d->n_waits_room, d->n_waits + open->n_waits))
+                return -ENOMEM;
+        c = &d->a.calls[d->a.n_calls];
+        *c = (AnatomyCall){ .number = open->number,
+                            .start_ns = call->frame->start_ns,
+                            .duration_ns = call->duration_ns,
+                            .first_part = d->n_parts,
+                            .first_wait = d->n_waits,
+                            .n_parts = (uint32_t) open->n_parts,
+                            .n_waits = (uint32_t) open->n_waits,
+                            .root = open->node->id,
+                            .cpu = call->cpu,
+                            .pid = call->stack->pid,
+                            .source = feed->source,
+                            .has_retval = call->has_retval,
+                            .has_failed = call->has_retval && filter_is_error(call->retval) };
+        r = find_task(d, call->stack->comm, &c->task);
+        if (r < 0)
+                return r;
+        memcpy(d->a.parts + d->n_parts, open->parts, open->n_parts * sizeof(*open->parts));
+        if (open->n_waits > 0)
+                memcpy(d->a.waits + d->n_waits, open->waits, open->n_waits * sizeof(*open->waits));
+        d->n_parts += open->n_parts;
+        d->n_waits += open->n_waits;
+        d->a.n_calls++;
+        return 0;
+}
+
+static int end(void *userdata, const Call *call) {
+        Feed *feed = userdata;
+        Data *d = feed->data;
+        Open *open = call->is_root ? call->frame->data : call->stack->frames[0].data;
+        const CallNode *node = call->is_root ? open->node : call->frame->data;
+        uint64_t wait_ns = MIN(call->blocked_ns, call->self_ns);
+        int r = 0;
+
+        if (!ARRAY_ROOM(open->parts, open->n_parts_room, open->n_parts + 1))
+                return -ENOMEM;
+        open->parts[open->n_parts++] = (AnatomyPart){
+                .node = node->id, .n = 1, .run_ns = call->self_ns - wait_ns, .wait_ns = wait_ns
+        };
+        if (!call->is_root) {
+                if (open->n_parts >= open->n_compact) {
+                        compact(d, open);
+                        open->n_compact = MAX(open->n_parts * 2, (size_t) N_PARTS_OPEN);
+                }
+                return 0;
+        }
+        d->a.n_all++;
+        if (call->is_cut)
+                d->a.n_cut++;
+        else {
+                compact(d, open);
+                r = keep(d, feed, open, call);
+        }
+        drop(d, open);
+        return r;
+}
+
+int anatomy_add_source(Anatomy *a, Pairing *pairing) {
+        Data *d = (Data *) a;
+        Feed *feed = malloc(sizeof(*feed));
+
+        if (!feed)
+                return -ENOMEM;
+        *feed = (Feed){ .data = d, .source = d->n_sources++, .next = d->feeds };
+        d->feeds = feed;
+        pairing_add_sink(pairing, begin, end, feed);
+        pairing_set_wait(pairing, note_wait, feed);
+        return 0;
+}
+
+int anatomy_new(Anatomy **ret) {
+        Data *d = calloc(1, sizeof(*d));
+
+        if (!d)
+                return -ENOMEM;
+        if (call_tree_new(&d->a.tree, NULL) < 0) {
+                free(d);
+                return -ENOMEM;
+        }
+        *ret = &d->a;
+        return 0;
+}
+
+Anatomy *anatomy_free(Anatomy *a) {
+        Data *d = (Data *) a;
+
+        if (!a)
+                return NULL;
+        for (Open *open = d->open, *next; open; open = next) {
+                next = open->next;
+                free(open->parts);
+                free(open->waits);
+                free(open);
+        }
+        for (Feed *feed = d->feeds, *next; feed; feed = next) {
+                next = feed->next;
+                free(feed);
+        }
+        call_tree_free(a->tree);
+        free(a->nodes);
+        free(a->calls);
+        free(a->parts);
+        free(a->waits);
+        free(a->wakers);
+        free(a->tasks);
+        free(d->places);
+        hash_done(&d->functions);
+        hash_done(&d->names);
+        hash_done(&d->wakers);
+        hash_done(&d->tasks);
+        free(d);
+        return NULL;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Anatomy: what every outermost call consisted of
+ *
+ * A part is a function under the path of its callers (a node of one call tree), with how often it
+ * was called in that outermost call, and its own time there, running and waiting.  The parts of a call add up to
+ * its duration.  An interrupt stands directly below the outermost call, whomever it met:
+ * whom it meets is chance.
+ *
+ *      call 1    5 us    root 1x 2 us    root/child 1x 3 us
+ *      call 2    9 us    root 1x 2 us    root/child 2x 6 us    root/irq 1x 1 us
+ *
+ * Calls of several recordings are comparable if one Anatomy is fed with all of them: functions of
+ * the same name (analyze/alike.h) are one then.
+ *
+ * Memory is bounded: of more than ANATOMY_PARTS_MAX parts, or ANATOMY_CALLS_MAX calls, half of the calls is
+ * forgotten, evenly, and so on, the same ones each time the same recording is read.
+ */
+
+#include "analyze/call-tree.h"
+#include "analyze/pairing.h"
+#include "base/cleanup.h"
+
+#define ANATOMY_PARTS_MAX (4U << 20)
+#define ANATOMY_CALLS_MAX (1U << 20)
+#define ANATOMY_WAKERS_MAX (1U << 16) /* what others there are wakes without a name */
+
+typedef struct AnatomyPart {
+        uint32_t node; /* its id */
+        uint32_t n;    /* calls */
+        uint64_t run_ns, wait_ns;
+} AnatomyPart;
+
+typedef struct AnatomyWait {
+        uint32_t node;  /* in which it left the CPU */
+        uint32_t waker; /* of the anatomy's, index plus 1; 0: nobody was seen */
+        uint64_t away_ns;
+} AnatomyWait;
+
+typedef struct AnatomyCall {
+        uint64_t
+                number; /* among the outermost calls of its recording, by their beginnings, from 1 */
+        uint64_t start_ns; /* trace clock */
+        uint64_t duration_ns;
+        size_t first_part, first_wait;
+        uint32_t n_parts, n_waits;
+        uint32_t root; /* id of its node */
+        uint32_t cpu;  /* on which it ended */
+        int32_t pid;
+        uint32_t task;   /* of the anatomy's names */
+        uint32_t source; /* the first recording is 0 */
+        bool has_retval, has_failed;
+} AnatomyCall;
+
+typedef struct Anatomy {
+        CallTree *tree;
+        const CallNode **nodes; /* by id; NULL: the tree's root */
+        size_t n_nodes;         /* ids are less */
+        AnatomyCall *calls;     /* in the order in which they ended, those that were cut left out */
+        size_t n_calls;
+        AnatomyPart *parts;
+        AnatomyWait *waits;
+        Waker *wakers;
+        size_t n_wakers;
+        char (*tasks)[16]; /* names */
+        size_t n_tasks;
+        uint64_t n_all, n_cut; /* outermost calls; of them, those that were cut */
+} Anatomy;
+
+/* 0 or -ENOMEM. */
+int anatomy_new(Anatomy **ret);
+/* A sink of @pairing, and told of its waits; the pairing must outlive its last step, and its functions the
+ * anatomy.  Calls that are fed from now on are of the next recording.  0 or -ENOMEM. */
+int anatomy_add_source(Anatomy *a, Pairing *pairing);
+Anatomy *anatomy_free(Anatomy *a);
+DEFINE_CLEANUP(Anatomy *, anatomy_free);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Chance: whether two groups differ by more than chance, in many things at once
+ *
+ * By permutation: which group a unit is in is dealt anew, CHANCE_DEALS times, and each time the greatest
+ * difference of all things is noted.  A thing's p is how often that was as great as its own
+ * difference is; so it is corrected for how many things were looked at, whatever they have to do with each other,
+ * and nothing is supposed of how they are spread (Westfall and Young 1993, single-step max T).
+ * Differences are of means, in standard deviations of all units.
+ *
+ * Units must be exchangeable: calls that follow each other closely are alike, and are one unit together.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CHANCE_DEALS 999 /* so no p is less than 0.001 */
+
+/*
+ * chance_test()
+ * @ret_p:    of each thing
+ * @values:   @n_units rows of @n_things; they are changed: each column has mean 0 and deviation 1 or 0 then
+ * @is_first: of each unit, whether it is in the first group; 1 of a thing that no unit differs in, or if
+ *            a group is empty
+ *
+ * Return: 0, -ENOMEM.
+ */
+int chance_test(double *ret_p, float *values, const bool *is_first, size_t n_units,
+                size_t n_things);

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What each unit has of each thing becomes a table for chance_test().  A unit is a call if calls were chosen
+ * one by one; else, since the times of calls that follow each other are alike, it is a stretch of them.  Of
+ * many units as many as UNITS_MAX are taken, evenly.
+ *
+ * A thing is the whole duration, a cause, or a place.  A cause's value in a call is what it has more than all
+ * calls together would make it expect:
+ *
+ *      running, waiting   own time - n * (own time of all / n of all)
+ *      calls              n - n of the caller * (n of all / n of the caller of all)
+ *
+ * The things are chosen by how much they vary over all calls, whichever cohort these are in, lest what
+ * differs by chance were chosen because it does.
+ */
+
+#include <math.h>
+
+#include "analyze/chance.h"
+#include "analyze/why.h"
+#include "base/grow.h"
+
+#define UNITS_MAX 4096
+#define STRETCHES 64 /* of each cohort, at most */
+#define THINGS_MAX 512
+
+/* What all calls of both cohorts have of a node. */
+typedef struct Pool {
+        double n, run_ns, wait_ns;
+} Pool;
+
+typedef struct Thing {
+        WhyCause *cause;
+        double spread; /* about how much it varies */
+} Thing;
+
+typedef struct Test {
+        Why *w;
+        const Anatomy *a;
+        const size_t *calls; /* those of the slow cohort first */
+        size_t n_calls, n_slow;
+        size_t per_unit; /* calls */
+        Pool *pool;
+        Thing *things;
+        size_t n_things;
+        double *n, *run_ns, *wait_ns; /* of the unit that is filled, by node */
+        uint32_t *touched;
+        size_t n_touched;
+} Test;
+
+static int thing_order(const void *a, const void *b) {
+        const Thing *x = a, *y = b;
+
+        if (x->spread != y->spread)
+                return x->spread < y->spread ? 1 : -1;
+        return (x->cause > y->cause) - (x->cause < y->cause);
+}
+
+static bool is_about_calls(const WhyCause *c) {
+        return c->kind >= WHY_CALLS;
+}
+
+/* --- a unit ----------------------------------------------------------------------------------- */
+
+static void gather(Test *t, const AnatomyCall *c) {
+        for (size_t k = 0; k < c->n_parts; k++) {
+                const AnatomyPart *part = &t->a->parts[c->first_part + k];
+
+                if (t->n[part->node] == 0)
+                        t->touched[t->n_touched++] = part->node;
+                t->n[part->node] += part->n;
+                t->run_ns[part->node] += (double) part->run_ns;
+                t->wait_ns[part->node] += (double) part->wait_ns;
+        }
+}
+
+static void forget(Test *t) {
+        while (t->n_touched > 0) {
+                uint32_t i = t->touched[--t->n_touched];
+
+                t->n[i] = t->run_ns[i] = t->wait_ns[i] = 0;
+        }
+}
+
+static double value_of(const Test *t, const WhyCause *c) {
+        uint32_t i = c->node->id, p = c->node->parent->id;
+        const Pool *pool = &t->pool[i];
+
+        if (c->kind == WHY_RUNNING)
+                return t->run_ns[i] - t->n[i] * pool->run_ns / pool->n;
+        if (c->kind == WHY_WAITING)
+                return t->wait_ns[i] - t->n[i] * pool->wait_ns / pool->n;
+        return t->n[i] - t->n[p] * pool->n / t->pool[p].n;
+}
+
+/* --- the things ------------------------------------------------------------------------------- */
+
+static void add_pool(Test *t) {
+        for (size_t i = 0; i < t->n_calls; i++) {
+                const AnatomyCall *c = &t->a->calls[t->calls[i]];
+
+                for (size_t k = 0; k < c->n_parts; k++) {
+                        const AnatomyPart *part = &t->a->parts[c->first_part + k];
+                        Pool *pool = &t->pool[part->node];
+
+                        pool->n += part->n;
+                        pool->run_ns += (double) part->run_ns;
+                        pool->wait_ns += (double) part->wait_ns;
+                }
+        }
+}
+
+/* Of many causes those that vary most. */
+static void choose_things(Test *t) {
+        for (size_t i = 0; i < t->w->n_causes; i++)
+                t->things[t->n_things++] = (Thing){ .cause = &t->w->causes[i] };
+        if (t->n_things <= THINGS_MAX)
+                return;
+        for (size_t i = 0; i < t->n_calls; i++) {
+                gather(t, &t->a->calls[t->calls[i]]);
+                for (size_t k = 0; k < t->n_things; k++) {
+                        const WhyCause *c = t->things[k].cause;
+                        double each = is_about_calls(c) ? (c->slow_ns + c->usual_ns) /
+                                                                  (c->slow_n + c->usual_n)
+                                                        : 1;
+
+                        t->things[k].spread += pow(value_of(t, c) * each, 2);
+                }
+                forget(t);
+        }
+        qsort(t->things, t->n_things, sizeof(*t->things), thing_order);
+        t->n_things = THINGS_MAX;
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static void fill(Test *t, float *row, size_t first, size_t n) {
+        double duration = 0, times = (double) n;
+        size_t column = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                const AnatomyCall *c = &t->a->calls[t->calls[first + i]];
+
+                gather(t, c);
+                duration += (double) c->duration_ns;
+        }
+        row[column++] = (float) (duration / times);
+        for (size_t k = 0; k < t->n_things; k++)
+                row[column++] = (float) (value_of(t, t->things[k].cause) / times);
+        for (size_t k = 0; k < t->w->n_factors; k++) {
+                size_t n_there = 0;
+
+                for (size_t i = 0; i < n; i++)
+                        n_there += why_factor_has(&t->w->factors[k], t->a,
+                                                  &t->a->calls[t->calls[first + i]]);
+                row[column++] = (float) ((double) n_there / times);
+        }
+        forget(t);
+}
+
+/* Of the stretches of one cohort at most @n_max, evenly; how many. */
+static size_t fill_cohort(Test *t, float *rows, size_t n_columns, size_t first, size_t n,
+                          size_t n_max) {
+        size_t n_stretches = n / t->per_unit, n_taken = MIN(n_stretches, n_max);
+
+        for (size_t i = 0; rows && i < n_taken; i++)
+                fill(t, rows + i * n_columns, first + i * n_stretches / n_taken * t->per_unit,
+                     t->per_unit);
+        return n_taken;
+}
+
+static int run(Test *t) {
+        size_t n_columns = 1 + t->n_things + t->w->n_factors;
+        size_t n_usual = t->n_calls - t->n_slow;
+        size_t n_slow_units = fill_cohort(t, NULL, 0, 0, t->n_slow, UNITS_MAX / 4);
+        size_t n_units = n_slow_units + fill_cohort(t, NULL, 0, 0, n_usual, UNITS_MAX / 4 * 3);
+        _cleanup_free_ float *values = calloc(n_units * n_columns + 1, sizeof(*values));
+        _cleanup_free_ bool *is_slow = calloc(n_units + 1, sizeof(*is_slow));
+        _cleanup_free_ double *p = calloc(n_columns, sizeof(*p));
+        int r;
+
+        if (!values || !is_slow || !p)
+                return -ENOMEM;
+        fill_cohort(t, values, n_columns, 0, t->n_slow, UNITS_MAX / 4);
+        fill_cohort(t, values + n_slow_units * n_columns, n_columns, t->n_slow, n_usual,
+                    UNITS_MAX / 4 * 3);
+        memset(is_slow, true, n_slow_units);
+        r = chance_test(p, values, is_slow, n_units, n_columns);
+        if (r < 0)
+                return r;
+        t->w->p = p[0];
+        for (size_t k = 0; k < t->n_things; k++)
+                t->things[k].cause->p = p[1 + k];
+        for (size_t k = 0; k < t->w->n_factors; k++)
+                t->w->factors[k].p = p[1 + t->n_things + k];
+        return 0;
+}
+
+int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
+        bool one_by_one = cohorts_are_by_time(w->spec.by) || w->spec.by == COHORTS_BY_FAILURE;
+        _cleanup_free_ size_t *calls = calloc(c->n_slow + c->n_usual + 1, sizeof(*calls));
+        _cleanup_free_ Pool *pool = calloc(a->n_nodes + 1, sizeof(*pool));
+        _cleanup_free_ Thing *things = calloc(w->n_causes + 1, sizeof(*things));
+        _cleanup_free_ double *n = calloc(3 * (a->n_nodes + 1), sizeof(*n));
+        _cleanup_free_ uint32_t *touched = calloc(a->n_nodes + 1, sizeof(*touched));
+        Test t = { .w = w,
+                   .a = a,
+                   .calls = calls,
+                   .n_calls = c->n_slow + c->n_usual,
+                   .n_slow = c->n_slow,
+                   .pool = pool,
+                   .things = things,
+                   .n = n,
+                   .touched = touched };
+
+        if (!calls || !pool || !things || !n || !touched)
+                return -ENOMEM;
+        t.run_ns = n + a->n_nodes + 1;
+        t.wait_ns = t.run_ns + a->n_nodes + 1;
+        memcpy(calls, c->slow, c->n_slow * sizeof(*calls));
+        memcpy(calls + c->n_slow, c->usual, c->n_usual * sizeof(*calls));
+        /* Stretches of both cohorts are as long, so that they vary alike. */
+        t.per_unit = one_by_one ? 1 : (MIN(c->n_slow, c->n_usual) + STRETCHES - 1) / STRETCHES;
+        add_pool(&t);
+        choose_things(&t);
+        return run(&t);
+}

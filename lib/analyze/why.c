@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A node's id is greater than its caller's, so that one pass over all ids meets callers first, and one
+ * backwards what they call.  Below a path that only one cohort has, or the usual one hardly, there is nothing
+ * to compare: it is one cause, with all that is below.
+ */
+
+#include <math.h>
+
+#include "analyze/why.h"
+#include "base/grow.h"
+
+#define RARE_CALLS 20 /* in the usual cohort, all together */
+
+/* --- means ------------------------------------------------------------------------------------ */
+
+static int mean_init(WhyMean *m, const Anatomy *a, const size_t *calls, size_t n_calls) {
+        double each = n_calls > 0 ? 1 / (double) n_calls : 0;
+
+        m->n = calloc(a->n_nodes + 1, sizeof(double));
+        m->run_ns = calloc(a->n_nodes + 1, sizeof(double));
+        m->wait_ns = calloc(a->n_nodes + 1, sizeof(double));
+        m->total_ns = calloc(a->n_nodes + 1, sizeof(double));
+        if (!m->n || !m->run_ns || !m->wait_ns || !m->total_ns)
+                return -ENOMEM;
+        for (size_t i = 0; i < n_calls; i++) {
+                const AnatomyCall *c = &a->calls[calls[i]];
+
+                for (size_t k = 0; k < c->n_parts; k++) {
+                        const AnatomyPart *part = &a->parts[c->first_part + k];
+
+                        m->n[part->node] += part->n;
+                        m->run_ns[part->node] += (double) part->run_ns;
+                        m->wait_ns[part->node] += (double) part->wait_ns;
+                }
+        }
+        for (size_t i = a->n_nodes; i-- > 1;) {
+                m->n[i] *= each;
+                m->run_ns[i] *= each;
+                m->wait_ns[i] *= each;
+                m->total_ns[i] += m->run_ns[i] + m->wait_ns[i];
+                if (a->nodes[i]->level > 1)
+                        m->total_ns[a->nodes[i]->parent->id] += m->total_ns[i];
+        }
+        return 0;
+}
+
+static void mean_done(WhyMean *m) {
+        free(m->n);
+        free(m->run_ns);
+        free(m->wait_ns);
+        free(m->total_ns);
+}
+#define _cleanup_mean_ _cleanup_(mean_done)
+
+/* --- causes ----------------------------------------------------------------------------------- */
+
+static int add_cause(Why *w, const WhyCause *cause) {
+        if (cause->change_ns == 0)
+                return 0;
+        if (!ARRAY_GROW(w->causes, w->n_causes))
+                return -ENOMEM;
+        w->causes[w->n_causes] = *cause;
+        w->causes[w->n_causes++].share =
+                w->difference_ns != 0 ? cause->change_ns / w->difference_ns : 0;
+        return 0;
+}
+
+/* Both cohorts have the path. */
+static int compare_own(Why *w, const CallNode *node, const WhyMean *s, const WhyMean *u) {
+        double times = s->n[node->id] / u->n[node->id];
+        WhyCause c = {
+                .node = node, .hottest = node, .slow_n = s->n[node->id], .usual_n = u->n[node->id]
+        };
+        int r;
+
+        c.kind = WHY_RUNNING;
+        c.slow_ns = s->run_ns[node->id];
+        c.usual_ns = u->run_ns[node->id];
+        c.change_ns = c.slow_ns - c.usual_ns * times;
+        r = add_cause(w, &c);
+        if (r < 0)
+                return r;
+        c.kind = WHY_WAITING;
+        c.slow_ns = s->wait_ns[node->id];
+        c.usual_ns = u->wait_ns[node->id];
+        c.change_ns = c.slow_ns - c.usual_ns * times;
+        return add_cause(w, &c);
+}
+
+/* Usual calls have it so seldom that they do not tell what a call of it takes, and slow ones have more. */
+static bool is_rare(const Why *w, const CallNode *node, const WhyMean *s, const WhyMean *u) {
+        uint32_t i = node->id, p = node->parent->id;
+
+        return u->n[i] * (double) w->n_usual < RARE_CALLS &&
+               s->n[i] > 2 * s->n[p] * u->n[i] / u->n[p];
+}
+
+static int compare_calls(Why *w, const CallNode *node, const WhyMean *s, const WhyMean *u) {
+        uint32_t i = node->id, p = node->parent->id;
+        WhyCause c = { .node = node,
+                       .slow_ns = s->total_ns[i],
+                       .usual_ns = u->total_ns[i],
+                       .slow_n = s->n[i],
+                       .usual_n = u->n[i] };
+        double wanted = s->n[p] * u->n[i] / u->n[p];
+
+        if (u->n[i] == 0) {
+                c.kind = WHY_ONLY;
+                c.change_ns = s->total_ns[i];
+        } else if (is_rare(w, node, s, u)) {
+                c.kind = WHY_CALLS;
+                c.change_ns = s->total_ns[i] - wanted * u->total_ns[i] / u->n[i];
+        } else {
+                c.kind = s->n[i] == 0 ? WHY_NEVER : WHY_CALLS;
+                c.change_ns = (s->n[i] - wanted) * u->total_ns[i] / u->n[i];
+        }
+        return add_cause(w, &c);
+}
+
+static int find_causes(Why *w, const Anatomy *a, const WhyMean *s, const WhyMean *u) {
+        _cleanup_free_ bool *both = calloc(a->n_nodes + 1, sizeof(bool));
+        int r = 0;
+
+        if (!both)
+                return -ENOMEM;
+        for (size_t i = 1; i < a->n_nodes && r >= 0; i++) {
+                const CallNode *node = a->nodes[i];
+
+                if (node != w->root && (node->level < 2 || !both[node->parent->id]))
+                        continue;
+                if (node != w->root)
+                        r = compare_calls(w, node, s, u);
+                both[i] =
+                        s->n[i] > 0 && u->n[i] > 0 && (node == w->root || !is_rare(w, node, s, u));
+                if (both[i] && r >= 0)
+                        r = compare_own(w, node, s, u);
+        }
+        return r;
+}
+
+/* Where most of the time below a path is. */
+static const CallNode *find_hottest(const CallNode *top, const WhyMean *m) {
+        const CallNode *best = top;
+
+        for (const CallNode *n = top; n; n = call_node_next(top, n))
+                if (m->run_ns[n->id] + m->wait_ns[n->id] >
+                    m->run_ns[best->id] + m->wait_ns[best->id])
+                        best = n;
+        return best;
+}
+
+static int compare_causes(const void *a, const void *b) {
+        const WhyCause *x = a, *y = b;
+
+        if (fabs(x->share) != fabs(y->share))
+                return fabs(x->share) < fabs(y->share) ? 1 : -1;
+        if (x->node != y->node)
+                return x->node->id < y->node->id ? -1 : 1;
+        return (int) x->kind - (int) y->kind;
+}
+
+/* How alike what takes longer is to what takes the time usually: 1 less the distance of the two in total
+ * variation. */
+static double find_evenness(const Why *w, const Anatomy *a, const WhyMean *u) {
+        _cleanup_free_ double *shares = calloc(a->n_nodes + 1, sizeof(double));
+        double distance = 0;
+
+        if (!shares || w->usual_ns <= 0)
+                return 0;
+        for (size_t i = 0; i < w->n_causes; i++)
+                shares[w->causes[i].node->id] += w->causes[i].share;
+        for (size_t i = 1; i < a->n_nodes; i++)
+                distance += fabs(shares[i] - (u->run_ns[i] + u->wait_ns[i]) / w->usual_ns);
+        return MAX(0.0, 1 - distance / 2);
+}
+
+/* --- who ended the waiting -------------------------------------------------------------------- */
+
+static bool is_below(const CallNode *node, const CallNode *top) {
+        while (node && node->level > top->level)
+                node = node->parent;
+        return node == top;
+}
+
+static int find_waker(WhyCause *cause, const Anatomy *a, const Cohorts *c) {
+        _cleanup_free_ double *sums = calloc(a->n_wakers + 1, sizeof(double));
+        double all = 0;
+        size_t best = 0;
+
+        if (!sums)
+                return -ENOMEM;
+        for (size_t i = 0; i < c->n_slow; i++) {
+                const AnatomyCall *call = &a->calls[c->slow[i]];
+
+                for (size_t k = 0; k < call->n_waits; k++) {
+                        const AnatomyWait *wait = &a->waits[call->first_wait + k];
+                        const CallNode *node = a->nodes[wait->node];
+
+                        if (cause->kind == WHY_ONLY ? !is_below(node, cause->node)
+                                                    : node != cause->node)
+                                continue;
+                        all += (double) wait->away_ns;
+                        sums[wait->waker] += (double) wait->away_ns;
+                }
+        }
+        for (size_t i = 1; i <= a->n_wakers; i++)
+                if (sums[i] > (best > 0 ? sums[best] : 0))
+                        best = i;
+        if (best > 0) {
+                cause->waker = &a->wakers[best - 1];
+                cause->waker_share = sums[best] / all;
+        }
+        return 0;
+}
+
+#define N_WAKERS_TOLD 16 /* of the greatest causes */
+
+static int finish_causes(Why *w, const Anatomy *a, const Cohorts *c, const WhyMean *s,
+                         const WhyMean *u) {
+        int r = 0;
+
+        if (w->n_causes > 0)
+                qsort(w->causes, w->n_causes, sizeof(*w->causes), compare_causes);
+        for (size_t i = 0; i < w->n_causes && r >= 0; i++) {
+                WhyCause *cause = &w->causes[i];
+
+                cause->p = NAN;
+                if (!cause->hottest)
+                        cause->hottest =
+                                find_hottest(cause->node, cause->kind == WHY_NEVER ? u : s);
+                if (i < N_WAKERS_TOLD && (cause->kind == WHY_WAITING || cause->kind == WHY_ONLY))
+                        r = find_waker(cause, a, c);
+        }
+        return r;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static void describe_cohorts(Why *w, const Anatomy *a, const Cohorts *c) {
+        w->n_slow = c->n_slow;
+        w->n_usual = c->n_usual;
+        w->n_all = c->n_all;
+        w->slow_min_ns = c->n_slow > 0 ? UINT64_MAX : 0;
+        for (size_t i = 0; i < c->n_slow; i++)
+                w->slow_min_ns = MIN(w->slow_min_ns, a->calls[c->slow[i]].duration_ns);
+        w->is_enough = c->n_all >= COHORTS_CALLS_MIN && c->n_slow > 0 && c->n_usual > 0;
+}
+
+int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec) {
+        _cleanup_(why_freep) Why *w = calloc(1, sizeof(*w));
+        _cleanup_cohorts_ Cohorts c = {};
+        _cleanup_mean_ WhyMean s = {}, u = {};
+        int r;
+
+        if (!w)
+                return -ENOMEM;
+        w->root = root;
+        w->spec = *spec;
+        w->p = 1;
+        r = cohorts_choose(&c, a, root, spec);
+        if (r >= 0)
+                r = mean_init(&s, a, c.slow, c.n_slow);
+        if (r >= 0)
+                r = mean_init(&u, a, c.usual, c.n_usual);
+        if (r < 0)
+                return r;
+        describe_cohorts(w, a, &c);
+        w->slow_ns = s.total_ns[root->id];
+        w->usual_ns = u.total_ns[root->id];
+        w->difference_ns = w->slow_ns - w->usual_ns;
+        if (w->is_enough) {
+                r = find_causes(w, a, &s, &u);
+                if (r >= 0)
+                        r = finish_causes(w, a, &c, &s, &u);
+                if (r >= 0)
+                        r = why_add_factors(w, a, &c);
+                if (r >= 0)
+                        r = why_test(w, a, &c);
+                if (r < 0)
+                        return r;
+                w->evenness = find_evenness(w, a, &u);
+        }
+        *ret = TAKE_PTR(w);
+        return 0;
+}
+
+const WhyCause *why_named_cause(const Why *w) {
+        for (size_t i = 0; i < w->n_causes && w->causes[i].share >= WHY_SHARE_MIN; i++)
+                if (w->causes[i].p <= WHY_P_MAX)
+                        return &w->causes[i];
+        return NULL;
+}
+
+const WhyFactor *why_named_factor(const Why *w) {
+        for (size_t i = 0; i < w->n_factors && w->factors[i].share >= WHY_FACTOR_MIN; i++) {
+                const WhyFactor *f = &w->factors[i];
+
+                if (f->p <= WHY_P_MAX && f->evenness >= WHY_EVEN_MIN)
+                        return f;
+        }
+        return NULL;
+}
+
+bool why_names_factor_first(const Why *w) {
+        const WhyFactor *factor = why_named_factor(w);
+        const WhyCause *cause = why_named_cause(w);
+
+        return factor && (!cause || factor->share >= cause->share);
+}
+
+Why *why_free(Why *w) {
+        if (!w)
+                return NULL;
+        free(w->causes);
+        free(w->factors);
+        free(w);
+        return NULL;
+}

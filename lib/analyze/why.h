@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Why: what slow calls have that usual ones have not
+ *
+ * The means of two cohorts (analyze/cohorts.h) are compared path by path.  Their difference is divided into causes
+ * that add up to it exactly:
+ *
+ *      running   a function under a path takes longer by itself, each time
+ *      waiting   it waits longer, each time
+ *      calls     it is called more often, or less, each time its caller is; each such call counts as a
+ *                usual one, with all that is below it
+ *      only      only slow calls have it at all; with all that is below it
+ *      never     only usual calls have it
+ *
+ * With n, own time and total of a path in a mean call, of its caller P, in the slow (s) and the usual (u)
+ * calls:
+ *
+ *      running, waiting   own_s - n_s * own_u / n_u
+ *      calls              (n_s - nP_s * n_u / nP_u) * total_u / n_u
+ *
+ * Of a path that usual calls have too seldom to tell what a call of it takes, calls that slow ones have
+ * besides count as their own.
+ *
+ * What is told besides is where slow calls were (the CPU, the task) more often than usual ones, and
+ * what of the difference that explains: how much longer all calls there take, times how much more often slow calls
+ * are there; if all paths take longer there in proportion, what slow calls would have taken less elsewhere.  That is no part of the sum: it is the same time, seen from another side.
+ *
+ * Each has its p (analyze/chance.h).  If calls were chosen by how long they took, slow ones have more of
+ * everything; then a p tells that this is no accident of a few calls.
+ */
+
+#include "analyze/cohorts.h"
+
+#define WHY_P_MAX 0.002     /* what is above may be chance */
+#define WHY_SHARE_MIN 0.1   /* a cause of less is not named as the cause */
+#define WHY_FACTOR_MIN 0.25 /* likewise, a place */
+#define WHY_EVEN_MIN 0.8    /* from here on everything takes longer alike */
+
+#define WHY_FACTORS_MAX 32
+
+typedef enum WhyKind { WHY_RUNNING, WHY_WAITING, WHY_CALLS, WHY_ONLY, WHY_NEVER } WhyKind;
+
+typedef struct WhyCause {
+        WhyKind kind;
+        const CallNode *node;
+        const CallNode *
+                hottest; /* CALLS, ONLY, NEVER: of what is below, where most of the time is; itself perhaps */
+        double change_ns;         /* of a mean call */
+        double share;             /* of the whole difference */
+        double slow_ns, usual_ns; /* in a mean call: own time, or total if calls are the cause */
+        double slow_n, usual_n;   /* calls in a mean call */
+        double p;                 /* NAN: not looked at, being too little */
+        const Waker *waker; /* WAITING, ONLY: who ended most of it in slow calls; NULL: not known */
+        double waker_share; /* of that waiting */
+} WhyCause;
+
+typedef enum WhyPlace { WHY_CPU, WHY_TASK } WhyPlace;
+
+/* Where slow calls are more often. */
+typedef struct WhyFactor {
+        WhyPlace place;
+        uint32_t cpu;                 /* CPU */
+        const char *task;             /* TASK: its name */
+        double slow_part, usual_part; /* of the calls, 0 to 1 */
+        double change_ns, share;      /* what that explains */
+        double evenness; /* 1: all paths take longer there, in proportion; 0: what takes longer is
+                          * not what takes the time elsewhere */
+        double p;
+} WhyFactor;
+
+typedef struct Why {
+        const CallNode *root;
+        CohortsSpec spec;
+        size_t n_slow, n_usual, n_all;
+        double slow_ns, usual_ns; /* means */
+        double difference_ns;
+        uint64_t slow_min_ns; /* the fastest of the slow ones */
+        double p;             /* of the whole difference; 1 if too few */
+        bool is_enough;       /* calls to tell anything */
+        double evenness;      /* 1: all paths take longer in proportion; 0: what takes longer is
+                               * not what takes the time usually */
+        WhyCause *causes;     /* the greatest first */
+        size_t n_causes;
+        WhyFactor *factors; /* likewise; only those that slow calls have more often */
+        size_t n_factors;
+} Why;
+
+/* What a mean call of a cohort consists of, by node. */
+typedef struct WhyMean {
+        double *n, *run_ns, *wait_ns, *total_ns; /* total: with all that is below */
+} WhyMean;
+
+/* @a: borrowed for its life.  0 or -ENOMEM. */
+int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec);
+/* What is named: the first cause; NULL: none that stands out. */
+const WhyCause *why_named_cause(const Why *w);
+/* What is named as well, or before any cause if it explains more than they: all paths take longer there. */
+const WhyFactor *why_named_factor(const Why *w);
+/* Whether the factor is named before the cause. */
+bool why_names_factor_first(const Why *w);
+Why *why_free(Why *w);
+DEFINE_CLEANUP(Why *, why_free);
+
+/* For why.c only: why-factors.c, why-test.c.  0 or -ENOMEM. */
+int why_add_factors(Why *w, const Anatomy *a, const Cohorts *c);
+int why_test(Why *w, const Anatomy *a, const Cohorts *c);
+/* Whether a call was there. */
+bool why_factor_has(const WhyFactor *f, const Anatomy *a, const AnatomyCall *c);

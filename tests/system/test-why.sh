@@ -1,0 +1,60 @@
+#!/bin/bash
+# Touches: nothing; reads texts that it makes.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Why slow calls are slow is told of recordings whose cause is known, for it was planted; bench-why does that
+# a hundred times as often.
+# Only here: ftracectl why as a user runs it.
+. "$(dirname "$0")/../functions.sh"
+requires jq python3
+
+# A root whose lookup is slow in each 50th call, and whose calls on CPU 1 are as fast as others.
+make() { # SLOW-US
+        awk -v slow="$1" 'BEGIN {
+                for (i = 0; i < 400; i++) {
+                        lookup = 2 + i * 7919 % 10 / 100
+                        if (i % 50 == 7)
+                                lookup += slow
+                        task = i % 3 ? "client-17" : "worker-18"
+                        at = 1 + i / 1000
+                        printf "%12.6f | %3d)  %-13s |               |  send() {\n", at, i % 4, task
+                        printf "%12.6f | %3d)  %-13s | %s %7.3f us    |    lookup();\n", at + 1e-6, i % 4, task, (lookup > 10 ? "+" : " "), lookup
+                        printf "%12.6f | %3d)  %-13s |   %6.3f us    |    copy();\n", at + 2e-4, i % 4, task, 1 + i * 104729 % 13 / 100
+                        printf "%12.6f | %3d)  %-13s | %s %7.3f us    |  }\n", at + 3e-4, i % 4, task, (lookup + 3 > 10 ? "+" : " "), lookup + 3
+                }
+        }'
+}
+make 40 >"$work/planted.txt"
+make 0 >"$work/before.txt"
+
+exits 'a planted cause is named' 0 ftracectl why "$work/planted.txt"
+says 'in one sentence' \
+        '^send: the slowest 2 % take 45\.. us instead of 5\... us; (99|100) % of that is lookup below send itself: 42\.. us instead of 2\... us\.$' "$out"
+says 'with its share and its p' '^(99\.[0-9]|100\.0)% +\+.* <=0\.001 +running lookup below send$' "$out"
+says 'and the sum' '^100\.0% +\+.* all of the difference$' "$out"
+exits 'in JSON' 0 ftracectl why "$work/planted.txt" --json
+is 'the causes add up' \
+        "$(jq '([.causes[].change_ns] | add) - .difference_ns | fabs < 0.001' "$out")" true
+is 'and the means are those of calls' "$(jq -c '[.named, .cause.function, .cause.path, .slow_calls, .usual_calls, .calls]' "$out")" \
+        '["cause","lookup",["send"],8,200,400]'
+
+exits 'slow is what is asked for' 0 ftracectl why "$work/planted.txt" --slower=40us --json
+is 'and no other call' "$(jq -c '[.slow_calls, .cause.function]' "$out")" '[8,"lookup"]'
+exits 'a window is compared with the rest' 0 ftracectl why "$work/planted.txt" --from=+100ms --to=+199.9ms --json
+is 'by calls that began in it' "$(jq -c '[.slow_calls, .usual_calls, .named]' "$out")" '[100,300,"nothing"]'
+exits 'a recording is compared with an earlier one' 0 ftracectl why "$work/before.txt" --against="$work/before.txt"
+says 'that is the same' '^send: its calls take 5\... us instead of 5\... us, which may be chance \(p = [01]\.[0-9]*\)\.$' "$out"
+exits 'two ways to choose are too many' 2 ftracectl why "$work/planted.txt" --slower=40us --failed
+says 'which is said' 'give one of them\.$'
+exits 'a text has no return values' 0 ftracectl why "$work/planted.txt" --failed
+says 'so that none has failed' '^send: 0 slow and 0 usual calls are too few to compare\.$' "$out"
+exits 'another function can be the root' 0 ftracectl why "$work/planted.txt" lookup
+says 'of its own calls' '^lookup: the slowest 2 % take .* is lookup itself: ' "$out"
+exits 'one that is not there' 3 ftracectl why "$work/planted.txt" tcp_sendmsg
+says 'is named' 'there are no calls of "tcp_sendmsg"'
+exits 'as much is shown as asked for' 0 ftracectl why "$work/planted.txt" --limit=1
+ok 'the rest is one line' test "$(grep -c ' others$' "$out")" = 1
+
+exits 'seven kinds of causes are found at random places, and nothing in halves of the same' 0 \
+        env FTRACECTL="$top_builddir/ftracectl" "$top_srcdir/tests/bench/bench-why" -n 1 -p 4 -s 5
+done_testing

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "analyze/anatomy.h"
+#include "step-builder.h"
+#include "unit.h"
+
+typedef struct Fed {
+        Pairing *pairing, *other;
+        Anatomy *anatomy;
+} Fed;
+
+static Fed fed(void) {
+        Fed f = {};
+
+        ck_assert_int_eq(pairing_new(&f.pairing), 0);
+        ck_assert_int_eq(pairing_new(&f.other), 0);
+        ck_assert_int_eq(anatomy_new(&f.anatomy), 0);
+        ck_assert_int_eq(anatomy_add_source(f.anatomy, f.pairing), 0);
+        return f;
+}
+
+static void fed_done(Fed *f) {
+        anatomy_free(f->anatomy);
+        pairing_free(f->pairing);
+        pairing_free(f->other);
+}
+#define _cleanup_fed_ _cleanup_(fed_done)
+
+static void feed(Pairing *p, Step s, uint64_t at_ns) {
+        s.timestamp_ns = at_ns;
+        ck_assert_int_eq(pairing_step(p, &s), 0);
+}
+
+static const AnatomyPart *part_of(const Fed *f, size_t call, const char *name, int32_t level) {
+        const AnatomyCall *c = &f->anatomy->calls[call];
+
+        for (size_t i = 0; i < c->n_parts; i++) {
+                const AnatomyPart *part = &f->anatomy->parts[c->first_part + i];
+                const CallNode *node = f->anatomy->nodes[part->node];
+
+                if (node->level == level && node->function->n_name == strlen(name) &&
+                    memcmp(node->function->label, name, strlen(name)) == 0)
+                        return part;
+        }
+        return NULL;
+}
+
+START_TEST(the_parts_of_a_call_add_up_to_it)
+        {
+                _cleanup_fed_ Fed f = fed();
+                uint64_t sum = 0;
+
+                feed(f.pairing, step_enter(&step_root, 0), 1000);
+                feed(f.pairing, step_leaf(&step_child, 1, 300), 1100);
+                feed(f.pairing, step_leaf(&step_child, 1, 200), 1500);
+                feed(f.pairing, step_leaf(&step_module, 1, 100), 1800);
+                feed(f.pairing, step_leave(&step_root, 0, 1000), 2000);
+                ck_assert_int_eq(pairing_finish(f.pairing), 0);
+                ck_assert_uint_eq(f.anatomy->n_calls, 1);
+                ck_assert_uint_eq(f.anatomy->calls[0].n_parts, 3);
+                for (size_t i = 0; i < 3; i++)
+                        sum += f.anatomy->parts[i].run_ns + f.anatomy->parts[i].wait_ns;
+                ck_assert_uint_eq(sum, 1000);
+                ck_assert_uint_eq(part_of(&f, 0, "child", 2)->n, 2);
+                ck_assert_uint_eq(part_of(&f, 0, "child", 2)->run_ns, 500);
+                ck_assert_uint_eq(part_of(&f, 0, "root", 1)->run_ns, 400);
+        }
+END_TEST
+
+START_TEST(an_interrupt_stands_below_the_root_whomever_it_met)
+        {
+                _cleanup_fed_ Fed f = fed();
+
+                feed(f.pairing, step_enter(&step_root, 0), 1000);
+                feed(f.pairing, step_enter(&step_child, 1), 1100);
+                feed(f.pairing, step_enter(&step_irq, 2), 1200);
+                feed(f.pairing, step_leaf(&step_module, 3, 50), 1250);
+                feed(f.pairing, step_leave(&step_irq, 2, 200), 1400);
+                feed(f.pairing, step_leave(&step_child, 1, 500), 1600);
+                feed(f.pairing, step_leave(&step_root, 0, 1000), 2000);
+                ck_assert_int_eq(pairing_finish(f.pairing), 0);
+                ck_assert_ptr_nonnull(part_of(&f, 0, "tick", 2));
+                ck_assert_uint_eq(part_of(&f, 0, "tick", 2)->run_ns, 150);
+                ck_assert_ptr_nonnull(part_of(&f, 0, "leaf", 3));
+                ck_assert_uint_eq(part_of(&f, 0, "child", 2)->run_ns, 300);
+                ck_assert_uint_eq(part_of(&f, 0, "root", 1)->run_ns, 500);
+        }
+END_TEST
+
+START_TEST(functions_of_two_recordings_that_are_called_alike_are_one)
+        {
+                static const Function clone = {
+                        .address = 9, .label = "child.isra.4" SLACK, .n_label = 12, .n_name = 12
+                };
+                static const Function root = step_root;
+                _cleanup_fed_ Fed f = fed();
+
+                ck_assert_int_eq(anatomy_add_source(f.anatomy, f.other), 0);
+                feed(f.pairing, step_enter(&step_root, 0), 1000);
+                feed(f.pairing, step_leaf(&step_child, 1, 300), 1100);
+                feed(f.pairing, step_leave(&step_root, 0, 1000), 2000);
+                feed(f.other, step_enter(&root, 0), 1000);
+                feed(f.other, step_leaf(&clone, 1, 700), 1100);
+                feed(f.other, step_leave(&root, 0, 1000), 2000);
+                ck_assert_int_eq(pairing_finish(f.pairing), 0);
+                ck_assert_int_eq(pairing_finish(f.other), 0);
+                ck_assert_uint_eq(f.anatomy->n_calls, 2);
+                ck_assert_uint_eq(f.anatomy->calls[0].source, 0);
+                ck_assert_uint_eq(f.anatomy->calls[1].source, 1);
+                ck_assert_uint_eq(part_of(&f, 0, "child", 2)->node,
+                                  part_of(&f, 1, "child", 2)->node);
+                ck_assert_uint_eq(f.anatomy->calls[0].root, f.anatomy->calls[1].root);
+        }
+END_TEST
+
+START_TEST(a_call_that_was_cut_is_counted_and_left_out)
+        {
+                _cleanup_fed_ Fed f = fed();
+
+                feed(f.pairing, step_enter(&step_root, 0), 1000);
+                ck_assert_int_eq(pairing_finish(f.pairing), 0);
+                ck_assert_uint_eq(f.anatomy->n_calls, 0);
+                ck_assert_uint_eq(f.anatomy->n_all, 1);
+                ck_assert_uint_eq(f.anatomy->n_cut, 1);
+        }
+END_TEST
+
+START_TEST(parts_of_a_call_with_very_many_are_added_up_on_the_way)
+        {
+                _cleanup_fed_ Fed f = fed();
+
+                feed(f.pairing, step_enter(&step_root, 0), 1000);
+                for (uint64_t i = 0; i < 100000; i++)
+                        feed(f.pairing, step_leaf(i % 2 ? &step_child : &step_module, 1, 2),
+                             1010 + 10 * i);
+                feed(f.pairing, step_leave(&step_root, 0, 2000000), 2001000);
+                ck_assert_int_eq(pairing_finish(f.pairing), 0);
+                ck_assert_uint_eq(f.anatomy->calls[0].n_parts, 3);
+                ck_assert_uint_eq(part_of(&f, 0, "child", 2)->n, 50000);
+                ck_assert_uint_eq(part_of(&f, 0, "root", 1)->run_ns, 1800000);
+        }
+END_TEST
+
+START_TEST(of_more_calls_than_there_is_room_for_half_stay_evenly)
+        {
+                static const uint64_t n_fed = ANATOMY_CALLS_MAX + 1000;
+                _cleanup_fed_ Fed f = fed();
+                uint64_t n_early = 0;
+
+                for (uint64_t i = 0; i < n_fed; i++) {
+                        feed(f.pairing, step_enter(&step_root, 0), 1000 + 100 * i);
+                        feed(f.pairing, step_leaf(&step_child, 1, i % 7), 1010 + 100 * i);
+                        feed(f.pairing, step_leave(&step_root, 0, 50), 1050 + 100 * i);
+                }
+                ck_assert_int_eq(pairing_finish(f.pairing), 0);
+                ck_assert_uint_eq(f.anatomy->n_all, n_fed);
+                ck_assert_uint_gt(f.anatomy->n_calls, n_fed / 2 - n_fed / 50);
+                ck_assert_uint_lt(f.anatomy->n_calls, n_fed / 2 + n_fed / 50);
+                for (size_t i = 0; i < f.anatomy->n_calls; i++) {
+                        const AnatomyCall *c = &f.anatomy->calls[i];
+
+                        n_early += c->number <= n_fed / 4;
+                        /* Each has its own parts still. */
+                        ck_assert_uint_eq(c->n_parts, 2);
+                        ck_assert_uint_eq(part_of(&f, i, "child", 2)->run_ns, (c->number - 1) % 7);
+                }
+                ck_assert_uint_gt(n_early, f.anatomy->n_calls / 5);
+                ck_assert_uint_lt(n_early, f.anatomy->n_calls * 3 / 10);
+        }
+END_TEST
+
+UNIT_MAIN("anatomy", the_parts_of_a_call_add_up_to_it,
+          an_interrupt_stands_below_the_root_whomever_it_met,
+          functions_of_two_recordings_that_are_called_alike_are_one,
+          a_call_that_was_cut_is_counted_and_left_out,
+          parts_of_a_call_with_very_many_are_added_up_on_the_way,
+          of_more_calls_than_there_is_room_for_half_stay_evenly)

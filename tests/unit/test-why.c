@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <math.h>
+
+#include "analyze/why-sentence.h"
+#include "step-builder.h"
+#include "unit.h"
+
+#define NAMED(n, s)                                                                                \
+        {                                                                                          \
+                .address = 100 + (n), .label = s SLACK, .n_label = sizeof(s) - 1,                  \
+                .n_name = sizeof(s) - 1                                                            \
+        }
+
+static const Function functions[] = { NAMED(0, "send"), NAMED(1, "copy"),  NAMED(2, "route"),
+                                      NAMED(3, "lock"), NAMED(4, "queue"), NAMED(5, "flush") };
+
+typedef struct Fed {
+        Pairing *pairings[2];
+        Anatomy *anatomy;
+        uint64_t now_ns, random;
+} Fed;
+
+static Fed fed(void) {
+        Fed f = { .random = 1 };
+
+        ck_assert_int_eq(anatomy_new(&f.anatomy), 0);
+        for (size_t i = 0; i < 2; i++) {
+                ck_assert_int_eq(pairing_new(&f.pairings[i]), 0);
+                ck_assert_int_eq(anatomy_add_source(f.anatomy, f.pairings[i]), 0);
+        }
+        return f;
+}
+
+static void fed_done(Fed *f) {
+        anatomy_free(f->anatomy);
+        pairing_free(f->pairings[0]);
+        pairing_free(f->pairings[1]);
+}
+#define _cleanup_fed_ _cleanup_(fed_done)
+
+static uint64_t draw(Fed *f, uint64_t below) {
+        f->random = f->random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        return (f->random >> 33) % below;
+}
+
+/* What one call is like: who is called how often, and what each call takes by itself. */
+typedef struct Shape {
+        uint64_t times[ELEMENTSOF(functions)], own_ns[ELEMENTSOF(functions)];
+        uint32_t cpu;
+        uint64_t error;
+} Shape;
+
+static void step(Fed *f, unsigned source, Step s, const Shape *shape) {
+        s.timestamp_ns = f->now_ns;
+        s.cpu = shape->cpu;
+        ck_assert_int_eq(pairing_step(f->pairings[source], &s), 0);
+}
+
+/* send calls copy and route; route calls lock and queue; queue calls flush. */
+static uint64_t call(Fed *f, unsigned source, const Shape *shape, size_t which, int32_t depth) {
+        static const size_t callees[][3] = {
+                [0] = { 1, 2 }, [2] = { 3, 4 }, [4] = { 5 }, [5] = {}
+        };
+        uint64_t took = shape->own_ns[which];
+        Step leave;
+
+        step(f, source, step_enter(&functions[which], depth), shape);
+        f->now_ns += shape->own_ns[which];
+        for (size_t i = 0; which < ELEMENTSOF(callees) && callees[which][i]; i++)
+                for (uint64_t n = 0; n < shape->times[callees[which][i]]; n++)
+                        took += call(f, source, shape, callees[which][i], depth + 1);
+        leave = step_leave(&functions[which], depth, took);
+        leave.has_retval = true;
+        leave.retval = shape->error;
+        step(f, source, leave, shape);
+        return took;
+}
+
+static void feed(Fed *f, unsigned source, const Shape *shape) {
+        (void) call(f, source, shape, 0, 0);
+        f->now_ns += 1000;
+}
+
+/* An ordinary one. */
+static Shape ordinary(Fed *f) {
+        Shape s = { .cpu = (uint32_t) draw(f, 4) };
+
+        for (size_t i = 0; i < ELEMENTSOF(functions); i++) {
+                s.times[i] = 1;
+                s.own_ns[i] = 800 + draw(f, 400);
+        }
+        return s;
+}
+
+static Why *explain(Fed *f, CohortsSpec spec) {
+        size_t n_roots;
+        Why *w;
+
+        for (size_t i = 0; i < 2; i++)
+                ck_assert_int_eq(pairing_finish(f->pairings[i]), 0);
+        ck_assert_int_eq(
+                why_new(&w, f->anatomy, cohorts_greatest_root(f->anatomy, &n_roots), &spec), 0);
+        return w;
+}
+
+static void sums_up(const Why *w) {
+        double sum = 0;
+
+        for (size_t i = 0; i < w->n_causes; i++)
+                sum += w->causes[i].change_ns;
+        ck_assert_double_le(fabs(sum - w->difference_ns), 1e-6 * (1 + fabs(w->difference_ns)));
+}
+
+static bool says(const Why *w, const char *words) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+        char *text;
+        bool has;
+
+        why_sentence(&out, w);
+        ck_assert_int_eq(buf_take_string(&out, &text), 0);
+        has = strstr(text, words) != NULL;
+        if (!has)
+                fprintf(stderr, "%s\n", text);
+        free(text);
+        return has;
+}
+
+START_TEST(a_function_that_takes_longer_in_few_calls_is_named)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+                const WhyCause *c;
+
+                for (int i = 0; i < 1000; i++) {
+                        Shape s = ordinary(&f);
+
+                        if (i % 100 == 50)
+                                s.own_ns[4] += 20000;
+                        feed(&f, 0, &s);
+                }
+                w = explain(&f, (CohortsSpec){});
+                sums_up(w);
+                ck_assert_uint_eq(w->n_slow, 10);
+                c = why_named_cause(w);
+                ck_assert_ptr_nonnull(c);
+                ck_assert_int_eq(c->kind, WHY_RUNNING);
+                ck_assert_ptr_eq(c->node->function, &functions[4]);
+                ck_assert(says(w, "send: the slowest 1 % take "));
+                ck_assert(says(w, " of that is queue below route itself: "));
+        }
+END_TEST
+
+START_TEST(a_loop_is_named_by_what_it_calls_and_not_by_what_that_calls)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+                const WhyCause *c;
+
+                for (int i = 0; i < 1000; i++) {
+                        Shape s = ordinary(&f);
+
+                        if (i % 100 == 50)
+                                s.times[4] = 12;
+                        feed(&f, 0, &s);
+                }
+                w = explain(&f, (CohortsSpec){});
+                sums_up(w);
+                c = why_named_cause(w);
+                ck_assert_ptr_nonnull(c);
+                ck_assert_int_eq(c->kind, WHY_CALLS);
+                ck_assert_ptr_eq(c->node->function, &functions[4]);
+                ck_assert(says(w, "more calls of queue below route: 12 instead of 1"));
+        }
+END_TEST
+
+START_TEST(what_only_slow_calls_have_is_one_cause_with_all_below)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+                const WhyCause *c;
+
+                for (int i = 0; i < 1000; i++) {
+                        Shape s = ordinary(&f);
+
+                        s.times[4] = i % 100 == 50;
+                        s.own_ns[5] = 9000;
+                        feed(&f, 0, &s);
+                }
+                w = explain(&f, (CohortsSpec){});
+                sums_up(w);
+                c = why_named_cause(w);
+                ck_assert_ptr_nonnull(c);
+                ck_assert_int_eq(c->kind, WHY_ONLY);
+                ck_assert_ptr_eq(c->node->function, &functions[4]);
+                ck_assert_ptr_eq(c->hottest->function, &functions[5]);
+                ck_assert(says(
+                        w, "queue below route, which the usual ones do not have, mostly flush"));
+        }
+END_TEST
+
+START_TEST(a_slow_cpu_is_named_and_no_function)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+
+                for (int i = 0; i < 1000; i++) {
+                        Shape s = ordinary(&f);
+
+                        for (size_t k = 0; k < ELEMENTSOF(functions) && s.cpu == 2; k++)
+                                s.own_ns[k] *= 2;
+                        feed(&f, 0, &s);
+                }
+                w = explain(&f, (CohortsSpec){});
+                sums_up(w);
+                ck_assert_ptr_nonnull(why_named_factor(w));
+                ck_assert_uint_eq(why_named_factor(w)->cpu, 2);
+                ck_assert(why_names_factor_first(w));
+                ck_assert(says(w, "; everything takes longer on CPU 2, where 100 % of them were"));
+        }
+END_TEST
+
+START_TEST(a_function_that_is_slow_on_one_cpu_is_no_slow_cpu)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+
+                for (int i = 0; i < 1000; i++) {
+                        Shape s = ordinary(&f);
+
+                        if (s.cpu == 2)
+                                s.own_ns[1] += 5000;
+                        feed(&f, 0, &s);
+                }
+                w = explain(&f, (CohortsSpec){});
+                ck_assert_ptr_null(why_named_factor(w));
+                ck_assert_ptr_nonnull(why_named_cause(w));
+                ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[1]);
+        }
+END_TEST
+
+START_TEST(a_later_recording_that_is_slower_is_told_why)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+
+                for (int i = 0; i < 1000; i++) {
+                        Shape s = ordinary(&f);
+
+                        s.own_ns[3] += i >= 500 ? 300 : 0;
+                        feed(&f, i >= 500, &s);
+                }
+                w = explain(&f, (CohortsSpec){ .by = COHORTS_BY_SOURCE });
+                sums_up(w);
+                ck_assert_uint_eq(w->n_slow, 500);
+                ck_assert_double_le(w->p, WHY_P_MAX);
+                ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[3]);
+        }
+END_TEST
+
+START_TEST(two_recordings_of_the_same_differ_by_chance)
+        {
+                unsigned n_named = 0;
+
+                for (uint64_t seed = 1; seed <= 60; seed++) {
+                        _cleanup_fed_ Fed f = fed();
+                        _cleanup_(why_freep) Why *w = NULL;
+
+                        f.random = seed;
+                        for (int i = 0; i < 600; i++) {
+                                Shape s = ordinary(&f);
+
+                                feed(&f, i >= 300, &s);
+                        }
+                        w = explain(&f, (CohortsSpec){ .by = COHORTS_BY_SOURCE });
+                        sums_up(w);
+                        n_named += why_named_cause(w) || why_named_factor(w);
+                        if (!why_named_cause(w))
+                                ck_assert(says(w, ", which may be chance (p = ") ||
+                                          w->p <= WHY_P_MAX);
+                }
+                ck_assert_uint_le(n_named, 2);
+        }
+END_TEST
+
+START_TEST(calls_that_failed_are_compared_with_those_that_did_not)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+
+                for (int i = 0; i < 500; i++) {
+                        Shape s = ordinary(&f);
+
+                        s.error = i % 20 == 3 ? (uint64_t) -90 : 0;
+                        s.times[4] = i % 20 != 3;
+                        feed(&f, 0, &s);
+                }
+                w = explain(&f, (CohortsSpec){ .by = COHORTS_BY_FAILURE });
+                sums_up(w);
+                ck_assert_uint_eq(w->n_slow, 25);
+                ck_assert_int_eq(why_named_cause(w)->kind, WHY_NEVER);
+                ck_assert(says(w, "send: the 25 calls that failed take "));
+                ck_assert(says(w, "queue below route, which only the usual ones have"));
+        }
+END_TEST
+
+START_TEST(few_calls_tell_nothing)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+
+                for (unsigned i = 0; i < COHORTS_CALLS_MIN - 1; i++) {
+                        Shape s = ordinary(&f);
+
+                        feed(&f, 0, &s);
+                }
+                w = explain(&f, (CohortsSpec){});
+                ck_assert(!w->is_enough);
+                ck_assert(says(w, "too few to compare."));
+        }
+END_TEST
+
+START_TEST(calls_that_all_take_the_same_are_not_compared_with_nothing)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+
+                for (int i = 0; i < 100; i++) {
+                        Shape s = { .times = { 1, 1, 1, 1, 1, 1 }, .own_ns = { 9, 9, 9, 9, 9, 9 } };
+
+                        feed(&f, 0, &s);
+                }
+                w = explain(&f, (CohortsSpec){});
+                sums_up(w);
+                ck_assert_uint_eq(w->n_causes, 0);
+                ck_assert(says(w, "send: the slowest 8 % take "));
+        }
+END_TEST
+
+/* Whatever calls are like, and however they are chosen. */
+START_TEST(causes_always_add_up)
+        {
+                for (uint64_t seed = 1; seed <= 40; seed++) {
+                        _cleanup_fed_ Fed f = fed();
+                        _cleanup_(why_freep) Why *w = NULL;
+                        CohortsSpec spec = { .by = seed % 5 };
+
+                        f.random = seed;
+                        for (uint64_t i = 0, n = 20 + draw(&f, 300); i < n; i++) {
+                                Shape s = ordinary(&f);
+
+                                for (size_t k = 0; k < ELEMENTSOF(functions); k++) {
+                                        s.times[k] = draw(&f, 4);
+                                        s.own_ns[k] = draw(&f, UINT64_C(1) << draw(&f, 40));
+                                }
+                                s.error = draw(&f, 2) ? 0 : (uint64_t) -1;
+                                feed(&f, draw(&f, 2) == 1, &s);
+                        }
+                        spec.slower_ns = 1 + draw(&f, UINT64_C(1) << 36);
+                        spec.from_ns = draw(&f, UINT64_C(1) << 40);
+                        w = explain(&f, spec);
+                        if (w->is_enough)
+                                sums_up(w);
+                        (void) says(w, "");
+                }
+        }
+END_TEST
+
+UNIT_MAIN("why", a_function_that_takes_longer_in_few_calls_is_named,
+          a_loop_is_named_by_what_it_calls_and_not_by_what_that_calls,
+          what_only_slow_calls_have_is_one_cause_with_all_below,
+          a_slow_cpu_is_named_and_no_function, a_function_that_is_slow_on_one_cpu_is_no_slow_cpu,
+          a_later_recording_that_is_slower_is_told_why, two_recordings_of_the_same_differ_by_chance,
+          calls_that_failed_are_compared_with_those_that_did_not, few_calls_tell_nothing,
+          calls_that_all_take_the_same_are_not_compared_with_nothing, causes_always_add_up)
