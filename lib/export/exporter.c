@@ -18,6 +18,7 @@ const Exporter *const exporters[] = {
         &exporter_chrome,
         &exporter_speedscope,
         &exporter_perfetto,
+        &exporter_parquet,
         NULL,
 };
 

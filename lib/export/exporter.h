@@ -19,17 +19,19 @@
 #include "base/buf.h"
 #include "calls/step.h"
 #include "export/spans.h"
+#include "store/meta.h"
 
 /* What is known of the recording as a whole; all texts may be NULL but the first. */
 typedef struct ExportInfo {
-        const char *title;      /* a session's name, a file's */
-        const char *recording;  /* NAME-ID, or the file's name */
-        const char *host;       /* that it was made on */
-        const char *kernel;     /* its release */
-        int64_t to_boottime_ns; /* from the trace clock to CLOCK_BOOTTIME */
-        bool is_sparse;         /* calls between others were left out */
-        bool is_timeless;       /* a text without times: when calls began is a guess */
-        CallTree *before;       /* finished: what to compare with; NULL: nothing */
+        const char *title;       /* a session's name, a file's */
+        const char *recording;   /* NAME-ID, or the file's name */
+        const char *host;        /* that it was made on */
+        const char *kernel;      /* its release */
+        const SessionMeta *meta; /* of a recording */
+        int64_t to_boottime_ns;  /* from the trace clock to CLOCK_BOOTTIME */
+        bool is_sparse;          /* calls between others were left out */
+        bool is_timeless;        /* a text without times: when calls began is a guess */
+        CallTree *before;        /* finished: what to compare with; NULL: nothing */
         const char *before_title;
 } ExportInfo;
 
@@ -75,6 +77,7 @@ extern const Exporter exporter_ndjson;
 extern const Exporter exporter_chrome;
 extern const Exporter exporter_speedscope;
 extern const Exporter exporter_perfetto;
+extern const Exporter exporter_parquet;
 
 /*
  * Export: steps on their way to an exporter

@@ -69,6 +69,7 @@ static int describe(const Reading *r, const Options *o, ExportInfo *ret, char **
                 .recording = *ret_recording,
                 .host = m->host,
                 .kernel = m->kernel,
+                .meta = m,
         };
         if (clock_tuple_is_set(&m->start))
                 ret->to_boottime_ns = (int64_t) (m->start.boottime_ns - m->start.trace_ns);

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Calls as a table of columns, for databases: a row each, which knows where in its tree it is.
+ *
+ *      tree   left  right  parent  depth  function
+ *         7      1      4       -      1  udp_sendmsg
+ *         7      2      3       1      2    ip_make_skb
+ *         7      3      3       2      3      kfree
+ *         7      4      4       1      2    dst_release
+ *
+ * Calls of a tree are numbered as they begin; right is the number of the last one below, so that a call is
+ * below another one if its left is between the other one's left and right.  Trees are numbered as they
+ * end, from 1, in each recording, and come in that order, so that a file is sorted by (tree, left).  The path is a hash
+ * of the names from the root down, the same on every host.
+ *
+ * A tree's rows are kept until it has ended, for only then right is known.
+ */
+
+#include "base/grow.h"
+#include "base/hash.h"
+#include "calls/arguments.h"
+#include "export/escape.h"
+#include "export/exporter.h"
+#include "export/parquet.h"
+#include "store/meta.h"
+
+enum {
+        HOST,
+        MACHINE_ID,
+        BOOT_ID,
+        RECORDING,
+        KERNEL,
+        TREE,
+        LEFT,
+        RIGHT,
+        PARENT,
+        DEPTH,
+        PATH,
+        START_UNIX_NS,
+        START_NS,
+        DURATION_NS,
+        SELF_NS,
+        BLOCKED_NS,
+        IRQ_NS,
+        CPU,
+        PID,
+        TASK,
+        CGROUP,
+        FUNCTION,
+        CALLER,
+        MODULE,
+        ROOT,
+        CUT,
+        RETVAL,
+        ARGS,
+        WEIGHT,
+};
+
+static const ParquetColumn columns[] = {
+        [HOST] = { "host", PARQUET_TEXT, true },
+        [MACHINE_ID] = { "machine_id", PARQUET_TEXT, true },
+        [BOOT_ID] = { "boot_id", PARQUET_TEXT, true },
+        [RECORDING] = { "recording", PARQUET_TEXT, true },
+        [KERNEL] = { "kernel", PARQUET_TEXT, true },
+        [TREE] = { "tree", PARQUET_U64, false },
+        [LEFT] = { "left", PARQUET_U32, false },
+        [RIGHT] = { "right", PARQUET_U32, false },
+        [PARENT] = { "parent", PARQUET_U32, true },
+        [DEPTH] = { "depth", PARQUET_U16, false },
+        [PATH] = { "path", PARQUET_I64, false },
+        [START_UNIX_NS] = { "start_unix_ns", PARQUET_I64, true },
+        [START_NS] = { "start_ns", PARQUET_I64, false },
+        [DURATION_NS] = { "duration_ns", PARQUET_I64, false },
+        [SELF_NS] = { "self_ns", PARQUET_I64, false },
+        [BLOCKED_NS] = { "blocked_ns", PARQUET_I64, false },
+        [IRQ_NS] = { "irq_ns", PARQUET_I64, false },
+        [CPU] = { "cpu", PARQUET_U32, true },
+        [PID] = { "pid", PARQUET_I32, true },
+        [TASK] = { "task", PARQUET_TEXT, true },
+        [CGROUP] = { "cgroup", PARQUET_TEXT, true },
+        [FUNCTION] = { "function", PARQUET_TEXT, false },
+        [CALLER] = { "caller", PARQUET_TEXT, true },
+        [MODULE] = { "module", PARQUET_TEXT, true },
+        [ROOT] = { "root", PARQUET_TEXT, false },
+        [CUT] = { "cut", PARQUET_BOOL, false },
+        [RETVAL] = { "retval", PARQUET_I64, true },
+        [ARGS] = { "args", PARQUET_TEXT, true },
+        [WEIGHT] = { "weight", PARQUET_F64, false },
+};
+
+#define NO_TEXT UINT32_MAX
+
+/* A function's texts. */
+typedef struct Name {
+        uint32_t function, module; /* module: or NO_TEXT */
+} Name;
+
+typedef struct Row {
+        uint64_t start_ns, duration_ns, self_ns, blocked_ns, irq_ns, path;
+        int64_t retval;
+        uint32_t name, parent, right, cpu, args;
+        uint16_t depth;
+        bool has_cpu, is_cut, has_retval;
+} Row;
+
+typedef struct Tree {
+        Row *rows; /* left is the index + 1 */
+        size_t n, n_room;
+        struct Tree *next, *next_spare;
+} Tree;
+
+typedef struct State {
+        ExportState s; /* first */
+        Parquet *file;
+        Tree *trees, *spare;
+        Name *names;
+        size_t n_names;
+        Hash names_at; /* index + 1, by function */
+        uint64_t n_trees;
+        uint32_t texts[CGROUP + 1]; /* of the recording; NO_TEXT: not known */
+        uint32_t n_task;
+        char task[16];
+        bool has_task;
+        Buf text;
+} State;
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+/* Whatever bytes it has; NO_TEXT of NULL. */
+static int text_of(State *st, const char *text, size_t n, uint32_t *ret) {
+        *ret = NO_TEXT;
+        if (!text)
+                return 0;
+        st->text.n_data = 0;
+        escape_utf8(&st->text, text, n);
+        if (st->text.error < 0)
+                return st->text.error;
+        return parquet_text(st->file, st->text.data ?: "", st->text.n_data, ret);
+}
+
+/* Of a text that may be missing, or empty, which is the same. */
+static int note(State *st, size_t column, const char *text) {
+        return text_of(st, text && *text ? text : NULL, text ? strlen(text) : 0,
+                       &st->texts[column]);
+}
+
+static int name_of(State *st, const Function *f, uint32_t *ret) {
+        uint64_t known = hash_get(&st->names_at, hash_key(f));
+        bool has_module = f->n_label > f->n_name + 3;
+        Name name;
+        int r;
+
+        if (_likely_(known > 0)) {
+                *ret = (uint32_t) known - 1;
+                return 0;
+        }
+        r = text_of(st, f->label, f->n_name, &name.function);
+        if (r >= 0)
+                r = text_of(st, has_module ? f->label + f->n_name + 2 : NULL,
+                            f->n_label - f->n_name - 3, &name.module);
+        if (r < 0)
+                return r;
+        if (!ARRAY_GROW(st->names, st->n_names) ||
+            hash_add(&st->names_at, hash_key(f), st->n_names + 1) < 0)
+                return -ENOMEM;
+        st->names[st->n_names] = name;
+        *ret = (uint32_t) st->n_names++;
+        return 0;
+}
+
+static int find_task(State *st, const char comm[static 16], uint32_t *ret) {
+        int r = 0;
+
+        if (!st->has_task || memcmp(st->task, comm, 16) != 0) {
+                r = text_of(st, comm[0] ? comm : NULL, strnlen(comm, 16), &st->n_task);
+                memcpy(st->task, comm, 16);
+                st->has_task = r >= 0;
+        }
+        *ret = st->n_task;
+        return r;
+}
+
+/* --- a tree ----------------------------------------------------------------------------------- */
+
+/* NULL without memory. */
+static Tree *take_spare(State *st) {
+        Tree *t = st->spare;
+
+        if (t) {
+                st->spare = t->next_spare;
+                return t;
+        }
+        t = calloc(1, sizeof(*t));
+        if (!t)
+                return NULL;
+        t->next = st->trees;
+        return st->trees = t;
+}
+
+/* An outermost frame's data is its tree; every frame's user is its left. */
+static int begin_call(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
+        State *st = userdata;
+        Tree *t = caller ? stack->frames[0].data : take_spare(st);
+        const Row *parent;
+        Row *row;
+        int r;
+
+        if (!t || t->n >= INT32_MAX || !ARRAY_ROOM(t->rows, t->n_room, t->n + 1))
+                return -ENOMEM;
+        if (!caller)
+                frame->data = t;
+        row = &t->rows[t->n];
+        *row = (Row){ .start_ns = frame->start_ns, .args = NO_TEXT };
+        r = name_of(st, frame->function, &row->name);
+        if (r >= 0 && frame->args)
+                r = text_of(st, frame->args, strlen(frame->args), &row->args);
+        if (r < 0)
+                return r;
+        if (caller) {
+                row->parent = caller->user;
+                parent = &t->rows[row->parent - 1];
+                row->depth = (uint16_t) (parent->depth + 1);
+                row->path = hash_bytes(parent->path, "/", 1);
+        } else {
+                row->depth = 1;
+                row->path = HASH_BYTES_FIRST;
+        }
+        row->path = hash_bytes(row->path, frame->function->label, frame->function->n_name);
+        frame->user = (uint32_t) ++t->n;
+        return 0;
+}
+
+static void set_text(State *st, size_t column, uint32_t text) {
+        if (text != NO_TEXT)
+                parquet_set(st->file, column, text);
+}
+
+static int write_row(State *st, const Tree *t, size_t i, const Call *call, uint32_t task) {
+        const Row *row = &t->rows[i];
+        const Name *name = &st->names[row->name];
+        const SessionMeta *m = st->s.info->meta;
+        Parquet *p = st->file;
+
+        for (size_t k = 0; k <= KERNEL; k++)
+                set_text(st, k, st->texts[k]);
+        set_text(st, CGROUP, st->texts[CGROUP]);
+        parquet_set(p, TREE, (int64_t) st->n_trees);
+        parquet_set(p, LEFT, (int64_t) i + 1);
+        parquet_set(p, RIGHT, row->right);
+        if (row->parent > 0)
+                parquet_set(p, PARENT, row->parent);
+        parquet_set(p, DEPTH, row->depth);
+        parquet_set(p, PATH, (int64_t) row->path);
+        if (m && clock_tuple_is_set(&m->start))
+                parquet_set(p, START_UNIX_NS, (int64_t) session_meta_realtime_ns(m, row->start_ns));
+        parquet_set(p, START_NS, (int64_t) row->start_ns);
+        parquet_set(p, DURATION_NS, (int64_t) row->duration_ns);
+        parquet_set(p, SELF_NS, (int64_t) row->self_ns);
+        parquet_set(p, BLOCKED_NS, (int64_t) row->blocked_ns);
+        parquet_set(p, IRQ_NS, (int64_t) row->irq_ns);
+        if (row->has_cpu)
+                parquet_set(p, CPU, row->cpu);
+        if (call->stack->pid >= 0)
+                parquet_set(p, PID, call->stack->pid);
+        set_text(st, TASK, task);
+        parquet_set(p, FUNCTION, name->function);
+        if (row->parent > 0)
+                parquet_set(p, CALLER, st->names[t->rows[row->parent - 1].name].function);
+        set_text(st, MODULE, name->module);
+        parquet_set(p, ROOT, st->names[t->rows[0].name].function);
+        parquet_set(p, CUT, row->is_cut);
+        if (row->has_retval)
+                parquet_set(p, RETVAL, row->retval);
+        set_text(st, ARGS, row->args);
+        parquet_set_double(p, WEIGHT, 1);
+        return parquet_end_row(p);
+}
+
+static int write_tree(State *st, Tree *t, const Call *call) {
+        uint32_t task;
+        int r = find_task(st, call->stack->comm, &task);
+
+        st->n_trees++;
+        for (size_t i = 0; i < t->n && r >= 0; i++)
+                r = write_row(st, t, i, call, task);
+        t->n = 0;
+        t->next_spare = st->spare;
+        st->spare = t;
+        return r;
+}
+
+static int end_call(void *userdata, const Call *call) {
+        State *st = userdata;
+        const Frame *frame = call->frame;
+        Tree *t = call->is_root ? frame->data : call->stack->frames[0].data;
+        Row *row = &t->rows[frame->user - 1];
+
+        row->duration_ns = call->duration_ns;
+        row->self_ns = call->self_ns;
+        row->blocked_ns = frame->blocked_ns + call->blocked_ns;
+        row->irq_ns = frame->irq_ns;
+        row->retval = (int64_t) call->retval;
+        row->has_retval = call->has_retval;
+        row->cpu = call->cpu;
+        row->has_cpu = call->has_end;
+        row->is_cut = call->is_cut;
+        row->right = (uint32_t) t->n; /* what has begun since is below it */
+        return call->is_root ? write_tree(st, t, call) : 0;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static int init(void *userdata, Pairing *pairing) {
+        static const uint32_t sorted[] = { TREE, LEFT };
+        State *st = userdata;
+        const ExportInfo *info = st->s.info;
+        const SessionMeta *m = info->meta;
+        int r = 0;
+
+        st->text = BUF_INIT;
+        r = parquet_new(&st->file, st->s.out, columns, ELEMENTSOF(columns), sorted,
+                        ELEMENTSOF(sorted));
+        if (r >= 0)
+                r = note(st, HOST, info->host);
+        if (r >= 0)
+                r = note(st, MACHINE_ID, m ? m->machine_id : NULL);
+        if (r >= 0)
+                r = note(st, BOOT_ID, m ? m->boot_id : NULL);
+        if (r >= 0)
+                r = note(st, RECORDING, info->recording);
+        if (r >= 0)
+                r = note(st, KERNEL, info->kernel);
+        /* Whose calls are recorded is known if only those of one are. */
+        if (r >= 0)
+                r = note(st, CGROUP, m && m->spec.cgroups.n == 1 ? m->spec.cgroups.items[0] : NULL);
+        if (r < 0)
+                return r;
+        pairing_add_sink(pairing, begin_call, end_call, st);
+        pairing_keep_arguments(pairing);
+        return 0;
+}
+
+static int end(void *userdata) {
+        return parquet_finish(((State *) userdata)->file);
+}
+
+static void done(void *userdata) {
+        State *st = userdata;
+
+        for (Tree *t = st->trees, *next; t; t = next) {
+                next = t->next;
+                free(t->rows);
+                free(t);
+        }
+        parquet_free(st->file);
+        free(st->names);
+        hash_done(&st->names_at);
+        buf_done(&st->text);
+}
+
+const Exporter exporter_parquet = {
+        .name = "parquet",
+        .summary = "a table of calls by columns, for databases",
+        .is_binary = true,
+        .n_bytes = sizeof(State),
+        .init = init,
+        .end = end,
+        .done = done,
+};
