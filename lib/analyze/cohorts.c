@@ -12,20 +12,29 @@ bool cohorts_are_by_time(CohortsBy by) {
         return by == COHORTS_BY_SLOWEST || by == COHORTS_BY_DURATION;
 }
 
-const CallNode *cohorts_greatest_root(const Anatomy *a, size_t *ret_n_roots) {
+int cohorts_greatest_root(const CallNode **ret, size_t *ret_n_roots, const Anatomy *a,
+                          NameSet *names) {
         _cleanup_free_ uint64_t *sums = calloc(a->n_nodes + 1, sizeof(*sums));
-        const CallNode *best = NULL;
 
+        *ret = NULL;
         *ret_n_roots = 0;
-        for (size_t i = 0; sums && i < a->n_calls; i++) {
+        if (!sums)
+                return -ENOMEM;
+        for (size_t i = 0; i < a->n_calls; i++) {
                 const AnatomyCall *c = &a->calls[i];
 
                 *ret_n_roots += sums[c->root] == 0;
                 sums[c->root] += MAX(c->duration_ns, UINT64_C(1));
-                if (!best || sums[c->root] > sums[best->id])
-                        best = a->nodes[c->root];
         }
-        return best;
+        for (size_t i = 1; i < a->n_nodes; i++) {
+                int r = sums[i] == 0 ? 0 : names ? name_set_has(names, a->nodes[i]->function) : 1;
+
+                if (r < 0)
+                        return r;
+                if (r > 0 && (!*ret || sums[i] > sums[(*ret)->id]))
+                        *ret = a->nodes[i];
+        }
+        return 0;
 }
 
 static int by_duration(const void *x, const void *y, void *calls) {

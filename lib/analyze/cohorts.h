@@ -14,6 +14,7 @@
  */
 
 #include "analyze/anatomy.h"
+#include "calls/name-set.h"
 
 #define COHORTS_CALLS_MIN 20 /* of a root, to tell anything */
 
@@ -37,8 +38,16 @@ typedef struct Cohorts {
         size_t n_slow, n_usual, n_all;
 } Cohorts;
 
-/* The root with the most time; NULL: there is no call. */
-const CallNode *cohorts_greatest_root(const Anatomy *a, size_t *ret_n_roots);
+/*
+ * cohorts_greatest_root() - the root with the most time
+ * @names:       one of these; NULL: of all
+ * @ret:         NULL: there is none
+ * @ret_n_roots: how many there are, whatever their names
+ *
+ * 0 or -ENOMEM.
+ */
+int cohorts_greatest_root(const CallNode **ret, size_t *ret_n_roots, const Anatomy *a,
+                          NameSet *names);
 /* Either may be empty.  0 or -ENOMEM; then, too, cohorts_done() it. */
 int cohorts_choose(Cohorts *ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec);
 void cohorts_done(Cohorts *c);

@@ -7,6 +7,9 @@
 #include "base/figure.h"
 #include "base/name.h"
 
+#define WAKER_MIN 0.5 /* who ended less of the waiting is not named */
+#define WAKER_ALL 0.9
+
 static void add_name(Buf *out, const Function *f) {
         buf_add(out, f->label, f->n_name);
 }
@@ -156,8 +159,8 @@ static void add_named(Buf *out, const WhyCause *c) {
                 buf_adds(out, ", mostly ");
                 add_name(out, c->hottest->function);
         }
-        if (c->waker) {
-                buf_adds(out, ", woken by ");
+        if (c->waker && c->waker_share >= WAKER_MIN) {
+                buf_adds(out, c->waker_share >= WAKER_ALL ? ", woken by " : ", mostly woken by ");
                 why_describe_waker(out, c->waker);
         }
 }

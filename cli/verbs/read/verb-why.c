@@ -260,60 +260,86 @@ static int read_side(Counting *c, Anatomy *a, const Options *o, const char *word
         return r < 0 ? counting_failure(r) : counting_read(c, o, word);
 }
 
-static int explain(const Options *o, const Chosen *chosen, CohortsSpec *spec, Sides *s) {
+static int read_sides(Sides *s, const Options *o, const char *source) {
+        int status = STATUS_OK, r = anatomy_new(&s->anatomy);
+
+        if (r < 0)
+                return counting_failure(r);
+        if (o->why.against)
+                status = read_side(&s->before, s->anatomy, o, o->why.against);
+        return status ?: read_side(&s->now, s->anatomy, o, source);
+}
+
+/* What is not the outermost function anywhere becomes that by a filter, for which all is read once more; it leaves
+ * out events of the scheduler. */
+static int find_root(Sides *s, const Options *o, const Chosen *chosen, const CallNode **ret,
+                     size_t *ret_n_roots) {
+        Options only = *o;
+        int r = cohorts_greatest_root(ret, ret_n_roots, s->anatomy, chosen->names), status;
+
+        if (r < 0)
+                return counting_failure(r);
+        if (*ret)
+                return STATUS_OK;
+        if (!chosen->names)
+                return chosen_not_found(chosen);
+        if (streq(chosen->source, "-"))
+                return failed(
+                        STATUS_USAGE,
+                        "standard input can be read only once, and \"%s\" is not the outermost "
+                        "function there: give a file.",
+                        chosen->patterns.items[0]);
+        sides_done(s);
+        *s = (Sides){};
+        only.filter.roots = chosen->patterns;
+        status = read_sides(s, &only, chosen->source);
+        if (status != STATUS_OK)
+                return status;
+        r = cohorts_greatest_root(ret, ret_n_roots, s->anatomy, chosen->names);
+        if (r < 0)
+                return counting_failure(r);
+        return *ret ? STATUS_OK : chosen_not_found(chosen);
+}
+
+/* @all: the same as @o, but that nothing is left out that it compares. */
+static int explain(const Options *o, const Options *all, const Chosen *chosen, CohortsSpec *spec,
+                   Sides *s) {
         _cleanup_(why_freep) Why *w = NULL;
         const CallNode *root;
         size_t n_roots;
-        int r, status = spec->by == COHORTS_BY_WINDOW ? find_window(o, s, spec) : STATUS_OK;
+        int r, status = read_sides(s, all, chosen->source);
 
+        if (status == STATUS_OK)
+                status = find_root(s, all, chosen, &root, &n_roots);
+        if (status == STATUS_OK && spec->by == COHORTS_BY_WINDOW)
+                status = find_window(o, s, spec);
         if (status != STATUS_OK)
                 return status;
-        root = cohorts_greatest_root(s->anatomy, &n_roots);
-        if (!root)
-                return chosen_not_found(chosen);
         r = why_new(&w, s->anatomy, root, spec);
         if (r < 0)
                 return counting_failure(r);
         status = o->json != JSON_OFF ? print_json(o, w) : print(o, w);
-        if (status == STATUS_OK && n_roots > 1)
+        if (status == STATUS_OK && n_roots > 1 && !chosen->names)
                 talk(o, "It has %zu other roots: \"ftracectl why %s FUNCTION\" tells of one.",
                      n_roots - 1, chosen->source);
         return status;
 }
 
-static int why(const Options *o, const Options *all, const Chosen *chosen) {
-        _cleanup_(sides_done) Sides s = {};
-        CohortsSpec spec;
-        int status = choose(o, &spec), r;
-
-        if (status != STATUS_OK)
-                return status;
-        r = anatomy_new(&s.anatomy);
-        if (r < 0)
-                return counting_failure(r);
-        if (o->why.against)
-                status = read_side(&s.before, s.anatomy, all, o->why.against);
-        if (status == STATUS_OK)
-                status = read_side(&s.now, s.anatomy, all, chosen->source);
-        if (status == STATUS_OK)
-                status = explain(o, chosen, &spec, &s);
-        if (status != STATUS_OK)
-                return status;
-        if (o->why.against)
-                status = reading_finish(&s.before.reading, o);
-        return counting_end(&s.now, o) ?: status;
-}
-
 int verb_why(const Options *o) {
         _cleanup_chosen_ Chosen chosen = {};
-        int status = chosen_init(&chosen, o);
-        Options all = *o; /* what chooses the slow calls leaves none out */
+        _cleanup_(sides_done) Sides s = {};
+        CohortsSpec spec;
+        Options all = *o;
+        int status = choose(o, &spec) ?: chosen_init(&chosen, o);
 
         if (status != STATUS_OK)
                 return status;
         all.spec.slower_ns = 0;
         all.filter.from = all.filter.to = NULL;
-        if (chosen.names)
-                all.filter.roots = chosen.patterns;
-        return why(o, &all, &chosen);
+        status = explain(o, &all, &chosen, &spec, &s);
+        if (status != STATUS_OK)
+                return status;
+        if (o->why.against)
+                status = reading_finish(&s.before.reading, o);
+        return counting_end(&s.now, o) ?: status;
 }
