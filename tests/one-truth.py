@@ -257,6 +257,13 @@ for where, text in texts.items():
         if float(m[1]) >= 1000 or (m[2] == "ns" and where != "html"):
             wrong.append(f"{where}: {m[0]} is more than a unit has")
             break
+    for m in re.finditer(r"(?<![\d.,])(\d+\.\d+) (us|ms|s)\b", text):
+        digits = len(m[1].split(".")[1])
+        if where == "html" and digits == 6:  # when, not how long
+            continue
+        if digits != (3 if float(m[1]) < 1 else 2 if float(m[1]) < 10 else 1):
+            wrong.append(f"{where}: {m[0]} has more or fewer digits than a time has elsewhere")
+            break
 
 for line in wrong:
     print(line)

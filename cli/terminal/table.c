@@ -39,7 +39,7 @@ void table_add(Table *t, const char *format, ...) {
 }
 
 void table_add_time(Table *t, uint64_t ns) {
-        table_add(t, "%s", FIGURE_EXACT(ns));
+        table_add(t, "%s", FIGURE_ROUND(ns));
 }
 
 void table_add_function(Table *t, const Function *function) {

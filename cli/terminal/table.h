@@ -28,7 +28,7 @@ typedef struct Table {
 
 void table_init(Table *t, const char *titles);
 void table_add(Table *t, const char *format, ...) _printf_(2, 3);
-/* A cell with figure_exact(). */
+/* A cell with figure_round(). */
 void table_add_time(Table *t, uint64_t ns);
 /* "nf_conntrack_in [nf_conntrack]", quoted where a terminal wants it. */
 void table_add_function(Table *t, const Function *function);

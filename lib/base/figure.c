@@ -1,36 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The unit is that of what is printed: 999,999,999 ns to three digits after the point are "1.000 s",
- * not "1000.000 ms". */
+/* The unit and the digits are those of what is printed: 999,960 ns are "1.00 ms", not "1000.0 us". */
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "base/cleanup.h"
 #include "base/figure.h"
 #include "base/unit.h"
-
-char *figure_exact(char text[static FIGURE_MAX], uint64_t ns) {
-        static const struct {
-                uint64_t below_ns, ns;
-                const char *name;
-        } units[] = {
-                { NSEC_PER_MSEC, NSEC_PER_USEC, "us" },
-                { NSEC_PER_SEC - NSEC_PER_USEC / 2, NSEC_PER_MSEC, "ms" },
-                { UINT64_MAX, NSEC_PER_SEC, "s" },
-        };
-        size_t i = 0;
-        uint64_t thousandth, n;
-
-        while (i < ELEMENTSOF(units) - 1 && ns >= units[i].below_ns)
-                i++;
-        thousandth = units[i].ns / 1000;
-        n = ns / thousandth + (ns % thousandth * 2 >= thousandth);
-        (void) snprintf(text, FIGURE_MAX, "%" PRIu64 ".%03" PRIu64 " %s", n / 1000, n % 1000,
-                        units[i].name);
-        return text;
-}
 
 char *figure_round(char text[static FIGURE_MAX], uint64_t ns) {
         static const struct {
@@ -43,12 +20,16 @@ char *figure_round(char text[static FIGURE_MAX], uint64_t ns) {
         while (i < ELEMENTSOF(units) - 1 && (double) ns >= 999.95 * units[i].ns)
                 i++;
         v = (double) ns / units[i].ns;
-        (void) snprintf(text, FIGURE_MAX, "%.*f %s", v < 9.995 ? 2 : 1, v, units[i].name);
+        (void) snprintf(text, FIGURE_MAX, "%.*f %s",
+                        v < 0.9995  ? 3
+                        : v < 9.995 ? 2
+                                    : 1,
+                        v, units[i].name);
         return text;
 }
 
 char *figure_mean(char text[static FIGURE_MAX], double ns) {
-        return figure_exact(text, ns > 0 ? (uint64_t) (ns + 0.5) : 0);
+        return figure_round(text, ns > 0 ? (uint64_t) (ns + 0.5) : 0);
 }
 
 char *figure_change(char text[static FIGURE_MAX], double ns) {

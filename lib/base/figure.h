@@ -5,8 +5,9 @@
  * Figures: how times are written
  *
  * One way for tables, sentences and labels, so that whoever looks for a time in one place finds it in
- * the other.  (What lasts, as a recording does, is written by format_duration(); what the kernel's
- * own text has, by the renderers.)
+ * the other: in the unit of its size, with three or four digits, but none below a nanosecond.  Who
+ * needs each nanosecond has them in JSON.  (What lasts, as a recording does, is written by
+ * format_duration(); what the kernel's own text has, by the renderers.)
  */
 
 #include <stdint.h>
@@ -15,18 +16,15 @@
 
 /* All return @text. */
 
-/* As exact as the tracer is, or nearly: "6.650 us", "1.250 ms", "3.000 s". */
-char *figure_exact(char text[static FIGURE_MAX], uint64_t ns);
-/* For a sentence, three or four digits: "191.1 us", "12.9 us", "0.45 us", "1.00 ms". */
+/* "0.082 us", "4.03 us", "191.1 us", "1.24 s". */
 char *figure_round(char text[static FIGURE_MAX], uint64_t ns);
-/* Of a mean: as figure_exact(), of the nearest nanosecond. */
+/* Of a mean: the same, of the nearest nanosecond. */
 char *figure_mean(char text[static FIGURE_MAX], double ns);
-/* Of a difference: the same with its sign, "+1.250 ms", "-6.650 us". */
+/* Of a difference: the same with its sign, "+1.25 ms", "-6.65 us". */
 char *figure_change(char text[static FIGURE_MAX], double ns);
 /* When something was, local time: "2026-08-23 10:42:01". */
 char *figure_date(char text[static FIGURE_MAX], uint64_t realtime_ns);
 /* The same, each in memory of its own until the end of the block. */
-#define FIGURE_EXACT(ns) figure_exact((char[FIGURE_MAX]){}, (ns))
 #define FIGURE_ROUND(ns) figure_round((char[FIGURE_MAX]){}, (ns))
 #define FIGURE_MEAN(ns) figure_mean((char[FIGURE_MAX]){}, (ns))
 #define FIGURE_CHANGE(ns) figure_change((char[FIGURE_MAX]){}, (ns))

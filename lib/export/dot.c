@@ -120,7 +120,7 @@ static void draw_vertex(Buf *out, const Graph *g, uint32_t i, double all) {
         buf_printf(out, "  f%u [label=\"", i);
         escape_dot(out, f->label, f->n_label);
         buf_printf(out, "\\nself %s (%.1f %%)\\ntotal %s (%.1f %%)\\n%" PRIu64 " calls",
-                   figure_exact(self, v->self_ns), 100 * share, figure_exact(total, v->total_ns),
+                   figure_round(self, v->self_ns), 100 * share, figure_round(total, v->total_ns),
                    100 * (double) v->total_ns / all, v->n);
         if (v->n_cut > 0)
                 buf_printf(out, " (%" PRIu64 " cut)", v->n_cut);
@@ -162,7 +162,7 @@ static void draw(ExportState *t, Graph *g, uint64_t least_ns) {
         }
         if (n_left_out > 0)
                 buf_printf(t->out, "  label=\"%u functions that took less than %s are left out\"\n",
-                           n_left_out, figure_exact(least, least_ns));
+                           n_left_out, figure_round(least, least_ns));
         buf_adds(t->out, "}\n");
 }
 

@@ -113,8 +113,8 @@ static void add_figures(Drawing *d, const CallNode *node, const CallNode *before
         double all = (double) MAX(d->root->total_ns, UINT64_C(1));
 
         buf_printf(d->out, "total %s (%.2f %%)\nself %s (%.2f %%)",
-                   figure_exact(total, node->total_ns), 100 * (double) node->total_ns / all,
-                   figure_exact(self, node->self_ns), 100 * (double) node->self_ns / all);
+                   figure_round(total, node->total_ns), 100 * (double) node->total_ns / all,
+                   figure_round(self, node->self_ns), 100 * (double) node->self_ns / all);
         if (node->in_irq)
                 buf_adds(d->out, node->is_irq ? "\nan interrupt" : "\nin an interrupt");
         if (node->function)

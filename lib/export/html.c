@@ -86,7 +86,7 @@ static void add_text(Buf *out, const char *s) {
 static void add_time(Buf *out, uint64_t ns) {
         char text[FIGURE_MAX];
 
-        buf_adds(out, figure_exact(text, ns));
+        buf_adds(out, figure_round(text, ns));
 }
 
 static void add_row(Buf *out, const char *title, const char *text) {
@@ -124,7 +124,7 @@ static void add_summary(Html *h) {
         add_number(out, "Outermost calls", "outermost", h->n_outermost);
         add_number(out, "Cut off by the beginning, the end or a loss", "cut", h->n_cut);
         add_figure(out, "Time of the outermost calls", "total", total_ns,
-                   figure_exact(figure, total_ns));
+                   figure_round(figure, total_ns));
         buf_adds(out, "<tr><th>Lost</th><td id=\"lost\" class=\"");
         if (h->s.n_losses == 0)
                 buf_adds(out, "good\">nothing</td></tr>\n");

@@ -23,11 +23,11 @@ record SyS_write 30 0 >"$work/before.txt"
 record __x64_sys_write 40 5 >"$work/now.txt"
 
 exits 'two texts are compared' 0 ftracectl diff "$work/before.txt" "$work/now.txt"
-says 'with the medians of both' '^__x64_sys_write: median 2.400 us -> 7.400 us \(\+5.000 us, \+208 %\) over 30 and 40 calls, p < 0.001$' "$out"
-says 'and what is new' '^ +\+ new +audit_write \[audit\] +\+5.000 us' "$out"
+says 'with the medians of both' '^__x64_sys_write: median 2.40 us -> 7.40 us \(\+5.00 us, \+208 %\) over 30 and 40 calls, p < 0.001$' "$out"
+says 'and what is new' '^ +\+ new +audit_write \[audit\] +\+5.00 us' "$out"
 is 'and nothing else' "$(grep -c '^ *[-~+<>]' "$out")" 1
 exits 'the other way round' 0 ftracectl diff "$work/now.txt" "$work/before.txt"
-says 'it is gone' '^ +- gone +audit_write \[audit\] +-5.000 us' "$out"
+says 'it is gone' '^ +- gone +audit_write \[audit\] +-5.00 us' "$out"
 exits 'in JSON' 0 ftracectl diff --json "$work/before.txt" "$work/now.txt"
 is 'own times add up to what the roots took' \
         "$(jq -c '.[0] | [(.functions | map(.before.self_ns // 0) | add | round),

@@ -16,7 +16,7 @@ exits 'a text is added up' 0 ftracectl top "$banner"
 says 'the first line says what tracing costs' \
         '^Shown 78.5 us a call of udp_sendmsg; about 12.9 to 13.7 us of it real, 83 to 84 % is what tracing costs\.' "$out"
 exits 'the same as a tree' 0 ftracectl tree "$banner"
-says 'the hottest path is marked' '^ *34\.175 us +43\.5% +0\.556 us +1 +34\.175 us  > +ip_output$' "$out"
+says 'the hottest path is marked' '^ *34\.2 us +43\.5% +0\.556 us +1 +34\.2 us  > +ip_output$' "$out"
 exits 'callers of a function' 0 ftracectl tree --callers=nf_hook_slow --depth=2 --json "$banner"
 is 'add up to its calls' "$(jq -c '.tree[0] | [.count, ([.children[].count] | add)]' "$out")" '[2,2]'
 exits 'without what tracing costs' 0 ftracectl top --corrected "$banner"

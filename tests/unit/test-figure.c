@@ -7,17 +7,29 @@
 #include "base/figure.h"
 #include "unit.h"
 
-START_TEST(a_time_is_exact_below_a_millisecond)
+START_TEST(a_time_has_three_digits_or_four)
         {
                 char text[FIGURE_MAX];
 
-                ck_assert_str_eq(figure_exact(text, 0), "0.000 us");
-                ck_assert_str_eq(figure_exact(text, 7), "0.007 us");
-                ck_assert_str_eq(figure_exact(text, 6650), "6.650 us");
-                ck_assert_str_eq(figure_exact(text, 999999), "999.999 us");
-                ck_assert_str_eq(figure_exact(text, 1250000), "1.250 ms");
-                ck_assert_str_eq(figure_exact(text, 7442878), "7.443 ms");
-                ck_assert_str_eq(figure_exact(text, 2521806000), "2.522 s");
+                ck_assert_str_eq(figure_round(text, 4027), "4.03 us");
+                ck_assert_str_eq(figure_round(text, 9994), "9.99 us");
+                ck_assert_str_eq(figure_round(text, 9996), "10.0 us");
+                ck_assert_str_eq(figure_round(text, 191140), "191.1 us");
+                ck_assert_str_eq(figure_round(text, 7442878), "7.44 ms");
+                ck_assert_str_eq(figure_round(text, 1238418670), "1.24 s");
+                ck_assert_str_eq(figure_round(text, UINT64_C(7200000000000)), "7200.0 s");
+        }
+END_TEST
+
+START_TEST(a_time_has_no_digits_below_a_nanosecond)
+        {
+                char text[FIGURE_MAX];
+
+                ck_assert_str_eq(figure_round(text, 0), "0.000 us");
+                ck_assert_str_eq(figure_round(text, 7), "0.007 us");
+                ck_assert_str_eq(figure_round(text, 82), "0.082 us");
+                ck_assert_str_eq(figure_round(text, 999), "0.999 us");
+                ck_assert_str_eq(figure_round(text, 1000), "1.00 us");
         }
 END_TEST
 
@@ -25,23 +37,11 @@ START_TEST(a_unit_is_never_printed_a_thousand_times)
         {
                 char text[FIGURE_MAX];
 
-                ck_assert_str_eq(figure_exact(text, 999999499), "999.999 ms");
-                ck_assert_str_eq(figure_exact(text, 999999500), "1.000 s");
                 ck_assert_str_eq(figure_round(text, 999940), "999.9 us");
                 ck_assert_str_eq(figure_round(text, 999960), "1.00 ms");
+                ck_assert_str_eq(figure_round(text, 999949999), "999.9 ms");
                 ck_assert_str_eq(figure_round(text, 999999999), "1.00 s");
-                ck_assert_str_eq(figure_exact(text, UINT64_MAX), "18446744073.710 s");
-        }
-END_TEST
-
-START_TEST(a_sentence_has_three_digits_or_four)
-        {
-                char text[FIGURE_MAX];
-
-                ck_assert_str_eq(figure_round(text, 450), "0.45 us");
-                ck_assert_str_eq(figure_round(text, 9994), "9.99 us");
-                ck_assert_str_eq(figure_round(text, 9996), "10.0 us");
-                ck_assert_str_eq(figure_round(text, 191140), "191.1 us");
+                ck_assert_str_eq(figure_round(text, UINT64_MAX), "18446744073.7 s");
         }
 END_TEST
 
@@ -49,11 +49,11 @@ START_TEST(a_change_has_its_sign_and_the_unit_of_its_size)
         {
                 char text[FIGURE_MAX];
 
-                ck_assert_str_eq(figure_change(text, 7442878), "+7.443 ms");
-                ck_assert_str_eq(figure_change(text, -7442878), "-7.443 ms");
+                ck_assert_str_eq(figure_change(text, 7442878), "+7.44 ms");
+                ck_assert_str_eq(figure_change(text, -7442878), "-7.44 ms");
                 ck_assert_str_eq(figure_change(text, -0.7), "-0.001 us");
                 ck_assert_str_eq(figure_change(text, 0), "+0.000 us");
-                ck_assert_str_eq(figure_mean(text, 1499.5), "1.500 us");
+                ck_assert_str_eq(figure_mean(text, 1499.5), "1.50 us");
         }
 END_TEST
 
@@ -75,10 +75,10 @@ START_TEST(a_range_says_its_unit_once_if_there_is_one)
 
                 ck_assert_str_eq(figure_range(text, 1400, 1450), "1.40 to 1.45 us");
                 ck_assert_str_eq(figure_range(text, 1400, 1401), "1.40 us");
-                ck_assert_str_eq(figure_range(text, 980, 1020000), "0.98 us to 1.02 ms");
+                ck_assert_str_eq(figure_range(text, 980, 1020000), "0.980 us to 1.02 ms");
         }
 END_TEST
 
 UNIT_MAIN("figure", a_change_has_its_sign_and_the_unit_of_its_size, a_date_is_in_local_time,
-          a_range_says_its_unit_once_if_there_is_one, a_sentence_has_three_digits_or_four,
-          a_time_is_exact_below_a_millisecond, a_unit_is_never_printed_a_thousand_times)
+          a_range_says_its_unit_once_if_there_is_one, a_time_has_no_digits_below_a_nanosecond,
+          a_time_has_three_digits_or_four, a_unit_is_never_printed_a_thousand_times)

@@ -157,8 +157,8 @@ static void print_line(Listing *l, const Call *call, const Note *note) {
                 buf_adds(&l->out, "     ");
         (void) name_quote(quoted, call->stack->comm);
         buf_printf(&l->out, "%20s%-8s  %13s%s  %13s  %s%s", quoted, pid,
-                   FIGURE_EXACT(call->duration_ns), call->is_cut ? "+" : " ",
-                   FIGURE_EXACT(call->self_ns), f->function->label, f->args ?: "");
+                   FIGURE_ROUND(call->duration_ns), call->is_cut ? "+" : " ",
+                   FIGURE_ROUND(call->self_ns), f->function->label, f->args ?: "");
         if (call->has_retval) {
                 char text[RETVAL_ROOM + 1];
 

@@ -102,7 +102,7 @@ static void print_headline(Buf *out, const DiffRoot *root) {
         char chance[48];
 
         buf_printf(out, "%.*s: median %s -> %s (%s", (int) root->now->n_name, root->now->label,
-                   FIGURE_EXACT(root->median_before_ns), FIGURE_EXACT(root->median_now_ns),
+                   FIGURE_ROUND(root->median_before_ns), FIGURE_ROUND(root->median_now_ns),
                    FIGURE_CHANGE(change));
         if (root->median_before_ns > 0)
                 buf_printf(out, ", %+.0f %%", 100 * change / (double) root->median_before_ns);

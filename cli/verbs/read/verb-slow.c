@@ -59,7 +59,7 @@ static int add_differences(Buf *out, const Invocation *v, const Invocation *usua
 
                 table_add(&t, "%s", d->n_usual == 0 ? "+" : d->n == 0 ? "-" : " ");
                 table_add(&t, "%s%s", more ? "+" : "-",
-                          FIGURE_EXACT(more ? d->self_ns - d->usual_self_ns
+                          FIGURE_ROUND(more ? d->self_ns - d->usual_self_ns
                                             : d->usual_self_ns - d->self_ns));
                 table_add_time(&t, d->self_ns);
                 table_add_time(&t, d->usual_self_ns);
