@@ -62,13 +62,13 @@ __ftracectl_options() { # VERB
 
         case $1 in
         run) echo "$record --no-report $draw" ;;
-        follow) echo "$record --keep $draw $live --top --by= --sort= --limit= --corrected" ;;
+        follow) echo "$record --keep $draw $live --top --by= --sort= --columns= --limit= --corrected" ;;
         start) echo "$record --in-kernel --at= --in= --hosts= -j --json" ;;
         schedule) echo "$record --calendar= --randomize= --max-per-day= --keep --config-root= -j --json" ;;
         arm) echo "$record --in-kernel --on= --do= --max-captures= --min-gap= -j --json" ;;
         stop) echo '-a --all --hosts= -j --json' ;;
         report) echo "$draw $filter --args --retval --keep-going -j --json" ;;
-        top) echo "$filter --by= --sort= --limit= --corrected --keep-going -j --json" ;;
+        top) echo "$filter --by= --sort= --columns= --limit= --corrected --keep-going -j --json" ;;
         tree) echo "$filter --min= --callers= --corrected --keep-going -j --json" ;;
         slow) echo "$filter -n --number= --min= --corrected --keep-going -j --json" ;;
         why) echo "$filter --against= --failed --limit= --keep-going -j --json" ;;
@@ -97,6 +97,7 @@ _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top tree slow why hist calls waits
                 diff learn check verify fetch export keep remove pin unpin seal vacuum cat-config functions profile schedule metrics doctor help version'
+        local columns='self share total stolen softirq waking net blocked on-cpu count avg min p50 p90 p99 max name'
         local verb= action= word value i
         local -a where=()
 
@@ -118,7 +119,7 @@ _ftracectl() {
                         --budget | --max-hooked | --max-event-rate | --max-write-rate | --max-cpu | \
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
                         --color | --task | --cpu | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
-                        --option | --output | --against | --socket | --store | --size | --time | --sessions | \
+                        --columns | --option | --output | --against | --socket | --store | --size | --time | --sessions | \
                         --config-root | --compress | --calendar | --randomize | --max-per-day | --at | --in | --host | --hosts | -H | \
                         -n | -p | -o | -O)
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i++))
@@ -142,7 +143,13 @@ _ftracectl() {
                 [[ ${COMPREPLY[0]-} == *: ]] && compopt -o nospace 2>/dev/null
                 return ;;
         --by) COMPREPLY=($(compgen -W 'function module task cpu root' -- "$cur")); return ;;
-        --sort) COMPREPLY=($(compgen -W 'self total count avg min max p50 p90 p99 name' -- "$cur")); return ;;
+        --sort) COMPREPLY=($(compgen -W "$columns" -- "$cur")); return ;;
+        --columns) # the last of a list
+                word=
+                [[ $cur != *,* ]] || word=${cur%,*},
+                COMPREPLY=($(compgen -P "$word" -W "$columns all" -- "${cur##*,}"))
+                compopt -o nospace 2>/dev/null
+                return ;;
         --do) COMPREPLY=($(compgen -W 'start stop snapshot' -- "$cur")); return ;;
         --lean) __ftracectl_offer_files "$cur" -W 'auto full off' -f; return ;;
         --clock)

@@ -19,6 +19,15 @@ _ftracectl_options() { # VERB
         compadd -- ${all:#*=}
 }
 
+# What --help of --columns lists.
+_ftracectl_columns() { # VERB
+        local -a all
+
+        all=(${(f)"$(ftracectl $1 --help 2>/dev/null | sed -n '/--columns=/,/(default/{s/.*--columns=LIST *//;s/(default.*//;s/some of //;p}' | grep -oE '[a-z][a-z0-9-]*' | grep -vxE 'and|or')"})
+        compset -P '*[=,]'
+        compadd -S '' -- $all
+}
+
 _ftracectl_sessions() {
         local -a all
 
@@ -47,6 +56,10 @@ _ftracectl() {
                 fi
                 [[ $verb || $words[i] == -* ]] || verb=$words[i]
         done
+        if [[ $PREFIX == --columns=* ]]; then
+                _ftracectl_columns $verb
+                return
+        fi
         if [[ $PREFIX == -* ]]; then
                 _ftracectl_options $verb
                 return

@@ -251,7 +251,32 @@ if tree["tracing"] and "top" in said:
         if awake and abs(t[low] - 100 * (t["shown_ns"] - t[high]) / awake) > 0.01:
             wrong.append(f"{low} is {t[low]}, of {t}")
 
-# A time is written in the unit of its size.
+# What a table says is what JSON says, to its digits.
+def figure(ns):
+    """As lib/base/figure.c writes it."""
+    value, unit = next((ns / n, u) for n, u in ((1e3, "us"), (1e6, "ms"), (1e9, "s")) if ns < 999.95 * n or u == "s")
+    return f"{value:.{3 if value < 0.9995 else 2 if value < 9.995 else 1}f} {unit}"
+
+
+def columns(text):
+    """Rows of a table as {title: cell}; cells have no two blanks in them, but the last one."""
+    lines = [re.split(r" {2,}", line.strip()) for line in text.splitlines()]
+    first = next((i for i, cells in enumerate(lines) if "SELF%" in cells), len(lines))
+    return [dict(zip(lines[first], cells)) for cells in lines[first + 1:]]
+
+
+TITLES = {"SELF": "self_ns", "TOTAL": "total_ns", "STOLEN": "irq_ns", "SOFTIRQ": "softirq_ns", "WAKING": "wake_ns",
+          "NET": "net_of_all_ns", "BLOCKED": "blocked_ns", "ON-CPU": "on_cpu_ns", "AVG": "avg_ns", "MIN": "min_ns",
+          "P50": "p50_ns", "P90": "p90_ns", "P99": "p99_ns", "MAX": "max_ns"}
+for words in (["--columns=all"], []):
+    shown = columns(run("top", *words, f"--limit={len(top) + 1}"))
+    agree(f"rows of top {' '.join(words)}", text=len(shown), JSON=len(top))
+    for cells, row in zip(shown, top):
+        known = {t: cells[t] for t in TITLES if t in cells and cells[t] != "-"}
+        agree(f"top {' '.join(words)}: {row['function']}", text=(known, cells["CALLS"]),
+              JSON=({t: figure(row[TITLES[t]]) for t in known}, str(row["count"])))
+
+# A time is written in the unit of its size, with as many digits as all have.
 for where, text in texts.items():
     for m in re.finditer(r"(?<![\d.])(\d+(?:\.\d+)?) (ns|us|ms)\b", text):
         if float(m[1]) >= 1000 or (m[2] == "ns" and where != "html"):

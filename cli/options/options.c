@@ -187,7 +187,11 @@ static const Option options[] = {
         { "limit",          0,  OPTIONS_LIMIT,  OPTION_NUMBER,   AT(limit), "N",
           "at most N rows", 1, UINT32_MAX },
         { "sort",           0,  OPTIONS_TOP,    OPTION_TEXT,     AT(analysis.sort), "COLUMN",
-          "self (default), total, count, avg, min, max, p50, p90, p99 or name" },
+          "self (default), or any other of --columns" },
+        { "columns",        0,  OPTIONS_TOP,    OPTION_TEXT,     AT(analysis.columns), "LIST",
+          "some of self, share, total, stolen, softirq, waking, net, blocked, on-cpu,\n"
+          "count, avg, min, p50, p90, p99, max and name, or all (default:\n"
+          "self,share,total,count,p99,name); JSON always has all" },
         { "number",        'n', OPTIONS_SLOW,   OPTION_NUMBER,   AT(analysis.n_slow), "N",
           "how many calls (default: 10)", 1, 10000, .verb = "slow" },
         { "newest",        'n', OPTIONS_LIST,   OPTION_TEXT,     AT(newest), "N",

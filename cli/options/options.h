@@ -95,10 +95,11 @@ typedef struct WhyOptions {
 
 /* How what was read is added up and shown. */
 typedef struct AnalysisOptions {
-        const char *sort; /* top */
-        uint64_t n_slow;  /* slow; 0: not said */
-        uint64_t min_ppm; /* tree: of all; UINT64_MAX: not said */
-        Strv callers;     /* tree */
+        const char *sort;       /* top */
+        const char *columns;    /* top; NULL: not said */
+        uint64_t n_slow;        /* slow; 0: not said */
+        uint64_t min_ppm;       /* tree: of all; UINT64_MAX: not said */
+        Strv callers;           /* tree */
         bool corrected, is_linear, live_top;
 } AnalysisOptions;
 

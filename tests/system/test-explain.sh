@@ -44,8 +44,33 @@ cat >"$work/all.txt" <<'END'
  0)   9.000 us    |  }
 END
 exits 'of all that keeps a call busy' 0 ftracectl top "$work/all.txt"
+says 'six columns tell where the time went' '^ *SELF +SELF% +TOTAL +CALLS +P99 +FUNCTION$' "$out"
+says 'and that there are more' '--columns=all shows them'
+exits 'all columns' 0 ftracectl top --columns=all "$work/all.txt"
 says 'each has a column' 'TOTAL +STOLEN +SOFTIRQ +WAKING +NET +BLOCKED +ON-CPU +CALLS .* MAX +FUNCTION$' "$out"
-says 'and what they leave is told' '^5.000 us +[0-9.]+% +9.000 us +1.000 us +1.000 us +1.000 us +6.000 us +1.000 us +8.000 us ' "$out"
+says 'and what they leave is told' '^5.00 us +[0-9.]+% +9.00 us +1.00 us +1.00 us +1.00 us +6.00 us +1.00 us +8.00 us ' "$out"
+ok 'nothing more is offered' not grep -q 'columns=all' "$err"
+exits 'some columns' 0 ftracectl top --columns=max,name,on-cpu,max "$work/all.txt"
+is 'each once, in that order' "$(sed -n 's/^ *\(MAX.*\)/\1/p' "$out" | tr -s ' ')" 'MAX FUNCTION ON-CPU'
+exits 'a name is always there' 0 ftracectl top --columns=count --no-legend "$work/all.txt"
+is 'at the end' "$(awk '{ print $2 }' "$out" | head -n 1)" f
+exits 'of a text without interrupts' 0 ftracectl top --columns=all "$banner"
+ok 'their columns are left out' not grep -qE 'STOLEN|BLOCKED' "$out"
+exits 'unless they are asked for' 0 ftracectl top --columns=stolen,self "$banner"
+says 'by name' '^ *STOLEN +SELF +FUNCTION$' "$out"
+exits 'what is sorted by is shown' 0 ftracectl top --sort=max "$work/all.txt"
+says 'in the place of P99' 'CALLS +MAX +FUNCTION$' "$out"
+exits 'also by what is no time of a function' 0 ftracectl top --sort=blocked --no-legend "$work/all.txt"
+is 'who waited is first' "$(awk 'NR == 1 { print $NF }' "$out")" f
+for list in self,tital '' self,,name all,every; do
+        exits "the columns '$list' are refused" 2 ftracectl top "--columns=$list" "$work/all.txt"
+        one_sentence 'in one sentence'
+done
+says 'that lists them' '"every" is not one of self, share, total, .*, name, all\.'
+exits 'so is an unknown key' 2 ftracectl top --sort=tital "$work/all.txt"
+says 'with the same list' '"tital" is not one of self, share, total, .*, name\.'
+exits 'JSON has all' 0 ftracectl top --json --columns=self "$work/all.txt"
+ok 'whatever is asked for' jq -e '.[0] | has("max_ns") and has("blocked_ns")' "$out"
 exits 'folded' 0 ftracectl top --json --fold=try_to_wake_up "$graph"
 is 'a wake-up is one function' "$(jq -c '.[] | select(.function == "try_to_wake_up") | [.self_ns, .total_ns]' "$out")" '[16396,16396]'
 exits 'the slowest call' 0 ftracectl slow -n 1 --json "$stap"

@@ -58,6 +58,10 @@ expect 'behind -- commands are offered' true \
 expect 'the value of an option is no verb' "$verbs" "$(complete_words ftracectl -n stop '')"
 expect 'columns are offered to -O' $'funcgraph-proc' \
         "$(complete_words ftracectl report x -O funcgraph-pr)"
+columns=$(ftracectl top --columns=. x 2>&1 | sed 's/.*not one of //; s/[.,]//g' | tr ' ' '\n' | sort)
+expect 'columns of a table are offered' "$columns" "$(complete_words ftracectl top --columns = '')"
+expect 'each of a list' "$(sed 's/^/self,/' <<<"$columns" | grep ^self,p)" "$(complete_words ftracectl top --columns = self,p)"
+expect 'and what is sorted by' "$(grep -vx all <<<"$columns")" "$(complete_words ftracectl top --sort = '')"
 expect 'what profile does is offered' $'check\nlist\nshow' "$(complete_words ftracectl profile '')"
 expect '--json offers its modes' $'pretty\nshort' "$(complete_words ftracectl list --json = '')"
 expect 'no functions are asked for without a daemon' '' \
@@ -88,6 +92,11 @@ if command -v zsh >/dev/null; then
         expect 'zsh is offered the same verbs' "$verbs" "$(zsh -fc '
                 _describe() { print -l ${(P)4} | cut -d: -f1; }
                 words=(ftracectl ""); CURRENT=2; PREFIX=
+                source "$1"' zsh "$top_srcdir/cli/completion.zsh" | sort)"
+        expect 'and the same columns' "$columns" "$(zsh -fc '
+                compset() { :; }
+                compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -l -- $@; }
+                words=(ftracectl top --columns=); CURRENT=3; PREFIX=--columns=
                 source "$1"' zsh "$top_srcdir/cli/completion.zsh" | sort)"
         expect 'and the same options' "$(complete_words ftracectl stop -- | sort)" "$(zsh -fc '
                 compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -l -- $@; }

@@ -53,6 +53,8 @@ int verb_top(const Options *o) {
                                      : print_table(o, &counting, &v, n);
         if (status != STATUS_OK)
                 return status;
+        if (o->json == JSON_OFF && !o->analysis.columns && top_view_has_more(&v))
+                talk(o, "Interrupts and waits have columns as well; --columns=all shows them.");
         if (n < v.n && o->limit == 0)
                 talk(o, "%zu of %zu rows are shown; --limit=%zu shows all.", n, v.n, v.n);
         return counting_end(&counting, o);
