@@ -78,7 +78,7 @@ __ftracectl_options() { # VERB
         check) echo "$filter -j --json" ;;
         fetch) echo '-o --output= --hosts= --v6 --v7 --compress= --full --buffer= --cpu= --from= --to=' ;;
         metrics) echo '-o --output= -j --json' ;;
-        diff) echo "$filter --limit= --keep-going -j --json" ;;
+        diff) echo "$filter --fail-over= --limit= --keep-going -j --json" ;;
         export) echo "$filter --format= -o --output= --keep-going" ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
         cat-config | profile) echo '--config-root= -j --json' ;;
@@ -119,7 +119,7 @@ _ftracectl() {
                         --budget | --max-hooked | --max-event-rate | --max-write-rate | --max-cpu | \
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
                         --color | --task | --cpu | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
-                        --columns | --option | --output | --against | --socket | --store | --size | --time | --sessions | \
+                        --columns | --fail-over | --option | --output | --against | --socket | --store | --size | --time | --sessions | \
                         --config-root | --compress | --calendar | --randomize | --max-per-day | --at | --in | --host | --hosts | -H | \
                         -n | -p | -o | -O)
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i++))
@@ -173,7 +173,7 @@ _ftracectl() {
         -p | --pid) __ftracectl_offer "$cur" < <(cd /proc && printf '%s\n' [0-9]*); return ;;
         --size | --time | --sessions | -n | --name | --depth | --duration | --max-size | --segment-size | --segment-time | \
                 --buffer-size | --calendar | --randomize | --max-per-day | --keep | --at | --in | --max-functions | --budget | --cpus | --slower | --max-captures | --min-gap | \
-                --task | --cpu | --from | --to | --nth | --slowest | --keep-slower) return ;;
+                --task | --cpu | --from | --to | --nth | --slowest | --keep-slower | --fail-over) return ;;
         --json)
                 if [[ ${COMP_WORDS[COMP_CWORD-1]} == '=' || ${COMP_WORDS[COMP_CWORD]} == '=' ]]; then
                         COMPREPLY=($(compgen -W 'short pretty' -- "$cur"))

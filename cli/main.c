@@ -110,8 +110,10 @@ static const Verb verbs[] = {
         { "diff", "BEFORE NOW [OPTIONS]", "show what changed between two recordings",
           "Compares each root that both have, and the functions below it: the average time an\n"
           "outermost call spends in them, and how often it calls them.  Differences that may be\n"
-          "chance are left out.\n",
-          OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 2, 2, verb_diff },
+          "chance are left out.  With --fail-over the exit status is 0, 8 (slower) or 125 (it\n"
+          "cannot be told), as \"git bisect run\" wants it.\n",
+          OPTIONS_DIFF | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 2, 2,
+          verb_diff },
         { "learn", "SOURCE... [OPTIONS]", "learn from recordings what lean hooks",
           "Which functions each SOURCE saw below its roots is added to what ftraced knows of\n"
           "these roots, so that the first recording of them with --lean hooks little else.  A\n"

@@ -192,6 +192,9 @@ static const Option options[] = {
           "some of self, share, total, stolen, softirq, waking, net, blocked, on-cpu,\n"
           "count, avg, min, p50, p90, p99, max and name, or all (default:\n"
           "self,share,total,count,p99,name); JSON always has all" },
+        { "fail-over",      0,  OPTIONS_DIFF,   OPTION_PERCENT,  AT(analysis.fail_over_ppm), "PERCENT",
+          "exit with 8 if the median of a root is more than PERCENT slower, and that\n"
+          "is not chance; with 125 if it cannot be told; for \"git bisect run\"", 0, INT64_MAX },
         { "number",        'n', OPTIONS_SLOW,   OPTION_NUMBER,   AT(analysis.n_slow), "N",
           "how many calls (default: 10)", 1, 10000, .verb = "slow" },
         { "newest",        'n', OPTIONS_LIST,   OPTION_TEXT,     AT(newest), "N",
@@ -380,6 +383,7 @@ int options_parse(Options *ret, int argc, char **argv) {
         int c, i, status;
 
         *ret = (Options){ .spec = SPEC_INIT, .analysis.min_ppm = UINT64_MAX };
+        ret->analysis.fail_over_ppm = UINT64_MAX;
         ret->socket = getenv("FTRACED_SOCKET");
         ret->store = getenv("FTRACED_STORE");
         make_getopt_tables(letters, longs);

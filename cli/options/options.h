@@ -58,6 +58,7 @@ enum {
 #define OPTIONS_LIST (UINT64_C(1) << 31)  /* how many */
 #define OPTIONS_LEARN (UINT64_C(1) << 32) /* from what */
 #define OPTIONS_WHY (UINT64_C(1) << 33)   /* what to compare with what */
+#define OPTIONS_DIFF (UINT64_C(1) << 34)  /* what is too much */
 
 /* --color */
 #define NTH_TRACE_ALL INT_MAX
@@ -99,6 +100,7 @@ typedef struct AnalysisOptions {
         const char *columns;    /* top; NULL: not said */
         uint64_t n_slow;        /* slow; 0: not said */
         uint64_t min_ppm;       /* tree: of all; UINT64_MAX: not said */
+        uint64_t fail_over_ppm; /* diff: of what it was before; UINT64_MAX: not said */
         Strv callers;           /* tree */
         bool corrected, is_linear, live_top;
 } AnalysisOptions;

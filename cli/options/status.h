@@ -20,7 +20,9 @@ enum {
         STATUS_BUSY = 5,         /* somebody else holds it */
         STATUS_INCOMPLETE = 6,   /* the recording lacks something */
         STATUS_REFUSED = 7,      /* refused for safety */
+        STATUS_SLOWER = 8,       /* diff --fail-over: it has become slower */
         STATUS_UNABLE = 77,      /* this kernel cannot */
+        STATUS_UNTOLD = 125,     /* diff --fail-over: it cannot be told; "git bisect run" skips */
         STATUS_NO_EXEC = 126,    /* run: the command cannot be executed ... */
         STATUS_NO_COMMAND = 127, /* ... or does not exist */
         STATUS_PIPE = 141,       /* nobody reads stdout any more: 128 + SIGPIPE */

@@ -35,6 +35,15 @@ static int test(const Quantiles *a, uint64_t n_a, const Quantiles *b, uint64_t n
         return 0;
 }
 
+/* Of so many calls on each side, of which no two took as long as each other. */
+static double least_p(uint64_t n_a, uint64_t n_b) {
+        double product = (double) n_a * (double) n_b, n = (double) n_a + (double) n_b;
+
+        if (n_a < DIFF_N_MIN || n_b < DIFF_N_MIN)
+                return 1;
+        return erfc((product / 2 - 0.5) / sqrt(product / 12 * (n + 1)) / M_SQRT2);
+}
+
 static DiffSide side_of(const RootProfileRow *row, uint64_t n) {
         double each = n > 0 ? 1 / (double) n : 0;
 
@@ -166,6 +175,7 @@ static int compare_root(DiffRoot *ret, const Half *before, uint32_t i_before, co
                 .median_now_ns = quantiles_at(&b->duration_ns, 500),
                 .p90_before_ns = quantiles_at(&a->duration_ns, 900),
                 .p90_now_ns = quantiles_at(&b->duration_ns, 900),
+                .p_least = least_p(a->duration_ns.n, b->duration_ns.n),
                 .is_enough = a->duration_ns.n >= DIFF_N_MIN && b->duration_ns.n >= DIFF_N_MIN,
         };
         r = test(&a->duration_ns, a->duration_ns.n, &b->duration_ns, b->duration_ns.n, &ret->p);

@@ -53,7 +53,8 @@ typedef struct DiffRoot {
         uint64_t median_before_ns, median_now_ns;
         uint64_t p90_before_ns, p90_now_ns;
         double p;
-        bool is_enough;          /* outermost calls on both sides to tell */
+        double p_least; /* what p were if no call of one side took as long as any of the other */
+        bool is_enough; /* outermost calls on both sides to tell */
         DiffFunction *functions; /* the greatest changes first */
         size_t n_functions;
         DiffPath *paths;

@@ -45,6 +45,81 @@ exits 'with no more rows than asked for' 0 \
         ftracectl diff --store "$data" udp_sendmsg-6.1 udp_sendmsg-6.12 --limit=3
 is 'of functions' "$(grep -c '^ *[-~+] ' "$out")" 3
 
+# A verdict, as git bisect run wants it: 8 is bad, 125 skips.
+verdict() { # DESCRIPTION STATUS PERCENT BEFORE NOW [OPTION...]
+        exits "$1" "$2" ftracectl diff --no-pager "--fail-over=$3" "$work/$4" "$work/$5" "${@:6}"
+}
+verdict 'what is slower fails' 8 5% before.txt now.txt -q
+one_sentence 'in one line'
+says 'which says which and by how much' \
+        '^ftracectl: __x64_sys_write is 208.3 % slower than before, more than --fail-over=5%: median 2.40 us -> 7.40 us \(\+5.00 us\) over 30 and 40 calls, p < 0.001\.$'
+says 'and the comparison is printed all the same' '^ +\+ new +audit_write' "$out"
+verdict 'also in JSON' 8 5% before.txt now.txt --json
+ok 'which is whole' jq -e '.[0].function == "__x64_sys_write"' "$out"
+verdict 'and with what is read' 8 5% before.txt now.txt
+verdict 'what is faster does not' 0 5% now.txt before.txt
+verdict 'nor what is the same' 0 0% now.txt now.txt
+verdict 'nor what is slower by less' 0 209% before.txt now.txt
+verdict 'but by a little more' 8 208% before.txt now.txt
+is 'without it all is well' "$(ftracectl diff "$work/before.txt" "$work/now.txt" >"$out" 2>&1; echo $?)" 0
+for n in 4 6 7 8 12; do # with fewer than 8 calls no change is too great for chance
+        record SyS_write $n 0 >"$work/before$n.txt"
+        record SyS_write $n 90 >"$work/now$n.txt"
+done
+verdict 'of 4 calls nothing can be told' 125 5% before4.txt now4.txt
+says 'which is said' 'have too few calls to tell a change from chance'
+verdict 'nor of 6, however slow they are' 125 5% before6.txt now6.txt
+verdict '8 are enough for what is much slower' 8 5% before8.txt now8.txt
+verdict 'and for what is not' 0 5% before8.txt before8.txt
+verdict 'many on one side are not' 125 5% before4.txt now.txt
+# Slower by 10 %, which may be chance: every second call.
+for ((i = 0; i < 20; i++)); do printf ' 0)    client-16    |   %d.000 us    |  f();\n' $((10 + i % 2 * 2)); done >"$work/even.txt"
+for ((i = 0; i < 20; i++)); do printf ' 0)    client-16    |   %d.000 us    |  f();\n' $((10 + (i % 20 > 8) * 2)); done >"$work/odd.txt"
+verdict 'what may be chance is not slower' 0 5% even.txt odd.txt
+says 'although its median is' '^f: median 10.0 us -> 12.0 us .* may be chance' "$out"
+# Several roots: the slower one counts, and what is rare counts only alone.
+cat "$work/before.txt" "$work/before4.txt" <(sed 's/SyS_write/SyS_read/' "$work/before.txt") >"$work/several-before.txt"
+cat "$work/now.txt" <(sed 's/SyS_write/SyS_read/' "$work/before.txt") >"$work/several-now.txt"
+verdict 'one of several roots fails' 8 5% several-before.txt several-now.txt
+says 'and is named' '^ftracectl: __x64_sys_write is '
+verdict 'the other one alone does not' 0 5% several-before.txt several-now.txt --root=SyS_read
+sed 's/SyS_write/SyS_read/' "$work/now.txt" | sed 's/__x64_sys_write/SyS_read/' >>"$work/several-now.txt"
+verdict 'all that are slower' 8 5% several-before.txt several-now.txt
+verdict 'without a common root it cannot be told' 125 5% before.txt even.txt
+verdict 'nor without a recording' 125 5% before.txt nosuch.txt
+verdict 'a share that is none is wrong usage' 2 fast before.txt now.txt
+exits 'other verbs do not judge' 2 ftracectl top --fail-over=5% "$work/now.txt"
+printf 'CPU:0 [LOST 17 EVENTS]\n' | cat - "$work/now.txt" >"$work/lossy.txt"
+verdict 'what is incomplete is judged' 8 5% before.txt lossy.txt
+verdict 'by its whole calls' 0 5% now.txt lossy.txt
+says 'and the loss is told' 'had lost 17 events'
+
+# git itself: five revisions, of which the fourth is slow.
+if command -v git >/dev/null; then
+        bisect() {
+                cd "$work" && rm -rf repo && mkdir repo && cd repo || return
+                export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+                git init -q . && git config user.name t && git config user.email t@example.org || return
+                for i in 1 2 3 4 5 6; do
+                        case $i in
+                        3) cp "$work/before4.txt" recording.txt ;; # too few to tell
+                        [56]) cp "$work/now.txt" recording.txt ;;
+                        *) cp "$work/before.txt" recording.txt ;;
+                        esac
+                        echo $i >revision
+                        git add . && git commit -q -m "revision $i" || return
+                done
+                git bisect start HEAD HEAD~5 &&
+                        git bisect run "$top_builddir/ftracectl" diff -q --fail-over=5% "$work/before.txt" recording.txt &&
+                        echo && git log -1 --format=%s refs/bisect/bad
+        }
+        top_builddir=$(cd "$top_builddir" && pwd)
+        (bisect) >"$out" 2>&1
+        is 'git bisect run finds the revision that is slow' "$(tail -n 1 "$out")" 'revision 5'
+else
+        skip_one 'git bisect run finds the revision that is slow' 'git is not installed'
+fi
+
 # Bad input.
 exits 'recordings without a common root are refused' 3 \
         ftracectl diff "$data/text/SyS_write-loopback.trace.txt" "$data/text/udp_sendmsg-fragmented.funcgraph.txt"

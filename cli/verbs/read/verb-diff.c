@@ -234,7 +234,54 @@ static int print_json(const Options *o, const Diff *d) {
         return stdout_json(o, list);
 }
 
-int verb_diff(const Options *o) {
+/* --- whether it has become slower ------------------------------------------------------------- */
+
+/* 0.05: by 5 % */
+static double slowdown(const DiffRoot *root) {
+        return ((double) root->median_now_ns - (double) root->median_before_ns) /
+               (double) MAX(root->median_before_ns, UINT64_C(1));
+}
+
+/* For --fail-over: an exit status. */
+static int judge(const Options *o, const Diff *d) {
+        double limit = (double) o->analysis.fail_over_ppm / 1e6;
+        _cleanup_free_ char *name = NULL;
+        const DiffRoot *worst = NULL;
+        size_t n_over = 0, n_told = 0;
+        char others[48] = "";
+
+        for (size_t i = 0; i < d->n_roots; i++) {
+                const DiffRoot *root = &d->roots[i];
+
+                n_told += root->p < DIFF_P_MAX || root->p_least < DIFF_P_MAX;
+                if (root->p >= DIFF_P_MAX || slowdown(root) <= limit)
+                        continue;
+                n_over++;
+                if (!worst || slowdown(root) > slowdown(worst))
+                        worst = root;
+        }
+        if (!worst && n_told > 0)
+                return STATUS_OK;
+        if (!worst)
+                return failed(STATUS_UNTOLD,
+                              "--fail-over: %s and %s have too few calls to tell a change from "
+                              "chance; 8 in each may do.",
+                              o->words.items[0], o->words.items[1]);
+        if (n_over > 1)
+                (void) snprintf(others, sizeof(others), ", and %zu more root%s", n_over - 1,
+                                n_over > 2 ? "s" : "");
+        name = strndup(worst->now->label, worst->now->n_label);
+        return failed(
+                STATUS_SLOWER,
+                "%s is %.1f %% slower than before, more than --fail-over=%g%%: median %s -> "
+                "%s (%s) over %s and %s calls, p < 0.001%s.",
+                NAME_QUOTED(name ?: ""), 100 * slowdown(worst), 100 * limit,
+                FIGURE_ROUND(worst->median_before_ns), FIGURE_ROUND(worst->median_now_ns),
+                FIGURE_CHANGE((double) worst->median_now_ns - (double) worst->median_before_ns),
+                FORMAT_COUNT(worst->n_before), FORMAT_COUNT(worst->n_now), others);
+}
+
+static int compare(const Options *o) {
         _cleanup_counting_ Counting before = {}, now = {};
         _cleanup_(root_profile_freep) RootProfile *then = NULL, *latest = NULL;
         _cleanup_(diff_freep) Diff *d = NULL;
@@ -253,5 +300,26 @@ int verb_diff(const Options *o) {
         if (status != STATUS_OK)
                 return status;
         status = reading_finish(&before.reading, o);
-        return reading_finish(&now.reading, o) ?: status;
+        status = reading_finish(&now.reading, o) ?: status;
+        if (o->analysis.fail_over_ppm == UINT64_MAX)
+                return status;
+        /* What is incomplete has been said, and the calls that are whole were compared. */
+        return status == STATUS_OK || status == STATUS_INCOMPLETE ? judge(o, d) : status;
+}
+
+/* With --fail-over a verdict: nobody shall take a recording that cannot be read for a slow one. */
+int verb_diff(const Options *o) {
+        int status = compare(o);
+
+        if (o->analysis.fail_over_ppm == UINT64_MAX)
+                return status;
+        switch (status) {
+        case STATUS_OK:
+        case STATUS_USAGE:
+        case STATUS_SLOWER:
+        case STATUS_PIPE:
+                return status;
+        default:
+                return STATUS_UNTOLD;
+        }
 }
