@@ -4,6 +4,7 @@
 check_PROGRAMS += %D%/trim-symbols
 %C%_trim_symbols_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_trim_symbols_LDADD = $(store_libs)
+# udp-pairs-* have enough calls to compare them, and their waits.
 # In numbers/ what is hard to count: interrupts in the hooks of a call, ends without a beginning,
 # durations that are rounded.
 # Texts of other tracers, in text/: SystemTap's thread_indent(), perf-tools' funcgraph and a trace
