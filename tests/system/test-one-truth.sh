@@ -13,8 +13,8 @@ agrees() { # SOURCE...
 }
 
 # Of each kernel one source, of each kind one; all of all in unit/test-windows, and here if there is time.
-everybody=(udp_sendmsg-6.1 "$data/udp_sendmsg-6.12.dat" "$data/udp_sendmsg-new.trace")
-[[ -z ${FTRACED_LONG:-} ]] || everybody=(udp_sendmsg-{6.1,6.12,new} "$data"/udp_sendmsg-*.{dat,trace})
+everybody=(udp_sendmsg-6.1 udp-pairs-6.12 "$data/udp_sendmsg-6.12.dat" "$data/udp_sendmsg-new.trace")
+[[ -z ${FTRACED_LONG:-} ]] || everybody=(udp_sendmsg-{6.1,6.12,new} udp-pairs-{6.1,6.12} "$data"/udp_sendmsg-*.{dat,trace})
 for source in "${everybody[@]}"; do
         exits "${source##*/}: everybody says the same" 0 agrees "$source"
 done

@@ -1,0 +1,33 @@
+#!/bin/bash
+# Touches: nothing; reads the recordings and texts in tests/data.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What ftraced-questions(7) shows is what its commands print; of a page that shows anything else, this
+# is said.  After a change on purpose: tests/questions.py --update, as HACKING says.
+. "$(dirname "$0")/../functions.sh"
+requires python3
+
+page=$top_srcdir/cli/ftraced-questions.7.scd
+asks() { # PAGE
+        python3 "$top_srcdir/tests/questions.py" "$1" "$top_builddir/ftracectl" "$top_srcdir/tests/data"
+}
+
+exits 'every command prints what the page shows' 0 asks "$page"
+is 'of twenty questions' "$(grep -c '^ok' "$out")" 20
+grep '^not ok' -A 8 "$out" | sed 's/^/# /'
+
+# What would not be true is found.
+sed -E '0,/([0-9])\.([0-9])[0-9] us/s//\1.\20 us/; 0,/6,000|5,523/s//6,000/' "$page" >"$work/wrong.scd"
+exits 'a page with another figure is refused' 1 asks "$work/wrong.scd"
+says 'where it is' '^not ok 14 - ' "$out"
+sed 's/^\$ ftracectl waits .*/$ ftracectl waits no-such-session/' "$page" >"$work/none.scd"
+exits 'so is one whose recording is not there' 1 asks "$work/none.scd"
+says 'with what was said of it' '^# .*no-such-session.*prints nothing' "$out"
+sed '/^## 7\. /,/^## 8\. /{/^```$/,/^```$/d}' "$page" >"$work/bare.scd"
+exits 'and a question without a command' 1 asks "$work/bare.scd"
+says 'is one' '^not ok 7 - ' "$out"
+
+# It says of itself that nothing but ftracectl is needed.
+ok 'every verb that it names is one' not grep -vxFf <(ftracectl --help | sed -n '/^Verbs/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p') \
+        <(sed -nE 's/^\$ ftracectl ([a-z]+).*/\1/p' "$page")
+done_testing
