@@ -22,6 +22,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/source/display.c \
 	%D%/source/display.h \
 	%D%/files/excerpt.c \
+	%D%/files/export-files.c \
+	%D%/files/export-files.h \
 	%D%/files/excerpt.h \
 	%D%/contact/fleet.c \
 	%D%/contact/fleet.h \

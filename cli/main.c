@@ -135,12 +135,13 @@ static const Verb verbs[] = {
           "What the filters leave of SOURCE becomes a session in a store that no running daemon\n"
           "owns, or a trace.dat.  The records are copied bit for bit.\n",
           OPTIONS_KEEP | OPTIONS_FILTER | OPTIONS_OUTPUT, 1, 1, verb_keep },
-        { "export", "[BEFORE] SOURCE --format=FORMAT [-o FILE]",
+        { "export", "[BEFORE] SOURCE... --format=FORMAT [-o FILE|DIR]",
           "write pictures, timelines or tables",
           "FORMAT is flame (a flame graph; of two recordings, the difference), html (a page\n"
           "with everything), folded or dot; chrome, speedscope or perfetto (timelines); csv,\n"
-          "json or ndjson (tables of calls).  Without -o, writes to standard output.\n",
-          OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, 2,
+          "json or ndjson (tables of calls); parquet (the same by columns, of any number of\n"
+          "recordings, into FILE or partitions of DIR).  Without -o, writes to standard output.\n",
+          OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, MANY,
           verb_export },
         { "remove", "SESSION...", "remove sessions and their data", NULL, 0, 1, MANY, verb_remove },
         { "pin", "SESSION...", "protect sessions from removal",

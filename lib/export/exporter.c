@@ -8,18 +8,9 @@
 #include "export/exporter.h"
 
 const Exporter *const exporters[] = {
-        &exporter_flame,
-        &exporter_html,
-        &exporter_folded,
-        &exporter_dot,
-        &exporter_csv,
-        &exporter_json,
-        &exporter_ndjson,
-        &exporter_chrome,
-        &exporter_speedscope,
-        &exporter_perfetto,
-        &exporter_parquet,
-        NULL,
+        &exporter_flame,      &exporter_html,     &exporter_folded,  &exporter_dot,
+        &exporter_csv,        &exporter_json,     &exporter_ndjson,  &exporter_chrome,
+        &exporter_speedscope, &exporter_perfetto, &exporter_parquet, NULL,
 };
 
 const Exporter *exporter_find(const char *name) {
@@ -37,6 +28,25 @@ struct Export {
         bool has_begun;
 };
 
+static int begin_source(Export *e) {
+        const Exporter *exporter = e->exporter;
+        int r = pairing_new(&e->pairing);
+
+        if (r < 0)
+                return r;
+        if (e->state->info->is_sparse)
+                pairing_set_sparse(e->pairing);
+        if (exporter->has_tree)
+                r = call_tree_new(&e->state->tree, e->pairing);
+        if (r >= 0 && exporter->span)
+                r = spans_new(&e->spans, e->pairing, exporter->span, e->state);
+        if (r >= 0 && exporter->init)
+                r = exporter->init(e->state, e->pairing);
+        if (r >= 0 && exporter->call)
+                pairing_add_sink(e->pairing, NULL, exporter->call, e->state);
+        return r;
+}
+
 int export_new(Export **ret, const Exporter *exporter, const ExportInfo *info, Buf *out) {
         _cleanup_(export_freep) Export *e = calloc(1, sizeof(*e));
         int r;
@@ -49,21 +59,9 @@ int export_new(Export **ret, const Exporter *exporter, const ExportInfo *info, B
                 return -ENOMEM;
         e->state->info = info;
         e->state->out = out;
-        r = pairing_new(&e->pairing);
+        r = begin_source(e);
         if (r < 0)
                 return r;
-        if (info->is_sparse)
-                pairing_set_sparse(e->pairing);
-        if (exporter->has_tree)
-                r = call_tree_new(&e->state->tree, e->pairing);
-        if (r >= 0 && exporter->span)
-                r = spans_new(&e->spans, e->pairing, exporter->span, e->state);
-        if (r >= 0 && exporter->init)
-                r = exporter->init(e->state, e->pairing);
-        if (r < 0)
-                return r;
-        if (exporter->call)
-                pairing_add_sink(e->pairing, NULL, exporter->call, e->state);
         *ret = TAKE_PTR(e);
         return 0;
 }
@@ -92,11 +90,29 @@ int export_step(Export *e, const Step *step) {
         return r < 0 ? r : s->out->error;
 }
 
-int export_finish(Export *e) {
+static int end_source(Export *e) {
         int r = begin(e, 0);
 
         if (r >= 0)
                 r = pairing_finish(e->pairing);
+        if (r >= 0 && e->exporter->end_source)
+                r = e->exporter->end_source(e->state);
+        return r;
+}
+
+int export_next(Export *e, const ExportInfo *info) {
+        int r = end_source(e);
+
+        if (r < 0)
+                return r;
+        e->pairing = pairing_free(e->pairing);
+        e->state->info = info;
+        return begin_source(e);
+}
+
+int export_finish(Export *e) {
+        int r = end_source(e);
+
         if (r >= 0 && e->state->tree)
                 r = call_tree_finish(e->state->tree);
         if (r >= 0 && e->exporter->end)

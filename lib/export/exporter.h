@@ -4,9 +4,11 @@
 /*
  * Exporters: a recording becomes a file for another program; one .c for each format, one table
  *
- *      begin()    once, at the first step
- *      step()     each step, in the recording's order, before what wants calls is told of them
- *      end()      once
+ *      init()        at first
+ *      begin()       once, at the first step
+ *      step()        each step, in the recording's order, before what wants calls is told of them
+ *      end_source()  at the end of a recording
+ *      end()         once
  *
  * An exporter appends to a Buf, whose sticky error is its own error unless a function returns one.
  */
@@ -33,6 +35,11 @@ typedef struct ExportInfo {
         bool is_timeless;        /* a text without times: when calls began is a guess */
         CallTree *before;        /* finished: what to compare with; NULL: nothing */
         const char *before_title;
+        /* Opens another file, which the caller closes: "calls" of @root, if they are partitioned, "waits", or
+         * "losses".  0 or -errno.  NULL: there is but the one. */
+        int (*open)(void *data, const char *name, const Function *root, Buf **ret);
+        void *open_data;
+        bool is_partitioned; /* calls have files for each root, and there is none for all */
 } ExportInfo;
 
 /* What every exporter has; its own state begins with it. */
@@ -48,7 +55,8 @@ typedef struct Exporter {
         const char *name;
         const char *summary;
         bool is_binary;
-        bool compares;             /* takes info->before */
+        bool compares;   /* takes info->before */
+        bool takes_many; /* recordings, one after the other: init() and end_source() of each */
         uint64_t viewer_bytes;     /* what its viewers can take; 0: no matter */
         const char *viewer_advice; /* what to do about more: half a sentence */
         size_t n_bytes;            /* of its state, zeroed at first; 0: it is an ExportState */
@@ -60,6 +68,7 @@ typedef struct Exporter {
         int (*init)(void *p, Pairing *pairing);
         int (*begin)(void *p);
         int (*step)(void *p, const Step *step);
+        int (*end_source)(void *p);
         int (*end)(void *p);
         void (*done)(void *p); /* what the state owns beside the ExportState */
 } Exporter;
@@ -88,6 +97,8 @@ typedef struct Export Export;
 int export_new(Export **ret, const Exporter *exporter, const ExportInfo *info, Buf *out);
 /* 0; -errno, also of @out; -EOVERFLOW: it is more than the format's viewers, and memory, can take. */
 int export_step(Export *e, const Step *step);
+/* Of an exporter that takes many: steps are of the next recording from now on.  As export_new(). */
+int export_next(Export *e, const ExportInfo *info);
 /* Ends what is open.  No more steps after this. */
 int export_finish(Export *e);
 Export *export_free(Export *e);

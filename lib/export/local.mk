@@ -15,6 +15,8 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/html.c \
 	%D%/intern.c \
 	%D%/intern.h \
+	%D%/parquet-beside.c \
+	%D%/parquet-beside.h \
 	%D%/parquet-calls.c \
 	%D%/parquet-encode.c \
 	%D%/parquet-encode.h \
@@ -24,6 +26,8 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/spans.c \
 	%D%/spans.h \
 	%D%/speedscope.c \
+	%D%/spill.c \
+	%D%/spill.h \
 	%D%/table.c \
 	%D%/thrift.c \
 	%D%/thrift.h

@@ -14,15 +14,16 @@
  * end, from 1, in each recording, and come in that order, so that a file is sorted by (tree, left).  The path is a hash
  * of the names from the root down, the same on every host.
  *
- * A tree's rows are kept until it has ended, for only then right is known.
+ * A tree's rows are kept until it has ended, for only then right is known; those of a very large one in a file
+ * (export/spill.h).
  */
 
 #include "base/grow.h"
 #include "base/hash.h"
 #include "calls/arguments.h"
-#include "export/escape.h"
 #include "export/exporter.h"
-#include "export/parquet.h"
+#include "export/parquet-beside.h"
+#include "export/spill.h"
 #include "store/meta.h"
 
 enum {
@@ -97,6 +98,7 @@ typedef struct Name {
 } Name;
 
 typedef struct Row {
+        const Function *is_of;
         uint64_t start_ns, duration_ns, self_ns, blocked_ns, irq_ns, path;
         int64_t retval;
         uint32_t name, parent, right, cpu, args;
@@ -105,14 +107,29 @@ typedef struct Row {
 } Row;
 
 typedef struct Tree {
+        Spill spill;
         Row *rows; /* left is the index + 1 */
-        size_t n, n_room;
+        size_t n;
+        BesideWait *waits;
+        size_t n_waits, n_waits_room;
         struct Tree *next, *next_spare;
 } Tree;
 
+#define PENDING_MAX (4 * (size_t) PARQUET_ROWS) /* rows in memory, of all files */
+
+/* A file of calls, of one root or of all. */
+typedef struct Part {
+        uint32_t root; /* its text; NO_TEXT: all */
+        Parquet *file;
+} Part;
+
 typedef struct State {
         ExportState s; /* first */
-        Parquet *file;
+        ParquetTexts *texts_of_all;
+        Beside *beside;
+        Part *parts;
+        size_t n_parts;
+        size_t n_pending;
         Tree *trees, *spare;
         Name *names;
         size_t n_names;
@@ -122,21 +139,12 @@ typedef struct State {
         uint32_t n_task;
         char task[16];
         bool has_task;
-        Buf text;
 } State;
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* Whatever bytes it has; NO_TEXT of NULL. */
 static int text_of(State *st, const char *text, size_t n, uint32_t *ret) {
-        *ret = NO_TEXT;
-        if (!text)
-                return 0;
-        st->text.n_data = 0;
-        escape_utf8(&st->text, text, n);
-        if (st->text.error < 0)
-                return st->text.error;
-        return parquet_text(st->file, st->text.data ?: "", st->text.n_data, ret);
+        return beside_text(st->beside, text, n, ret);
 }
 
 /* Of a text that may be missing, or empty, which is the same. */
@@ -194,6 +202,7 @@ static Tree *take_spare(State *st) {
         t = calloc(1, sizeof(*t));
         if (!t)
                 return NULL;
+        t->spill = SPILL_INIT;
         t->next = st->trees;
         return st->trees = t;
 }
@@ -206,12 +215,15 @@ static int begin_call(void *userdata, Stack *stack, const Frame *caller, Frame *
         Row *row;
         int r;
 
-        if (!t || t->n >= INT32_MAX || !ARRAY_ROOM(t->rows, t->n_room, t->n + 1))
+        if (!t || t->n >= INT32_MAX)
+                return -ENOMEM;
+        t->rows = spill_room(&t->spill, (t->n + 1) * sizeof(Row));
+        if (!t->rows)
                 return -ENOMEM;
         if (!caller)
                 frame->data = t;
         row = &t->rows[t->n];
-        *row = (Row){ .start_ns = frame->start_ns, .args = NO_TEXT };
+        *row = (Row){ .is_of = frame->function, .start_ns = frame->start_ns, .args = NO_TEXT };
         r = name_of(st, frame->function, &row->name);
         if (r >= 0 && frame->args)
                 r = text_of(st, frame->args, strlen(frame->args), &row->args);
@@ -231,20 +243,91 @@ static int begin_call(void *userdata, Stack *stack, const Frame *caller, Frame *
         return 0;
 }
 
-static void set_text(State *st, size_t column, uint32_t text) {
-        if (text != NO_TEXT)
-                parquet_set(st->file, column, text);
+static int note_wait(void *userdata, const CallWait *wait) {
+        Tree *t = wait->stack->frames[0].data;
+
+        (void) userdata;
+        if (!ARRAY_ROOM(t->waits, t->n_waits_room, t->n_waits + 1))
+                return -ENOMEM;
+        t->waits[t->n_waits++] =
+                (BesideWait){ .wait = *wait->wait, .left = wait->frame->user, .cpu = wait->cpu };
+        return 0;
 }
 
-static int write_row(State *st, const Tree *t, size_t i, const Call *call, uint32_t task) {
+/* --- files ------------------------------------------------------------------------------------ */
+
+static int find_part(State *st, const Tree *t, const Function *root, Part **ret) {
+        static const uint32_t sorted[] = { TREE, LEFT };
+        const ExportInfo *info = st->s.info;
+        uint32_t text = info->is_partitioned ? st->names[t->rows[0].name].function : NO_TEXT;
+        Buf *out = st->s.out;
+        int r = 0;
+
+        for (size_t i = 0; i < st->n_parts; i++)
+                if (st->parts[i].root == text) {
+                        *ret = &st->parts[i];
+                        return 0;
+                }
+        if (info->is_partitioned)
+                r = info->open(info->open_data, "calls", root, &out);
+        if (r < 0)
+                return r;
+        if (!ARRAY_GROW(st->parts, st->n_parts))
+                return -ENOMEM;
+        st->parts[st->n_parts] = (Part){ .root = text };
+        r = parquet_new(&st->parts[st->n_parts].file, st->texts_of_all, out, columns,
+                        ELEMENTSOF(columns), sorted, ELEMENTSOF(sorted));
+        if (r < 0)
+                return r;
+        *ret = &st->parts[st->n_parts++];
+        return 0;
+}
+
+/* Of many files the one with the most rows in memory is written. */
+static int relieve(State *st) {
+        Part *most = &st->parts[0];
+        size_t n = 0;
+
+        for (size_t i = 0; i < st->n_parts; i++) {
+                n += parquet_n_pending(st->parts[i].file);
+                if (parquet_n_pending(st->parts[i].file) > parquet_n_pending(most->file))
+                        most = &st->parts[i];
+        }
+        st->n_pending = n;
+        if (n <= PENDING_MAX)
+                return 0;
+        st->n_pending -= parquet_n_pending(most->file);
+        return parquet_flush(most->file);
+}
+
+static int finish_parts(State *st) {
+        int r = 0;
+
+        for (size_t i = 0; i < st->n_parts; i++) {
+                if (r >= 0)
+                        r = parquet_finish(st->parts[i].file);
+                parquet_free(st->parts[i].file);
+        }
+        st->n_parts = 0;
+        return r;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static void set_text(Parquet *p, size_t column, uint32_t text) {
+        if (text != NO_TEXT)
+                parquet_set(p, column, text);
+}
+
+static int write_row(State *st, Parquet *p, const Tree *t, size_t i, const Call *call,
+                     uint32_t task) {
         const Row *row = &t->rows[i];
         const Name *name = &st->names[row->name];
         const SessionMeta *m = st->s.info->meta;
-        Parquet *p = st->file;
 
         for (size_t k = 0; k <= KERNEL; k++)
-                set_text(st, k, st->texts[k]);
-        set_text(st, CGROUP, st->texts[CGROUP]);
+                set_text(p, k, st->texts[k]);
+        set_text(p, CGROUP, st->texts[CGROUP]);
         parquet_set(p, TREE, (int64_t) st->n_trees);
         parquet_set(p, LEFT, (int64_t) i + 1);
         parquet_set(p, RIGHT, row->right);
@@ -263,28 +346,46 @@ static int write_row(State *st, const Tree *t, size_t i, const Call *call, uint3
                 parquet_set(p, CPU, row->cpu);
         if (call->stack->pid >= 0)
                 parquet_set(p, PID, call->stack->pid);
-        set_text(st, TASK, task);
+        set_text(p, TASK, task);
         parquet_set(p, FUNCTION, name->function);
         if (row->parent > 0)
                 parquet_set(p, CALLER, st->names[t->rows[row->parent - 1].name].function);
-        set_text(st, MODULE, name->module);
+        set_text(p, MODULE, name->module);
         parquet_set(p, ROOT, st->names[t->rows[0].name].function);
         parquet_set(p, CUT, row->is_cut);
         if (row->has_retval)
                 parquet_set(p, RETVAL, row->retval);
-        set_text(st, ARGS, row->args);
+        set_text(p, ARGS, row->args);
         parquet_set_double(p, WEIGHT, 1);
         return parquet_end_row(p);
 }
 
+static int write_waits(State *st, const Tree *t, const Call *call) {
+        int r = 0;
+
+        for (size_t i = 0; i < t->n_waits && r >= 0; i++)
+                r = beside_wait(st->beside, &t->waits[i], st->n_trees, call->stack,
+                                t->rows[t->waits[i].left - 1].is_of);
+        return r;
+}
+
 static int write_tree(State *st, Tree *t, const Call *call) {
         uint32_t task;
+        Part *part;
         int r = find_task(st, call->stack->comm, &task);
 
         st->n_trees++;
+        if (r >= 0)
+                r = find_part(st, t, call->frame->function, &part);
         for (size_t i = 0; i < t->n && r >= 0; i++)
-                r = write_row(st, t, i, call, task);
-        t->n = 0;
+                r = write_row(st, part->file, t, i, call, task);
+        if (r >= 0)
+                r = write_waits(st, t, call);
+        st->n_pending += t->n;
+        if (r >= 0 && st->n_pending > PENDING_MAX)
+                r = relieve(st);
+        t->n = t->n_waits = 0;
+        spill_shrink(&t->spill);
         t->next_spare = st->spare;
         st->spare = t;
         return r;
@@ -311,16 +412,23 @@ static int end_call(void *userdata, const Call *call) {
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
+/* Functions of another recording may be where those of the last one were. */
+static void forget_source(State *st) {
+        hash_clear(&st->names_at);
+        st->n_names = 0;
+        st->n_trees = 0;
+        st->has_task = false;
+}
+
 static int init(void *userdata, Pairing *pairing) {
-        static const uint32_t sorted[] = { TREE, LEFT };
         State *st = userdata;
         const ExportInfo *info = st->s.info;
         const SessionMeta *m = info->meta;
-        int r = 0;
+        int r = st->texts_of_all ? 0 : parquet_texts_new(&st->texts_of_all);
 
-        st->text = BUF_INIT;
-        r = parquet_new(&st->file, st->s.out, columns, ELEMENTSOF(columns), sorted,
-                        ELEMENTSOF(sorted));
+        forget_source(st);
+        if (r >= 0 && !st->beside)
+                r = beside_new(&st->beside, &st->s, st->texts_of_all);
         if (r >= 0)
                 r = note(st, HOST, info->host);
         if (r >= 0)
@@ -337,12 +445,45 @@ static int init(void *userdata, Pairing *pairing) {
         if (r < 0)
                 return r;
         pairing_add_sink(pairing, begin_call, end_call, st);
+        pairing_set_wait(pairing, note_wait, st);
         pairing_keep_arguments(pairing);
         return 0;
 }
 
+static int step(void *userdata, const Step *step) {
+        State *st = userdata;
+
+        return step->kind == STEP_LOST ? beside_loss(st->beside, step) : 0;
+}
+
+static int finish_files(State *st) {
+        int r = finish_parts(st);
+
+        if (r >= 0)
+                r = beside_finish(st->beside);
+        st->beside = beside_free(st->beside);
+        return r;
+}
+
+/* Partitions are of one recording each. */
+static int end_source(void *userdata) {
+        State *st = userdata;
+
+        return st->s.info->is_partitioned ? finish_files(st) : 0;
+}
+
+/* A file for all is there even without calls. */
 static int end(void *userdata) {
-        return parquet_finish(((State *) userdata)->file);
+        State *st = userdata;
+        const Tree none = {};
+        Part *part;
+        int r = 0;
+
+        if (st->s.info->is_partitioned)
+                return 0;
+        if (st->n_parts == 0)
+                r = find_part(st, &none, NULL, &part);
+        return r < 0 ? r : finish_files(st);
 }
 
 static void done(void *userdata) {
@@ -350,21 +491,28 @@ static void done(void *userdata) {
 
         for (Tree *t = st->trees, *next; t; t = next) {
                 next = t->next;
-                free(t->rows);
+                spill_done(&t->spill);
+                free(t->waits);
                 free(t);
         }
-        parquet_free(st->file);
+        for (size_t i = 0; i < st->n_parts; i++)
+                parquet_free(st->parts[i].file);
+        free(st->parts);
+        beside_free(st->beside);
+        parquet_texts_free(st->texts_of_all);
         free(st->names);
         hash_done(&st->names_at);
-        buf_done(&st->text);
 }
 
 const Exporter exporter_parquet = {
         .name = "parquet",
         .summary = "a table of calls by columns, for databases",
         .is_binary = true,
+        .takes_many = true,
         .n_bytes = sizeof(State),
         .init = init,
+        .step = step,
+        .end_source = end_source,
         .end = end,
         .done = done,
 };

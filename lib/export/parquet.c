@@ -19,6 +19,7 @@
 #define ITEMS_MAX 65536  /* of a dictionary of integers */
 #define TEXT_STAT_MAX 64 /* longer texts are no least and no greatest */
 #define SORTED_MAX 4
+#define ROWS_ROOM 1024 /* at first */
 
 enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_DELTA = 5, ENCODING_DICTIONARY = 8 };
 enum { PAGE_DICTIONARY = 2, PAGE_DATA_V2 = 3 };
@@ -28,6 +29,12 @@ typedef struct Text {
         char *data;
         size_t n;
 } Text;
+
+struct ParquetTexts {
+        Text *items;
+        size_t n;
+        Hash at; /* index + 1 */
+};
 
 /* Of a column in a group, for the footer. */
 typedef struct Chunk {
@@ -62,9 +69,8 @@ struct Parquet {
         size_t n_columns;
         uint32_t sorted[SORTED_MAX];
         size_t n_sorted;
-        Text *texts;
-        size_t n_texts;
-        Hash texts_at;
+        const ParquetTexts *texts;
+        size_t n_rows_room;
         uint64_t offset, n_rows_written, round;
         Chunk *chunks; /* those of the first group first */
         size_t n_groups;
@@ -72,6 +78,7 @@ struct Parquet {
         int64_t *present;        /* values of a column that are there */
         uint32_t *in_dictionary; /* numbers of them */
         int64_t *items;
+        size_t n_present_room, n_in_dictionary_room, n_items_room;
         Hash items_at;
         Buf packed;
         ZSTD_CCtx *compressor;
@@ -79,28 +86,44 @@ struct Parquet {
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-int parquet_text(Parquet *p, const char *text, size_t n, uint32_t *ret) {
+int parquet_texts_new(ParquetTexts **ret) {
+        *ret = calloc(1, sizeof(**ret));
+        return *ret ? 0 : -ENOMEM;
+}
+
+int parquet_texts_add(ParquetTexts *t, const char *text, size_t n, uint32_t *ret) {
         uint64_t key = hash_bytes(HASH_BYTES_FIRST, text, n);
         const HashSlot *slot;
-        Text *t;
+        Text *item;
 
-        hash_each (slot, &p->texts_at, key) {
-                t = &p->texts[slot->value - 1];
-                if (t->n == n && memcmp(t->data, text, n) == 0) {
+        hash_each (slot, &t->at, key) {
+                item = &t->items[slot->value - 1];
+                if (item->n == n && memcmp(item->data, text, n) == 0) {
                         *ret = (uint32_t) slot->value - 1;
                         return 0;
                 }
         }
-        if (!ARRAY_GROW(p->texts, p->n_texts) || hash_reserve(&p->texts_at, p->n_texts + 1) < 0)
+        if (!ARRAY_GROW(t->items, t->n) || hash_reserve(&t->at, t->n + 1) < 0)
                 return -ENOMEM;
-        t = &p->texts[p->n_texts];
-        *t = (Text){ .data = malloc(n + 1), .n = n };
-        if (!t->data)
+        item = &t->items[t->n];
+        *item = (Text){ .data = malloc(n + 1), .n = n };
+        if (!item->data)
                 return -ENOMEM;
-        memcpy(t->data, text, n);
-        (void) hash_add(&p->texts_at, key, p->n_texts + 1);
-        *ret = (uint32_t) p->n_texts++;
+        memcpy(item->data, text, n);
+        (void) hash_add(&t->at, key, t->n + 1);
+        *ret = (uint32_t) t->n++;
         return 0;
+}
+
+ParquetTexts *parquet_texts_free(ParquetTexts *t) {
+        if (!t)
+                return NULL;
+        for (size_t i = 0; i < t->n; i++)
+                free(t->items[i].data);
+        free(t->items);
+        hash_done(&t->at);
+        free(t);
+        return NULL;
 }
 
 static int compare_texts(const Text *a, const Text *b) {
@@ -121,7 +144,7 @@ static bool is_unsigned(ParquetType type) {
 
 static bool is_less(const Parquet *p, ParquetType type, int64_t a, int64_t b) {
         if (type == PARQUET_TEXT)
-                return a != b && compare_texts(&p->texts[a], &p->texts[b]) < 0;
+                return a != b && compare_texts(&p->texts->items[a], &p->texts->items[b]) < 0;
         return is_unsigned(type) ? (uint64_t) a < (uint64_t) b : a < b;
 }
 
@@ -137,16 +160,17 @@ static void find_range(const Parquet *p, const Column *c, size_t n, Chunk *chunk
                 else if (is_less(p, type, chunk->greatest, p->present[i]))
                         chunk->greatest = p->present[i];
         }
-        chunk->has_range = type != PARQUET_TEXT || (p->texts[chunk->least].n <= TEXT_STAT_MAX &&
-                                                    p->texts[chunk->greatest].n <= TEXT_STAT_MAX);
+        chunk->has_range =
+                type != PARQUET_TEXT || (p->texts->items[chunk->least].n <= TEXT_STAT_MAX &&
+                                         p->texts->items[chunk->greatest].n <= TEXT_STAT_MAX);
 }
 
 /* Numbers of texts in the order in which they are met first. */
 static int number_texts(Parquet *p, Column *c, size_t n, size_t *ret_n_items) {
         size_t n_before = c->n_rounds_room, n_items = 0;
 
-        if (!ARRAY_ROOM(c->numbers, c->n_numbers_room, p->n_texts) ||
-            !ARRAY_ROOM(c->rounds, c->n_rounds_room, p->n_texts))
+        if (!ARRAY_ROOM(c->numbers, c->n_numbers_room, p->texts->n) ||
+            !ARRAY_ROOM(c->rounds, c->n_rounds_room, p->texts->n))
                 return -ENOMEM;
         if (c->n_rounds_room > n_before)
                 memset(c->rounds + n_before, 0, (c->n_rounds_room - n_before) * sizeof(uint64_t));
@@ -197,7 +221,7 @@ static void add_items(const Parquet *p, const Column *c, size_t n_items, Buf *ou
                 return;
         }
         for (size_t i = 0; i < n_items; i++) {
-                const Text *t = &p->texts[p->items[i]];
+                const Text *t = &p->texts->items[p->items[i]];
                 int64_t n = (int64_t) t->n;
 
                 parquet_encode_plain(out, &n, 1, 4);
@@ -400,10 +424,47 @@ static int write_group(Parquet *p) {
         return r;
 }
 
+/* Room for the next row, of which nothing is set. */
+static int grow(Parquet *p) {
+        size_t n = MIN(p->n_rows_room ? p->n_rows_room * 2 : ROWS_ROOM, (size_t) PARQUET_ROWS);
+
+        for (size_t i = 0; i < p->n_columns; i++) {
+                struct ParquetValues *v = &p->head.columns[i];
+                int64_t *values = reallocarray(v->values, n, sizeof(*values));
+                uint8_t *has = NULL;
+
+                if (!values)
+                        return -ENOMEM;
+                v->values = values;
+                memset(values + p->n_rows_room, 0, (n - p->n_rows_room) * sizeof(*values));
+                if (!p->columns[i].spec->is_optional)
+                        continue;
+                has = realloc(v->has, n);
+                if (!has)
+                        return -ENOMEM;
+                v->has = has;
+                memset(has + p->n_rows_room, 0, n - p->n_rows_room);
+        }
+        if (!ARRAY_ROOM(p->present, p->n_present_room, n) ||
+            !ARRAY_ROOM(p->in_dictionary, p->n_in_dictionary_room, n) ||
+            !ARRAY_ROOM(p->items, p->n_items_room, n))
+                return -ENOMEM;
+        p->n_rows_room = n;
+        return 0;
+}
+
+size_t parquet_n_pending(const Parquet *p) {
+        return p->head.n_rows;
+}
+
+int parquet_flush(Parquet *p) {
+        return p->head.n_rows > 0 ? write_group(p) : 0;
+}
+
 int parquet_end_row(Parquet *p) {
-        if (++p->head.n_rows < PARQUET_ROWS)
-                return 0;
-        return write_group(p);
+        if (++p->head.n_rows == PARQUET_ROWS)
+                return write_group(p);
+        return p->head.n_rows == p->n_rows_room ? grow(p) : 0;
 }
 
 /* --- the footer ------------------------------------------------------------------------------- */
@@ -451,7 +512,7 @@ static void add_bound(const Parquet *p, const Column *c, Thrift *t, int16_t fiel
         _cleanup_buf_ Buf plain = BUF_INIT;
 
         if (c->spec->type == PARQUET_TEXT) {
-                thrift_binary(t, field, p->texts[value].data, p->texts[value].n);
+                thrift_binary(t, field, p->texts->items[value].data, p->texts->items[value].n);
                 return;
         }
         parquet_encode_plain(&plain, &value, 1, bytes_of(c->spec->type));
@@ -567,37 +628,25 @@ int parquet_finish(Parquet *p) {
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-static int make_columns(Parquet *p, const ParquetColumn *columns) {
-        for (size_t i = 0; i < p->n_columns; i++) {
-                p->columns[i] = (Column){ .spec = &columns[i], .encoding = -1 };
-                p->head.columns[i].values = calloc(PARQUET_ROWS, sizeof(int64_t));
-                if (columns[i].is_optional)
-                        p->head.columns[i].has = calloc(PARQUET_ROWS, 1);
-                if (!p->head.columns[i].values ||
-                    (columns[i].is_optional && !p->head.columns[i].has))
-                        return -ENOMEM;
-        }
-        return 0;
-}
-
-int parquet_new(Parquet **ret, Buf *out, const ParquetColumn *columns, size_t n_columns,
-                const uint32_t *sorted, size_t n_sorted) {
+int parquet_new(Parquet **ret, const ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
+                size_t n_columns, const uint32_t *sorted, size_t n_sorted) {
         _cleanup_(parquet_freep) Parquet *p = calloc(1, sizeof(*p));
 
         assert(n_sorted <= SORTED_MAX);
         if (!p)
                 return -ENOMEM;
         p->out = out;
+        p->texts = texts;
         p->packed = BUF_INIT;
         p->n_columns = n_columns;
         p->columns = calloc(n_columns, sizeof(*p->columns));
         p->head.columns = calloc(n_columns, sizeof(*p->head.columns));
-        p->present = calloc(PARQUET_ROWS, sizeof(*p->present));
-        p->in_dictionary = calloc(PARQUET_ROWS, sizeof(*p->in_dictionary));
-        p->items = calloc(PARQUET_ROWS, sizeof(*p->items));
         p->compressor = ZSTD_createCCtx();
-        if (!p->columns || !p->head.columns || !p->present || !p->in_dictionary || !p->items ||
-            !p->compressor || make_columns(p, columns) < 0)
+        if (!p->columns || !p->head.columns || !p->compressor)
+                return -ENOMEM;
+        for (size_t i = 0; i < n_columns; i++)
+                p->columns[i] = (Column){ .spec = &columns[i], .encoding = -1 };
+        if (grow(p) < 0)
                 return -ENOMEM;
         for (size_t i = 0; i < n_sorted; i++)
                 p->sorted[p->n_sorted++] = sorted[i];
@@ -619,10 +668,6 @@ Parquet *parquet_free(Parquet *p) {
                         free(p->columns[i].rounds);
                 }
         }
-        for (size_t i = 0; i < p->n_texts; i++)
-                free(p->texts[i].data);
-        free(p->texts);
-        hash_done(&p->texts_at);
         hash_done(&p->items_at);
         free(p->columns);
         free(p->head.columns);

@@ -13,7 +13,8 @@
  * group: what takes least is taken for all.  Rows are flat; there are no nested types, no indices of pages, no
  * Bloom filters and no encryption.
  *
- * Memory: the rows of a group, all texts, and a hundred bytes for each column of each group.
+ * Memory: the rows of a group that are there, eight bytes for each column, and a hundred bytes for each
+ * column of each group.
  *
  * Source: apache/parquet-format, src/main/thrift/parquet.thrift (2.11).
  */
@@ -43,24 +44,36 @@ typedef struct ParquetColumn {
         bool is_optional; /* rows may have no value */
 } ParquetColumn;
 
+/* Texts, each once; what several files have in common. */
+typedef struct ParquetTexts ParquetTexts;
+
+int parquet_texts_new(ParquetTexts **ret);
+/* The number of a text, from 0, the same for the same text.  UTF-8.  0 or -ENOMEM. */
+int parquet_texts_add(ParquetTexts *t, const char *text, size_t n, uint32_t *ret);
+ParquetTexts *parquet_texts_free(ParquetTexts *t);
+DEFINE_CLEANUP(ParquetTexts *, parquet_texts_free);
+
 typedef struct Parquet Parquet;
 
 /*
  * parquet_new()
+ * @texts:    borrowed; a text in a row is its number there
  * @out:      borrowed; empty, or it was written already
  * @columns:  borrowed
  * @n_sorted: by so many of the first of @sorted, indices of columns, rows come in order; at most 4
  */
-int parquet_new(Parquet **ret, Buf *out, const ParquetColumn *columns, size_t n_columns,
-                const uint32_t *sorted, size_t n_sorted);
-/* The number of a text for parquet_set(), the same for the same text.  UTF-8.  0 or -ENOMEM. */
-int parquet_text(Parquet *p, const char *text, size_t n, uint32_t *ret);
+int parquet_new(Parquet **ret, const ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
+                size_t n_columns, const uint32_t *sorted, size_t n_sorted);
 /* Of the row that is filled; of a double its bits (parquet_set_double()).  What is not set is none, or 0 where
  * there must be a value. */
 static inline void parquet_set(Parquet *p, size_t column, int64_t value);
 static inline void parquet_set_double(Parquet *p, size_t column, double value);
 /* The row is complete.  0, -ENOMEM, or the error of the Buf. */
 int parquet_end_row(Parquet *p);
+/* Rows that are in memory. */
+size_t parquet_n_pending(const Parquet *p);
+/* They become a group, though there could be more.  As parquet_end_row(). */
+int parquet_flush(Parquet *p);
 /* No more rows.  The same. */
 int parquet_finish(Parquet *p);
 Parquet *parquet_free(Parquet *p);

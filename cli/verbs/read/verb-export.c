@@ -2,7 +2,8 @@
 
 /*
  * A recording for other programs: steps go from the reading to an exporter, whose file is there whole
- * or not at all.  What it is compared with is read before, into a tree.
+ * or not at all.  What it is compared with is read before, into a tree.  A format that takes many recordings is told
+ * of one after the other.
  */
 
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 
 #include "base/name.h"
 #include "base/unit.h"
+#include "cli/files/export-files.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/outfile.h"
 #include "cli/views/counting.h"
@@ -47,12 +49,11 @@ static const char *file_name(const char *path) {
 }
 
 /* What is known of the recording; @ret_recording is what ret->recording points at. */
-static int describe(const Reading *r, const Options *o, ExportInfo *ret, char **ret_recording) {
+static int describe(const Reading *r, const char *word, ExportInfo *ret, char **ret_recording) {
         const SessionMeta *m = r->source ? r->source->meta : NULL;
 
         if (!m) {
                 const TextLayout *layout = text_trace_layout(r->text.trace);
-                const char *word = subject(o);
 
                 *ret_recording = strdup(streq(word, "-") ? "stdin" : file_name(word));
                 *ret = (ExportInfo){ .title = *ret_recording,
@@ -107,7 +108,7 @@ static int write_calls(Reading *reading, CallTree *before, const Options *o,
         _cleanup_buf_ Buf out = BUF_TO_FD(fd);
         _cleanup_(export_freep) Export *e = NULL;
         ExportInfo info;
-        int r = describe(reading, o, &info, &recording);
+        int r = describe(reading, subject(o), &info, &recording);
 
         info.before = before;
         info.before_title = o->words.items[0];
@@ -160,6 +161,118 @@ static int write_file(Reading *reading, CallTree *before, const Options *o,
         return r < 0 ? failure(o, exporter, r) : STATUS_OK;
 }
 
+/* --- many recordings -------------------------------------------------------------------------- */
+
+typedef struct Part {
+        Reading reading;
+        ExportInfo info;
+        char *recording;
+} Part;
+
+static void part_done(Part *p) {
+        free(p->recording);
+        reading_done(&p->reading);
+        *p = (Part){};
+}
+
+typedef struct Many {
+        const Exporter *exporter;
+        Buf out; /* of a file for all */
+        ExportFiles files;
+        Export *export;
+        Part parts[2]; /* the one that is read, and the one before */
+} Many;
+
+static void many_done(Many *m) {
+        export_free(m->export);
+        for (size_t i = 0; i < ELEMENTSOF(m->parts); i++)
+                part_done(&m->parts[i]);
+        export_files_done(&m->files);
+        buf_done(&m->out);
+}
+
+static int many_failure(const Many *m, const Options *o, int r) {
+        if (m->files.failed)
+                return failed_errno(r, "Failed to write %s: %m", m->files.failed);
+        return failure(o, m->exporter, r);
+}
+
+/* The one before stays until the exporter knows the next. */
+static int export_part(Many *m, const Options *o, const char *word, Part *p) {
+        int status = reading_open(&p->reading, o, word), r;
+
+        if (status != STATUS_OK)
+                return status;
+        r = describe(&p->reading, word, &p->info, &p->recording);
+        if (r < 0)
+                return many_failure(m, o, r);
+        p->info.is_sparse = o->filter.functions.n > 0;
+        if (m->files.path) {
+                p->info.open = export_files_open;
+                p->info.open_data = &m->files;
+                p->info.is_partitioned = m->files.is_dir;
+        }
+        r = m->export ? export_next(m->export, &p->info)
+                      : export_new(&m->export, m->exporter, &p->info, &m->out);
+        m->files.info = &p->info;
+        while (r >= 0) {
+                Step step;
+
+                r = reading_next(&p->reading, &step);
+                if (r < 0)
+                        return -r;
+                if (r == 0)
+                        return reading_finish(&p->reading, o);
+                r = export_step(m->export, &step);
+        }
+        return many_failure(m, o, r);
+}
+
+/* Losses of one recording are told, and the others are exported all the same. */
+static int export_parts(Many *m, const Options *o) {
+        int worst = STATUS_OK, r;
+
+        for (size_t i = 0; i < o->words.n; i++) {
+                Part *p = &m->parts[i % ELEMENTSOF(m->parts)];
+                int status;
+
+                part_done(p);
+                status = export_part(m, o, o->words.items[i], p);
+                if (status != STATUS_OK && status != STATUS_INCOMPLETE)
+                        return status;
+                worst = status ?: worst;
+        }
+        r = export_finish(m->export);
+        if (r >= 0)
+                r = buf_flush(&m->out);
+        return r < 0 ? many_failure(m, o, r) : worst;
+}
+
+static int export_many(const Options *o, const Exporter *exporter) {
+        bool to_stdout = !o->output || streq(o->output, "-");
+        bool is_dir = !to_stdout && export_files_is_dir(o->output);
+        _cleanup_outfile_ Outfile f = OUTFILE_INIT;
+        _cleanup_(many_done) Many m = { .exporter = exporter, .out = BUF_INIT };
+        int r = 0, status;
+
+        if (!to_stdout && !is_dir)
+                r = outfile_open(&f, o->output, EXPORT_MODE);
+        if (r < 0)
+                return failure(o, exporter, r);
+        m.out.fd = to_stdout ? STDOUT_FILENO : f.fd;
+        if (!to_stdout)
+                m.files = (ExportFiles){ .path = o->output, .mode = EXPORT_MODE, .is_dir = is_dir };
+        status = export_parts(&m, o);
+        if ((status != STATUS_OK && status != STATUS_INCOMPLETE) || to_stdout)
+                return status;
+        r = export_files_commit(&m.files);
+        if (r >= 0 && !is_dir)
+                r = outfile_commit(&f);
+        return r < 0 ? many_failure(&m, o, r) : status;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
 int verb_export(const Options *o) {
         _cleanup_reading_ Reading reading = {};
         _cleanup_counting_ Counting counting = {};
@@ -174,11 +287,14 @@ int verb_export(const Options *o) {
                 return failed(STATUS_USAGE,
                               "--format=%s cannot go to a terminal; name a file: -o FILE",
                               exporter->name);
-        if (o->words.n > 1 && !exporter->compares)
+        if (exporter->takes_many)
+                return export_many(o, exporter);
+        if (o->words.n > (exporter->compares ? 2U : 1U))
                 return failed(STATUS_USAGE,
-                              "--format=%s takes one recording; two can be compared as flame, or "
-                              "by \"ftracectl diff\".",
-                              exporter->name);
+                              "--format=%s takes %s; many can be exported as parquet, and two be "
+                              "compared as flame, or by \"ftracectl diff\".",
+                              exporter->name,
+                              exporter->compares ? "one recording, or two" : "one recording");
         status = o->words.n > 1 ? read_before(&counting, &before, o) : STATUS_OK;
         if (status == STATUS_OK)
                 status = reading_open(&reading, o, subject(o));

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cli/files/export-files.h"
+
+bool export_files_is_dir(const char *path) {
+        size_t n = strlen(path);
+        struct stat st;
+
+        return (n > 0 && path[n - 1] == '/') || (stat(path, &st) >= 0 && S_ISDIR(st.st_mode));
+}
+
+static void add_name(Buf *path, const char *s, size_t n) {
+        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789_-.";
+
+        for (size_t i = 0; i < n; i++)
+                if (memchr(plain, s[i], sizeof(plain) - 1) && (s[i] != '.' || i > 0))
+                        buf_add(path, s + i, 1);
+                else
+                        buf_printf(path, "%%%02X", (unsigned char) s[i]);
+}
+
+static void add_day(Buf *path, const ExportInfo *info) {
+        const SessionMeta *m = info->meta;
+        char text[sizeof("date=YYYYYYYYYY-MM-DD")];
+        time_t t;
+        struct tm tm;
+
+        if (!m || !clock_tuple_is_set(&m->start)) {
+                buf_adds(path, "date=unknown");
+                return;
+        }
+        t = (time_t) (m->start.realtime_ns / UINT64_C(1000000000));
+        if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "date=%Y-%m-%d", &tm) > 0)
+                buf_adds(path, text);
+}
+
+/* "HOST-RECORDING.parquet" */
+static void add_file(Buf *path, const ExportInfo *info) {
+        if (info->host && *info->host) {
+                add_name(path, info->host, strlen(info->host));
+                buf_adds(path, "-");
+        }
+        add_name(path, info->recording, strlen(info->recording));
+        buf_adds(path, ".parquet");
+}
+
+/* The caller frees; NULL without memory. */
+static char *path_of(const ExportFiles *f, const char *name, const Function *root) {
+        static const char suffix[] = ".parquet";
+        _cleanup_buf_ Buf path = BUF_INIT;
+        size_t n = strlen(f->path);
+        char *text;
+
+        if (!f->is_dir) {
+                if (n > sizeof(suffix) - 1 && streq(f->path + n - (sizeof(suffix) - 1), suffix))
+                        n -= sizeof(suffix) - 1;
+                buf_add(&path, f->path, n);
+                buf_printf(&path, ".%s%s", name, suffix);
+        } else {
+                while (n > 1 && f->path[n - 1] == '/')
+                        n--;
+                buf_add(&path, f->path, n);
+                buf_adds(&path, "/");
+                if (!root)
+                        buf_printf(&path, "_%s/", name);
+                add_day(&path, f->info);
+                if (root) {
+                        buf_adds(&path, "/root=");
+                        add_name(&path, root->label, root->n_name);
+                }
+                buf_adds(&path, "/");
+                add_file(&path, f->info);
+        }
+        return buf_take_string(&path, &text) < 0 ? NULL : text;
+}
+
+/* The directories that @path is below. */
+static int make_parents(char *path) {
+        for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+                int r;
+
+                *p = 0;
+                r = mkdir(path, 0777) < 0 && errno != EEXIST ? ORIGIN(-errno) : 0;
+                *p = '/';
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+int export_files_open(void *data, const char *name, const Function *root, Buf **ret) {
+        ExportFiles *f = data;
+        _cleanup_free_ char *path = path_of(f, name, root);
+        ExportFile *file = path ? malloc(sizeof(*file)) : NULL;
+        int r;
+
+        if (!file)
+                return -ENOMEM;
+        *file = (ExportFile){ .file = OUTFILE_INIT, .next = f->files };
+        r = f->is_dir ? make_parents(path) : 0;
+        if (r >= 0)
+                r = outfile_open(&file->file, path, f->mode);
+        if (r < 0) {
+                free(file);
+                free(f->failed);
+                f->failed = TAKE_PTR(path);
+                return r;
+        }
+        file->out = BUF_TO_FD(file->file.fd);
+        f->files = file;
+        *ret = &file->out;
+        return 0;
+}
+
+int export_files_commit(ExportFiles *f) {
+        int r = 0;
+
+        for (ExportFile *file = f->files; file && r >= 0; file = file->next)
+                r = buf_flush(&file->out);
+        for (ExportFile *file = f->files; file && r >= 0; file = file->next)
+                r = outfile_commit(&file->file);
+        return r;
+}
+
+void export_files_done(ExportFiles *f) {
+        for (ExportFile *file = f->files, *next; file; file = next) {
+                next = file->next;
+                buf_done(&file->out);
+                outfile_done(&file->file);
+                free(file);
+        }
+        free(f->failed);
+        *f = (ExportFiles){};
+}
