@@ -66,6 +66,7 @@ struct Returns {
         Hash known; /* by Function */
         Stacks *tasks;
         uint64_t n_before, n_behind; /* of those that do not tell themselves */
+        bool has_entries;            /* not only ends are recorded */
         Waiting *first, **end, *out;
         size_t n_waiting;
         bool has_exit; /* returns_leave() was told of one without a value ... */
@@ -273,14 +274,20 @@ int returns_enter(Returns *r, const Event *e) {
         TaskReturns *t = task_of(r, e);
 
         r->has_exit = false;
+        r->has_entries = true;
         if (!t)
                 return -ENOMEM;
         go_on(t, e);
         return 0;
 }
 
-/* The value that was directly before the exit, of a call that had begun by then; NULL: none. */
-static const Mark *value_before(TaskReturns *t, const Event *e, const Function *f) {
+/*
+ * The value that was directly before the exit; NULL: none.  Where there are no entries the call must have begun by
+ * then.  What the exit says of that is not asked for elsewhere: an interrupt may come between its reading of the
+ * clock and its record (seen on 6.1).
+ */
+static const Mark *value_before(const Returns *r, TaskReturns *t, const Event *e,
+                                const Function *f) {
         uint64_t duration_ns = e->rettime - e->calltime;
         const Mark *m;
 
@@ -288,7 +295,7 @@ static const Mark *value_before(TaskReturns *t, const Event *e, const Function *
                 t->n_values--;
         m = t->n_values > 0 ? &t->values[t->n_values - 1] : NULL;
         if (!m || m->level != level_of(e) || !is_same(m->function, f) ||
-            e->timestamp_ns - m->timestamp_ns > duration_ns)
+            (!r->has_entries && e->timestamp_ns - m->timestamp_ns > duration_ns))
                 return NULL;
         t->n_values--;
         return m;
@@ -302,7 +309,7 @@ int returns_leave(Returns *r, const Event *e, Step *step) {
         r->has_exit = false;
         if (!t)
                 return -ENOMEM;
-        value = value_before(t, e, step->function);
+        value = value_before(r, t, e, step->function);
         if (value) {
                 step->retval = value->value;
                 step->has_retval = true;

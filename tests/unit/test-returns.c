@@ -263,6 +263,18 @@ START_TEST(an_interrupt_in_between_that_calls_the_same_function_has_its_own)
         }
 END_TEST
 
+START_TEST(an_interrupt_before_the_record_of_an_end_takes_no_value_away)
+        {
+                begin();
+                enter(TASK, 0);
+                value(TASK, TO_GRAPH, 1);
+                now += 1000;
+                leave(TASK, 0, 30);
+                expect(KRETPROBE, ".u1");
+                expect(FPROBE, ".u1");
+        }
+END_TEST
+
 START_TEST(an_interrupt_whose_calls_are_not_recorded_gives_no_value_to_the_task)
         {
                 begin();
@@ -448,6 +460,7 @@ UNIT_MAIN("returns", a_value_before_its_exit_and_one_behind_it_are_joined,
           each_call_of_a_recursion_has_its_own_value,
           a_call_of_a_recursion_whose_value_is_missing_has_none,
           an_interrupt_in_between_that_calls_the_same_function_has_its_own,
+          an_interrupt_before_the_record_of_an_end_takes_no_value_away,
           an_interrupt_whose_calls_are_not_recorded_gives_no_value_to_the_task,
           a_value_of_a_call_that_was_not_recorded_is_no_other_calls,
           a_value_is_of_its_own_task_whatever_cpu_it_has_come_to,
