@@ -112,7 +112,7 @@ _ftracectl() {
                 --) # behind it is another program's command line
                         __ftracectl_offer_files "$cur" -c -f
                         return ;;
-                --json | --wait | --keep) # the value is optional, and only ever behind a '='
+                --json | --wait | --keep | --retval) # the value is optional, and only ever behind a '='
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
                 --name | --profile | --depth | --notrace | --pid | --event | --duration | --max-size | --buffer | --buffer-size | \
                         --segment-size | --segment-time | --max-functions | --on-full | --lean | \

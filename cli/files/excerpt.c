@@ -77,16 +77,16 @@ static int copy_all_tracing(Excerpt *e) {
                 "printk_formats",
                 "saved_cmdlines",
         };
-        const Strv *events = &e->meta->spec.events;
-        int r = 0;
+        _cleanup_strv_ Strv events = {};
+        int r = session_meta_get_events(e->meta, &events);
 
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(paths); i++)
                 r = copy_tracing(e, paths[i]);
-        for (size_t i = 0; r >= 0 && i < events->n; i++) {
+        for (size_t i = 0; r >= 0 && i < events.n; i++) {
                 char path[EVENT_PATH_MAX];
                 EventChoice event;
 
-                if (!event_choice_parse(&event, events->items[i]))
+                if (!event_choice_parse(&event, events.items[i]))
                         continue;
                 event_choice_path(path, &event, "format");
                 r = copy_tracing(e, path);

@@ -58,8 +58,9 @@ static const Option options[] = {
           "only process PID; when recording, also its children; may be repeated" },
         { "args",           0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG,     AT(spec.args), NULL,
           "also record the calls' arguments (Linux 6.15 on)" },
-        { "retval",         0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG,     AT(spec.retval), NULL,
-          "also record return values (Linux 6.5 on, if configured)" },
+        { "retval",         0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.retval), "FUNCTION",
+          "also record what the roots return, or FUNCTION; may be repeated",
+          .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.retval_functions) },
         { "event",          0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.events), "EVENT",
           "also record EVENT: SYSTEM:NAME or SYSTEM:NAME:FILTER; may be repeated", .is_valid = event_choice_is_valid,
           .noun = "SYSTEM:NAME or SYSTEM:NAME:FILTER, as in sched:sched_switch" },
@@ -450,6 +451,7 @@ int options_check(const Options *o, const char *verb, uint64_t groups, size_t mi
 /* Whether @option sets the member of a Spec at @offset. */
 static bool sets_member(const Option *option, size_t offset) {
         return option->offset == AT(spec) + offset ||
+               (option->kind == OPTION_FLAG_OF && option->list == AT(spec) + offset) ||
                (option->kind == OPTION_LEAN && offset == offsetof(Spec, hooked));
 }
 

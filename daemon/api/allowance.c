@@ -49,6 +49,7 @@ static const struct {
         { "no_sleep_time", VIEW },
         { "args", VIEW },
         { "retval", VIEW },
+        { "retval_functions", VIEW },
         { "ring", VIEW },
         { "in_kernel", VIEW },
         { "max_captures", VIEW },
@@ -240,6 +241,7 @@ int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *
                 { ALLOWANCE_FUNCTIONS, &spec->functions, "record" },
                 { ALLOWANCE_NOTRACE, &spec->notrace, "leave out" },
                 { ALLOWANCE_HOOKED, &spec->hooked, "choose" },
+                { ALLOWANCE_FUNCTIONS, &spec->retval_functions, "probe" },
         };
         int r = 0;
 

@@ -10,6 +10,7 @@
  */
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <event-parse.h>
 
@@ -196,6 +197,36 @@ int formats_parse(Formats *ret, const char *header_page, const char *entry, cons
         return 0;
 }
 
+int formats_parse_return(ReturnFormat *ret, const char *text) {
+        _cleanup_(tep_handle_freep) struct tep_handle *tep = NULL;
+        const char *id = strstr(text, "\nID: ");
+        ReturnFormat f = {};
+        const Wanted wanted[] = {
+                { "__probe_func", &f.func, true },
+                { "__probe_ret_ip", &f.ret_ip, true },
+                { "ret", &f.value, true },
+        };
+        struct tep_event *event;
+        int r;
+
+        tep_set_loglevel(TEP_LOG_NONE);
+        tep = tep_alloc();
+        if (!tep)
+                return -ENOMEM;
+        tep_set_long_size(tep, 8);
+        r = parse_text(tep, "", text);
+        if (r != 0)
+                return r;
+        event = id ? tep_find_event(tep, atoi(id + strlen("\nID: "))) : NULL;
+        if (!event || event->id <= 0 || event->id >= UINT16_MAX)
+                return FORMATS_E_INVALID;
+        f.id = (uint16_t) event->id;
+        r = find_fields(event, wanted, ELEMENTSOF(wanted), &f.n_bytes);
+        if (r == 0)
+                *ret = f;
+        return r;
+}
+
 static bool is_at(const Field *f, uint16_t offset, uint8_t size) {
         return f->offset == offset && f->size == size;
 }
@@ -286,6 +317,20 @@ void formats_decode_any(const Formats *f, const Record *record, Event *ret) {
                 ret->flags = (uint8_t) load_field(&f->flags, record);
         if (has_field(&f->preempt_count, record))
                 ret->preempt_count = (uint8_t) load_field(&f->preempt_count, record);
+}
+
+bool formats_decode_return(const ReturnFormat *r, const Formats *f, const Event *e,
+                           ReturnRecord *ret) {
+        const Record record = { .data = e->payload,
+                                .n_data = e->n_bytes,
+                                .swap = f->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) };
+
+        if (!e->payload || e->n_bytes < r->n_bytes)
+                return false;
+        *ret = (ReturnRecord){ .func = load_field(&r->func, &record),
+                               .ret_ip = load_field(&r->ret_ip, &record),
+                               .value = load_field(&r->value, &record) };
+        return true;
 }
 
 /* Arguments become numbers of this machine on the way, records of others stay as they are. */

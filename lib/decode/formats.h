@@ -67,6 +67,16 @@ void formats_prepare(Formats *f);
 int formats_parse(Formats *ret, const char *header_page, const char *entry, const char *exit,
                   bool big_endian, const char **ret_problem);
 
+/* An event of a probe that tells what a function returns (calls/returns.h). */
+typedef struct ReturnFormat {
+        uint16_t id;
+        Field func, ret_ip, value; /* __probe_func, __probe_ret_ip, ret */
+        uint32_t n_bytes;
+} ReturnFormat;
+
+/* @text: NUL-terminated, hostile.  0, FORMATS_E_INVALID, -ENOMEM. */
+int formats_parse_return(ReturnFormat *ret, const char *text);
+
 typedef enum EventKind {
         EVENT_ENTRY,
         EVENT_EXIT,
@@ -96,6 +106,15 @@ typedef struct Event {
          * keeps both kinds until it has moved twice, and puts a NUL behind a record).  NULL: there is nothing. */
         const void *payload;
 } Event;
+
+typedef struct ReturnRecord {
+        uint64_t func, ret_ip; /* addresses: of the function, and where it returns to */
+        uint64_t value;        /* with its sign, if its type has one */
+} ReturnRecord;
+
+/* What an EVENT_OTHER from a Cursor says.  False: it is too short. */
+bool formats_decode_return(const ReturnFormat *r, const Formats *f, const Event *e,
+                           ReturnRecord *ret);
 
 /* More arguments than any machine passes in registers (linux 7.2, FTRACE_REGS_MAX_ARGS is 6). */
 #define EVENT_ARGS_MAX 8

@@ -98,6 +98,8 @@ static const JsonField fields[] = {
         WORD(lean, lean_names, LEAN_DEFAULT),
         FLAG(args),
         FLAG(retval),
+        LIST(retval_functions, JSON_FIELD_OMIT, SPEC_MAX_RETVAL, FUNCTION_NAME_MAX,
+             function_pattern_is_valid),
         LIST(events, JSON_FIELD_OMIT, SPEC_MAX_EVENTS, EVENT_CHOICE_MAX, event_choice_is_valid),
         NUMBER(budget_ppm, 0, 1000000, SPEC_DEFAULT_BUDGET_PPM),
         LIST(hooked, JSON_FIELD_OMIT, SPEC_MAX_HOOKED, FUNCTION_NAME_MAX,
