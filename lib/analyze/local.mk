@@ -12,6 +12,8 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/call-tree.h \
 	%D%/diff.c \
 	%D%/diff.h \
+	%D%/heat-map.c \
+	%D%/heat-map.h \
 	%D%/held.c \
 	%D%/held.h \
 	%D%/outliers.c \

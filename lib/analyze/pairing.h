@@ -48,6 +48,7 @@ typedef struct Call {
                               * functions that wait */
         uint64_t irq_ns;     /* of interrupts, itself included */
         uint64_t softirq_ns, wake_ns, aside_ns; /* likewise (calls/stacks.h) */
+        uint64_t recorded_ns; /* when its end was, trace clock; 0: not known, as of a leaf */
         uint64_t retval;
         uint32_t cpu; /* where it ended, if has_end */
         bool has_end; /* it was seen */

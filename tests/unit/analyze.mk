@@ -33,3 +33,6 @@ unit_tests += %D%/test-root-profile %D%/test-diff
 %C%_test_diff_LDADD  = $(analyze_libs) $(CHECK_LIBS) -lm
 %C%_test_waits_CFLAGS = $(analyze_test_cflags)
 %C%_test_waits_LDADD  = $(analyze_libs) $(CHECK_LIBS)
+unit_tests += %D%/test-heat-map
+%C%_test_heat_map_CFLAGS = $(analyze_test_cflags)
+%C%_test_heat_map_LDADD  = $(analyze_libs) $(CHECK_LIBS)
