@@ -9,6 +9,7 @@
 
 const Exporter *const exporters[] = {
         &exporter_flame,
+        &exporter_heatmap,
         &exporter_html,
         &exporter_folded,
         &exporter_dot,

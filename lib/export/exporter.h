@@ -28,6 +28,7 @@ typedef struct ExportInfo {
         const char *kernel;     /* its release */
         int64_t to_boottime_ns; /* from the trace clock to CLOCK_BOOTTIME */
         bool is_sparse;         /* calls between others were left out */
+        bool has_ticks;         /* the trace clock does not count nanoseconds */
         bool is_timeless;       /* a text without times: when calls began is a guess */
         CallTree *before;       /* finished: what to compare with; NULL: nothing */
         const char *before_title;
@@ -67,6 +68,7 @@ const Exporter *exporter_find(const char *name); /* NULL if there is none */
 
 extern const Exporter exporter_flame;
 extern const Exporter exporter_html;
+extern const Exporter exporter_heatmap;
 extern const Exporter exporter_folded;
 extern const Exporter exporter_dot;
 extern const Exporter exporter_csv;

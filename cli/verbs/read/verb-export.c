@@ -12,6 +12,7 @@
 #include "base/unit.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/outfile.h"
+#include "cli/terminal/summary.h"
 #include "cli/views/counting.h"
 #include "export/exporter.h"
 
@@ -69,6 +70,7 @@ static int describe(const Reading *r, const Options *o, ExportInfo *ret, char **
                 .recording = *ret_recording,
                 .host = m->host,
                 .kernel = m->kernel,
+                .has_ticks = summary_has_ticks(m),
         };
         if (clock_tuple_is_set(&m->start))
                 ret->to_boottime_ns = (int64_t) (m->start.boottime_ns - m->start.trace_ns);
