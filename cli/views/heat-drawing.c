@@ -93,7 +93,7 @@ static void add_axis(HeatDrawing *d) {
 static void add_legend(HeatDrawing *d) {
         const HeatScale *s = &d->scale;
 
-        buf_printf(d->out, "%s a column; calls in a cell:", FORMAT_DURATION(d->view->column_ns));
+        buf_printf(d->out, "%s a column; calls:", FORMAT_DURATION(d->view->column_ns));
         for (unsigned level = s->n_levels - s->n_used + 1; level <= s->n_levels; level++) {
                 uint64_t from = heat_scale_from(s, level);
                 uint64_t to = level < s->n_levels ? heat_scale_from(s, level + 1) - 1 : s->most;

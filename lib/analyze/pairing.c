@@ -102,7 +102,7 @@ static int tell_begin(Pairing *p, Stack *stack, HeldCall *c, Frame *frame) {
         frame->n_below = frame->n_children = 0;
         frame->has_waited = frame->is_nested = frame->has_offset = false;
         frame->user = 0;
-        frame->data = NULL;
+        frame->data = frame->more = NULL;
         frame->n_line = c->n_line;
         frame->role = c->role;
         frame->cpu = c->begin_cpu;

@@ -177,7 +177,7 @@ is 'that leaves nothing' "$(ls -A "$work/empty")" ''
 
 # Bad input.
 exits 'a format that does not exist is refused' 2 ftracectl export "$graph" --format=xls
-says 'with those that do' 'is not one of flame, html,'
+says 'with those that do' 'is not one of flame, heatmap, html,'
 exits 'no format is refused' 2 ftracectl export "$graph"
 one_sentence 'in one sentence'
 exits 'a directory that does not exist is an error' 1 \
