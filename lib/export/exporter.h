@@ -32,6 +32,7 @@ typedef struct ExportInfo {
         bool is_timeless;       /* a text without times: when calls began is a guess */
         CallTree *before;       /* finished: what to compare with; NULL: nothing */
         const char *before_title;
+        const char *sentence; /* what was slow, and why; NULL: nobody has looked */
 } ExportInfo;
 
 /* What every exporter has; its own state begins with it. */

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 
-#include "analyze/by-root.h"
 #include "base/figure.h"
 #include "base/unit.h"
 #include "export/escape.h"
@@ -70,7 +69,8 @@ static void add_cells(Drawing *d, size_t row) {
                            "height=\"%d\" data-c=\"%zu\" data-r=\"%zu\" data-n=\"%" PRIu64
                            "\" data-e=\"%" PRIu64 "\"/>\n",
                            heat_scale_level(&d->scale, s->n), LEFT + (double) column * d->width,
-                           row_y(d, row), d->width, ROW, column, row, s->n, s->ended_ns);
+                           row_y(d, row), d->width, ROW, column, row, s->n,
+                           s->ended_ns - MIN(s->ended_ns, v->begin_ns));
         }
 }
 
@@ -155,7 +155,7 @@ static void add_grid(Drawing *d) {
 
 /* How high it will be. */
 static int measure(const HeatPicture *p, double *ret) {
-        double y = TOP;
+        double y = p->title ? TOP : ROW;
 
         for (size_t i = 0; i < p->n_parts; i++) {
                 _cleanup_heat_view_ HeatView v = HEAT_VIEW_INIT;
@@ -169,8 +169,19 @@ static int measure(const HeatPicture *p, double *ret) {
         return 0;
 }
 
+static void add_hint(Drawing *d) {
+        const HeatPicture *p = d->picture;
+        const char *hint = p->n_parts == 0  ? "there are no calls whose end was recorded"
+                           : p->is_timeless ? "the text has no times: when calls began is a guess"
+                           : p->title       ? "click a cell, or drag over some, for --from and --to"
+                                            : NULL;
+
+        if (hint)
+                buf_printf(d->out, "<text x=\"10\" y=\"%d\">%s</text>\n", p->title ? 40 : 14, hint);
+}
+
 int heat_write(Buf *out, const HeatPicture *p) {
-        Drawing d = { .out = out, .picture = p, .y = TOP };
+        Drawing d = { .out = out, .picture = p, .y = p->title ? TOP : ROW };
         double height;
         int r = measure(p, &height);
 
@@ -178,19 +189,20 @@ int heat_write(Buf *out, const HeatPicture *p) {
                 return r;
         buf_printf(out,
                    "<svg class=\"heat\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
-                   "height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n<style>%s</style>\n"
-                   "<rect class=\"paper\" width=\"%d\" height=\"%.0f\"/>\n"
-                   "<text class=\"title\" x=\"10\" y=\"22\">",
-                   WIDTH, height, WIDTH, height, heat_css, WIDTH, height);
-        escape_xml(out, p->title, strlen(p->title));
-        buf_printf(out, "</text>\n<text x=\"10\" y=\"40\">%s</text>\n",
-                   p->n_parts == 0  ? "there are no calls whose end was recorded"
-                   : p->is_timeless ? "the text has no times: when calls began is a guess"
-                                    : "click a cell, or drag over some, for --from and --to");
+                   "height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n<style>%s%s</style>\n"
+                   "<rect class=\"paper\" width=\"%d\" height=\"%.0f\"/>\n",
+                   WIDTH, height, WIDTH, height, p->has_script ? theme_css : "", heat_css, WIDTH,
+                   height);
+        if (p->title) {
+                buf_adds(out, "<text class=\"title\" x=\"10\" y=\"22\">");
+                escape_xml(out, p->title, strlen(p->title));
+                buf_adds(out, "</text>\n");
+        }
+        add_hint(&d);
         for (size_t i = 0; i < p->n_parts; i++) {
                 d.part = &p->parts[i];
                 d.y += HEADING;
-                r = heat_view_new(&d.view, p->map, d.part->grid, N_COLUMNS);
+                r = heat_view_new(&d.view, p->map, d.part->grid, p->max_columns ?: N_COLUMNS);
                 if (r < 0)
                         return r;
                 d.scale = heat_scale(d.view.most, N_LEVELS);
@@ -208,6 +220,22 @@ int heat_write(Buf *out, const HeatPicture *p) {
                 buf_printf(out, "<script><![CDATA[%s]]></script>\n", heat_js);
         buf_adds(out, "</svg>\n");
         return 0;
+}
+
+void heat_choose(HeatPicture *p, HeatPart *parts, size_t n_room, ByRoot *by_root) {
+        size_t n;
+        const ByRootRow *const *rows = by_root_rows(by_root, &n);
+
+        p->parts = parts;
+        p->n_parts = p->n_left_out = 0;
+        for (size_t i = 0; i < n; i++) {
+                const HeatGrid *grid = heat_map_grid(p->map, rows[i]->root);
+
+                if (grid && p->n_parts < n_room)
+                        parts[p->n_parts++] = (HeatPart){ grid, rows[i]->root };
+                else
+                        p->n_left_out += grid != NULL;
+        }
 }
 
 /* --- a file of its own ------------------------------------------------------------------------ */
@@ -236,17 +264,8 @@ static int heat_end(void *p) {
                 .is_timeless = h->s.info->is_timeless,
                 .has_script = true,
         };
-        size_t n;
-        const ByRootRow *const *rows = by_root_rows(h->by_root, &n);
 
-        for (size_t i = 0; i < n; i++) {
-                const HeatGrid *grid = heat_map_grid(h->map, rows[i]->root);
-
-                if (grid && picture.n_parts < N_GRIDS)
-                        parts[picture.n_parts++] = (HeatPart){ grid, rows[i]->root };
-                else
-                        picture.n_left_out += grid != NULL;
-        }
+        heat_choose(&picture, parts, N_GRIDS, h->by_root);
         buf_adds(h->s.out, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n");
         return heat_write(h->s.out, &picture);
 }

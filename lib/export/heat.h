@@ -9,11 +9,12 @@
  * figures as attributes:
  *
  *      <g class="heat-grid" data-begin data-column data-columns data-rows>   [ns], [ns]
- *      <rect class="h1" data-c data-r data-n data-e>   column, row, calls, the last end [ns]
+ *      <rect class="h1" data-c data-r data-n data-e>   column, row, calls, the last end since data-begin [ns]
  *
  * Times are of the trace clock.  What was copied last is in the grid's data-copied.
  */
 
+#include "analyze/by-root.h"
 #include "analyze/heat-map.h"
 #include "base/buf.h"
 
@@ -23,15 +24,18 @@ typedef struct HeatPart {
 } HeatPart;
 
 typedef struct HeatPicture {
-        const char *title;
+        const char *title; /* NULL: none, in a page that has one */
         const HeatMap *map;
         const HeatPart *parts; /* one below the other */
         size_t n_parts;
-        size_t n_left_out; /* is said */
-        bool has_ticks;    /* the trace clock does not count nanoseconds */
-        bool is_timeless;  /* when calls began is a guess */
-        bool has_script;   /* in it, for a file of its own */
+        size_t max_columns; /* 0: as many as are useful */
+        size_t n_left_out;  /* is said */
+        bool has_ticks;     /* the trace clock does not count nanoseconds */
+        bool is_timeless;   /* when calls began is a guess */
+        bool has_script;    /* in it, for a file of its own */
 } HeatPicture;
 
+/* Takes the @n_room roots with the most time for parts; what is not is counted. */
+void heat_choose(HeatPicture *p, HeatPart *parts, size_t n_room, ByRoot *by_root);
 /* The <svg> element.  0 or -ENOMEM. */
 int heat_write(Buf *out, const HeatPicture *p);

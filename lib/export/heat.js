@@ -9,7 +9,7 @@ function heat(g) {
   const cells = new Map(), from = [], to = [];
   let area = null, anchor = null;
   g.querySelectorAll('rect[data-c]').forEach(function (r) {
-    cells.set(r.dataset.c + ' ' + r.dataset.r, { n: +r.dataset.n, e: BigInt(r.dataset.e) });
+    cells.set(r.dataset.c + ' ' + r.dataset.r, { n: +r.dataset.n, e: begin + BigInt(r.dataset.e) });
   });
   g.querySelectorAll('.from').forEach(function (t) {
     from[+t.dataset.r] = t.textContent;

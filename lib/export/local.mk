@@ -8,7 +8,6 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/escape.h \
 	%D%/exporter.c \
 	%D%/exporter.h \
-	%D%/flame-script.c \
 	%D%/flame.c \
 	%D%/flame.h \
 	%D%/folded.c \
@@ -17,6 +16,10 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/html.c \
 	%D%/intern.c \
 	%D%/intern.h \
+	%D%/page-slow.c \
+	%D%/page-slow.h \
+	%D%/page-tree.c \
+	%D%/page-tree.h \
 	%D%/perfetto.c \
 	%D%/scripts.h \
 	%D%/spans.c \
@@ -24,7 +27,8 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/speedscope.c \
 	%D%/table.c
 nodist_%C%_libexport_a_SOURCES = %D%/scripts.c
-script_files = %D%/heat.css %D%/heat.js
+script_files = %D%/flame.css %D%/flame.js %D%/heat.css %D%/heat.js \
+	%D%/page.css %D%/page.js %D%/theme.css
 EXTRA_DIST += $(script_files)
 CLEANFILES += %D%/scripts.c
 # The files as C strings, named for the file with '_' for '.'.
@@ -33,6 +37,8 @@ CLEANFILES += %D%/scripts.c
 	$(AM_V_GEN){ echo '/* SPDX-License-Identifier: LGPL-2.1-or-later */'; \
 	  echo '#include "export/scripts.h"'; for f in $^; do \
 	  n=`basename $$f | tr . _`; echo "const char $$n[] ="; \
-	  $(SED) -e 's/[\\"]/\\&/g' -e 's/.*/        "&\\n"/' $$f; echo '        ;'; done; } >$@.tmp && mv $@.tmp $@
+	  $(SED) -e 's/[\\"]/\\&/g' -e 's/.*/        "&\\n"/' $$f; echo '        ;'; done; \
+	  echo "const char page_sha256[] = \"`cat $(filter %/flame.js,$^) $(filter %/heat.js,$^) $(filter %/page.js,$^) | \
+		sha256sum | cut -c1-64 | tr a-f A-F | basenc -d --base16 | basenc --base64`\";"; } >$@.tmp && mv $@.tmp $@
 export_libs = %D%/libexport.a $(analyze_libs)
 dist_pkgdata_DATA += %D%/calls.schema.json

@@ -8,5 +8,9 @@
  * and make no markup of names.  None has "</" or "]]>" in it, so that it can stand in SVG and HTML.
  */
 
-extern const char heat_css[];
-extern const char heat_js[];
+extern const char flame_css[], flame_js[];
+extern const char heat_css[], heat_js[];
+/* The page's script is flame_js, heat_js and page_js, one behind the other: their SHA-256, in base64. */
+extern const char page_css[], page_js[], page_sha256[];
+/* Colours, light and dark, for all of them. */
+extern const char theme_css[];
