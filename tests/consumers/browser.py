@@ -94,7 +94,7 @@ class Browser:
 
     def wait(self, expression):
         for _ in range(600):
-            if self.evaluate(expression):
+            if self.evaluate(f"!!({expression})"):
                 return
             self.evaluate("0")
             subprocess.run(["sleep", "0.1"], check=True)
