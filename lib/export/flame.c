@@ -294,9 +294,9 @@ static int draw(Drawing *d) {
         draw_below(d, d->root, flame->before ? call_tree_root(flame->before) : NULL, 0);
         if (d->n_left_out > 0)
                 buf_printf(d->out,
-                           "<text x=\"%d\" y=\"46\">%" PRIu64
+                           "<text x=\"%d\" y=\"46\">%s"
                            " frames with %.3f %% of the time are too narrow to be drawn</text>\n",
-                           LEFT + 60, d->n_left_out,
+                           LEFT + 60, FORMAT_COUNT(d->n_left_out),
                            100 * (double) d->left_out_ns /
                                    (double) MAX(d->root->total_ns, UINT64_C(1)));
         if (flame->has_script)

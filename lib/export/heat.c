@@ -132,9 +132,9 @@ static void add_grid(Drawing *d) {
                    "calls began and how long they took: arrow keys move, Enter copies\" "
                    "data-begin=\"%" PRIu64 "\" data-column=\"%" PRIu64
                    "\" data-columns=\"%zu\" data-rows=\"%zu\" data-x=\"%d\" data-y=\"%.0f\" "
-                   "data-w=\"%.4f\" data-h=\"%d\" data-ticks=\"%d\" data-name=\"",
+                   "data-w=\"%.4f\" data-h=\"%d\" data-ticks=\"%d\" data-first=\"%u\" data-name=\"",
                    v->begin_ns, v->column_ns, v->n_columns, v->n_rows, LEFT, d->y, d->width, ROW,
-                   d->picture->has_ticks);
+                   d->picture->has_ticks, v->first_row);
         escape_xml(d->out, d->part->function->label, d->part->function->n_label);
         buf_printf(d->out, "\">\n<text class=\"name\" x=\"%d\" y=\"%.0f\">", LEFT, d->y - 7);
         escape_xml(d->out, d->part->function->label, d->part->function->n_label);
@@ -212,10 +212,11 @@ int heat_write(Buf *out, const HeatPicture *p) {
                 heat_view_done(&d.view);
         }
         if (p->n_left_out > 0)
-                buf_printf(out,
-                           "<text x=\"10\" y=\"%.0f\">%zu roots with less time are left out: "
-                           "--root=FUNCTION chooses</text>\n",
-                           d.y + 12, p->n_left_out);
+                buf_printf(
+                        out,
+                        "<text x=\"10\" y=\"%.0f\">%zu more root%s with less time: --root=FUNCTION "
+                        "chooses</text>\n",
+                        d.y + 12, p->n_left_out, p->n_left_out == 1 ? "" : "s");
         if (p->has_script)
                 buf_printf(out, "<script><![CDATA[%s]]></script>\n", heat_js);
         buf_adds(out, "</svg>\n");

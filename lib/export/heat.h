@@ -11,7 +11,7 @@
  *      <g class="heat-grid" data-begin data-column data-columns data-rows>   [ns], [ns]
  *      <rect class="h1" data-c data-r data-n data-e>   column, row, calls, the last end since data-begin [ns]
  *
- * Times are of the trace clock.  What was copied last is in the grid's data-copied.
+ * Then the picture has an event, "window", that says which calls are meant.  Times are of the trace clock.  What was copied last is in the grid's data-copied.
  */
 
 #include "analyze/by-root.h"

@@ -53,6 +53,14 @@ function heat(g) {
     try { document.execCommand('copy'); } catch (e) { /* it is selected all the same */ }
     if (navigator.clipboard) navigator.clipboard.writeText(text).catch(function () {});
     d.copied = text;
+    svg.dispatchEvent(new CustomEvent('window', { bubbles: true, detail: window_of() }));
+  }
+  // Which calls are meant, for whoever has a list of them.
+  function window_of() {
+    const c = [area.a.c, area.b.c].sort(function (m, n) { return m - n; });
+    const r = [area.a.r, area.b.r].sort(function (m, n) { return m - n; }).map(function (k) { return k + +d.first; });
+    return { name: d.name, from: begin + width * BigInt(c[0]), to: begin + width * BigInt(c[1] + 1),
+             least: r[0] === 0 ? 0 : Math.pow(2, r[0] - 1), most: Math.pow(2, r[1]) };
   }
   g.addEventListener('pointerdown', function (event) {
     const p = place(event);

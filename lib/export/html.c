@@ -160,6 +160,7 @@ static int add_heat(Html *h) {
                       "more) and Enter for the words that choose this window.");
         heat_choose(&picture, parts, N_HEAT_ROOTS, h->by_root);
         r = heat_write(h->s.out, &picture);
+        buf_adds(h->s.out, "<p class=\"hint\" id=\"picked\" aria-live=\"polite\"></p>\n");
         end_section(h->s.out);
         return r;
 }

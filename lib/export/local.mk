@@ -39,6 +39,11 @@ CLEANFILES += %D%/scripts.c
 	  n=`basename $$f | tr . _`; echo "const char $$n[] ="; \
 	  $(SED) -e 's/[\\"]/\\&/g' -e 's/.*/        "&\\n"/' $$f; echo '        ;'; done; \
 	  echo "const char page_sha256[] = \"`cat $(filter %/flame.js,$^) $(filter %/heat.js,$^) $(filter %/page.js,$^) | \
-		sha256sum | cut -c1-64 | tr a-f A-F | basenc -d --base16 | basenc --base64`\";"; } >$@.tmp && mv $@.tmp $@
+		sha256sum | $(AWK) -v b=ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/ '{ \
+			h = substr($$1, 1, 64) "00"; \
+			for (i = 1; i < 66; i += 6) { \
+				for (n = k = 0; k < 6; k++) n = n * 16 + index("0123456789abcdef", substr(h, i + k, 1)) - 1; \
+				for (k = 262144; k >= 1; k /= 64) s = s substr(b, int(n / k) % 64 + 1, 1) } \
+			print substr(s, 1, 43) "=" }'`\";"; } >$@.tmp && mv $@.tmp $@
 export_libs = %D%/libexport.a $(analyze_libs)
 dist_pkgdata_DATA += %D%/calls.schema.json

@@ -24,9 +24,9 @@ static void add_summary(const PageSlow *p, const Invocation *v, size_t i) {
         Buf *out = p->out;
 
         buf_printf(out,
-                   "<details class=\"slow\" data-duration=\"%" PRIu64 "\" data-number=\"%" PRIu64
+                   "<details class=\"slow\" data-duration=\"%" PRIu64 "\" data-start=\"%" PRIu64
                    "\"><summary>%zu. <b>%s%s</b> ",
-                   v->duration_ns, v->number, i + 1, FIGURE_ROUND(v->duration_ns),
+                   v->duration_ns, v->start_ns, i + 1, FIGURE_ROUND(v->duration_ns),
                    v->is_cut ? " or longer" : "");
         page_add_function(out, v->root);
         buf_adds(out, " <span>");

@@ -55,6 +55,20 @@ document.addEventListener('keydown', function (event) {
   $('search').select();
 });
 
+// --- a window of the heat map: which of the slowest are in it ---
+document.addEventListener('window', function (event) {
+  const w = event.detail;
+  let n = 0;
+  document.querySelectorAll('.slow').forEach(function (slow) {
+    const start = BigInt(slow.dataset.start), ns = +slow.dataset.duration;
+    const hit = slow.querySelector('code').textContent === w.name && start >= w.from && start < w.to && ns >= w.least && ns < w.most;
+    slow.classList.toggle('picked', hit);
+    n += hit;
+  });
+  $('picked').textContent = n === 0 ? 'None of the slowest calls is in it.' :
+    (n === 1 ? 'One' : n) + ' of the slowest calls ' + (n === 1 ? 'is' : 'are') + ' in it, marked below.';
+});
+
 // --- trees: arrow keys as in a file manager ---
 function head(node) {
   const summary = node.querySelector(':scope > summary');

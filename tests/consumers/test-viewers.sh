@@ -100,6 +100,7 @@ wait document.querySelector('.heat-grid')
 click .heat-grid rect[data-n]
 eval document.querySelector('.heat-grid').dataset.copied
 eval +document.querySelector('.heat-grid').dataset.picked
+eval document.querySelectorAll('.slow.picked').length
 eval [...document.querySelectorAll('.heat-grid rect[data-n]')].slice(-1)[0].id = 'last'
 drag .heat-grid rect[data-n] -> #last
 eval document.querySelector('.heat-grid').dataset.copied
@@ -111,15 +112,16 @@ key Enter
 eval document.querySelector('.heat-grid').dataset.copied
 END
         exits "$file: cells are clicked, dragged over, and chosen by keys" 0 browse "$work/$file"
-        for i in 1 4 6; do
+        for i in 1 5 7; do
                 ok 'which copies a window' grep -qE '^"--from=[0-9]+\.[0-9]{9} --to=[0-9]+\.[0-9]{9}"$' <(answer $i)
         done
-        ok 'a dragged one is another' test "$(answer 1)" != "$(answer 4)"
-        is 'the map has the keyboard then' "$(answer 5)" '"heat-grid"'
+        ok 'a dragged one is another' test "$(answer 1)" != "$(answer 5)"
+        is 'the map has the keyboard then' "$(answer 6)" '"heat-grid"'
         read -ra words < <(answer 1 | tr -d '"')
         function=udp_sendmsg
         [[ $file == page.html ]] || function=__rcu_read_lock
         n=$(ftracectl calls --json $recording $function "${words[@]}" | jq 'map(select(.cut | not)) | length')
+        [[ $file != page.html ]] || is 'those of the slowest are marked' "$(answer 3)" "$(answer 2)"
         ok 'the words leave the calls of the cell' test "$n" -ge "$(answer 2)"
 done
 

@@ -47,7 +47,7 @@ done
 # --- drawn ---------------------------------------------------------------------------------------
 
 widest() { # of the lines of the drawing
-        sed -n '/^ /p; /a column; /p; /^Slowest/p' "$out" | LC_ALL=C.UTF-8 wc -L
+        sed -n '/^$/q; /^ /p; /a column; /p; /^Slowest/p' "$out" | LC_ALL=C.UTF-8 wc -L
 }
 sums() { # of the rows that are drawn
         sed -nE 's/^ +[0-9.]+ [mun]?s [|│].*[|│] +([0-9]+)$/\1/p' "$out" | tac | paste -sd' '
@@ -76,7 +76,7 @@ if command -v script >/dev/null; then
         for width in 60 100 200; do
                 TERM=xterm-256color LC_ALL=C.UTF-8 ok "on a terminal of $width columns" terminal $width \
                         "$top_builddir/ftracectl" hist --over-time --no-pager --color=never "$work/generated.txt" below
-                ok 'it takes no more' test "$(widest)" -le $width
+                ok 'it takes no more' test "$(widest)" -le $width || show_file "$out"
                 ok 'and most of that' test "$(widest)" -gt $((width * 2 / 3))
         done
         TERM=xterm-256color ok 'a terminal with 256 colours' terminal 80 "$top_builddir/ftracectl" hist --over-time --no-pager \
