@@ -72,7 +72,7 @@ __ftracectl_options() { # VERB
         tree) echo "$filter --min= --callers= --corrected --keep-going -j --json" ;;
         slow) echo "$filter -n --number= --min= --corrected --keep-going -j --json" ;;
         waits) echo "$filter --limit= --keep-going -j --json" ;;
-        hist) echo "$filter --limit= --linear --over-time --keep-going -j --json" ;;
+        hist) echo "$filter --limit= --linear --over-time -o --output= --keep-going -j --json" ;;
         calls) echo "$filter --limit= --keep-going -j --json" ;;
         check) echo "$filter -j --json" ;;
         fetch) echo '-o --output= --hosts= --v6 --v7 --compress= --full --buffer= --cpu= --from= --to=' ;;

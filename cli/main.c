@@ -82,9 +82,11 @@ static const Verb verbs[] = {
         { "hist", "SOURCE [FUNCTION] [OPTIONS]", "show how long calls took",
           "A histogram for each root; with FUNCTION, a name or a glob, one of all its calls,\n"
           "and their share below each root.  With --over-time a heat map: time across, latency\n"
-          "up, and shades for the number of calls; its times are those of --from and --to.\n",
-          OPTIONS_HIST | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2,
-          verb_hist },
+          "up, and shades for the number of calls; its times are those of --from and --to.  -o\n"
+          "writes it as a picture, one SVG for any browser.\n",
+          OPTIONS_HIST | OPTIONS_OUTPUT | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
+                  OPTIONS_JSON,
+          1, 2, verb_hist },
         { "slow", "SOURCE [OPTIONS]", "show the slowest calls of roots",
           "Each with its tree and with what it spent that a median call of the same root did\n"
           "not.  \"+\": functions that the median call does not call, \"-\": functions that only "

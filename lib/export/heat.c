@@ -135,9 +135,9 @@ static void add_grid(Drawing *d) {
                    "data-w=\"%.4f\" data-h=\"%d\" data-ticks=\"%d\" data-first=\"%u\" data-name=\"",
                    v->begin_ns, v->column_ns, v->n_columns, v->n_rows, LEFT, d->y, d->width, ROW,
                    d->picture->has_ticks, v->first_row);
-        escape_xml(d->out, d->part->function->label, d->part->function->n_label);
+        escape_xml(d->out, d->part->name, d->part->n_name);
         buf_printf(d->out, "\">\n<text class=\"name\" x=\"%d\" y=\"%.0f\">", LEFT, d->y - 7);
-        escape_xml(d->out, d->part->function->label, d->part->function->n_label);
+        escape_xml(d->out, d->part->name, d->part->n_name);
         buf_printf(d->out, ": %s call%s</text>\n", FORMAT_COUNT(v->n), v->n == 1 ? "" : "s");
         add_legend(d);
         buf_printf(d->out,
@@ -187,6 +187,8 @@ int heat_write(Buf *out, const HeatPicture *p) {
 
         if (r < 0)
                 return r;
+        if (p->has_script)
+                buf_adds(out, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n");
         buf_printf(out,
                    "<svg class=\"heat\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
                    "height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n<style>%s%s</style>\n"
@@ -233,7 +235,8 @@ void heat_choose(HeatPicture *p, HeatPart *parts, size_t n_room, ByRoot *by_root
                 const HeatGrid *grid = heat_map_grid(p->map, rows[i]->root);
 
                 if (grid && p->n_parts < n_room)
-                        parts[p->n_parts++] = (HeatPart){ grid, rows[i]->root };
+                        parts[p->n_parts++] =
+                                (HeatPart){ grid, rows[i]->root->label, rows[i]->root->n_label };
                 else
                         p->n_left_out += grid != NULL;
         }
@@ -267,7 +270,6 @@ static int heat_end(void *p) {
         };
 
         heat_choose(&picture, parts, N_GRIDS, h->by_root);
-        buf_adds(h->s.out, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n");
         return heat_write(h->s.out, &picture);
 }
 

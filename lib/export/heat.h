@@ -20,7 +20,8 @@
 
 typedef struct HeatPart {
         const HeatGrid *grid;
-        const Function *function;
+        const char *name; /* of its calls; n_name bytes */
+        size_t n_name;
 } HeatPart;
 
 typedef struct HeatPicture {
@@ -37,5 +38,5 @@ typedef struct HeatPicture {
 
 /* Takes the @n_room roots with the most time for parts; what is not is counted. */
 void heat_choose(HeatPicture *p, HeatPart *parts, size_t n_room, ByRoot *by_root);
-/* The <svg> element.  0 or -ENOMEM. */
+/* The <svg> element, or the file.  0 or -ENOMEM. */
 int heat_write(Buf *out, const HeatPicture *p);

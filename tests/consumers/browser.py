@@ -47,6 +47,7 @@ class Browser:
         os.close(to_write)
         self.n, self.rest, self.session = 0, b"", None
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
+        self.send("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
         self.session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
@@ -87,7 +88,7 @@ class Browser:
             self.note(m)
 
     def evaluate(self, expression):
-        r = self.send("Runtime.evaluate", expression=expression, returnByValue=True)
+        r = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in r:
             sys.exit(f"{expression}: {r['exceptionDetails']['exception'].get('description')}")
         return r["result"].get("value")

@@ -101,6 +101,7 @@ click .heat-grid rect[data-n]
 eval document.querySelector('.heat-grid').dataset.copied
 eval +document.querySelector('.heat-grid').dataset.picked
 eval document.querySelectorAll('.slow.picked').length
+eval navigator.clipboard.readText()
 eval [...document.querySelectorAll('.heat-grid rect[data-n]')].slice(-1)[0].id = 'last'
 drag .heat-grid rect[data-n] -> #last
 eval document.querySelector('.heat-grid').dataset.copied
@@ -112,11 +113,12 @@ key Enter
 eval document.querySelector('.heat-grid').dataset.copied
 END
         exits "$file: cells are clicked, dragged over, and chosen by keys" 0 browse "$work/$file"
-        for i in 1 5 7; do
+        for i in 1 6 8; do
                 ok 'which copies a window' grep -qE '^"--from=[0-9]+\.[0-9]{9} --to=[0-9]+\.[0-9]{9}"$' <(answer $i)
         done
-        ok 'a dragged one is another' test "$(answer 1)" != "$(answer 5)"
-        is 'the map has the keyboard then' "$(answer 6)" '"heat-grid"'
+        ok 'a dragged one is another' test "$(answer 1)" != "$(answer 6)"
+        is 'it is in the clipboard' "$(answer 4)" "$(answer 1)"
+        is 'the map has the keyboard then' "$(answer 7)" '"heat-grid"'
         read -ra words < <(answer 1 | tr -d '"')
         function=udp_sendmsg
         [[ $file == page.html ]] || function=__rcu_read_lock

@@ -88,6 +88,17 @@ else
         skip_one 'on a terminal' 'script is not installed'
 fi
 
+exits 'a function is written as a picture' 0 ftracectl hist udp_sendmsg-6.12 __rcu_read_lock --over-time -o "$work/x.svg"
+is 'with all its calls' "$(grep -oE ' data-n="[0-9]+"' "$work/x.svg" | awk -F'"' '{ n += $2 } END { print n }')" \
+        "$(ftracectl hist udp_sendmsg-6.12 __rcu_read_lock --json | jq .all.count)"
+exits 'and roots' 0 ftracectl hist udp_sendmsg-6.12 --over-time -o -
+cp "$out" "$work/roots.svg"
+exits 'which export writes, too' 0 cmp "$work/roots.svg" <(ftracectl export udp_sendmsg-6.12 --format=heatmap)
+exits 'other histograms' 2 ftracectl hist udp_sendmsg-6.12 -o "$work/y.svg"
+one_sentence 'are no pictures'
+exits 'a place where nothing can be written' 1 ftracectl hist udp_sendmsg-6.12 --over-time -o "$work/none/x.svg"
+one_sentence 'is named'
+
 # --- edges ---------------------------------------------------------------------------------------
 
 exits 'ranges of one length' 2 ftracectl hist --over-time --linear udp_sendmsg-6.12

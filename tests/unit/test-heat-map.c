@@ -226,6 +226,7 @@ START_TEST(calls_of_a_name_are_found_below_their_roots)
                 char *items[] = { (char *) "child" };
                 const Strv patterns = { .items = items, .n = 1 };
                 _cleanup_(name_set_freep) NameSet *names = NULL;
+                _cleanup_heat_view_ HeatView v = HEAT_VIEW_INIT;
                 _cleanup_fed_ Fed f = {};
 
                 ck_assert_int_eq(name_set_new(&names, &patterns), 0);
@@ -238,7 +239,8 @@ START_TEST(calls_of_a_name_are_found_below_their_roots)
                 ck_assert_int_eq(pairing_finish(f.pairing), 0);
                 assert_equals_histogram(&f, NULL, &by_root_all(f.by_root)->quantiles);
                 ck_assert_uint_eq(by_root_all(f.by_root)->quantiles.n, 3);
-                ck_assert_uint_eq(view(&f, &step_root, 1).n, 2);
+                v = view(&f, &step_root, 1);
+                ck_assert_uint_eq(v.n, 2);
         }
 END_TEST
 

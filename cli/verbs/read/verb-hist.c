@@ -8,13 +8,17 @@
 #include "base/unit.h"
 #include "cli/options/verb.h"
 #include "cli/source/chosen.h"
+#include "cli/terminal/outfile.h"
+#include "cli/terminal/summary.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
 #include "cli/views/heat-drawing.h"
+#include "export/heat.h"
 
 #define LIMIT_DEFAULT 5
 #define BAR_COLUMNS 48
+#define PICTURE_MODE 0640
 
 static const struct {
         const char *name, *key;
@@ -196,6 +200,59 @@ static int print_json(const Hist *h) {
                                      "roots", list, "tracing", counting_cost_json(h->counting)));
 }
 
+/* --- a picture -------------------------------------------------------------------------------- */
+
+static const char *title_of(const Hist *h) {
+        const SessionMeta *m = reading_meta(&h->counting->reading);
+        const char *slash = strrchr(h->chosen->source, '/');
+
+        return m ? m->name : slash && slash[1] ? slash + 1 : h->chosen->source;
+}
+
+static int write_picture(const Hist *h, Buf *out) {
+        const Reading *reading = &h->counting->reading;
+        _cleanup_free_ HeatPart *parts = calloc(h->limit + 1, sizeof(*parts));
+        HeatPicture picture = {
+                .title = title_of(h),
+                .map = h->heat,
+                .parts = parts,
+                .has_ticks = summary_has_ticks(reading_meta(reading)),
+                .is_timeless =
+                        reading->text.trace && !text_trace_layout(reading->text.trace)->has_times,
+                .has_script = true,
+        };
+        int r;
+
+        if (!parts)
+                return -ENOMEM;
+        if (h->chosen->names) {
+                const char *name = h->chosen->patterns.items[0];
+
+                parts[0] = (HeatPart){ heat_map_grid(h->heat, NULL), name, strlen(name) };
+                picture.n_parts = parts[0].grid != NULL;
+        } else
+                heat_choose(&picture, parts, h->limit, h->by_root);
+        r = heat_write(out, &picture);
+        return r < 0 ? r : buf_flush(out);
+}
+
+static int print_picture(const Hist *h) {
+        bool to_stdout = streq(h->o->output, "-");
+        _cleanup_outfile_ Outfile f = OUTFILE_INIT;
+        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        int r = to_stdout ? 0 : outfile_open(&f, h->o->output, PICTURE_MODE);
+
+        if (r >= 0 && !to_stdout)
+                out.fd = f.fd;
+        if (r >= 0)
+                r = write_picture(h, &out);
+        if (r >= 0 && !to_stdout)
+                r = outfile_commit(&f);
+        if (to_stdout)
+                return stdout_status(r);
+        return r < 0 ? failed_errno(r, "Failed to write %s: %m", h->o->output) : STATUS_OK;
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 static int hist(const Options *o, const Chosen *chosen) {
@@ -221,7 +278,7 @@ static int hist(const Options *o, const Chosen *chosen) {
                 return chosen_not_found(chosen);
         limit = o->limit > 0 ? (size_t) o->limit : o->json != JSON_OFF ? n : LIMIT_DEFAULT;
         h = (Hist){ o, chosen, &counting, by_root, heat, limit };
-        status = o->json != JSON_OFF ? print_json(&h) : print(&h);
+        status = o->output ? print_picture(&h) : o->json != JSON_OFF ? print_json(&h) : print(&h);
         if (status != STATUS_OK)
                 return status;
         if (n > limit && o->limit == 0)
@@ -236,5 +293,8 @@ int verb_hist(const Options *o) {
                 return failed(STATUS_USAGE,
                               "--over-time has ranges that are twice as long as the previous one; "
                               "leave out --linear.");
+        if (o->output && (!o->analysis.over_time || o->json != JSON_OFF))
+                return failed(STATUS_USAGE, "-o writes the picture of --over-time; \"export\" "
+                                            "writes the other formats.");
         return chosen_init(&chosen, o) ?: hist(o, &chosen);
 }
