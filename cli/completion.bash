@@ -73,7 +73,7 @@ __ftracectl_options() { # VERB
         slow) echo "$filter -n --number= --min= --corrected --keep-going -j --json" ;;
         why) echo "$filter --against= --failed --limit= --keep-going -j --json" ;;
         waits) echo "$filter --limit= --keep-going -j --json" ;;
-        hist) echo "$filter --limit= --linear --keep-going -j --json" ;;
+        hist) echo "$filter --limit= --linear --over-time -o --output= --keep-going -j --json" ;;
         calls) echo "$filter --limit= --keep-going -j --json" ;;
         check) echo "$filter -j --json" ;;
         fetch) echo '-o --output= --hosts= --v6 --v7 --compress= --full --buffer= --cpu= --from= --to=' ;;
@@ -159,7 +159,7 @@ _ftracectl() {
         --cgroup) __ftracectl_offer_files "${cur:-/sys/fs/cgroup/}" -d; return ;;
         --format)
                 if [[ $verb == export ]]; then
-                        COMPREPLY=($(compgen -W 'flame html folded dot csv json ndjson parquet chrome speedscope perfetto' -- "$cur"))
+                        COMPREPLY=($(compgen -W 'flame heatmap html folded dot csv json ndjson parquet chrome speedscope perfetto' -- "$cur"))
                 else
                         COMPREPLY=($(compgen -W 'graph indent' -- "$cur"))
                 fi

@@ -70,6 +70,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/terminal/table.h \
 	%D%/terminal/terminal.c \
 	%D%/terminal/terminal.h \
+	%D%/views/heat-drawing.c \
+	%D%/views/heat-drawing.h \
 	%D%/views/top-view.c \
 	%D%/views/top-view.h \
 	%D%/views/tree-view.c \

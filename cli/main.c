@@ -81,9 +81,12 @@ static const Verb verbs[] = {
           1, 1, verb_tree },
         { "hist", "SOURCE [FUNCTION] [OPTIONS]", "show how long calls took",
           "A histogram for each root; with FUNCTION, a name or a glob, one of all its calls,\n"
-          "and their share below each root.\n",
-          OPTIONS_HIST | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2,
-          verb_hist },
+          "and their share below each root.  With --over-time a heat map: time across, latency\n"
+          "up, and shades for the number of calls; its times are those of --from and --to.  -o\n"
+          "writes it as a picture, one SVG for any browser.\n",
+          OPTIONS_HIST | OPTIONS_OUTPUT | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
+                  OPTIONS_JSON,
+          1, 2, verb_hist },
         { "slow", "SOURCE [OPTIONS]", "show the slowest calls of roots",
           "Each with its tree and with what it spent that a median call of the same root did\n"
           "not.  \"+\": functions that the median call does not call, \"-\": functions that only "
@@ -137,10 +140,11 @@ static const Verb verbs[] = {
           OPTIONS_KEEP | OPTIONS_FILTER | OPTIONS_OUTPUT, 1, 1, verb_keep },
         { "export", "[BEFORE] SOURCE... --format=FORMAT [-o FILE|DIR]",
           "write pictures, timelines or tables",
-          "FORMAT is flame (a flame graph; of two recordings, the difference), html (a page\n"
-          "with everything), folded or dot; chrome, speedscope or perfetto (timelines); csv,\n"
-          "json or ndjson (tables of calls); parquet (the same by columns, of any number of\n"
-          "recordings, into FILE or partitions of DIR).  Without -o, writes to standard output.\n",
+          "FORMAT is flame (a flame graph; of two recordings, the difference), heatmap (when\n"
+          "calls were slow), html (a page with everything), folded or dot; chrome, speedscope or\n"
+          "perfetto (timelines); csv, json or ndjson (tables of calls); parquet (the same by\n"
+          "columns, of any number of recordings, into FILE or partitions of DIR).  Without -o,\n"
+          "writes to standard output.\n",
           OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, MANY,
           verb_export },
         { "remove", "SESSION...", "remove sessions and their data", NULL, 0, 1, MANY, verb_remove },

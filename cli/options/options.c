@@ -208,6 +208,8 @@ static const Option options[] = {
           "subtract the estimated cost of tracing" },
         { "linear",         0,  OPTIONS_HIST,   OPTION_FLAG,     AT(analysis.is_linear), NULL,
           "ranges of equal length (default: each twice as long as the previous one)" },
+        { "over-time",      0,  OPTIONS_HIST,   OPTION_FLAG,     AT(analysis.over_time), NULL,
+          "a heat map: when calls began, and how long they took" },
         { "keep-going",     0,  OPTIONS_KEEP_GOING, OPTION_FLAG,     AT(keep_going), NULL,
           "skip damaged lines of a text; \"report\" always does" },
         { "nth-trace",      0,  OPTIONS_FILTER | OPTIONS_LEARN, OPTION_CHOICE,   AT(nth_trace), "N|all",

@@ -102,7 +102,7 @@ typedef struct AnalysisOptions {
         uint64_t min_ppm;       /* tree: of all; UINT64_MAX: not said */
         uint64_t fail_over_ppm; /* diff: of what it was before; UINT64_MAX: not said */
         Strv callers;           /* tree */
-        bool corrected, is_linear, live_top;
+        bool corrected, is_linear, over_time, live_top;
 } AnalysisOptions;
 
 typedef struct Options {

@@ -18,6 +18,8 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/cohorts.h \
 	%D%/diff.c \
 	%D%/diff.h \
+	%D%/heat-map.c \
+	%D%/heat-map.h \
 	%D%/held.c \
 	%D%/held.h \
 	%D%/outliers.c \

@@ -102,7 +102,7 @@ static int tell_begin(Pairing *p, Stack *stack, HeldCall *c, Frame *frame) {
         frame->n_below = frame->n_children = 0;
         frame->has_waited = frame->is_nested = frame->has_offset = false;
         frame->user = 0;
-        frame->data = NULL;
+        frame->data = frame->more = NULL;
         frame->n_line = c->n_line;
         frame->role = c->role;
         frame->cpu = c->begin_cpu;
@@ -131,6 +131,7 @@ static int tell_end(Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
                 .stack = stack,
                 .duration_ns = c->duration_ns,
                 .self_ns = c->share_ns - MIN(c->share_ns, c->below_ns),
+                .recorded_ns = c->recorded_ns,
                 .retval = c->retval,
                 .cpu = c->end_cpu,
                 .has_end = c->has_end,
@@ -335,6 +336,7 @@ static void read_end(Pairing *p, HeldCall *c, const Step *step) {
                 p->lag_ns = c->start_ns - c->calltime_ns;
                 p->has_lag = true;
         }
+        c->recorded_ns = step->kind == STEP_LEAVE ? step->timestamp_ns : 0;
         c->end_cpu = step->cpu;
         c->has_end = true;
         c->has_retval = step->has_retval;

@@ -32,9 +32,11 @@ typedef struct ExportInfo {
         const SessionMeta *meta; /* of a recording */
         int64_t to_boottime_ns;  /* from the trace clock to CLOCK_BOOTTIME */
         bool is_sparse;          /* calls between others were left out */
+        bool has_ticks;          /* the trace clock does not count nanoseconds */
         bool is_timeless;        /* a text without times: when calls began is a guess */
         CallTree *before;        /* finished: what to compare with; NULL: nothing */
         const char *before_title;
+        const char *sentence; /* what was slow, and why; NULL: nobody has looked */
         /* Opens another file, which the caller closes: "calls" of @root, if they are partitioned, "waits", or
          * "losses".  0 or -errno.  NULL: there is but the one. */
         int (*open)(void *data, const char *name, const Function *root, Buf **ret);
@@ -78,6 +80,7 @@ const Exporter *exporter_find(const char *name); /* NULL if there is none */
 
 extern const Exporter exporter_flame;
 extern const Exporter exporter_html;
+extern const Exporter exporter_heatmap;
 extern const Exporter exporter_folded;
 extern const Exporter exporter_dot;
 extern const Exporter exporter_csv;

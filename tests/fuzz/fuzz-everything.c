@@ -18,6 +18,7 @@
 #include "analyze/by-root.h"
 #include "analyze/call-tree.h"
 #include "analyze/diff.h"
+#include "analyze/heat-map.h"
 #include "analyze/overhead.h"
 #include "analyze/outliers.h"
 #include "analyze/ranges.h"
@@ -42,6 +43,7 @@
 #define STEP_BYTES 4096
 #define NAMES 24 /* times six, escaped */
 #define N_EXPORTERS_MAX 16
+#define SPANS_KEPT 5
 #define N_BY (BREAKDOWN_BY_ROOT + 1)
 #define PARSED_BYTES_MAX ((size_t) 64 << 10)
 
@@ -177,6 +179,7 @@ typedef struct Sums {
         CallTree *tree;
         Floor *floor;
         ByRoot *roots;
+        HeatMap *heat;
         Outliers *outliers;
         RootProfile *root_profile;
         Waits *waits;
@@ -196,8 +199,10 @@ static void sums_init(Sums *s) {
         FUZZ_CHECK(floor_new(&s->floor, s->pairings[0]) == 0);
         FUZZ_CHECK(by_root_new(&s->roots, s->pairings[0], NULL) == 0);
         FUZZ_CHECK(call_tree_new(&s->tree, s->pairings[1]) == 0);
+        FUZZ_CHECK(heat_map_new(&s->heat, s->pairings[1], NULL) == 0);
         FUZZ_CHECK(waits_new(&s->waits, s->pairings[1]) == 0);
         FUZZ_CHECK(outliers_new(&s->outliers, s->pairings[2], 5) == 0);
+        outliers_keep_spans(s->outliers, s->pairings[2], SPANS_KEPT);
         FUZZ_CHECK(root_profile_new(&s->root_profile, s->pairings[3]) == 0);
         FUZZ_CHECK(census_init(&s->census, &none, false) == 0);
 }
@@ -209,6 +214,7 @@ static void sums_done(Sums *s) {
         free(s->checked.tasks);
         floor_free(s->floor);
         by_root_free(s->roots);
+        heat_map_free(s->heat);
         call_tree_free(s->tree);
         waits_free(s->waits);
         outliers_free(s->outliers);
@@ -273,6 +279,38 @@ static void check_breakdown(Breakdown *b, const Pairing *p) {
         FUZZ_CHECK(self_ns == pairing_total_ns(p) && n_calls == pairing_n_calls(p));
 }
 
+/* All are within the call. */
+static void check_spans(const Invocation *v) {
+        const InvocationSpan *first = v->spans;
+
+        FUZZ_CHECK(v->n_spans > 0 && v->n_spans <= SPANS_KEPT);
+        FUZZ_CHECK(first->level == 0 && first->function == v->root);
+        for (size_t i = 0; i < v->n_spans; i++) {
+                const InvocationSpan *s = &v->spans[i];
+
+                FUZZ_CHECK(s->begin_ns <= s->end_ns && s->level >= 0 && (i == 0 || s->level > 0));
+                FUZZ_CHECK(s->begin_ns >= first->begin_ns && s->end_ns <= first->end_ns);
+        }
+}
+
+/* Rows have what the ranges have, however many columns there are. */
+static void check_heat(const HeatMap *m, const Quantiles *all, size_t max_columns) {
+        _cleanup_heat_view_ HeatView v = HEAT_VIEW_INIT;
+        Range ranges[RANGES_MAX];
+        size_t n_ranges = ranges_of(ranges, all, false);
+
+        FUZZ_CHECK(heat_view_new(&v, m, heat_map_grid(m, NULL), max_columns) == 0);
+        FUZZ_CHECK(v.n == all->n && v.n_rows == n_ranges && v.n_columns <= max_columns);
+        for (size_t row = 0; row < v.n_rows; row++) {
+                uint64_t n = 0;
+
+                for (size_t column = 0; column < v.n_columns; column++)
+                        n += heat_view_at(&v, row, column)->n;
+                FUZZ_CHECK(n == ranges[row].n);
+                FUZZ_CHECK(heat_view_from_ns(&v, row) == ranges[row].from_ns);
+        }
+}
+
 static void check_outliers(Outliers *s) {
         FUZZ_CHECK(outliers_finish(s) == 0);
         for (size_t i = 0; i < outliers_n(s); i++) {
@@ -282,6 +320,7 @@ static void check_outliers(Outliers *s) {
 
                 FUZZ_CHECK(i == 0 || v->duration_ns <= outliers_get(s, i - 1)->duration_ns);
                 FUZZ_CHECK(v->is_cut || v->duration_ns >= call_tree_root(v->tree)->total_ns);
+                check_spans(v);
                 if (!usual)
                         continue;
                 FUZZ_CHECK(outliers_compare(&list, &n, v, usual) == 0);
@@ -315,6 +354,9 @@ static void sums_finish(Sums *s) {
         (void) waits_rows(s->waits, &n_rows);
         (void) by_root_rows(s->roots, &n_rows);
         check_outliers(s->outliers);
+        check_heat(s->heat, all, 1);
+        check_heat(s->heat, all, 80);
+        check_heat(s->heat, all, SIZE_MAX);
         FUZZ_CHECK(diff_new(&d, s->root_profile, s->root_profile) == 0);
         for (size_t i = 0; i < d->n_roots; i++)
                 FUZZ_CHECK(d->roots[i].n_before == d->roots[i].n_now && d->roots[i].n_paths == 0);

@@ -40,3 +40,6 @@ unit_tests += %D%/test-anatomy %D%/test-chance %D%/test-why
 %C%_test_chance_LDADD  = $(analyze_libs) $(CHECK_LIBS) -lm
 %C%_test_why_CFLAGS = $(analyze_test_cflags)
 %C%_test_why_LDADD  = $(analyze_libs) $(CHECK_LIBS) -lm
+unit_tests += %D%/test-heat-map
+%C%_test_heat_map_CFLAGS = $(analyze_test_cflags)
+%C%_test_heat_map_LDADD  = $(analyze_libs) $(CHECK_LIBS)

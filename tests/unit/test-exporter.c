@@ -97,6 +97,27 @@ START_TEST(a_profile_of_speedscope_is_a_task)
         }
 END_TEST
 
+START_TEST(the_page_begins_with_the_sentence_that_it_is_given)
+        {
+                const Step steps[] = { step_enter(&step_root, 0), step_leave(&step_root, 0, 100) };
+                ExportInfo with = info;
+                _cleanup_free_ char *text = NULL, *none = NULL;
+                _cleanup_buf_ Buf out = BUF_INIT;
+                _cleanup_(export_freep) Export *e = NULL;
+
+                with.sentence = "root: <b> is slow";
+                ck_assert_int_eq(export_new(&e, &exporter_html, &with, &out), 0);
+                for (size_t i = 0; i < ELEMENTSOF(steps); i++)
+                        ck_assert_int_eq(export_step(e, &steps[i]), 0);
+                ck_assert_int_eq(export_finish(e), 0);
+                ck_assert_int_eq(buf_take_string(&out, &text), 0);
+                ck_assert_ptr_nonnull(
+                        strstr(text, "<main>\n<p id=\"cause\">root: &lt;b&gt; is slow</p>"));
+                none = export(&exporter_html, steps, ELEMENTSOF(steps));
+                ck_assert_ptr_null(strstr(none, "id=\"cause\""));
+        }
+END_TEST
+
 UNIT_MAIN("exporter", every_format_takes_an_empty_recording_and_hostile_names,
           csv_has_a_row_for_each_call_with_its_caller, times_beyond_what_doubles_hold_are_exact,
-          a_profile_of_speedscope_is_a_task)
+          a_profile_of_speedscope_is_a_task, the_page_begins_with_the_sentence_that_it_is_given)

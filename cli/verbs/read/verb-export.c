@@ -14,6 +14,7 @@
 #include "cli/files/export-files.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/outfile.h"
+#include "cli/terminal/summary.h"
 #include "cli/views/counting.h"
 #include "export/exporter.h"
 
@@ -71,6 +72,7 @@ static int describe(const Reading *r, const char *word, ExportInfo *ret, char **
                 .host = m->host,
                 .kernel = m->kernel,
                 .meta = m,
+                .has_ticks = summary_has_ticks(m),
         };
         if (clock_tuple_is_set(&m->start))
                 ret->to_boottime_ns = (int64_t) (m->start.boottime_ns - m->start.trace_ns);
