@@ -68,6 +68,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/terminal/table.h \
 	%D%/terminal/terminal.c \
 	%D%/terminal/terminal.h \
+	%D%/views/path-view.c \
+	%D%/views/path-view.h \
 	%D%/views/top-view.c \
 	%D%/views/top-view.h \
 	%D%/views/tree-view.c \
@@ -99,6 +101,7 @@ ftracectl_SOURCES = \
 	%D%/verbs/host/verb-metrics.c \
 	%D%/verbs/host/verb-profile.c \
 	%D%/verbs/store/verb-remove.c \
+	%D%/verbs/read/verb-path.c \
 	%D%/verbs/read/verb-report.c \
 	%D%/verbs/record/verb-run.c \
 	%D%/schedule/verb-schedule.c \

@@ -57,6 +57,7 @@ enum {
 /* No int has these. */
 #define OPTIONS_LIST (UINT64_C(1) << 31)  /* how many */
 #define OPTIONS_LEARN (UINT64_C(1) << 32) /* from what */
+#define OPTIONS_PATH (UINT64_C(1) << 33)  /* of which calls */
 
 /* --color */
 #define NTH_TRACE_ALL INT_MAX

@@ -10,6 +10,8 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/by-root.h \
 	%D%/call-tree.c \
 	%D%/call-tree.h \
+	%D%/critical-path.c \
+	%D%/critical-path.h \
 	%D%/diff.c \
 	%D%/diff.h \
 	%D%/held.c \
@@ -26,10 +28,14 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/ranges.h \
 	%D%/role.c \
 	%D%/role.h \
+	%D%/root-calls.c \
+	%D%/root-calls.h \
 	%D%/root-profile.c \
 	%D%/root-profile.h \
 	%D%/sched.c \
 	%D%/sched.h \
+	%D%/timelines.c \
+	%D%/timelines.h \
 	%D%/waits.c \
 	%D%/waits.h
 analyze_libs = %D%/libanalyze.a $(calls_libs)

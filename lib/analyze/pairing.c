@@ -481,7 +481,7 @@ static bool is_plumbing(const Function *f) {
         return false;
 }
 
-static Waker waker_of(Pairing *p, const Step *step) {
+Waker pairing_waker(const Pairing *p, const Step *step) {
         const Stack *stack = stacks_find(p->stacks, step);
         const Held *h = stack ? stack->data : NULL;
         Waker w = { .pid = step->pid };
@@ -495,6 +495,9 @@ static Waker waker_of(Pairing *p, const Step *step) {
         if (n == 0)
                 return w;
         w.is_irq |= h->calls[h->open[n - 1]].in_irq;
+        for (uint32_t i = n; i > 0 && !w.released; i--)
+                if (role_releases_lock(h->calls[h->open[i - 1]].function))
+                        w.released = h->calls[h->open[i - 1]].function;
         while (n > 1 && is_plumbing(h->calls[h->open[n - 1]].function))
                 n--;
         w.function = h->calls[h->open[n - 1]].function;
@@ -529,7 +532,7 @@ static int note_sched(Pairing *p, const Step *step) {
         int r;
 
         if (e.kind == SCHED_WAKING) {
-                Waker waker = waker_of(p, step);
+                Waker waker = pairing_waker(p, step);
 
                 sched_wake(&p->sched, &e, step->timestamp_ns, &waker);
         } else if (e.kind == SCHED_SWITCH) {

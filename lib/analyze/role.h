@@ -21,6 +21,8 @@ typedef enum Role {
 } Role;
 
 Role role_of(const Function *function);
+/* Whether it lets go of a lock that others sleep for, so that whom it wakes waited for its caller. */
+bool role_releases_lock(const Function *function);
 /* Bytes of the name without the compiler's suffixes: "validate_xmit_skb" of
  * "validate_xmit_skb.isra.92.part.93". */
 size_t role_plain_name(const Function *function);

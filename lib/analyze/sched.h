@@ -44,6 +44,7 @@ typedef struct Waker {
         int32_t pid;
         char comm[16];
         const Function *function; /* that it was in; NULL: none that was recorded */
+        const Function *released; /* in which it let go of a lock; NULL: none that was recorded */
         bool is_irq;              /* an interrupt did, while the task ran */
 } Waker;
 
