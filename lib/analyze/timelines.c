@@ -35,6 +35,7 @@ typedef struct Task {
         uint64_t n_lost; /* before it left */
         uint32_t early_cpu;
         bool is_away;
+        bool was_seen; /* on a CPU */
 } Task;
 
 struct Timelines {
@@ -142,17 +143,26 @@ static int leave(Timelines *t, const SchedEvent *e, const Step *step) {
         if (task->early_ns > 0 && step->timestamp_ns - task->early_ns > EARLY_NS)
                 task->early_ns = 0;
         task->n_lost = t->n_lost;
-        task->is_away = true;
+        task->is_away = task->was_seen = true;
         return r;
 }
 
+/* Where it was before is not known. */
+static int appear(Timelines *t, Task *task, uint64_t at_ns) {
+        task->was_seen = true;
+        task->away = (Away){ .wait.state = 'S' };
+        return lose(t, task, at_ns);
+}
+
 static int come_back(Timelines *t, const SchedEvent *e, const Step *step) {
-        Task *task = e->pid > 0 ? find(t, e->pid) : NULL;
+        Task *task = e->pid > 0 ? get(t, e->pid) : NULL;
         SchedWait *w;
 
         if (!task)
-                return 0;
+                return e->pid > 0 ? -ENOMEM : 0;
         name(t, task, e->comm, step->timestamp_ns);
+        if (!task->was_seen)
+                return appear(t, task, step->timestamp_ns);
         if (!task->is_away)
                 return 0;
         w = &task->away.wait;
@@ -177,6 +187,7 @@ static int wake(Timelines *t, const SchedEvent *e, const Step *step) {
                 if (!by)
                         return -ENOMEM;
                 name(t, by, step->comm, step->timestamp_ns);
+                by->was_seen = true;
         }
         if (!task || (task->is_away && task->away.wait.woken_ns > 0))
                 return 0;
@@ -343,6 +354,17 @@ static int draw(Task *task) {
         return r < 0 ? r : close_spans(&task->timeline, open, &n, UINT64_MAX);
 }
 
+/* Of waits that the pairing did not see the end of. */
+static void place_aways(Timeline *line) {
+        for (size_t i = 0; i < line->n_aways; i++) {
+                Away *away = &line->aways[i];
+                size_t n = timeline_changes_before(line, away->wait.left_ns + 1);
+
+                if (!away->function && n > 0)
+                        away->function = line->changes[n - 1].function;
+        }
+}
+
 int timelines_finish(Timelines *t) {
         int r = 0;
 
@@ -356,6 +378,7 @@ int timelines_finish(Timelines *t) {
                               compare_aways);
                 if (r >= 0 && task->n_spans > 0)
                         r = draw(task);
+                place_aways(&task->timeline);
                 free(task->spans);
                 task->spans = NULL;
                 task->n_spans = 0;
