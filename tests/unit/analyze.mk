@@ -34,6 +34,7 @@ unit_tests += %D%/test-root-profile %D%/test-diff
 %C%_test_waits_CFLAGS = $(analyze_test_cflags)
 %C%_test_waits_LDADD  = $(analyze_libs) $(CHECK_LIBS)
 unit_tests += %D%/test-critical-path %D%/test-root-calls
+%C%_test_critical_path_SOURCES = %D%/test-critical-path.c %D%/task-simulator.c %D%/task-simulator.h
 %C%_test_critical_path_CFLAGS = $(analyze_test_cflags)
 %C%_test_critical_path_LDADD  = $(analyze_libs) $(CHECK_LIBS)
 %C%_test_root_calls_CFLAGS = $(analyze_test_cflags)

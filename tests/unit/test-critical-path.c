@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * Streams by hand, and a simulator: tasks that run, call, sleep, wake each other, are woken by interrupts
- * and preempted, on few CPUs, which writes down for each nanosecond what each task does.  From that the path
- * is found nanosecond by nanosecond, and has to be what critical_path_find() makes of the events.
- */
+/* Streams by hand, and those of a simulator, which knows the paths. */
 
 #include "analyze/critical-path.h"
 #include "step-builder.h"
+#include "task-simulator.h"
 #include "unit.h"
 
 static const Function recv = { .label = "udp_recvmsg" SLACK, .n_label = 11, .n_name = 11 };
@@ -319,286 +316,33 @@ START_TEST(sums_are_of_names_and_exact)
         }
 END_TEST
 
-/* --- the simulator ---------------------------------------------------------------------------- */
-
-#define SIM_NS 4000
-#define SIM_TASKS 7
-#define SIM_CPUS_MAX 4
-#define SIM_FUNCTIONS 5
-#define SIM_DEPTH 4
-#define SIM_WAKES 4000
-#define FIRST_NS 1000 /* of nothing */
+/* --- random tasks ----------------------------------------------------------------------------- */
 
 static Function functions[SIM_FUNCTIONS];
 static char labels[SIM_FUNCTIONS][64];
 
-/* What a task does in one nanosecond. */
-typedef struct Moment {
-        PathKind kind; /* _PATH_KIND_N: it sleeps */
-        const Function *function;
-        uint32_t sleep; /* which */
-} Moment;
-
-typedef struct Sleep {
-        uint64_t left_ns, woken_ns; /* 0: it was not woken */
-        int by;                     /* -1: an interrupt */
-} Sleep;
-
-typedef struct SimTask {
-        enum { RUNS, WAITS_FOR_CPU, SLEEPS } state;
-        int cpu;
-        struct Open {
-                const Function *function;
-                uint64_t begin_ns;
-        } open[SIM_DEPTH];
-        int n_open;
-        uint32_t sleep;
-        bool was_seen; /* on a CPU */
-} SimTask;
-
-typedef struct Sim {
-        unsigned seed;
-        int n_cpus, n_tasks;
-        SimTask tasks[SIM_TASKS];
-        int running[SIM_CPUS_MAX]; /* -1: nobody */
-        Moment moments[SIM_TASKS][SIM_NS];
-        Sleep sleeps[SIM_WAKES];
-        uint32_t n_sleeps;
-        struct Event {
-                enum { ENTER, LEAVE, SWITCH, WAKE } kind;
-                int task, cpu, other; /* -1: nobody, or an interrupt */
-                char state;
-                const Function *function;
-                int depth;
-                uint64_t at_ns, since_ns;
-        } events[SIM_NS + SIM_TASKS * (SIM_DEPTH + 1)];
-        size_t n_events, n_seen; /* n_seen: while it was written down who does what */
-} Sim;
-
-static int draw(Sim *s, int n) {
-        return (int) ((unsigned) rand_r(&s->seed) / 7 % (unsigned) n);
-}
-
-static struct Event *add(Sim *s, uint64_t at_ns, int cpu) {
-        struct Event *e = &s->events[s->n_events++];
-
-        *e = (struct Event){ .at_ns = at_ns, .cpu = cpu, .task = -1, .other = -1, .state = 'R' };
-        return e;
-}
-
-static int pick(Sim *s, int state) {
-        int first = draw(s, s->n_tasks);
-
-        for (int i = 0; i < s->n_tasks; i++)
-                if ((int) s->tasks[(first + i) % s->n_tasks].state == state)
-                        return (first + i) % s->n_tasks;
-        return -1;
-}
-
-static void switch_cpu(Sim *s, uint64_t at_ns, int cpu, char state) {
-        int from = s->running[cpu], to = pick(s, WAITS_FOR_CPU);
-        struct Event *e;
-
-        if (from < 0 && to < 0)
-                return;
-        e = add(s, at_ns, cpu);
-        e->kind = SWITCH;
-        e->task = from;
-        e->other = to;
-        e->state = state;
-        if (from >= 0) {
-                s->tasks[from].state = state == 'R' ? WAITS_FOR_CPU : SLEEPS;
-                s->tasks[from].sleep = s->n_sleeps;
-                if (state != 'R')
-                        s->sleeps[s->n_sleeps++] = (Sleep){ .left_ns = at_ns };
-        }
-        if (to >= 0) {
-                s->tasks[to].was_seen = true;
-                s->tasks[to].state = RUNS;
-                s->tasks[to].cpu = cpu;
-        }
-        s->running[cpu] = to;
-}
-
-/* @by: -1, an interrupt. */
-static void sim_wake(Sim *s, uint64_t at_ns, int cpu, int by) {
-        int who = pick(s, SLEEPS);
-        struct Event *e;
-
-        if (who < 0)
-                return;
-        e = add(s, at_ns, cpu);
-        e->kind = WAKE;
-        e->task = by;
-        e->other = who;
-        s->tasks[who].state = WAITS_FOR_CPU;
-        s->sleeps[s->tasks[who].sleep].woken_ns = at_ns;
-        s->sleeps[s->tasks[who].sleep].by = by;
-}
-
-static void call_or_return(Sim *s, uint64_t at_ns, int cpu, int task) {
-        SimTask *t = &s->tasks[task];
-        struct Event *e = add(s, at_ns, cpu);
-
-        e->task = task;
-        if (t->n_open > 0 && (t->n_open == SIM_DEPTH || draw(s, 2))) {
-                t->n_open--;
-                e->kind = LEAVE;
-                e->function = t->open[t->n_open].function;
-                e->since_ns = t->open[t->n_open].begin_ns;
-        } else {
-                e->kind = ENTER;
-                e->function = &functions[draw(s, SIM_FUNCTIONS)];
-                t->open[t->n_open] = (struct Open){ e->function, at_ns };
-                t->n_open++;
-        }
-        e->depth = t->n_open - (e->kind == ENTER);
-}
-
-/* One thing happens in a nanosecond at most, and counts from it on. */
-static void happen(Sim *s, uint64_t at_ns) {
-        int cpu = draw(s, s->n_cpus), task = s->running[cpu];
-
-        if (task < 0) {
-                if (draw(s, 3) == 0)
-                        sim_wake(s, at_ns, cpu, -1);
-                else
-                        switch_cpu(s, at_ns, cpu, 'R');
-                return;
-        }
-        switch (draw(s, 12)) {
-        case 0:
-                switch_cpu(s, at_ns, cpu, draw(s, 2) ? 'S' : 'D');
-                break;
-        case 1:
-                if (pick(s, WAITS_FOR_CPU) >= 0)
-                        switch_cpu(s, at_ns, cpu, 'R');
-                break;
-        case 2:
-                sim_wake(s, at_ns, cpu, -1);
-                break;
-        case 3:
-        case 4:
-        case 5:
-                sim_wake(s, at_ns, cpu, task);
-                break;
-        default:
-                call_or_return(s, at_ns, cpu, task);
-        }
-}
-
-/* Everything that was called returns, afterwards: what is not seen to return has no end. */
-static void wind_up(Sim *s) {
-        uint64_t at_ns = SIM_NS + FIRST_NS;
-
-        for (int i = 0; i < s->n_tasks; i++) {
-                SimTask *t = &s->tasks[i];
-                struct Event *e;
-
-                if (t->n_open > 0 && t->state != RUNS) {
-                        e = add(s, at_ns++, 0);
-                        e->kind = SWITCH;
-                        e->task = s->running[0];
-                        e->other = s->running[0] = i;
-                        t->cpu = 0;
-                }
-                while (t->n_open > 0) {
-                        t->n_open--;
-                        e = add(s, at_ns++, t->cpu);
-                        e->kind = LEAVE;
-                        e->task = i;
-                        e->depth = t->n_open;
-                        e->function = t->open[t->n_open].function;
-                        e->since_ns = t->open[t->n_open].begin_ns;
-                }
-        }
-}
-
-static void simulate(Sim *s, unsigned seed) {
-        int gap;
-
-        *s = (Sim){ .seed = seed };
-        s->n_cpus = 1 + draw(s, SIM_CPUS_MAX);
-        s->n_tasks = 2 + draw(s, SIM_TASKS - 1);
-        gap = 1 + draw(s, 12);
-        for (int c = 0; c < s->n_cpus; c++)
-                s->running[c] = -1;
-        for (int i = 0; i < s->n_tasks; i++)
-                s->tasks[i].state = WAITS_FOR_CPU;
-        for (uint64_t ns = 0; ns < SIM_NS; ns++) {
-                if (draw(s, gap) == 0)
-                        happen(s, ns + FIRST_NS);
-                for (int i = 0; i < s->n_tasks; i++) {
-                        const SimTask *t = &s->tasks[i];
-
-                        s->moments[i][ns] = (Moment){
-                                .kind = !t->was_seen                ? PATH_UNKNOWN
-                                        : t->state == RUNS          ? PATH_RAN
-                                        : t->state == WAITS_FOR_CPU ? PATH_QUEUED
-                                                                    : _PATH_KIND_N,
-                                .function = t->n_open > 0 ? t->open[t->n_open - 1].function : NULL,
-                                .sleep = t->sleep,
-                        };
-                }
-        }
-        s->n_seen = s->n_events;
-        wind_up(s);
-}
-
-/* What the path is, one entry for each nanosecond. */
-typedef struct Truth {
-        PathKind kind;
-        int task;
-        uint32_t depth;
-        const Function *function;
-} Truth;
-
-/* Backwards from @end to @begin, both relative; what is there is filled. */
-static void find_truth(const Sim *s, Truth *truth, int task, uint64_t end, uint64_t begin,
-                       uint32_t depth) {
-        while (end > begin) {
-                const Moment *m = &s->moments[task][end - 1];
-                uint64_t left;
-
-                truth[end - 1] = (Truth){ m->kind, task, depth, m->function };
-                if (m->kind != _PATH_KIND_N) {
-                        end--;
-                        continue;
-                }
-                /* It sleeps, and was woken at @end, as it is not asleep there. */
-                left = MAX(s->sleeps[m->sleep].left_ns - FIRST_NS, begin);
-                ck_assert_uint_eq(s->sleeps[m->sleep].woken_ns - FIRST_NS, end);
-                if (s->sleeps[m->sleep].by >= 0)
-                        find_truth(s, truth, s->sleeps[m->sleep].by, end, left, depth + 1);
-                for (; end > left; end--)
-                        if (s->sleeps[m->sleep].by < 0)
-                                truth[end - 1] =
-                                        (Truth){ PATH_INTERRUPT, task, depth, m->function };
-        }
-}
-
 static void play(Fed *f, const Sim *s) {
         for (size_t i = 0; i < s->n_events; i++) {
-                const struct Event *e = &s->events[i];
+                const SimEvent *e = &s->events[i];
                 uint32_t cpu = (uint32_t) e->cpu;
                 char comm[16];
                 Step step;
 
                 (void) snprintf(comm, sizeof(comm), "t%d", e->task + 100);
                 switch (e->kind) {
-                case ENTER:
+                case SIM_ENTER:
                         step = step_enter(e->function, e->depth);
                         feed(f, step, e->task + 100, comm, cpu, e->at_ns);
                         break;
-                case LEAVE:
+                case SIM_LEAVE:
                         step = step_leave(e->function, e->depth, e->at_ns - e->since_ns);
                         feed(f, step, e->task + 100, comm, cpu, e->at_ns);
                         break;
-                case SWITCH:
+                case SIM_SWITCH:
                         switch_to(f, cpu, e->task < 0 ? 0 : e->task + 100, e->state,
                                   e->other < 0 ? 0 : e->other + 100, e->at_ns);
                         break;
-                case WAKE: {
+                case SIM_WAKE: {
                         int by = e->task >= 0           ? e->task
                                  : s->running[cpu] >= 0 ? s->running[cpu]
                                                         : -100;
@@ -609,8 +353,8 @@ static void play(Fed *f, const Sim *s) {
         }
 }
 
-static void check_call(const Sim *s, const struct Event *end, uint32_t *ret_depth) {
-        static Truth truth[SIM_NS];
+static void check_call(const Sim *s, const SimEvent *end, uint32_t *ret_depth) {
+        static SimTruth truth[SIM_NS];
         _cleanup_path_ CriticalPath p = {};
         _cleanup_fed_ Fed f = {};
 
@@ -621,13 +365,13 @@ static void check_call(const Sim *s, const struct Event *end, uint32_t *ret_dept
                             .label = end->function->label });
         play(&f, s);
         finish(&f, &p);
-        find_truth(s, truth, end->task, end->at_ns - FIRST_NS, end->since_ns - FIRST_NS, 0);
+        sim_truth(s, truth, end->task, end->at_ns - SIM_FIRST_NS, end->since_ns - SIM_FIRST_NS, 0);
         for (size_t i = 0; i < p.n; i++) {
                 const PathSegment *g = &p.segments[i];
 
                 *ret_depth = MAX(*ret_depth, g->depth);
                 for (uint64_t ns = 0; ns < g->duration_ns; ns++) {
-                        const Truth *t = &truth[g->begin_ns - FIRST_NS + ns];
+                        const SimTruth *t = &truth[g->begin_ns - SIM_FIRST_NS + ns];
 
                         ck_assert_int_eq(g->kind, t->kind);
                         ck_assert_int_eq(g->pid, t->task + 100);
@@ -661,14 +405,14 @@ START_TEST(paths_of_random_tasks_are_the_true_ones)
                 for (unsigned k = 0; k < 800; k++) {
                         unsigned n_calls = 0;
 
-                        simulate(s, seed + k);
+                        sim_run(s, seed + k, functions);
                         /* Of the last ones some, as those are long. */
                         for (size_t i = s->n_seen; i > 0 && n_calls < 8; i--) {
-                                const struct Event *e = &s->events[i - 1];
+                                const SimEvent *e = &s->events[i - 1];
                                 uint32_t depth = 0;
 
-                                if (e->kind != LEAVE || draw(s, 4) != 0 ||
-                                    (e->at_ns - e->since_ns < SIM_NS / 20 && draw(s, 8) != 0))
+                                if (e->kind != SIM_LEAVE || sim_draw(s, 4) != 0 ||
+                                    (e->at_ns - e->since_ns < SIM_NS / 20 && sim_draw(s, 8) != 0))
                                         continue;
                                 check_call(s, e, &depth);
                                 n_calls++;
@@ -699,20 +443,20 @@ START_TEST(paths_of_damaged_streams_tile_their_calls)
                         size_t n = 0;
                         uint64_t from, to;
 
-                        simulate(s, seed + k);
+                        sim_run(s, seed + k, functions);
                         for (size_t i = 0; i < s->n_events; i++)
-                                if (draw(s, 10) != 0)
+                                if (sim_draw(s, 10) != 0)
                                         s->events[n++] = s->events[i];
                         s->n_events = n;
                         for (size_t i = 0; i < n / 10; i++) {
-                                struct Event *a = &s->events[draw(s, (int) n)];
+                                SimEvent *a = &s->events[sim_draw(s, (int) n)];
 
-                                a->task = draw(s, 2) ? draw(s, s->n_tasks) : a->task;
-                                a->other = draw(s, 2) ? draw(s, s->n_tasks) : a->other;
+                                a->task = sim_draw(s, 2) ? sim_draw(s, s->n_tasks) : a->task;
+                                a->other = sim_draw(s, 2) ? sim_draw(s, s->n_tasks) : a->other;
                         }
-                        from = FIRST_NS + (uint64_t) draw(s, SIM_NS / 2);
-                        to = from + 1 + (uint64_t) draw(s, SIM_NS / 2);
-                        begin(&f, (Window){ .task = 100 + draw(s, s->n_tasks),
+                        from = SIM_FIRST_NS + (uint64_t) sim_draw(s, SIM_NS / 2);
+                        to = from + 1 + (uint64_t) sim_draw(s, SIM_NS / 2);
+                        begin(&f, (Window){ .task = 100 + sim_draw(s, s->n_tasks),
                                             .begin_ns = from,
                                             .end_ns = to,
                                             .label = "udp_recvmsg" });

@@ -5,8 +5,8 @@
  *      chain MS...     a task for each, in a line of pipes: it reads a byte, sleeps so many milliseconds,
  *                      and writes a byte.  The first byte is written, and the last one read, by the parent,
  *                      in one read() that takes as long as all of them sleep.
- *      chain -l MIB    two tasks, on one CPU: the one writes so much to a file in one write(), in which
- *                      the kernel holds the file's lock, the other one byte as soon as that has begun
+ *      chain -l MIB    two tasks, on one CPU: the one writes so much to a file in one pwrite(), in
+ *                      which the kernel holds the file's lock, the other one byte as soon as that has begun
  *
  * Tasks are named link-1, link-2 and so on (holder and waiter).  When all is done there is a line for each
  * task, "NAME PID NS": how long it slept by its own clock (how long its write took), and one for the parent,
@@ -24,6 +24,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -130,7 +131,8 @@ static void stay_on_one_cpu(void) {
 static void timed_write(Result *r, int fd, const char *data, size_t n) {
         uint64_t since_ns = now_ns();
 
-        if (write(fd, data, n) != (ssize_t) n)
+        /* write() would have a lock of the descriptor, too. */
+        if (pwrite(fd, data, n, 0) != (ssize_t) n)
                 _exit(EXIT_FAILURE);
         r->ns = now_ns() - since_ns;
         _exit(EXIT_SUCCESS);
@@ -139,6 +141,7 @@ static void timed_write(Result *r, int fd, const char *data, size_t n) {
 static int run_lock(Result *results, size_t n_bytes) {
         char path[] = "/dev/shm/chain.XXXXXX", *data = malloc(n_bytes);
         int fd = mkstemp(path);
+        struct stat st;
 
         if (fd < 0 || !data)
                 fail(path);
@@ -155,7 +158,7 @@ static int run_lock(Result *results, size_t n_bytes) {
                 begin(&results[i], i == 0 ? "holder" : "waiter", 0);
                 if (i == 0)
                         timed_write(&results[0], fd, data, n_bytes);
-                while (lseek(fd, 0, SEEK_END) == 0)
+                while (fstat(fd, &st) == 0 && st.st_size == 0)
                         sleep_ns(2000000);
                 timed_write(&results[1], fd, data, 1);
         }
