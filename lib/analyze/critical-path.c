@@ -120,7 +120,7 @@ static void follow_waker(Walk *w, const Away *away, uint64_t begin_ns) {
         const Waker *waker = &away->wait.waker;
         const Timeline *task = timelines_get(w->timelines, waker->pid);
 
-        if (waker->is_irq || waker->pid == 0) {
+        if (waker->is_irq || waker->is_unsure || waker->pid == 0) {
                 wait_until(w, begin_ns, PATH_INTERRUPT, away->function);
                 return;
         }

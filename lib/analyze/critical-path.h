@@ -12,8 +12,8 @@
  *      waker            ... ran ... wakes            what this did before, back to "left",
  *                                                    in the same way: one level deeper
  *
- * An interrupt, or a timer, that wakes ends this: the wait is for the interrupt.  So does nobody that was
- * seen to.  A task that was preempted waited for a CPU.
+ * An interrupt, or a timer, that wakes ends this: the wait is for the interrupt; also a softirq, unless the
+ * calls around it tell that it is the task's own.  So does nobody that was seen to.  A task that was preempted waited for a CPU.
  *
  * Segments tile the call: each begins where the one before it ends, the first one with the call and the
  * last one ends with it, to the nanosecond.  Time only goes backwards, so that there are no circles even

@@ -495,9 +495,14 @@ Waker pairing_waker(const Pairing *p, const Step *step) {
         if (n == 0)
                 return w;
         w.is_irq |= h->calls[h->open[n - 1]].in_irq;
-        for (uint32_t i = n; i > 0 && !w.released; i--)
-                if (role_releases_lock(h->calls[h->open[i - 1]].function))
-                        w.released = h->calls[h->open[i - 1]].function;
+        w.is_unsure = (step->flags & FLAG_SOFTIRQ) != 0;
+        for (uint32_t i = n; i > 0; i--) {
+                const Function *f = h->calls[h->open[i - 1]].function;
+
+                w.is_unsure &= !role_enters_softirq(f);
+                if (!w.released && role_releases_lock(f))
+                        w.released = f;
+        }
         while (n > 1 && is_plumbing(h->calls[h->open[n - 1]].function))
                 n--;
         w.function = h->calls[h->open[n - 1]].function;

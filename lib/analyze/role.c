@@ -168,6 +168,17 @@ Role role_of(const Function *function) {
         return ROLE_NONE;
 }
 
+/* Source: linux 6.12 kernel/softirq.c; irq_exit_rcu() comes to handle_softirqs() without these. */
+bool role_enters_softirq(const Function *function) {
+        static const char *const names[] = { "do_softirq", "__local_bh_enable_ip" };
+        size_t n = role_plain_name(function);
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (strncmp(function->label, names[i], n) == 0 && names[i][n] == 0)
+                        return true;
+        return false;
+}
+
 bool role_releases_lock(const Function *function) {
         size_t n = role_plain_name(function);
 

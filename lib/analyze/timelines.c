@@ -182,7 +182,7 @@ static int wake(Timelines *t, const SchedEvent *e, const Step *step) {
         Waker waker = pairing_waker(t->pairing, step);
         Task *task = find(t, e->pid), *by = NULL;
 
-        if (step->pid > 0 && !waker.is_irq) {
+        if (step->pid > 0 && !waker.is_irq && !waker.is_unsure) {
                 by = get(t, step->pid);
                 if (!by)
                         return -ENOMEM;

@@ -84,6 +84,8 @@ rest=$(($(figure .duration_ns) - all))
 note "all but the sleeps: $rest ns; $(figure '[.segments[] | select(.kind == "unknown") | .duration_ns] | add // 0') of them not known"
 ok 'chain: what is not planted is little' test "$rest" -lt $((all / 10))
 is 'chain: nothing is unknown' "$(figure '[.segments[] | select(.kind == "unknown" and .duration_ns > 1000000)] | length')" 0
+nth=$(figure .number)
+is 'chain: its number is that of the filter' "$(ftracectl path --json --task=chain --nth="$nth" chain vfs_read | jq '.[0].start_ns')" "$(figure .start_ns)"
 exits 'a sentence' 0 ftracectl path --task=chain chain vfs_read
 says 'names the last link and where it slept' \
         "^vfs_read, call [0-9,]+, took [0-9.]+ ms: [0-9]+ % waiting for link-5-$(said_by link-5 2), which waited for an interrupt or a timer in [a-z_]*nanosleep; " "$out"

@@ -114,6 +114,7 @@ is 'each with its task and what it did' \
         '[[0,17,"ran","__x64_sys_recvfrom"],[0,17,"ran","schedule"],[1,16,"ran",null],[1,16,"ran","sock_def_readable"],[0,17,"queued","__x64_sys_recvfrom"],[0,17,"ran","schedule"],[0,17,"ran","__x64_sys_recvfrom"]]'
 exits 'of another call' 0 ftracectl path --json --nth=2 "$work/wakes.txt"
 is 'the number is that of the filter' "$(jq -c '.[0] | [.function, .number, .duration_ns]' "$out")" '["sock_def_readable",2,50000]'
+is 'and calls are counted as it counts them' "$(ftracectl report --nth=2 "$work/wakes.txt" 2>/dev/null | grep -c 'sock_def_readable() {')" 1
 exits 'of few rows' 0 ftracectl path --limit=2 "$work/wakes.txt"
 says 'the others are one' '^ +47\.000 us +12\.7% +\(5 shorter\)$' "$out"
 sed 's/^\( *\)1\./\12./; s/server-17/server-27/; s/=server pid=17/=server pid=27/; s/prev_comm=server prev_pid=17/prev_comm=server prev_pid=27/; s/next_pid=17/next_pid=27/' \

@@ -145,6 +145,35 @@ START_TEST(an_interrupt_ends_the_chain)
         }
 END_TEST
 
+/* It may be one that the end of an interrupt began, in the middle of the call. */
+START_TEST(a_softirq_is_a_tasks_own_only_below_what_enters_it)
+        {
+                static const Function enable = { .label = "__local_bh_enable_ip" SLACK,
+                                                 .n_label = 20,
+                                                 .n_name = 20 };
+
+                for (int is_own = 0; is_own < 2; is_own++) {
+                        _cleanup_path_ CriticalPath p = {};
+                        _cleanup_fed_ Fed f = {};
+
+                        receive(&f, 'S');
+                        feed(&f, step_enter(&ready, 0), 18, "t18", 1, 1250);
+                        if (is_own)
+                                feed(&f, step_enter(&enable, 1), 18, "t18", 1, 1300);
+                        wake(&f, 1, 18, 0x10, 17, 1500);
+                        if (is_own)
+                                feed(&f, step_leave(&enable, 1, 250), 18, "t18", 1, 1550);
+                        feed(&f, step_leave(&ready, 0, 350), 18, "t18", 1, 1600);
+                        switch_to(&f, 0, 0, 'R', 17, 1900);
+                        received(&f, &p);
+                        if (is_own)
+                                is_segment(&p.segments[4], 200, PATH_RAN, 1, 18, &enable);
+                        else
+                                is_segment(&p.segments[2], 300, PATH_INTERRUPT, 0, 17, &recv);
+                }
+        }
+END_TEST
+
 START_TEST(who_is_preempted_waits_for_a_cpu_that_another_one_has)
         {
                 _cleanup_path_ CriticalPath p = {};
@@ -467,6 +496,7 @@ START_TEST(paths_of_damaged_streams_tile_their_calls)
 END_TEST
 
 UNIT_MAIN("critical-path", what_the_waker_ran_is_what_was_waited_for, an_interrupt_ends_the_chain,
+          a_softirq_is_a_tasks_own_only_below_what_enters_it,
           who_is_preempted_waits_for_a_cpu_that_another_one_has,
           who_is_woken_by_nobody_waits_for_what_is_not_known, the_holder_is_who_released_the_lock,
           who_is_woken_while_leaving_did_not_wait, contradictions_are_not_known_and_end,
