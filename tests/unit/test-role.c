@@ -42,9 +42,7 @@ START_TEST(waits_and_interrupts_are_known_by_name)
         }
 END_TEST
 
-START_TEST(suffixes_of_compilers_make_no_difference,
-           functions_that_release_a_lock_are_known_by_name,
-           a_task_enters_softirqs_by_what_ends_their_being_off)
+START_TEST(suffixes_of_compilers_make_no_difference)
         {
                 Function f = { .label = "validate_xmit_skb.isra.92.part.93",
                                .n_label = 33,
