@@ -82,7 +82,7 @@ static int make_windows(Paths *p) {
                 p->windows[i] = (Window){
                         .task = c->task,
                         .begin_ns = c->start_ns,
-                        .end_ns = c->start_ns + c->duration_ns,
+                        .end_ns = c->start_ns + MIN(c->duration_ns, UINT64_MAX - c->start_ns),
                         .cpu = c->cpu,
                         .label = p->row->root->label,
                 };
