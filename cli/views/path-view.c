@@ -64,25 +64,41 @@ static int make_parts(const CriticalPath *sum, Part **ret, size_t *ret_n) {
         return 0;
 }
 
-static const PathSegment *most_of(const CriticalPath *sum, const Part *part) {
-        const PathSegment *most = part->first;
-        uint64_t most_ns = 0;
+/* Of a part the kind that took longest, and of that the function. */
+typedef struct Most {
+        const PathSegment *segment;
+        bool is_half; /* that function has at least half of that kind */
+} Most;
 
+static Most most_of(const CriticalPath *sum, const Part *part) {
+        uint64_t kinds[_PATH_KIND_N] = {}, most_ns = 0;
+        Most most = { .segment = part->first };
+        size_t kind = 0;
+
+        for (size_t i = 0; i < sum->n; i++)
+                if (belongs(part, &sum->segments[i]))
+                        kinds[sum->segments[i].kind] += sum->segments[i].duration_ns;
+        for (size_t i = 1; i < _PATH_KIND_N; i++)
+                if (kinds[i] > kinds[kind])
+                        kind = i;
         for (size_t i = 0; i < sum->n; i++) {
                 const PathSegment *s = &sum->segments[i];
                 uint64_t ns = 0;
 
-                if (!belongs(part, s))
+                if (s->kind != kind || !belongs(part, s))
                         continue;
+                /* Each is looked at where it is met first. */
                 for (size_t k = i; k < sum->n; k++)
-                        if (belongs(part, &sum->segments[k]) && sum->segments[k].kind == s->kind &&
-                            sum->segments[k].function == s->function)
+                        if (sum->segments[k].kind == kind &&
+                            sum->segments[k].function == s->function &&
+                            belongs(part, &sum->segments[k]))
                                 ns += sum->segments[k].duration_ns;
                 if (ns > most_ns) {
-                        most = s;
+                        most.segment = s;
                         most_ns = ns;
                 }
         }
+        most.is_half = most_ns >= kinds[kind] / 2;
         return most;
 }
 
@@ -127,13 +143,20 @@ static void add_own(Buf *out, const PathView *v, const PathSegment *s) {
         }
 }
 
-static void add_other(Buf *out, const PathSegment *s, const Function *released) {
+static void add_other(Buf *out, const Most *most, const Function *released) {
+        const PathSegment *s = most->segment;
+
         buf_adds(out, "waiting for ");
         add_task(out, s->comm, s->pid);
         buf_adds(out, ", which ");
         switch (s->kind) {
         case PATH_RAN:
-                if (s->function)
+                if (!most->is_half) {
+                        buf_adds(out, "ran");
+                        if (s->function)
+                                buf_adds(out, ", longest");
+                        add_in(out, s->function);
+                } else if (s->function)
                         buf_printf(out, "was in %s", NAME_QUOTED(s->function->label));
                 else
                         buf_adds(out, "ran where nothing was recorded");
@@ -174,16 +197,16 @@ void path_view_sentence(const PathView *v, Buf *out) {
         if (make_parts(sum, &parts, &n) < 0)
                 n = 0;
         for (size_t i = 0; i < MIN(n, (size_t) PARTS_MAX); i++) {
-                const PathSegment *most = most_of(sum, &parts[i]);
+                const Most most = most_of(sum, &parts[i]);
                 double percent = percent_of(v, parts[i].ns);
 
                 if (i > 0 && percent < PART_MIN_PERCENT)
                         break;
                 buf_printf(out, "%s%.0f %% ", separator, percent);
-                if (most->depth == 0)
-                        add_own(out, v, most);
+                if (most.segment->depth == 0)
+                        add_own(out, v, most.segment);
                 else
-                        add_other(out, most, released_by(sum, &parts[i]));
+                        add_other(out, &most, released_by(sum, &parts[i]));
                 separator = "; ";
         }
         buf_adds(out, ".\n");

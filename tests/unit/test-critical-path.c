@@ -174,6 +174,32 @@ START_TEST(a_softirq_is_a_tasks_own_only_below_what_enters_it)
         }
 END_TEST
 
+START_TEST(a_softirq_below_a_call_is_its_own_if_preemption_is_off_once_more)
+        {
+                for (uint8_t depth = 1; depth <= 2; depth++) {
+                        _cleanup_path_ CriticalPath p = {};
+                        Step outer = step_enter(&unlock, 0), inner = step_enter(&ready, 1);
+                        _cleanup_fed_ Fed f = {};
+
+                        receive(&f, 'S');
+                        outer.preempt_count = 1;
+                        inner.preempt_count = depth;
+                        inner.flags = 0x10;
+                        feed(&f, outer, 18, "t18", 1, 1250);
+                        feed(&f, inner, 18, "t18", 1, 1300);
+                        wake(&f, 1, 18, 0x10, 17, 1500);
+                        feed(&f, step_leave(&ready, 1, 250), 18, "t18", 1, 1550);
+                        feed(&f, step_leave(&unlock, 0, 350), 18, "t18", 1, 1600);
+                        switch_to(&f, 0, 0, 'R', 17, 1900);
+                        received(&f, &p);
+                        if (depth == 2)
+                                is_segment(&p.segments[4], 200, PATH_RAN, 1, 18, &ready);
+                        else
+                                is_segment(&p.segments[2], 300, PATH_INTERRUPT, 0, 17, &recv);
+                }
+        }
+END_TEST
+
 START_TEST(who_is_preempted_waits_for_a_cpu_that_another_one_has)
         {
                 _cleanup_path_ CriticalPath p = {};
@@ -497,6 +523,7 @@ END_TEST
 
 UNIT_MAIN("critical-path", what_the_waker_ran_is_what_was_waited_for, an_interrupt_ends_the_chain,
           a_softirq_is_a_tasks_own_only_below_what_enters_it,
+          a_softirq_below_a_call_is_its_own_if_preemption_is_off_once_more,
           who_is_preempted_waits_for_a_cpu_that_another_one_has,
           who_is_woken_by_nobody_waits_for_what_is_not_known, the_holder_is_who_released_the_lock,
           who_is_woken_while_leaving_did_not_wait, contradictions_are_not_known_and_end,
