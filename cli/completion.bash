@@ -73,6 +73,7 @@ __ftracectl_options() { # VERB
         slow) echo "$filter -n --number= --min= --corrected --keep-going -j --json" ;;
         why) echo "$filter --against= --failed --limit= --keep-going -j --json" ;;
         waits) echo "$filter --limit= --keep-going -j --json" ;;
+        path) echo "$filter -a --all --limit= --keep-going -j --json" ;;
         hist) echo "$filter --limit= --linear --over-time -o --output= --keep-going -j --json" ;;
         calls) echo "$filter --limit= --keep-going -j --json" ;;
         check) echo "$filter -j --json" ;;
@@ -95,7 +96,7 @@ __ftracectl_options() { # VERB
 
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-        local verbs='run start arm trigger snapshot stop follow status list show report top tree slow why hist calls waits
+        local verbs='run start arm trigger snapshot stop follow status list show report top tree slow why hist calls waits path
                 diff learn check verify fetch export keep remove pin unpin seal vacuum cat-config functions profile schedule metrics doctor help version'
         local columns='self share total stolen softirq waking net blocked on-cpu count avg min p50 p90 p99 max name'
         local verb= action= word value i
@@ -208,7 +209,7 @@ _ftracectl() {
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}"; __ftracectl_functions "$cur") ;;
         stop | trigger | snapshot | remove | pin | unpin)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}") ;;
-        show | report | top | tree | slow | why | hist | calls | waits | diff | learn | check | verify | fetch | export | keep)
+        show | report | top | tree | slow | why | hist | calls | waits | path | diff | learn | check | verify | fetch | export | keep)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}")
                 [[ ${#COMPREPLY[@]} -gt 0 ]] || __ftracectl_offer_files "$cur" -f ;;
         esac

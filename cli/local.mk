@@ -72,6 +72,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/terminal/terminal.h \
 	%D%/views/heat-drawing.c \
 	%D%/views/heat-drawing.h \
+	%D%/views/path-view.c \
+	%D%/views/path-view.h \
 	%D%/views/top-view.c \
 	%D%/views/top-view.h \
 	%D%/views/tree-view.c \
@@ -103,6 +105,7 @@ ftracectl_SOURCES = \
 	%D%/verbs/host/verb-metrics.c \
 	%D%/verbs/host/verb-profile.c \
 	%D%/verbs/store/verb-remove.c \
+	%D%/verbs/read/verb-path.c \
 	%D%/verbs/read/verb-report.c \
 	%D%/verbs/record/verb-run.c \
 	%D%/schedule/verb-schedule.c \

@@ -106,6 +106,14 @@ static const Verb verbs[] = {
           "Needs a recording made with --sched.  WAITED is the time off the CPU, WAKE-UP the\n"
           "part of it after being woken, as a median.\n",
           OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 1, verb_waits },
+        { "path", "SOURCE [ROOT] [OPTIONS]", "show what a slow call was waiting for",
+          "The critical path of one call across wake-ups: what it ran, what it waited for, what\n"
+          "the task that woke it did meanwhile, and so on.  The times add up to the call's\n"
+          "duration.  Of ROOT, a name or a glob (default: the root with most time), the slowest\n"
+          "call that the filters leave; --nth chooses another.  Needs a recording made with\n"
+          "--sched.\n",
+          OPTIONS_PATH | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2,
+          verb_path },
         { "calls", "SOURCE [FUNCTION] [OPTIONS]", "list every call of a function",
           "In the order in which they ended; without FUNCTION, the outermost calls.  \"+\" after\n"
           "a duration: the call was cut and took longer.\n",

@@ -65,7 +65,7 @@ static const Option options[] = {
           "also record EVENT: SYSTEM:NAME or SYSTEM:NAME:FILTER; may be repeated", .is_valid = event_choice_is_valid,
           .noun = "SYSTEM:NAME or SYSTEM:NAME:FILTER, as in sched:sched_switch" },
         { "sched",          0,  OPTIONS_RECORD, OPTION_FLAG,     AT(sched), NULL,
-          "also record task switches and wake-ups, for \"ftracectl waits\":\n"
+          "also record task switches and wake-ups, for \"waits\" and \"path\":\n"
           "--event=sched:sched_switch --event=sched:sched_waking" },
         { "comm",           0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.comms), "NAME",
           "only processes and threads of that name, including later ones; may be\n"
@@ -161,8 +161,9 @@ static const Option options[] = {
           "start at WHEN (systemd.time(7)) instead of now" },
         { "in",             0,  OPTIONS_LATER,  OPTION_DURATION, AT(schedule.in_ns), "TIME",
           "start after TIME instead of now" },
-        { "all",           'a', OPTIONS_STOP,   OPTION_FLAG,     AT(all), NULL,
-          "every session that records" },
+        { "all",           'a', OPTIONS_STOP | OPTIONS_PATH, OPTION_FLAG, AT(all), NULL,
+          "stop: every session that records; path: add up the paths of the slowest\n"
+          "hundredth of the calls" },
         { "size",           0,  OPTIONS_VACUUM, OPTION_BYTES,    AT(vacuum_bytes), "BYTES",
           "until all sessions together take at most BYTES" },
         { "time",           0,  OPTIONS_VACUUM, OPTION_DURATION, AT(vacuum_age_ns), "TIME",

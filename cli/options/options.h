@@ -59,6 +59,7 @@ enum {
 #define OPTIONS_LEARN (UINT64_C(1) << 32) /* from what */
 #define OPTIONS_WHY (UINT64_C(1) << 33)   /* what to compare with what */
 #define OPTIONS_DIFF (UINT64_C(1) << 34)  /* what is too much */
+#define OPTIONS_PATH (UINT64_C(1) << 35)  /* of which calls */
 
 /* --color */
 #define NTH_TRACE_ALL INT_MAX

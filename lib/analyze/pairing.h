@@ -75,6 +75,8 @@ typedef int (*PairingWait)(void *userdata, const CallWait *wait);
 int pairing_new(Pairing **ret);
 /* One only. */
 void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata);
+/* Who wakes in @step, an event that wakes, by the calls that are open before it is added. */
+Waker pairing_waker(const Pairing *p, const Step *step);
 /* Whether there were sched_switch events. */
 bool pairing_has_sched(const Pairing *p);
 /* @begin may be NULL.  At most PAIRING_SINKS_MAX, before the first step; only one may use a frame's

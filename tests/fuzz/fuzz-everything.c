@@ -17,16 +17,19 @@
 #include "analyze/breakdown.h"
 #include "analyze/by-root.h"
 #include "analyze/call-tree.h"
+#include "analyze/critical-path.h"
 #include "analyze/diff.h"
 #include "analyze/heat-map.h"
 #include "analyze/overhead.h"
 #include "analyze/outliers.h"
 #include "analyze/ranges.h"
+#include "analyze/root-calls.h"
 #include "analyze/waits.h"
 #include "base/io.h"
 #include "calls/census.h"
 #include "calls/playback.h"
 #include "cli/files/verify.h"
+#include "cli/views/path-view.h"
 #include "cli/views/top-view.h"
 #include "cli/views/tree-view.h"
 #include "codec/dat-pages.h"
@@ -174,7 +177,7 @@ static int check_call(void *userdata, const Call *call) {
 
 /* All that adds steps up. */
 typedef struct Sums {
-        Pairing *pairings[4];
+        Pairing *pairings[5];
         Breakdown *by[N_BY];
         CallTree *tree;
         Floor *floor;
@@ -183,6 +186,9 @@ typedef struct Sums {
         Outliers *outliers;
         RootProfile *root_profile;
         Waits *waits;
+        RootCalls *root_calls;
+        Window windows[4];
+        Timelines *timelines;
         Checked checked;
         Census census;
         uint64_t n_bytes; /* what an exporter may write */
@@ -204,6 +210,14 @@ static void sums_init(Sums *s) {
         FUZZ_CHECK(outliers_new(&s->outliers, s->pairings[2], 5) == 0);
         outliers_keep_spans(s->outliers, s->pairings[2], SPANS_KEPT);
         FUZZ_CHECK(root_profile_new(&s->root_profile, s->pairings[3]) == 0);
+        FUZZ_CHECK(root_calls_new(&s->root_calls, s->pairings[3]) == 0);
+        s->windows[0] = (Window){ .task = 17, .begin_ns = 0, .end_ns = UINT64_MAX, .label = "x" };
+        s->windows[1] =
+                (Window){ .task = 17, .begin_ns = 1000, .end_ns = 9999, .label = "vfs_read" };
+        s->windows[2] = (Window){ .task = 18, .begin_ns = 1000, .end_ns = 1 << 20, .label = "y" };
+        s->windows[3] = (Window){ .task = 17, .begin_ns = 5000, .end_ns = 1 << 30, .label = "z" };
+        FUZZ_CHECK(timelines_new(&s->timelines, s->pairings[4], s->windows,
+                                 ELEMENTSOF(s->windows)) == 0);
         FUZZ_CHECK(census_init(&s->census, &none, false) == 0);
 }
 
@@ -219,12 +233,15 @@ static void sums_done(Sums *s) {
         waits_free(s->waits);
         outliers_free(s->outliers);
         root_profile_free(s->root_profile);
+        root_calls_free(s->root_calls);
+        timelines_free(s->timelines);
         census_done(&s->census);
         for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
                 pairing_free(s->pairings[i]);
 }
 
 static void sums_step(Sums *s, const Step *step) {
+        FUZZ_CHECK(timelines_step(s->timelines, step) == 0);
         for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
                 FUZZ_CHECK(pairing_step(s->pairings[i], step) == 0);
         FUZZ_CHECK(census_step(&s->census, step) == 0);
@@ -328,6 +345,56 @@ static void check_outliers(Outliers *s) {
         }
 }
 
+/* Whatever there was, segments tile the window. */
+static void check_path(const Timelines *t, const Window *w) {
+        static const Function function = FUZZ_FUNCTION(1, "vfs_read", 8, 8);
+        _cleanup_path_sum_ PathSum sum = {};
+        _cleanup_path_ CriticalPath p = {};
+        _cleanup_buf_ Buf out = BUF_INIT;
+        uint64_t at_ns = w->begin_ns;
+        json_t *json;
+
+        FUZZ_CHECK(critical_path_find(&p, t, w) == 0);
+        for (size_t i = 0; i < p.n; i++) {
+                FUZZ_CHECK(p.segments[i].begin_ns == at_ns && p.segments[i].duration_ns > 0);
+                FUZZ_CHECK(p.segments[i].depth < PATH_DEPTH_MAX);
+                at_ns += p.segments[i].duration_ns;
+        }
+        FUZZ_CHECK(at_ns == w->end_ns);
+        FUZZ_CHECK(path_sum_add(&sum, &p) == 0 && path_sum_add(&sum, &p) == 0);
+        path_sum_sort(&sum);
+        for (uint64_t n_calls = 1; n_calls <= 2; n_calls++) {
+                PathView v = { .function = &function,
+                               .comm = "a",
+                               .start_ns = w->begin_ns,
+                               .duration_ns = w->end_ns - w->begin_ns,
+                               .n_calls = n_calls,
+                               .n_all = 9,
+                               .path = &p,
+                               .sum = &sum };
+
+                path_view_sentence(&v, &out);
+                FUZZ_CHECK(path_view_print(&v, &out, n_calls * 3, true) == 0);
+                json = path_view_json(&v);
+                FUZZ_CHECK(json);
+                json_decref(json);
+        }
+}
+
+static void check_root_calls(RootCalls *c) {
+        const RootCallsRow *row = root_calls_most(c);
+        const RootCall **slowest;
+        size_t n;
+
+        if (!row)
+                return;
+        FUZZ_CHECK(root_calls_slowest(row, 3, &slowest, &n) == 0);
+        FUZZ_CHECK(n <= 3 && n <= row->n);
+        for (size_t i = 1; i < n; i++)
+                FUZZ_CHECK(slowest[i]->duration_ns <= slowest[i - 1]->duration_ns);
+        free(slowest);
+}
+
 static void sums_finish(Sums *s) {
         _cleanup_(call_tree_freep) CallTree *callers = NULL;
         _cleanup_(diff_freep) Diff *d = NULL;
@@ -357,6 +424,10 @@ static void sums_finish(Sums *s) {
         check_heat(s->heat, all, 1);
         check_heat(s->heat, all, 80);
         check_heat(s->heat, all, SIZE_MAX);
+        check_root_calls(s->root_calls);
+        FUZZ_CHECK(timelines_finish(s->timelines) == 0);
+        for (size_t i = 0; i < ELEMENTSOF(s->windows); i++)
+                check_path(s->timelines, &s->windows[i]);
         FUZZ_CHECK(diff_new(&d, s->root_profile, s->root_profile) == 0);
         for (size_t i = 0; i < d->n_roots; i++)
                 FUZZ_CHECK(d->roots[i].n_before == d->roots[i].n_now && d->roots[i].n_paths == 0);

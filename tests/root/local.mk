@@ -29,6 +29,7 @@ root_tests += \
 	%D%/test-silence.sh \
 	%D%/test-options.sh \
 	%D%/test-package.sh \
+	%D%/test-path.sh \
 	%D%/test-put-back.sh \
 	%D%/test-restart.sh \
 	%D%/test-rotation.sh \

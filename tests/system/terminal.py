@@ -195,7 +195,7 @@ for verb in verbs:
             for f in drawings:
                 try_all(*words, "--format=" + f)
                 try_all(*words, "--format=" + f, "--color=always", "-Ofuncgraph-proc", "-Oabstime", "-Otail")
-        elif verb in ("top", "calls", "slow", "waits", "hist", "tree"):
+        elif verb in ("top", "calls", "slow", "waits", "path", "hist", "tree"):
             try_all(*words, "--comm=" + "\x1b[31m")
             try_all(*words, "--by=task")
         if verb == "hist":

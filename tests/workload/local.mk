@@ -10,3 +10,5 @@ noinst_PROGRAMS += %D%/bystander
 
 noinst_PROGRAMS += %D%/udp-errors
 %C%_udp_errors_SOURCES = %D%/udp-errors.c
+noinst_PROGRAMS += %D%/chain
+%C%_chain_SOURCES = %D%/chain.c
