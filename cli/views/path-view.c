@@ -102,11 +102,17 @@ static Most most_of(const CriticalPath *sum, const Part *part) {
         return most;
 }
 
+/* The lock, if it is what half of the part at least was waited for. */
 static const Function *released_by(const CriticalPath *sum, const Part *part) {
+        const Function *released = NULL;
+        uint64_t ns = 0;
+
         for (size_t i = 0; i < sum->n; i++)
-                if (belongs(part, &sum->segments[i]) && sum->segments[i].released)
-                        return sum->segments[i].released;
-        return NULL;
+                if (sum->segments[i].released && belongs(part, &sum->segments[i])) {
+                        released = released ?: sum->segments[i].released;
+                        ns += sum->segments[i].duration_ns;
+                }
+        return ns >= part->ns / 2 ? released : NULL;
 }
 
 static void add_in(Buf *out, const Function *function) {
@@ -120,7 +126,28 @@ static void add_task(Buf *out, const char *comm, int32_t pid) {
                 buf_printf(out, "-%d", pid);
 }
 
-static void add_own(Buf *out, const PathView *v, const PathSegment *s) {
+/* Of one call, for which the longest such wait tells. */
+static void add_queue(Buf *out, const PathView *v, const Part *part) {
+        const PathSegment *longest = NULL;
+
+        for (size_t i = 0; is_of_one(v) && i < v->path->n; i++) {
+                const PathSegment *s = &v->path->segments[i];
+
+                if (s->kind == PATH_QUEUED && belongs(part, s) &&
+                    (!longest || s->duration_ns > longest->duration_ns))
+                        longest = s;
+        }
+        buf_adds(out, " for a CPU");
+        if (longest && longest->had == 0)
+                buf_adds(out, " that was idle");
+        if (!longest || longest->had <= 0)
+                return;
+        buf_adds(out, " that ");
+        add_task(out, longest->had_comm, longest->had);
+        buf_adds(out, " had");
+}
+
+static void add_own(Buf *out, const PathView *v, const Part *part, const PathSegment *s) {
         switch (s->kind) {
         case PATH_RAN:
                 buf_adds(out, "running");
@@ -130,7 +157,8 @@ static void add_own(Buf *out, const PathView *v, const PathSegment *s) {
                 }
                 break;
         case PATH_QUEUED:
-                buf_adds(out, "waiting for a CPU");
+                buf_adds(out, "waiting");
+                add_queue(out, v, part);
                 break;
         case PATH_INTERRUPT:
                 buf_adds(out, "waiting for an interrupt or a timer");
@@ -143,7 +171,8 @@ static void add_own(Buf *out, const PathView *v, const PathSegment *s) {
         }
 }
 
-static void add_other(Buf *out, const Most *most, const Function *released) {
+static void add_other(Buf *out, const PathView *v, const Part *part, const Most *most,
+                      const Function *released) {
         const PathSegment *s = most->segment;
 
         buf_adds(out, "waiting for ");
@@ -162,7 +191,8 @@ static void add_other(Buf *out, const Most *most, const Function *released) {
                         buf_adds(out, "ran where nothing was recorded");
                 break;
         case PATH_QUEUED:
-                buf_adds(out, "waited for a CPU");
+                buf_adds(out, "waited");
+                add_queue(out, v, part);
                 break;
         case PATH_INTERRUPT:
                 buf_adds(out, "waited for an interrupt or a timer");
@@ -204,9 +234,9 @@ void path_view_sentence(const PathView *v, Buf *out) {
                         break;
                 buf_printf(out, "%s%.0f %% ", separator, percent);
                 if (most.segment->depth == 0)
-                        add_own(out, v, most.segment);
+                        add_own(out, v, &parts[i], most.segment);
                 else
-                        add_other(out, &most, released_by(sum, &parts[i]));
+                        add_other(out, v, &parts[i], &most, released_by(sum, &parts[i]));
                 separator = "; ";
         }
         buf_adds(out, ".\n");
@@ -248,9 +278,11 @@ static void add_what(Table *t, const PathSegment *s) {
                 table_add(t, "ran");
                 break;
         case PATH_QUEUED:
-                if (s->before > 0)
-                        table_add(t, "waited for a CPU, which %s-%d had",
-                                  *s->before_comm ? NAME_QUOTED(s->before_comm) : "", s->before);
+                if (s->had > 0)
+                        table_add(t, "waited for a CPU that %s-%d had",
+                                  *s->had_comm ? NAME_QUOTED(s->had_comm) : "", s->had);
+                else if (s->had == 0)
+                        table_add(t, "waited for a CPU that was idle");
                 else
                         table_add(t, "waited for a CPU");
                 break;
@@ -373,16 +405,16 @@ static json_t *segment_json(const PathView *v, const PathSegment *s) {
         else
                 (void) json_object_update_new(o, json_pack("{s:n, s:n}", "function", "module"));
         (void) json_object_update_new(
-                o, json_pack("{s:o, s:I, s:I, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                             "start_ns",
-                             is_of_one(v) ? json_integer((json_int_t) s->begin_ns) : json_null(),
-                             "duration_ns", (json_int_t) s->duration_ns, "count", (json_int_t) s->n,
-                             "kind", kinds[s->kind], "depth", (json_int_t) s->depth, "task",
-                             comm_json(s->comm), "pid", pid_json(s->pid), "cpu",
-                             s->cpu != PATH_CPU_NONE ? json_integer(s->cpu) : json_null(),
-                             "cpu_had", comm_json(s->before_comm), "cpu_had_pid",
-                             s->before > 0 ? json_integer(s->before) : json_null(), "awaited_in",
-                             label_json(s->awaited), "lock_released_in", label_json(s->released)));
+                o,
+                json_pack("{s:o, s:I, s:I, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                          "start_ns",
+                          is_of_one(v) ? json_integer((json_int_t) s->begin_ns) : json_null(),
+                          "duration_ns", (json_int_t) s->duration_ns, "count", (json_int_t) s->n,
+                          "kind", kinds[s->kind], "depth", (json_int_t) s->depth, "task",
+                          comm_json(s->comm), "pid", pid_json(s->pid), "cpu",
+                          s->cpu != PATH_CPU_NONE ? json_integer(s->cpu) : json_null(), "cpu_had",
+                          comm_json(s->had_comm), "cpu_had_pid", pid_json(s->had), "awaited_in",
+                          label_json(s->awaited), "lock_released_in", label_json(s->released)));
         return o;
 }
 

@@ -30,7 +30,7 @@ typedef struct Walk {
 static bool is_same_but_time(const PathSegment *a, const PathSegment *b) {
         return a->kind == b->kind && a->depth == b->depth && a->pid == b->pid && a->cpu == b->cpu &&
                a->function == b->function && a->awaited == b->awaited &&
-               a->released == b->released && a->before == b->before;
+               a->released == b->released && a->had == b->had;
 }
 
 /* The time from @begin_ns to where the walk has come. */
@@ -69,6 +69,7 @@ static PathSegment segment_of(const Walk *w, PathKind kind, uint32_t cpu,
                        : task < INT32_MIN ? 0
                                           : -1,
                 .cpu = cpu,
+                .had = -1,
                 .function = function,
         };
 
@@ -88,11 +89,11 @@ static void wait_until(Walk *w, uint64_t begin_ns, PathKind kind, const Function
 
 static void queue(Walk *w, uint64_t begin_ns, const Away *away) {
         PathSegment s = segment_of(w, PATH_QUEUED, away->back_cpu, away->function);
-        const Timeline *before = timelines_get(w->timelines, away->before);
+        const Timeline *holder = away->had > 0 ? timelines_get(w->timelines, away->had) : NULL;
 
-        s.before = away->before;
-        if (before && away->before > 0)
-                memcpy(s.before_comm, before->comm, sizeof(s.before_comm));
+        s.had = away->had;
+        if (holder)
+                memcpy(s.had_comm, holder->comm, sizeof(s.had_comm));
         put(w, begin_ns, &s);
 }
 
@@ -228,8 +229,8 @@ static PathSegment *sum_row(PathSum *sum, const PathSegment *s) {
         *row = *s;
         row->begin_ns = row->duration_ns = row->n = 0;
         row->cpu = PATH_CPU_NONE;
-        row->before = 0;
-        memset(row->before_comm, 0, sizeof(row->before_comm));
+        row->had = -1;
+        memset(row->had_comm, 0, sizeof(row->had_comm));
         return row;
 }
 

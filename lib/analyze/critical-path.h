@@ -45,8 +45,8 @@ typedef struct PathSegment {
         int32_t pid;    /* 0: idle; -1: of several, or not known */
         char comm[16];  /* empty: not known */
         uint32_t cpu;   /* PATH_CPU_NONE: not known, or none */
-        int32_t before; /* QUEUED: who ran there until then; 0: nobody */
-        char before_comm[16];
+        int32_t had; /* QUEUED: who had that CPU longest; 0: nobody, it was idle; -1: not known */
+        char had_comm[16];
         const Function *function; /* RAN: the innermost; else in which it waited; NULL: none was
                                    * recorded */
         const Function *awaited;  /* of a waker: in which whom it woke waited; NULL: likewise */

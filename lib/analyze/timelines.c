@@ -17,7 +17,7 @@
 #include "base/grow.h"
 #include "base/hash.h"
 
-#define EARLY_NS 100000 /* what is woken longer before it leaves was meant for another wait */
+#define CPUS_MAX 8192 /* of more nobody is known */
 
 typedef struct Span {
         uint64_t begin_ns, end_ns, number;
@@ -38,6 +38,15 @@ typedef struct Task {
         bool was_seen; /* on a CPU */
 } Task;
 
+/* Who came to a CPU when. */
+typedef struct Cpu {
+        struct Switch {
+                uint64_t at_ns;
+                int32_t pid;
+        } * switches;
+        size_t n;
+} Cpu;
+
 struct Timelines {
         Window *windows;
         size_t n_windows;
@@ -46,6 +55,8 @@ struct Timelines {
         Task **tasks;
         size_t n_tasks;
         Hash by_key; /* the tasks */
+        Cpu *cpus;
+        size_t n_cpus;
         size_t n_spans;
         uint64_t n_lost;
 };
@@ -139,8 +150,9 @@ static int leave(Timelines *t, const SchedEvent *e, const Step *step) {
                 .left_cpu = step->cpu,
                 .back_cpu = step->cpu,
                 .waker_cpu = step->cpu,
+                .had = -1,
         };
-        if (task->early_ns > 0 && step->timestamp_ns - task->early_ns > EARLY_NS)
+        if (task->n_lost != t->n_lost)
                 task->early_ns = 0;
         task->n_lost = t->n_lost;
         task->is_away = task->was_seen = true;
@@ -150,7 +162,7 @@ static int leave(Timelines *t, const SchedEvent *e, const Step *step) {
 /* Where it was before is not known. */
 static int appear(Timelines *t, Task *task, uint64_t at_ns) {
         task->was_seen = true;
-        task->away = (Away){ .wait.state = 'S' };
+        task->away = (Away){ .wait.state = 'S', .had = -1 };
         return lose(t, task, at_ns);
 }
 
@@ -174,7 +186,6 @@ static int come_back(Timelines *t, const SchedEvent *e, const Step *step) {
         task->early_ns = 0;
         w->back_ns = step->timestamp_ns;
         task->away.back_cpu = step->cpu;
-        task->away.before = MAX(e->left_pid, 0);
         return end_away(t, task);
 }
 
@@ -212,6 +223,74 @@ static int call(Timelines *t, const Step *step) {
         return lose(t, task, step->timestamp_ns);
 }
 
+/* --- who has a CPU ---------------------------------------------------------------------------- */
+
+static int note_switch(Timelines *t, const SchedEvent *e, const Step *step) {
+        const struct Switch new = { step->timestamp_ns, e->pid };
+        struct Switch *last;
+        Cpu *c;
+
+        if (step->cpu >= CPUS_MAX)
+                return 0;
+        if (!ARRAY_REACH(t->cpus, t->n_cpus, step->cpu))
+                return -ENOMEM;
+        c = &t->cpus[step->cpu];
+        last = c->n > 0 ? &c->switches[c->n - 1] : NULL;
+        if (last && new.at_ns < last->at_ns)
+                return 0;
+        if (last && !is_wanted(t, last->at_ns, new.at_ns)) {
+                *last = new;
+                return 0;
+        }
+        if (!ARRAY_GROW(c->switches, c->n))
+                return -ENOMEM;
+        c->switches[c->n++] = new;
+        return 0;
+}
+
+/* How many switches of @c are not after @ns. */
+static size_t switches_until(const Cpu *c, uint64_t ns) {
+        size_t low = 0, high = c->n;
+
+        while (low < high) {
+                size_t i = (low + high) / 2;
+
+                if (c->switches[i].at_ns <= ns)
+                        low = i + 1;
+                else
+                        high = i;
+        }
+        return low;
+}
+
+/* Who had the CPU longest that @away waited for. */
+static int32_t find_holder(const Timelines *t, const Away *away) {
+        const SchedWait *w = &away->wait;
+        uint64_t from_ns = w->state == 'R' ? w->left_ns : MAX(w->woken_ns, w->left_ns);
+        const Cpu *c = away->back_cpu < t->n_cpus ? &t->cpus[away->back_cpu] : NULL;
+        uint64_t longest_ns = 0;
+        int32_t holder = -1;
+
+        if (!c || away->is_lost || (w->state != 'R' && w->woken_ns == 0))
+                return -1;
+        for (size_t i = switches_until(c, from_ns); i <= c->n; i++) {
+                uint64_t begin_ns, end_ns = w->back_ns;
+
+                if (i == 0)
+                        continue;
+                begin_ns = MAX(c->switches[i - 1].at_ns, from_ns);
+                if (begin_ns >= w->back_ns)
+                        break;
+                if (i < c->n)
+                        end_ns = MIN(end_ns, c->switches[i].at_ns);
+                if (end_ns > begin_ns && end_ns - begin_ns > longest_ns) {
+                        longest_ns = end_ns - begin_ns;
+                        holder = c->switches[i - 1].pid;
+                }
+        }
+        return holder;
+}
+
 int timelines_step(Timelines *t, const Step *step) {
         SchedEvent e;
         int r;
@@ -227,7 +306,9 @@ int timelines_step(Timelines *t, const Step *step) {
         if (e.kind != SCHED_SWITCH)
                 return 0;
         r = leave(t, &e, step);
-        return r < 0 ? r : come_back(t, &e, step);
+        if (r >= 0)
+                r = come_back(t, &e, step);
+        return r < 0 ? r : note_switch(t, &e, step);
 }
 
 /* The pairing knows in which function a task left. */
@@ -354,14 +435,15 @@ static int draw(Task *task) {
         return r < 0 ? r : close_spans(&task->timeline, open, &n, UINT64_MAX);
 }
 
-/* Of waits that the pairing did not see the end of. */
-static void place_aways(Timeline *line) {
+/* What is known when all was read: of waits that the pairing did not see the end of, too. */
+static void place_aways(const Timelines *t, Timeline *line) {
         for (size_t i = 0; i < line->n_aways; i++) {
                 Away *away = &line->aways[i];
                 size_t n = timeline_changes_before(line, away->wait.left_ns + 1);
 
                 if (!away->function && n > 0)
                         away->function = line->changes[n - 1].function;
+                away->had = find_holder(t, away);
         }
 }
 
@@ -378,7 +460,7 @@ int timelines_finish(Timelines *t) {
                               compare_aways);
                 if (r >= 0 && task->n_spans > 0)
                         r = draw(task);
-                place_aways(&task->timeline);
+                place_aways(t, &task->timeline);
                 free(task->spans);
                 task->spans = NULL;
                 task->n_spans = 0;
@@ -453,6 +535,9 @@ Timelines *timelines_free(Timelines *t) {
                 free(t->tasks[i]);
         }
         free(t->tasks);
+        for (size_t i = 0; i < t->n_cpus; i++)
+                free(t->cpus[i].switches);
+        free(t->cpus);
         hash_done(&t->by_key);
         free(t->until);
         free(t);

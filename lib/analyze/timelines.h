@@ -42,8 +42,8 @@ typedef struct Away {
         const Function *function; /* in which it left (waits_function()); NULL: none was recorded */
         uint32_t left_cpu, back_cpu;
         uint32_t waker_cpu;
-        int32_t before; /* who ran on back_cpu until then; 0: nobody */
-        bool is_lost;   /* that it came back was not seen; back_ns is when that showed */
+        int32_t had; /* who had back_cpu longest while it waited for it; 0: nobody; -1: not known */
+        bool is_lost; /* that it came back was not seen; back_ns is when that showed */
 } Away;
 
 typedef struct Change {

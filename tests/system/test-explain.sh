@@ -102,7 +102,7 @@ is 'the waits of a call are those of the calls below it' \
 # What a call waited for.
 exits 'a path is found' 0 ftracectl path "$work/wakes.txt"
 says 'it begins with the answer' \
-        '^__x64_sys_recvfrom, call 1, took 370\.0 us: 78 % waiting for client-16, which ran where nothing was recorded; 12 % waiting for a CPU; 10 % running\.$' "$out"
+        '^__x64_sys_recvfrom, call 1, took 370\.0 us: 78 % waiting for client-16, which ran where nothing was recorded; 12 % waiting for a CPU that was idle; 10 % running\.$' "$out"
 says 'what the waker ran stands below what waited' \
         '^300\.000 us +10\.000 us +2\.7% +client-16 +0 +ran +sock_def_readable +__x64_sys_recvfrom$' "$out"
 exits 'and as JSON' 0 ftracectl path --json "$work/wakes.txt"

@@ -211,8 +211,8 @@ START_TEST(who_is_preempted_waits_for_a_cpu_that_another_one_has)
                 received(&f, &p);
                 ck_assert_uint_eq(p.n, 5);
                 is_segment(&p.segments[2], 700, PATH_QUEUED, 0, 17, &recv);
-                ck_assert_int_eq(p.segments[2].before, 18);
-                ck_assert_str_eq(p.segments[2].before_comm, "t18");
+                ck_assert_int_eq(p.segments[2].had, 18);
+                ck_assert_str_eq(p.segments[2].had_comm, "t18");
         }
 END_TEST
 
@@ -259,7 +259,7 @@ START_TEST(the_holder_is_who_released_the_lock)
                 is_segment(&p.segments[8], 40, PATH_RAN, 1, 18, &wake_up);
                 ck_assert_ptr_eq(p.segments[2].released, &unlock);
                 ck_assert_ptr_null(p.segments[4].released);
-                ck_assert_int_eq(p.segments[5].before, 19);
+                ck_assert_int_eq(p.segments[5].had, 19);
         }
 END_TEST
 
