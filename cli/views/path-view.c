@@ -102,11 +102,17 @@ static Most most_of(const CriticalPath *sum, const Part *part) {
         return most;
 }
 
+/* The lock, if it is what half of the part at least was waited for. */
 static const Function *released_by(const CriticalPath *sum, const Part *part) {
+        const Function *released = NULL;
+        uint64_t ns = 0;
+
         for (size_t i = 0; i < sum->n; i++)
-                if (belongs(part, &sum->segments[i]) && sum->segments[i].released)
-                        return sum->segments[i].released;
-        return NULL;
+                if (sum->segments[i].released && belongs(part, &sum->segments[i])) {
+                        released = released ?: sum->segments[i].released;
+                        ns += sum->segments[i].duration_ns;
+                }
+        return ns >= part->ns / 2 ? released : NULL;
 }
 
 static void add_in(Buf *out, const Function *function) {
@@ -151,7 +157,8 @@ static void add_own(Buf *out, const PathView *v, const Part *part, const PathSeg
                 }
                 break;
         case PATH_QUEUED:
-                buf_adds(out, "waiting for a CPU");
+                buf_adds(out, "waiting");
+                add_queue(out, v, part);
                 break;
         case PATH_INTERRUPT:
                 buf_adds(out, "waiting for an interrupt or a timer");
@@ -184,7 +191,8 @@ static void add_other(Buf *out, const PathView *v, const Part *part, const Most 
                         buf_adds(out, "ran where nothing was recorded");
                 break;
         case PATH_QUEUED:
-                buf_adds(out, "waited for a CPU");
+                buf_adds(out, "waited");
+                add_queue(out, v, part);
                 break;
         case PATH_INTERRUPT:
                 buf_adds(out, "waited for an interrupt or a timer");
