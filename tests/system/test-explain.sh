@@ -129,7 +129,7 @@ exits 'a path is found' 0 ftracectl path "$work/wakes.txt"
 says 'it begins with the answer' \
         '^__x64_sys_recvfrom, call 1, took 370\.0 us: 78 % waiting for client-16, which ran where nothing was recorded; 12 % waiting for a CPU that was idle; 10 % running\.$' "$out"
 says 'what the waker ran stands below what waited' \
-        '^300\.000 us +10\.000 us +2\.7% +client-16 +0 +ran +sock_def_readable +__x64_sys_recvfrom$' "$out"
+        '^300\.0 us +10\.0 us +2\.7% +client-16 +0 +ran +sock_def_readable +__x64_sys_recvfrom$' "$out"
 exits 'and as JSON' 0 ftracectl path --json "$work/wakes.txt"
 is 'its segments add up' "$(jq -c '.[0] | [.duration_ns, (.segments | map(.duration_ns) | add)]' "$out")" '[370000,370000]'
 is 'and follow each other' \
@@ -141,7 +141,7 @@ exits 'of another call' 0 ftracectl path --json --nth=2 "$work/wakes.txt"
 is 'the number is that of the filter' "$(jq -c '.[0] | [.function, .number, .duration_ns]' "$out")" '["sock_def_readable",2,50000]'
 is 'and calls are counted as it counts them' "$(ftracectl report --nth=2 "$work/wakes.txt" 2>/dev/null | grep -c 'sock_def_readable() {')" 1
 exits 'of few rows' 0 ftracectl path --limit=2 "$work/wakes.txt"
-says 'the others are one' '^ +47\.000 us +12\.7% +\(5 shorter\)$' "$out"
+says 'the others are one' '^ +47\.0 us +12\.7% +\(5 shorter\)$' "$out"
 sed 's/^\( *\)1\./\12./; s/server-17/server-27/; s/=server pid=17/=server pid=27/; s/prev_comm=server prev_pid=17/prev_comm=server prev_pid=27/; s/next_pid=17/next_pid=27/' \
         "$work/wakes.txt" >"$work/twice.txt"
 cat "$work/wakes.txt" "$work/twice.txt" >"$work/both.txt"
