@@ -106,6 +106,11 @@ function time(ns) {
   const units = [[1e9, ' s'], [1e6, ' ms'], [1e3, ' us']];
   for (const u of units) if (ns >= 0.99995 * u[0] || u[0] === 1e3) return (ns / u[0]).toPrecision(ns < 9.995 ? 2 : 3) + u[1];
 }
+// A moment on the axis, with as many digits as tell it from the next one.
+function moment(ns, step) {
+  const unit = to >= 1e9 ? [1e9, ' s'] : to >= 1e6 ? [1e6, ' ms'] : [1e3, ' us'];
+  return '+' + (ns / unit[0]).toFixed(Math.min(Math.max(Math.ceil(Math.log10(unit[0] / step)) + 1, 0), 9)) + unit[1];
+}
 function make(name, attributes, text) {
   const e = document.createElementNS(svgns, name);
   for (const a in attributes) e.setAttribute(a, attributes[a]);
@@ -124,7 +129,9 @@ function tell(i) {
   view.dataset.at = s ? s.name : '';
 }
 function draw() {
-  const scale = W / Math.max(to - from, 1), levels = spans.reduce(function (n, s) { return Math.max(n, s.l + 1); }, 1);
+  const scale = W / Math.max(to - from, 1), levels = spans.reduce(function (n, s) {
+    return s.x < to && s.x + s.w > from ? Math.max(n, s.l + 1) : n;
+  }, 1);
   view.textContent = '';
   view.setAttribute('viewBox', '0 0 ' + W + ' ' + (levels * H + AXIS + 4));
   make('rect', { class: 'paper', width: W, height: levels * H + AXIS + 4 });
@@ -132,7 +139,7 @@ function draw() {
     const x = W * i / 8;
     make('path', { d: 'M' + x + ' 16V' + (levels * H + AXIS) });
     make('text', { class: 'axis', x: i === 8 ? x - 4 : x + 3, y: 13, 'text-anchor': i === 8 ? 'end' : 'start' },
-         '+' + time(from + (to - from) * i / 8));
+         moment(from + (to - from) * i / 8, (to - from) / 8));
   }
   spans.forEach(function (s, i) {
     const x = Math.max((s.x - from) * scale, 0), end = Math.min((s.x + s.w - from) * scale, W);
