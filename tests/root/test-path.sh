@@ -66,12 +66,13 @@ for i in 1 2 3 4 5; do
         ns=$((planted[i - 1] * 1000000)) seen=$(said_by "link-$i" 3) all=$((all + seen))
         filter=".segments[] | select(.kind == \"interrupt\" and .task == \"link-$i\")"
         slept=$(figure "[$filter | .duration_ns] | add // 0")
-        late=$(figure "[.segments[] | select(.task == \"link-$i\" and .kind == \"queued\" and (.function // \"\" | test(\"nanosleep\"))) | .duration_ns] | add // 0")
-        # The timer is set before the task leaves the CPU; on an emulated CPU it goes off late.
-        ok "chain: link-$i slept as long as planted, at least ($slept of $ns ns)" test "$slept" -ge $((ns - 1000000))
-        ok "chain: link-$i slept no longer than it saw itself ($seen ns)" test "$slept" -le "$seen"
-        ok "chain: with the wait for a CPU behind it that is all that it saw ($((seen - slept - late)) ns less)" \
-                test $((seen - slept - late)) -lt 2000000
+        # From where it sets the timer to where it runs again; a busy machine makes each of these longer.
+        span=$(figure "[.segments[] | select(.task == \"link-$i\" and (.function // \"\" | test(\"nanosleep\")))] |
+                (map(.start_ns + .duration_ns) | max) - (map(.start_ns) | min)")
+        ok "chain: link-$i slept as long as planted ($slept, with what is around it $span, planted $ns ns)" \
+                test "$span" -ge "$ns" -a "$slept" -ge $((ns * 9 / 10))
+        ok "chain: link-$i slept no longer than it saw itself ($seen ns)" test "$span" -le "$seen"
+        ok "chain: and hardly less ($((seen - span)) ns)" test $((seen - span)) -lt 5000000
         is "chain: link-$i is where it was woken from" "$(figure "[$filter | .depth] | unique | join(\" \")")" $((6 - i))
         is "chain: link-$i is that process" "$(figure "[$filter | .pid] | unique | join(\" \")")" "$(said_by "link-$i" 2)"
         is "chain: link-$i slept there" \
