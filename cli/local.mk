@@ -17,6 +17,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/record/command.h \
 	%D%/contact/contact.c \
 	%D%/contact/contact.h \
+	%D%/views/cause.c \
+	%D%/views/cause.h \
 	%D%/views/counting.c \
 	%D%/views/counting.h \
 	%D%/source/display.c \

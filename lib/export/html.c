@@ -331,6 +331,7 @@ static int html_init(void *p, Pairing *pairing) {
 
 const Exporter exporter_html = {
         .name = "html",
+        .tells_why = true,
         .summary = "one page: when it was slow, flame graph, tree, the slowest calls, a timeline",
         .n_bytes = sizeof(Html),
         .has_tree = true,

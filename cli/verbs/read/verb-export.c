@@ -15,6 +15,7 @@
 #include "cli/options/verb.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/summary.h"
+#include "cli/views/cause.h"
 #include "cli/views/counting.h"
 #include "export/exporter.h"
 
@@ -106,12 +107,16 @@ static int read_before(Counting *c, CallTree **ret, const Options *o) {
 /* An exit status. */
 static int write_calls(Reading *reading, CallTree *before, const Options *o,
                        const Exporter *exporter, int fd) {
-        _cleanup_free_ char *recording = NULL;
+        _cleanup_free_ char *recording = NULL, *sentence = NULL;
         _cleanup_buf_ Buf out = BUF_TO_FD(fd);
         _cleanup_(export_freep) Export *e = NULL;
         ExportInfo info;
-        int r = describe(reading, subject(o), &info, &recording);
+        int status = exporter->tells_why ? cause_of(&sentence, o, subject(o)) : STATUS_OK, r;
 
+        if (status != STATUS_OK)
+                return status;
+        r = describe(reading, subject(o), &info, &recording);
+        info.sentence = sentence;
         info.before = before;
         info.before_title = o->words.items[0];
         info.is_sparse = o->filter.functions.n > 0;
