@@ -156,7 +156,7 @@ static void print_line(Listing *l, const Call *call, const Note *note) {
         else
                 buf_adds(&l->out, "     ");
         (void) name_quote(quoted, call->stack->comm);
-        buf_printf(&l->out, "%20s%-8s  %13s%s  %13s  %s%s", quoted, pid,
+        buf_printf(&l->out, "%20s%-8s  %9s%s  %9s  %s%s", quoted, pid,
                    FIGURE_ROUND(call->duration_ns), call->is_cut ? "+" : " ",
                    FIGURE_ROUND(call->self_ns), f->function->label, f->args ?: "");
         if (call->has_retval) {
@@ -247,8 +247,8 @@ static int list(Listing *l, const Chosen *chosen) {
         if (as_json)
                 buf_adds(&l->out, "[");
         else if (!l->o->no_legend)
-                buf_adds(&l->out, "            BEGIN  CPU                  TASK               "
-                                  "DURATION            SELF  FUNCTION\n");
+                buf_printf(&l->out, "%16s  %3s  %20s%-8s  %9s   %9s  FUNCTION\n", "BEGIN", "CPU",
+                           "TASK", "", "DURATION", "SELF");
         status = counting_run(&counting, l->o);
         if (as_json)
                 buf_adds(&l->out, "]\n");
