@@ -46,6 +46,12 @@ said_by() { # TASK COLUMN
         awk -v task="$1" -v column="$2" '$1 == task { print $column }' "$work/said.txt"
 }
 
+# Calls are timed by another clock than the one that processes read: on an emulated machine the two differ by a
+# few parts in 10,000.
+is_within() { # NS OF
+        test "$1" -le $(($2 + $2 / 1000))
+}
+
 ok 'the daemon starts' start_ftraced
 
 # --- a chain ------------------------------------------------------------------------------------
@@ -60,7 +66,7 @@ cp "$out" "$work/path.json"
 path_is_exact chain
 is "chain: it is the parent's" "$(figure .pid)" "$(said_by chain 2)"
 ok "chain: it takes no longer than the parent saw ($(figure .duration_ns) of $(said_by chain 3) ns)" \
-        test "$(figure .duration_ns)" -le "$(said_by chain 3)"
+        is_within "$(figure .duration_ns)" "$(said_by chain 3)"
 all=0
 for i in 1 2 3 4 5; do
         ns=$((planted[i - 1] * 1000000)) seen=$(said_by "link-$i" 3) all=$((all + seen))
@@ -70,8 +76,8 @@ for i in 1 2 3 4 5; do
         span=$(figure "[.segments[] | select(.task == \"link-$i\" and (.function // \"\" | test(\"nanosleep\")))] |
                 (map(.start_ns + .duration_ns) | max) - (map(.start_ns) | min)")
         ok "chain: link-$i slept as long as planted ($slept, with what is around it $span, planted $ns ns)" \
-                test "$span" -ge "$ns" -a "$slept" -ge $((ns * 9 / 10))
-        ok "chain: link-$i slept no longer than it saw itself ($seen ns)" test "$span" -le "$seen"
+                test $((span + span / 1000)) -ge "$ns" -a "$slept" -ge $((ns * 9 / 10))
+        ok "chain: link-$i slept no longer than it saw itself ($seen ns)" is_within "$span" "$seen"
         ok "chain: and hardly less ($((seen - span)) ns)" test $((seen - span)) -lt 5000000
         is "chain: link-$i is where it was woken from" "$(figure "[$filter | .depth] | unique | join(\" \")")" $((6 - i))
         is "chain: link-$i is that process" "$(figure "[$filter | .pid] | unique | join(\" \")")" "$(said_by "link-$i" 2)"
