@@ -36,7 +36,9 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/spill.h \
 	%D%/table.c \
 	%D%/thrift.c \
-	%D%/thrift.h
+	%D%/thrift.h \
+	%D%/tsv.c \
+	%D%/tsv.h
 nodist_%C%_libexport_a_SOURCES = %D%/scripts.c
 script_files = %D%/flame.css %D%/flame.js %D%/heat.css %D%/heat.js \
 	%D%/page.css %D%/page.js %D%/theme.css
