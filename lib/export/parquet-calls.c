@@ -12,7 +12,8 @@
  * Calls of a tree are numbered as they begin; right is the number of the last one below, so that a call is
  * below another one if its left is between the other one's left and right.  Trees are numbered as they
  * end, from 1, in each recording, and come in that order, so that a file is sorted by (tree, left).  The path is a hash
- * of the names from the root down, the same on every host.
+ * of the names from the root down, the same on every host; caller_path is that of the caller, so that merged calls
+ * are a tree again.
  *
  * A tree's rows are kept until it has ended, for only then right is known; those of a very large one in a file
  * (export/spill.h).
@@ -56,6 +57,7 @@ enum {
         PARENT,
         DEPTH,
         PATH,
+        CALLER_PATH,
         START_UNIX_NS,
         START_NS,
         DURATION_NS,
@@ -88,6 +90,7 @@ static const ParquetColumn columns[] = {
         [PARENT] = { "parent", PARQUET_U32, true },
         [DEPTH] = { "depth", PARQUET_U16, false },
         [PATH] = { "path", PARQUET_I64, false },
+        [CALLER_PATH] = { "caller_path", PARQUET_I64, true },
         [START_UNIX_NS] = { "start_unix_ns", PARQUET_I64, true },
         [START_NS] = { "start_ns", PARQUET_I64, false },
         [DURATION_NS] = { "duration_ns", PARQUET_I64, false },
@@ -356,6 +359,8 @@ static int write_row(State *st, Parquet *p, const Tree *t, size_t i, const Call 
                 parquet_set(p, PARENT, row->parent);
         parquet_set(p, DEPTH, row->depth);
         parquet_set(p, PATH, (int64_t) row->path);
+        if (row->parent > 0)
+                parquet_set(p, CALLER_PATH, (int64_t) t->rows[row->parent - 1].path);
         if (m && clock_tuple_is_set(&m->start))
                 parquet_set(p, START_UNIX_NS, (int64_t) session_meta_realtime_ns(m, row->start_ns));
         parquet_set(p, START_NS, (int64_t) row->start_ns);
