@@ -2,6 +2,7 @@
 -- questions of ftraced-fleet(7).
 --
 --      clickhouse-client --multiquery < calls.clickhouse.sql         on every server, in any database
+--      clickhouse-client --allow_experimental_low_cardinality_type=1 --multiquery < ...      for 18.16
 --
 -- "ftraced" is a cluster of the configuration (remote_servers), also if it has only one server.  A host is on one
 -- shard, so a tree never crosses shards.  Rows are those of `ftracectl export --format=tsv`, or parquet where the
@@ -9,7 +10,6 @@
 --
 -- What is asked of `below` must reach the tables before they are joined, which 18.16 does not do by itself:
 -- SET enable_optimize_predicate_expression = 1, or in the profile.
-SET allow_experimental_low_cardinality_type = 1;
 
 CREATE TABLE IF NOT EXISTS calls_local (
         host LowCardinality(String),
@@ -85,9 +85,9 @@ SELECT root, path, any(depth) AS level, any(function) AS name,
         sumIf(self_ns, is_tail) AS tail_self_ns, any(n_tail) AS tail_trees,
         sumIf(self_ns, NOT is_tail) AS middle_self_ns, any(n_middle) AS middle_trees,
         tail_self_ns / tail_trees - middle_self_ns / middle_trees AS more_ns -- in a tree
-FROM calls GLOBAL ANY INNER JOIN (
+FROM calls GLOBAL ALL INNER JOIN (
         SELECT host, recording, tree, duration_ns >= p99 AS is_tail, n_tail, n_middle
-        FROM calls GLOBAL ANY INNER JOIN (
+        FROM calls GLOBAL ALL INNER JOIN (
                 SELECT root, arraySort(groupArray(duration_ns)) AS d,
                         d[toUInt32(ceil(length(d) * 0.25))] AS p25,
                         d[toUInt32(ceil(length(d) * 0.75))] AS p75,
@@ -95,9 +95,9 @@ FROM calls GLOBAL ANY INNER JOIN (
                         arrayCount(x -> x >= p99, d) AS n_tail,
                         arrayCount(x -> x >= p25 AND x <= p75 AND x < p99, d) AS n_middle
                 FROM calls WHERE "left" = 1 GROUP BY root HAVING count() >= 20 AND n_middle > 0
-        ) USING (root)
+        ) AS limits USING (root)
         WHERE "left" = 1 AND (duration_ns >= p99 OR duration_ns >= p25 AND duration_ns <= p75)
-) USING (host, recording, tree)
+) AS cohorts USING (host, recording, tree)
 GROUP BY root, path;
 
 -- 6. How much time is in X below Y?  WHERE above = 'Y' AND function = 'X'; without that it is all pairs, which takes
@@ -107,11 +107,11 @@ SELECT above, function, host, count() AS calls, sum(duration) AS duration_sum_ns
 FROM (
         SELECT DISTINCT above, function, host, recording, tree, "left",
                 duration_ns AS duration, self_ns AS self
-        FROM (SELECT host, recording, tree, "left", duration_ns, self_ns, function FROM calls_local)
+        FROM (SELECT host, recording, tree, "left", duration_ns, self_ns, function FROM calls_local) AS b
         ALL INNER JOIN (
                 SELECT host, recording, tree, "left" AS first, "right" AS last, function AS above
                 FROM calls_local WHERE "right" > "left"
-        ) USING (host, recording, tree)
+        ) AS a USING (host, recording, tree)
         WHERE "left" > first AND "left" <= last
 )
 GROUP BY above, function, host;

@@ -5,8 +5,10 @@
 --
 -- Views have the names, columns and rows of those in calls.clickhouse.sql.  Numbers are nanoseconds.
 CREATE OR REPLACE VIEW calls AS
-SELECT * REPLACE (coalesce(host, '') AS host, coalesce(recording, '') AS recording,
-        coalesce(task, '') AS task, coalesce(caller, '') AS caller, coalesce(module, '') AS module)
+SELECT * REPLACE (coalesce(host, '') AS host, coalesce(machine_id, '') AS machine_id, coalesce(boot_id, '') AS boot_id,
+        coalesce(recording, '') AS recording, coalesce(kernel, '') AS kernel, coalesce(task, '') AS task,
+        coalesce(cgroup, '') AS cgroup, coalesce(caller, '') AS caller, coalesce(module, '') AS module,
+        coalesce(args, '') AS args)
 FROM files;
 
 -- 1. Where does the time go?
