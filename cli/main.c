@@ -151,8 +151,8 @@ static const Verb verbs[] = {
           "FORMAT is flame (a flame graph; of two recordings, the difference), heatmap (when\n"
           "calls were slow), html (a page with everything), folded or dot; chrome, speedscope or\n"
           "perfetto (timelines); csv, json or ndjson (tables of calls); parquet (the same by\n"
-          "columns, of any number of recordings, into FILE or partitions of DIR).  Without -o,\n"
-          "writes to standard output.\n",
+          "columns, of any number of recordings, into FILE or partitions of DIR) or tsv (its\n"
+          "rows as text, for databases without it).  Without -o, writes to standard output.\n",
           OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, MANY,
           verb_export },
         { "remove", "SESSION...", "remove sessions and their data", NULL, 0, 1, MANY, verb_remove },

@@ -20,6 +20,7 @@ const Exporter *const exporters[] = {
         &exporter_speedscope,
         &exporter_perfetto,
         &exporter_parquet,
+        &exporter_tsv,
         NULL,
 };
 

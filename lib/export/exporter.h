@@ -60,6 +60,7 @@ typedef struct Exporter {
         bool compares;   /* takes info->before */
         bool takes_many; /* recordings, one after the other: init() and end_source() of each */
         bool tells_why;  /* takes info->sentence */
+        bool has_others; /* takes info->open, and can be partitioned */
         uint64_t viewer_bytes;     /* what its viewers can take; 0: no matter */
         const char *viewer_advice; /* what to do about more: half a sentence */
         size_t n_bytes;            /* of its state, zeroed at first; 0: it is an ExportState */
@@ -91,6 +92,7 @@ extern const Exporter exporter_chrome;
 extern const Exporter exporter_speedscope;
 extern const Exporter exporter_perfetto;
 extern const Exporter exporter_parquet;
+extern const Exporter exporter_tsv;
 
 /*
  * Export: steps on their way to an exporter

@@ -36,7 +36,9 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/spill.h \
 	%D%/table.c \
 	%D%/thrift.c \
-	%D%/thrift.h
+	%D%/thrift.h \
+	%D%/tsv.c \
+	%D%/tsv.h
 nodist_%C%_libexport_a_SOURCES = %D%/scripts.c
 script_files = %D%/flame.css %D%/flame.js %D%/heat.css %D%/heat.js \
 	%D%/page.css %D%/page.js %D%/theme.css
@@ -57,4 +59,4 @@ CLEANFILES += %D%/scripts.c
 				for (k = 262144; k >= 1; k /= 64) s = s substr(b, int(n / k) % 64 + 1, 1) } \
 			print substr(s, 1, 43) "=" }'`\";"; } >$@.tmp && mv $@.tmp $@
 export_libs = %D%/libexport.a $(analyze_libs)
-dist_pkgdata_DATA += %D%/calls.schema.json
+dist_pkgdata_DATA += %D%/calls.schema.json %D%/calls.clickhouse.sql %D%/calls.duckdb.sql

@@ -214,7 +214,7 @@ static int export_part(Many *m, const Options *o, const char *word, Part *p) {
         if (r < 0)
                 return many_failure(m, o, r);
         p->info.is_sparse = o->filter.functions.n > 0;
-        if (m->files.path) {
+        if (m->files.path && m->exporter->has_others) {
                 p->info.open = export_files_open;
                 p->info.open_data = &m->files;
                 p->info.is_partitioned = m->files.is_dir;
@@ -257,7 +257,7 @@ static int export_parts(Many *m, const Options *o) {
 
 static int export_many(const Options *o, const Exporter *exporter) {
         bool to_stdout = !o->output || streq(o->output, "-");
-        bool is_dir = !to_stdout && export_files_is_dir(o->output);
+        bool is_dir = !to_stdout && exporter->has_others && export_files_is_dir(o->output);
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
         _cleanup_(many_done) Many m = { .exporter = exporter, .out = BUF_INIT };
         int r = 0, status;
@@ -297,11 +297,12 @@ int verb_export(const Options *o) {
         if (exporter->takes_many)
                 return export_many(o, exporter);
         if (o->words.n > (exporter->compares ? 2U : 1U))
-                return failed(STATUS_USAGE,
-                              "--format=%s takes %s; many can be exported as parquet, and two be "
-                              "compared as flame, or by \"ftracectl diff\".",
-                              exporter->name,
-                              exporter->compares ? "one recording, or two" : "one recording");
+                return failed(
+                        STATUS_USAGE,
+                        "--format=%s takes %s; many can be exported as parquet or tsv, and two be "
+                        "compared as flame, or by \"ftracectl diff\".",
+                        exporter->name,
+                        exporter->compares ? "one recording, or two" : "one recording");
         status = o->words.n > 1 ? read_before(&counting, &before, o) : STATUS_OK;
         if (status == STATUS_OK)
                 status = reading_open(&reading, o, subject(o));
