@@ -50,14 +50,6 @@ static Invocation *take_spare(Outliers *s) {
         return s->all = v;
 }
 
-static void drop(Outliers *s, Invocation *v) {
-        if (--v->n_uses > 0)
-                return;
-        call_tree_clear(v->tree);
-        *v = (Invocation){ .tree = v->tree, .next = v->next, .next_spare = s->spare };
-        s->spare = v;
-}
-
 /* --- spans ------------------------------------------------------------------------------------ */
 
 /* The longest first, of equal ones who called. */
@@ -78,12 +70,12 @@ static int compare_beginnings(const void *a, const void *b) {
         return (x->level > y->level) - (x->level < y->level);
 }
 
-static void keep_longest(const Outliers *s, Invocation *v) {
-        if (v->n_spans <= s->n_spans)
+static void keep_longest(Invocation *v, size_t n) {
+        if (v->n_spans <= n)
                 return;
         qsort(v->spans, v->n_spans, sizeof(*v->spans), compare_lengths);
-        v->n_spans_left_out += v->n_spans - s->n_spans;
-        v->n_spans = s->n_spans;
+        v->n_spans_left_out += v->n_spans - n;
+        v->n_spans = n;
 }
 
 static int add_span(Outliers *s, Invocation *v, const InvocationSpan *span) {
@@ -99,7 +91,7 @@ static int add_span(Outliers *s, Invocation *v, const InvocationSpan *span) {
         }
         v->spans[v->n_spans++] = *span;
         if (v->n_spans == 2 * s->n_spans)
-                keep_longest(s, v);
+                keep_longest(v, s->n_spans);
         return 0;
 }
 
@@ -125,14 +117,32 @@ void outliers_keep_spans(Outliers *s, Pairing *pairing, size_t n_spans) {
         pairing_set_wait(pairing, waited, s);
 }
 
-/* Those that are no longer among the slowest. */
+/* Of one that is only a sample: there are many of those. */
+static void compact_spans(const Outliers *s, Invocation *v) {
+        InvocationSpan *less;
+
+        keep_longest(v, s->n_spans / 2);
+        v->is_compact = true;
+        less = v->n_spans > 0 ? realloc(v->spans, v->n_spans * sizeof(*less)) : NULL;
+        v->spans = less ?: v->spans;
+}
+
 static void drop_spans(Outliers *s, Invocation *v) {
-        if (!s->spare_spans)
+        if (!s->spare_spans && !v->is_compact)
                 s->spare_spans = v->spans;
         else
                 free(v->spans);
         v->spans = NULL;
         v->n_spans = v->n_spans_left_out = 0;
+}
+
+static void drop(Outliers *s, Invocation *v) {
+        if (--v->n_uses > 0)
+                return;
+        drop_spans(s, v);
+        call_tree_clear(v->tree);
+        *v = (Invocation){ .tree = v->tree, .next = v->next, .next_spare = s->spare };
+        s->spare = v;
 }
 
 /* --- which are kept --------------------------------------------------------------------------- */
@@ -158,25 +168,27 @@ static void sift_down(Outliers *s, size_t i) {
         }
 }
 
-/* Whoever is not taken, or has to go, needs no spans: what is in the samples, too, is not drawn. */
 static void offer_to_heap(Outliers *s, Invocation *v) {
         if (s->n_heap < s->n_wanted) {
                 size_t i = s->n_heap++;
 
                 v->n_uses++;
+                v->is_slow = true;
                 s->heap[i] = v;
                 for (; i > 0 && is_less(s->heap[i], s->heap[(i - 1) / 2]); i = (i - 1) / 2)
                         SWAP(s->heap[i], s->heap[(i - 1) / 2]);
                 return;
         }
-        if (s->n_wanted > 0 && is_less(s->heap[0], v)) {
-                v->n_uses++;
-                SWAP(v, s->heap[0]);
-                sift_down(s, 0);
-                drop_spans(s, v);
-                drop(s, v);
-        } else
-                drop_spans(s, v);
+        if (s->n_wanted == 0 || !is_less(s->heap[0], v))
+                return;
+        v->n_uses++;
+        v->is_slow = true;
+        SWAP(v, s->heap[0]);
+        sift_down(s, 0);
+        v->is_slow = false;
+        if (v->n_uses > 1 && s->n_spans > 0)
+                compact_spans(s, v);
+        drop(s, v);
 }
 
 /* Which of the roots; n_roots: it is none that is known. */
@@ -285,6 +297,8 @@ static int end(void *userdata, const Call *call) {
         v->n_uses = 1;
         offer_to_heap(s, v);
         r = offer_to_sample(s, v);
+        if (v->n_uses > 1 && !v->is_slow && s->n_spans > 0)
+                compact_spans(s, v);
         drop(s, v);
         return r;
 }
@@ -297,22 +311,23 @@ static int compare_invocations(const void *a, const void *b) {
         return is_less(x, y) ? 1 : is_less(y, x) ? -1 : 0;
 }
 
+static int finish(const Outliers *s, Invocation *v) {
+        keep_longest(v, s->n_spans);
+        if (v->n_spans > 0)
+                qsort(v->spans, v->n_spans, sizeof(*v->spans), compare_beginnings);
+        return call_tree_finish(v->tree);
+}
+
 int outliers_finish(Outliers *s) {
         int r = 0;
 
         if (s->n_heap > 0)
                 qsort(s->heap, s->n_heap, sizeof(Invocation *), compare_invocations);
-        for (size_t i = 0; i < s->n_heap && r >= 0; i++) {
-                Invocation *v = s->heap[i];
-
-                keep_longest(s, v);
-                if (v->n_spans > 0)
-                        qsort(v->spans, v->n_spans, sizeof(*v->spans), compare_beginnings);
-                r = call_tree_finish(v->tree);
-        }
+        for (size_t i = 0; i < s->n_heap && r >= 0; i++)
+                r = finish(s, s->heap[i]);
         for (size_t i = 0; i < s->n_roots; i++)
                 for (size_t k = 0; k < s->roots[i].n_samples && r >= 0; k++)
-                        r = call_tree_finish(s->roots[i].samples[k]->tree);
+                        r = finish(s, s->roots[i].samples[k]);
         return r;
 }
 

@@ -9,8 +9,8 @@
  * proportion to what is kept; of more than OUTLIERS_ROOTS roots the others have no median.
  *
  * For a timeline the slowest can also keep their spans: when each call below began and ended, and
- * where the task was off the CPU, the longest n_spans of them.  A call's span is no longer than that of
- * who called it, so what is kept has its callers.
+ * where the task was off the CPU, the longest n_spans of them, and the usual ones half as many.  A call's
+ * span is no longer than that of who called it, so what is kept has its callers.
  */
 
 #include "analyze/call-tree.h"
@@ -50,8 +50,10 @@ typedef struct Invocation {
         CallTree *tree;        /* finished, when it is asked for */
         InvocationSpan *spans; /* if they are kept, by their beginnings; callers first */
         size_t n_spans, n_spans_left_out;
-        unsigned n_uses;
-        struct Invocation *next, *next_spare; /* the outliers' own */
+        unsigned n_uses; /* the outliers' own, like what follows */
+        bool is_slow;    /* among the slowest */
+        bool is_compact; /* there is room for no more spans */
+        struct Invocation *next, *next_spare;
 } Invocation;
 
 /* What one function took in two invocations. */

@@ -62,3 +62,16 @@ char *figure_date(char text[static FIGURE_MAX], uint64_t realtime_ns) {
                 (void) snprintf(text, FIGURE_MAX, "?");
         return text;
 }
+
+char *figure_moment(char text[static FIGURE_MAX], uint64_t ns, unsigned n_digits) {
+        uint64_t part = ns % NSEC_PER_SEC;
+
+        for (unsigned i = n_digits; i < 9; i++)
+                part /= 10;
+        if (n_digits == 0)
+                (void) snprintf(text, FIGURE_MAX, "%llu", ns / NSEC_PER_SEC);
+        else
+                (void) snprintf(text, FIGURE_MAX, "%llu.%0*" PRIu64, ns / NSEC_PER_SEC,
+                                (int) n_digits, part);
+        return text;
+}

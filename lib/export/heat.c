@@ -42,18 +42,10 @@ static double row_y(const Drawing *d, size_t row) {
 }
 
 static void add_moment(const Drawing *d, uint64_t ns, unsigned n_digits) {
-        uint64_t part = ns % NSEC_PER_SEC;
-
-        if (d->picture->has_ticks) {
+        if (d->picture->has_ticks)
                 escape_u64(d->out, ns);
-                return;
-        }
-        for (unsigned i = n_digits; i < 9; i++)
-                part /= 10;
-        if (n_digits == 0)
-                buf_printf(d->out, "%llu", ns / NSEC_PER_SEC);
         else
-                buf_printf(d->out, "%llu.%0*" PRIu64, ns / NSEC_PER_SEC, (int) n_digits, part);
+                buf_adds(d->out, FIGURE_MOMENT(ns, n_digits));
 }
 
 static void add_cells(Drawing *d, size_t row) {

@@ -42,6 +42,44 @@ static void add_summary(const PageSlow *p, const Invocation *v, size_t i) {
         buf_adds(out, "</span></summary>\n");
 }
 
+/* All that have a timeline. */
+typedef struct Shown {
+        const Invocation **calls;
+        size_t n;
+} Shown;
+
+/* Its number; it is put behind the others if it is new. */
+static size_t number_of(Shown *shown, const Invocation *v) {
+        size_t i = 0;
+
+        while (i < shown->n && shown->calls[i] != v)
+                i++;
+        if (i == shown->n)
+                shown->calls[shown->n++] = v;
+        return i;
+}
+
+static void shown_done(Shown *shown) {
+        free(shown->calls);
+}
+
+static int list_shown(const PageSlow *p, Shown *ret) {
+        size_t n = outliers_n(p->outliers);
+
+        *ret = (Shown){ .calls = calloc(2 * n + 1, sizeof(const Invocation *)) };
+        if (!ret->calls)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                (void) number_of(ret, outliers_get(p->outliers, i));
+        for (size_t i = 0; i < n; i++) {
+                const Invocation *usual = outliers_usual(p->outliers, ret->calls[i]);
+
+                if (usual)
+                        (void) number_of(ret, usual);
+        }
+        return 0;
+}
+
 static int add_differences(const PageSlow *p, const Invocation *v) {
         const Invocation *usual = outliers_usual(p->outliers, v);
         const Quantiles *q = outliers_quantiles(p->outliers, v);
@@ -71,9 +109,11 @@ static int add_differences(const PageSlow *p, const Invocation *v) {
 }
 
 int page_slow_write(const PageSlow *p) {
-        int r = 0;
+        _cleanup_(shown_done) Shown shown = {};
+        int r = list_shown(p, &shown);
 
         for (size_t i = 0; i < outliers_n(p->outliers) && r >= 0; i++) {
+                const Invocation *usual = outliers_usual(p->outliers, shown.calls[i]);
                 const Invocation *v = outliers_get(p->outliers, i);
                 PageTree tree = { .out = p->out,
                                   .class = "step",
@@ -83,6 +123,11 @@ int page_slow_write(const PageSlow *p) {
                 add_summary(p, v, i);
                 buf_printf(p->out, "<button class=\"show\" data-call=\"%zu\">Timeline</button>\n",
                            i);
+                if (usual)
+                        buf_printf(p->out,
+                                   "<button class=\"show\" data-call=\"%zu\">Timeline of a usual "
+                                   "one</button>\n",
+                                   number_of(&shown, usual));
                 r = add_differences(p, v);
                 if (r >= 0)
                         r = page_tree_write(&tree, v->tree);
@@ -155,14 +200,19 @@ static int add_spans(const PageSlow *p, const Invocation *v) {
 }
 
 int page_slow_write_spans(const PageSlow *p) {
-        int r = 0;
+        _cleanup_(shown_done) Shown shown = {};
+        int r = list_shown(p, &shown);
 
         buf_adds(p->out, "[");
-        for (size_t i = 0; i < outliers_n(p->outliers) && r >= 0; i++) {
-                const Invocation *v = outliers_get(p->outliers, i);
+        for (size_t i = 0; i < shown.n && r >= 0; i++) {
+                const Invocation *v = shown.calls[i];
                 uint64_t ns = v->n_spans > 0 ? v->spans[0].end_ns - v->spans[0].begin_ns : 0;
 
-                buf_printf(p->out, "%s{\"title\":\"%zu. ", i > 0 ? ",\n" : "", i + 1);
+                buf_adds(p->out, i > 0 ? ",\n{\"title\":\"" : "{\"title\":\"");
+                if (i < outliers_n(p->outliers))
+                        buf_printf(p->out, "%zu. ", i + 1);
+                else
+                        buf_adds(p->out, "a usual ");
                 escape_json(p->out, v->root->label, v->root->n_label);
                 buf_printf(p->out, ", %s\",\"ns\":%" PRIu64 ",\"left\":%zu,",
                            FIGURE_ROUND(v->duration_ns), ns, v->n_spans_left_out);

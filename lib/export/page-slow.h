@@ -6,6 +6,8 @@
  *
  * The spans are what a timeline is drawn from (page.js):
  *
+ * First the slowest, then the usual ones that these are compared with:
+ *
  *      [{"title": "1. udp_sendmsg, 90.2 ms", "ns": 90183881, "left": 12,
  *        "names": ["udp_sendmsg", ...], "spans": [begin, length, level, name, kind, ...]}, ...]
  *

@@ -229,6 +229,18 @@ is 'without them' "$(answer 3)" true
 is 'what waited alone' "$(answer 4)" true
 is 'has nothing else' "$(answer 5)" false
 
+cat >"$work/commands" <<'END'
+wait document.documentElement.dataset.ready
+click .slow > summary
+click .slow .show:nth-of-type(2)
+eval document.querySelector('#which').selectedOptions[0].textContent
+eval +document.querySelector('#timeline svg').dataset.to
+END
+exits 'a slow call is compared with a usual one' 0 browse "$work/waits.html"
+usual=$(ftracectl slow --quiet --json "$data/text/udp-client-server.stap.txt" 2>/dev/null | jq '.[0].usual_ns')
+is 'whose timeline is shown' "$(answer 2)" "$usual"
+ok 'by its name' grep -q 'x64_sys_recvfrom, 929' <(answer 1)
+
 echo 'wait document.documentElement.dataset.ready' >"$work/commands"
 exits 'hostile names are nothing to complain of' 0 browse "$work/evil.html"
 

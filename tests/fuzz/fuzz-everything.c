@@ -340,6 +340,7 @@ static void check_outliers(Outliers *s) {
                 check_spans(v);
                 if (!usual)
                         continue;
+                check_spans(usual);
                 FUZZ_CHECK(outliers_compare(&list, &n, v, usual) == 0);
                 free(list);
         }

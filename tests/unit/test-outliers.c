@@ -162,11 +162,18 @@ static void feed_in_time(Fed *f, uint64_t at_ns, int n_below) {
 START_TEST(the_slowest_keep_their_longest_spans_each_within_its_caller)
         {
                 _cleanup_fed_ Fed f = fed(2);
+                const Invocation *usual;
 
                 outliers_keep_spans(f.outliers, f.pairing, 7);
                 for (int i = 0; i < 50; i++)
                         feed_in_time(&f, 1000000 * (uint64_t) (i + 1), i * 13 % 50);
                 finish(&f);
+                usual = outliers_usual(f.outliers, outliers_get(f.outliers, 0));
+                ck_assert_uint_eq(usual->n_spans, 3);
+                ck_assert_uint_eq(usual->spans[0].end_ns - usual->spans[0].begin_ns,
+                                  usual->duration_ns);
+                ck_assert_uint_eq(usual->n_spans + usual->n_spans_left_out,
+                                  call_tree_root(usual->tree)->n_below);
                 for (size_t i = 0; i < outliers_n(f.outliers); i++) {
                         const Invocation *v = outliers_get(f.outliers, i);
                         uint64_t n_below = 49 - i, sum = 0;
