@@ -56,10 +56,12 @@ static const Option options[] = {
           "leave out FUNCTION and everything it calls; a name or a glob, may be repeated" },
         { "pid",           'p', OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS, AT(spec.pids), "PID",
           "only process PID; when recording, also its children; may be repeated" },
-        { "args",           0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG,     AT(spec.args), NULL,
-          "also record the calls' arguments (Linux 6.15 on)" },
-        { "retval",         0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG,     AT(spec.retval), NULL,
-          "also record return values (Linux 6.5 on, if configured)" },
+        { "args",           0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.args), "FUNCTION",
+          "also record the arguments of the roots, or of FUNCTION; may be repeated",
+          .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.args_functions) },
+        { "retval",         0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.retval), "FUNCTION",
+          "also record what the roots return, or FUNCTION; may be repeated",
+          .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.retval_functions) },
         { "event",          0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.events), "EVENT",
           "also record EVENT: SYSTEM:NAME or SYSTEM:NAME:FILTER; may be repeated", .is_valid = event_choice_is_valid,
           .noun = "SYSTEM:NAME or SYSTEM:NAME:FILTER, as in sched:sched_switch" },
@@ -131,8 +133,8 @@ static const Option options[] = {
           "switch off somebody else's tracer meanwhile; learn: also from a file that does\n"
           "not say under which kernel it was recorded" },
         { "on",             0,  OPTIONS_ARM,    OPTION_ON,       AT(rules), "TRIGGER",
-          "wait for function:NAME, event:SYSTEM:NAME[:FILTER], slower:TIME, count:N,\n"
-          "at:HH:MM, in:TIME, signal or command; may be repeated" },
+          "wait for function:NAME, event:SYSTEM:NAME[:FILTER], return:NAME[:FILTER],\n"
+          "slower:TIME, count:N, at:HH:MM, in:TIME, signal or command; may be repeated" },
         { "do",             0,  OPTIONS_ARM,    OPTION_DO,       AT(rules), "ACTION",
           "what the preceding triggers do: start (default), stop[:TIME], or\n"
           "snapshot[:TIME] (default of a ring); may be repeated" },
@@ -186,6 +188,8 @@ static const Option options[] = {
           "what a row is: function (default), module, task, cpu, or root" },
         { "limit",          0,  OPTIONS_LIMIT,  OPTION_NUMBER,   AT(limit), "N",
           "at most N rows", 1, UINT32_MAX },
+        { "where",          0,  OPTIONS_CALLS,  OPTION_TEXT,     AT(analysis.where), "CONDITION",
+          "only calls for which CONDITION is true: \"ret < 0 && len > 1400\"" },
         { "sort",           0,  OPTIONS_TOP,    OPTION_TEXT,     AT(analysis.sort), "COLUMN",
           "self (default), total, count, avg, min, max, p50, p90, p99 or name" },
         { "number",        'n', OPTIONS_SLOW,   OPTION_NUMBER,   AT(analysis.n_slow), "N",
@@ -438,6 +442,7 @@ int options_check(const Options *o, const char *verb, uint64_t groups, size_t mi
 /* Whether @option sets the member of a Spec at @offset. */
 static bool sets_member(const Option *option, size_t offset) {
         return option->offset == AT(spec) + offset ||
+               (option->kind == OPTION_FLAG_OF && option->list == AT(spec) + offset) ||
                (option->kind == OPTION_LEAN && offset == offsetof(Spec, hooked));
 }
 

@@ -57,6 +57,7 @@ enum {
 /* No int has these. */
 #define OPTIONS_LIST (UINT64_C(1) << 31)  /* how many */
 #define OPTIONS_LEARN (UINT64_C(1) << 32) /* from what */
+#define OPTIONS_CALLS (UINT64_C(1) << 33) /* which */
 
 /* --color */
 #define NTH_TRACE_ALL INT_MAX
@@ -88,10 +89,11 @@ typedef struct FetchOptions {
 
 /* How what was read is added up and shown. */
 typedef struct AnalysisOptions {
-        const char *sort; /* top */
-        uint64_t n_slow;  /* slow; 0: not said */
-        uint64_t min_ppm; /* tree: of all; UINT64_MAX: not said */
-        Strv callers;     /* tree */
+        const char *sort;  /* top */
+        const char *where; /* calls: a condition (cli/views/where.h); NULL: all */
+        uint64_t n_slow;   /* slow; 0: not said */
+        uint64_t min_ppm;  /* tree: of all; UINT64_MAX: not said */
+        Strv callers;      /* tree */
         bool corrected, is_linear, live_top;
 } AnalysisOptions;
 

@@ -22,8 +22,11 @@
 /* Whether the kernel has the spec's events: 0, REFUSED, -errno. */
 int admit_events(const Tracefs *fs, const Spec *spec, Refusal *refusal);
 
+/* Whether events that are told apart by tasks are recorded beside the calls, or may be: values, too
+ * (daemon/instances/value-probe.h). */
+bool event_set_is_used(const Spec *spec);
 /* @threads: that are recorded; none: all. */
-int event_set_plan(const Strv *events, const Strv *threads, Instance *i, Plan *p, const Tracefs *fs,
+int event_set_plan(const Spec *spec, const Strv *threads, Instance *i, Plan *p, const Tracefs *fs,
                    Ledger *l, const char *session);
 /* What became of a filter that the kernel does not take, in its own words.  @file: where it was
  * written, and still stands; @field: of the spec, in which it is. */
