@@ -42,6 +42,7 @@ root_tests += \
 	%D%/test-texts.sh \
 	%D%/test-tracedat.sh \
 	%D%/test-trigger.sh \
+	%D%/test-values.sh \
 	%D%/test-watcher.sh
 EXTRA_DIST += $(root_tests) %D%/dump-tracefs.sh %D%/others.sh %D%/run-in-guests tests/vm/fetch.sh tests/vm/vmrun
 
