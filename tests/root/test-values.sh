@@ -66,8 +66,8 @@ is '--keep-failed keeps those that failed' "$(count_roots udp_sendmsg "$work/fai
 ftracectl report -O nofuncgraph-retval root >"$work/text" 2>"$err"
 is 'they can be left out' "$(grep -cE 'ret=|\* = ' "$work/text")" 0
 exits 'it is complete' 0 ftracectl verify root
-exits 'the calls that failed are kept apart' 0 ftracectl keep -n kept --keep-failed root
-ftracectl report kept >"$work/text" 2>"$err"
+exits 'the calls that failed are kept apart' 0 ftracectl keep --store "$store" -n kept --keep-failed root
+ftracectl report --store "$store" kept >"$work/text" 2>"$err"
 is 'with their values' "$(grep -cE '/\* udp_sendmsg (ret=|= )-(90|111) \*/' "$work/text")" 200
 
 if command -v strace >/dev/null; then
