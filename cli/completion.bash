@@ -75,7 +75,7 @@ __ftracectl_options() { # VERB
         waits) echo "$filter --limit= --keep-going -j --json" ;;
         path) echo "$filter -a --all --limit= --keep-going -j --json" ;;
         hist) echo "$filter --limit= --linear --over-time -o --output= --keep-going -j --json" ;;
-        calls) echo "$filter --limit= --keep-going -j --json" ;;
+        calls) echo "$filter --where= --limit= --keep-going -j --json" ;;
         check) echo "$filter -j --json" ;;
         fetch) echo '-o --output= --hosts= --v6 --v7 --compress= --full --buffer= --cpu= --from= --to=' ;;
         metrics) echo '-o --output= -j --json' ;;
@@ -113,13 +113,13 @@ _ftracectl() {
                 --) # behind it is another program's command line
                         __ftracectl_offer_files "$cur" -c -f
                         return ;;
-                --json | --wait | --keep | --retval) # the value is optional, and only ever behind a '='
+                --json | --wait | --keep | --args | --retval) # the value is optional, and only ever behind a '='
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
                 --name | --profile | --depth | --notrace | --pid | --event | --duration | --max-size | --buffer | --buffer-size | \
                         --segment-size | --segment-time | --max-functions | --on-full | --lean | \
                         --budget | --max-hooked | --max-event-rate | --max-write-rate | --max-cpu | \
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
-                        --color | --task | --cpu | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
+                        --color | --task | --cpu | --where | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
                         --columns | --fail-over | --option | --output | --against | --socket | --store | --size | --time | --sessions | \
                         --config-root | --compress | --calendar | --randomize | --max-per-day | --at | --in | --host | --hosts | -H | \
                         -n | -p | -o | -O)

@@ -21,6 +21,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/cause.h \
 	%D%/views/counting.c \
 	%D%/views/counting.h \
+	%D%/views/where.c \
+	%D%/views/where.h \
 	%D%/source/display.c \
 	%D%/source/display.h \
 	%D%/files/excerpt.c \

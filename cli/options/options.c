@@ -56,8 +56,9 @@ static const Option options[] = {
           "leave out FUNCTION and everything it calls; a name or a glob, may be repeated" },
         { "pid",           'p', OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS, AT(spec.pids), "PID",
           "only process PID; when recording, also its children; may be repeated" },
-        { "args",           0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG,     AT(spec.args), NULL,
-          "also record the calls' arguments (Linux 6.15 on)" },
+        { "args",           0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.args), "FUNCTION",
+          "also record the arguments of the roots, or of FUNCTION; may be repeated",
+          .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.args_functions) },
         { "retval",         0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.retval), "FUNCTION",
           "also record what the roots return, or FUNCTION; may be repeated",
           .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.retval_functions) },
@@ -132,8 +133,8 @@ static const Option options[] = {
           "switch off somebody else's tracer meanwhile; learn: also from a file that does\n"
           "not say under which kernel it was recorded" },
         { "on",             0,  OPTIONS_ARM,    OPTION_ON,       AT(rules), "TRIGGER",
-          "wait for function:NAME, event:SYSTEM:NAME[:FILTER], slower:TIME, count:N,\n"
-          "at:HH:MM, in:TIME, signal or command; may be repeated" },
+          "wait for function:NAME, event:SYSTEM:NAME[:FILTER], return:NAME[:FILTER],\n"
+          "slower:TIME, count:N, at:HH:MM, in:TIME, signal or command; may be repeated" },
         { "do",             0,  OPTIONS_ARM,    OPTION_DO,       AT(rules), "ACTION",
           "what the preceding triggers do: start (default), stop[:TIME], or\n"
           "snapshot[:TIME] (default of a ring); may be repeated" },
@@ -188,6 +189,8 @@ static const Option options[] = {
           "what a row is: function (default), module, task, cpu, or root" },
         { "limit",          0,  OPTIONS_LIMIT,  OPTION_NUMBER,   AT(limit), "N",
           "at most N rows", 1, UINT32_MAX },
+        { "where",          0,  OPTIONS_CALLS,  OPTION_TEXT,     AT(analysis.where), "CONDITION",
+          "only calls for which CONDITION is true: \"ret < 0 && len > 1400\"" },
         { "sort",           0,  OPTIONS_TOP,    OPTION_TEXT,     AT(analysis.sort), "COLUMN",
           "self (default), or any other of --columns" },
         { "columns",        0,  OPTIONS_TOP,    OPTION_TEXT,     AT(analysis.columns), "LIST",

@@ -13,7 +13,7 @@
 #define WORD_FILE_MAX 4096
 
 static bool wants_args(const Spec *s) {
-        return s->args;
+        return s->args || s->args_functions.n > 0;
 }
 
 static bool wants_retval(const Spec *s) {
@@ -43,6 +43,10 @@ static bool waits_for_slower(const Spec *s) {
         return waits_for(s, "slower:");
 }
 
+static bool waits_for_return(const Spec *s) {
+        return waits_for(s, "return:");
+}
+
 static bool waits_for_function(const Spec *s) {
         return waits_for(s, "function:");
 }
@@ -50,7 +54,9 @@ static bool waits_for_function(const Spec *s) {
 static const Capability capabilities[] = {
         { "sessions", NULL, "several recordings at once", NULL, NULL, "6.11", NULL },
         { "args", "--args", "the calls' arguments", "options/funcgraph-args", NULL,
-          "6.15 with CONFIG_FUNCTION_TRACE_ARGS", wants_args },
+          "5.0 with CONFIG_KPROBE_EVENTS, 6.15 with CONFIG_FUNCTION_TRACE_ARGS", wants_args,
+          "dynamic_events kprobe_events",
+          "the arguments of roots and of --args=FUNCTION, by a probe of each" },
         { "retval", "--retval", "what calls return", "options/funcgraph-retval", NULL,
           "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS, 6.5 with "
           "CONFIG_FUNCTION_GRAPH_RETVAL",
@@ -66,6 +72,9 @@ static const Capability capabilities[] = {
           "5.19", wants_tai },
         { "on-function", "--on=function", "when a function is called", "available_tracers",
           "function", "2.6.27 with CONFIG_FUNCTION_TRACER", waits_for_function },
+        { "on-return", "--on=return", "when a function returns something",
+          "dynamic_events kprobe_events", NULL,
+          "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS", waits_for_return },
         { "on-slower", "--on=slower", "when a call has taken long",
           "dynamic_events kprobe_events synthetic_events", NULL,
           "5.0 with CONFIG_KPROBE_EVENTS and CONFIG_SYNTH_EVENTS", waits_for_slower },

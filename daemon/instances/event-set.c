@@ -102,7 +102,8 @@ static int keep_left_out(const Plan *p, const Tracefs *fs, Ledger *l, const char
 }
 
 bool event_set_is_used(const Spec *spec) {
-        return spec->events.n > 0 || spec->retval || spec->retval_functions.n > 0;
+        return spec->events.n > 0 || spec->retval || spec->retval_functions.n > 0 || spec->args ||
+               spec->args_functions.n > 0;
 }
 
 int event_set_plan(const Spec *spec, const Strv *threads, Instance *i, Plan *p, const Tracefs *fs,

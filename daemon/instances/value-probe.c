@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,22 +22,55 @@
 #include "store/event-choice.h"
 
 #define DYNAMIC_EVENTS "dynamic_events"
-#define OWN_VALUES "options/funcgraph-retval"
 #define SYSTEM "ftraced"
 #define README_MAX ((size_t) 64 << 10)
 #define ERROR_LOG_MAX ((size_t) 64 << 10)
 #define WHY_MAX 192
-#define FORM_KRETPROBE (ELEMENTSOF(forms) - 1)
+#define RETURNED "ret=$retval"
+#define GIVEN "a0=$arg1:x64 a1=$arg2:x64 a2=$arg3:x64 a3=$arg4:x64 a4=$arg5:x64 a5=$arg6:x64"
 
-static const struct {
+typedef struct Form {
         const char *type; /* with how many calls at once */
         char letter;
-        const char *suffix;
-} forms[] = {
-        { "f1024", 'f', "%return" },
-        { "f", 'f', "%return" },
-        { "r1024", 'r', "" },
+        const char *rest; /* behind the function's name */
+} Form;
+
+#define FORMS_MAX 3
+
+static const struct {
+        const char *own; /* function_graph records it where this is */
+        const char *what, *field, *option;
+        size_t flag, list;     /* in a Spec */
+        Form forms[FORMS_MAX]; /* the last is of kprobes */
+        size_t n_forms;
+} kinds[_VALUE_KIND_N] = {
+        [VALUE_ARGUMENTS] = { "options/funcgraph-args",
+                              "what is given to",
+                              "args_functions",
+                              "--args",
+                              offsetof(Spec, args),
+                              offsetof(Spec, args_functions),
+                              { { "f", 'e', " " GIVEN }, { "p", 'p', " " GIVEN } },
+                              2 },
+        [VALUE_RETURNED] = { "options/funcgraph-retval",
+                             "what is returned by",
+                             "retval_functions",
+                             "--retval",
+                             offsetof(Spec, retval),
+                             offsetof(Spec, retval_functions),
+                             { { "f1024", 'f', "%return " RETURNED },
+                               { "f", 'f', "%return " RETURNED },
+                               { "r1024", 'r', " " RETURNED } },
+                             3 },
 };
+
+static bool flag_of(ValueKind kind, const Spec *spec) {
+        return *(const bool *) ((const char *) spec + kinds[kind].flag);
+}
+
+static const Strv *list_of(ValueKind kind, const Spec *spec) {
+        return (const void *) ((const char *) spec + kinds[kind].list);
+}
 
 /* What traps and returns call, which is traced like everything else (linux 5.10 and 6.1 kernel/kprobes.c,
  * arch/x86/kernel/kprobes/). */
@@ -51,40 +85,36 @@ static const char *const handlers[] = {
         "optimized_callback",
 };
 
-bool value_probes_are_wanted(const Tracefs *fs, const Spec *spec) {
-        return (spec->retval || spec->retval_functions.n > 0) &&
-               faccessat(fs->fd, OWN_VALUES, F_OK, 0) < 0;
-}
-
-int value_probe_choose(const Functions *f, const Tracefs *fs, const Spec *spec, const Strv *roots,
-                       Strv *ret, Refusal *refusal) {
+int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, const Spec *spec,
+                       const Strv *roots, Strv *ret, Refusal *refusal) {
+        const Strv *named = list_of(kind, spec);
         _cleanup_strv_ Strv all = {};
         size_t n;
         int r;
 
-        r = functions_expand(f, &spec->retval_functions, VALUE_PROBES_MAX, &all, &n);
+        r = functions_expand(f, named, VALUE_PROBES_MAX, &all, &n);
         if (r == FUNCTIONS_E_NOTHING)
-                return refuse_no_function(f, spec->retval_functions.items[n], refusal);
+                return refuse_no_function(f, named->items[n], refusal);
         if (r == FUNCTIONS_E_COSTLY)
                 return refusal_set(refusal, REFUSAL_INVALID_SPEC,
-                                   json_pack("{ss}", "field", "retval_functions"),
-                                   "--retval=%s: that pattern takes too long to compare; use a "
-                                   "simpler one.",
-                                   spec->retval_functions.items[n]);
-        if (r < 0 || !value_probes_are_wanted(fs, spec))
+                                   json_pack("{ss}", "field", kinds[kind].field),
+                                   "%s=%s: that pattern takes too long to compare; use a simpler "
+                                   "one.",
+                                   kinds[kind].option, named->items[n]);
+        if (r < 0 || faccessat(fs->fd, kinds[kind].own, F_OK, 0) >= 0)
                 return r;
-        for (size_t i = 0; r >= 0 && spec->retval && i < roots->n; i++)
+        for (size_t i = 0; r >= 0 && flag_of(kind, spec) && i < roots->n; i++)
                 r = strv_add(&all, roots->items[i]);
         if (r < 0)
                 return r;
         strv_sort_unique(&all);
         if (n > VALUE_PROBES_MAX || all.n > VALUE_PROBES_MAX)
                 return refusal_set(refusal, REFUSAL_INVALID_SPEC,
-                                   json_pack("{ss}", "field", "retval_functions"),
-                                   "what functions return is recorded by a probe of each on this "
-                                   "kernel, of at most %d, and these are %zu: name fewer with "
-                                   "--retval=FUNCTION.",
-                                   VALUE_PROBES_MAX, MAX(n, all.n));
+                                   json_pack("{ss}", "field", kinds[kind].field),
+                                   "%s functions is recorded by a probe of each on this kernel, of "
+                                   "at most %d, and these are %zu: name fewer with %s=FUNCTION.",
+                                   kinds[kind].what, VALUE_PROBES_MAX, MAX(n, all.n),
+                                   kinds[kind].option);
         *ret = TAKE(all, (Strv){});
         return 0;
 }
@@ -122,13 +152,11 @@ static void read_why(const Tracefs *fs, int error, char ret[static WHY_MAX]) {
                 (void) snprintf(ret, WHY_MAX, "%s", origin_text(error));
 }
 
-static int make_line(char **ret, const char *session, size_t form, size_t i, const char *function,
-                     char name[static EVENT_WORD_MAX + 1]) {
+static int make_line(char **ret, const char *session, const Form *form, size_t i,
+                     const char *function, char name[static EVENT_WORD_MAX + 1]) {
         (void) snprintf(name, EVENT_WORD_MAX + 1, "ftraced_%016" PRIx64 "_%c%zu",
-                        hash_bytes(HASH_BYTES_FIRST, session, strlen(session)), forms[form].letter,
-                        i);
-        return asprintf(ret, "%s:" SYSTEM "/%s %s%s ret=$retval", forms[form].type, name, function,
-                        forms[form].suffix) < 0
+                        hash_bytes(HASH_BYTES_FIRST, session, strlen(session)), form->letter, i);
+        return asprintf(ret, "%s:" SYSTEM "/%s %s%s", form->type, name, function, form->rest) < 0
                        ? -ENOMEM
                        : 0;
 }
@@ -149,16 +177,16 @@ static int try_line(const Tracefs *fs, Ledger *l, const char *session, const cha
 }
 
 /* *@form: where to begin, and which one it was. */
-static int make_one(Plan *p, const Tracefs *fs, Ledger *l, const char *session, size_t *form,
-                    size_t i, const char *function, Strv *ret_events) {
+static int make_one(ValueKind kind, Plan *p, const Tracefs *fs, Ledger *l, const char *session,
+                    size_t *form, size_t i, const char *function, Strv *ret_events) {
+        size_t k = p->is_dry && !has_fprobes(fs) ? kinds[kind].n_forms - 1 : *form;
         char name[EVENT_WORD_MAX + 1];
         int r = -EINVAL;
 
-        for (size_t k = p->is_dry && !has_fprobes(fs) ? FORM_KRETPROBE : *form;
-             r < 0 && r != -ENOMEM && k < ELEMENTSOF(forms); k++) {
+        for (; r < 0 && r != -ENOMEM && k < kinds[kind].n_forms; k++) {
                 _cleanup_free_ char *line = NULL;
 
-                r = make_line(&line, session, k, i, function, name);
+                r = make_line(&line, session, &kinds[kind].forms[k], i, function, name);
                 if (r >= 0)
                         r = p->is_dry ? plan_add_line(p, l, session, DYNAMIC_EVENTS, line)
                                       : try_line(fs, l, session, line);
@@ -168,34 +196,66 @@ static int make_one(Plan *p, const Tracefs *fs, Ledger *l, const char *session, 
         return r < 0 ? r : strv_addf(ret_events, SYSTEM ":%s:%s", name, function);
 }
 
-int value_probe_make(Plan *p, const Tracefs *fs, Ledger *l, const char *session,
-                     const Strv *functions, const Strv *named, Strv *ret_events, Strv *warnings,
+int value_probe_make(ValueKind kind, Plan *p, const Tracefs *fs, Ledger *l, const char *session,
+                     const Strv *functions, const Spec *spec, Strv *ret_events, Strv *warnings,
                      Refusal *refusal) {
-        size_t form = 0;
-        int r = 0;
+        size_t form = 0, n_made = 0;
 
         for (size_t i = 0; i < functions->n; i++) {
                 const char *function = functions->items[i];
                 char why[WHY_MAX];
+                int r = make_one(kind, p, fs, l, session, &form, i, function, ret_events);
 
-                r = make_one(p, fs, l, session, &form, i, function, ret_events);
                 if (r == -ENOMEM || ledger_is_stale(l))
                         return r;
+                n_made += r >= 0;
                 if (r >= 0)
                         continue;
                 read_why(fs, r, why);
-                if (strv_contains(named, function) || (i + 1 == functions->n && ret_events->n == 0))
-                        return refusal_set(
-                                refusal, REFUSAL_NOT_SUPPORTED, json_pack("{ss}", "what", "retval"),
-                                "what %s returns cannot be recorded: the kernel does not "
-                                "take a probe of it: %s. Name others with "
-                                "--retval=FUNCTION.",
-                                function, why);
-                r = strv_addf(warnings, "what %s returns is not recorded: %s", function, why);
+                if (strv_contains(list_of(kind, spec), function) ||
+                    (i + 1 == functions->n && n_made == 0))
+                        return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
+                                           json_pack("{ss}", "what", kinds[kind].option + 2),
+                                           "%s %s cannot be recorded: the kernel does not take a "
+                                           "probe of it: %s. Name others with %s=FUNCTION.",
+                                           kinds[kind].what, function, why, kinds[kind].option);
+                r = strv_addf(warnings, "%s %s is not recorded: %s", kinds[kind].what, function,
+                              why);
                 if (r < 0)
                         return r;
         }
         return 0;
+}
+
+int value_probe_make_event(Plan *p, const Tracefs *fs, Ledger *l, const char *session,
+                           const char *function, const char *name, Refusal *refusal) {
+        static const struct {
+                const char *type, *rest;
+        } ways[] = {
+                { "f1024", "%return ret=$retval" },
+                { "f", "%return ret=$retval" },
+                { "r1024", " ret=$retval:s32" },
+        };
+        char why[WHY_MAX];
+        int r = -EINVAL;
+
+        for (size_t i = has_fprobes(fs) ? 0 : ELEMENTSOF(ways) - 1;
+             r < 0 && r != -ENOMEM && i < ELEMENTSOF(ways); i++) {
+                _cleanup_free_ char *line = NULL;
+
+                if (asprintf(&line, "%s:" SYSTEM "/%s %s%s", ways[i].type, name, function,
+                             ways[i].rest) < 0)
+                        return -ENOMEM;
+                r = p->is_dry ? plan_add_line(p, l, session, DYNAMIC_EVENTS, line)
+                              : try_line(fs, l, session, line);
+        }
+        if (r >= 0 || r == -ENOMEM || ledger_is_stale(l))
+                return MIN(r, 0);
+        read_why(fs, r, why);
+        return refusal_set(refusal, REFUSAL_NOT_SUPPORTED, json_pack("{ss}", "what", "on-return"),
+                           "return:%s cannot be a trigger: the kernel does not take a probe of it: "
+                           "%s.",
+                           function, why);
 }
 
 int value_probe_plan(Plan *p, Ledger *l, const char *session, const Instance *i,

@@ -31,7 +31,8 @@ static void answers_done(Admission *a) {
         strv_done(&a->threads);
         strv_done(&a->overridden);
         strv_done(&a->warnings);
-        strv_done(&a->values);
+        for (ValueKind k = 0; k < _VALUE_KIND_N; k++)
+                strv_done(&a->values[k]);
         strv_done(&a->value_events);
 }
 
@@ -73,8 +74,9 @@ static int admit_spec(const Controller *c, const SessionMeta *m, const MemoryUse
                 r = admit_together(spec, &a->roots, &a->notrace, refusal);
         if (r == 0)
                 r = admit_capabilities(&c->fs, spec, refusal);
-        if (r == 0)
-                r = value_probe_choose(&c->functions, &c->fs, spec, &a->roots, &a->values, refusal);
+        for (ValueKind k = 0; r == 0 && k < _VALUE_KIND_N; k++)
+                r = value_probe_choose(k, &c->functions, &c->fs, spec, &a->roots, &a->values[k],
+                                       refusal);
         if (r == 0)
                 r = admit_triggers(c, spec, refusal);
         if (r == 0)
@@ -141,7 +143,7 @@ static int shorten(const Controller *c, const Spec *spec, Admission *a) {
 static int leave_handlers_out(const Controller *c, Admission *a) {
         int r = 0;
 
-        if (a->values.n > 0 && !a->has_instances)
+        if (a->values[VALUE_ARGUMENTS].n + a->values[VALUE_RETURNED].n > 0 && !a->has_instances)
                 r = value_probe_find_handlers(&c->functions, &c->fs, &a->notrace);
         strv_sort_unique(&a->notrace);
         return r;

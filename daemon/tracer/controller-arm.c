@@ -65,9 +65,14 @@ static int plan_shared(const Tracer *t, Plan *p, const SessionMeta *m, const Adm
 }
 
 int tracer_make_values(Tracer *t, Plan *p, const SessionMeta *m, Admission *a, Refusal *refusal) {
+        int r = 0;
+
         strv_done(&a->value_events);
-        return value_probe_make(p, &t->c->fs, t->c->ledger, t->claim->session, &a->values,
-                                &m->spec.retval_functions, &a->value_events, &a->warnings, refusal);
+        for (ValueKind k = 0; r == 0 && k < _VALUE_KIND_N; k++)
+                r = value_probe_make(k, p, &t->c->fs, t->c->ledger, t->claim->session,
+                                     &a->values[k], &m->spec, &a->value_events, &a->warnings,
+                                     refusal);
+        return r;
 }
 
 int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
@@ -119,7 +124,7 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                         .hooks = t->waits    ? &a->waiting
                                  : is_listed ? &listed
                                              : &a->lean.hooks,
-                        .args = m->spec.args });
+                        .args = m->spec.args || m->spec.args_functions.n > 0 });
         if (r >= 0)
                 r = event_set_plan(&m->spec, &a->threads, t->instance, p, &c->fs, c->ledger,
                                    session);
@@ -269,8 +274,8 @@ int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
         m->roots = TAKE(new_roots, (Strv){});
         strv_done(&m->notrace);
         m->notrace = TAKE(new_notrace, (Strv){});
-        strv_done(&m->retval_events);
-        m->retval_events = TAKE(values, (Strv){});
+        strv_done(&m->probe_events);
+        m->probe_events = TAKE(values, (Strv){});
         strv_done(&m->neighbours);
         m->neighbours = TAKE(neighbours, (Strv){});
         free(m->instance);

@@ -86,32 +86,32 @@ static int add_foreign_of_file(Playback *p, const DatFile *file) {
 }
 
 /* One that cannot be parsed costs values, nothing else. */
-static int add_returns(Playback *p, const EventChoice *e, const char *format) {
-        int r = returns_add(p->returns, e->name, e->filter, format);
+static int add_values(Playback *p, const EventChoice *e, const char *format) {
+        int r = values_add(p->values, e->name, e->filter, format);
 
         return r == FORMATS_E_INVALID ? 0 : r;
 }
 
-static int add_returns_of_file(Playback *p, const DatFile *file) {
+static int add_values_of_file(Playback *p, const DatFile *file) {
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < dat_file_n_formats(file); i++) {
                 EventChoice e;
 
                 if (event_choice_from_path(&e, dat_file_format_path(file, i)) &&
-                    returns_takes(e.system, e.name))
-                        r = add_returns(p, &e, dat_file_format_text(file, i));
+                    values_takes(e.system, e.name))
+                        r = add_values(p, &e, dat_file_format_text(file, i));
         }
         return r;
 }
 
-static int open_returns(Playback *p) {
+static int open_values(Playback *p) {
         const DatFile *file = dat_file_of_dir(p->dir);
-        const Strv *events = &p->meta->retval_events;
-        int r = returns_new(&p->returns, &p->formats, p->functions);
+        const Strv *events = &p->meta->probe_events;
+        int r = values_new(&p->values, &p->formats, p->functions);
 
         if (r >= 0 && file)
-                r = add_returns_of_file(p, file);
+                r = add_values_of_file(p, file);
         for (size_t i = 0; r >= 0 && i < events->n; i++) {
                 _cleanup_free_ char *text = NULL;
                 char path[EVENT_PATH_MAX];
@@ -123,12 +123,12 @@ static int open_returns(Playback *p) {
                 event_choice_path(path, &e, "format");
                 r = session_dir_read_tracing(p->dir, path, &text, &n);
                 if (r >= 0)
-                        r = add_returns(p, &e, text);
+                        r = add_values(p, &e, text);
                 else if (r == -ENOENT)
                         r = 0;
         }
-        if (r >= 0 && returns_n(p->returns) == 0)
-                p->returns = returns_free(p->returns);
+        if (r >= 0 && values_n(p->values) == 0)
+                p->values = values_free(p->values);
         return r;
 }
 
@@ -218,7 +218,7 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
         r = open_foreign(p);
         if (r < 0)
                 return r;
-        r = open_returns(p);
+        r = open_values(p);
         if (r < 0)
                 return r;
         r = stream_open(&p->stream, dir, &p->formats);
@@ -232,7 +232,7 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
         if (r < 0)
                 return r;
         steps_set_foreign(p->steps, p->foreign);
-        steps_set_returns(p->steps, p->returns);
+        steps_set_values(p->steps, p->values);
         *ret = TAKE_PTR(p);
         return 0;
 }
@@ -287,7 +287,8 @@ int playback_filter(Playback *p, const FilterSpec *spec, char **ret_problem) {
 
         if (filter_spec_is_empty(spec))
                 return 0;
-        if (spec->keep_failed && p->formats.exit.retval.size == 0 && !p->returns)
+        if (spec->keep_failed && p->formats.exit.retval.size == 0 &&
+            !(p->values && values_have_returns(p->values)))
                 return unreadable(ret_problem, "",
                                   "what calls return is not in it; record with --retval", "");
         r = filter_new(&p->filter, spec);
@@ -316,7 +317,7 @@ Playback *playback_free(Playback *p) {
         filter_free(p->filter);
         steps_free(p->steps);
         stream_free(p->stream);
-        returns_free(p->returns);
+        values_free(p->values);
         functions_free(p->functions);
         prototypes_free(p->prototypes);
         foreign_free(p->foreign);

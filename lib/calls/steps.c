@@ -22,8 +22,8 @@ struct Steps {
         Functions *functions;
         const Tasks *tasks;
         Foreign *foreign;              /* may be NULL */
-        Returns *returns;              /* the same */
-        uint64_t args[EVENT_ARGS_MAX]; /* of a step with returns, which looks farther ahead */
+        Values *values;                /* the same */
+        uint64_t args[EVENT_ARGS_MAX]; /* of a step with values, which looks farther ahead */
         bool has_retval;
         StepsKeep keep;
         Stacks *trees; /* NULL: nobody asks for them */
@@ -72,26 +72,26 @@ static inline int fill_return(const Steps *s, Step *step, const Event *exit) {
         step->has_retval = s->has_retval;
         if (_unlikely_(s->has_retval))
                 step->retval = exit->retval;
-        return _unlikely_(s->returns != NULL) && !s->has_retval
-                       ? returns_leave(s->returns, exit, step)
-                       : 0;
+        return _unlikely_(s->values != NULL) && !s->has_retval ? values_leave(s->values, exit, step)
+                                                               : 0;
 }
 
 /*
- * The next event of the CPU, behind those that tell what calls return, which are taken out.  Behind them
+ * The next event of the CPU, behind those that tell values, which are taken out.  Behind them
  * neither the entry nor its arguments are there any more: @e and @step get copies.
  */
-static _cold_ int take_returns(Steps *s, Event *e, Step *step, const Event **ret) {
+static _cold_ int take_values(Steps *s, Event *e, Step *step, const Event **ret) {
         const Event *next = stream_peek_same_cpu(s->stream);
-        int r = returns_enter(s->returns, e);
+        int r;
 
         if (step->n_args > 0) {
                 memcpy(s->args, step->args, step->n_args * sizeof(*s->args));
                 step->args = s->args;
         }
+        r = values_enter(s->values, e, step);
         while (r >= 0 && next && next->pid == e->pid && !next->missed &&
-               returns_knows(s->returns, next)) {
-                r = returns_note(s->returns, next);
+               values_knows(s->values, next)) {
+                r = values_note(s->values, next, step);
                 if (r >= 0)
                         r = stream_drop_same_cpu(s->stream);
                 next = stream_peek_same_cpu(s->stream);
@@ -130,10 +130,10 @@ static int fill_step(Steps *s, const Event *e, Step *ret) {
                 ret->args = e->payload;
                 ret->n_args = e->n_args;
         }
-        if (_unlikely_(s->returns != NULL)) {
+        if (_unlikely_(s->values != NULL)) {
                 copy = *e;
                 e = &copy;
-                r = take_returns(s, &copy, ret, &next);
+                r = take_values(s, &copy, ret, &next);
                 if (r < 0)
                         return r;
         } else
@@ -180,8 +180,8 @@ static inline int next_step(Steps *s, uint64_t until_ns, Step *ret) {
                         if (_unlikely_(event->missed)) {
                                 s->kept = event;
                                 s->n_lost++;
-                                if (s->returns)
-                                        returns_forget(s->returns);
+                                if (s->values)
+                                        values_forget(s->values);
                                 *ret = (Step){
                                         .kind = STEP_LOST,
                                         .cpu = event->cpu,
@@ -191,8 +191,8 @@ static inline int next_step(Steps *s, uint64_t until_ns, Step *ret) {
                                 return 1;
                         }
                 }
-                if (_unlikely_(s->returns != NULL) && returns_knows(s->returns, event)) {
-                        r = returns_note(s->returns, event);
+                if (_unlikely_(s->values != NULL) && values_knows(s->values, event)) {
+                        r = values_note(s->values, event, NULL);
                         if (r < 0)
                                 return r;
                         continue;
@@ -217,16 +217,16 @@ static _cold_ int next_joined(Steps *s, uint64_t until_ns, Step *ret) {
                 Step step = {};
                 int r;
 
-                if (returns_pop(s->returns, ret))
+                if (values_pop(s->values, ret))
                         return 1;
                 r = next_step(s, until_ns, &step);
                 if (r < 0)
                         return r;
                 if (r == 0) {
-                        returns_flush(s->returns);
-                        return returns_pop(s->returns, ret);
+                        values_forget(s->values);
+                        return values_pop(s->values, ret);
                 }
-                r = returns_push(s->returns, &step);
+                r = values_push(s->values, &step);
                 if (r > 0)
                         *ret = step;
                 if (r != 0)
@@ -235,8 +235,8 @@ static _cold_ int next_joined(Steps *s, uint64_t until_ns, Step *ret) {
 }
 
 int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
-        return _unlikely_(s->returns != NULL) ? next_joined(s, until_ns, ret)
-                                              : next_step(s, until_ns, ret);
+        return _unlikely_(s->values != NULL) ? next_joined(s, until_ns, ret)
+                                             : next_step(s, until_ns, ret);
 }
 
 int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *tasks,
@@ -268,8 +268,8 @@ void steps_set_foreign(Steps *s, Foreign *foreign) {
         s->foreign = foreign;
 }
 
-void steps_set_returns(Steps *s, Returns *returns) {
-        s->returns = returns;
+void steps_set_values(Steps *s, Values *values) {
+        s->values = values;
 }
 
 Steps *steps_free(Steps *s) {

@@ -121,7 +121,7 @@ static const JsonField meta_fields[] = {
         NUMBER(SessionMeta, learned_ns, U64, INT64_MAX),
         OPTIONAL(learned_calls, U64, INT64_MAX),
         NUMBER(SessionMeta, narrowed_ns, U64, INT64_MAX),
-        LIST(retval_events, SPEC_MAX_RETVAL, EVENT_CHOICE_MAX, .flags = JSON_FIELD_OMIT,
+        LIST(probe_events, 2 * SPEC_MAX_VALUES, EVENT_CHOICE_MAX, .flags = JSON_FIELD_OMIT,
              .is_valid = event_choice_is_valid),
         JSON_FIELD(SessionMeta, learns, BOOL),
         NUMBER(SessionMeta, arm_ns, U64, INT64_MAX),
@@ -418,7 +418,7 @@ int session_meta_get_events(const SessionMeta *m, Strv *ret) {
 
         for (size_t i = 0; r >= 0 && i < m->spec.events.n; i++)
                 r = strv_add(ret, m->spec.events.items[i]);
-        for (size_t i = 0; r >= 0 && i < m->retval_events.n; i++)
-                r = strv_add(ret, m->retval_events.items[i]);
+        for (size_t i = 0; r >= 0 && i < m->probe_events.n; i++)
+                r = strv_add(ret, m->probe_events.items[i]);
         return r;
 }

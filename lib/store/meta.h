@@ -125,9 +125,9 @@ typedef struct SessionMeta {
         uint64_t learned_calls; /* of the roots, from which; 0: not known */
         uint64_t narrowed_ns; /* since when on the trace clock only these; 0: from the beginning */
         HookChanges hook_changes; /* while it recorded */
-        Strv retval_events; /* "SYSTEM:NAME:FUNCTION" of what tells what that returns (calls/returns.h) */
-        bool learns;        /* what is seen under the roots is learned for lean */
-        uint64_t arm_ns;         /* how long programming took */
+        Strv probe_events; /* "SYSTEM:NAME:FUNCTION" of what tells values of that (calls/values.h) */
+        bool learns;       /* what is seen under the roots is learned for lean */
+        uint64_t arm_ns;   /* how long programming took */
         uint64_t first_sequence; /* of a ring: the first that is kept; dropped ones came before */
         uint64_t bytes_dropped;  /* by the ring, in segments */
         bool pinned;             /* not to be removed */

@@ -66,6 +66,9 @@ is '--keep-failed keeps those that failed' "$(count_roots udp_sendmsg "$work/fai
 ftracectl report -O nofuncgraph-retval root >"$work/text" 2>"$err"
 is 'they can be left out' "$(grep -cE 'ret=|\* = ' "$work/text")" 0
 exits 'it is complete' 0 ftracectl verify root
+exits 'the calls that failed are kept apart' 0 ftracectl keep --store "$store" -n kept --keep-failed root
+ftracectl report --store "$store" kept >"$work/text" 2>"$err"
+is 'with their values' "$(grep -cE '/\* udp_sendmsg (ret=|= )-(90|111) \*/' "$work/text")" 200
 
 if command -v strace >/dev/null; then
         exits 'beside strace' 0 ftracectl start -n strace --retval "$some" udp_sendmsg
@@ -99,6 +102,54 @@ if command -v trace-cmd >/dev/null; then
         ok 'a trace.dat has them, too' test "$(grep -vc null "$work/again")" -ge 199
 fi
 
+# --- arguments -----------------------------------------------------------------------------------
+
+exits 'what the root is given is recorded' 0 ftracectl start -n args --args --retval "$some" udp_sendmsg
+"$udp_errors" 100 >"$work/told"
+stops 'it is stopped' args
+ok 'no probe is left' no_probe
+ftracectl calls --json --function=udp_sendmsg args 2>"$err" >"$work/calls"
+jq -r '.[].args' "$work/calls" | sed -nE 's/^\(sk=0x[0-9a-f]+, msg=0x[0-9a-f]+, len=(0x[0-9a-f]+)\)$/\1/p' |
+        while read -r n; do echo $((n)); done >"$work/got"
+for i in {1..100}; do printf '%s\n' "$i" 65530 1 1; done >"$work/wanted"
+same 'every length is what the caller gave' "$work/wanted" "$work/got"
+values args udp_sendmsg >"$work/got"
+same 'beside every value' "$work/told" "$work/got"
+ftracectl report args >"$work/text" 2>"$err"
+is 'it is drawn as a kernel draws it' "$(grep -cE 'udp_sendmsg\(sk=0x[0-9a-f]+, msg=0x[0-9a-f]+, len=0xfffa\) \{' "$work/text")" 100
+is 'calls are found by both' \
+        "$(ftracectl calls --no-legend --where='ret < 0 && len > 1400' args 2>"$err" | wc -l)" 100
+is 'and by the name of an error' \
+        "$(ftracectl calls --no-legend --where='ret == -ECONNREFUSED || ret == -EMSGSIZE && len < 9' args 2>"$err" | wc -l)" 100
+if [[ ! -e $tracefs/options/funcgraph-args ]]; then
+        exits 'of a function below it' 0 ftracectl start -n below-args --args=ip_make_skb udp_sendmsg
+        "$udp_errors" 20 >/dev/null
+        stops 'it is stopped' below-args
+        ftracectl report below-args >"$work/text" 2>"$err"
+        is 'they are there' "$(grep -cE ' ip_make_skb\(sk=0x[0-9a-f]+, ' "$work/text")" 80
+        is 'of others there are none' "$(grep -c 'udp_sendmsg(sk=' "$work/text")" 0
+fi
+ok 'no probe is left' no_probe
+is_as_before 'the kernel is as it was'
+
+# --- a trigger ------------------------------------------------------------------------------------
+
+exits 'a session waits for an error' 0 ftracectl arm -n error --on='return:udp_sendmsg:ret == -90' --do start "$some" udp_sendmsg
+"$udp_pairs" 5 >/dev/null
+sleep 0.5
+is 'what does not fail does not fire it' "$(session error .state)" armed
+"$udp_errors" 1 >/dev/null
+fired() {
+        [[ $(session error .state) == recording ]]
+}
+ok 'what fails does' wait_until 20 fired
+stops 'it is stopped' error
+ok 'no probe is left' no_probe
+is_as_before 'the kernel is as it was'
+exits 'a filter of what is not there is refused' 2 ftracectl arm -n bad --on='return:udp_sendmsg:len > 3' "$some" udp_sendmsg
+ok 'no probe is left' no_probe
+is_as_before 'the kernel is as it was'
+
 # --- tasks, dry runs, refusals -------------------------------------------------------------------
 
 exits 'one process' 0 ftracectl start -n pid --pid=$$ --retval "$some" udp_sendmsg
@@ -120,7 +171,7 @@ says 'names one like it' 'Did you mean'
 ok 'no probe is left' no_probe
 if [[ -e /sys/kernel/btf/vmlinux && $(uname -r) != 5.* && $(uname -r) != 6.1.* ]]; then
         exits 'a function that returns nothing' 77 ftracectl start --retval=udp_sendmsg,ip_make_skb,kfree "$some" udp_sendmsg
-        says 'is refused in the words of the kernel' 'what kfree returns cannot be recorded: .*void'
+        says 'is refused in the words of the kernel' 'what is returned by kfree cannot be recorded: .*void'
         ok 'no probe is left' no_probe
         is_as_before 'and the kernel is as it was'
 fi

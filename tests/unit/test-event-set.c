@@ -160,8 +160,8 @@ START_TEST(what_a_root_returns_is_told_by_a_probe_that_goes_with_the_session)
                 ck_assert_str_eq(events,
                                  "f1024:ftraced/" VALUES " udp_sendmsg%return ret=$retval\n");
                 fake_expect(k, "events/ftraced/" VALUES "/enable", "1\n");
-                ck_assert_uint_eq(m->retval_events.n, 1);
-                ck_assert_str_eq(m->retval_events.items[0], "ftraced:" VALUES ":udp_sendmsg");
+                ck_assert_uint_eq(m->probe_events.n, 1);
+                ck_assert_str_eq(m->probe_events.items[0], "ftraced:" VALUES ":udp_sendmsg");
                 strv_done(&k->log);
                 ck_assert_int_eq(tracer_disarm(t), 0);
                 fake_expect(k, "events/ftraced/" VALUES "/enable", "0\n");
@@ -190,7 +190,7 @@ START_TEST(a_kernel_that_records_what_calls_return_gets_no_probes)
                 fake_put(k, "options/funcgraph-retval", "0\n");
                 ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
                 fake_expect(k, "dynamic_events", "");
-                ck_assert_uint_eq(m->retval_events.n, 0);
+                ck_assert_uint_eq(m->probe_events.n, 0);
                 ck_assert_int_eq(tracer_disarm(t), 0);
         }
 END_TEST
