@@ -1,6 +1,5 @@
 #!/bin/bash
-# Touches: nothing; reads the recordings in tests/data, runs two ClickHouse servers on loopback, and installs DuckDB below
-# its own directory.
+# Touches: nothing; runs two ClickHouse servers on loopback, and installs DuckDB below its own directory.
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The eight questions of ftraced-fleet(7) have the same answers on two shards of ClickHouse, which were loaded from
