@@ -92,6 +92,17 @@ for port in "${server_ports[@]}"; do
 done
 ok 'what was loaded of it is removed' wait_until 30 eval "[[ \$(ask_server -q 'SELECT count() FROM calls') == $wanted ]]"
 
+head -n 1 "$work/rows/1.tsv" >"$work/none.tsv"
+exits 'a recording without calls is loaded' 0 load "$work/none.tsv"
+is 'and told' "$(cat "$out")" "$work/none.tsv: no calls"
+exits 'one that is not there is not' 1 load "$work/nowhere"
+says 'and told' 'not all of it was loaded'
+CLICKHOUSE_CLIENT=false exits 'without a server nothing is loaded' 1 "$top_srcdir/cli/load-clickhouse" -- "$work/rows/1.tsv"
+days() {
+        ask_server -q "SELECT DISTINCT partition FROM system.parts WHERE active AND table = 'calls_local' ORDER BY partition"
+}
+is 'partitions are days' "$(days | grep -cvxE '[0-9]{4}-[0-9]{2}-[0-9]{2}')" 0
+
 # --- each recording, and what top says of it ----------------------------------------------------------
 
 while IFS=$'\t' read -r host source; do
