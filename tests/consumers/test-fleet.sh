@@ -1,5 +1,5 @@
 #!/bin/bash
-# Touches: nothing; reads the recordings in tests/data, runs two servers on loopback, installs DuckDB below its own directory.
+# Touches: nothing; runs two ClickHouse servers on loopback, and installs DuckDB below its own directory.
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The eight questions of ftraced-fleet(7) have the same answers on two shards of ClickHouse, which were loaded from
@@ -91,6 +91,17 @@ for port in "${server_ports[@]}"; do
         clickhouse-client --host 127.0.0.1 --port "$port" -q "ALTER TABLE calls_local DELETE WHERE host = 'short'"
 done
 ok 'what was loaded of it is removed' wait_until 30 eval "[[ \$(ask_server -q 'SELECT count() FROM calls') == $wanted ]]"
+
+head -n 1 "$work/rows/1.tsv" >"$work/none.tsv"
+exits 'a recording without calls is loaded' 0 load "$work/none.tsv"
+is 'and told' "$(cat "$out")" "$work/none.tsv: no calls"
+exits 'one that is not there is not' 1 load "$work/nowhere"
+says 'and told' 'not all of it was loaded'
+CLICKHOUSE_CLIENT=false exits 'without a server nothing is loaded' 1 "$top_srcdir/cli/load-clickhouse" -- "$work/rows/1.tsv"
+days() {
+        ask_server -q "SELECT DISTINCT partition FROM system.parts WHERE active AND table = 'calls_local' ORDER BY partition"
+}
+is 'partitions are days' "$(days | grep -cvxE '[0-9]{4}-[0-9]{2}-[0-9]{2}')" 0
 
 # --- each recording, and what top says of it ----------------------------------------------------------
 
