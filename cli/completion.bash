@@ -159,7 +159,7 @@ _ftracectl() {
         --cgroup) __ftracectl_offer_files "${cur:-/sys/fs/cgroup/}" -d; return ;;
         --format)
                 if [[ $verb == export ]]; then
-                        COMPREPLY=($(compgen -W 'flame html folded dot csv json ndjson parquet chrome speedscope perfetto' -- "$cur"))
+                        COMPREPLY=($(compgen -W 'flame html folded dot csv json ndjson parquet otlp chrome speedscope perfetto' -- "$cur"))
                 else
                         COMPREPLY=($(compgen -W 'graph indent' -- "$cur"))
                 fi

@@ -140,7 +140,8 @@ static const Verb verbs[] = {
           "FORMAT is flame (a flame graph; of two recordings, the difference), html (a page\n"
           "with everything), folded or dot; chrome, speedscope or perfetto (timelines); csv,\n"
           "json or ndjson (tables of calls); parquet (the same by columns, of any number of\n"
-          "recordings, into FILE or partitions of DIR).  Without -o, writes to standard output.\n",
+          "recordings, into FILE or partitions of DIR); otlp (spans of requests).  Without -o,\n"
+          "writes to standard output.\n",
           OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, MANY,
           verb_export },
         { "remove", "SESSION...", "remove sessions and their data", NULL, 0, 1, MANY, verb_remove },

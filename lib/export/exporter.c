@@ -8,9 +8,19 @@
 #include "export/exporter.h"
 
 const Exporter *const exporters[] = {
-        &exporter_flame,      &exporter_html,     &exporter_folded,  &exporter_dot,
-        &exporter_csv,        &exporter_json,     &exporter_ndjson,  &exporter_chrome,
-        &exporter_speedscope, &exporter_perfetto, &exporter_parquet, NULL,
+        &exporter_flame,
+        &exporter_html,
+        &exporter_folded,
+        &exporter_dot,
+        &exporter_csv,
+        &exporter_json,
+        &exporter_ndjson,
+        &exporter_chrome,
+        &exporter_speedscope,
+        &exporter_perfetto,
+        &exporter_parquet,
+        &exporter_otlp,
+        NULL,
 };
 
 const Exporter *exporter_find(const char *name) {
@@ -36,7 +46,10 @@ static int begin_source(Export *e) {
                 return r;
         if (e->state->info->is_sparse)
                 pairing_set_sparse(e->pairing);
-        if (exporter->has_tree)
+        e->state->contexts = trace_contexts_free(e->state->contexts);
+        if (exporter->has_contexts)
+                r = trace_contexts_new(&e->state->contexts);
+        if (r >= 0 && exporter->has_tree)
                 r = call_tree_new(&e->state->tree, e->pairing);
         if (r >= 0 && exporter->span)
                 r = spans_new(&e->spans, e->pairing, exporter->span, e->state);
@@ -83,6 +96,8 @@ int export_step(Export *e, const Step *step) {
                 s->n_losses++;
                 s->n_lost += step->n_lost;
         }
+        if (r >= 0 && s->contexts)
+                r = trace_contexts_step(s->contexts, step);
         if (r >= 0 && e->exporter->step)
                 r = e->exporter->step(s, step);
         if (r >= 0)
@@ -120,13 +135,26 @@ int export_finish(Export *e) {
         return r < 0 ? r : e->state->out->error;
 }
 
+const TraceContext *export_context_of(const ExportState *s, const Call *call) {
+        const Frame *root = call->is_root ? call->frame : &call->stack->frames[0];
+
+        return trace_contexts_find(s->contexts, call->stack->key, root->start_ns);
+}
+
+uint64_t export_n_left_out(const Export *e, uint64_t *ret_n_all) {
+        *ret_n_all = e->state->n_roots;
+        return e->state->n_left_out;
+}
+
 Export *export_free(Export *e) {
         if (!e)
                 return NULL;
         if (e->state && e->exporter->done)
                 e->exporter->done(e->state);
-        if (e->state)
+        if (e->state) {
                 call_tree_free(e->state->tree);
+                trace_contexts_free(e->state->contexts);
+        }
         free(e->state);
         spans_free(e->spans);
         pairing_free(e->pairing);

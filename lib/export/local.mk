@@ -15,6 +15,7 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/html.c \
 	%D%/intern.c \
 	%D%/intern.h \
+	%D%/otlp.c \
 	%D%/parquet-beside.c \
 	%D%/parquet-beside.h \
 	%D%/parquet-calls.c \

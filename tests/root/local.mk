@@ -30,6 +30,7 @@ root_tests += \
 	%D%/test-options.sh \
 	%D%/test-package.sh \
 	%D%/test-put-back.sh \
+	%D%/test-requests.sh \
 	%D%/test-restart.sh \
 	%D%/test-rotation.sh \
 	%D%/test-schedule.sh \

@@ -5,5 +5,5 @@ unit_tests += %D%/test-escape %D%/test-spans %D%/test-exporter
 %C%_test_escape_LDADD    = $(export_libs) $(CHECK_LIBS)
 %C%_test_spans_CFLAGS    = $(export_test_cflags)
 %C%_test_spans_LDADD     = $(export_libs) $(CHECK_LIBS)
-%C%_test_exporter_CFLAGS = $(export_test_cflags)
+%C%_test_exporter_CFLAGS = $(export_test_cflags) $(JANSSON_CFLAGS)
 %C%_test_exporter_LDADD  = $(export_libs) $(CHECK_LIBS)

@@ -7,3 +7,6 @@ noinst_PROGRAMS += %D%/markers
 
 noinst_PROGRAMS += %D%/bystander
 %C%_bystander_SOURCES = %D%/bystander.c
+
+noinst_PROGRAMS += %D%/requests
+%C%_requests_SOURCES = %D%/requests.c
