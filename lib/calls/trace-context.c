@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "calls/trace-context.h"
 
+#define COUNT_BORROWED 0xff
 #define FLAGS_OF_INTERRUPTS                                                                        \
         0x58 /* linux 6.12 include/linux/trace_events.h: NMI, HARDIRQ, SOFTIRQ */
 
@@ -97,8 +98,14 @@ int trace_context_parse(TraceContext *ret, const char *text) {
         return 0;
 }
 
+/*
+ * Of a uprobe, which is met in the task, flags are no flags: the kernel takes one off the count for
+ * tracepoints, which disable preemption, and what had been 0 borrows from the flags (linux 6.12
+ * kernel/trace/trace_events.c, trace_event_buffer_reserve(); include/linux/trace_events.h,
+ * tracing_gen_ctx_dec()).
+ */
 static bool is_of_interrupt(const Step *step) {
-        return (step->flags & FLAGS_OF_INTERRUPTS) != 0;
+        return step->preempt_count != COUNT_BORROWED && (step->flags & FLAGS_OF_INTERRUPTS) != 0;
 }
 
 static bool is_exit(const Step *step) {

@@ -135,12 +135,6 @@ int export_finish(Export *e) {
         return r < 0 ? r : e->state->out->error;
 }
 
-const TraceContext *export_context_of(const ExportState *s, const Call *call) {
-        const Frame *root = call->is_root ? call->frame : &call->stack->frames[0];
-
-        return trace_contexts_find(s->contexts, call->stack->key, root->start_ns);
-}
-
 uint64_t export_n_left_out(const Export *e, uint64_t *ret_n_all) {
         *ret_n_all = e->state->n_roots;
         return e->state->n_left_out;

@@ -98,7 +98,11 @@ extern const Exporter exporter_otlp;
 
 /* What @call's tree belongs to, for a call or end_call(), of an exporter that has_contexts; borrowed until the
  * next step; NULL: nobody said. */
-const TraceContext *export_context_of(const ExportState *s, const Call *call);
+static inline const TraceContext *export_context_of(const ExportState *s, const Call *call) {
+        const Frame *root = call->is_root ? call->frame : &call->stack->frames[0];
+
+        return trace_contexts_find(s->contexts, call->stack->key, root->start_ns);
+}
 
 /*
  * Export: steps on their way to an exporter

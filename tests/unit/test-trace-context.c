@@ -159,6 +159,21 @@ START_TEST(a_broken_one_and_an_exit_end_it_and_an_interrupt_does_not)
         }
 END_TEST
 
+START_TEST(a_uprobe_counts_although_its_flags_look_like_an_interrupts)
+        {
+                Step s = step_of(STEP_OTHER, NULL, 0);
+
+                setup();
+                s.pid = 7;
+                s.timestamp_ns = 100;
+                s.text = "request: (5555555556d0) traceparent=\"00-" TRACE_A "-" SPAN "-01\"";
+                s.flags = s.preempt_count = 0xff;
+                ck_assert_int_eq(trace_contexts_step(contexts, &s), 0);
+                expect(7, 100, TRACE_A);
+                teardown();
+        }
+END_TEST
+
 START_TEST(an_idle_task_is_another_one_on_each_cpu_and_a_task_may_get_its_name_later)
         {
                 Step named = step_of(STEP_TASK, NULL, 0);
@@ -191,5 +206,6 @@ UNIT_MAIN("trace-context", a_traceparent_is_read_wherever_it_stands, an_empty_on
           what_is_not_by_the_letter_is_no_context, other_words_and_names_of_tasks_say_nothing,
           a_context_holds_for_its_task_until_another_one_or_an_end,
           a_broken_one_and_an_exit_end_it_and_an_interrupt_does_not,
+          a_uprobe_counts_although_its_flags_look_like_an_interrupts,
           an_idle_task_is_another_one_on_each_cpu_and_a_task_may_get_its_name_later,
           memory_is_bounded_and_what_was_forgotten_is_none)
