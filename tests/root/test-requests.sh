@@ -6,6 +6,7 @@
 #
 # A program writes to a trace_marker which request it works at, and the calls that it makes meanwhile are
 # exported as spans of that request, those of another process at the same time as spans of the other one's.
+# Only here: the files that a program writes to, who may, and a uprobe.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
 

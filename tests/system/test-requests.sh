@@ -4,6 +4,7 @@
 #
 # Whose request a call belongs to is what the last marker of its task said before it began, as counted from the
 # text of the recording, whatever filters leave out; what cannot be exported is refused with the reason.
+# Only here: each filter, a fetched trace.dat, and what is refused.
 . "$(dirname "$0")/../functions.sh"
 requires jq python3
 
@@ -39,7 +40,7 @@ says 'what belongs to none is counted' '[1-9][0-9]* of [1-9][0-9]* outermost cal
 ok 'the text has calls of several requests' test "$(cut -d' ' -f1 "$work/wanted" | uniq | wc -l)" -gt 4
 is 'each call is a span of what its task said last' "$(spans_of "$work/otlp")" "$(cat "$work/wanted")"
 
-for filter in --root=udp_sendmsg --slowest=9 --task=requests --keep-slower=1us --nth-trace=3 --depth=1 --fold=irq; do
+for filter in --root=udp_sendmsg --slowest=9 --task=requests --keep-slower=1us --nth=3 --depth=1 --fold=irq; do
         exits "$filter: requests are exported" 0 \
                 ftracectl export --store "$data" $recording --format=otlp $filter -o "$work/some"
         jq -c '.resourceSpans[].scopeSpans[].spans[] | [.traceId, .parentSpanId, .spanId, .name]' "$work/some" |
