@@ -88,7 +88,7 @@ static int copy_all_tracing(Excerpt *e) {
                 char path[EVENT_PATH_MAX];
                 EventChoice event;
 
-                if (!event_choice_parse(&event, events.items[i]))
+                if (!event_choice_parse(&event, events.items[i]) || event_choice_is_marker(&event))
                         continue;
                 event_choice_path(path, &event, "format");
                 r = copy_tracing(e, path);

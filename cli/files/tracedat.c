@@ -126,7 +126,7 @@ static int read_formats(Work *w) {
                 char path[EVENT_PATH_MAX];
                 EventChoice e;
 
-                if (!event_choice_parse(&e, events.items[i]))
+                if (!event_choice_parse(&e, events.items[i]) || event_choice_is_marker(&e))
                         continue;
                 event_choice_path(path, &e, "format");
                 r = add_format(w, path, false);

@@ -120,6 +120,10 @@ int reading_open(Reading *ret, const Options *o, const char *word) {
         return display_status(e > 0 ? DRAWING_E_UNREADABLE : e, ret->source->meta, o, problem);
 }
 
+void reading_keep_contexts(Reading *r) {
+        r->filtering.spec.keep_contexts = true;
+}
+
 int reading_next(Reading *r, Step *ret) {
         int e;
 

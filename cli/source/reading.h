@@ -29,6 +29,8 @@ int reading_open(Reading *ret, const Options *o, const char *word);
 /* The same for who has another way to read a recording: of one there is no playback, and only a text gives
  * steps. */
 int reading_find(Reading *ret, const Options *o, const char *word);
+/* Before the first step: events that say whose request a task works at are passed on, whatever is asked for. */
+void reading_keep_contexts(Reading *r);
 /* 1: @ret is the next step; 0: there are no more; a negative exit status, after having said why. */
 int reading_next(Reading *r, Step *ret);
 /* Says what was skipped, damaged or lost; an exit status: STATUS_FAILED after damage of a text,

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -17,6 +18,7 @@
 #include "daemon/instances/event-set.h"
 #include "store/event-choice.h"
 
+#define COPY_MARKERS "options/copy_trace_marker"
 #define EVENT_LIST_MAX ((size_t) 4 << 20)
 #define FILTER_TEXT_MAX ((size_t) 64 << 10)
 
@@ -60,11 +62,42 @@ int admit_events(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
                                            json_pack("{ss}", "field", "events"),
                                            "\"%s\" is not SYSTEM:NAME or SYSTEM:NAME:FILTER.",
                                            name_quote(quoted, spec->events.items[i]));
+                if (event_choice_is_marker(&e) && e.filter)
+                        return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                           json_pack("{ss}", "field", "events"),
+                                           "ftrace:print takes no filter: markers are recorded as "
+                                           "they are written, or not at all.");
+                if (event_choice_is_marker(&e))
+                        continue;
                 event_choice_path(path, &e, "enable");
                 if (faccessat(fs->fd, path, F_OK, 0) < 0)
                         r = refuse_no_event(fs, e.system, e.name, refusal);
         }
         return r;
+}
+
+int admit_markers(const Tracefs *fs, const Spec *spec, const char *session, bool has_instances,
+                  Refusal *refusal) {
+        bool is_wanted = false;
+        struct utsname u;
+
+        for (size_t i = 0; i < spec->events.n; i++) {
+                EventChoice e;
+
+                is_wanted |=
+                        event_choice_parse(&e, spec->events.items[i]) && event_choice_is_marker(&e);
+        }
+        if (!is_wanted || !has_instances || faccessat(fs->fd, COPY_MARKERS, F_OK, 0) >= 0)
+                return 0;
+        if (uname(&u) < 0)
+                return ORIGIN(-errno);
+        return refusal_set(
+                refusal, REFUSAL_NOT_SUPPORTED, json_pack("{ss}", "what", "ftrace:print"),
+                "--event=ftrace:print: this kernel (%s) does not copy what is written to "
+                "%s/trace_marker into a session's own buffer. Linux can since 6.15; here "
+                "%s/" COPY_MARKERS " is missing. Without this event, a session has what is "
+                "written to its own file: %s/instances/" INSTANCE_PREFIX "%s/trace_marker.",
+                u.release, fs->path, fs->path, fs->path, session);
 }
 
 /* @file of the buffer says @value once @text was written to it. */
@@ -82,6 +115,12 @@ static int plan_event(const EventChoice *e, Instance *i, Plan *p, const Tracefs 
         char path[EVENT_PATH_MAX];
         int r;
 
+        if (event_choice_is_marker(e)) {
+                r = plan_own(i, p, fs, l, session, "options/markers", "1", NULL);
+                return r >= 0 && instance_name(i)
+                               ? plan_own(i, p, fs, l, session, COPY_MARKERS, "1", NULL)
+                               : r;
+        }
         event_choice_path(path, e, "filter");
         r = e->filter ? plan_own(i, p, fs, l, session, path, e->filter, NULL)
                       : plan_own(i, p, fs, l, session, path, "none", "0");

@@ -10,6 +10,9 @@
  * kernel has it (linux 6.1 kernel/trace/trace_events.c, event_filter_pid_sched_switch_probe_pre()).
  * Who joins them later is added as to set_ftrace_pid (daemon/instances/task-filter.h).
  *
+ * Markers (ftrace:print) are no event that is switched on: those of the top level's trace_marker come into an
+ * instance by options/copy_trace_marker.
+ *
  * Arguments and return values depend on how the kernel was built.  Arguments are recorded while the
  * option funcgraph-args is on; what calls return is recorded by every kernel that can, and the
  * option funcgraph-retval is about its `trace` file alone.
@@ -25,6 +28,11 @@ int admit_events(const Tracefs *fs, const Spec *spec, Refusal *refusal);
 /* Whether events that are told apart by tasks are recorded beside the calls, or may be: values, too
  * (daemon/instances/value-probe.h). */
 bool event_set_is_used(const Spec *spec);
+
+/* Whether markers that the spec asks for can come into the buffer of @session, which is the top level's without
+ * @has_instances.  The same. */
+int admit_markers(const Tracefs *fs, const Spec *spec, const char *session, bool has_instances,
+                  Refusal *refusal);
 /* @threads: that are recorded; none: all. */
 int event_set_plan(const Spec *spec, const Strv *threads, Instance *i, Plan *p, const Tracefs *fs,
                    Ledger *l, const char *session);

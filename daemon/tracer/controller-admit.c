@@ -109,7 +109,9 @@ static int admit_now(Controller *c, const SessionMeta *m, Admission *a, Refusal 
                 return refuse_held(c->arbiter.claims[0], NULL, m->spec.depth, refusal);
         if (c->has_instances < 0 && !a->is_dry)
                 return c->has_instances;
-        r = controller_admit_filter(c, refusal);
+        r = admit_markers(&c->fs, &m->spec, m->name, a->has_instances, refusal);
+        if (r == 0)
+                r = controller_admit_filter(c, refusal);
         if (r == 0)
                 r = controller_own_dirs(c, &ours);
         if (r != 0)

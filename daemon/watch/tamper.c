@@ -471,7 +471,8 @@ static int add_events(Tamper *t, const File *file) {
                 char path[EVENT_PATH_MAX];
                 EventChoice e;
 
-                if (!event_choice_parse(&e, t->config.events->items[i]))
+                if (!event_choice_parse(&e, t->config.events->items[i]) ||
+                    event_choice_is_marker(&e))
                         continue;
                 event_choice_path(path, &e, file->name);
                 r = add_watch(t, file, path, GAP_ALL_CPUS);

@@ -60,7 +60,7 @@ int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const SessionMeta *m,
                 char path[EVENT_PATH_MAX];
                 EventChoice e;
 
-                if (!event_choice_parse(&e, events.items[i]))
+                if (!event_choice_parse(&e, events.items[i]) || event_choice_is_marker(&e))
                         continue;
                 event_choice_path(path, &e, "format");
                 r = copy_files(dir, tracer, &(TracingFile){ path }, 1, ret_path);

@@ -23,6 +23,7 @@
 #include "calls/reorder.h"
 #include "calls/stacks.h"
 #include "calls/tail-sampler.h"
+#include "calls/trace-context.h"
 #include "calls/trees.h"
 
 #define STEPS_MAX 131072 /* that wait for their trees' ends: some 40 MB */
@@ -300,6 +301,10 @@ static int passes_functions(Filter *f, const Step *step, const TreePlace *place)
         return f->functions ? name_set_has(f->functions, step->function) : 1;
 }
 
+static bool is_kept_context(const Filter *f, const Step *step) {
+        return f->spec->keep_contexts && trace_context_is_said(step);
+}
+
 /* 1: it is passed on; 0: not, or it waits; -ENOMEM. */
 static int judge_step(Filter *f, const Step *step) {
         TreePlace place = {};
@@ -308,6 +313,8 @@ static int judge_step(Filter *f, const Step *step) {
 
         if (step->kind == STEP_TASK)
                 r = name_task(f, step);
+        if (is_kept_context(f, step))
+                return f->tail_sampler ? tail_sampler_push(f->tail_sampler, NULL, step) : 1;
         if (r < 0 || !passes_when_and_who(f->spec, step))
                 return r;
         if (step->kind == STEP_LOST || step->kind == STEP_TASK)
@@ -382,6 +389,8 @@ int filter_rank(Filter *f, const StepSource *source) {
 
 /* 1: @ret is filled; 0: nothing can go yet; -ENOMEM. */
 static int hand_on(Filter *f, const Step *step, Step *ret) {
+        if (f->reorder && step->kind == STEP_OTHER && !is_kept_context(f, step))
+                return 0; /* no call */
         if (f->reorder)
                 return reorder_push(f->reorder, step);
         *ret = *step;

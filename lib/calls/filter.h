@@ -15,8 +15,9 @@
  *      notrace, fold, function what is left of the trees
  *      slower                  calls that took at least so long
  *
- * Losses are passed on whatever is asked for, except of other CPUs and times.  What a text does not
- * say whose it is, is of no task and no process.
+ * Losses are passed on whatever is asked for, except of other CPUs and times, and so are, if they are asked
+ * for, all events that say whose request a task works at (calls/trace-context.h): which calls they are about
+ * comes later.  What a text does not say whose it is, is of no task and no process.
  */
 
 #include <stdbool.h>
@@ -59,6 +60,7 @@ typedef struct FilterSpec {
         uint64_t keep_ns;
         const FilterLimits *keep_limits; /* instead of keep_ns; NULL: none */
         bool keep_failed;
+        bool keep_contexts; /* leaves nothing out, so it does not make a spec that is not empty */
 } FilterSpec;
 
 /* Whether a function that returned @retval has failed, as the kernel guesses: a 32 bit one leaves the upper half

@@ -29,6 +29,8 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/steps.h \
 	%D%/tail-sampler.c \
 	%D%/tail-sampler.h \
+	%D%/trace-context.c \
+	%D%/trace-context.h \
 	%D%/trees.c \
 	%D%/trees.h
 calls_libs = %D%/libcalls.a $(decode_libs)

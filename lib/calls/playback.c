@@ -148,7 +148,7 @@ static int open_foreign(Playback *p) {
         for (size_t i = 0; r >= 0 && i < events->n; i++) {
                 EventChoice e;
 
-                if (event_choice_parse(&e, events->items[i]))
+                if (event_choice_parse(&e, events->items[i]) && !event_choice_is_marker(&e))
                         r = add_foreign(p, &e);
         }
         return r;

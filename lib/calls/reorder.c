@@ -71,8 +71,6 @@ int reorder_push(Reorder *h, const Step *step) {
         int r = 0;
 
         h->now_ns = step->timestamp_ns;
-        if (step->kind == STEP_OTHER) /* no call */
-                return 0;
         if (step->kind == STEP_TASK)
                 r = stacks_name_task(h->tasks, step);
         if (step->kind == STEP_LEAF || step->kind == STEP_LEAVE)

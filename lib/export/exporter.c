@@ -21,6 +21,7 @@ const Exporter *const exporters[] = {
         &exporter_perfetto,
         &exporter_parquet,
         &exporter_tsv,
+        &exporter_otlp,
         NULL,
 };
 
@@ -47,7 +48,10 @@ static int begin_source(Export *e) {
                 return r;
         if (e->state->info->is_sparse)
                 pairing_set_sparse(e->pairing);
-        if (exporter->has_tree)
+        e->state->contexts = trace_contexts_free(e->state->contexts);
+        if (exporter->has_contexts)
+                r = trace_contexts_new(&e->state->contexts);
+        if (r >= 0 && exporter->has_tree)
                 r = call_tree_new(&e->state->tree, e->pairing);
         if (r >= 0 && exporter->span)
                 r = spans_new(&e->spans, e->pairing, exporter->span, e->state);
@@ -94,6 +98,8 @@ int export_step(Export *e, const Step *step) {
                 s->n_losses++;
                 s->n_lost += step->n_lost;
         }
+        if (r >= 0 && s->contexts)
+                r = trace_contexts_step(s->contexts, step);
         if (r >= 0 && e->exporter->step)
                 r = e->exporter->step(s, step);
         if (r >= 0)
@@ -131,13 +137,20 @@ int export_finish(Export *e) {
         return r < 0 ? r : e->state->out->error;
 }
 
+uint64_t export_n_left_out(const Export *e, uint64_t *ret_n_all) {
+        *ret_n_all = e->state->n_roots;
+        return e->state->n_left_out;
+}
+
 Export *export_free(Export *e) {
         if (!e)
                 return NULL;
         if (e->state && e->exporter->done)
                 e->exporter->done(e->state);
-        if (e->state)
+        if (e->state) {
                 call_tree_free(e->state->tree);
+                trace_contexts_free(e->state->contexts);
+        }
         free(e->state);
         spans_free(e->spans);
         pairing_free(e->pairing);

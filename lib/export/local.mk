@@ -16,6 +16,7 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/html.c \
 	%D%/intern.c \
 	%D%/intern.h \
+	%D%/otlp.c \
 	%D%/page-slow.c \
 	%D%/page-slow.h \
 	%D%/page-tree.c \

@@ -13,7 +13,8 @@
  * below another one if its left is between the other one's left and right.  Trees are numbered as they
  * end, from 1, in each recording, and come in that order, so that a file is sorted by (tree, left).  The path is a hash
  * of the names from the root down, the same on every host; caller_path is that of the caller, so that merged calls
- * are a tree again.
+ * are a tree again.  All rows of a tree have the trace id of the
+ * request that the root's task worked at when the root began, if it has said one (calls/trace-context.h).
  *
  * A tree's rows are kept until it has ended, for only then right is known; those of a very large one in a file
  * (export/spill.h).
@@ -75,6 +76,7 @@ enum {
         CUT,
         RETVAL,
         ARGS,
+        TRACE_ID,
         WEIGHT,
 };
 
@@ -108,6 +110,7 @@ static const ParquetColumn columns[] = {
         [CUT] = { "cut", PARQUET_BOOL, false },
         [RETVAL] = { "retval", PARQUET_I64, true },
         [ARGS] = { "args", PARQUET_TEXT, true },
+        [TRACE_ID] = { "trace_id", PARQUET_TEXT, true },
         [WEIGHT] = { "weight", PARQUET_F64, false },
 };
 
@@ -343,8 +346,20 @@ static void set_text(Parquet *p, size_t column, uint32_t text) {
                 parquet_set(p, column, text);
 }
 
+/* The one that its root's task has said; NO_TEXT: none. */
+static int find_trace_id(State *st, const Call *root, uint32_t *ret) {
+        const TraceContext *c = export_context_of(&st->s, root);
+        char text[2 * TRACE_ID_BYTES + 1];
+
+        *ret = NO_TEXT;
+        if (!c)
+                return 0;
+        trace_context_format_trace_id(text, c);
+        return text_of(st, text, strlen(text), ret);
+}
+
 static int write_row(State *st, Parquet *p, const Tree *t, size_t i, const Call *call,
-                     uint32_t task) {
+                     uint32_t task, uint32_t trace_id) {
         const Row *row = &t->rows[i];
         const Name *name = &st->names[row->name];
         const SessionMeta *m = st->s.info->meta;
@@ -382,6 +397,7 @@ static int write_row(State *st, Parquet *p, const Tree *t, size_t i, const Call 
         if (row->has_retval)
                 parquet_set(p, RETVAL, row->retval);
         set_text(p, ARGS, row->args);
+        set_text(p, TRACE_ID, trace_id);
         parquet_set_double(p, WEIGHT, 1);
         return st->form->end_row(p);
 }
@@ -396,15 +412,17 @@ static int write_waits(State *st, const Tree *t, const Call *call) {
 }
 
 static int write_tree(State *st, Tree *t, const Call *call) {
-        uint32_t task;
+        uint32_t task, trace_id = NO_TEXT;
         Part *part;
         int r = find_task(st, call->stack->comm, &task);
 
         st->n_trees++;
         if (r >= 0)
+                r = find_trace_id(st, call, &trace_id);
+        if (r >= 0)
                 r = find_part(st, t, call->frame->function, &part);
         for (size_t i = 0; i < t->n && r >= 0; i++)
-                r = write_row(st, part->file, t, i, call, task);
+                r = write_row(st, part->file, t, i, call, task, trace_id);
         if (r >= 0)
                 r = write_waits(st, t, call);
         st->n_pending += t->n;
@@ -544,6 +562,7 @@ const Exporter exporter_parquet = {
         .is_binary = true,
         .takes_many = true,
         .has_others = true,
+        .has_contexts = true,
         .n_bytes = sizeof(State),
         .init = init_parquet,
         .step = step,
@@ -556,6 +575,7 @@ const Exporter exporter_tsv = {
         .name = "tsv",
         .summary = "the rows of parquet as text, for databases",
         .takes_many = true,
+        .has_contexts = true,
         .n_bytes = sizeof(State),
         .init = init_tsv,
         .step = step,

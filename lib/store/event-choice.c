@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "store/event-choice.h"
 
 #define WORD_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
@@ -74,4 +75,8 @@ bool event_choice_from_path(EventChoice *ret, const char *path) {
 
 void event_choice_path(char ret[static EVENT_PATH_MAX], const EventChoice *e, const char *file) {
         (void) snprintf(ret, EVENT_PATH_MAX, "events/%s/%s/%s", e->system, e->name, file);
+}
+
+bool event_choice_is_marker(const EventChoice *e) {
+        return streq(e->system, "ftrace") && streq(e->name, "print");
 }

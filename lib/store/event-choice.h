@@ -31,3 +31,9 @@ bool event_choice_is_valid(const char *text);
 bool event_choice_from_path(EventChoice *ret, const char *path);
 /* "events/sched/sched_switch/FILE"; @file: "enable", "filter", "format" */
 void event_choice_path(char ret[static EVENT_PATH_MAX], const EventChoice *e, const char *file);
+/*
+ * ftrace:print, which is what programs write to trace_marker.  There is nothing to switch on and no filter: the
+ * buffer that is written to has it, and instances have it of the top level, if they are told to
+ * (options/copy_trace_marker, linux 6.15).  Its format is in every recording.
+ */
+bool event_choice_is_marker(const EventChoice *e);

@@ -4,7 +4,7 @@
 check_PROGRAMS += %D%/trim-symbols
 %C%_trim_symbols_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_trim_symbols_LDADD = $(store_libs)
-# udp-pairs-* have enough calls to compare them, and their waits.
+# udp-pairs-* have enough calls to compare them, and their waits; requests-6.12 has markers with a traceparent.
 # In numbers/ what is hard to count: interrupts in the hooks of a call, ends without a beginning,
 # durations that are rounded.
 # Texts of other tracers, in text/: SystemTap's thread_indent(), perf-tools' funcgraph and a trace
@@ -16,5 +16,5 @@ EXTRA_DIST += %D%/text %D%/numbers %D%/tracecmd %D%/trim-dat.py %D%/record %D%/s
 	%D%/udp_sendmsg-6.1.trace %D%/udp_sendmsg-6.12.trace %D%/udp_sendmsg-new.trace
 
 .PHONY: recordings
-recordings: all %D%/trim-symbols tests/workload/udp-pairs
+recordings: all %D%/trim-symbols tests/workload/udp-pairs tests/workload/requests
 	top_builddir=$(abs_top_builddir) $(srcdir)/%D%/record

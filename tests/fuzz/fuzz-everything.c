@@ -514,11 +514,25 @@ static void check_json(const char *text, size_t n) {
         json_decref(json);
 }
 
+/* An object a line. */
+static void check_lines(const Buf *out) {
+        size_t begin = 0;
+
+        for (size_t i = 0; i < out->n_data; i++)
+                if (out->data[i] == '\n') {
+                        check_json(out->data + begin, i - begin);
+                        begin = i + 1;
+                }
+        FUZZ_CHECK(begin == out->n_data);
+}
+
 static void check_output(const Exporter *e, const Buf *out) {
         if (e == &exporter_perfetto)
                 check_packets(out);
         else if (e == &exporter_csv)
                 check_csv(out);
+        else if (e == &exporter_otlp && out->n_data <= PARSED_BYTES_MAX)
+                check_lines(out);
         else if (out->n_data <= PARSED_BYTES_MAX &&
                  (e == &exporter_chrome || e == &exporter_speedscope || e == &exporter_json))
                 check_json(out->data, out->n_data);

@@ -30,6 +30,7 @@ fuzz_targets = \
 	%D%/fuzz-symbols \
 	%D%/fuzz-function-counts \
 	%D%/fuzz-tasks \
+	%D%/fuzz-trace-context \
 	%D%/fuzz-tracedat \
 	%D%/fuzz-trigger \
 	%D%/fuzz-uftrace-text
@@ -111,6 +112,9 @@ fuzz_targets = \
 %C%_fuzz_tasks_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_tasks_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_tasks_LDADD = $(decode_libs) $(fuzz_libs)
+%C%_fuzz_trace_context_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_trace_context_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_trace_context_LDADD = $(calls_libs) $(fuzz_libs)
 %C%_fuzz_tracedat_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_tracedat_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_tracedat_LDADD = $(drawing_libs) $(fuzz_libs)

@@ -31,6 +31,7 @@ root_tests += \
 	%D%/test-package.sh \
 	%D%/test-path.sh \
 	%D%/test-put-back.sh \
+	%D%/test-requests.sh \
 	%D%/test-restart.sh \
 	%D%/test-rotation.sh \
 	%D%/test-schedule.sh \

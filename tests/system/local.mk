@@ -3,7 +3,7 @@ system_tests = %D%/test-access.sh %D%/test-damage.sh %D%/test-diff.sh %D%/test-d
 	%D%/test-every-call.sh %D%/test-explain.sh %D%/test-export.sh %D%/test-filters.sh \
 	%D%/test-full-ring.sh %D%/test-guards.sh %D%/test-heat.sh %D%/test-held.sh %D%/test-hostile.sh %D%/test-kept.sh %D%/test-learn.sh %D%/test-library.sh \
 	%D%/test-live-top.sh %D%/test-locks.sh %D%/test-manners.sh %D%/test-many.sh %D%/test-merging.sh %D%/test-metrics.sh \
-	%D%/test-old-kernel.sh %D%/test-one-truth.sh %D%/test-origin.sh %D%/test-printed.sh %D%/test-profiles.sh %D%/test-questions.sh %D%/test-quota.sh \
+	%D%/test-old-kernel.sh %D%/test-one-truth.sh %D%/test-origin.sh %D%/test-printed.sh %D%/test-profiles.sh %D%/test-questions.sh %D%/test-quota.sh %D%/test-requests.sh \
 	%D%/test-recordings.sh %D%/test-remote.sh %D%/test-restart.sh %D%/test-retention.sh \
 	%D%/test-rotation.sh %D%/test-schedule.sh %D%/test-sealing.sh %D%/test-sessions.sh \
 	%D%/test-setup.sh %D%/test-silence.sh %D%/test-slow-disk.sh %D%/test-slow-kernel.sh %D%/test-ssh.sh \

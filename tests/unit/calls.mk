@@ -36,3 +36,6 @@ unit_tests += %D%/test-step-copy
 unit_tests += %D%/test-tail-sampler
 %C%_test_tail_sampler_CFLAGS = $(calls_test_cflags)
 %C%_test_tail_sampler_LDADD  = $(calls_libs) $(CHECK_LIBS)
+unit_tests += %D%/test-trace-context
+%C%_test_trace_context_CFLAGS = $(calls_test_cflags)
+%C%_test_trace_context_LDADD  = $(calls_libs) $(CHECK_LIBS)

@@ -61,6 +61,7 @@ static const struct {
         { "set_event_pid", "" },
         { "set_event_notrace_pid", "" },
         { "options/overwrite", "1\n" },
+        { "options/markers", "1\n" },
         { "options/function-fork", "0\n" },
         { "events/task/task_rename/filter", "none\n" },
         { "events/task/task_rename/enable", "0\n" },
@@ -135,6 +136,9 @@ char *fake_get(FakeKernel *k, const char *path) {
 /* function_graph's options, of which a new instance has the top level's. */
 static const char *const graph_options[] = { "options/sleep-time", "options/funcgraph-irqs" };
 
+/* Each instance has it, and it is off at first, where the top level has it. */
+static const char copy_markers[] = "options/copy_trace_marker";
+
 static void populate(const char *dir) {
         char path[PATH_MAX];
 
@@ -143,6 +147,11 @@ static void populate(const char *dir) {
 
                 (void) snprintf(path, sizeof(path), "%s%s", dir, graph_options[i]);
                 put(the->tracefs_fd, path, top);
+        }
+
+        if (*dir && faccessat(the->tracefs_fd, copy_markers, F_OK, 0) >= 0) {
+                (void) snprintf(path, sizeof(path), "%s%s", dir, copy_markers);
+                put(the->tracefs_fd, path, "0\n");
         }
 
         for (size_t i = 0; i < ELEMENTSOF(own_files); i++) {

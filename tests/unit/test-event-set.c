@@ -226,10 +226,50 @@ START_TEST(functions_whose_values_are_asked_for_exist_and_are_few)
         }
 END_TEST
 
+START_TEST(markers_are_copied_into_an_instance_where_the_kernel_can_and_else_refused)
+        {
+                for (int instances = 0; instances < 2; instances++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
+                        _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL, *o = NULL;
+                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                        _cleanup_refusal_ Refusal refusal = {};
+                        _cleanup_free_ char *before = NULL;
+                        Tracer *t;
+
+                        ck_assert_int_eq(
+                                arm_event(c, &t, &m, &refusal, "ftrace:print:ip > 0", NULL),
+                                REFUSED);
+                        ck_assert_int_eq((int) refusal.kind, REFUSAL_INVALID_SPEC);
+                        if (instances) {
+                                ck_assert_int_eq(
+                                        arm_event(c, &t, &n, &refusal, "ftrace:print", NULL),
+                                        REFUSED);
+                                ck_assert_int_eq((int) refusal.kind, REFUSAL_NOT_SUPPORTED);
+                                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal),
+                                                             "instances/ftraced-x/trace_marker"));
+                                fake_put(k, "options/copy_trace_marker", "0\n");
+                        }
+                        fake_put(k, "options/markers", "0\n");
+                        before = fake_dump(k);
+                        ck_assert_int_eq(arm_event(c, &t, &o, &refusal, "ftrace:print", NULL), 0);
+                        if (instances) {
+                                fake_expect(k, "instances/ftraced-x/options/copy_trace_marker",
+                                            "1\n");
+                                fake_expect(k, "instances/ftraced-x/options/markers", "1\n");
+                                fake_expect(k, "options/copy_trace_marker", "0\n");
+                        } else
+                                fake_expect(k, "options/markers", "1\n");
+                        ck_assert_int_eq(tracer_disarm(t), 0);
+                        fake_expect_all(k, before);
+                }
+        }
+END_TEST
+
 UNIT_MAIN("event-set", what_a_root_returns_is_told_by_a_probe_that_goes_with_the_session,
           a_kernel_that_records_what_calls_return_gets_no_probes,
           functions_whose_values_are_asked_for_exist_and_are_few,
           an_event_is_on_with_its_filter_and_off_again,
           a_list_of_processes_that_have_all_ended_is_put_back_although_it_looks_like_none,
           what_cannot_be_recorded_beside_calls_is_refused_with_the_reason,
-          arguments_are_recorded_where_the_kernel_can)
+          arguments_are_recorded_where_the_kernel_can,
+          markers_are_copied_into_an_instance_where_the_kernel_can_and_else_refused)

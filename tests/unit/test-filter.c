@@ -357,6 +357,61 @@ START_TEST(any_forest_is_left_as_its_tree_says)
         }
 END_TEST
 
+typedef struct Three {
+        Step steps[3];
+        size_t at;
+} Three;
+
+static int next_of_three(void *data, uint64_t until_ns, Step *ret) {
+        Three *t = data;
+
+        if (t->at == ELEMENTSOF(t->steps))
+                return 0;
+        *ret = t->steps[t->at++];
+        return 1;
+}
+
+START_TEST(what_says_whose_request_comes_passes_every_filter_if_it_is_asked_for)
+        {
+                static const Function function = { .label = "udp_sendmsg",
+                                                   .n_label = 11,
+                                                   .n_name = 11 };
+                const bool no_cpus[1] = { false };
+                const FilterSpec specs[] = {
+                        { .roots = STRV("nosuch") },      { .n_slowest = 1 },
+                        { .tasks = STRV("other") },       { .from_ns = 1000000 },
+                        { .keep_ns = 1000000 },           { .slower_ns = 1000000 },
+                        { .cpus = no_cpus, .n_cpus = 1 },
+                };
+
+                for (size_t i = 0; i < 2 * ELEMENTSOF(specs); i++) {
+                        const char *traceparent = "traceparent=-";
+                        Three three = {
+                                { { .kind = STEP_OTHER, .pid = 7, .text = traceparent },
+                                  { .kind = STEP_LEAF, .pid = 7, .function = &function },
+                                  { .kind = STEP_OTHER, .pid = 7, .text = "another marker" } }
+                        };
+                        FilterSpec spec = specs[i / 2];
+                        _cleanup_(filter_freep) Filter *f = NULL;
+                        StepSource source = { next_of_three, &three };
+                        size_t n_said = 0;
+                        Step s;
+
+                        for (size_t k = 0; k < 3; k++)
+                                three.steps[k].comm = "client";
+                        spec.keep_contexts = i % 2;
+                        ck_assert(!filter_spec_is_empty(&spec));
+                        ck_assert_int_eq(filter_new(&f, &spec), 0);
+                        while (filter_next(f, &source, UINT64_MAX, &s) == 1)
+                                n_said += s.kind == STEP_OTHER && streq(s.text, traceparent);
+                        if (i % 2)
+                                ck_assert_msg(n_said == 1, "%zu", i / 2);
+                        else if (!spec.slower_ns)
+                                ck_assert_uint_eq(n_said, 0);
+                }
+        }
+END_TEST
+
 UNIT_MAIN("filter", without_a_wish_everything_is_left, a_root_is_left_with_all_that_it_calls,
           a_function_is_left_without_what_it_calls,
           what_is_not_to_be_traced_goes_with_all_that_it_calls, levels_are_counted_from_the_root,
@@ -364,4 +419,5 @@ UNIT_MAIN("filter", without_a_wish_everything_is_left, a_root_is_left_with_all_t
           what_is_folded_is_left_without_what_it_calls, slow_trees_are_kept_whole_and_others_go,
           each_root_may_have_its_limit, quick_calls_go_and_slow_ones_stay_where_they_were,
           tasks_and_cpus_and_times_are_left_alone, a_loss_is_left_whatever_is_asked_for,
-          any_forest_is_left_as_its_tree_says)
+          any_forest_is_left_as_its_tree_says,
+          what_says_whose_request_comes_passes_every_filter_if_it_is_asked_for)

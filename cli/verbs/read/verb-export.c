@@ -15,6 +15,7 @@
 #include "cli/options/verb.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/summary.h"
+#include "cli/terminal/terminal.h"
 #include "cli/views/cause.h"
 #include "cli/views/counting.h"
 #include "export/exporter.h"
@@ -204,6 +205,31 @@ static int many_failure(const Many *m, const Options *o, int r) {
         return failure(o, m->exporter, r);
 }
 
+/* Whoever wants to know when calls began on the clock on the wall cannot have it of a text. */
+static int check_wall(const Exporter *exporter, const ExportInfo *info, const char *word) {
+        if (!exporter->needs_wall || (info->meta && clock_tuple_is_set(&info->meta->start)))
+                return STATUS_OK;
+        return failed(STATUS_USAGE,
+                      "%s cannot be exported as %s, for it does not say at what time of day it was "
+                      "recorded; sessions do.",
+                      NAME_QUOTED(word), exporter->name);
+}
+
+/* What a format of requests has left out, of all recordings. */
+static void say_left_out(const Many *m, const Options *o) {
+        uint64_t n_all, n = export_n_left_out(m->export, &n_all);
+
+        if (n == 0)
+                return;
+        if (n == n_all)
+                log_warning("no task has said which request it works at, so none of the %llu "
+                            "outermost calls is exported; see REQUESTS in ftracectl(1).",
+                            (unsigned long long) n);
+        else
+                talk(o, "%llu of %llu outermost calls belong to no request and are left out.",
+                     (unsigned long long) n, (unsigned long long) n_all);
+}
+
 /* The one before stays until the exporter knows the next. */
 static int export_part(Many *m, const Options *o, const char *word, Part *p) {
         int status = reading_open(&p->reading, o, word), r;
@@ -213,6 +239,11 @@ static int export_part(Many *m, const Options *o, const char *word, Part *p) {
         r = describe(&p->reading, word, &p->info, &p->recording);
         if (r < 0)
                 return many_failure(m, o, r);
+        status = check_wall(m->exporter, &p->info, word);
+        if (status != STATUS_OK)
+                return status;
+        if (m->exporter->has_contexts)
+                reading_keep_contexts(&p->reading);
         p->info.is_sparse = o->filter.functions.n > 0;
         if (m->files.path && m->exporter->has_others) {
                 p->info.open = export_files_open;
@@ -252,7 +283,10 @@ static int export_parts(Many *m, const Options *o) {
         r = export_finish(m->export);
         if (r >= 0)
                 r = buf_flush(&m->out);
-        return r < 0 ? many_failure(m, o, r) : worst;
+        if (r < 0)
+                return many_failure(m, o, r);
+        say_left_out(m, o);
+        return worst;
 }
 
 static int export_many(const Options *o, const Exporter *exporter) {
@@ -267,7 +301,7 @@ static int export_many(const Options *o, const Exporter *exporter) {
         if (r < 0)
                 return failure(o, exporter, r);
         m.out.fd = to_stdout ? STDOUT_FILENO : f.fd;
-        if (!to_stdout)
+        if (!to_stdout && exporter->has_others)
                 m.files = (ExportFiles){ .path = o->output, .mode = EXPORT_MODE, .is_dir = is_dir };
         status = export_parts(&m, o);
         if ((status != STATUS_OK && status != STATUS_INCOMPLETE) || to_stdout)
@@ -297,12 +331,12 @@ int verb_export(const Options *o) {
         if (exporter->takes_many)
                 return export_many(o, exporter);
         if (o->words.n > (exporter->compares ? 2U : 1U))
-                return failed(
-                        STATUS_USAGE,
-                        "--format=%s takes %s; many can be exported as parquet or tsv, and two be "
-                        "compared as flame, or by \"ftracectl diff\".",
-                        exporter->name,
-                        exporter->compares ? "one recording, or two" : "one recording");
+                return failed(STATUS_USAGE,
+                              "--format=%s takes %s; many can be exported as parquet, tsv or otlp, "
+                              "and two be "
+                              "compared as flame, or by \"ftracectl diff\".",
+                              exporter->name,
+                              exporter->compares ? "one recording, or two" : "one recording");
         status = o->words.n > 1 ? read_before(&counting, &before, o) : STATUS_OK;
         if (status == STATUS_OK)
                 status = reading_open(&reading, o, subject(o));

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A task has a row of changes, the earliest first, and what holds at a time is the last one before it:
+ *
+ *      task 812    10.0 s  4bf9...    10.2 s  none    10.3 s  a3ce...
+ *
+ * A question about a time drops what was over by then, so that of a task whose calls are told soon there is
+ * but one.  If all tasks together have too many, each keeps the later half, and the last one always.
+ */
+
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/hash.h"
+#include "calls/trace-context.h"
+
+#define COUNT_BORROWED 0xff
+#define FLAGS_OF_INTERRUPTS                                                                        \
+        0x58 /* linux 6.12 include/linux/trace_events.h: NMI, HARDIRQ, SOFTIRQ */
+
+static const char key_text[] = "traceparent=";
+
+/* --- a text ----------------------------------------------------------------------------------- */
+
+/* @n bytes of lower case digits at *@p, which moves behind them.  Whether all were there; reads nothing
+ * behind the first one that is not. */
+static bool take_hex(const char **p, uint8_t *ret, size_t n) {
+        for (size_t i = 0; i < 2 * n; i++) {
+                char c = *(*p)++;
+                uint8_t digit;
+
+                if (c >= '0' && c <= '9')
+                        digit = (uint8_t) (c - '0');
+                else if (c >= 'a' && c <= 'f')
+                        digit = (uint8_t) (c - 'a' + 10);
+                else
+                        return false;
+                ret[i / 2] = (uint8_t) (i % 2 ? ret[i / 2] | digit : digit << 4);
+        }
+        return true;
+}
+
+static bool take_dash(const char **p) {
+        return *(*p)++ == '-';
+}
+
+static bool is_zero(const uint8_t *p, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                if (p[i] != 0)
+                        return false;
+        return true;
+}
+
+static bool is_of_word(char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+               c == '_' || c == '-';
+}
+
+static bool read_value(TraceContext *ret, const char *p) {
+        uint8_t version;
+
+        if (*p == '"')
+                p++;
+        if (!take_hex(&p, &version, 1) || version == 0xff || !take_dash(&p) ||
+            !take_hex(&p, ret->trace_id, sizeof(ret->trace_id)) || !take_dash(&p) ||
+            !take_hex(&p, ret->span_id, sizeof(ret->span_id)) || !take_dash(&p) ||
+            !take_hex(&p, &ret->flags, 1))
+                return false;
+        if (is_of_word(*p) && (version == 0 || *p != '-'))
+                return false;
+        return !is_zero(ret->trace_id, sizeof(ret->trace_id)) &&
+               !is_zero(ret->span_id, sizeof(ret->span_id));
+}
+
+/* Behind the key; NULL: there is none. */
+static const char *find_value(const char *text) {
+        const char *key = strstr(text, key_text), *comm;
+
+        /* "X-traceparent=", "prev_comm=traceparent=" are other words. */
+        while (key && key > text && (is_of_word(key[-1]) || key[-1] == '='))
+                key = strstr(key + 1, key_text);
+        if (!key)
+                return NULL;
+        comm = strstr(text, "comm=");
+        return comm && comm < key ? NULL : key + strlen(key_text);
+}
+
+int trace_context_parse(TraceContext *ret, const char *text) {
+        const char *value = find_value(text);
+        TraceContext c;
+
+        if (!value)
+                return TRACE_CONTEXT_E_SILENT;
+        if (!read_value(&c, value))
+                return TRACE_CONTEXT_E_ENDS;
+        *ret = c;
+        return 0;
+}
+
+/*
+ * Of a uprobe, which is met in the task, flags are no flags: the kernel takes one off the count for
+ * tracepoints, which disable preemption, and what had been 0 borrows from the flags (linux 6.12
+ * kernel/trace/trace_events.c, trace_event_buffer_reserve(); include/linux/trace_events.h,
+ * tracing_gen_ctx_dec()).
+ */
+static bool is_of_interrupt(const Step *step) {
+        return step->preempt_count != COUNT_BORROWED && (step->flags & FLAGS_OF_INTERRUPTS) != 0;
+}
+
+static bool is_exit(const Step *step) {
+        return startswith(step->text, "sched_process_exit: ");
+}
+
+bool trace_context_is_said(const Step *step) {
+        return step->kind == STEP_OTHER && step->text && !is_of_interrupt(step) &&
+               (find_value(step->text) || is_exit(step));
+}
+
+static void format_hex(char *ret, const uint8_t *bytes, size_t n) {
+        static const char digits[] = "0123456789abcdef";
+
+        for (size_t i = 0; i < n; i++) {
+                *ret++ = digits[bytes[i] >> 4];
+                *ret++ = digits[bytes[i] & 15];
+        }
+        *ret = 0;
+}
+
+void trace_context_format_trace_id(char ret[static 2 * TRACE_ID_BYTES + 1], const TraceContext *c) {
+        format_hex(ret, c->trace_id, sizeof(c->trace_id));
+}
+
+void trace_context_format_span_id(char ret[static 2 * SPAN_ID_BYTES + 1], const TraceContext *c) {
+        format_hex(ret, c->span_id, sizeof(c->span_id));
+}
+
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+typedef struct Change {
+        uint64_t at_ns;
+        TraceContext context;
+        bool is_end; /* there is no context from now on */
+} Change;
+
+typedef struct Task {
+        Change *changes;
+        size_t n, n_room;
+} Task;
+
+struct TraceContexts {
+        Task *tasks;
+        size_t n_tasks;
+        Hash by_key; /* index + 1 */
+        size_t n_changes;
+};
+
+static void drop(TraceContexts *c, Task *t, size_t n) {
+        if (n == 0)
+                return;
+        memmove(t->changes, t->changes + n, (t->n - n) * sizeof(*t->changes));
+        t->n -= n;
+        c->n_changes -= n;
+}
+
+static int add(TraceContexts *c, Task *t, const Change *change) {
+        if (c->n_changes >= TRACE_CONTEXTS_MAX + c->n_tasks)
+                for (size_t i = 0; i < c->n_tasks; i++)
+                        drop(c, &c->tasks[i], c->tasks[i].n / 2);
+        if (!ARRAY_ROOM(t->changes, t->n_room, t->n + 1))
+                return -ENOMEM;
+        t->changes[t->n++] = *change;
+        c->n_changes++;
+        return 0;
+}
+
+static Task *find_task(const TraceContexts *c, int64_t key) {
+        uint64_t i = hash_get(&c->by_key, (uint64_t) key);
+
+        return i > 0 ? &c->tasks[i - 1] : NULL;
+}
+
+/* NULL without memory. */
+static Task *get_task(TraceContexts *c, int64_t key) {
+        Task *t = find_task(c, key);
+
+        if (t)
+                return t;
+        if (!ARRAY_GROW(c->tasks, c->n_tasks) ||
+            hash_add(&c->by_key, (uint64_t) key, c->n_tasks + 1) < 0)
+                return NULL;
+        t = &c->tasks[c->n_tasks++];
+        *t = (Task){};
+        return t;
+}
+
+/* What was said without a name was said by the task that has one now, as its calls are its own
+ * (stacks_name_task()). */
+static int name_task(TraceContexts *c, const Step *step) {
+        int64_t nameless = STEP_PID_UNKNOWN(step->cpu), key = step_task_key(step);
+        Task *to;
+
+        if (!find_task(c, nameless) || key == nameless)
+                return 0;
+        to = get_task(c, key);
+        if (!to)
+                return -ENOMEM;
+        SWAP(*to, *find_task(c, nameless));
+        return 0;
+}
+
+int trace_contexts_step(TraceContexts *c, const Step *step) {
+        Change change = { .at_ns = step->timestamp_ns };
+        Task *t;
+
+        if (_unlikely_(step->kind == STEP_TASK))
+                return name_task(c, step);
+        if (_likely_(step->kind != STEP_OTHER) || !trace_context_is_said(step))
+                return 0;
+        change.is_end = is_exit(step) || trace_context_parse(&change.context, step->text) != 0;
+        t = change.is_end ? find_task(c, step_task_key(step)) : get_task(c, step_task_key(step));
+        if (!t)
+                return change.is_end ? 0 : -ENOMEM;
+        /* A text's times may run back. */
+        if (t->n > 0)
+                change.at_ns = MAX(change.at_ns, t->changes[t->n - 1].at_ns);
+        return add(c, t, &change);
+}
+
+const TraceContext *trace_contexts_find(TraceContexts *c, int64_t key, uint64_t at_ns) {
+        Task *t = find_task(c, key);
+        size_t low = 0, high = t ? t->n : 0;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (t->changes[middle].at_ns <= at_ns)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        if (low == 0)
+                return NULL;
+        drop(c, t, low - 1);
+        return t->changes[0].is_end ? NULL : &t->changes[0].context;
+}
+
+int trace_contexts_new(TraceContexts **ret) {
+        TraceContexts *c = calloc(1, sizeof(*c));
+
+        if (!c)
+                return -ENOMEM;
+        *ret = c;
+        return 0;
+}
+
+TraceContexts *trace_contexts_free(TraceContexts *c) {
+        if (!c)
+                return NULL;
+        for (size_t i = 0; i < c->n_tasks; i++)
+                free(c->tasks[i].changes);
+        free(c->tasks);
+        hash_done(&c->by_key);
+        free(c);
+        return NULL;
+}

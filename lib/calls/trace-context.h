@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Trace contexts: whose request a task works at, as it has said itself
+ *
+ * A program that is traced by OpenTelemetry, or by anything else that speaks W3C Trace Context, says so in
+ * a marker (trace_marker) or in an event that it emits and the recording has (a uprobe, a user event):
+ *
+ *      traceparent=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01     anywhere in its text
+ *                  |  trace id                         span id          flags
+ *                  version
+ *      traceparent=        or  traceparent=-                                   no request any more
+ *
+ * The value may stand in double quotes, as the kernel prints a string of a uprobe.  It is read by the letter:
+ * lower case, the two ids not all zeroes; of a version above 00 more may follow behind a '-'.  What is not
+ * read ends the context as nothing does: no request is better than a wrong one.  The first of several in a
+ * text counts.
+ *
+ * A context is its thread's alone, and holds until the thread says another one, or exits (if the recording
+ * has sched:sched_process_exit).  Events in an interrupt do not count, nor does what stands behind "comm=": a
+ * task's name, which another task's event may show.
+ *
+ * Source: W3C Recommendation "Trace Context", 3.2 traceparent header; linux 6.12 kernel/trace/trace.c,
+ * tracing_mark_write().
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "calls/step.h"
+
+#define TRACE_ID_BYTES 16
+#define SPAN_ID_BYTES 8
+
+typedef struct TraceContext {
+        uint8_t trace_id[TRACE_ID_BYTES], span_id[SPAN_ID_BYTES];
+        uint8_t flags; /* 1: sampled */
+} TraceContext;
+
+/*
+ * trace_context_parse() - read what a text says
+ * @ret:  filled if a context begins, untouched otherwise
+ * @text: hostile
+ *
+ * Return: 0, or one of the two.  Does not allocate.
+ */
+enum {
+        TRACE_CONTEXT_E_SILENT = 1, /* the text has no traceparent */
+        TRACE_CONTEXT_E_ENDS,       /* an empty one, or one that cannot be read */
+};
+int trace_context_parse(TraceContext *ret, const char *text);
+/* Whether the step says whose request its task works at, or that it does at none. */
+bool trace_context_is_said(const Step *step);
+
+/* Lower case, ended by a NUL. */
+void trace_context_format_trace_id(char ret[static 2 * TRACE_ID_BYTES + 1], const TraceContext *c);
+void trace_context_format_span_id(char ret[static 2 * SPAN_ID_BYTES + 1], const TraceContext *c);
+
+/*
+ * TraceContexts: those of all tasks of a recording
+ *
+ * It is fed with steps as they come, and asked about calls, of which a Pairing tells later: so of each task
+ * it knows some contexts that have ended, TRACE_CONTEXTS_MAX of all tasks together, besides the one of now.
+ * Of what began before all that is known it says that there was none.
+ */
+#define TRACE_CONTEXTS_MAX 65536
+
+typedef struct TraceContexts TraceContexts;
+
+int trace_contexts_new(TraceContexts **ret);
+/* A recording's next step.  0 or -ENOMEM. */
+int trace_contexts_step(TraceContexts *c, const Step *step);
+/*
+ * trace_contexts_find() - what a call belongs to
+ * @key:   step_task_key() of its task, as a Stack has it
+ * @at_ns: when the outermost call began that it is below: no earlier than in the last question about this
+ *         task, else the answer may be that there was none
+ *
+ * Return: borrowed until the next call of anything here; NULL: nobody said.
+ */
+const TraceContext *trace_contexts_find(TraceContexts *c, int64_t key, uint64_t at_ns);
+TraceContexts *trace_contexts_free(TraceContexts *c);
+DEFINE_CLEANUP(TraceContexts *, trace_contexts_free);
