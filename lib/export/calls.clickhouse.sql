@@ -41,6 +41,7 @@ CREATE TABLE IF NOT EXISTS calls_local (
         cut UInt8,
         retval Nullable(Int64),
         args String,
+        trace_id String,
         weight Float64
 ) ENGINE = MergeTree
 PARTITION BY toDate(intDiv(coalesce(start_unix_ns, 0), 86400000000000)) -- the day, in UTC

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Pages with calls and events of probes, made record by record, and what is read of them. */
+
+#include "calls/values.h"
+#include "player.h"
+
+static const Layout *const layout = &layouts[LAYOUT_6_12];
+
+#define PROBE_ID 1529
+#define TO_GRAPH 0xffffffff81000280  /* return_to_handler */
+#define TO_CALLER 0xffffffff81000110 /* in ip_make_skb */
+
+/* Contexts, as common_flags has them. */
+enum { TASK = 0, OFF = 1, IRQ = 1 | 8, SOFTIRQ = 16 };
+
+static const char probe_format[] =
+        "name: it\n"
+        "ID: 1529\n"
+        "format:\n"
+        "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+        "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+        "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+        "\n"
+        "\tfield:unsigned long __probe_func;\toffset:8;\tsize:8;\tsigned:0;\n"
+        "\tfield:unsigned long __probe_ret_ip;\toffset:16;\tsize:8;\tsigned:0;\n"
+        "\tfield:s32 ret;\toffset:24;\tsize:4;\tsigned:1;\n"
+        "\n"
+        "print fmt: \"(%lx <- %lx) ret=%d\", REC->__probe_func, REC->__probe_ret_ip, REC->ret\n";
+
+static const char entry_format[] =
+        "name: it\n"
+        "ID: 1530\n"
+        "format:\n"
+        "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+        "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+        "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+        "\n"
+        "\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+        "\tfield:u64 a0;\toffset:16;\tsize:8;\tsigned:0;\n"
+        "\tfield:u64 a1;\toffset:24;\tsize:8;\tsigned:0;\n"
+        "\n"
+        "print fmt: \"(%lx) a0=0x%Lx a1=0x%Lx\", REC->__probe_ip, REC->a0, REC->a1\n";
+
+#define ENTRY_ID 1530
+#define ENTRY "ftraced_af63f54c86021707_e0"
+#define FPROBE "ftraced_af63f54c86021707_f0"
+#define KRETPROBE "ftraced_af63f54c86021707_r0"
+
+static Page page;
+static uint64_t now;
+static int32_t pid = 17;
+static uint64_t func = F_ROOT;
+
+static void begin(void) {
+        now = 100000;
+        pid = 17;
+        func = F_ROOT;
+        page_begin(&page, layout, now);
+}
+
+static void put_record(uint16_t id, uint8_t flags, uint8_t record[static 64], size_t n) {
+        memcpy(record, &id, sizeof(id));
+        record[2] = flags;
+        memcpy(record + 4, &pid, sizeof(pid));
+        now += 10;
+        page_record(&page, now, record, n);
+}
+
+static void enter(uint8_t flags, int32_t depth) {
+        uint8_t record[64] = {};
+
+        memcpy(record + 8, &func, 8);
+        memcpy(record + 16, &depth, 4);
+        put_record(layout->entry_id, flags, record, layout->n_entry);
+}
+
+static void leave(uint8_t flags, int32_t depth, uint64_t duration_ns) {
+        uint64_t end_ns = now + 10, begin_ns = end_ns - duration_ns;
+        uint8_t record[64] = {};
+
+        memcpy(record + 8, &func, 8);
+        memcpy(record + 16, &depth, 4);
+        memcpy(record + 24, &begin_ns, 8);
+        memcpy(record + 32, &end_ns, 8);
+        put_record(layout->exit_id, flags, record, layout->n_exit);
+}
+
+static void value(uint8_t flags, uint64_t to, int32_t v) {
+        uint8_t record[64] = {};
+
+        memcpy(record + 8, &func, 8);
+        memcpy(record + 16, &to, 8);
+        memcpy(record + 24, &v, 4);
+        put_record(PROBE_ID, flags, record, 28);
+}
+
+static void given(uint8_t flags, uint64_t v) {
+        uint8_t record[64] = {};
+
+        memcpy(record + 8, &func, 8);
+        memcpy(record + 16, &v, 8);
+        put_record(ENTRY_ID, flags, record, 32);
+}
+
+/* Steps in short: "{" enters, "." is a leaf, "}" leaves, "!" a loss, "?" another event, the function's first
+ * letter, and the value. */
+static char *in_short(Player *p) {
+        static char text[1024];
+        char *t = text;
+        Step s;
+
+        *t = 0;
+        while (steps_next(p->steps, STREAM_NO_LIMIT, &s) == 1) {
+                *t++ = "{.}!?"[s.kind];
+                if (s.function)
+                        *t++ = s.function->label[0];
+                if (s.kind <= STEP_LEAF && s.n_args > 0)
+                        t += sprintf(t, "(%llu)", (unsigned long long) s.args[0]);
+                if (s.kind != STEP_ENTER && s.kind <= STEP_LEAVE && s.has_retval)
+                        t += sprintf(t, "%lld", (long long) s.retval);
+                *t = 0;
+        }
+        return text;
+}
+
+static void expect_pages(const char *name, const char *function, const Page *pages, size_t n,
+                         const char *wanted) {
+        _cleanup_recording_ Recording r;
+        _cleanup_player_ Player p;
+        Values *values;
+        const char *got;
+
+        recording_init(&r, layout);
+        for (size_t i = 0; i < n; i++)
+                recording_add(&r, (uint32_t) i, 0, &pages[i], 1);
+        player_init(&p, &r, layout, "17 client\n18 server\n", STEPS_ALL);
+        ck_assert_int_eq(values_new(&values, &p.formats, p.functions), 0);
+        ck_assert_int_eq(values_add(values, name, function, probe_format), 0);
+        ck_assert_int_eq(values_add(values, ENTRY, function, entry_format), 0);
+        steps_set_values(p.steps, values);
+        got = in_short(&p);
+        ck_assert_msg(strcmp(got, wanted) == 0, "%s: got    %s\nwanted %s", name, got, wanted);
+        values_free(values);
+}
+
+static void expect(const char *name, const char *wanted) {
+        expect_pages(name, "udp_sendmsg", &page, 1, wanted);
+}
