@@ -2,7 +2,7 @@
 calls_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 unit_tests += %D%/test-census %D%/test-function %D%/test-prune %D%/test-stacks %D%/test-steps \
 	%D%/test-trees
-EXTRA_DIST += %D%/span-check.h %D%/step-builder.h
+EXTRA_DIST += %D%/span-check.h %D%/step-builder.h %D%/value-pages.h
 %C%_test_census_CFLAGS   = $(calls_test_cflags)
 %C%_test_census_LDADD    = $(calls_libs) $(CHECK_LIBS)
 %C%_test_function_CFLAGS = $(calls_test_cflags)
