@@ -41,6 +41,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/profile.h \
 	%D%/removed.c \
 	%D%/removed.h \
+	%D%/tracing-link.c \
+	%D%/tracing-link.h \
 	%D%/retain.c \
 	%D%/retain.h \
 	%D%/sealed.c \
