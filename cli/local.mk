@@ -78,6 +78,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/top-view.h \
 	%D%/views/tree-view.c \
 	%D%/views/tree-view.h \
+	%D%/files/last-words.c \
+	%D%/files/last-words.h \
 	%D%/files/upkeep.c \
 	%D%/files/upkeep.h
 verb_libs = %D%/libverb.a $(import_libs) $(analyze_libs) $(drawing_libs) $(wire_libs) $(store_libs)
@@ -93,6 +95,8 @@ ftracectl_SOURCES = \
 	%D%/verbs/host/verb-cat-config.c \
 	%D%/verbs/read/verb-check.c \
 	%D%/verbs/read/verb-diff.c \
+	%D%/verbs/host/black-box-check.c \
+	%D%/verbs/host/black-box-check.h \
 	%D%/verbs/host/verb-doctor.c \
 	%D%/verbs/read/verb-export.c \
 	%D%/verbs/store/verb-fetch.c \

@@ -13,9 +13,7 @@
 #include "base/unit.h"
 #include "daemon/instances/black-box.h"
 #include "daemon/tracefs/control.h"
-
-#define WORD "trace_instance="
-#define COMMAND_LINE_MAX 65536
+#include "store/boot-instance.h"
 
 void black_box_done(BlackBox *b) {
         free(b->name);
@@ -30,21 +28,6 @@ uint64_t black_box_n_events(const BlackBox *b) {
         for (size_t i = 0; i < b->n_cpus; i++)
                 n += b->n_events[i];
         return n;
-}
-
-/* Flags and memory are in front of the first comma, events behind it; "A=B" is a copy of B. */
-size_t black_box_parse(const char *word) {
-        const char *s = startswith(word, WORD);
-        size_t n_name, n_all;
-
-        if (!s)
-                return 0;
-        n_name = strcspn(s, "^@=, \t\n");
-        n_all = strcspn(s, ", \t\n");
-        if (n_name == 0 || n_name > NAME_MAX || s[n_name] == '=' || *s == '.' ||
-            memchr(s, '/', n_name))
-                return 0;
-        return memchr(s, '@', n_all) ? n_name : 0;
 }
 
 static int read_cpu(const Tracefs *fs, BlackBox *b, size_t i) {
@@ -92,11 +75,6 @@ static bool is_there(const Tracefs *fs, const char *name) {
                faccessat(fs->fd, path, F_OK, 0) >= 0;
 }
 
-static const char *next_word(const char *s) {
-        s += strcspn(s, " \t\n");
-        return s + strspn(s, " \t\n");
-}
-
 int black_box_find(const Tracefs *fs, BlackBox *ret) {
         _cleanup_black_box_ BlackBox b = {};
         _cleanup_free_ char *text = NULL;
@@ -104,15 +82,15 @@ int black_box_find(const Tracefs *fs, BlackBox *ret) {
 
         if (fs->fd < 0)
                 return BLACK_BOX_E_NONE;
-        r = file_read(fs->root_fd, "proc/cmdline", &text, NULL, COMMAND_LINE_MAX);
+        r = file_read(fs->root_fd, "proc/cmdline", &text, NULL, BOOT_INSTANCE_COMMAND_LINE_MAX);
         if (r < 0)
                 return r == -ENOENT ? BLACK_BOX_E_NONE : r;
-        for (const char *s = text; *s && !b.name; s = next_word(s)) {
-                size_t n = black_box_parse(s);
+        for (const char *s = text; *s && !b.name; s = boot_instance_next_word(s)) {
+                size_t n = boot_instance_parse(s);
 
                 if (n == 0)
                         continue;
-                b.name = strndup(s + strlen(WORD), n);
+                b.name = strndup(s + strlen(BOOT_INSTANCE_WORD), n);
                 if (!b.name)
                         return -ENOMEM;
                 if (!is_there(fs, b.name))

@@ -48,13 +48,6 @@ uint64_t black_box_n_events(const BlackBox *b); /* of all CPUs */
 int black_box_open_raw(const BlackBox *b, const Tracefs *fs, uint32_t cpu);
 
 /*
- * black_box_parse() - the name in a word of the kernel's command line
- * @word: "trace_instance=NAME^FLAG@MEMORY,EVENT,..."; up to the first white space
- *
- * Return: its length behind "trace_instance=", or 0: it names none that is in such memory.
- */
-size_t black_box_parse(const char *word);
-/*
  * black_box_admit() - whether it may be recorded into
  * @ours: directories ("instances/x/") of live sessions
  *
