@@ -78,8 +78,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/top-view.h \
 	%D%/views/tree-view.c \
 	%D%/views/tree-view.h \
-	%D%/files/last-words.c \
-	%D%/files/last-words.h \
 	%D%/files/upkeep.c \
 	%D%/files/upkeep.h
 verb_libs = %D%/libverb.a $(import_libs) $(analyze_libs) $(drawing_libs) $(wire_libs) $(store_libs)

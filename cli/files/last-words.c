@@ -17,10 +17,15 @@
 static const struct {
         const char *words, *what;
 } ends[] = {
-        { "Kernel panic - not syncing", "a panic" }, { "BUG: ", "a fault of the kernel" },
-        { "Oops: ", "a fault of the kernel" },       { "kernel BUG at ", "a fault of the kernel" },
-        { "watchdog: BUG: ", "a lockup" },           { "reboot: Restarting system", "a reboot" },
-        { "reboot: Power down", "a power-off" },     { "reboot: System halted", "a halt" },
+        { "Kernel panic - not syncing", "a panic" },
+        { "BUG: ", "a fault of the kernel" },
+        { "Oops: ", "a fault of the kernel" },
+        { "kernel BUG at ", "a fault of the kernel" },
+        { "watchdog: BUG: ", "a lockup" },
+        { "reboot: Restarting system", "a reboot" },
+        { "reboot: Power down", "a power-off" },
+        { "sysrq: Resetting", "a reset that somebody asked for (SysRq)" },
+        { "reboot: System halted", "a halt" },
 };
 
 void last_words_step(LastWords *w, const Step *s) {

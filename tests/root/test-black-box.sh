@@ -11,11 +11,11 @@
 . "$(dirname "$0")/../functions.sh"
 boot=$(cat /mnt/out/.vmrun/boot 2>/dev/null) || skip 'needs a guest that may reboot: run-in-guests'
 require_kernel
-requires jq "$top_builddir/tests/workload/markers" "$top_builddir/tests/root/count-markers"
+requires jq python3 "$top_builddir/tests/workload/markers" "$top_builddir/tests/root/count-markers"
 box=$tracefs/instances/boot_mapped
 store=/mnt/disk/store
 ways=(panic reboot)
-[[ -z ${FTRACED_LONG:-} ]] || for i in 1 2 3 4; do ways+=(panic reboot); done
+[[ -z ${FTRACED_LONG:-} ]] || for i in 1 2 3 4; do ways+=(reset panic reboot); done
 printf '%s\n' do_nanosleep schedule hrtimer_start_range_ns update_rq_clock >"$work/hooked"
 
 # What the boots before have found out: n_tests, n_failed, way, dead, last.
@@ -45,7 +45,9 @@ go_down() { # WAY
         sync /mnt/disk/state
         case $way in
         panic) echo c >/proc/sysrq-trigger ;;
-        reboot) busybox reboot -f ;;
+        # reboot(2), of which no service is told.
+        reboot) python3 -c 'import ctypes; ctypes.CDLL(None).reboot(0x1234567)' ;;
+        reset) echo b >/proc/sysrq-trigger ;;
         esac
         sleep 60
         fail 'the machine goes down'
@@ -68,6 +70,7 @@ check_rescued() {
         case $way in
         panic) says 'verify says how it ended' 'by a panic: .*Kernel panic - not syncing: sysrq triggered crash' "$out" ;;
         reboot) says 'verify says how it ended' 'by a reboot: .*reboot: Restarting system' "$out" ;;
+        reset) says 'verify says how it ended' 'by a reset that somebody asked for' "$out" ;;
         esac
         n=$(jq .trees_complete "$out")
         exits 'markers are counted' 0 "$top_builddir/tests/root/count-markers" "$store/sessions/$name"
@@ -89,18 +92,17 @@ if [[ $boot == 1 ]]; then
         exits 'doctor knows the black box' 0 ftracectl doctor --black-box
         says 'and names it' 'boot_mapped survives a crash' "$out"
         exits 'a session records there' 0 ftracectl start -n orderly --black-box --lean="$work/hooked" hrtimer_nanosleep
-        "$top_builddir/tests/workload/markers" "$box/trace_marker" 1000 >"$work/n" &
+        # It cannot write while a snapshot is made, and ends.
+        "$top_builddir/tests/workload/markers" "$box/trace_marker" 1000 >"$work/n" 2>&1 &
         markers=$!
         ok 'the workload runs' wait_until 60 has_markers 100
         exits 'what it has so far is kept' 0 ftracectl snapshot orderly
-        kill $markers
         wait $markers
         stops 'it ends' orderly
         exits 'the snapshot is complete' 0 ftracectl verify orderly-snap-1
         exits 'so is the rest' 0 ftracectl verify orderly
         is_as_before 'the kernel is as it was'
         ok 'the black box is empty' test "$(cat "$box"/per_cpu/cpu*/stats | grep -c '^entries: 0$')" = "$(nproc)"
-        echo 'somebody else was here' >"$box/trace_marker"
         echo 1 >"$box/tracing_on"
         echo 'somebody else was here' >"$box/trace_marker"
         echo 0 >"$box/tracing_on"
