@@ -33,7 +33,6 @@
 #include "daemon/restore.h"
 #include "daemon/server/address.h"
 #include "daemon/server/server.h"
-#include "daemon/session/rescue.h"
 #include "daemon/settings.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/tracer/undoer.h"
@@ -342,9 +341,6 @@ static int daemon_make_sessions(Daemon *d) {
                 return log_error_errno(r, "Cannot make room for sessions: %m");
         sessions_set_limits(d->sessions, &d->settings.limits);
         controller_set_memory_limit(d->controller, d->settings.limits.max_buffer_memory);
-        (void) rescue_run(&(RescueConfig){ .controller = d->controller,
-                                           .store = d->store,
-                                           .uptime = sessions_uptime(d->sessions) });
         r = sessions_load(d->sessions);
         if (r < 0)
                 return log_error_errno(r, "Cannot list the sessions in %s: %m", d->config.store);
