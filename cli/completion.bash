@@ -63,9 +63,9 @@ __ftracectl_options() { # VERB
         case $1 in
         run) echo "$record --no-report $draw" ;;
         follow) echo "$record --keep $draw $live --top --by= --sort= --columns= --limit= --corrected" ;;
-        start) echo "$record --in-kernel --at= --in= --hosts= -j --json" ;;
+        start) echo "$record --in-kernel --black-box --at= --in= --hosts= -j --json" ;;
         schedule) echo "$record --calendar= --randomize= --max-per-day= --keep --config-root= -j --json" ;;
-        arm) echo "$record --in-kernel --on= --do= --max-captures= --min-gap= -j --json" ;;
+        arm) echo "$record --in-kernel --black-box --on= --do= --max-captures= --min-gap= -j --json" ;;
         stop) echo '-a --all --hosts= -j --json' ;;
         report) echo "$draw $filter --args --retval --keep-going -j --json" ;;
         top) echo "$filter --by= --sort= --columns= --limit= --corrected --keep-going -j --json" ;;
@@ -89,7 +89,8 @@ __ftracectl_options() { # VERB
         '' | status) echo '--hosts= -j --json' ;;
         list) echo '-n --newest= -j --json' ;;
         learn) echo '--root= --buffer= --nth-trace= --force --keep-going -j --json' ;;
-        seal | trigger | snapshot | functions | doctor) echo '-j --json' ;;
+        doctor) echo '--black-box -j --json' ;;
+        seal | trigger | snapshot | functions) echo '-j --json' ;;
         esac
         echo '-q -h -H --host= --socket= --store= --no-pager --no-legend --color= --no-color --quiet --help --version'
 }

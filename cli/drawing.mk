@@ -16,6 +16,8 @@ noinst_LIBRARIES += %D%/libdrawing.a
 	%D%/files/kallsyms-text.h \
 	%D%/files/tracedat.c \
 	%D%/files/tracedat.h \
+	%D%/files/last-words.c \
+	%D%/files/last-words.h \
 	%D%/files/verify.c \
 	%D%/files/verify.h
 drawing_libs = %D%/libdrawing.a $(analyze_libs) $(render_libs)

@@ -97,6 +97,8 @@ ftracectl_SOURCES = \
 	%D%/verbs/host/verb-cat-config.c \
 	%D%/verbs/read/verb-check.c \
 	%D%/verbs/read/verb-diff.c \
+	%D%/verbs/host/black-box-check.c \
+	%D%/verbs/host/black-box-check.h \
 	%D%/verbs/host/verb-doctor.c \
 	%D%/verbs/read/verb-export.c \
 	%D%/verbs/store/verb-fetch.c \

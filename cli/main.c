@@ -192,7 +192,7 @@ static const Verb verbs[] = {
           "collector.\n",
           OPTIONS_OUTPUT | OPTIONS_JSON, 0, 0, verb_metrics },
         { "doctor", "", "check this machine", "The exit status is 1 if nothing can be recorded.\n",
-          OPTIONS_JSON, 0, 0, verb_doctor },
+          OPTIONS_JSON | OPTIONS_DOCTOR, 0, 0, verb_doctor },
         { "help", "[VERB]", "print this help, or a verb's", NULL, 0, 0, 1, verb_help },
         { "version", "", "print the version", NULL, 0, 0, 0, verb_version },
 };

@@ -40,6 +40,7 @@ EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
 	%D%/tracer/controller-admit.c \
 	%D%/tracer/controller-adopt.c \
 	%D%/tracer/controller-arm.c \
+	%D%/tracer/controller-black-box.c \
 	%D%/tracer/controller-dry.c \
 	%D%/tracer/controller-filter.c \
 	%D%/tracer/controller-hooks.c \
@@ -57,6 +58,12 @@ EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
 	%D%/upkeep/dir-syncer.h \
 	%D%/upkeep/disk-usage.c \
 	%D%/upkeep/disk-usage.h \
+	%D%/session/rescue.c \
+	%D%/session/rescue.h \
+	%D%/session/rescue-pages.c \
+	%D%/session/rescue-pages.h \
+	%D%/instances/black-box.c \
+	%D%/instances/black-box.h \
 	%D%/instances/event-set.c \
 	%D%/instances/event-set.h \
 	%D%/process/fdstore.c \

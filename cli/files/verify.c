@@ -11,6 +11,7 @@
 
 #include "base/unit.h"
 #include "calls/playback.h"
+#include "cli/files/last-words.h"
 #include "cli/files/verify.h"
 #include "cli/source/damage.h"
 #include "cli/terminal/summary.h"
@@ -128,7 +129,7 @@ static int note_dropped(VerifyResult *v, const SessionMeta *m) {
         return damage_add_counts(&v->notes, "", &dropped, 1);
 }
 
-static int count_steps(VerifyResult *v, const Playback *p, Progress *progress) {
+static int count_steps(VerifyResult *v, const Playback *p, Progress *progress, LastWords *words) {
         uint64_t n_events = 0, n = 0;
         int r;
 
@@ -143,6 +144,7 @@ static int count_steps(VerifyResult *v, const Playback *p, Progress *progress) {
                 r = census_step(&v->census, &step);
                 if (r < 0)
                         return r;
+                last_words_step(words, &step);
                 n += step.kind == STEP_LEAF ? 2 : 1;
                 progress_step(progress, n, n_events);
         }
@@ -152,7 +154,8 @@ static int count_steps(VerifyResult *v, const Playback *p, Progress *progress) {
 
 static int check_all(VerifyResult *v, Playback *p, Progress *progress, bool live) {
         const SessionMeta *m = p->meta;
-        int r = count_steps(v, p, progress);
+        LastWords words = {};
+        int r = count_steps(v, p, progress, &words);
 
         if (r >= 0)
                 r = check_cpus(v, p, live);
@@ -160,6 +163,8 @@ static int check_all(VerifyResult *v, Playback *p, Progress *progress, bool live
                 r = damage_describe_pairs(&v->census, m, &v->problems);
         if (r >= 0)
                 r = note_dropped(v, m);
+        if (r >= 0 && last_words_are_due(m))
+                r = last_words_note(&words, &v->notes);
         if (r >= 0)
                 r = note_unseen(v, m);
         if (r >= 0 && p->formats.page_bytes != m->page_bytes && !live)

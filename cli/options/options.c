@@ -145,6 +145,9 @@ static const Option options[] = {
         { "in-kernel",      0,  OPTIONS_IN_KERNEL, OPTION_FLAG,  AT(spec.in_kernel), NULL,
           "a flight recorder: the newest calls stay in the kernel's buffer, and\n"
           "nothing is written until a snapshot" },
+        { "black-box",      0,  OPTIONS_IN_KERNEL | OPTIONS_DOCTOR, OPTION_FLAG, AT(spec.black_box), NULL,
+          "the same in memory that survives a crash: the next boot keeps it as a session\n"
+          "of its own; doctor: whether this host can, and what it takes" },
         { "no-report",      0,  OPTIONS_RUN,    OPTION_FLAG,     AT(no_report), NULL,
           "do not draw the calls" },
         { "top",            0,  OPTIONS_FOLLOW, OPTION_FLAG,     AT(analysis.live_top), NULL,
@@ -417,6 +420,7 @@ int options_parse(Options *ret, int argc, char **argv) {
                 if (status != STATUS_OK)
                         return status;
         }
+        ret->spec.in_kernel = ret->spec.in_kernel || ret->spec.black_box;
         ret->spec.ring = ret->spec.ring || ret->spec.in_kernel;
         if (ret->sched && add_sched(&ret->spec.events) < 0)
                 return failed(STATUS_FAILED, "Failed to read the command line: out of memory");

@@ -55,12 +55,13 @@ enum {
         OPTIONS_BUFFER = 1 << 21, /* which of a file's */
 };
 /* No int has these. */
-#define OPTIONS_LIST (UINT64_C(1) << 31)  /* how many */
-#define OPTIONS_LEARN (UINT64_C(1) << 32) /* from what */
-#define OPTIONS_WHY (UINT64_C(1) << 33)   /* what to compare with what */
-#define OPTIONS_DIFF (UINT64_C(1) << 34)  /* what is too much */
-#define OPTIONS_PATH (UINT64_C(1) << 35)  /* of which calls */
-#define OPTIONS_CALLS (UINT64_C(1) << 36) /* which */
+#define OPTIONS_LIST (UINT64_C(1) << 31)   /* how many */
+#define OPTIONS_LEARN (UINT64_C(1) << 32)  /* from what */
+#define OPTIONS_WHY (UINT64_C(1) << 33)    /* what to compare with what */
+#define OPTIONS_DIFF (UINT64_C(1) << 34)   /* what is too much */
+#define OPTIONS_PATH (UINT64_C(1) << 35)   /* of which calls */
+#define OPTIONS_CALLS (UINT64_C(1) << 36)  /* which */
+#define OPTIONS_DOCTOR (UINT64_C(1) << 37) /* what to look at besides */
 
 /* --color */
 #define NTH_TRACE_ALL INT_MAX

@@ -59,6 +59,7 @@ static const struct {
         { "depth", ALLOWANCE_DEPTH | VIEW },
         { "duration_ns", ALLOWANCE_DURATION },
         { "max_bytes", ALLOWANCE_SIZE },
+        { "black_box", COST },
         { "clock", COST },
         { "segment_bytes", COST },
         { "segment_ns", COST },

@@ -18,6 +18,7 @@
 #include "base/name.h"
 #include "base/now.h"
 #include "daemon/api/sessions-private.h"
+#include "daemon/session/rescue.h"
 #include "daemon/watch/live.h"
 #include "store/format.h"
 
@@ -392,8 +393,11 @@ static int take_up_all(Sessions *s) {
 }
 
 int sessions_load(Sessions *s) {
-        int r = take_up_all(s);
+        int r;
 
+        (void) rescue_run(&(RescueConfig){ s->context.controller, s->context.store,
+                                           &s->context.uptime }); /* before anybody may arm */
+        r = take_up_all(s);
         if (r < 0)
                 return r;
         (void) fdstore_drop_rest(s->context.fdstore);

@@ -280,6 +280,19 @@ static int refuse_existing(const char *name, Refusal *refusal) {
                            name, name);
 }
 
+/* A ring in the kernel of its own accord, with what the kernel says: of a panic, for one. */
+static int complete_black_box(Spec *spec) {
+        static const char messages[] = "printk:console";
+
+        if (!spec->black_box)
+                return 0;
+        spec->in_kernel = spec->ring = true;
+        for (size_t i = 0; i < spec->events.n; i++)
+                if (startswith(spec->events.items[i], messages))
+                        return 0;
+        return spec->events.n < SPEC_MAX_EVENTS ? strv_add(&spec->events, messages) : 0;
+}
+
 /* @use: NULL: root's. */
 static int sessions_make_meta(Sessions *s, SessionMeta **ret, const SessionRequest *q,
                               const AllowanceUse *use) {
@@ -303,6 +316,8 @@ static int sessions_make_meta(Sessions *s, SessionMeta **ret, const SessionReque
                 r = sessions_make_name(s, q->profile ?: q->spec->functions.items[0], &m->name);
         if (r >= 0 && use)
                 r = allowance_narrow(s->limits, use, q->asked, &m->spec, &m->warnings);
+        if (r >= 0)
+                r = complete_black_box(&m->spec);
         if (r >= 0)
                 r = sessions_apply_limits(s, m);
         if (r < 0)

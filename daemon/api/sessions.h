@@ -31,7 +31,7 @@ typedef void (*SessionsKnown)(Session *session, void *userdata);
 /* @changed is called after every change of any session's state; one of each. */
 void sessions_set_handlers(Sessions *s, SessionChanged changed, SessionsKnown known,
                            void *userdata);
-/* Reads the names in the store, goes on with what a daemon that has gone left recording, and lets the service
+/* Keeps what a kernel that died left in memory (daemon/session/rescue.h), reads the names in the store, goes on with what a daemon that has gone left recording, and lets the service
  * manager go of what belongs to none.  The rest is read while the loop runs (daemon/api/sessions-survey.c); what
  * cannot be is logged and left alone.  0 or -errno. */
 int sessions_load(Sessions *s);

@@ -107,7 +107,7 @@ static int plan_own(Instance *i, Plan *p, const Tracefs *fs, Ledger *l, const ch
 
         if (asprintf(&path, "%s%s", instance_dir(i), file) < 0)
                 return -ENOMEM;
-        return plan_add_text(p, fs, l, instance_name(i) ? NULL : session, path, value, text);
+        return plan_add_text(p, fs, l, instance_owner(i, session), path, value, text);
 }
 
 static int plan_event(const EventChoice *e, Instance *i, Plan *p, const Tracefs *fs, Ledger *l,

@@ -33,6 +33,7 @@ struct Instance {
         InstanceCounters *counters; /* one for each of cpus */
         uint64_t *waiting;          /* likewise: events in the buffer at the last look */
         size_t n_cpus;
+        bool is_kept; /* nobody made it, and nobody removes it */
 };
 
 enum {
@@ -125,6 +126,43 @@ int instance_new(Instance **ret, const Tracefs *fs, const char *session) {
         return 0;
 }
 
+int instance_new_kept(Instance **ret, const Tracefs *fs, const char *name) {
+        _cleanup_(instance_freep) Instance *i = NULL;
+        char *dir = NULL, *copy = strdup(name);
+        int r = instance_new(&i, fs, NULL);
+
+        if (r < 0 || !copy || asprintf(&dir, "instances/%s/", name) < 0) {
+                free(copy);
+                return r < 0 ? r : -ENOMEM;
+        }
+        free(i->dir);
+        i->dir = dir;
+        i->name = copy;
+        i->is_kept = true;
+        *ret = TAKE_PTR(i);
+        return 0;
+}
+
+bool instance_is_kept(const Instance *i) {
+        return i->is_kept;
+}
+
+const char *instance_owner(const Instance *i, const char *session) {
+        return i->name && !i->is_kept ? NULL : session;
+}
+
+/* linux 6.12 kernel/trace/trace.c, tracing_open() with O_TRUNC */
+int instance_clear(const Instance *i) {
+        _cleanup_close_ int fd = -EBADF;
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, "%strace", i->dir) < 0)
+                return -ENOMEM;
+        log_debug("control", "empty %s", path);
+        fd = openat(i->fs->fd, path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+        return fd < 0 ? ORIGIN(-errno) : 0;
+}
+
 const char *instance_name(const Instance *i) {
         return i->name;
 }
@@ -141,20 +179,20 @@ int instance_create(Instance *i, Plan *p, Ledger *l, const char *session) {
         _cleanup_free_ char *path = NULL;
         const char *file;
 
-        if (!i->name)
+        if (!i->name || i->is_kept)
                 return 0;
         path = strndup(i->dir, strlen(i->dir) - 1);
         return path ? plan_make_dir(p, i->fs, l, session, path, &file) : -ENOMEM;
 }
 
-/* @file of this buffer, with a ledger record at the top level only. */
+/* @file of this buffer, with a ledger record unless the instance goes away. */
 static int plan_own(Instance *i, Plan *p, Ledger *l, const char *session, const char *file,
                     const char *value) {
         _cleanup_free_ char *path = NULL;
 
         if (asprintf(&path, "%s%s", i->dir, file) < 0)
                 return -ENOMEM;
-        return plan_add(p, i->fs, l, i->name ? NULL : session, path, value);
+        return plan_add(p, i->fs, l, instance_owner(i, session), path, value);
 }
 
 /*
@@ -164,7 +202,8 @@ static int plan_own(Instance *i, Plan *p, Ledger *l, const char *session, const 
  * top level's value is written down whenever it differs: if it turns out not to have changed,
  * undoing it writes nothing.
  */
-static int plan_shared(Instance *i, Plan *p, Ledger *l, const char *option, const char *value) {
+static int plan_shared(Instance *i, Plan *p, Ledger *l, const char *session, const char *option,
+                       const char *value) {
         _cleanup_free_ char *path = NULL, *now = NULL, *top = NULL;
         int r;
 
@@ -180,7 +219,9 @@ static int plan_shared(Instance *i, Plan *p, Ledger *l, const char *option, cons
                 r = ledger_claim(l, i->fs, LEDGER_SHARED, LEDGER_FILE, option, top, value);
         if (r < 0 && r != -ENOENT)
                 return r;
-        return plan_add(p, i->fs, l, NULL, path, value);
+        return plan_add(p, i->fs, l,
+                        instance_shares_options(i->fs) ? NULL : instance_owner(i, session), path,
+                        value);
 }
 
 /* A mask of the CPUs in @ranges as the kernel writes it, "f,ffffffff"; no ranges: of all possible
@@ -220,7 +261,7 @@ static int plan_functions(Instance *i, Plan *p, Ledger *l, const char *session, 
 
         if (!names || !lines || asprintf(&path, "%s%s", i->dir, file) < 0)
                 return -ENOMEM;
-        return plan_add_text(p, i->fs, l, i->name ? NULL : session, path, names,
+        return plan_add_text(p, i->fs, l, instance_owner(i, session), path, names,
                              hooks->lines.n > 0 ? lines : NULL);
 }
 
@@ -235,7 +276,7 @@ int instance_plan_not_hooked(Instance *i, Plan *p, Ledger *l, const char *sessio
 
 static int plan_option(Instance *i, Plan *p, Ledger *l, const char *session, const char *file,
                        bool on) {
-        return i->name ? plan_shared(i, p, l, file, on ? "1" : "0")
+        return i->name ? plan_shared(i, p, l, session, file, on ? "1" : "0")
                        : plan_own(i, p, l, session, file, on ? "1" : "0");
 }
 
@@ -269,7 +310,7 @@ static int plan_settings(Instance *i, Plan *p, Ledger *l, const char *session,
                 r = plan_option(i, p, l, session, "options/sleep-time", !s->no_sleep_time);
         if (r >= 0)
                 r = plan_option(i, p, l, session, "options/funcgraph-irqs", !s->no_irqs);
-        if (r >= 0)
+        if (r >= 0 && !i->is_kept)
                 r = plan_own(i, p, l, session, "buffer_size_kb", size);
         if (r >= 0)
                 r = plan_own(i, p, l, session, "buffer_percent", percent);
@@ -295,29 +336,32 @@ static const char *setting_value(size_t k, const InstanceSettings *s) {
 }
 
 int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const InstanceSettings *s) {
-        _cleanup_free_ char *on = NULL;
+        _cleanup_free_ char *on = NULL, *path = NULL, *tracer = NULL;
         int r;
 
+        if (asprintf(&path, "%stracing_on", i->dir) < 0 ||
+            asprintf(&tracer, "%scurrent_tracer", i->dir) < 0)
+                return -ENOMEM;
         /* Recording is switched on later, so its old value is kept even if it is 0 now. */
         r = plan_own(i, p, l, session, "tracing_on", "0");
-        if (r >= 0 && !i->name) {
-                r = control_read(i->fs->fd, "tracing_on", &on);
+        if (r >= 0 && instance_owner(i, session)) {
+                r = control_read(i->fs->fd, path, &on);
                 if (r >= 0)
-                        r = ledger_add(l, session, LEDGER_FILE, "tracing_on", on);
+                        r = ledger_add(l, session, LEDGER_FILE, path, on);
         }
         for (size_t k = 0; r >= 0 && k < ELEMENTSOF(settings); k++) {
                 if ((settings[k].flags & TOP_ONLY) && i->name)
                         continue;
                 if ((settings[k].flags & SHARED) && i->name)
-                        r = plan_shared(i, p, l, settings[k].file, setting_value(k, s));
+                        r = plan_shared(i, p, l, session, settings[k].file, setting_value(k, s));
                 else
                         r = plan_own(i, p, l, session, settings[k].file, setting_value(k, s));
         }
         if (r >= 0)
                 r = plan_settings(i, p, l, session, s);
         /* The tracer itself is not part of the plan, but of what must be undone. */
-        if (r >= 0 && !i->name)
-                r = ledger_add(l, session, LEDGER_FILE, "current_tracer", "nop");
+        if (r >= 0 && instance_owner(i, session))
+                r = ledger_add(l, session, LEDGER_FILE, tracer, "nop");
         return r;
 }
 
@@ -377,6 +421,11 @@ int instance_start(Instance *i, Plan *p, const char **ret_file) {
         *ret_file = "current_tracer";
         if (asprintf(&path, "%scurrent_tracer", i->dir) < 0)
                 return -ENOMEM;
+        if (i->is_kept && !p->is_dry) { /* of somebody else's clock, or calls */
+                r = instance_clear(i);
+                if (r < 0)
+                        return r;
+        }
         r = plan_read(p, i->fs, path, &now);
         if (r >= 0)
                 r = plan_step(p, PLAN_SET, path, now, "function_graph", NULL);

@@ -27,6 +27,14 @@ int instance_probe(const Tracefs *fs, Ledger *l);
 
 /* @session: for an instance of its own; NULL: the top level.  @fs: borrowed.  Touches nothing. */
 int instance_new(Instance **ret, const Tracefs *fs, const char *session);
+/* The same for one that is there, called @name, and stays when the session ends (daemon/instances/black-box.h):
+ * as at the top level, every old value goes into the ledger.  Its size is what it is. */
+int instance_new_kept(Instance **ret, const Tracefs *fs, const char *name);
+bool instance_is_kept(const Instance *i);
+/* Whose ledger record a change of a file in it becomes: @session's, or NULL: it goes away with the instance. */
+const char *instance_owner(const Instance *i, const char *session);
+/* Empties its buffer.  0 or -errno. */
+int instance_clear(const Instance *i);
 Instance *instance_free(Instance *i); /* the memory only: the ledger removes the directory */
 DEFINE_CLEANUP(Instance *, instance_free);
 

@@ -36,6 +36,8 @@ static const struct {
         [JOURNAL_RELOADED] = { LOG_NOTICE, "de1b1471320a48eab7a788d106762832" },
         [JOURNAL_RELOAD_REFUSED] = { LOG_ERR, "4350cc1721e54f21acd552a09ddbef12" },
         [JOURNAL_HUNG] = { LOG_CRIT, "9ed89eddd6844325b600e6129ec04ece" },
+        [JOURNAL_RESCUED] = { LOG_WARNING, "06124d088c884609851d43cded0aa627" },
+        [JOURNAL_NOT_RESCUED] = { LOG_WARNING, "9546482747764c67a9c2eaefb46fb5ca" },
 };
 
 typedef struct Fields {

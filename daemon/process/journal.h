@@ -37,6 +37,8 @@ typedef enum JournalEvent {
         JOURNAL_RELOADED,
         JOURNAL_RELOAD_REFUSED,
         JOURNAL_HUNG,
+        JOURNAL_RESCUED,
+        JOURNAL_NOT_RESCUED,
         _JOURNAL_N,
 } JournalEvent;
 

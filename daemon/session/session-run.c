@@ -15,6 +15,8 @@
 #include "daemon/session/session-private.h"
 #include "daemon/watch/health.h"
 
+#define KEEP_TASKS_NS (10 * NSEC_PER_SEC)
+
 /* --- while it records ------------------------------------------------------------------------ */
 
 /* Whether the disk refuses pages, and the session is not to wait for it. */
@@ -65,6 +67,12 @@ static void session_look_at_guard(Session *s) {
         session_stop(s, text);
 }
 
+/* What a crash would leave of the tasks' names; the kernel keeps the latest alone. */
+static void session_keep_tasks(Session *s) {
+        if (s->meta->spec.black_box && now_ns(CLOCK_MONOTONIC) >= s->next_tasks_ns + KEEP_TASKS_NS)
+                session_save_tasks(s);
+}
+
 void session_on_look(void *userdata) {
         Session *s = userdata;
 
@@ -73,6 +81,7 @@ void session_on_look(void *userdata) {
                 session_roots_look(s->roots);
         session_look_at_guard(s);
         session_look_at_share(s);
+        session_keep_tasks(s);
 }
 
 /* One that waits armed loses nothing, and nobody watches its files. */

@@ -7,6 +7,8 @@
  * which goes on (session-adopt.h).
  */
 
+#include <unistd.h>
+
 #include "base/io.h"
 #include "base/log.h"
 #include "base/now.h"
@@ -320,6 +322,10 @@ int session_start(Session **ret, const SessionContext *context, SessionMeta *m, 
 
         s->admission = NULL;
         session_save(s);
+        if (m->spec.black_box) { /* a crash loses what is not on the disk, and this is to be there after it */
+                session_save_tasks(s);
+                (void) BACKGROUND_CALL(syncfs(session_dir_fd(s->dir)));
+        }
         *ret = s;
         return 0;
 }

@@ -86,7 +86,7 @@ static int undo_file(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, 
         if (r < 0)
                 return r;
         /* stop_tracer() has dealt with ours; any other tracer is somebody else's by now. */
-        if (streq(e->file, "current_tracer") ||
+        if (ledger_is_tracer(e->file) ||
             (control_equal(e->file, now, e->old) && !control_hides(e->file, now)))
                 return 0;
         r = ledger_wish(l, fs, e, now, &wish);
@@ -158,6 +158,13 @@ static int stop_top(Ledger *l, const Tracefs *fs, const LedgerRecord *e) {
         return r < 0 ? r : BACKGROUND_CALL(stop_tracer(fs, ""));
 }
 
+/* The same in an instance that was there before, which is the session's alone (daemon/instances/black-box.h). */
+static int stop_kept(const Tracefs *fs, const LedgerRecord *e) {
+        _cleanup_free_ char *dir = strndup(e->file, strlen(e->file) - strlen("current_tracer"));
+
+        return dir ? BACKGROUND_CALL(stop_tracer(fs, dir)) : -ENOMEM;
+}
+
 static int undo_stop(Ledger *l, const Tracefs *fs, const char *session) {
         int ret = 0;
 
@@ -174,6 +181,8 @@ static int undo_stop(Ledger *l, const Tracefs *fs, const char *session) {
                                     : BACKGROUND_CALL(stop_tracer(fs, dir));
                 else if (streq(e->file, "current_tracer"))
                         r = stop_top(l, fs, e);
+                else if (ledger_is_tracer(e->file))
+                        r = stop_kept(fs, e);
                 if (r < 0 && ret == 0)
                         ret = r;
         }

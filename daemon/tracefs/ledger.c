@@ -77,11 +77,18 @@ const LedgerRecord *ledger_find(const Ledger *l, LedgerKind kind, const char *fi
         return NULL;
 }
 
+bool ledger_is_tracer(const char *file) {
+        const char *slash = strrchr(file, '/');
+
+        return streq(slash ? slash + 1 : file, "current_tracer");
+}
+
 bool ledger_covers(const Ledger *l, const char *dir) {
         for (size_t i = 0; i < l->n; i++) {
                 const LedgerRecord *e = &l->records[i];
 
-                if ((e->kind == LEDGER_FILE && *dir == 0 && streq(e->file, "current_tracer")) ||
+                if ((e->kind == LEDGER_FILE &&
+                     streq_ptr(startswith(e->file, dir), "current_tracer")) ||
                     (e->kind == LEDGER_INSTANCE && streq_ptr(startswith(dir, e->file), "/")))
                         return true;
         }

@@ -88,6 +88,8 @@ const LedgerRecord *ledger_get(const Ledger *l, size_t i); /* in the order of be
 bool ledger_has(const Ledger *l, const char *session, const char *file);
 /* Whether a tracer in @dir ("" or "instances/x/") was switched on by a session of this ledger. */
 bool ledger_covers(const Ledger *l, const char *dir);
+/* Whether @file is a buffer's tracer: of the top level, or of an instance that was there before. */
+bool ledger_is_tracer(const char *file);
 /* The record of @kind for @file, whosever it is, or NULL. */
 const LedgerRecord *ledger_find(const Ledger *l, LedgerKind kind, const char *file);
 /* What the ledgers of other stores' daemons have of this boot, each record's session being that store's

@@ -12,6 +12,7 @@
 #include "daemon/admission/admission.h"
 #include "daemon/admission/capability.h"
 #include "daemon/admission/override.h"
+#include "daemon/instances/black-box.h"
 #include "daemon/instances/notifier.h"
 #include "daemon/instances/event-set.h"
 #include "daemon/instances/value-probe.h"
@@ -114,6 +115,8 @@ static int admit_now(Controller *c, const SessionMeta *m, Admission *a, Refusal 
                 r = controller_admit_filter(c, refusal);
         if (r == 0)
                 r = controller_own_dirs(c, &ours);
+        if (r == 0 && m->spec.black_box)
+                r = black_box_admit(&c->fs, &ours, a->force, refusal);
         if (r != 0)
                 return r;
         r = a->force ? override_find(&c->fs, a->has_instances, &ours, &a->overridden, &a->warnings,

@@ -18,7 +18,8 @@ static bool is_in_ledger(const Controller *c, const SessionMeta *m) {
 
         if (!m->instance)
                 return ledger_has(c->ledger, m->name, "current_tracer");
-        return asprintf(&path, "instances/%s", m->instance) >= 0 &&
+        return asprintf(&path, "instances/%s%s", m->instance,
+                        m->spec.black_box ? "/current_tracer" : "") >= 0 &&
                ledger_has(c->ledger, m->name, path);
 }
 
@@ -74,7 +75,9 @@ static int tracer_adopt(Tracer *t, const SessionMeta *m, const char **ret_why) {
         t->clock = strdup(m->clock);
         if (!t->clock)
                 return -ENOMEM;
-        r = instance_new(&t->instance, &c->fs, m->instance ? m->name : NULL);
+        r = m->spec.black_box && m->instance
+                    ? instance_new_kept(&t->instance, &c->fs, m->instance)
+                    : instance_new(&t->instance, &c->fs, m->instance ? m->name : NULL);
         if (r < 0)
                 return r;
         if (!streq_ptr(instance_name(t->instance), m->instance)) {
@@ -121,7 +124,7 @@ int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const ch
         t = calloc(1, sizeof(*t));
         if (!t)
                 return -ENOMEM;
-        t->buffer_bytes = memory_of_buffers(&m->spec, 1);
+        t->buffer_bytes = m->spec.black_box ? 0 : memory_of_buffers(&m->spec, 1);
         t->c = c;
         r = tracer_adopt(t, m, ret_why);
         if (r != 0) {

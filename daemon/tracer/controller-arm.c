@@ -12,6 +12,7 @@
 #include "base/unit.h"
 #include "daemon/admission/admission.h"
 #include "daemon/admission/override.h"
+#include "daemon/instances/black-box.h"
 #include "daemon/instances/event-set.h"
 #include "daemon/instances/task-filter.h"
 #include "daemon/instances/value-probe.h"
@@ -283,8 +284,24 @@ int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
         free(m->clock);
         m->clock = TAKE_PTR(clock);
         m->page_bytes = page_bytes;
+        if (t->kept_bytes > 0)
+                m->spec.buffer_bytes = t->kept_bytes;
         m->n_possible_cpus = cpus[n - 1] + 1;
         return 0;
+}
+
+static int make_kept_instance(Tracer *t, Refusal *refusal) {
+        _cleanup_black_box_ BlackBox b = {};
+        int r = black_box_find(&t->c->fs, &b);
+
+        if (r < 0)
+                return r;
+        if (r == BLACK_BOX_E_NONE)
+                return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
+                                   json_pack("{ss}", "what", "black_box"),
+                                   "the black box has gone meanwhile.");
+        t->kept_bytes = b.cpu_bytes;
+        return instance_new_kept(&t->instance, &t->c->fs, b.name);
 }
 
 static int tracer_init(Tracer *t, const SessionMeta *m, const Admission *a, Refusal *refusal) {
@@ -297,10 +314,13 @@ static int tracer_init(Tracer *t, const SessionMeta *m, const Admission *a, Refu
         t->clock = strdup(m->spec.clock ?: SPEC_DEFAULT_CLOCK);
         if (!t->clock)
                 return -ENOMEM;
-        r = instance_new(&t->instance, &c->fs, a->has_instances ? m->name : NULL);
-        if (r < 0)
+        r = m->spec.black_box
+                    ? make_kept_instance(t, refusal)
+                    : instance_new(&t->instance, &c->fs, a->has_instances ? m->name : NULL);
+        if (r != 0)
                 return r;
-        if (instance_name(t->instance) && instance_exists(t->instance))
+        if (instance_name(t->instance) && !instance_is_kept(t->instance) &&
+            instance_exists(t->instance))
                 return refusal_set(refusal, REFUSAL_BUSY,
                                    json_pack("{ss}", "holder", instance_name(t->instance)),
                                    "%s/%s exists already and is not this daemon's. Choose another "
@@ -322,7 +342,7 @@ static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, const A
         if (!t)
                 return -ENOMEM;
         t->c = c;
-        t->buffer_bytes = memory_of_buffers(&m->spec, 1);
+        t->buffer_bytes = m->spec.black_box ? 0 : memory_of_buffers(&m->spec, 1);
         r = tracer_init(t, m, a, refusal);
         if (r != 0) {
                 tracer_free(t);

@@ -32,14 +32,19 @@ static int take_line_out(Plan *p, const LedgerRecord *e) {
 }
 
 static int plan_stop(const Controller *c, Plan *p, const LedgerRecord *e) {
-        _cleanup_free_ char *on = NULL, *tracer = NULL, *now = NULL;
+        _cleanup_free_ char *on = NULL, *tracer = NULL, *now = NULL, *kept = NULL;
         const char *dir = e->kind == LEDGER_INSTANCE ? e->file : "",
                    *slash = e->kind == LEDGER_INSTANCE ? "/" : "";
         int r;
 
-        if (e->kind != LEDGER_INSTANCE &&
-            (e->kind != LEDGER_FILE || !streq(e->file, "current_tracer")))
+        if (e->kind != LEDGER_INSTANCE && (e->kind != LEDGER_FILE || !ledger_is_tracer(e->file)))
                 return 0;
+        if (e->kind != LEDGER_INSTANCE) {
+                kept = strndup(e->file, strlen(e->file) - strlen("current_tracer"));
+                if (!kept)
+                        return -ENOMEM;
+                dir = kept;
+        }
         if (asprintf(&on, "%s%stracing_on", dir, slash) < 0 ||
             asprintf(&tracer, "%s%scurrent_tracer", dir, slash) < 0)
                 return -ENOMEM;
@@ -63,7 +68,7 @@ static int plan_undo(const Controller *c, Plan *p, const char *session) {
 
                 if (!streq(e->session, session))
                         continue;
-                if (e->kind == LEDGER_FILE && !streq(e->file, "current_tracer"))
+                if (e->kind == LEDGER_FILE && !ledger_is_tracer(e->file))
                         r = put_back(c, p, e->file, e->old);
                 else if (e->kind == LEDGER_LINE)
                         r = take_line_out(p, e);

@@ -56,10 +56,12 @@ struct Tracer {
         Claim *claim;
         Instance *instance;
         uint64_t buffer_bytes; /* for each CPU */
-        char *clock;           /* trace_clock */
-        bool ended;            /* disarmed, and still on */
-        bool waits;            /* armed, with the roots alone hooked */
-        Strv gone;             /* roots whose module has gone */
+        uint64_t
+                kept_bytes; /* the same of an instance that is no session's; 0: it is the session's */
+        char *clock;        /* trace_clock */
+        bool ended;         /* disarmed, and still on */
+        bool waits;         /* armed, with the roots alone hooked */
+        Strv gone;          /* roots whose module has gone */
         bool is_measured;
         Workload quiet; /* if so */
         Strv quiesced;  /* sessions that were, while its roots came */

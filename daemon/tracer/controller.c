@@ -161,6 +161,10 @@ int tracer_end(Tracer *t) {
                 log_warnings(&warnings);
                 return ret;
         }
+        if (instance_is_kept(t->instance)) {
+                r = instance_clear(t->instance);
+                ret = ret ?: r;
+        }
         if (c->arbiter.n > 1)
                 r = tracer_remove_roots(t);
         tracer_free(t);

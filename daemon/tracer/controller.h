@@ -23,6 +23,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
+#include "daemon/instances/black-box.h"
 #include "daemon/lean/call-sample.h"
 #include "daemon/lean/lean-cache.h"
 #include "daemon/lean/hook-cost.h"
@@ -60,6 +61,9 @@ void controller_set_memory_limit(Controller *c, ConfigShare limit);
 /* The loop's tasks, which arm and disarm; NULL, as at first: there are none.  Whoever calls anything
  * below that writes, and is no task, waits until these have ended. */
 void controller_set_aside(Controller *c, Background *background);
+/* The buffer that survives a reboot: black_box_find(), black_box_open_raw(). */
+int controller_find_black_box(Controller *c, BlackBox *ret);
+int controller_open_black_box(const Controller *c, const BlackBox *b, uint32_t cpu);
 /* Undoes what nobody took up. */
 void controller_settle(Controller *c);
 /* Whether something of sessions that ended could not be put back, and no end of another will try again. */
@@ -188,10 +192,10 @@ int controller_learn(Controller *c, const Strv *roots, const char *kernel, const
 
 /* What came of it. */
 typedef struct ControllerTaught {
-        Strv roots;         /* that this kernel has, sorted ... */
-        Strv missing;       /* ... and that it has not, which are left out */
-        size_t n_functions; /* of those that were told, that it has */
-        size_t n_known;     /* functions of these roots from now on ... */
+        Strv roots;             /* that this kernel has, sorted ... */
+        Strv missing;           /* ... and that it has not, which are left out */
+        size_t n_functions;     /* of those that were told, that it has */
+        size_t n_known;         /* functions of these roots from now on ... */
         uint64_t n_known_calls; /* ... and calls that they were learned from */
 } ControllerTaught;
 

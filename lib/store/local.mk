@@ -27,6 +27,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/hook-change.h \
 	%D%/json-field.c \
 	%D%/json-field.h \
+	%D%/boot-instance.c \
+	%D%/boot-instance.h \
 	%D%/keep.c \
 	%D%/keep.h \
 	%D%/lock.c \
@@ -41,6 +43,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/profile.h \
 	%D%/removed.c \
 	%D%/removed.h \
+	%D%/tracing-link.c \
+	%D%/tracing-link.h \
 	%D%/retain.c \
 	%D%/retain.h \
 	%D%/sealed.c \

@@ -74,6 +74,7 @@ static const struct {
         { "ArgsFunctions", "args_functions", VALUE_WORDS },
         { "Trigger", "triggers", VALUE_LINE },
         { "InKernel", "in_kernel", VALUE_BOOL },
+        { "BlackBox", "black_box", VALUE_BOOL },
         { "MaxCaptures", "max_captures", VALUE_NUMBER },
         { "MaxCapturesADay", "max_captures_a_day", VALUE_NUMBER },
         { "MinGap", "min_gap_ns", VALUE_DURATION },

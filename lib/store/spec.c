@@ -112,6 +112,7 @@ static const JsonField fields[] = {
         NUMBER(max_cpu_ppm, 1, SPEC_UNLIMITED, 0),
         LIST(triggers, JSON_FIELD_OMIT, TRIGGER_MAX, TRIGGER_RULE_BYTES_MAX, trigger_rule_is_valid),
         FLAG(in_kernel),
+        FLAG(black_box),
         NUMBER(max_captures, 0, INT64_MAX, 0),
         NUMBER(max_captures_a_day, 0, CAPTURES_MAX_A_DAY, SPEC_DEFAULT_CAPTURES_A_DAY),
         NUMBER(min_gap_ns, 0, INT64_MAX, SPEC_DEFAULT_GAP_NS),

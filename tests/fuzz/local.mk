@@ -7,6 +7,7 @@
 fuzz_targets = \
 	%D%/fuzz-block \
 	%D%/fuzz-block-roundtrip \
+	%D%/fuzz-boot-instance \
 	%D%/fuzz-call \
 	%D%/fuzz-config \
 	%D%/fuzz-cuts \
@@ -25,6 +26,7 @@ fuzz_targets = \
 	%D%/fuzz-profile \
 	%D%/fuzz-prototypes \
 	%D%/fuzz-records \
+	%D%/fuzz-rescue \
 	%D%/fuzz-sealed \
 	%D%/fuzz-segment \
 	%D%/fuzz-symbols \
@@ -40,6 +42,12 @@ fuzz_targets = \
 %C%_fuzz_block_roundtrip_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_block_roundtrip_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_block_roundtrip_LDADD = $(codec_libs) $(fuzz_libs)
+%C%_fuzz_boot_instance_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_boot_instance_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_boot_instance_LDADD = $(store_libs) $(fuzz_libs)
+%C%_fuzz_rescue_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_rescue_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_rescue_LDADD = $(daemon_libs) $(fuzz_libs)
 %C%_fuzz_call_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_call_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_call_LDADD = $(daemon_libs) $(fuzz_libs)

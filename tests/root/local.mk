@@ -2,6 +2,7 @@
 # neither root nor a kernel that can trace; check-root-native on this kernel, as root.
 root_tests += \
 	%D%/test-bad-input.sh \
+	%D%/test-black-box.sh \
 	%D%/test-capabilities.sh \
 	%D%/test-disk.sh \
 	%D%/test-doctor.sh \

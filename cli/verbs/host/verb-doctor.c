@@ -16,6 +16,7 @@
 #include "cli/options/verb.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
+#include "cli/verbs/host/black-box-check.h"
 
 #define SMALL_FILE_MAX ((size_t) 64 << 10)
 /* What is tried: one function, which every kernel has, is hooked for a moment. */
@@ -264,6 +265,8 @@ int verb_doctor(const Options *o) {
                 look_as_user(checks);
         if (c && !has_bad(checks))
                 try(c, checks);
+        if (o->spec.black_box)
+                (void) json_array_append_new(checks, black_box_check());
         json_array_foreach (checks, i, check)
                 if (!is_capability(check))
                         print_check(&out, o, check);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The command line says which instance it is; its files say what it holds.  Neither is believed alone. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/unit.h"
+#include "daemon/instances/black-box.h"
+#include "daemon/tracefs/control.h"
+#include "store/boot-instance.h"
+
+void black_box_done(BlackBox *b) {
+        free(b->name);
+        free(b->cpus);
+        free(b->n_events);
+        *b = (BlackBox){};
+}
+
+uint64_t black_box_n_events(const BlackBox *b) {
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < b->n_cpus; i++)
+                n += b->n_events[i];
+        return n;
+}
+
+static int read_cpu(const Tracefs *fs, BlackBox *b, size_t i) {
+        _cleanup_free_ char *path = NULL, *text = NULL;
+        const char *entries;
+        int r;
+
+        if (asprintf(&path, "instances/%s/per_cpu/cpu%u/stats", b->name, b->cpus[i]) < 0)
+                return -ENOMEM;
+        r = file_read(fs->fd, path, &text, NULL, 65536);
+        if (r < 0)
+                return r;
+        entries = strstr(text, "entries: ");
+        b->n_events[i] = entries ? strtoull(entries + strlen("entries: "), NULL, 10) : 0;
+        return 0;
+}
+
+static int fill(const Tracefs *fs, BlackBox *b) {
+        _cleanup_free_ char *path = NULL, *size = NULL, *dir = NULL;
+        int r;
+
+        if (asprintf(&path, "instances/%s/buffer_size_kb", b->name) < 0 ||
+            asprintf(&dir, "instances/%s/", b->name) < 0)
+                return -ENOMEM;
+        r = control_read(fs->fd, path, &size);
+        if (r >= 0)
+                r = tracefs_read_page_bytes(fs, dir, &b->page_bytes);
+        if (r >= 0)
+                r = tracefs_get_cpus(fs, &b->cpus, &b->n_cpus);
+        if (r < 0)
+                return r;
+        b->cpu_bytes = strtoull(size, NULL, 10) * 1024;
+        b->n_events = calloc(b->n_cpus, sizeof(*b->n_events));
+        if (!b->n_events)
+                return -ENOMEM;
+        for (size_t i = 0; r >= 0 && i < b->n_cpus; i++)
+                r = read_cpu(fs, b, i);
+        return r;
+}
+
+static bool is_there(const Tracefs *fs, const char *name) {
+        _cleanup_free_ char *path = NULL;
+
+        return asprintf(&path, "instances/%s/last_boot_info", name) >= 0 &&
+               faccessat(fs->fd, path, F_OK, 0) >= 0;
+}
+
+int black_box_find(const Tracefs *fs, BlackBox *ret) {
+        _cleanup_black_box_ BlackBox b = {};
+        _cleanup_free_ char *text = NULL;
+        int r;
+
+        if (fs->fd < 0)
+                return BLACK_BOX_E_NONE;
+        r = file_read(fs->root_fd, "proc/cmdline", &text, NULL, BOOT_INSTANCE_COMMAND_LINE_MAX);
+        if (r < 0)
+                return r == -ENOENT ? BLACK_BOX_E_NONE : r;
+        for (const char *s = text; *s && !b.name; s = boot_instance_next_word(s)) {
+                size_t n = boot_instance_parse(s);
+
+                if (n == 0)
+                        continue;
+                b.name = strndup(s + strlen(BOOT_INSTANCE_WORD), n);
+                if (!b.name)
+                        return -ENOMEM;
+                if (!is_there(fs, b.name))
+                        b.name = mfree(b.name);
+        }
+        if (!b.name)
+                return BLACK_BOX_E_NONE;
+        r = fill(fs, &b);
+        if (r < 0)
+                return r;
+        *ret = TAKE(b, (BlackBox){});
+        return 0;
+}
+
+int black_box_open_raw(const BlackBox *b, const Tracefs *fs, uint32_t cpu) {
+        _cleanup_free_ char *path = NULL;
+        int fd;
+
+        if (asprintf(&path, "instances/%s/per_cpu/cpu%u/trace_pipe_raw", b->name, cpu) < 0)
+                return -ENOMEM;
+        fd = openat(fs->fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        return fd < 0 ? ORIGIN(-errno) : fd;
+}
+
+static int refuse_busy(const BlackBox *b, const char *by, Refusal *refusal) {
+        return refusal_set(refusal, REFUSAL_BUSY, json_pack("{ss}", "holder", b->name),
+                           "the black box, instance %s, is in use by %s, and there is only one. "
+                           "Stop that first.",
+                           b->name, by);
+}
+
+int black_box_admit(const Tracefs *fs, const Strv *ours, bool force, Refusal *refusal) {
+        _cleanup_free_ char *dir = NULL, *path = NULL, *tracer = NULL;
+        _cleanup_black_box_ BlackBox b = {};
+        char count[UNIT_TEXT_MAX];
+        int r = black_box_find(fs, &b);
+
+        if (r < 0)
+                return r;
+        if (r == BLACK_BOX_E_NONE)
+                return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
+                                   json_pack("{ss}", "what", "black_box"),
+                                   "this host was booted without memory in which a trace would "
+                                   "survive a reboot. `ftracectl doctor --black-box` says what it "
+                                   "takes; --in-kernel does without, and survives no reboot.");
+        if (asprintf(&dir, "instances/%s/", b.name) < 0 ||
+            asprintf(&path, "%scurrent_tracer", dir) < 0)
+                return -ENOMEM;
+        if (strv_contains(ours, dir))
+                return refuse_busy(&b, "another session of ftraced", refusal);
+        r = control_read(fs->fd, path, &tracer);
+        if (r < 0)
+                return r;
+        if (!streq(tracer, "nop"))
+                return refuse_busy(&b, tracer, refusal);
+        if (black_box_n_events(&b) > 0 && !force)
+                return refusal_set(refusal, REFUSAL_BUSY, json_pack("{ss}", "holder", b.name),
+                                   "the black box, instance %s, holds %s events that are of no "
+                                   "session here, of an earlier boot perhaps, and recording would "
+                                   "erase them. Save %s/%strace if they matter, and then say "
+                                   "--force.",
+                                   b.name, format_count(count, black_box_n_events(&b)), fs->path,
+                                   dir);
+        return 0;
+}

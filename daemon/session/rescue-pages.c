@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * read() gives a page, full or not, and splice() only full ones; the last of a CPU is what all this is about.  What
+ * a read has begun the next one goes on with, page by page.
+ */
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/session/rescue-pages.h"
+#include "store/page.h"
+#include "store/segment.h"
+
+#define SPARE_PAGES 16 /* more than the buffer's size says: the reader's own page, and rounding */
+
+/* 1: a page, or the part of one that there is; 0: there is none; -errno. */
+static int read_page(int fd, uint8_t *room, size_t page_bytes) {
+        size_t n = 0;
+
+        while (n < page_bytes) {
+                ssize_t k = read(fd, room + n, page_bytes - n);
+
+                if (k < 0 && errno == EINTR)
+                        continue;
+                if (k < 0 && errno != EAGAIN && errno != ENODEV)
+                        return ORIGIN(-errno);
+                if (k <= 0) /* linux 6.12 gives 0 where earlier ones gave -EAGAIN */
+                        break;
+                n += (size_t) k;
+        }
+        return n > 0;
+}
+
+/* A ring has lost what came before, on purpose. */
+static void forget_missed(void *page, size_t page_bytes) {
+        PageInfo info;
+
+        if (page_parse(&info, page, page_bytes, false) == 0 && info.missed)
+                page_forget_missed(page);
+}
+
+static int move_all(SegmentWriter *w, int raw_fd, uint64_t max_pages, uint32_t page_bytes,
+                    uint64_t *ret_n) {
+        uint64_t n = 0;
+        int r = 1;
+
+        while (r > 0 && n < max_pages) {
+                void *room;
+
+                r = segment_tail(w, &room);
+                if (r < 0)
+                        break;
+                r = read_page(raw_fd, room, page_bytes);
+                if (r <= 0) {
+                        segment_tail_abort(w);
+                        break;
+                }
+                if (n == 0)
+                        forget_missed(room, page_bytes);
+                segment_tail_commit(w);
+                n++;
+        }
+        *ret_n = n;
+        return MIN(r, 0);
+}
+
+int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *dir,
+                      const SessionMeta *m, uint64_t *ret_n_pages) {
+        _cleanup_free_ uint64_t *sequences = NULL;
+        _cleanup_close_ int cpu_dir_fd = session_dir_make_cpu(dir, cpu), segment_fd = -EBADF;
+        char file[SEGMENT_NAME_MAX];
+        uint64_t sequence, n_pages;
+        SegmentWriter *w;
+        size_t n = 0;
+        int r, k;
+
+        *ret_n_pages = 0;
+        if (cpu_dir_fd < 0)
+                return cpu_dir_fd;
+        r = session_dir_list_segments(dir, cpu, &sequences, &n);
+        if (r < 0)
+                return r;
+        sequence = n > 0 ? sequences[n - 1] + 1 : 0;
+        r = segment_create(&w, cpu_dir_fd, sequence, sequence - 1, cpu, m->page_bytes, m->id);
+        if (r < 0)
+                return r;
+        r = move_all(w, raw_fd, max_pages, m->page_bytes, &n_pages);
+        k = segment_writer_end(w, NULL, &segment_fd);
+        if (k >= 0 && fsync(segment_fd) < 0)
+                k = ORIGIN(-errno);
+        if (n_pages == 0) { /* somebody has emptied it meanwhile */
+                segment_format_name(file, sequence);
+                (void) unlinkat(cpu_dir_fd, file, 0);
+        }
+        *ret_n_pages = n_pages;
+        return r < 0 ? r : k;
+}
+
+int rescue_move_cpu(Controller *c, const BlackBox *b, size_t i, SessionDir *dir,
+                    const SessionMeta *m) {
+        _cleanup_close_ int fd = controller_open_black_box(c, b, b->cpus[i]);
+        uint64_t n;
+
+        if (fd < 0)
+                return fd == -ENOENT ? 0 : fd;
+        return rescue_move_pages(fd, b->cpus[i], b->cpu_bytes / b->page_bytes + SPARE_PAGES, dir, m,
+                                 &n);
+}

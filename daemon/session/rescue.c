@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The kernel's pages are consumed by reading them, so that the directory into which they go is a session before the
+ * first is read, and each is read straight into the page cache of a segment.  All that is on the disk is written
+ * before ORIGIN says that it has ended.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "base/now.h"
+#include "base/text.h"
+#include "base/unit.h"
+#include "codec/page-source.h"
+#include "daemon/process/journal.h"
+#include "daemon/record/pipe-marks.h"
+#include "daemon/session/rescue.h"
+#include "daemon/session/rescue-pages.h"
+#include "daemon/session/session-kept.h"
+#include "daemon/upkeep/disk-usage.h"
+#include "daemon/watch/live.h"
+#include "store/trace-clock.h"
+#include "store/tracing-link.h"
+
+typedef struct Rescue {
+        const RescueConfig *config;
+        BlackBox box;
+        bool has_box;
+        SessionDir *origin_dir;
+        SessionMeta *origin;
+        char name[SESSION_NAME_MAX + 1]; /* of what is made */
+} Rescue;
+
+static void rescue_done(Rescue *x) {
+        black_box_done(&x->box);
+        x->origin_dir = session_dir_free(x->origin_dir);
+        x->origin = session_meta_free(x->origin);
+}
+
+/* --- whose it is -------------------------------------------------------------------------------- */
+
+static bool may_be_live(const SessionDir *dir) {
+        return faccessat(session_dir_fd(dir), LIVE_NAME, F_OK, 0) >= 0 ||
+               faccessat(session_dir_fd(dir), STORE_RESERVE_NAME, F_OK, 0) >= 0;
+}
+
+static bool died_with_its_kernel(const SessionMeta *m, const char *boot_id) {
+        return m->spec.black_box && session_state_is_live(m->state) && m->boot_id && *m->boot_id &&
+               !streq(m->boot_id, boot_id) && m->start.realtime_ns > 0 &&
+               !startswith(m->name, RESCUE_PREFIX);
+}
+
+/* Only the latest can have been the last to record there; what is said of others session_load() finds. */
+static int find_origin(Rescue *x) {
+        char boot_id[UPTIME_BOOT_ID_CHARS + 1];
+        _cleanup_strv_ Strv names = {};
+        int r = store_list(x->config->store, &names);
+
+        uptime_boot_id(boot_id);
+        for (size_t i = 0; r >= 0 && i < names.n; i++) {
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+
+                if (store_open_session(x->config->store, names.items[i], &dir) < 0 ||
+                    !may_be_live(dir) || session_dir_read_meta(dir, &m) != 0 ||
+                    !streq(m->name, names.items[i]) || !died_with_its_kernel(m, boot_id))
+                        continue;
+                if (x->origin && x->origin->start.realtime_ns >= m->start.realtime_ns)
+                        continue;
+                (void) session_dir_free(x->origin_dir);
+                (void) session_meta_free(x->origin);
+                x->origin_dir = TAKE_PTR(dir);
+                x->origin = TAKE_PTR(m);
+        }
+        return r < 0 ? r : x->origin != NULL;
+}
+
+/* --- what it says ------------------------------------------------------------------------------- */
+
+/* The same moment on all clocks, as far as they ran evenly since @from. */
+static ClockTuple clocks_at(const SessionMeta *m, uint64_t trace_ns) {
+        const ClockTuple *from = &m->start;
+        uint64_t later;
+
+        if (!trace_clock_is_ns(m->clock) || trace_ns < from->trace_ns)
+                return *from;
+        later = trace_ns - from->trace_ns;
+        return (ClockTuple){ .trace_ns = trace_ns,
+                             .monotonic_ns = from->monotonic_ns + later,
+                             .boottime_ns = from->boottime_ns + later,
+                             .realtime_ns = session_meta_realtime_ns(m, trace_ns) };
+}
+
+/* Damaged pages may have any time: none is believed that lies outside of the time that there was. */
+static void set_times(SessionMeta *m, const SessionDir *dir) {
+        uint64_t begin_ns = m->start.trace_ns, first_ns = UINT64_MAX, last_ns = begin_ns,
+                 since_ns = now_ns(CLOCK_REALTIME), end_ns;
+
+        since_ns -= MIN(since_ns, m->start.realtime_ns);
+        end_ns = begin_ns + since_ns;
+        for (size_t i = 0; i < m->n_cpus; i++) {
+                _cleanup_free_ uint64_t *sequences = NULL;
+                size_t n = 0;
+
+                if (session_dir_list_segments(dir, m->cpus[i].cpu, &sequences, &n) < 0)
+                        continue;
+                for (size_t k = 0; k < n; k++) {
+                        _cleanup_(page_source_freep) PageSource *s = NULL;
+                        uint64_t a, b;
+
+                        if (page_source_open(&s, dir, m->cpus[i].cpu, sequences[k], NULL) != 0 ||
+                            page_source_span(s, false, &a, &b) != 0)
+                                continue;
+                        if (a >= begin_ns && a <= end_ns)
+                                first_ns = MIN(first_ns, a);
+                        if (b >= begin_ns && b <= end_ns)
+                                last_ns = MAX(last_ns, b);
+                }
+        }
+        m->stop = clocks_at(m, last_ns);
+        m->start = clocks_at(m, MIN(first_ns, last_ns));
+}
+
+static int copy_meta(SessionMeta **ret, const SessionMeta *origin) {
+        json_t *o = session_meta_to_json(origin);
+        const char *field;
+        int r;
+
+        if (!o)
+                return -ENOMEM;
+        r = session_meta_from_json(ret, o, &field);
+        json_decref(o);
+        return r > 0 ? -EINVAL : r;
+}
+
+/* What is the origin's, and does not hold of what it left. */
+static int make_meta(const Rescue *x, SessionMeta **ret) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        int r = copy_meta(&m, x->origin);
+
+        if (r >= 0)
+                r = session_meta_renew_id(m);
+        if (r >= 0)
+                r = text_replace(&m->name, x->name);
+        if (r >= 0)
+                r = text_replace(&m->origin, x->origin->name);
+        if (r < 0)
+                return r;
+        m->state = SESSION_DRAINING;
+        m->page_bytes = x->box.page_bytes;
+        m->captures = (Captures){};
+        m->armed = m->kept_since = (ClockTuple){};
+        m->first_sequence = m->bytes_dropped = m->n_snapshots = m->pages_unsynced = 0;
+        m->pinned = m->learns = false;
+        free(TAKE_PTR(m->silence));
+        strv_done(&m->spec.triggers);
+        conditions_done(&m->degraded);
+        free(TAKE_PTR(m->cpus));
+        m->n_cpus = 0;
+        m->cpus = calloc(x->box.n_cpus, sizeof(*m->cpus));
+        if (!m->cpus)
+                return -ENOMEM;
+        for (size_t i = 0; i < x->box.n_cpus; i++)
+                m->cpus[m->n_cpus++].cpu = x->box.cpus[i];
+        *ret = TAKE_PTR(m);
+        return 0;
+}
+
+/* --- the session that is made ------------------------------------------------------------------- */
+
+static int make_session(const Rescue *x, SessionDir **ret, SessionMeta **ret_meta) {
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        int r, k;
+
+        r = make_meta(x, &m);
+        if (r >= 0)
+                r = store_make_session(x->config->store, x->name, &dir);
+        if (r < 0)
+                return r;
+        r = tracing_link(x->origin_dir, dir);
+        if (r >= 0)
+                r = session_dir_write_meta(dir, m);
+        if (r >= 0 && syncfs(session_dir_fd(dir)) < 0)
+                r = ORIGIN(-errno);
+        if (r >= 0)
+                r = store_settle_session(x->config->store, x->name);
+        if (r < 0) {
+                dir = session_dir_free(dir);
+                k = store_discard_session(x->config->store, x->name);
+                if (k < 0)
+                        log_warning_errno(k, "Cannot remove the unfinished session '%s': %m",
+                                          x->name);
+                return r;
+        }
+        *ret = TAKE_PTR(dir);
+        *ret_meta = TAKE_PTR(m);
+        return 0;
+}
+
+/* One that a daemon began which died as well: 0; -EEXIST: it is none, or is through. */
+static int go_on(const Rescue *x, SessionDir **ret, SessionMeta **ret_meta) {
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        int r = store_open_session(x->config->store, x->name, &dir);
+
+        if (r < 0)
+                return r;
+        if (session_dir_read_meta(dir, &m) != 0 || m->state != SESSION_DRAINING ||
+            !streq_ptr(m->origin, x->origin->name) || m->page_bytes != x->box.page_bytes)
+                return -EEXIST;
+        r = disk_usage_recover(dir, m);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(dir);
+        *ret_meta = TAKE_PTR(m);
+        return 0;
+}
+
+static int open_session(Rescue *x, SessionDir **ret, SessionMeta **ret_meta) {
+        int r;
+
+        (void) snprintf(x->name, sizeof(x->name), RESCUE_PREFIX "%.36s", x->origin->boot_id);
+        if (!session_name_is_valid(x->name))
+                return -EBADMSG;
+        r = go_on(x, ret, ret_meta);
+        for (unsigned i = 2; r == -EEXIST && i < 100; i++) {
+                (void) snprintf(x->name, sizeof(x->name), RESCUE_PREFIX "%.36s-%u",
+                                x->origin->boot_id, i);
+                r = go_on(x, ret, ret_meta);
+        }
+        return r == -ENOENT ? make_session(x, ret, ret_meta) : r;
+}
+
+static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
+        char n_pages[UNIT_TEXT_MAX];
+        char *reason;
+        int r = disk_usage_count(dir, m);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < m->n_cpus; i++)
+                m->cpus[i].n_bytes = m->cpus[i].n_pages * m->page_bytes;
+        set_times(m, dir);
+        gaps_close(&m->gaps, _GAP_CAUSE_N, m->stop.trace_ns);
+        if (asprintf(&reason,
+                     "the machine went down while it was recorded (a panic, a reset or a forced "
+                     "reboot); %s pages survived in memory",
+                     format_count(n_pages, session_meta_n_pages(m))) < 0)
+                return -ENOMEM;
+        free(m->reason);
+        m->reason = reason;
+        m->state = SESSION_SEALED;
+        session_kept_note(m, x->config->uptime);
+        if (syncfs(session_dir_fd(dir)) < 0)
+                return ORIGIN(-errno);
+        r = session_dir_write_meta(dir, m);
+        return r < 0 ? r : syncfs(session_dir_fd(dir)) < 0 ? ORIGIN(-errno) : 0;
+}
+
+/* --- the one that died -------------------------------------------------------------------------- */
+
+static int end_origin(Rescue *x, const SessionMeta *made, const char *why) {
+        SessionMeta *m = x->origin;
+        char *reason;
+        int r;
+
+        if (asprintf(&reason, "the machine went down while it was recorded; %s%s%s", why,
+                     made ? " is session " : "", made ? made->name : "") < 0)
+                return -ENOMEM;
+        free(m->reason);
+        m->reason = reason;
+        m->state = SESSION_FAILED;
+        m->stop = made ? made->stop : m->start;
+        conditions_done(&m->degraded);
+        session_kept_note(m, x->config->uptime);
+        live_remove(x->origin_dir);
+        pipe_marks_remove(m->id);
+        disk_usage_release(x->origin_dir);
+        r = disk_usage_count(x->origin_dir, m);
+        return r < 0 ? r : session_dir_write_meta(x->origin_dir, m);
+}
+
+static int lose_origin(Rescue *x, const char *why) {
+        int r = end_origin(x, NULL, why);
+
+        if (r < 0)
+                return r;
+        journal_tell(&(JournalEntry){ JOURNAL_NOT_RESCUED, .meta = x->origin },
+                     "Session '%s' was recording when the machine went down: %s.", x->origin->name,
+                     why);
+        return 0;
+}
+
+/* --- all of it ---------------------------------------------------------------------------------- */
+
+static int rescue_pages(Rescue *x) {
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        char n_pages[UNIT_TEXT_MAX];
+        int r = open_session(x, &dir, &m);
+
+        for (size_t i = 0; r >= 0 && i < x->box.n_cpus; i++) {
+                if (x->box.n_events[i] == 0)
+                        continue;
+                r = rescue_move_cpu(x->config->controller, &x->box, i, dir, m);
+        }
+        if (r >= 0)
+                r = end_session(x, dir, m);
+        if (r >= 0)
+                r = end_origin(x, m, "what survived in memory");
+        if (r < 0)
+                return r;
+        journal_tell(&(JournalEntry){ JOURNAL_RESCUED, .meta = m },
+                     "Session '%s' was recording when the machine went down: %s pages survived in "
+                     "memory and are session '%s' now.",
+                     x->origin->name, format_count(n_pages, session_meta_n_pages(m)), m->name);
+        return 1;
+}
+
+/* A daemon that died between the two ends: everything is in the session that it made. */
+static int find_made(Rescue *x, SessionMeta **ret) {
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        int r;
+
+        (void) snprintf(x->name, sizeof(x->name), RESCUE_PREFIX "%.36s", x->origin->boot_id);
+        r = store_open_session(x->config->store, x->name, &dir);
+        if (r >= 0 && session_dir_read_meta(dir, ret) != 0)
+                r = -EBADMSG;
+        if (r >= 0 && !streq_ptr((*ret)->origin, x->origin->name)) {
+                *ret = session_meta_free(*ret);
+                r = -ENOENT;
+        }
+        if (r >= 0 && (*ret)->state == SESSION_DRAINING) {
+                r = disk_usage_recover(dir, *ret);
+                if (r >= 0)
+                        r = end_session(x, dir, *ret);
+        }
+        return r;
+}
+
+static int rescue_origin(Rescue *x) {
+        _cleanup_(session_meta_freep) SessionMeta *made = NULL;
+        int r;
+
+        r = controller_find_black_box(x->config->controller, &x->box);
+        if (r < 0)
+                return r;
+        x->has_box = r == 0;
+        if (x->has_box && black_box_n_events(&x->box) > 0)
+                return rescue_pages(x);
+        if (find_made(x, &made) >= 0)
+                return end_origin(x, made, "what survived in memory");
+        return lose_origin(x, x->has_box ? "nothing of it survived (power was lost, the firmware "
+                                           "cleared memory, or this kernel does not know the "
+                                           "other's layout)"
+                                         : "this kernel was booted without the memory in which it "
+                                           "was recorded");
+}
+
+int rescue_run(const RescueConfig *config) {
+        _cleanup_(rescue_done) Rescue x = { .config = config };
+        int r = find_origin(&x);
+
+        if (r > 0)
+                r = rescue_origin(&x);
+        if (r < 0)
+                log_error_errno(r,
+                                "Cannot keep what survived of session '%s': %m; it is tried again "
+                                "when ftraced starts, and nobody may record there meanwhile.",
+                                x.origin ? x.origin->name : "?");
+        return r;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The instance that a boot made and no session removes, on a tracefs that behaves. */
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "daemon/instances/black-box.h"
+#include "daemon/tracer/controller.h"
+#include "fake-kernel.h"
+#include "store/boot-instance.h"
+
+#define BOX "instances/boot_mapped/"
+#define WORDS "quiet reserve_mem=16M:4096:trace trace_instance=boot_mapped^traceoff@trace,x:y\n"
+
+static void make_box(FakeKernel *k) {
+        fake_put_root(k, "proc/cmdline", WORDS);
+        ck_assert_int_eq(mkdirat(k->tracefs_fd, "instances/boot_mapped", 0700), 0);
+        fake_put(k, BOX "last_boot_info", "text delta:\t0\n");
+        fake_put(k, BOX "trace", "");
+        fake_put(k, BOX "tracing_on", "0\n");
+        fake_put(k, BOX "buffer_size_kb", "8144\n");
+}
+
+static int arm(Controller *c, Tracer **ret, SessionMeta **ret_m, const char *name, bool force,
+               Refusal *refusal) {
+        *ret_m = fake_meta(name, "udp_sendmsg");
+        (*ret_m)->spec.black_box = (*ret_m)->spec.in_kernel = (*ret_m)->spec.ring = true;
+        return fake_admit_and_arm(c, ret, *ret_m, force, refusal);
+}
+
+START_TEST(a_word_names_an_instance_only_if_its_memory_stays)
+        {
+                static const struct {
+                        const char *word;
+                        size_t n;
+                } words[] = {
+                        { "trace_instance=boot_mapped^traceoff@trace", 11 },
+                        { "trace_instance=b@trace other", 1 },
+                        { "trace_instance=b@0x285400000:12M,sched:*", 1 },
+                        { "trace_instance=b", 0 },
+                        { "trace_instance=b,sched:x@y", 0 },
+                        { "trace_instance=b other@x", 0 },
+                        { "trace_instance=backup=boot_mapped", 0 },
+                        { "trace_instance=backup=boot_mapped@x", 0 },
+                        { "trace_instance=@trace", 0 },
+                        { "trace_instance=../x@trace", 0 },
+                        { "trace_instance=a/b@trace", 0 },
+                        { "trace_instance=", 0 },
+                        { "xtrace_instance=b@trace", 0 },
+                        { "", 0 },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(words); i++)
+                        ck_assert_msg(boot_instance_parse(words[i].word) == words[i].n, "%s",
+                                      words[i].word);
+        }
+END_TEST
+
+START_TEST(it_is_found_only_where_it_is_named_and_there)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_black_box_ BlackBox b = {};
+
+                ck_assert_int_eq(controller_find_black_box(c, &b), BLACK_BOX_E_NONE);
+                fake_put_root(k, "proc/cmdline", WORDS);
+                ck_assert_int_eq(controller_find_black_box(c, &b), BLACK_BOX_E_NONE);
+                make_box(k);
+                fake_put(k, BOX "per_cpu/cpu1/stats", "entries: 12\noverrun: 0\n");
+                ck_assert_int_eq(controller_find_black_box(c, &b), 0);
+                ck_assert_str_eq(b.name, "boot_mapped");
+                ck_assert_uint_eq(b.cpu_bytes, 8144 * 1024);
+                ck_assert_uint_eq(b.page_bytes, 4096);
+                ck_assert_uint_eq(b.n_cpus, 2);
+                ck_assert_uint_eq(black_box_n_events(&b), 12);
+        }
+END_TEST
+
+START_TEST(a_session_leaves_it_as_it_was)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                _cleanup_free_ char *before = NULL;
+                Tracer *t, *u;
+
+                make_box(k);
+                before = fake_dump(k);
+                ck_assert_int_eq(arm(c, &t, &m, "x", false, &refusal), 0);
+                ck_assert_str_eq(m->instance, "boot_mapped");
+                ck_assert_uint_eq(m->spec.buffer_bytes, 8144 * 1024);
+                fake_expect(k, BOX "current_tracer", "function_graph\n");
+                fake_expect(k, BOX "buffer_size_kb", "8144\n");
+                ck_assert_int_eq(arm(c, &u, &n, "y", false, &refusal), REFUSED);
+                ck_assert_int_eq(refusal.kind, REFUSAL_BUSY);
+                ck_assert_int_eq(tracer_disarm(t), 0);
+                fake_expect_all(k, before);
+        }
+END_TEST
+
+START_TEST(what_is_in_it_is_not_erased_unless_somebody_insists)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                Tracer *t;
+
+                make_box(k);
+                fake_put(k, BOX "per_cpu/cpu0/stats", "entries: 7\n");
+                ck_assert_int_eq(arm(c, &t, &m, "x", false, &refusal), REFUSED);
+                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "--force"));
+                ck_assert_int_eq(arm(c, &t, &n, "x", true, &refusal), 0);
+                ck_assert_int_eq(tracer_disarm(t), 0);
+        }
+END_TEST
+
+START_TEST(without_one_the_way_to_have_one_is_said)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                Tracer *t;
+
+                ck_assert_int_eq(arm(c, &t, &m, "x", false, &refusal), REFUSED);
+                ck_assert_int_eq(refusal.kind, REFUSAL_NOT_SUPPORTED);
+                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "doctor --black-box"));
+        }
+END_TEST
+
+static void arm_and_end(FakeKernel *k) {
+        _cleanup_(controller_freep) Controller *c = fake_controller(k);
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_refusal_ Refusal refusal = {};
+        Tracer *t;
+
+        if (arm(c, &t, &m, "x", false, &refusal) == 0)
+                (void) tracer_disarm(t);
+}
+
+START_TEST(whoever_dies_at_whatever_step_it_is_put_back)
+        {
+                bool reached = true;
+
+                for (unsigned at = 1; reached; at++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+
+                        make_box(k);
+                        k->n_steps = 0;
+                        reached = fake_survive(k, FAKE_DIE, at, arm_and_end);
+                        ck_assert_uint_lt(at, 1000);
+                        ck_assert(reached || at > 10);
+                }
+        }
+END_TEST
+
+UNIT_MAIN("black-box", a_word_names_an_instance_only_if_its_memory_stays,
+          it_is_found_only_where_it_is_named_and_there, a_session_leaves_it_as_it_was,
+          what_is_in_it_is_not_erased_unless_somebody_insists,
+          without_one_the_way_to_have_one_is_said, whoever_dies_at_whatever_step_it_is_put_back)
