@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Value stream: a page of calls and of events that tell their values, as kernels write them
+ *
+ * begin() empties the page, and the others put one record into it, 10 ns after the last, of the task `pid` and the
+ * function `func`.  @flags are the context: TASK, OFF (interrupts are off), IRQ, SOFTIRQ.
+ *
+ *      enter(TASK, 0);                   a call at depth 0
+ *      value(TASK, TO_GRAPH, -90);       a return probe's event
+ *      leave(TASK, 0, 20);               its end, which says that it took 20 ns
+ *      given(TASK, 7);                   an entry probe's event: the first argument is 7
+ */
+
+#include "calls/values.h"
+#include "player.h"
+
+static const Layout *const layout = &layouts[LAYOUT_6_12];
+
+#define PROBE_ID 1529
+#define TO_GRAPH 0xffffffff81000280  /* return_to_handler */
+#define TO_CALLER 0xffffffff81000110 /* in ip_make_skb */
+
+/* Contexts, as common_flags has them. */
+enum { TASK = 0, OFF = 1, IRQ = 1 | 8, SOFTIRQ = 16 };
+
+static const char probe_format[] =
+        "name: it\n"
+        "ID: 1529\n"
+        "format:\n"
+        "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+        "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+        "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+        "\n"
+        "\tfield:unsigned long __probe_func;\toffset:8;\tsize:8;\tsigned:0;\n"
+        "\tfield:unsigned long __probe_ret_ip;\toffset:16;\tsize:8;\tsigned:0;\n"
+        "\tfield:s32 ret;\toffset:24;\tsize:4;\tsigned:1;\n"
+        "\n"
+        "print fmt: \"(%lx <- %lx) ret=%d\", REC->__probe_func, REC->__probe_ret_ip, REC->ret\n";
+
+static const char entry_format[] =
+        "name: it\n"
+        "ID: 1530\n"
+        "format:\n"
+        "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+        "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+        "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+        "\n"
+        "\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+        "\tfield:u64 a0;\toffset:16;\tsize:8;\tsigned:0;\n"
+        "\tfield:u64 a1;\toffset:24;\tsize:8;\tsigned:0;\n"
+        "\n"
+        "print fmt: \"(%lx) a0=0x%Lx a1=0x%Lx\", REC->__probe_ip, REC->a0, REC->a1\n";
+
+#define ENTRY_ID 1530
+#define ENTRY "ftraced_af63f54c86021707_e0"
+#define FPROBE "ftraced_af63f54c86021707_f0"
+#define KRETPROBE "ftraced_af63f54c86021707_r0"
+
+static Page page;
+static uint64_t now;
+static int32_t pid = 17;
+static uint64_t func = F_ROOT;
+
+static inline void begin(void) {
+        now = 100000;
+        pid = 17;
+        func = F_ROOT;
+        page_begin(&page, layout, now);
+}
+
+static inline void put_record(uint16_t id, uint8_t flags, uint8_t record[static 64], size_t n) {
+        memcpy(record, &id, sizeof(id));
+        record[2] = flags;
+        memcpy(record + 4, &pid, sizeof(pid));
+        now += 10;
+        page_record(&page, now, record, n);
+}
+
+static inline void enter(uint8_t flags, int32_t depth) {
+        uint8_t record[64] = {};
+
+        memcpy(record + 8, &func, 8);
+        memcpy(record + 16, &depth, 4);
+        put_record(layout->entry_id, flags, record, layout->n_entry);
+}
+
+static inline void leave(uint8_t flags, int32_t depth, uint64_t duration_ns) {
+        uint64_t end_ns = now + 10, begin_ns = end_ns - duration_ns;
+        uint8_t record[64] = {};
+
+        memcpy(record + 8, &func, 8);
+        memcpy(record + 16, &depth, 4);
+        memcpy(record + 24, &begin_ns, 8);
+        memcpy(record + 32, &end_ns, 8);
+        put_record(layout->exit_id, flags, record, layout->n_exit);
+}
+
+static inline void value(uint8_t flags, uint64_t to, int32_t v) {
+        uint8_t record[64] = {};
+
+        memcpy(record + 8, &func, 8);
+        memcpy(record + 16, &to, 8);
+        memcpy(record + 24, &v, 4);
+        put_record(PROBE_ID, flags, record, 28);
+}
+
+static inline void given(uint8_t flags, uint64_t v) {
+        uint8_t record[64] = {};
+
+        memcpy(record + 8, &func, 8);
+        memcpy(record + 16, &v, 8);
+        put_record(ENTRY_ID, flags, record, 32);
+}
