@@ -2,7 +2,7 @@
 calls_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 unit_tests += %D%/test-census %D%/test-function %D%/test-prune %D%/test-stacks %D%/test-steps \
 	%D%/test-trees
-EXTRA_DIST += %D%/span-check.h %D%/step-builder.h %D%/value-pages.h
+EXTRA_DIST += %D%/span-check.h %D%/step-builder.h
 %C%_test_census_CFLAGS   = $(calls_test_cflags)
 %C%_test_census_LDADD    = $(calls_libs) $(CHECK_LIBS)
 %C%_test_function_CFLAGS = $(calls_test_cflags)
@@ -39,3 +39,8 @@ unit_tests += %D%/test-tail-sampler
 unit_tests += %D%/test-trace-context
 %C%_test_trace_context_CFLAGS = $(calls_test_cflags)
 %C%_test_trace_context_LDADD  = $(calls_libs) $(CHECK_LIBS)
+unit_tests += %D%/test-values-random
+%C%_test_values_random_SOURCES = %D%/test-values-random.c $(player)
+%C%_test_values_random_CFLAGS  = $(calls_test_cflags)
+%C%_test_values_random_LDADD   = $(calls_libs) $(CHECK_LIBS)
+EXTRA_DIST += %D%/value-stream.h

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Pages with calls and events of probes, made record by record, and what is read of them. */
+/*
+ * Value stream: a page of calls and of events that tell their values, as kernels write them
+ *
+ * begin() empties the page, and the others put one record into it, 10 ns after the last, of the task `pid` and the
+ * function `func`.  @flags are the context: TASK, OFF (interrupts are off), IRQ, SOFTIRQ.
+ *
+ *      enter(TASK, 0);                   a call at depth 0
+ *      value(TASK, TO_GRAPH, -90);       a return probe's event
+ *      leave(TASK, 0, 20);               its end, which says that it took 20 ns
+ *      given(TASK, 7);                   an entry probe's event: the first argument is 7
+ */
 
 #include "calls/values.h"
 #include "player.h"
@@ -55,14 +65,14 @@ static uint64_t now;
 static int32_t pid = 17;
 static uint64_t func = F_ROOT;
 
-static void begin(void) {
+static inline void begin(void) {
         now = 100000;
         pid = 17;
         func = F_ROOT;
         page_begin(&page, layout, now);
 }
 
-static void put_record(uint16_t id, uint8_t flags, uint8_t record[static 64], size_t n) {
+static inline void put_record(uint16_t id, uint8_t flags, uint8_t record[static 64], size_t n) {
         memcpy(record, &id, sizeof(id));
         record[2] = flags;
         memcpy(record + 4, &pid, sizeof(pid));
@@ -70,7 +80,7 @@ static void put_record(uint16_t id, uint8_t flags, uint8_t record[static 64], si
         page_record(&page, now, record, n);
 }
 
-static void enter(uint8_t flags, int32_t depth) {
+static inline void enter(uint8_t flags, int32_t depth) {
         uint8_t record[64] = {};
 
         memcpy(record + 8, &func, 8);
@@ -78,7 +88,7 @@ static void enter(uint8_t flags, int32_t depth) {
         put_record(layout->entry_id, flags, record, layout->n_entry);
 }
 
-static void leave(uint8_t flags, int32_t depth, uint64_t duration_ns) {
+static inline void leave(uint8_t flags, int32_t depth, uint64_t duration_ns) {
         uint64_t end_ns = now + 10, begin_ns = end_ns - duration_ns;
         uint8_t record[64] = {};
 
@@ -89,7 +99,7 @@ static void leave(uint8_t flags, int32_t depth, uint64_t duration_ns) {
         put_record(layout->exit_id, flags, record, layout->n_exit);
 }
 
-static void value(uint8_t flags, uint64_t to, int32_t v) {
+static inline void value(uint8_t flags, uint64_t to, int32_t v) {
         uint8_t record[64] = {};
 
         memcpy(record + 8, &func, 8);
@@ -98,55 +108,10 @@ static void value(uint8_t flags, uint64_t to, int32_t v) {
         put_record(PROBE_ID, flags, record, 28);
 }
 
-static void given(uint8_t flags, uint64_t v) {
+static inline void given(uint8_t flags, uint64_t v) {
         uint8_t record[64] = {};
 
         memcpy(record + 8, &func, 8);
         memcpy(record + 16, &v, 8);
         put_record(ENTRY_ID, flags, record, 32);
-}
-
-/* Steps in short: "{" enters, "." is a leaf, "}" leaves, "!" a loss, "?" another event, the function's first
- * letter, and the value. */
-static char *in_short(Player *p) {
-        static char text[1024];
-        char *t = text;
-        Step s;
-
-        *t = 0;
-        while (steps_next(p->steps, STREAM_NO_LIMIT, &s) == 1) {
-                *t++ = "{.}!?"[s.kind];
-                if (s.function)
-                        *t++ = s.function->label[0];
-                if (s.kind <= STEP_LEAF && s.n_args > 0)
-                        t += sprintf(t, "(%llu)", (unsigned long long) s.args[0]);
-                if (s.kind != STEP_ENTER && s.kind <= STEP_LEAVE && s.has_retval)
-                        t += sprintf(t, "%lld", (long long) s.retval);
-                *t = 0;
-        }
-        return text;
-}
-
-static void expect_pages(const char *name, const char *function, const Page *pages, size_t n,
-                         const char *wanted) {
-        _cleanup_recording_ Recording r;
-        _cleanup_player_ Player p;
-        Values *values;
-        const char *got;
-
-        recording_init(&r, layout);
-        for (size_t i = 0; i < n; i++)
-                recording_add(&r, (uint32_t) i, 0, &pages[i], 1);
-        player_init(&p, &r, layout, "17 client\n18 server\n", STEPS_ALL);
-        ck_assert_int_eq(values_new(&values, &p.formats, p.functions), 0);
-        ck_assert_int_eq(values_add(values, name, function, probe_format), 0);
-        ck_assert_int_eq(values_add(values, ENTRY, function, entry_format), 0);
-        steps_set_values(p.steps, values);
-        got = in_short(&p);
-        ck_assert_msg(strcmp(got, wanted) == 0, "%s: got    %s\nwanted %s", name, got, wanted);
-        values_free(values);
-}
-
-static void expect(const char *name, const char *wanted) {
-        expect_pages(name, "udp_sendmsg", &page, 1, wanted);
 }
