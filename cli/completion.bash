@@ -73,8 +73,9 @@ __ftracectl_options() { # VERB
         slow) echo "$filter -n --number= --min= --corrected --keep-going -j --json" ;;
         why) echo "$filter --against= --failed --limit= --keep-going -j --json" ;;
         waits) echo "$filter --limit= --keep-going -j --json" ;;
-        hist) echo "$filter --limit= --linear --keep-going -j --json" ;;
-        calls) echo "$filter --limit= --keep-going -j --json" ;;
+        path) echo "$filter -a --all --limit= --keep-going -j --json" ;;
+        hist) echo "$filter --limit= --linear --over-time -o --output= --keep-going -j --json" ;;
+        calls) echo "$filter --where= --limit= --keep-going -j --json" ;;
         check) echo "$filter -j --json" ;;
         fetch) echo '-o --output= --hosts= --v6 --v7 --compress= --full --buffer= --cpu= --from= --to=' ;;
         metrics) echo '-o --output= -j --json' ;;
@@ -95,7 +96,7 @@ __ftracectl_options() { # VERB
 
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-        local verbs='run start arm trigger snapshot stop follow status list show report top tree slow why hist calls waits
+        local verbs='run start arm trigger snapshot stop follow status list show report top tree slow why hist calls waits path
                 diff learn check verify fetch export keep remove pin unpin seal vacuum cat-config functions profile schedule metrics doctor help version'
         local columns='self share total stolen softirq waking net blocked on-cpu count avg min p50 p90 p99 max name'
         local verb= action= word value i
@@ -112,13 +113,13 @@ _ftracectl() {
                 --) # behind it is another program's command line
                         __ftracectl_offer_files "$cur" -c -f
                         return ;;
-                --json | --wait | --keep) # the value is optional, and only ever behind a '='
+                --json | --wait | --keep | --args | --retval) # the value is optional, and only ever behind a '='
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
                 --name | --profile | --depth | --notrace | --pid | --event | --duration | --max-size | --buffer | --buffer-size | \
                         --segment-size | --segment-time | --max-functions | --on-full | --lean | \
                         --budget | --max-hooked | --max-event-rate | --max-write-rate | --max-cpu | \
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
-                        --color | --task | --cpu | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
+                        --color | --task | --cpu | --where | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
                         --columns | --fail-over | --option | --output | --against | --socket | --store | --size | --time | --sessions | \
                         --config-root | --compress | --calendar | --randomize | --max-per-day | --at | --in | --host | --hosts | -H | \
                         -n | -p | -o | -O)
@@ -159,7 +160,7 @@ _ftracectl() {
         --cgroup) __ftracectl_offer_files "${cur:-/sys/fs/cgroup/}" -d; return ;;
         --format)
                 if [[ $verb == export ]]; then
-                        COMPREPLY=($(compgen -W 'flame html folded dot csv json ndjson parquet otlp chrome speedscope perfetto' -- "$cur"))
+                        COMPREPLY=($(compgen -W 'flame heatmap html folded dot csv json ndjson parquet tsv otlp chrome speedscope perfetto' -- "$cur"))
                 else
                         COMPREPLY=($(compgen -W 'graph indent' -- "$cur"))
                 fi
@@ -208,7 +209,7 @@ _ftracectl() {
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}"; __ftracectl_functions "$cur") ;;
         stop | trigger | snapshot | remove | pin | unpin)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}") ;;
-        show | report | top | tree | slow | why | hist | calls | waits | diff | learn | check | verify | fetch | export | keep)
+        show | report | top | tree | slow | why | hist | calls | waits | path | diff | learn | check | verify | fetch | export | keep)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}")
                 [[ ${#COMPREPLY[@]} -gt 0 ]] || __ftracectl_offer_files "$cur" -f ;;
         esac

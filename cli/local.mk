@@ -17,8 +17,12 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/record/command.h \
 	%D%/contact/contact.c \
 	%D%/contact/contact.h \
+	%D%/views/cause.c \
+	%D%/views/cause.h \
 	%D%/views/counting.c \
 	%D%/views/counting.h \
+	%D%/views/where.c \
+	%D%/views/where.h \
 	%D%/source/display.c \
 	%D%/source/display.h \
 	%D%/files/excerpt.c \
@@ -70,6 +74,10 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/terminal/table.h \
 	%D%/terminal/terminal.c \
 	%D%/terminal/terminal.h \
+	%D%/views/heat-drawing.c \
+	%D%/views/heat-drawing.h \
+	%D%/views/path-view.c \
+	%D%/views/path-view.h \
 	%D%/views/top-view.c \
 	%D%/views/top-view.h \
 	%D%/views/tree-view.c \
@@ -101,6 +109,7 @@ ftracectl_SOURCES = \
 	%D%/verbs/host/verb-metrics.c \
 	%D%/verbs/host/verb-profile.c \
 	%D%/verbs/store/verb-remove.c \
+	%D%/verbs/read/verb-path.c \
 	%D%/verbs/read/verb-report.c \
 	%D%/verbs/record/verb-run.c \
 	%D%/schedule/verb-schedule.c \
@@ -120,8 +129,9 @@ ftracectl_SOURCES = \
 	%D%/options/verb.h
 ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
 ftracectl_LDADD = $(verb_libs) $(export_libs) -lm $(SYSTEMD_LIBS)
-man_pages += %D%/ftracectl.1 %D%/ftraced-questions.7
+man_pages += %D%/ftracectl.1 %D%/ftraced-fleet.7 %D%/ftraced-questions.7
 dist_pkgdata_DATA += %D%/tables.schema.json
+dist_pkgdata_SCRIPTS += %D%/load-clickhouse
 EXTRA_DIST += %D%/completion.bash
 bashcompletion_DATA += %D%/ftracectl
 CLEANFILES += %D%/ftracectl

@@ -81,9 +81,12 @@ static const Verb verbs[] = {
           1, 1, verb_tree },
         { "hist", "SOURCE [FUNCTION] [OPTIONS]", "show how long calls took",
           "A histogram for each root; with FUNCTION, a name or a glob, one of all its calls,\n"
-          "and their share below each root.\n",
-          OPTIONS_HIST | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2,
-          verb_hist },
+          "and their share below each root.  With --over-time a heat map: time across, latency\n"
+          "up, and shades for the number of calls; its times are those of --from and --to.  -o\n"
+          "writes it as a picture, one SVG for any browser.\n",
+          OPTIONS_HIST | OPTIONS_OUTPUT | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
+                  OPTIONS_JSON,
+          1, 2, verb_hist },
         { "slow", "SOURCE [OPTIONS]", "show the slowest calls of roots",
           "Each with its tree and with what it spent that a median call of the same root did\n"
           "not.  \"+\": functions that the median call does not call, \"-\": functions that only "
@@ -103,10 +106,19 @@ static const Verb verbs[] = {
           "Needs a recording made with --sched.  WAITED is the time off the CPU, WAKE-UP the\n"
           "part of it after being woken, as a median.\n",
           OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 1, verb_waits },
+        { "path", "SOURCE [ROOT] [OPTIONS]", "show what a slow call was waiting for",
+          "The critical path of one call across wake-ups: what it ran, what it waited for, what\n"
+          "the task that woke it did meanwhile, and so on.  The times add up to the call's\n"
+          "duration.  Of ROOT, a name or a glob (default: the root with most time), the slowest\n"
+          "call that the filters leave; --nth chooses another.  Needs a recording made with\n"
+          "--sched.\n",
+          OPTIONS_PATH | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2,
+          verb_path },
         { "calls", "SOURCE [FUNCTION] [OPTIONS]", "list every call of a function",
           "In the order in which they ended; without FUNCTION, the outermost calls.  \"+\" after\n"
           "a duration: the call was cut and took longer.\n",
-          OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2, verb_calls },
+          OPTIONS_CALLS | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2,
+          verb_calls },
         { "diff", "BEFORE NOW [OPTIONS]", "show what changed between two recordings",
           "Compares each root that both have, and the functions below it: the average time an\n"
           "outermost call spends in them, and how often it calls them.  Differences that may be\n"
@@ -137,10 +149,11 @@ static const Verb verbs[] = {
           OPTIONS_KEEP | OPTIONS_FILTER | OPTIONS_OUTPUT, 1, 1, verb_keep },
         { "export", "[BEFORE] SOURCE... --format=FORMAT [-o FILE|DIR]",
           "write pictures, timelines or tables",
-          "FORMAT is flame (a flame graph; of two recordings, the difference), html (a page\n"
-          "with everything), folded or dot; chrome, speedscope or perfetto (timelines); csv,\n"
-          "json or ndjson (tables of calls); parquet (the same by columns, of any number of\n"
-          "recordings, into FILE or partitions of DIR); otlp (spans of requests).  Without -o,\n"
+          "FORMAT is flame (a flame graph; of two recordings, the difference), heatmap (when\n"
+          "calls were slow), html (a page with everything), folded or dot; chrome, speedscope or\n"
+          "perfetto (timelines); csv, json or ndjson (tables of calls); parquet (the same by\n"
+          "columns, of any number of recordings, into FILE or partitions of DIR) or tsv (its\n"
+          "rows as text, for databases without it); otlp (spans of requests).  Without -o,\n"
           "writes to standard output.\n",
           OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, MANY,
           verb_export },

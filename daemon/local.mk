@@ -241,6 +241,8 @@ EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
 	%D%/watch/tamper.h \
 	%D%/instances/task-filter.c \
 	%D%/instances/task-filter.h \
+	%D%/instances/value-probe.c \
+	%D%/instances/value-probe.h \
 	%D%/admission/task-finder.c \
 	%D%/admission/task-finder.h \
 	%D%/tracefs/task-list.c \

@@ -134,7 +134,7 @@ texts = {
     "top": run("top"), "tree": run("tree", "--min=0"), "hist": run("hist"), "slow": run("slow"),
     "calls": run("calls", "*"), "diff": run("diff", source[0]), "waits": run("waits"),
     "flame": "\n".join(g["title"] for g in flame), "dot": export("dot"),
-    "html": re.sub(r"<style>.*?</style>|<script>.*?</script>", "", page, flags=re.S),
+    "html": re.sub(r"<style>.*?</style>|<script.*?</script>", "", page, flags=re.S),
 }
 
 
@@ -211,8 +211,8 @@ for d in diff:
 whole = [c for c in roots if not c["cut"]]
 agree("durations of outermost calls", slow=sorted(v["duration_ns"] for v in slow),
       calls=sorted(c["duration_ns"] for c in roots))
-agree("the slowest, in the page", html=[int(m[1]) for m in re.finditer(r'<tr data-duration="(\d+)"', page)],
-      calls=sorted((c["duration_ns"] for c in whole), reverse=True)[:10])
+agree("the slowest, in the page", html=[int(m[1]) for m in re.finditer(r' data-duration="(\d+)"', page)],
+      calls=sorted((c["duration_ns"] for c in roots), reverse=True)[:10])
 for root in table("hist")["roots"]:
     mine = sorted(c["duration_ns"] for c in whole if label(c) == label(root))
     said = [v for v in slow if label(v) == label(root) and v["median_ns"] is not None]

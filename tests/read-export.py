@@ -305,24 +305,29 @@ class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
         self.scripts, self.policy, self.nodes, self.frames, self.inside = [], "", [], [], None
-        self.values = {}
+        self.values, self.data = {}, ""
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
-        assert not {"src", "href", "onload", "onclick"} & set(attrs), (tag, attrs)
+        assert not {"src", "onload", "onclick"} & set(attrs), (tag, attrs)
+        assert attrs.get("href", "#").startswith("#"), (tag, attrs)
         self.inside = tag
-        if tag == "script":
+        if tag == "script" and attrs.get("type") == "application/json":
+            self.inside = "data"
+        elif tag == "script":
             self.scripts.append("")
         if attrs.get("http-equiv") == "Content-Security-Policy":
             self.policy = attrs["content"]
         if "data-value" in attrs:
             self.values[attrs["id"]] = int(attrs["data-value"])
-        if tag == "g":
+        if tag == "g" and attrs.get("class") == "f":
             self.frames.append(attrs)
 
     def handle_data(self, data):
         if self.inside == "script":
             self.scripts[-1] += data
+        if self.inside == "data":
+            self.data += data
 
     def handle_endtag(self, tag):
         self.inside = None
@@ -337,7 +342,15 @@ def read_html(path):
     digest = hashlib.sha256(page.scripts[0].encode()).digest()
     assert f"'sha256-{base64.b64encode(digest).decode()}'" in page.policy, digest
     assert "default-src 'none'" in page.policy
-    svg = text[text.index("<svg") : text.index("</svg>") + 6]
+    for call in json.loads(page.data):
+        spans = [call["spans"][i : i + 5] for i in range(0, len(call["spans"]), 5)]
+        for begin, length, level, name, kind in spans:
+            assert begin + length <= call["ns"] and 0 <= name < len(call["names"]) and level >= 0 and 0 <= kind < 4
+            assert level == 0 or any(
+                s[2] == level - 1 and s[0] <= begin and s[0] + s[1] >= begin + length for s in spans
+            ), (call["title"], begin)
+    begin = text.index('<svg class="flame"')
+    svg = text[begin : text.index("</svg>", begin) + 6]
     result = read_frames(xml.etree.ElementTree.fromstring(svg))
     assert page.values["total"] == result["roots_ns"]
     return result | {"calls": page.values["calls"]}

@@ -15,6 +15,7 @@ to_package=(build-essential debhelper lintian)
 to_cross=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm)
 to_cross+=({pkgconf,lib{tracefs,traceevent,systemd,jansson,zstd,xxhash,seccomp}-dev,zlib1g-dev,check}:arm64)
 to_view=(chromium protobuf-compiler)
+to_ask=(clickhouse-server clickhouse-client)
 to_test_packaging=(rpm cpio debootstrap)
 
 apt_wait_s=600 # for whoever else installs something: a host that has just booted does so by itself

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/files/excerpt.h"
 #include "cli/source/record-finder.h"
+#include "calls/values.h"
 #include "codec/dat-file.h"
 #include "codec/page-maker.h"
 #include "store/event-choice.h"
@@ -20,6 +21,7 @@
 #include "store/uptime.h"
 
 #define SEGMENT_PAGES 16384
+#define VALUES_BEHIND 64 /* records behind the last step among which its value is looked for */
 #define EVENT_IDS (UINT16_MAX + 1)
 #define ANY_FUNCTION "[A-Za-z_]*" /* what a file of another program was asked for is not known */
 
@@ -77,16 +79,16 @@ static int copy_all_tracing(Excerpt *e) {
                 "printk_formats",
                 "saved_cmdlines",
         };
-        const Strv *events = &e->meta->spec.events;
-        int r = 0;
+        _cleanup_strv_ Strv events = {};
+        int r = session_meta_get_events(e->meta, &events);
 
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(paths); i++)
                 r = copy_tracing(e, paths[i]);
-        for (size_t i = 0; r >= 0 && i < events->n; i++) {
+        for (size_t i = 0; r >= 0 && i < events.n; i++) {
                 char path[EVENT_PATH_MAX];
                 EventChoice event;
 
-                if (!event_choice_parse(&event, events->items[i]) || event_choice_is_marker(&event))
+                if (!event_choice_parse(&event, events.items[i]) || event_choice_is_marker(&event))
                         continue;
                 event_choice_path(path, &event, "format");
                 r = copy_tracing(e, path);
@@ -109,7 +111,9 @@ static int copy_formats_of_file(Excerpt *e) {
                     !event_choice_from_path(&event, path))
                         continue;
                 r = copy_tracing(e, path);
-                if (r >= 0 && e->meta->spec.events.n < SPEC_MAX_EVENTS)
+                if (r >= 0 && values_takes(event.system, event.name))
+                        r = strv_addf(&e->meta->probe_events, "%s:%s", event.system, event.name);
+                else if (r >= 0 && e->meta->spec.events.n < SPEC_MAX_EVENTS)
                         r = strv_addf(&e->meta->spec.events, "%s:%s", event.system, event.name);
         }
         return r;
@@ -202,6 +206,8 @@ static Part *find_part(Excerpt *e, uint32_t cpu) {
         return &e->parts[e->n_parts++];
 }
 
+static int keep_value(void *userdata, const Event *event, const Record *record);
+
 static int open_part(Excerpt *e, Part *p) {
         int r;
 
@@ -213,6 +219,8 @@ static int open_part(Excerpt *e, Part *p) {
         if (r >= 0)
                 r = record_finder_new(&p->finder, e->reading->source->dir,
                                       &e->reading->playback->formats, p->cpu);
+        if (r >= 0 && e->reading->playback->values)
+                record_finder_set_passed(p->finder, keep_value, e);
         return r;
 }
 
@@ -260,6 +268,19 @@ static int add_record(Excerpt *e, Part *p, const Record *record) {
         return r;
 }
 
+/* Values are no steps, but go with them.  Whatever is near is taken: one that is of no call here is joined to none. */
+static int keep_value(void *userdata, const Event *event, const Record *record) {
+        Excerpt *e = userdata;
+        Part *p = find_part(e, event->cpu);
+
+        if (!p)
+                return -ENOMEM;
+        if (!values_knows(e->reading->playback->values, event))
+                return 0;
+        e->events[event->id] = true;
+        return MIN(add_record(e, p, record), 0);
+}
+
 static int add_loss(Excerpt *e, Part *p, uint64_t n_lost) {
         int r = page_maker_lose(&p->maker, n_lost);
 
@@ -305,6 +326,10 @@ static int add_all(Excerpt *e) {
         if (r < 0)
                 return EXCERPT_E_READING;
         for (size_t i = 0; r >= 0 && i < e->n_parts; i++) {
+                if (e->parts[i].finder && e->reading->playback->values)
+                        r = record_finder_pass(e->parts[i].finder, VALUES_BEHIND);
+                if (r < 0)
+                        break;
                 r = write_page(e, &e->parts[i]) ?: close_segment(&e->parts[i]);
         }
         if (r >= 0 && e->count.n_records == 0)

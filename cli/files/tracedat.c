@@ -117,16 +117,16 @@ static int read_formats(Work *w) {
                 { "events/ftrace/print/format", false },
         };
         const DatFile *file = dat_file_of_dir(w->dir);
-        const Strv *events = &w->meta->spec.events;
-        int r = 0;
+        _cleanup_strv_ Strv events = {};
+        int r = session_meta_get_events(w->meta, &events);
 
         for (size_t i = 0; r == 0 && !file && i < ELEMENTSOF(of_tracers); i++)
                 r = add_format(w, of_tracers[i].path, of_tracers[i].required);
-        for (size_t i = 0; r == 0 && !file && i < events->n; i++) {
+        for (size_t i = 0; r == 0 && !file && i < events.n; i++) {
                 char path[EVENT_PATH_MAX];
                 EventChoice e;
 
-                if (!event_choice_parse(&e, events->items[i]) || event_choice_is_marker(&e))
+                if (!event_choice_parse(&e, events.items[i]) || event_choice_is_marker(&e))
                         continue;
                 event_choice_path(path, &e, "format");
                 r = add_format(w, path, false);

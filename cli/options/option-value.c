@@ -66,8 +66,9 @@ static int set_lean(Options *o, const char *value) {
 }
 
 /* Each of the words must be valid. */
-static int add_words(Options *o, const Option *option, const char *value, const char *separators) {
-        Strv *list = (void *) ((char *) o + option->offset);
+static int add_words_to(Options *o, const Option *option, size_t offset, const char *value,
+                        const char *separators) {
+        Strv *list = (void *) ((char *) o + offset);
         size_t n_before = list->n;
         int r = separators ? strv_split(list, value, separators) : strv_add(list, value);
 
@@ -81,6 +82,10 @@ static int add_words(Options *o, const Option *option, const char *value, const 
                         return option_usage(o->verb, "--%s: \"%s\" is no %s", option->name,
                                             NAME_QUOTED(list->items[i]), option->noun);
         return STATUS_OK;
+}
+
+static int add_words(Options *o, const Option *option, const char *value, const char *separators) {
+        return add_words_to(o, option, option->offset, value, separators);
 }
 
 static int set_name(Options *o, const Option *option, const char *value) {
@@ -146,7 +151,7 @@ static int read_unit(uint64_t *ret, const Options *o, const Option *option, cons
 
 bool option_has_optional_value(const Option *option) {
         return option->kind == OPTION_JSON_MODE || option->kind == OPTION_WAIT ||
-               option->kind == OPTION_KEEP;
+               option->kind == OPTION_KEEP || option->kind == OPTION_FLAG_OF;
 }
 
 int option_set_value(Options *o, const Option *option, const char *value) {
@@ -160,6 +165,11 @@ int option_set_value(Options *o, const Option *option, const char *value) {
         }
         switch (option->kind) {
         case OPTION_FLAG:
+                *(bool *) at = true;
+                return STATUS_OK;
+        case OPTION_FLAG_OF:
+                if (value)
+                        return add_words_to(o, option, option->list, value, ",");
                 *(bool *) at = true;
                 return STATUS_OK;
         case OPTION_TEXT:

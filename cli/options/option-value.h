@@ -33,6 +33,7 @@ typedef enum OptionKind {
         OPTION_DO,
         OPTION_KEEP,     /* its value is optional: a flag, or uint64_t up to max */
         OPTION_CAPTURES, /* "3" or "20/day" */
+        OPTION_FLAG_OF,  /* its value is optional: bool, or words for the Strv at `list` instead */
 } OptionKind;
 
 typedef struct Option {
@@ -49,6 +50,7 @@ typedef struct Option {
         bool (*is_valid)(const char *);
         const char *noun; /* what is_valid() lets through */
         const char *verb; /* before this verb the letter is another option's */
+        size_t list;
 } Option;
 
 /* Says what is wrong with the command line, and where help is; STATUS_USAGE. */

@@ -56,15 +56,17 @@ static const Option options[] = {
           "leave out FUNCTION and everything it calls; a name or a glob, may be repeated" },
         { "pid",           'p', OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS, AT(spec.pids), "PID",
           "only process PID; when recording, also its children; may be repeated" },
-        { "args",           0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG,     AT(spec.args), NULL,
-          "also record the calls' arguments (Linux 6.15 on)" },
-        { "retval",         0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG,     AT(spec.retval), NULL,
-          "also record return values (Linux 6.5 on, if configured)" },
+        { "args",           0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.args), "FUNCTION",
+          "also record the arguments of the roots, or of FUNCTION; may be repeated",
+          .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.args_functions) },
+        { "retval",         0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.retval), "FUNCTION",
+          "also record what the roots return, or FUNCTION; may be repeated",
+          .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.retval_functions) },
         { "event",          0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.events), "EVENT",
           "also record EVENT: SYSTEM:NAME or SYSTEM:NAME:FILTER; may be repeated", .is_valid = event_choice_is_valid,
           .noun = "SYSTEM:NAME or SYSTEM:NAME:FILTER, as in sched:sched_switch" },
         { "sched",          0,  OPTIONS_RECORD, OPTION_FLAG,     AT(sched), NULL,
-          "also record task switches and wake-ups, for \"ftracectl waits\":\n"
+          "also record task switches and wake-ups, for \"waits\" and \"path\":\n"
           "--event=sched:sched_switch --event=sched:sched_waking" },
         { "comm",           0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.comms), "NAME",
           "only processes and threads of that name, including later ones; may be\n"
@@ -131,8 +133,8 @@ static const Option options[] = {
           "switch off somebody else's tracer meanwhile; learn: also from a file that does\n"
           "not say under which kernel it was recorded" },
         { "on",             0,  OPTIONS_ARM,    OPTION_ON,       AT(rules), "TRIGGER",
-          "wait for function:NAME, event:SYSTEM:NAME[:FILTER], slower:TIME, count:N,\n"
-          "at:HH:MM, in:TIME, signal or command; may be repeated" },
+          "wait for function:NAME, event:SYSTEM:NAME[:FILTER], return:NAME[:FILTER],\n"
+          "slower:TIME, count:N, at:HH:MM, in:TIME, signal or command; may be repeated" },
         { "do",             0,  OPTIONS_ARM,    OPTION_DO,       AT(rules), "ACTION",
           "what the preceding triggers do: start (default), stop[:TIME], or\n"
           "snapshot[:TIME] (default of a ring); may be repeated" },
@@ -160,8 +162,9 @@ static const Option options[] = {
           "start at WHEN (systemd.time(7)) instead of now" },
         { "in",             0,  OPTIONS_LATER,  OPTION_DURATION, AT(schedule.in_ns), "TIME",
           "start after TIME instead of now" },
-        { "all",           'a', OPTIONS_STOP,   OPTION_FLAG,     AT(all), NULL,
-          "every session that records" },
+        { "all",           'a', OPTIONS_STOP | OPTIONS_PATH, OPTION_FLAG, AT(all), NULL,
+          "stop: every session that records; path: add up the paths of the slowest\n"
+          "hundredth of the calls" },
         { "size",           0,  OPTIONS_VACUUM, OPTION_BYTES,    AT(vacuum_bytes), "BYTES",
           "until all sessions together take at most BYTES" },
         { "time",           0,  OPTIONS_VACUUM, OPTION_DURATION, AT(vacuum_age_ns), "TIME",
@@ -186,6 +189,8 @@ static const Option options[] = {
           "what a row is: function (default), module, task, cpu, or root" },
         { "limit",          0,  OPTIONS_LIMIT,  OPTION_NUMBER,   AT(limit), "N",
           "at most N rows", 1, UINT32_MAX },
+        { "where",          0,  OPTIONS_CALLS,  OPTION_TEXT,     AT(analysis.where), "CONDITION",
+          "only calls for which CONDITION is true: \"ret < 0 && len > 1400\"" },
         { "sort",           0,  OPTIONS_TOP,    OPTION_TEXT,     AT(analysis.sort), "COLUMN",
           "self (default), or any other of --columns" },
         { "columns",        0,  OPTIONS_TOP,    OPTION_TEXT,     AT(analysis.columns), "LIST",
@@ -207,6 +212,8 @@ static const Option options[] = {
           "subtract the estimated cost of tracing" },
         { "linear",         0,  OPTIONS_HIST,   OPTION_FLAG,     AT(analysis.is_linear), NULL,
           "ranges of equal length (default: each twice as long as the previous one)" },
+        { "over-time",      0,  OPTIONS_HIST,   OPTION_FLAG,     AT(analysis.over_time), NULL,
+          "a heat map: when calls began, and how long they took" },
         { "keep-going",     0,  OPTIONS_KEEP_GOING, OPTION_FLAG,     AT(keep_going), NULL,
           "skip damaged lines of a text; \"report\" always does" },
         { "nth-trace",      0,  OPTIONS_FILTER | OPTIONS_LEARN, OPTION_CHOICE,   AT(nth_trace), "N|all",
@@ -450,6 +457,7 @@ int options_check(const Options *o, const char *verb, uint64_t groups, size_t mi
 /* Whether @option sets the member of a Spec at @offset. */
 static bool sets_member(const Option *option, size_t offset) {
         return option->offset == AT(spec) + offset ||
+               (option->kind == OPTION_FLAG_OF && option->list == AT(spec) + offset) ||
                (option->kind == OPTION_LEAN && offset == offsetof(Spec, hooked));
 }
 

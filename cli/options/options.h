@@ -59,6 +59,8 @@ enum {
 #define OPTIONS_LEARN (UINT64_C(1) << 32) /* from what */
 #define OPTIONS_WHY (UINT64_C(1) << 33)   /* what to compare with what */
 #define OPTIONS_DIFF (UINT64_C(1) << 34)  /* what is too much */
+#define OPTIONS_PATH (UINT64_C(1) << 35)  /* of which calls */
+#define OPTIONS_CALLS (UINT64_C(1) << 36) /* which */
 
 /* --color */
 #define NTH_TRACE_ALL INT_MAX
@@ -98,11 +100,12 @@ typedef struct WhyOptions {
 typedef struct AnalysisOptions {
         const char *sort;       /* top */
         const char *columns;    /* top; NULL: not said */
+        const char *where;      /* calls: a condition (cli/views/where.h); NULL: all */
         uint64_t n_slow;        /* slow; 0: not said */
         uint64_t min_ppm;       /* tree: of all; UINT64_MAX: not said */
         uint64_t fail_over_ppm; /* diff: of what it was before; UINT64_MAX: not said */
         Strv callers;           /* tree */
-        bool corrected, is_linear, live_top;
+        bool corrected, is_linear, over_time, live_top;
 } AnalysisOptions;
 
 typedef struct Options {

@@ -28,7 +28,7 @@ int display_options(DrawingOptions *ret, const Options *o) {
         ret->format = o->format;
         ret->render.header = !o->no_legend;
         ret->render.colour = terminal_has_colours(o);
-        if (o->spec.retval)
+        if (o->spec.retval || o->spec.retval_functions.n > 0)
                 ret->render.retval = true;
         if (!renderer_find(o->format))
                 return unknown_format(o);

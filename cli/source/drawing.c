@@ -130,7 +130,7 @@ RenderContext drawing_context(const SessionMeta *meta, const RenderOptions *opti
         };
 
         if (context.options.retval == RENDER_AUTO)
-                context.options.retval = meta->spec.retval;
+                context.options.retval = session_meta_shows_retval(meta);
         return context;
 }
 

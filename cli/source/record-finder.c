@@ -22,9 +22,11 @@ struct RecordFinder {
         uint64_t i_page;                /* of the next */
         bool in_page;
         Records records;
-        Record record; /* the current one */
-        Event event;   /* and what it says */
-        bool is_taken; /* found already */
+        Record record;             /* the current one */
+        Event event;               /* and what it says */
+        bool is_taken;             /* found already */
+        RecordFinderPassed passed; /* NULL: nobody is told */
+        void *userdata;
 };
 
 /* @ns: as pages hold it, here and in the next two. */
@@ -113,6 +115,30 @@ static bool is_of(const Event *e, EventKind kind, const Step *step) {
         return e->func == step->function->address && e->depth == step->depth;
 }
 
+/* Of the current record, which is none that is wanted. */
+static int tell_passed(RecordFinder *f) {
+        if (!f->passed || f->event.kind != EVENT_OTHER)
+                return 0;
+        f->event.cpu = f->cpu;
+        return f->passed(f->userdata, &f->event, &f->record);
+}
+
+void record_finder_set_passed(RecordFinder *f, RecordFinderPassed passed, void *userdata) {
+        f->passed = passed;
+        f->userdata = userdata;
+}
+
+int record_finder_pass(RecordFinder *f, unsigned n) {
+        int r = !f->is_taken && f->in_page ? 1 : advance(f, f->record.timestamp_ns);
+
+        for (; r > 0 && n > 0; n--) {
+                r = tell_passed(f);
+                if (r >= 0)
+                        r = advance(f, f->record.timestamp_ns);
+        }
+        return MIN(r, 0);
+}
+
 static int find(RecordFinder *f, EventKind kind, uint64_t from_ns, uint64_t to_ns, const Step *step,
                 Record *ret) {
         int r = !f->is_taken && f->in_page ? 1 : advance(f, from_ns);
@@ -125,6 +151,9 @@ static int find(RecordFinder *f, EventKind kind, uint64_t from_ns, uint64_t to_n
                         *ret = f->record;
                         return 0;
                 }
+                r = tell_passed(f);
+                if (r < 0)
+                        return r;
         }
         return r < 0 ? r : RECORD_FINDER_E_MISSING;
 }

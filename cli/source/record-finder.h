@@ -20,6 +20,15 @@ typedef struct RecordFinder RecordFinder;
 int record_finder_new(RecordFinder **ret, const SessionDir *dir, const Formats *formats,
                       uint32_t cpu);
 
+/*
+ * Who is told of records that lie between those that are found, from the last one's page on: events of other kinds
+ * alone.  Negative ends the search with that.
+ */
+typedef int (*RecordFinderPassed)(void *userdata, const Event *event, const Record *record);
+void record_finder_set_passed(RecordFinder *f, RecordFinderPassed passed, void *userdata);
+/* Passes over @n more.  0 or -errno. */
+int record_finder_pass(RecordFinder *f, unsigned n);
+
 enum { RECORD_FINDER_E_MISSING = 1 };
 /* @ret: of an ENTER, a LEAVE or an OTHER, or the first one of a LEAF; valid until the next call of
  * this or of the next.  0, RECORD_FINDER_E_MISSING, -errno. */

@@ -64,16 +64,9 @@ bool summary_has_ticks(const SessionMeta *m) {
 
 char *summary_moment(char text[static SUMMARY_MAX], const SessionMeta *m, uint64_t ns,
                      unsigned n_digits) {
-        uint64_t part = ns % NSEC_PER_SEC;
-
-        if (summary_has_ticks(m)) {
-                (void) snprintf(text, SUMMARY_MAX, "%" PRIu64, ns);
-                return text;
-        }
-        for (unsigned i = n_digits; i < 9; i++)
-                part /= 10;
-        (void) snprintf(text, SUMMARY_MAX, "%llu.%0*" PRIu64, ns / NSEC_PER_SEC, (int) n_digits,
-                        part);
+        if (!summary_has_ticks(m))
+                return figure_moment(text, ns, n_digits);
+        (void) snprintf(text, SUMMARY_MAX, "%" PRIu64, ns);
         return text;
 }
 

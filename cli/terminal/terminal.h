@@ -21,6 +21,8 @@ void talk(const Options *o, const char *format, ...) _printf_(2, 3);
 /* Colours of stdout, where they are wanted. */
 typedef enum Colour { COLOUR_GOOD, COLOUR_WARNING, COLOUR_BAD, COLOUR_BOLD } Colour;
 bool terminal_has_colours(const Options *o);
+/* Whether there are 256 of them; with --color=always there are. */
+bool terminal_has_256_colours(const Options *o);
 /* Adds @text in that colour; a name like a word (base/plain-text.h). */
 void terminal_add(Buf *out, const Options *o, Colour c, const char *text);
 bool terminal_is_utf8(void);

@@ -13,11 +13,11 @@
 #define WORD_FILE_MAX 4096
 
 static bool wants_args(const Spec *s) {
-        return s->args;
+        return s->args || s->args_functions.n > 0;
 }
 
 static bool wants_retval(const Spec *s) {
-        return s->retval;
+        return s->retval || s->retval_functions.n > 0;
 }
 
 static bool wants_comms(const Spec *s) {
@@ -43,6 +43,10 @@ static bool waits_for_slower(const Spec *s) {
         return waits_for(s, "slower:");
 }
 
+static bool waits_for_return(const Spec *s) {
+        return waits_for(s, "return:");
+}
+
 static bool waits_for_function(const Spec *s) {
         return waits_for(s, "function:");
 }
@@ -50,9 +54,14 @@ static bool waits_for_function(const Spec *s) {
 static const Capability capabilities[] = {
         { "sessions", NULL, "several recordings at once", NULL, NULL, "6.11", NULL },
         { "args", "--args", "the calls' arguments", "options/funcgraph-args", NULL,
-          "6.15 with CONFIG_FUNCTION_TRACE_ARGS", wants_args },
+          "5.0 with CONFIG_KPROBE_EVENTS, 6.15 with CONFIG_FUNCTION_TRACE_ARGS", wants_args,
+          "dynamic_events kprobe_events",
+          "the arguments of roots and of --args=FUNCTION, by a probe of each" },
         { "retval", "--retval", "what calls return", "options/funcgraph-retval", NULL,
-          "6.5 with CONFIG_FUNCTION_GRAPH_RETVAL", wants_retval },
+          "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS, 6.5 with "
+          "CONFIG_FUNCTION_GRAPH_RETVAL",
+          wants_retval, "dynamic_events kprobe_events",
+          "what roots and --retval=FUNCTION return, by a probe of each" },
         { "sched", "--sched", "when tasks wait, and for whom",
           "events/sched/sched_switch events/sched/sched_waking", NULL, "4.3", NULL },
         { "comm", "--comm", "only tasks of a name", "events/task/task_rename", NULL, "3.4",
@@ -63,6 +72,9 @@ static const Capability capabilities[] = {
           "5.19", wants_tai },
         { "on-function", "--on=function", "when a function is called", "available_tracers",
           "function", "2.6.27 with CONFIG_FUNCTION_TRACER", waits_for_function },
+        { "on-return", "--on=return", "when a function returns something",
+          "dynamic_events kprobe_events", NULL,
+          "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS", waits_for_return },
         { "on-slower", "--on=slower", "when a call has taken long",
           "dynamic_events kprobe_events synthetic_events", NULL,
           "5.0 with CONFIG_KPROBE_EVENTS and CONFIG_SYNTH_EVENTS", waits_for_slower },
@@ -72,12 +84,27 @@ const Capability *capability_get(size_t i) {
         return i < ELEMENTSOF(capabilities) ? &capabilities[i] : NULL;
 }
 
+static bool has_all(const char *files, const Tracefs *fs) {
+        _cleanup_strv_ Strv words = {};
+        int r = strv_split(&words, files, " ");
+
+        for (size_t i = 0; r >= 0 && i < words.n; i++)
+                r = faccessat(fs->fd, words.items[i], F_OK, 0);
+        return r >= 0;
+}
+
+bool capability_is_instead(const Capability *c, const Tracefs *fs) {
+        return c->instead && !has_all(c->files, fs) && has_all(c->instead, fs);
+}
+
 int capability_find_missing(const Capability *c, const Tracefs *fs, char **ret) {
         _cleanup_strv_ Strv files = {}, words = {};
         _cleanup_free_ char *text = NULL;
         int r = strv_split(&files, c->files ?: "", " ");
 
         *ret = NULL;
+        if (r >= 0 && capability_is_instead(c, fs))
+                return 0;
         for (size_t i = 0; r >= 0 && i < files.n; i++)
                 if (faccessat(fs->fd, files.items[i], F_OK, 0) < 0)
                         return asprintf(ret, "%s/%s is missing", fs->path, files.items[i]) < 0

@@ -49,6 +49,8 @@ static const struct {
         { "no_sleep_time", VIEW },
         { "args", VIEW },
         { "retval", VIEW },
+        { "retval_functions", VIEW },
+        { "args_functions", VIEW },
         { "ring", VIEW },
         { "in_kernel", VIEW },
         { "max_captures", VIEW },
@@ -194,11 +196,13 @@ static const enum {
         WAITS_FOR_OWN, /* the session's own functions, a time, or who may end it anyway */
         WAITS_FOR_FUNCTION,
         WAITS_FOR_EVENT,
+        WAITS_FOR_RETURN, /* a function's, compared with numbers alone */
 } waits[_TRIGGER_KIND_N] = {
         [TRIGGER_COMMAND] = WAITS_FOR_OWN,
         [TRIGGER_SIGNAL] = WAITS_FOR_OWN,
         [TRIGGER_FUNCTION] = WAITS_FOR_FUNCTION,
         [TRIGGER_EVENT] = WAITS_FOR_EVENT,
+        [TRIGGER_RETURN] = WAITS_FOR_RETURN,
         [TRIGGER_SLOWER] = WAITS_FOR_OWN,
         [TRIGGER_COUNT] = WAITS_FOR_OWN,
         [TRIGGER_AT] = WAITS_FOR_OWN,
@@ -220,6 +224,11 @@ static int check_trigger(const Allowed *functions, const Allowed *events, const 
                 return check_name(functions, "wait for", t.name, refusal);
         case WAITS_FOR_EVENT:
                 return check_event(events, "wait for", t.system, t.name, t.filter, refusal);
+        case WAITS_FOR_RETURN:
+                r = check_name(functions, "wait for", t.name, refusal);
+                if (r != 0 || !t.filter || !strpbrk(t.filter, ".\"'~"))
+                        return r;
+                break;
         case WAITS_UNDECIDED:
                 break;
         }
@@ -240,6 +249,8 @@ int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *
                 { ALLOWANCE_FUNCTIONS, &spec->functions, "record" },
                 { ALLOWANCE_NOTRACE, &spec->notrace, "leave out" },
                 { ALLOWANCE_HOOKED, &spec->hooked, "choose" },
+                { ALLOWANCE_FUNCTIONS, &spec->retval_functions, "probe" },
+                { ALLOWANCE_FUNCTIONS, &spec->args_functions, "probe" },
         };
         int r = 0;
 

@@ -140,12 +140,18 @@ static int keep_left_out(const Plan *p, const Tracefs *fs, Ledger *l, const char
         return r < 0 ? r : ledger_add(l, session, LEDGER_FILE, "set_event_notrace_pid", now);
 }
 
-int event_set_plan(const Strv *events, const Strv *threads, Instance *i, Plan *p, const Tracefs *fs,
+bool event_set_is_used(const Spec *spec) {
+        return spec->events.n > 0 || spec->retval || spec->retval_functions.n > 0 || spec->args ||
+               spec->args_functions.n > 0;
+}
+
+int event_set_plan(const Spec *spec, const Strv *threads, Instance *i, Plan *p, const Tracefs *fs,
                    Ledger *l, const char *session) {
+        const Strv *events = &spec->events;
         _cleanup_free_ char *pids = strv_join(threads, "\n");
         int r = pids ? 0 : -ENOMEM;
 
-        if (r < 0 || events->n == 0)
+        if (r < 0 || !event_set_is_used(spec))
                 return r;
         r = plan_own(i, p, fs, l, session, "set_event_pid", pids, NULL);
         if (r >= 0)

@@ -30,8 +30,11 @@ int admit_events(const Tracefs *fs, const Spec *spec, Refusal *refusal);
 int admit_markers(const Tracefs *fs, const Spec *spec, const char *session, bool has_instances,
                   Refusal *refusal);
 
+/* Whether events that are told apart by tasks are recorded beside the calls, or may be: values, too
+ * (daemon/instances/value-probe.h). */
+bool event_set_is_used(const Spec *spec);
 /* @threads: that are recorded; none: all. */
-int event_set_plan(const Strv *events, const Strv *threads, Instance *i, Plan *p, const Tracefs *fs,
+int event_set_plan(const Spec *spec, const Strv *threads, Instance *i, Plan *p, const Tracefs *fs,
                    Ledger *l, const char *session);
 /* What became of a filter that the kernel does not take, in its own words.  @file: where it was
  * written, and still stands; @field: of the spec, in which it is. */

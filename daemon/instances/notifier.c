@@ -98,7 +98,7 @@ static int add_event(Plan *p, const NotifierPlace *place, const char *dir, const
 static bool event_exists(const Plan *p, const Tracefs *fs, const Trigger *t) {
         _cleanup_free_ char *path = NULL;
 
-        if (p->is_dry && streq(t->system, STOPWATCH_SYSTEM))
+        if (p->is_dry && (streq(t->system, STOPWATCH_SYSTEM) || streq(t->system, "ftraced")))
                 return true;
         return asprintf(&path, "events/%s/%s/enable", t->system, t->name) >= 0 &&
                faccessat(fs->fd, path, F_OK, 0) >= 0;
@@ -108,7 +108,8 @@ int notifier_admit(const Tracefs *fs, const Trigger *t, const Functions *functio
                    Refusal *refusal) {
         static const Plan none = {};
 
-        if (t->kind == TRIGGER_FUNCTION && !functions_contain(functions, t->name))
+        if ((t->kind == TRIGGER_FUNCTION || t->kind == TRIGGER_RETURN) &&
+            !functions_contain(functions, t->name))
                 return refuse_no_function(functions, t->name, refusal);
         if (t->kind == TRIGGER_EVENT && !event_exists(&none, fs, t))
                 return refuse_no_event(fs, t->system, t->name, refusal);

@@ -71,7 +71,7 @@ int session_origin_add_types(SessionMeta *m, int symbols_fd) {
         char hash[SYMBOL_HASH_CHARS + 1];
         int r;
 
-        if (!m->spec.args)
+        if (!m->spec.args && m->spec.args_functions.n == 0)
                 return 0;
         root_fd = dir_open(AT_FDCWD, "/");
         r = root_fd < 0 ? root_fd : kernel_types_store(root_fd, symbols_fd, hash);

@@ -100,7 +100,7 @@ static int session_copy_tracing(Session *s, Refusal *refusal) {
         const char *path;
         int r;
 
-        r = tracing_copy_begin(s->dir, s->tracer, &s->meta->spec.events, &path);
+        r = tracing_copy_begin(s->dir, s->tracer, s->meta, &path);
         if (r >= 0)
                 return 0;
         (void) snprintf(what, sizeof(what), "copying %s of tracefs to", path);

@@ -111,6 +111,17 @@ static int undo_file(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, 
                          e->file, words);
 }
 
+/* An event is busy for a moment after it was switched off, or while somebody looks at it. */
+static int take_line_out(const Tracefs *fs, const char *file, const Strv *lines) {
+        int r = control_append(fs->fd, file, lines);
+
+        for (unsigned i = 0; r == -EBUSY && i < 20; i++) {
+                (void) usleep(10000);
+                r = control_append(fs->fd, file, lines);
+        }
+        return r;
+}
+
 /* Where there is no such line events say nothing and set_ftrace_filter says ENODEV (tried on 6.12). */
 static int undo_line(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, Strv *warnings,
                      size_t *n) {
@@ -120,7 +131,7 @@ static int undo_line(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, 
 
         r = line ? strv_take(&lines, line) : -ENOMEM;
         if (r >= 0)
-                r = BACKGROUND_CALL(control_append(fs->fd, e->file, &lines));
+                r = BACKGROUND_CALL(take_line_out(fs, e->file, &lines));
         *n += r >= 0;
         return r == -ENOENT || r == -ENODEV || r == -EINVAL || r == -ESRCH ? 0 : r;
 }

@@ -14,6 +14,7 @@
 #include "daemon/admission/override.h"
 #include "daemon/instances/notifier.h"
 #include "daemon/instances/event-set.h"
+#include "daemon/instances/value-probe.h"
 #include "daemon/process/background.h"
 #include "daemon/tracer/controller-private.h"
 #include "daemon/tracer/host-check.h"
@@ -30,6 +31,9 @@ static void answers_done(Admission *a) {
         strv_done(&a->threads);
         strv_done(&a->overridden);
         strv_done(&a->warnings);
+        for (ValueKind k = 0; k < _VALUE_KIND_N; k++)
+                strv_done(&a->values[k]);
+        strv_done(&a->value_events);
 }
 
 Admission *admission_free(Admission *a) {
@@ -70,6 +74,9 @@ static int admit_spec(const Controller *c, const SessionMeta *m, const MemoryUse
                 r = admit_together(spec, &a->roots, &a->notrace, refusal);
         if (r == 0)
                 r = admit_capabilities(&c->fs, spec, refusal);
+        for (ValueKind k = 0; r == 0 && k < _VALUE_KIND_N; k++)
+                r = value_probe_choose(k, &c->functions, &c->fs, spec, &a->roots, &a->values[k],
+                                       refusal);
         if (r == 0)
                 r = admit_triggers(c, spec, refusal);
         if (r == 0)
@@ -131,6 +138,19 @@ static int shorten(const Controller *c, const Spec *spec, Admission *a) {
         return r;
 }
 
+/*
+ * What handles kretprobes would be in the trees, with all that it calls.  Where function_graph may run in
+ * instances the list is all sessions', and there are fprobes.
+ */
+static int leave_handlers_out(const Controller *c, Admission *a) {
+        int r = 0;
+
+        if (a->values[VALUE_ARGUMENTS].n + a->values[VALUE_RETURNED].n > 0 && !a->has_instances)
+                r = value_probe_find_handlers(&c->functions, &c->fs, &a->notrace);
+        strv_sort_unique(&a->notrace);
+        return r;
+}
+
 static int ask(Controller *c, const SessionMeta *m, Admission *a, Refusal *refusal) {
         MemoryUse use = controller_memory_use(c);
         int r;
@@ -152,6 +172,8 @@ static int ask(Controller *c, const SessionMeta *m, Admission *a, Refusal *refus
         background_return();
         if (r == 0)
                 r = admit_now(c, m, a, refusal);
+        if (r == 0)
+                r = leave_handlers_out(c, a);
         return r == 0 ? shorten(c, &m->spec, a) : r;
 }
 

@@ -14,6 +14,7 @@
 #include "daemon/admission/override.h"
 #include "daemon/instances/event-set.h"
 #include "daemon/instances/task-filter.h"
+#include "daemon/instances/value-probe.h"
 #include "daemon/lean/lean.h"
 #include "daemon/process/background.h"
 #include "daemon/record/backoff.h"
@@ -63,6 +64,17 @@ static int plan_shared(const Tracer *t, Plan *p, const SessionMeta *m, const Adm
         return r;
 }
 
+int tracer_make_values(Tracer *t, Plan *p, const SessionMeta *m, Admission *a, Refusal *refusal) {
+        int r = 0;
+
+        strv_done(&a->value_events);
+        for (ValueKind k = 0; r == 0 && k < _VALUE_KIND_N; k++)
+                r = value_probe_make(k, p, &t->c->fs, t->c->ledger, t->claim->session,
+                                     &a->values[k], &m->spec, &a->value_events, &a->warnings,
+                                     refusal);
+        return r;
+}
+
 int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                    const char **ret_file) {
         Controller *c = t->c;
@@ -97,24 +109,27 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
         r = is_listed ? tracer_list_hooks(t, &a->lean.not_hooked, &listed) : 0;
         if (r < 0)
                 return r;
-        r = instance_plan(t->instance, p, c->ledger, session,
-                          &(InstanceSettings){ .buffer_bytes = m->spec.buffer_bytes,
-                                               .percent = backoff_percent(m->spec.buffer_bytes,
-                                                                          m->spec.max_bytes),
-                                               .clock = t->clock,
-                                               .cpus = &m->spec.cpus,
-                                               .threads = &a->threads,
-                                               .threads_change = task_filter_follows(&m->spec),
-                                               .no_irqs = m->spec.no_irqs,
-                                               .no_sleep_time = m->spec.no_sleep_time,
-                                               .not_hooked = is_listed ? &none : &a->lean.not_hooked,
-                                               .hooks = t->waits    ? &a->waiting
-                                                        : is_listed ? &listed
-                                                                    : &a->lean.hooks,
-                                               .args = m->spec.args });
+        r = instance_plan(
+                t->instance, p, c->ledger, session,
+                &(InstanceSettings){
+                        .buffer_bytes = m->spec.buffer_bytes,
+                        .percent = backoff_percent(m->spec.buffer_bytes, m->spec.max_bytes),
+                        .clock = t->clock,
+                        .cpus = &m->spec.cpus,
+                        .threads = &a->threads,
+                        .threads_change = task_filter_follows(&m->spec),
+                        .no_irqs = m->spec.no_irqs,
+                        .no_sleep_time = m->spec.no_sleep_time,
+                        .not_hooked = is_listed ? &none : &a->lean.not_hooked,
+                        .hooks = t->waits    ? &a->waiting
+                                 : is_listed ? &listed
+                                             : &a->lean.hooks,
+                        .args = m->spec.args || m->spec.args_functions.n > 0 });
         if (r >= 0)
-                r = event_set_plan(&m->spec.events, &a->threads, t->instance, p, &c->fs, c->ledger,
+                r = event_set_plan(&m->spec, &a->threads, t->instance, p, &c->fs, c->ledger,
                                    session);
+        if (r >= 0)
+                r = value_probe_plan(p, c->ledger, session, t->instance, &a->value_events);
         if (r >= 0 && c->arbiter.n == 1)
                 r = plan_shared(t, p, m, a);
         if (r < 0)
@@ -219,7 +234,7 @@ static int warn_of_quiesce(const Tracer *t, Strv *warnings) {
 }
 
 int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
-        _cleanup_strv_ Strv neighbours = {}, new_roots = {}, new_notrace = {};
+        _cleanup_strv_ Strv neighbours = {}, new_roots = {}, new_notrace = {}, values = {};
         _cleanup_free_ char *clock = strdup(t->clock), *name = NULL;
         _cleanup_free_ uint32_t *cpus = NULL;
         uint32_t page_bytes;
@@ -245,6 +260,8 @@ int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
         if (r >= 0)
                 r = strv_copy(&new_notrace, &a->notrace);
         if (r >= 0)
+                r = strv_copy(&values, &a->value_events);
+        if (r >= 0)
                 r = lean_choice_tell(&a->lean, m);
         for (size_t i = 0; r >= 0 && i < a->warnings.n; i++)
                 r = strv_add(&m->warnings, a->warnings.items[i]);
@@ -257,6 +274,8 @@ int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
         m->roots = TAKE(new_roots, (Strv){});
         strv_done(&m->notrace);
         m->notrace = TAKE(new_notrace, (Strv){});
+        strv_done(&m->probe_events);
+        m->probe_events = TAKE(values, (Strv){});
         strv_done(&m->neighbours);
         m->neighbours = TAKE(neighbours, (Strv){});
         free(m->instance);
@@ -357,6 +376,8 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Re
         if (a->lean.learns && a->lean.n_ordinary == 0 && lean_asks(&m->spec))
                 tracer_look_at_quiet(t);
         r = tracer_attach_notifiers(t, &plan, m, &a->roots, &a->threads, refusal);
+        if (r == 0)
+                r = tracer_make_values(t, &plan, m, a, refusal);
         if (r == 0)
                 r = tracer_program(t, m, a, &plan, &file);
         if (r == 0) {

@@ -93,12 +93,14 @@ static int plan_end(const Tracer *t, Plan *p) {
                                    : plan_undo(t->c, p, LEDGER_SHARED);
 }
 
-static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, const Admission *a,
+static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, Admission *a,
                     Refusal *refusal) {
         const char *file;
         int r;
 
         r = tracer_attach_notifiers(t, p, m, &a->roots, &a->threads, refusal);
+        if (r == 0)
+                r = tracer_make_values(t, p, m, a, refusal);
         if (r > 0)
                 return r;
         if (r >= 0)

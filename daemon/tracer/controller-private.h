@@ -16,6 +16,7 @@
 #include "daemon/admission/functions.h"
 #include "daemon/admission/memory.h"
 #include "daemon/instances/instance.h"
+#include "daemon/instances/value-probe.h"
 #include "daemon/lean/lean.h"
 #include "daemon/tracefs/ledger.h"
 #include "daemon/tracefs/plan.h"
@@ -79,6 +80,8 @@ struct Admission {
         Strv threads;                   /* of the spec's processes */
         Strv overridden;                /* buffers whose tracer is somebody else's and in the way */
         Strv warnings;
+        Strv values[_VALUE_KIND_N]; /* functions that are probed for them */
+        Strv value_events;          /* and the events, when they are there */
         bool has_instances;
 
         /* what tracer_prepare() adds */
@@ -136,6 +139,9 @@ int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *root
                       const Hooks *lean, Hooks *ret, bool *ret_waits);
 int tracer_attach_notifiers(Tracer *t, Plan *p, const SessionMeta *m, const Strv *roots,
                             const Strv *threads, Refusal *refusal);
+/* controller-arm.c.  The events of what functions are given and return; the ledger has each before it is there.  0, REFUSED,
+ * -errno. */
+int tracer_make_values(Tracer *t, Plan *p, const SessionMeta *m, Admission *a, Refusal *refusal);
 /* Adds to a dry plan the switches that a session of @m begins with. */
 int tracer_plan_switches(const Tracer *t, Plan *p, const SessionMeta *m);
 /* Adds the functions that read the trace clock, and a warning of it.  0 or -ENOMEM. */

@@ -8,6 +8,10 @@
  */
 
 #include "base/log.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/hash.h"
 #include "daemon/instances/stopwatch.h"
 #include "daemon/tracefs/plan.h"
 #include "daemon/tracer/controller-private.h"
@@ -17,7 +21,8 @@
 
 /* The kernel by itself. */
 static bool can_switch(const Trigger *t) {
-        return t->kind == TRIGGER_FUNCTION || t->kind == TRIGGER_EVENT || t->kind == TRIGGER_SLOWER;
+        return t->kind == TRIGGER_FUNCTION || t->kind == TRIGGER_EVENT ||
+               t->kind == TRIGGER_RETURN || t->kind == TRIGGER_SLOWER;
 }
 
 bool tracer_can_ring(const Trigger *t) {
@@ -44,6 +49,40 @@ static int hang_stopwatch(Tracer *t, const NotifierPlace *place, Plan *p, const 
         return r == 0 ? stopwatch_begin(place, p, roots, refusal) : r;
 }
 
+/* @t, which is return:NAME, as a trigger on an event of its own. */
+static int return_event(const NotifierPlace *place, const Trigger *t, Trigger *ret) {
+        _cleanup_trigger_ Trigger event = { .kind = TRIGGER_EVENT };
+
+        memcpy(event.does, t->does, sizeof(event.does));
+        memcpy(event.delay_ns, t->delay_ns, sizeof(event.delay_ns));
+        event.system = strdup("ftraced");
+        if (asprintf(&event.name, "ftraced_%016" PRIx64 "_%zu_ret",
+                     hash_bytes(HASH_BYTES_FIRST, place->session, strlen(place->session)),
+                     place->number) < 0) {
+                event.name = NULL;
+                return -ENOMEM;
+        }
+        event.filter = t->filter ? strdup(t->filter) : NULL;
+        if (!event.system || (t->filter && !event.filter))
+                return -ENOMEM;
+        *ret = TAKE(event, (Trigger){});
+        return 0;
+}
+
+static int hang_return(Tracer *t, const NotifierPlace *place, Plan *p, const Trigger *trigger,
+                       Refusal *refusal) {
+        _cleanup_trigger_ Trigger event = {};
+        _cleanup_strv_ Strv nobody = {};
+        int r = return_event(place, trigger, &event);
+
+        if (r == 0)
+                r = value_probe_make_event(p, place->fs, place->ledger, place->session,
+                                           trigger->name, event.name, refusal);
+        return r == 0 ? notifier_attach(place, p, &event, &t->c->functions, &nobody, &nobody,
+                                        refusal)
+                      : r;
+}
+
 int tracer_attach_notifiers(Tracer *t, Plan *p, const SessionMeta *m, const Strv *roots,
                             const Strv *threads, Refusal *refusal) {
         const Strv *rules = &m->spec.triggers;
@@ -59,6 +98,8 @@ int tracer_attach_notifiers(Tracer *t, Plan *p, const SessionMeta *m, const Strv
                         return ORIGIN(-EINVAL); /* the spec's table has looked */
                 if (r == 0 && trigger.kind == TRIGGER_SLOWER)
                         r = hang_stopwatch(t, &place, p, &trigger, roots, refusal);
+                else if (r == 0 && trigger.kind == TRIGGER_RETURN)
+                        r = hang_return(t, &place, p, &trigger, refusal);
                 else if (r == 0 && tracer_can_ring(&trigger))
                         r = notifier_attach(&place, p, &trigger, &t->c->functions, roots, threads,
                                             refusal);
@@ -79,6 +120,8 @@ static int get_switch(const Tracer *t, size_t i, const Trigger *trigger, Trigger
 
         if (trigger->kind == TRIGGER_SLOWER)
                 return stopwatch_event(&place, trigger, ret);
+        if (trigger->kind == TRIGGER_RETURN)
+                return return_event(&place, trigger, ret);
         *ret = (Trigger){ .kind = trigger->kind };
         ret->system = trigger->system ? strdup(trigger->system) : NULL;
         ret->name = strdup(trigger->name);

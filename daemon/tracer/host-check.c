@@ -324,14 +324,17 @@ static const struct {
 /* Who cannot be asked, for want of tracefs, has nothing. */
 static void add_capability(json_t *checks, const HostFacts *h, const Capability *c) {
         _cleanup_free_ char *missing = NULL;
+        const char *what = c->what;
         bool is_here = h->fs->fd >= 0;
         int r = is_here ? capability_find_missing(c, h->fs, &missing) : 0;
 
+        if (is_here && capability_is_instead(c, h->fs))
+                what = c->instead_what;
         is_here = is_here && r >= 0 && !missing && (c->files || h->has_instances > 0);
         (void) json_array_append_new(checks, json_pack("{ss ss so ss}", "name", c->name, "state",
                                                        is_here ? "good" : "absent", "text",
                                                        json_sprintf("%s%s%s", c->option ?: "",
-                                                                    c->option ? ": " : "", c->what),
+                                                                    c->option ? ": " : "", what),
                                                        "since", c->since));
 }
 

@@ -204,7 +204,28 @@ static int find_events(const Ledger *l, const Ledger *others, const Tracefs *fs,
         return r == -ENOENT ? 0 : r;
 }
 
-static int claim_events(Ledger *l, const Ledger *others, const Tracefs *fs) {
+/* An event cannot go while it is on: in which of our buffers is not known any more. */
+static int claim_switches(Ledger *l, const Strv *instances, const char *event) {
+        size_t n_name = 0;
+        const char *name = event_of(event, &n_name);
+        int r = 0;
+
+        for (size_t i = 0; name && r >= 0 && i <= instances->n; i++) {
+                const char *instance = i < instances->n ? instances->items[i] : NULL;
+                _cleanup_free_ char *file = NULL;
+
+                if (instance && !is_our_name(instance))
+                        continue;
+                if (asprintf(&file, "%s%s%sevents/ftraced/%.*s/enable",
+                             instance ? "instances/" : "", instance ?: "", instance ? "/" : "",
+                             (int) n_name, name) < 0)
+                        return -ENOMEM;
+                r = ledger_add(l, LEFT_SESSION, LEDGER_FILE, file, "0");
+        }
+        return r;
+}
+
+static int claim_events(Ledger *l, const Ledger *others, const Tracefs *fs, const Strv *instances) {
         _cleanup_strv_ Strv events = {};
         int r = find_events(l, others, fs, &events);
 
@@ -213,6 +234,8 @@ static int claim_events(Ledger *l, const Ledger *others, const Tracefs *fs) {
                             "ledger any more: removed.",
                             events.items[i], fs->path);
                 r = ledger_add(l, LEFT_SESSION, LEDGER_LINE, EVENTS, events.items[i]);
+                if (r >= 0)
+                        r = claim_switches(l, instances, events.items[i]);
         }
         return r;
 }
@@ -262,7 +285,7 @@ int leftovers_claim(Ledger *l, const Tracefs *fs) {
                 if (is_our_name(instances.items[i]))
                         r = claim_instance(l, others, fs, instances.items[i], &was_on);
         if (r >= 0)
-                r = claim_events(l, others, fs);
+                r = claim_events(l, others, fs, &instances);
         if (r >= 0 && was_on)
                 r = claim_values(l, others, fs);
         return r >= 0 && ledger_n(l) > n_before ? ledger_commit(l, fs->path) : MIN(r, 0);

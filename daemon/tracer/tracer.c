@@ -4,6 +4,7 @@
 
 #include "base/unit.h"
 #include "daemon/admission/admission.h"
+#include "daemon/instances/event-set.h"
 #include "daemon/instances/task-filter.h"
 #include "daemon/tracer/controller-private.h"
 
@@ -95,8 +96,8 @@ int tracer_follow(Tracer *t, const Spec *spec) {
         int r = find_followed(&t->c->fs, spec, &wanted);
 
         return r < 0 ? r
-                     : task_filter_set(&t->c->fs, instance_dir(t->instance), spec->events.n > 0,
-                                       &wanted);
+                     : task_filter_set(&t->c->fs, instance_dir(t->instance),
+                                       event_set_is_used(spec), &wanted);
 }
 
 int tracer_set_recording(Tracer *t, bool on) {

@@ -189,7 +189,7 @@ static int fill(const SnapshotConfig *c, SessionDir *dir, const char *name) {
         if (r >= 0)
                 r = copy_cuts(c, dir);
         if (r >= 0)
-                r = tracing_copy_begin(dir, c->tracer, &c->origin->spec.events, &path);
+                r = tracing_copy_begin(dir, c->tracer, c->origin, &path);
         if (r >= 0)
                 r = tracing_copy_end(dir, c->tracer, &path);
         if (r >= 0)

@@ -47,19 +47,25 @@ static int copy_files(SessionDir *dir, Tracer *tracer, const TracingFile *files,
         return 0;
 }
 
-int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const Strv *events, const char **ret_path) {
+int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const SessionMeta *m,
+                       const char **ret_path) {
+        _cleanup_strv_ Strv events = {};
         int r = copy_files(dir, tracer, files_at_begin, ELEMENTSOF(files_at_begin), ret_path);
 
-        for (size_t i = 0; r >= 0 && i < events->n; i++) {
+        if (r >= 0) {
+                *ret_path = "events";
+                r = session_meta_get_events(m, &events);
+        }
+        for (size_t i = 0; r >= 0 && i < events.n; i++) {
                 char path[EVENT_PATH_MAX];
                 EventChoice e;
 
-                if (!event_choice_parse(&e, events->items[i]) || event_choice_is_marker(&e))
+                if (!event_choice_parse(&e, events.items[i]) || event_choice_is_marker(&e))
                         continue;
                 event_choice_path(path, &e, "format");
                 r = copy_files(dir, tracer, &(TracingFile){ path }, 1, ret_path);
                 if (r < 0)
-                        *ret_path = events->items[i];
+                        *ret_path = "the format of an event";
         }
         return r;
 }

@@ -11,8 +11,9 @@
 #include "daemon/tracer/controller.h"
 #include "store/session-dir.h"
 
-/* Formats, header_page, options: once armed.  @events: recorded beside the calls
- * (store/event-choice.h).  0 or -errno; *@ret_path is the file, or the event, it failed at. */
-int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const Strv *events, const char **ret_path);
+/* Formats, header_page, options: once armed.  @m: tells what is recorded beside the calls.  0 or -errno;
+ * *@ret_path is what it failed at, a constant. */
+int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const SessionMeta *m,
+                       const char **ret_path);
 /* What is complete only after the recording, and as complete as it is before: names of tasks. */
 int tracing_copy_end(SessionDir *dir, Tracer *tracer, const char **ret_path);

@@ -228,7 +228,10 @@ static int note_wait(void *userdata, const CallWait *wait) {
         to = &open->waits[open->n_waits++];
         *to = (AnatomyWait){ .node = node_of(wait->stack, wait->frame)->id,
                              .away_ns = w->back_ns - MIN(w->back_ns, w->left_ns) };
-        return w->woken_ns > 0 ? find_waker(feed->data, &w->waker, &to->waker) : 0;
+        if (w->woken_ns == 0)
+                return 0;
+        to->queued_ns = w->back_ns - MIN(w->back_ns, w->woken_ns);
+        return find_waker(feed->data, &w->waker, &to->waker);
 }
 
 /* --- all calls -------------------------------------------------------------------------------- */

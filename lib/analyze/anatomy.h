@@ -37,6 +37,7 @@ typedef struct AnatomyWait {
         uint32_t node;  /* in which it left the CPU */
         uint32_t waker; /* of the anatomy's, index plus 1; 0: nobody was seen */
         uint64_t away_ns;
+        uint64_t queued_ns; /* of that, after it was woken: waiting for a CPU */
 } AnatomyWait;
 
 typedef struct AnatomyCall {

@@ -203,6 +203,30 @@ size_t call_tree_n_nodes(const CallTree *t) {
         return t->n_nodes;
 }
 
+static int compare_shares(const void *a, const void *b) {
+        const uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
+
+        return (x < y) - (x > y);
+}
+
+int call_tree_threshold(uint64_t *ret_ns, CallTree *t, size_t n_max) {
+        _cleanup_free_ uint64_t *shares = NULL;
+        size_t n = 0;
+
+        *ret_ns = 0;
+        if (t->n_nodes <= n_max)
+                return 0;
+        shares = calloc(t->n_nodes, sizeof(*shares));
+        if (!shares)
+                return -ENOMEM;
+        for (const CallNode *c = call_node_next(&t->root, &t->root); c;
+             c = call_node_next(&t->root, c))
+                shares[n++] = c->share_ns;
+        qsort(shares, n, sizeof(*shares), compare_shares);
+        *ret_ns = shares[n_max] + 1; /* more than the first that has no place */
+        return 0;
+}
+
 int call_tree_new(CallTree **ret, Pairing *pairing) {
         CallTree *t = calloc(1, sizeof(*t));
 

@@ -46,6 +46,7 @@ typedef struct HeldCall {
         uint64_t told_ns;     /* of that, of calls that are held no more */
         uint64_t calltime_ns; /* local clock, if has_readings */
         uint64_t over_ns;
+        uint64_t recorded_ns; /* its end, if that is a record of its own; else 0 */
         uint64_t retval;
         uint64_t n_line; /* where a text has it */
         char *args;      /* its own; NULL: none */
@@ -57,6 +58,8 @@ typedef struct HeldCall {
         uint32_t begin_cpu, end_cpu;
         int32_t depth;
         uint8_t role;
+        uint8_t preempt_depth; /* when it began: how often preemption was switched off */
+        bool in_softirq;       /* likewise: by what the kernel wrote down */
         bool in_irq;
         bool is_open;
         bool is_over;      /* another call has begun at its depth, at over_ns */

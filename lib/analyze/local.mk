@@ -16,8 +16,12 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/chance.h \
 	%D%/cohorts.c \
 	%D%/cohorts.h \
+	%D%/critical-path.c \
+	%D%/critical-path.h \
 	%D%/diff.c \
 	%D%/diff.h \
+	%D%/heat-map.c \
+	%D%/heat-map.h \
 	%D%/held.c \
 	%D%/held.h \
 	%D%/outliers.c \
@@ -32,10 +36,14 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/ranges.h \
 	%D%/role.c \
 	%D%/role.h \
+	%D%/root-calls.c \
+	%D%/root-calls.h \
 	%D%/root-profile.c \
 	%D%/root-profile.h \
 	%D%/sched.c \
 	%D%/sched.h \
+	%D%/timelines.c \
+	%D%/timelines.h \
 	%D%/waits.c \
 	%D%/waits.h \
 	%D%/why.c \

@@ -5,6 +5,9 @@
  * When it has ended the tree is kept by the heap of the slowest, by its root's sample, by both, or
  * it is emptied and used again.  The sample is a reservoir: of n calls each stays with the chance
  * OUTLIERS_SAMPLES / n.
+ *
+ * Spans gather until there are twice as many as are kept; then the shorter half goes, and what is
+ * shorter than all that stayed does not come any more.
  */
 
 #include "analyze/outliers.h"
@@ -24,6 +27,8 @@ struct Outliers {
         Root roots[OUTLIERS_ROOTS];
         size_t n_roots;
         uint64_t n_begun, random;
+        size_t n_spans;              /* of each that are kept; 0: none */
+        InvocationSpan *spare_spans; /* room for twice as many; NULL: none */
 };
 
 /* --- invocations ------------------------------------------------------------------------------ */
@@ -45,9 +50,96 @@ static Invocation *take_spare(Outliers *s) {
         return s->all = v;
 }
 
+/* --- spans ------------------------------------------------------------------------------------ */
+
+/* The longest first, of equal ones who called. */
+static int compare_lengths(const void *a, const void *b) {
+        const InvocationSpan *x = a, *y = b;
+        uint64_t m = x->end_ns - x->begin_ns, n = y->end_ns - y->begin_ns;
+
+        if (m != n)
+                return m < n ? 1 : -1;
+        return (x->level > y->level) - (x->level < y->level);
+}
+
+static int compare_beginnings(const void *a, const void *b) {
+        const InvocationSpan *x = a, *y = b;
+
+        if (x->begin_ns != y->begin_ns)
+                return x->begin_ns < y->begin_ns ? -1 : 1;
+        return (x->level > y->level) - (x->level < y->level);
+}
+
+static void keep_longest(Invocation *v, size_t n) {
+        if (v->n_spans <= n)
+                return;
+        qsort(v->spans, v->n_spans, sizeof(*v->spans), compare_lengths);
+        v->n_spans_left_out += v->n_spans - n;
+        v->n_spans = n;
+}
+
+static int add_span(Outliers *s, Invocation *v, const InvocationSpan *span) {
+        if (!v->spans) {
+                v->spans = TAKE_PTR(s->spare_spans) ?: calloc(2 * s->n_spans, sizeof(*v->spans));
+                if (!v->spans)
+                        return -ENOMEM;
+        }
+        /* After a cut the last one is the shortest that stayed. */
+        if (v->n_spans_left_out > 0 && compare_lengths(span, &v->spans[s->n_spans - 1]) > 0) {
+                v->n_spans_left_out++;
+                return 0;
+        }
+        v->spans[v->n_spans++] = *span;
+        if (v->n_spans == 2 * s->n_spans)
+                keep_longest(v, s->n_spans);
+        return 0;
+}
+
+static int waited(void *userdata, const CallWait *wait) {
+        const Frame *f = wait->frame;
+        InvocationSpan span = {
+                .begin_ns = MAX(wait->wait->left_ns, f->begin_ns),
+                .end_ns = MIN(wait->wait->back_ns, f->end_ns),
+                .level = (int32_t) (f - wait->stack->frames) + 1,
+                .waker = wait->wait->waker,
+                .is_woken = wait->wait->woken_ns > 0,
+                .is_forced = wait->wait->state == 'R',
+        };
+
+        if (span.begin_ns >= span.end_ns)
+                return 0;
+        return add_span(userdata, wait->stack->frames[0].more, &span);
+}
+
+void outliers_keep_spans(Outliers *s, Pairing *pairing, size_t n_spans) {
+        s->n_spans = n_spans;
+        pairing_place(pairing);
+        pairing_set_wait(pairing, waited, s);
+}
+
+/* Of one that is only a sample: there are many of those. */
+static void compact_spans(const Outliers *s, Invocation *v) {
+        InvocationSpan *less;
+
+        keep_longest(v, s->n_spans / 2);
+        v->is_compact = true;
+        less = v->n_spans > 0 ? realloc(v->spans, v->n_spans * sizeof(*less)) : NULL;
+        v->spans = less ?: v->spans;
+}
+
+static void drop_spans(Outliers *s, Invocation *v) {
+        if (!s->spare_spans && !v->is_compact)
+                s->spare_spans = v->spans;
+        else
+                free(v->spans);
+        v->spans = NULL;
+        v->n_spans = v->n_spans_left_out = 0;
+}
+
 static void drop(Outliers *s, Invocation *v) {
         if (--v->n_uses > 0)
                 return;
+        drop_spans(s, v);
         call_tree_clear(v->tree);
         *v = (Invocation){ .tree = v->tree, .next = v->next, .next_spare = s->spare };
         s->spare = v;
@@ -81,16 +173,21 @@ static void offer_to_heap(Outliers *s, Invocation *v) {
                 size_t i = s->n_heap++;
 
                 v->n_uses++;
+                v->is_slow = true;
                 s->heap[i] = v;
                 for (; i > 0 && is_less(s->heap[i], s->heap[(i - 1) / 2]); i = (i - 1) / 2)
                         SWAP(s->heap[i], s->heap[(i - 1) / 2]);
                 return;
         }
-        if (!is_less(s->heap[0], v))
+        if (s->n_wanted == 0 || !is_less(s->heap[0], v))
                 return;
         v->n_uses++;
+        v->is_slow = true;
         SWAP(v, s->heap[0]);
         sift_down(s, 0);
+        v->is_slow = false;
+        if (v->n_uses > 1 && s->n_spans > 0)
+                compact_spans(s, v);
         drop(s, v);
 }
 
@@ -142,23 +239,23 @@ static int offer_to_sample(Outliers *s, Invocation *v) {
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-/* The data of an outermost call's frame is its invocation, of other frames their node. */
+/* What an outermost call's frame has is its invocation, other frames have their node. */
 static CallNode *node_of(const Stack *stack, const Frame *frame) {
-        const Invocation *v = stack->frames[0].data;
+        const Invocation *v = stack->frames[0].more;
 
-        return frame == stack->frames ? call_tree_root(v->tree)->children : frame->data;
+        return frame == stack->frames ? call_tree_root(v->tree)->children : frame->more;
 }
 
 static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
         Outliers *s = userdata;
-        Invocation *v = caller ? stack->frames[0].data : take_spare(s);
+        Invocation *v = caller ? stack->frames[0].more : take_spare(s);
         CallNode *parent, *node;
 
         if (!v)
                 return -ENOMEM;
         parent = caller ? node_of(stack, caller) : call_tree_root(v->tree);
         node = call_tree_child(v->tree, parent, frame->function);
-        frame->data = caller ? (void *) node : v;
+        frame->more = caller ? (void *) node : v;
         if (!caller)
                 v->number = ++s->n_begun;
         return node ? 0 : -ENOMEM;
@@ -167,10 +264,25 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
 static int end(void *userdata, const Call *call) {
         Outliers *s = userdata;
         const Frame *f = call->frame;
-        Invocation *v = call->stack->frames[0].data;
+        Invocation *v = call->stack->frames[0].more;
         int r;
 
         call_node_add(node_of(call->stack, f), call);
+        if (s->n_spans > 0) {
+                InvocationSpan span = {
+                        .function = f->function,
+                        .begin_ns = f->begin_ns,
+                        .end_ns = f->end_ns,
+                        .blocked_ns = call->blocked_ns,
+                        .level = (int32_t) call->stack->n,
+                        .in_irq = f->in_irq,
+                        .is_cut = call->is_cut,
+                };
+
+                r = add_span(s, v, &span);
+                if (r < 0)
+                        return r;
+        }
         if (!call->is_root)
                 return 0;
         v->root = f->function;
@@ -185,6 +297,8 @@ static int end(void *userdata, const Call *call) {
         v->n_uses = 1;
         offer_to_heap(s, v);
         r = offer_to_sample(s, v);
+        if (v->n_uses > 1 && !v->is_slow && s->n_spans > 0)
+                compact_spans(s, v);
         drop(s, v);
         return r;
 }
@@ -197,16 +311,23 @@ static int compare_invocations(const void *a, const void *b) {
         return is_less(x, y) ? 1 : is_less(y, x) ? -1 : 0;
 }
 
+static int finish(const Outliers *s, Invocation *v) {
+        keep_longest(v, s->n_spans);
+        if (v->n_spans > 0)
+                qsort(v->spans, v->n_spans, sizeof(*v->spans), compare_beginnings);
+        return call_tree_finish(v->tree);
+}
+
 int outliers_finish(Outliers *s) {
         int r = 0;
 
         if (s->n_heap > 0)
                 qsort(s->heap, s->n_heap, sizeof(Invocation *), compare_invocations);
         for (size_t i = 0; i < s->n_heap && r >= 0; i++)
-                r = call_tree_finish(s->heap[i]->tree);
+                r = finish(s, s->heap[i]);
         for (size_t i = 0; i < s->n_roots; i++)
                 for (size_t k = 0; k < s->roots[i].n_samples && r >= 0; k++)
-                        r = call_tree_finish(s->roots[i].samples[k]->tree);
+                        r = finish(s, s->roots[i].samples[k]);
         return r;
 }
 
@@ -326,10 +447,12 @@ Outliers *outliers_free(Outliers *s) {
         for (Invocation *v = s->all, *next; v; v = next) {
                 next = v->next;
                 call_tree_free(v->tree);
+                free(v->spans);
                 free(v);
         }
         for (size_t i = 0; i < s->n_roots; i++)
                 quantiles_done(&s->roots[i].quantiles);
+        free(s->spare_spans);
         free(s->heap);
         free(s);
         return NULL;

@@ -7,6 +7,10 @@
  * Beside them a sample of the calls of each root is kept, OUTLIERS_SAMPLES of them, drawn evenly from
  * all; the one of these that took nearest to the median stands for what is usual.  Memory is in
  * proportion to what is kept; of more than OUTLIERS_ROOTS roots the others have no median.
+ *
+ * For a timeline the slowest can also keep their spans: when each call below began and ended, and
+ * where the task was off the CPU, the longest n_spans of them, and the usual ones half as many.  A call's
+ * span is no longer than that of who called it, so what is kept has its callers.
  */
 
 #include "analyze/call-tree.h"
@@ -19,6 +23,19 @@
 
 typedef struct Outliers Outliers;
 
+/* A call of an invocation, or a time off the CPU. */
+typedef struct InvocationSpan {
+        const Function *function;  /* NULL: off the CPU */
+        uint64_t begin_ns, end_ns; /* within its caller's; trace clock */
+        uint64_t blocked_ns;       /* of its own time, waited */
+        int32_t level;             /* 0: the outermost call */
+        bool in_irq;
+        bool is_cut;
+        Waker waker;    /* of a time off the CPU; like the next two */
+        bool is_woken;  /* somebody was seen to */
+        bool is_forced; /* it was preempted */
+} InvocationSpan;
+
 /* An outermost call. */
 typedef struct Invocation {
         const Function *root;
@@ -30,9 +47,13 @@ typedef struct Invocation {
         int32_t pid;
         char comm[16];
         bool is_cut;
-        CallTree *tree; /* finished, when it is asked for */
-        unsigned n_uses;
-        struct Invocation *next, *next_spare; /* the outliers' own */
+        CallTree *tree;        /* finished, when it is asked for */
+        InvocationSpan *spans; /* if they are kept, by their beginnings; callers first */
+        size_t n_spans, n_spans_left_out;
+        unsigned n_uses; /* the outliers' own, like what follows */
+        bool is_slow;    /* among the slowest */
+        bool is_compact; /* there is room for no more spans */
+        struct Invocation *next, *next_spare;
 } Invocation;
 
 /* What one function took in two invocations. */
@@ -44,6 +65,8 @@ typedef struct Difference {
 
 /* A sink of @pairing, which must outlive its last step.  0 or -ENOMEM. */
 int outliers_new(Outliers **ret, Pairing *pairing, size_t n_wanted);
+/* Before the first step.  Sets @pairing to place calls and to tell of waits. */
+void outliers_keep_spans(Outliers *s, Pairing *pairing, size_t n_spans);
 /* After the last call: puts the slowest first.  0 or -ENOMEM. */
 int outliers_finish(Outliers *s);
 size_t outliers_n(const Outliers *s);

@@ -102,7 +102,7 @@ static int tell_begin(Pairing *p, Stack *stack, HeldCall *c, Frame *frame) {
         frame->n_below = frame->n_children = 0;
         frame->has_waited = frame->is_nested = frame->has_offset = false;
         frame->user = 0;
-        frame->data = NULL;
+        frame->data = frame->more = NULL;
         frame->n_line = c->n_line;
         frame->role = c->role;
         frame->cpu = c->begin_cpu;
@@ -131,6 +131,7 @@ static int tell_end(Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
                 .stack = stack,
                 .duration_ns = c->duration_ns,
                 .self_ns = c->share_ns - MIN(c->share_ns, c->below_ns),
+                .recorded_ns = c->recorded_ns,
                 .retval = c->retval,
                 .cpu = c->end_cpu,
                 .has_end = c->has_end,
@@ -335,6 +336,7 @@ static void read_end(Pairing *p, HeldCall *c, const Step *step) {
                 p->lag_ns = c->start_ns - c->calltime_ns;
                 p->has_lag = true;
         }
+        c->recorded_ns = step->kind == STEP_LEAVE ? step->timestamp_ns : 0;
         c->end_cpu = step->cpu;
         c->has_end = true;
         c->has_retval = step->has_retval;
@@ -351,6 +353,12 @@ static void end_seen(Pairing *p, Held *h, uint32_t call, const Step *step) {
                 held_expel(h, call);
         held_close(h, call);
 }
+
+/* linux 6.12 include/linux/trace_events.h: TRACE_FLAG_HARDIRQ, TRACE_FLAG_SOFTIRQ; since 5.13 the upper
+ * half of preempt_count is of migration */
+#define FLAG_HARDIRQ 0x08
+#define FLAG_SOFTIRQ 0x10
+#define PREEMPT_DEPTH 0x0f
 
 /* A new call; NULL without memory.  Fields are set one by one, for most steps come here. */
 static HeldCall *put_down(Pairing *p, Held *h, const Step *step) {
@@ -369,6 +377,8 @@ static HeldCall *put_down(Pairing *p, Held *h, const Step *step) {
         c->has_gaps = p->is_sparse || !step->said;
         c->n_line = step->said ? step->said->line : 0;
         c->role = (uint8_t) role;
+        c->preempt_depth = step->preempt_count & PREEMPT_DEPTH;
+        c->in_softirq = step->flags & FLAG_SOFTIRQ;
         if (_unlikely_(step->said && step->said->irq_begin))
                 c->role = ROLE_IRQ;
         c->in_irq = c->role == ROLE_IRQ || h->calls[parent].in_irq;
@@ -457,9 +467,24 @@ static int pair_return(Pairing *p, Stack *stack, Held *h, const Step *step) {
 
 /* --- tasks that leave the CPU ----------------------------------------------------------------- */
 
-/* linux 6.12 include/linux/trace_events.h: TRACE_FLAG_HARDIRQ, TRACE_FLAG_SOFTIRQ */
-#define FLAG_HARDIRQ 0x08
-#define FLAG_SOFTIRQ 0x10
+/*
+ * Whether a softirq in which @h's task wakes somebody is its own.  One that is worked off when softirqs are
+ * switched on again has preemption off once more than the call that it is below, and one at the end of
+ * an interrupt only if that call has a lock.  Nothing is known if none of the softirq's calls is recorded.
+ *
+ * Source: linux 6.12 kernel/softirq.c, __local_bh_enable_ip() and __irq_exit_rcu().
+ */
+static bool is_own_softirq(const Held *h) {
+        for (uint32_t i = 0; i < h->n_open; i++) {
+                const HeldCall *c = &h->calls[h->open[i]];
+
+                if (role_enters_softirq(c->function))
+                        return true;
+                if (c->in_softirq)
+                        return i > 0 && c->preempt_depth > h->calls[h->open[i - 1]].preempt_depth;
+        }
+        return false;
+}
 
 /* What only passes a wake-up on. */
 static bool is_plumbing(const Function *f) {
@@ -481,7 +506,7 @@ static bool is_plumbing(const Function *f) {
         return false;
 }
 
-static Waker waker_of(Pairing *p, const Step *step) {
+Waker pairing_waker(const Pairing *p, const Step *step) {
         const Stack *stack = stacks_find(p->stacks, step);
         const Held *h = stack ? stack->data : NULL;
         Waker w = { .pid = step->pid };
@@ -495,6 +520,10 @@ static Waker waker_of(Pairing *p, const Step *step) {
         if (n == 0)
                 return w;
         w.is_irq |= h->calls[h->open[n - 1]].in_irq;
+        w.is_unsure = step->flags & FLAG_SOFTIRQ && !is_own_softirq(h);
+        for (uint32_t i = n; i > 0 && !w.released; i--)
+                if (role_releases_lock(h->calls[h->open[i - 1]].function))
+                        w.released = h->calls[h->open[i - 1]].function;
         while (n > 1 && is_plumbing(h->calls[h->open[n - 1]].function))
                 n--;
         w.function = h->calls[h->open[n - 1]].function;
@@ -529,7 +558,7 @@ static int note_sched(Pairing *p, const Step *step) {
         int r;
 
         if (e.kind == SCHED_WAKING) {
-                Waker waker = waker_of(p, step);
+                Waker waker = pairing_waker(p, step);
 
                 sched_wake(&p->sched, &e, step->timestamp_ns, &waker);
         } else if (e.kind == SCHED_SWITCH) {

@@ -31,7 +31,7 @@
 #include "base/cleanup.h"
 #include "calls/stacks.h"
 
-#define PAIRING_SINKS_MAX 4
+#define PAIRING_SINKS_MAX 8
 /* Durations, and times off the CPU, add up to no more, so that no sum of them runs over: 146 years.
  * What a text says beyond is cut. */
 #define PAIRING_NS_MAX (UINT64_C(1) << 62)
@@ -48,6 +48,7 @@ typedef struct Call {
                               * functions that wait */
         uint64_t irq_ns;     /* of interrupts, itself included */
         uint64_t softirq_ns, wake_ns, aside_ns; /* likewise (calls/stacks.h) */
+        uint64_t recorded_ns; /* when its end was, trace clock; 0: not known, as of a leaf */
         uint64_t retval;
         uint32_t cpu; /* where it ended, if has_end */
         bool has_end; /* it was seen */
@@ -74,10 +75,12 @@ typedef int (*PairingWait)(void *userdata, const CallWait *wait);
 int pairing_new(Pairing **ret);
 /* One only. */
 void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata);
+/* Who wakes in @step, an event that wakes, by the calls that are open before it is added. */
+Waker pairing_waker(const Pairing *p, const Step *step);
 /* Whether there were sched_switch events. */
 bool pairing_has_sched(const Pairing *p);
 /* @begin may be NULL.  At most PAIRING_SINKS_MAX, before the first step; only one may use a frame's
- * `user` and `is_nested`, and only one its `data`. */
+ * `user` and `is_nested`, only one its `data`, and only one its `more`. */
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata);
 /* Frames have begin_ns and end_ns. */
 void pairing_place(Pairing *p);

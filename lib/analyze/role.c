@@ -107,6 +107,38 @@ static const struct {
         { "xen_evtchn_do_upcall", ROLE_IRQ },
 };
 
+/* What is called where nobody waits, too, wakes nobody then. */
+static const char *const releases[] = {
+        "__mutex_unlock_slowpath",
+        "__percpu_up_read",
+        "__up",
+        "__up_read",
+        "__up_write",
+        "clear_and_wake_up_bit",
+        "downgrade_write",
+        "folio_unlock",
+        "futex_unlock_pi",
+        "mutex_unlock",
+        "percpu_up_read",
+        "percpu_up_write",
+        "pipe_unlock",
+        "release_sock",
+        "rt_mutex_futex_unlock",
+        "rt_mutex_slowunlock",
+        "rt_mutex_unlock",
+        "rt_read_unlock",
+        "rt_spin_unlock",
+        "rt_write_unlock",
+        "rwsem_wake",
+        "unlock_buffer",
+        "unlock_page",
+        "up",
+        "up_read",
+        "up_read_non_owner",
+        "up_write",
+        "ww_mutex_unlock",
+};
+
 size_t role_plain_name(const Function *function) {
         const char *dot = memchr(function->label + 1, '.', function->n_name - 1);
 
@@ -134,4 +166,24 @@ Role role_of(const Function *function) {
                         low = i + 1;
         }
         return ROLE_NONE;
+}
+
+/* Source: linux 6.12 kernel/softirq.c; irq_exit_rcu() comes to handle_softirqs() without these. */
+bool role_enters_softirq(const Function *function) {
+        static const char *const names[] = { "do_softirq", "__local_bh_enable_ip" };
+        size_t n = role_plain_name(function);
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (strncmp(function->label, names[i], n) == 0 && names[i][n] == 0)
+                        return true;
+        return false;
+}
+
+bool role_releases_lock(const Function *function) {
+        size_t n = role_plain_name(function);
+
+        for (size_t i = 0; i < ELEMENTSOF(releases); i++)
+                if (strncmp(function->label, releases[i], n) == 0 && releases[i][n] == 0)
+                        return true;
+        return false;
 }

@@ -21,6 +21,11 @@ typedef enum Role {
 } Role;
 
 Role role_of(const Function *function);
+/* Whether a task that is in it works off softirqs for what it did itself, and not because an interrupt
+ * has ended. */
+bool role_enters_softirq(const Function *function);
+/* Whether it lets go of a lock that others sleep for, so that whom it wakes waited for its caller. */
+bool role_releases_lock(const Function *function);
 /* Bytes of the name without the compiler's suffixes: "validate_xmit_skb" of
  * "validate_xmit_skb.isra.92.part.93". */
 size_t role_plain_name(const Function *function);

@@ -44,7 +44,9 @@ typedef struct Waker {
         int32_t pid;
         char comm[16];
         const Function *function; /* that it was in; NULL: none that was recorded */
+        const Function *released; /* in which it let go of a lock; NULL: none that was recorded */
         bool is_irq;              /* an interrupt did, while the task ran */
+        bool is_unsure; /* a softirq did, which may have been an interrupt's as well as the task's */
 } Waker;
 
 /* A time off the CPU that has ended. */

@@ -9,6 +9,7 @@
 
 #define WAKER_MIN 0.5 /* who ended less of the waiting is not named */
 #define WAKER_ALL 0.9
+#define QUEUED_MIN 0.2 /* less of the waiting for a CPU goes without saying */
 
 static void add_name(Buf *out, const Function *f) {
         buf_add(out, f->label, f->n_name);
@@ -162,6 +163,11 @@ static void add_named(Buf *out, const WhyCause *c) {
         if (c->waker && c->waker_share >= WAKER_MIN) {
                 buf_adds(out, c->waker_share >= WAKER_ALL ? ", woken by " : ", mostly woken by ");
                 why_describe_waker(out, c->waker);
+        }
+        if (c->queued_share >= QUEUED_MIN) {
+                buf_adds(out, ", ");
+                add_percent(out, c->queued_share);
+                buf_adds(out, " of it afterwards, for a CPU");
         }
 }
 

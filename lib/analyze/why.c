@@ -186,7 +186,7 @@ static bool is_below(const CallNode *node, const CallNode *top) {
 
 static int find_waker(WhyCause *cause, const Anatomy *a, const Cohorts *c) {
         _cleanup_free_ double *sums = calloc(a->n_wakers + 1, sizeof(double));
-        double all = 0;
+        double all = 0, queued = 0;
         size_t best = 0;
 
         if (!sums)
@@ -202,12 +202,15 @@ static int find_waker(WhyCause *cause, const Anatomy *a, const Cohorts *c) {
                                                     : node != cause->node)
                                 continue;
                         all += (double) wait->away_ns;
+                        queued += (double) wait->queued_ns;
                         sums[wait->waker] += (double) wait->away_ns;
                 }
         }
         for (size_t i = 1; i <= a->n_wakers; i++)
                 if (sums[i] > (best > 0 ? sums[best] : 0))
                         best = i;
+        if (all > 0)
+                cause->queued_share = queued / all;
         if (best > 0) {
                 cause->waker = &a->wakers[best - 1];
                 cause->waker_share = sums[best] / all;

@@ -2,6 +2,7 @@
 
 /* The unit and the digits are those of what is printed: 999,960 ns are "1.00 ms", not "1000.0 us". */
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -60,5 +61,18 @@ char *figure_date(char text[static FIGURE_MAX], uint64_t realtime_ns) {
 
         if (!localtime_r(&t, &tm) || strftime(text, FIGURE_MAX, "%Y-%m-%d %H:%M:%S", &tm) == 0)
                 (void) snprintf(text, FIGURE_MAX, "?");
+        return text;
+}
+
+char *figure_moment(char text[static FIGURE_MAX], uint64_t ns, unsigned n_digits) {
+        uint64_t part = ns % NSEC_PER_SEC;
+
+        for (unsigned i = n_digits; i < 9; i++)
+                part /= 10;
+        if (n_digits == 0)
+                (void) snprintf(text, FIGURE_MAX, "%llu", ns / NSEC_PER_SEC);
+        else
+                (void) snprintf(text, FIGURE_MAX, "%llu.%0*" PRIu64, ns / NSEC_PER_SEC,
+                                (int) n_digits, part);
         return text;
 }

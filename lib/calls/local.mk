@@ -20,6 +20,8 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/reorder.h \
 	%D%/stacks.c \
 	%D%/stacks.h \
+	%D%/values.c \
+	%D%/values.h \
 	%D%/step-copy.c \
 	%D%/step-copy.h \
 	%D%/step.h \

@@ -85,6 +85,53 @@ static int add_foreign_of_file(Playback *p, const DatFile *file) {
         return r;
 }
 
+/* One that cannot be parsed costs values, nothing else. */
+static int add_values(Playback *p, const EventChoice *e, const char *format) {
+        int r = values_add(p->values, e->name, e->filter, format);
+
+        return r == FORMATS_E_INVALID ? 0 : r;
+}
+
+static int add_values_of_file(Playback *p, const DatFile *file) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < dat_file_n_formats(file); i++) {
+                EventChoice e;
+
+                if (event_choice_from_path(&e, dat_file_format_path(file, i)) &&
+                    values_takes(e.system, e.name))
+                        r = add_values(p, &e, dat_file_format_text(file, i));
+        }
+        return r;
+}
+
+static int open_values(Playback *p) {
+        const DatFile *file = dat_file_of_dir(p->dir);
+        const Strv *events = &p->meta->probe_events;
+        int r = values_new(&p->values, &p->formats, p->functions);
+
+        if (r >= 0 && file)
+                r = add_values_of_file(p, file);
+        for (size_t i = 0; r >= 0 && i < events->n; i++) {
+                _cleanup_free_ char *text = NULL;
+                char path[EVENT_PATH_MAX];
+                EventChoice e;
+                size_t n;
+
+                if (!event_choice_parse(&e, events->items[i]))
+                        continue;
+                event_choice_path(path, &e, "format");
+                r = session_dir_read_tracing(p->dir, path, &text, &n);
+                if (r >= 0)
+                        r = add_values(p, &e, text);
+                else if (r == -ENOENT)
+                        r = 0;
+        }
+        if (r >= 0 && values_n(p->values) == 0)
+                p->values = values_free(p->values);
+        return r;
+}
+
 static int open_foreign(Playback *p) {
         const DatFile *file = dat_file_of_dir(p->dir);
         const Strv *events = &p->meta->spec.events;
@@ -171,6 +218,9 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
         r = open_foreign(p);
         if (r < 0)
                 return r;
+        r = open_values(p);
+        if (r < 0)
+                return r;
         r = stream_open(&p->stream, dir, &p->formats);
         if (r < 0)
                 return r;
@@ -182,6 +232,7 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
         if (r < 0)
                 return r;
         steps_set_foreign(p->steps, p->foreign);
+        steps_set_values(p->steps, p->values);
         *ret = TAKE_PTR(p);
         return 0;
 }
@@ -236,9 +287,10 @@ int playback_filter(Playback *p, const FilterSpec *spec, char **ret_problem) {
 
         if (filter_spec_is_empty(spec))
                 return 0;
-        if (spec->keep_failed && p->formats.exit.retval.size == 0)
-                return unreadable(ret_problem, "", "its kernel did not record what calls return",
-                                  "");
+        if (spec->keep_failed && p->formats.exit.retval.size == 0 &&
+            !(p->values && values_have_returns(p->values)))
+                return unreadable(ret_problem, "",
+                                  "what calls return is not in it; record with --retval", "");
         r = filter_new(&p->filter, spec);
         if (r < 0)
                 return r;
@@ -265,6 +317,7 @@ Playback *playback_free(Playback *p) {
         filter_free(p->filter);
         steps_free(p->steps);
         stream_free(p->stream);
+        values_free(p->values);
         functions_free(p->functions);
         prototypes_free(p->prototypes);
         foreign_free(p->foreign);

@@ -14,6 +14,7 @@
 #include "calls/census.h"
 #include "calls/filter.h"
 #include "calls/function.h"
+#include "calls/values.h"
 #include "calls/steps.h"
 #include "decode/symbol-timeline.h"
 #include "decode/foreign.h"
@@ -29,6 +30,7 @@ typedef struct Playback {
         Formats formats;
         SymbolTimeline *symbol_timeline;
         Foreign *foreign;
+        Values *values;         /* NULL: no events tell of calls' values */
         Prototypes *prototypes; /* NULL: the recording has no arguments, or no types to name them */
         Tasks *tasks;
         Functions *functions;

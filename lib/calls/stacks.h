@@ -61,6 +61,7 @@ typedef struct Frame {
         bool is_cut;     /* its duration is not known */
         bool is_endless; /* it was told of before its end was known */
         void *data;
+        void *more; /* as data, of another one */
 } Frame;
 
 typedef struct Stack {

@@ -21,7 +21,9 @@ struct Steps {
         Stream *stream;
         Functions *functions;
         const Tasks *tasks;
-        Foreign *foreign; /* may be NULL */
+        Foreign *foreign;              /* may be NULL */
+        Values *values;                /* the same */
+        uint64_t args[EVENT_ARGS_MAX]; /* of a step with values, which looks farther ahead */
         bool has_retval;
         StepsKeep keep;
         Stacks *trees; /* NULL: nobody asks for them */
@@ -63,18 +65,45 @@ static int fill_other(Steps *s, const Event *e, Step *ret) {
         return fill_comm(s, ret);
 }
 
-static inline void fill_return(const Steps *s, Step *step, const Event *exit) {
+static inline int fill_return(const Steps *s, Step *step, const Event *exit) {
         step->calltime = exit->calltime;
         step->rettime = exit->rettime;
         step->overrun = exit->overrun;
         step->has_retval = s->has_retval;
         if (_unlikely_(s->has_retval))
                 step->retval = exit->retval;
+        return _unlikely_(s->values != NULL) && !s->has_retval ? values_leave(s->values, exit, step)
+                                                               : 0;
+}
+
+/*
+ * The next event of the CPU, behind those that tell values, which are taken out.  Behind them
+ * neither the entry nor its arguments are there any more: @e and @step get copies.
+ */
+static _cold_ int take_values(Steps *s, Event *e, Step *step, const Event **ret) {
+        const Event *next = stream_peek_same_cpu(s->stream);
+        int r;
+
+        if (step->n_args > 0) {
+                memcpy(s->args, step->args, step->n_args * sizeof(*s->args));
+                step->args = s->args;
+        }
+        r = values_enter(s->values, e, step);
+        while (r >= 0 && next && next->pid == e->pid && !next->missed &&
+               values_knows(s->values, next)) {
+                r = values_note(s->values, next, step);
+                if (r >= 0)
+                        r = stream_drop_same_cpu(s->stream);
+                next = stream_peek_same_cpu(s->stream);
+        }
+        *ret = next;
+        return MIN(r, 0);
 }
 
 /* Members that this kind of step does not have are left as they are: most steps are made here. */
 static int fill_step(Steps *s, const Event *e, Step *ret) {
         const Event *next;
+        Event copy;
         int r;
 
         if (_unlikely_(e->kind != EVENT_ENTRY && e->kind != EVENT_EXIT))
@@ -95,20 +124,25 @@ static int fill_step(Steps *s, const Event *e, Step *ret) {
         ret->function = functions_get(s->functions, e->func, e->timestamp_ns);
         if (!ret->function)
                 return -ENOMEM;
-        if (e->kind != EVENT_ENTRY) {
-                fill_return(s, ret, e);
-                return 0;
-        }
+        if (e->kind != EVENT_ENTRY)
+                return fill_return(s, ret, e);
         if (_unlikely_(e->payload)) {
                 ret->args = e->payload;
                 ret->n_args = e->n_args;
         }
-        next = stream_peek_same_cpu(s->stream);
+        if (_unlikely_(s->values != NULL)) {
+                copy = *e;
+                e = &copy;
+                r = take_values(s, &copy, ret, &next);
+                if (r < 0)
+                        return r;
+        } else
+                next = stream_peek_same_cpu(s->stream);
         if (!is_return_of(next, e))
                 return 0;
         ret->kind = STEP_LEAF;
-        fill_return(s, ret, next);
-        return stream_drop_same_cpu(s->stream);
+        r = fill_return(s, ret, next);
+        return r < 0 ? r : stream_drop_same_cpu(s->stream);
 }
 
 /* 1: the step is one of ours, 0: it is not; -ENOMEM. */
@@ -131,7 +165,8 @@ static int belongs(Steps *s, const Step *step) {
         return r < 0 ? r : !r;
 }
 
-int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
+/* As steps_next(), of what does not wait for its value. */
+static inline int next_step(Steps *s, uint64_t until_ns, Step *ret) {
         for (;;) {
                 const Event *event;
                 int r;
@@ -145,6 +180,8 @@ int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
                         if (_unlikely_(event->missed)) {
                                 s->kept = event;
                                 s->n_lost++;
+                                if (s->values)
+                                        values_forget(s->values);
                                 *ret = (Step){
                                         .kind = STEP_LOST,
                                         .cpu = event->cpu,
@@ -153,6 +190,12 @@ int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
                                 };
                                 return 1;
                         }
+                }
+                if (_unlikely_(s->values != NULL) && values_knows(s->values, event)) {
+                        r = values_note(s->values, event, NULL);
+                        if (r < 0)
+                                return r;
+                        continue;
                 }
                 ret->said = NULL;
                 r = fill_step(s, event, ret);
@@ -166,6 +209,34 @@ int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
                 if (r > 0 || s->keep == STEPS_ALL)
                         return 1;
         }
+}
+
+/* What has waited goes first; what may have to wait is copied. */
+static _cold_ int next_joined(Steps *s, uint64_t until_ns, Step *ret) {
+        for (;;) {
+                Step step = {};
+                int r;
+
+                if (values_pop(s->values, ret))
+                        return 1;
+                r = next_step(s, until_ns, &step);
+                if (r < 0)
+                        return r;
+                if (r == 0) {
+                        values_forget(s->values);
+                        return values_pop(s->values, ret);
+                }
+                r = values_push(s->values, &step);
+                if (r > 0)
+                        *ret = step;
+                if (r != 0)
+                        return r;
+        }
+}
+
+int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
+        return _unlikely_(s->values != NULL) ? next_joined(s, until_ns, ret)
+                                             : next_step(s, until_ns, ret);
 }
 
 int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *tasks,
@@ -195,6 +266,10 @@ void steps_set_keep(Steps *s, StepsKeep keep) {
 
 void steps_set_foreign(Steps *s, Foreign *foreign) {
         s->foreign = foreign;
+}
+
+void steps_set_values(Steps *s, Values *values) {
+        s->values = values;
 }
 
 Steps *steps_free(Steps *s) {

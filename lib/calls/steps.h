@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "calls/values.h"
 #include "calls/step.h"
 #include "decode/foreign.h"
 #include "decode/stream.h"
@@ -34,6 +35,9 @@ int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *ta
               StepsKeep keep);
 /* What prints events of other kinds; borrowed.  Without it they have no text. */
 void steps_set_foreign(Steps *s, Foreign *foreign);
+/* What tells of calls what they were given and return; borrowed, before the first step.  Without it only entries
+ * and exits do. */
+void steps_set_values(Steps *s, Values *values);
 /* The next step not later than @until_ns.  1: @ret is filled; 0: there is none; -errno. */
 int steps_next(Steps *s, uint64_t until_ns, Step *ret);
 /* For a recording that goes on: trees are told apart from now on, so that STEPS_IN_TREES may be set

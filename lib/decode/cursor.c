@@ -410,6 +410,37 @@ static int find_segment(Cursor *c, uint64_t ns, bool swap, size_t *ret) {
         return 0;
 }
 
+/* The page that is walked may be elsewhere now, or another one where it was: takes the position along.
+ * 0 or -errno. */
+static int find_page_again(Cursor *c) {
+        size_t n_next, n_end;
+        const void *page;
+        uint64_t n;
+        int r;
+
+        if (!c->in_page)
+                return 0;
+        n_next = (size_t) (c->records.next - c->page);
+        n_end = (size_t) (c->records.end - c->page);
+        r = page_source_read(c->segment, c->i_page - 1, &page, &n);
+        if (r < 0)
+                return r;
+        if (r == PAGE_SOURCE_E_GONE) {
+                lose_segment(c);
+                return 0;
+        }
+        if (r != 0) {
+                note_damaged_parts(c);
+                note_loss(c, 0);
+                c->in_page = false;
+                return 0;
+        }
+        c->page = page;
+        c->records.next = c->page + n_next;
+        c->records.end = c->page + n_end;
+        return 0;
+}
+
 int cursor_seek(Cursor *c, uint64_t ns) {
         const bool swap = c->formats->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
         uint64_t page;
@@ -433,8 +464,9 @@ int cursor_seek(Cursor *c, uint64_t ns) {
         r = page_source_find(c->segment, c->times ? dat_times_find(c->times, ns) : ns, swap, &page);
         if (r < 0)
                 return r;
+        /* To look for it others were read, and where the one that is walked was. */
         if (page < c->i_page)
-                return 0;
+                return find_page_again(c);
         /* What was lost on the way is not the next event's loss, but what its own page says is. */
         c->missed = false;
         c->n_missed = 0;
@@ -444,32 +476,16 @@ int cursor_seek(Cursor *c, uint64_t ns) {
         return cursor_advance(c);
 }
 
-/* A refresh may have the page elsewhere: take the position along. */
+/* 0 or -errno. */
 static int refresh_segment(Cursor *c) {
-        size_t n_next, n_end;
-        const void *page;
-        uint64_t n;
         int r;
 
         if (!c->segment)
                 return 0;
-        n_next = c->in_page ? (size_t) (c->records.next - c->page) : 0;
-        n_end = c->in_page ? (size_t) (c->records.end - c->page) : 0;
         r = page_source_refresh(c->segment);
-        if (r >= 0 && r != PAGE_SOURCE_E_GONE && c->in_page)
-                r = page_source_read(c->segment, c->i_page - 1, &page, &n);
-        if (r < 0)
-                return r;
-        if (r == PAGE_SOURCE_E_GONE) {
+        if (r == PAGE_SOURCE_E_GONE)
                 lose_segment(c);
-                return 0;
-        }
-        if (c->in_page) {
-                c->page = page;
-                c->records.next = c->page + n_next;
-                c->records.end = c->page + n_end;
-        }
-        return 0;
+        return r < 0 || r == PAGE_SOURCE_E_GONE ? MIN(r, 0) : find_page_again(c);
 }
 
 int cursor_refresh(Cursor *c) {

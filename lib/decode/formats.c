@@ -10,6 +10,7 @@
  */
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <event-parse.h>
 
@@ -196,6 +197,43 @@ int formats_parse(Formats *ret, const char *header_page, const char *entry, cons
         return 0;
 }
 
+int formats_parse_probe(ProbeFormat *ret, const char *text, bool is_entry) {
+        _cleanup_(tep_handle_freep) struct tep_handle *tep = NULL;
+        const char *id = strstr(text, "\nID: ");
+        ProbeFormat f = { .is_entry = is_entry };
+        const Wanted returned[] = {
+                { "__probe_func", &f.func, true },
+                { "__probe_ret_ip", &f.ret_ip, true },
+                { "ret", &f.value, true },
+        };
+        const Wanted given[] = {
+                { "__probe_ip", &f.func, true }, { "a0", &f.args[0], true },
+                { "a1", &f.args[1], false },     { "a2", &f.args[2], false },
+                { "a3", &f.args[3], false },     { "a4", &f.args[4], false },
+                { "a5", &f.args[5], false },
+        };
+        struct tep_event *event;
+        int r;
+
+        tep_set_loglevel(TEP_LOG_NONE);
+        tep = tep_alloc();
+        if (!tep)
+                return -ENOMEM;
+        tep_set_long_size(tep, 8);
+        r = parse_text(tep, "", text);
+        if (r != 0)
+                return r;
+        event = id ? tep_find_event(tep, atoi(id + strlen("\nID: "))) : NULL;
+        if (!event || event->id <= 0 || event->id >= UINT16_MAX)
+                return FORMATS_E_INVALID;
+        f.id = (uint16_t) event->id;
+        r = is_entry ? find_fields(event, given, ELEMENTSOF(given), &f.n_bytes)
+                     : find_fields(event, returned, ELEMENTSOF(returned), &f.n_bytes);
+        if (r == 0)
+                *ret = f;
+        return r;
+}
+
 static bool is_at(const Field *f, uint16_t offset, uint8_t size) {
         return f->offset == offset && f->size == size;
 }
@@ -286,6 +324,22 @@ void formats_decode_any(const Formats *f, const Record *record, Event *ret) {
                 ret->flags = (uint8_t) load_field(&f->flags, record);
         if (has_field(&f->preempt_count, record))
                 ret->preempt_count = (uint8_t) load_field(&f->preempt_count, record);
+}
+
+bool formats_decode_probe(const ProbeFormat *p, const Formats *f, const Event *e,
+                          ProbeRecord *ret) {
+        const Record record = { .data = e->payload,
+                                .n_data = e->n_bytes,
+                                .swap = f->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) };
+
+        if (!e->payload || e->n_bytes < p->n_bytes)
+                return false;
+        *ret = (ProbeRecord){ .func = load_field(&p->func, &record),
+                              .ret_ip = load_field(&p->ret_ip, &record),
+                              .value = load_field(&p->value, &record) };
+        for (size_t i = 0; i < PROBE_ARGS_MAX; i++)
+                ret->args[i] = load_field(&p->args[i], &record);
+        return true;
 }
 
 /* Arguments become numbers of this machine on the way, records of others stay as they are. */

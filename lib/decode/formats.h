@@ -67,6 +67,20 @@ void formats_prepare(Formats *f);
 int formats_parse(Formats *ret, const char *header_page, const char *entry, const char *exit,
                   bool big_endian, const char **ret_problem);
 
+/* An event of a probe that tells what a function was given or returns (calls/values.h). */
+#define PROBE_ARGS_MAX 6
+typedef struct ProbeFormat {
+        uint16_t id;
+        bool is_entry;
+        Field func;                 /* __probe_ip, or __probe_func */
+        Field ret_ip, value;        /* __probe_ret_ip, ret */
+        Field args[PROBE_ARGS_MAX]; /* a0 to a5 */
+        uint32_t n_bytes;
+} ProbeFormat;
+
+/* @text: NUL-terminated, hostile.  0, FORMATS_E_INVALID, -ENOMEM. */
+int formats_parse_probe(ProbeFormat *ret, const char *text, bool is_entry);
+
 typedef enum EventKind {
         EVENT_ENTRY,
         EVENT_EXIT,
@@ -96,6 +110,15 @@ typedef struct Event {
          * keeps both kinds until it has moved twice, and puts a NUL behind a record).  NULL: there is nothing. */
         const void *payload;
 } Event;
+
+typedef struct ProbeRecord {
+        uint64_t func, ret_ip; /* addresses: in the function, and where it returns to */
+        uint64_t value;        /* with its sign, if its type has one */
+        uint64_t args[PROBE_ARGS_MAX];
+} ProbeRecord;
+
+/* What an EVENT_OTHER from a Cursor says.  False: it is too short. */
+bool formats_decode_probe(const ProbeFormat *p, const Formats *f, const Event *e, ProbeRecord *ret);
 
 /* More arguments than any machine passes in registers (linux 7.2, FTRACE_REGS_MAX_ARGS is 6). */
 #define EVENT_ARGS_MAX 8

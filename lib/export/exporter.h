@@ -33,9 +33,11 @@ typedef struct ExportInfo {
         const SessionMeta *meta; /* of a recording */
         int64_t to_boottime_ns;  /* from the trace clock to CLOCK_BOOTTIME */
         bool is_sparse;          /* calls between others were left out */
+        bool has_ticks;          /* the trace clock does not count nanoseconds */
         bool is_timeless;        /* a text without times: when calls began is a guess */
         CallTree *before;        /* finished: what to compare with; NULL: nothing */
         const char *before_title;
+        const char *sentence; /* what was slow, and why; NULL: nobody has looked */
         /* Opens another file, which the caller closes: "calls" of @root, if they are partitioned, "waits", or
          * "losses".  0 or -errno.  NULL: there is but the one. */
         int (*open)(void *data, const char *name, const Function *root, Buf **ret);
@@ -61,7 +63,8 @@ typedef struct Exporter {
         bool is_binary;
         bool compares;   /* takes info->before */
         bool takes_many; /* recordings, one after the other: init() and end_source() of each */
-        bool has_files;  /* others beside the one, which info->open() opens */
+        bool tells_why;  /* takes info->sentence */
+        bool has_others; /* takes info->open, and can be partitioned */
         bool needs_wall; /* when calls began on the wall's clock: of a recording that knows it */
         uint64_t viewer_bytes;     /* what its viewers can take; 0: no matter */
         const char *viewer_advice; /* what to do about more: half a sentence */
@@ -85,6 +88,7 @@ const Exporter *exporter_find(const char *name); /* NULL if there is none */
 
 extern const Exporter exporter_flame;
 extern const Exporter exporter_html;
+extern const Exporter exporter_heatmap;
 extern const Exporter exporter_folded;
 extern const Exporter exporter_dot;
 extern const Exporter exporter_csv;
@@ -94,6 +98,7 @@ extern const Exporter exporter_chrome;
 extern const Exporter exporter_speedscope;
 extern const Exporter exporter_perfetto;
 extern const Exporter exporter_parquet;
+extern const Exporter exporter_tsv;
 extern const Exporter exporter_otlp;
 
 /* What @call's tree belongs to, for a call or end_call(), of an exporter that has_contexts; borrowed until the

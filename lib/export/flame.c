@@ -20,6 +20,7 @@
 #include "export/escape.h"
 #include "export/exporter.h"
 #include "export/flame.h"
+#include "export/scripts.h"
 
 #define WIDTH 1180 /* of all */
 #define LEFT 10
@@ -36,7 +37,8 @@ typedef struct Drawing {
         const Hash *nodes_before; /* of what it is compared with */
         uint64_t min_ns;          /* of what is drawn */
         int32_t n_levels;
-        uint64_t n_left_out;
+        uint64_t n_left_out, left_out_ns;
+        Hash waited;                      /* of nodes, with what is below; none has 0 */
         uint64_t n_calls, n_before_calls; /* outermost */
         double most;                      /* the largest change */
 } Drawing;
@@ -71,6 +73,19 @@ static void find_most(Drawing *d, const CallNode *parent, const CallNode *before
                 d->most = MAX(d->most, change < 0 ? -change : change);
                 find_most(d, c, b);
         }
+}
+
+/* What waited, for each node with what is below. */
+static int sum_waits(Drawing *d) {
+        int r = 0;
+
+        for (const CallNode *n = d->root; n && r >= 0; n = call_node_next(d->root, n))
+                for (const CallNode *up = n; n->blocked_ns > 0 && up && r >= 0; up = up->parent) {
+                        uint64_t ns = hash_get(&d->waited, hash_key(up)) + n->blocked_ns;
+
+                        r = hash_set(&d->waited, hash_key(up), ns);
+                }
+        return r;
 }
 
 /* One colour for a name; modules are green, interrupts grey. */
@@ -121,6 +136,8 @@ static void add_figures(Drawing *d, const CallNode *node, const CallNode *before
                 buf_printf(d->out, "\n%s calls", format_count(count, node->n));
         if (node->n_cut > 0)
                 buf_printf(d->out, ", %s of them cut off", format_count(count, node->n_cut));
+        if (node->blocked_ns > 0)
+                buf_printf(d->out, "\nwaited itself %s", FIGURE_ROUND(node->blocked_ns));
         if (!d->flame->before || !node->function)
                 return;
         if (!before)
@@ -137,11 +154,16 @@ static void draw_frame(Drawing *d, const CallNode *node, const CallNode *before,
         double scale = (double) WIDTH / (double) MAX(d->root->total_ns, UINT64_C(1));
         double x = LEFT + (double) x_ns * scale, width = (double) node->share_ns * scale;
         int y = TOP + (d->n_levels - node->level) * ROW;
+        uint64_t waited_ns = hash_get(&d->waited, hash_key(node));
 
         buf_printf(d->out,
                    "<g class=\"f\" data-x=\"%" PRIu64 "\" data-w=\"%" PRIu64 "\" data-s=\"%" PRIu64
-                   "\" data-n=\"%" PRIu64 "\" data-l=\"%" PRId32 "\" data-name=\"",
+                   "\" data-n=\"%" PRIu64 "\" data-l=\"%" PRId32 "\"",
                    x_ns, node->share_ns, node->self_ns, node->n, node->level);
+        if (waited_ns > 0)
+                buf_printf(d->out, " data-b=\"%" PRIu64 "\" data-t=\"%" PRIu64 "\"",
+                           node->blocked_ns, MIN(waited_ns, node->share_ns));
+        buf_adds(d->out, " data-name=\"");
         escape_xml(d->out, name, n_name);
         buf_adds(d->out, "\"><title>");
         escape_xml(d->out, name, n_name);
@@ -152,9 +174,17 @@ static void draw_frame(Drawing *d, const CallNode *node, const CallNode *before,
                 "</title><rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" rx=\"1\" fill=\"",
                 x, y, width, ROW - 1);
         add_colour(d, node, d->flame->before && node->function ? change_of(d, node, before) : 0);
-        buf_printf(d->out, "\"/><text x=\"%.2f\" y=\"%d\">", x + 3, y + ROW - 5);
-        /* The script shortens it; without one only what fits is there. */
-        if ((double) n_name * CHARACTER < width - 4)
+        buf_adds(d->out, "\"/>");
+        if (node->blocked_ns > 0 && !d->flame->before) {
+                double waited = (double) MIN(node->blocked_ns, node->share_ns) * scale;
+
+                buf_printf(d->out,
+                           "<rect class=\"w\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"/>",
+                           x + width - waited, y, waited, ROW - 1);
+        }
+        buf_printf(d->out, "<text x=\"%.2f\" y=\"%d\">", x + 3, y + ROW - 5);
+        /* The script shortens it; without one only what fits is there.  A page has its script. */
+        if (d->flame->max_frames == 0 && (double) n_name * CHARACTER < width - 4)
                 escape_xml(d->out, name, n_name);
         buf_adds(d->out, "</text></g>\n");
 }
@@ -172,14 +202,22 @@ static void draw_below(Drawing *d, const CallNode *parent, const CallNode *befor
                         draw_below(d, c, b, x_ns);
                 } else {
                         d->n_left_out++;
+                        d->left_out_ns += c->share_ns;
                 }
                 x_ns += c->share_ns;
         }
 }
 
-static void measure(Drawing *d) {
-        if (call_tree_n_nodes(d->flame->tree) > N_FRAMES_MAX)
-                d->min_ns = d->root->total_ns / (WIDTH * 4);
+static int measure(Drawing *d) {
+        size_t n_max = d->flame->max_frames ?: N_FRAMES_MAX;
+        int r = sum_waits(d);
+
+        if (r >= 0)
+                r = call_tree_threshold(&d->min_ns, d->flame->tree, n_max);
+        if (r < 0)
+                return r;
+        if (d->min_ns > 0 && d->flame->max_frames == 0)
+                d->min_ns = MAX(d->min_ns, d->root->total_ns / (WIDTH * 4));
         for (const CallNode *n = d->root; n; n = call_node_next(d->root, n))
                 if (is_drawn(d, n))
                         d->n_levels = MAX(d->n_levels, n->level);
@@ -190,16 +228,87 @@ static void measure(Drawing *d) {
                 d->n_before_calls = count_outermost(before);
                 find_most(d, d->root, before);
         }
+        return 0;
 }
 
 static void add_text(Drawing *d, const char *class, int x, int y, const char *text) {
         buf_printf(d->out, "<text class=\"%s\" x=\"%d\" y=\"%d\">%s</text>\n", class, x, y, text);
 }
 
+static void add_buttons(Drawing *d) {
+        static const char *const modes[][2] = { { "all", "[all time]" },
+                                                { "running", "[running]" },
+                                                { "waiting", "[waiting]" } };
+        int x = WIDTH - 420;
+
+        add_text(d, "button reset gone", LEFT, 46, "[all]");
+        if (d->waited.n > 0 && !d->flame->before)
+                for (size_t i = 0; i < ELEMENTSOF(modes); i++) {
+                        buf_printf(
+                                d->out,
+                                "<text class=\"button mode%s\" data-mode=\"%s\" x=\"%d\" y=\"24\">"
+                                "%s</text>\n",
+                                i == 0 ? " chosen" : "", modes[i][0], x, modes[i][1]);
+                        x += 90;
+                }
+        if (d->flame->has_script)
+                add_text(d, "button search", WIDTH - 60, 24, "[search]");
+        add_text(d, "matched", WIDTH - 190, 46, "");
+}
+
+static void add_head(Drawing *d, int height) {
+        buf_printf(d->out,
+                   "<svg class=\"flame\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
+                   "height=\"%d\" viewBox=\"0 0 %d %d\" tabindex=\"0\" role=\"application\" "
+                   "aria-label=\"Flame graph: arrow keys move, Enter zooms, Escape shows all\" "
+                   "data-left=\"%d\" data-width=\"%d\" data-total=\"%" PRIu64
+                   "\">\n<style>%s%s</style>\n<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n",
+                   WIDTH + 2 * LEFT, height, WIDTH + 2 * LEFT, height, LEFT, WIDTH,
+                   d->root->total_ns, d->flame->has_script ? theme_css : "", flame_css,
+                   WIDTH + 2 * LEFT, height);
+        if (!d->flame->title)
+                return;
+        buf_printf(d->out, "<text class=\"title\" x=\"%d\" y=\"24\">", LEFT);
+        escape_xml(d->out, d->flame->title, strlen(d->flame->title));
+        if (d->flame->before) {
+                buf_adds(d->out, ", compared with ");
+                escape_xml(d->out, d->flame->before_title, strlen(d->flame->before_title));
+        }
+        buf_adds(d->out, "</text>\n");
+}
+
+static int draw(Drawing *d) {
+        const Flame *flame = d->flame;
+        int r = measure(d), height;
+
+        if (r < 0)
+                return r;
+        height = TOP + (d->n_levels + 1) * ROW + BOTTOM;
+        add_head(d, height);
+        add_buttons(d);
+        add_text(d, "details", LEFT, height - 10, "");
+        if (!d->root->children)
+                add_text(d, "nothing", LEFT, TOP + 12, "there are no calls");
+        else
+                draw_frame(d, d->root, NULL, 0);
+        draw_below(d, d->root, flame->before ? call_tree_root(flame->before) : NULL, 0);
+        if (d->n_left_out > 0)
+                buf_printf(d->out,
+                           "<text x=\"%d\" y=\"46\">%s"
+                           " frames with %.3f %% of the time are too narrow to be drawn</text>\n",
+                           LEFT + 60, FORMAT_COUNT(d->n_left_out),
+                           100 * (double) d->left_out_ns /
+                                   (double) MAX(d->root->total_ns, UINT64_C(1)));
+        if (flame->has_script)
+                buf_printf(d->out, "<script><![CDATA[%s]]></script>\n", flame_js);
+        buf_adds(d->out, "</svg>\n");
+        return 0;
+}
+
 int flame_write(Buf *out, const Flame *flame) {
         Drawing d = { .out = out, .flame = flame, .root = call_tree_root(flame->tree) };
         _cleanup_(hash_done) Hash nodes_before = {};
-        int height, r;
+        int r;
 
         if (flame->before) {
                 r = alike_index_nodes(&nodes_before, flame->before);
@@ -207,40 +316,9 @@ int flame_write(Buf *out, const Flame *flame) {
                         return r;
                 d.nodes_before = &nodes_before;
         }
-        measure(&d);
-        height = TOP + (d.n_levels + 1) * ROW + BOTTOM;
-        buf_printf(out,
-                   "<svg class=\"flame\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
-                   "height=\"%d\" viewBox=\"0 0 %d %d\" data-left=\"%d\" data-width=\"%d\" "
-                   "data-total=\"%" PRIu64 "\">\n<style>%s</style>\n"
-                   "<rect width=\"%d\" height=\"%d\" fill=\"#fdfdf5\"/>\n"
-                   "<text class=\"title\" x=\"%d\" y=\"24\">",
-                   WIDTH + 2 * LEFT, height, WIDTH + 2 * LEFT, height, LEFT, WIDTH,
-                   d.root->total_ns, flame_style, WIDTH + 2 * LEFT, height, LEFT);
-        escape_xml(out, flame->title, strlen(flame->title));
-        if (flame->before) {
-                buf_adds(out, ", compared with ");
-                escape_xml(out, flame->before_title, strlen(flame->before_title));
-        }
-        buf_adds(out, "</text>\n");
-        add_text(&d, "button reset gone", LEFT, 46, "[all]");
-        add_text(&d, "button search", WIDTH - 60, 24, "[search]");
-        add_text(&d, "matched", WIDTH - 190, 46, "");
-        add_text(&d, "details", LEFT, height - 10, "");
-        if (!d.root->children)
-                add_text(&d, "nothing", LEFT, TOP + 12, "there are no calls");
-        else
-                draw_frame(&d, d.root, NULL, 0);
-        draw_below(&d, d.root, flame->before ? call_tree_root(flame->before) : NULL, 0);
-        if (d.n_left_out > 0)
-                buf_printf(out,
-                           "<text x=\"%d\" y=\"46\">%" PRIu64
-                           " frames are too narrow to be drawn</text>\n",
-                           LEFT + 60, d.n_left_out);
-        if (flame->has_script)
-                buf_printf(out, "<script><![CDATA[%s]]></script>\n", flame_script);
-        buf_adds(out, "</svg>\n");
-        return 0;
+        r = draw(&d);
+        hash_done(&d.waited);
+        return r;
 }
 
 static int flame_end(void *p) {

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * One page with everything in it: what was recorded and lost, what tracing itself cost, a flame graph,
- * the tree to unfold, how long the outermost calls took, and the slowest of them.  Its policy allows
- * no network, and no script but the one whose checksum it names; a name that looks like one does
- * nothing.
+ * One page with everything in it, for whoever was not there: what was recorded and lost, what tracing
+ * itself cost, when it was slow, where the time went, and the slowest calls with a timeline of each.  Its
+ * policy allows no network, and no script but the one whose checksum it names (make has counted it); a
+ * name that looks like one does nothing.
+ *
+ * It stays below two megabytes: of what takes little time what does not fit is left out, and it says so.
  */
 
 #include <inttypes.h>
 
+#include "analyze/by-root.h"
+#include "analyze/heat-map.h"
+#include "analyze/outliers.h"
 #include "analyze/overhead.h"
 #include "analyze/ranges.h"
 #include "base/figure.h"
@@ -16,54 +21,28 @@
 #include "export/escape.h"
 #include "export/exporter.h"
 #include "export/flame.h"
-
-/* SHA-256 of flame_script, in base64; tests/system/test-export.sh compares them. */
-#define SCRIPT_SHA256 "C39gorj+e0O+273RWpwGqRunuiJJNvqguWoTP01ltLc="
+#include "export/heat.h"
+#include "export/page-slow.h"
+#include "export/page-tree.h"
+#include "export/scripts.h"
 
 #define N_SLOWEST 10
-#define N_TREE_MAX 5000     /* nodes that are shown */
-#define TREE_MIN_PERMILLE 1 /* of all, what a node must have taken to be shown */
-#define OPEN_PERMILLE 200   /* what is unfolded from the beginning */
-
-typedef struct Slow {
-        const Function *function;
-        uint64_t number, start_ns, duration_ns, n_below;
-        int32_t pid;
-        char comm[16];
-} Slow;
+#define N_HEAT_ROOTS 3
+#define N_HEAT_COLUMNS 96
+#define N_FRAMES_MAX 1800
+#define N_TREE_MAX 1800
+#define N_SLOW_TREE_MAX 80
+#define N_SPANS_MAX 500
+#define OPEN_PERMILLE 200 /* what is unfolded from the beginning */
 
 typedef struct Html {
         ExportState s;
         Floor *floor;
-        Quantiles durations; /* of outermost calls that were not cut */
-        Slow slowest[N_SLOWEST];
-        size_t n_slowest;
+        ByRoot *by_root;
+        HeatMap *heat;
+        Outliers *outliers;
         uint64_t n_calls, n_cut, n_outermost;
-        uint64_t n_shown; /* nodes of the tree */
 } Html;
-
-/* The slowest first. */
-static void note_slow(Html *h, const Call *call) {
-        size_t i = h->n_slowest;
-
-        if (i == N_SLOWEST && h->slowest[i - 1].duration_ns >= call->duration_ns)
-                return;
-        if (i < N_SLOWEST)
-                h->n_slowest++;
-        else
-                i--;
-        for (; i > 0 && h->slowest[i - 1].duration_ns < call->duration_ns; i--)
-                h->slowest[i] = h->slowest[i - 1];
-        h->slowest[i] = (Slow){
-                .function = call->frame->function,
-                .number = call->frame->number,
-                .start_ns = call->frame->start_ns,
-                .duration_ns = call->duration_ns,
-                .n_below = call->frame->n_below,
-                .pid = call->stack->pid,
-        };
-        memcpy(h->slowest[i].comm, call->stack->comm, sizeof(call->stack->comm));
-}
 
 static int html_call(void *p, const Call *call) {
         Html *h = p;
@@ -71,22 +50,13 @@ static int html_call(void *p, const Call *call) {
         h->n_calls++;
         h->n_cut += call->is_cut;
         h->n_outermost += call->is_root;
-        if (!call->is_root || call->is_cut)
-                return 0;
-        note_slow(h, call);
-        return quantiles_add(&h->durations, call->duration_ns);
+        return 0;
 }
 
 /* --- parts of the page ------------------------------------------------------------------------ */
 
 static void add_text(Buf *out, const char *s) {
         escape_xml(out, s, strlen(s));
-}
-
-static void add_time(Buf *out, uint64_t ns) {
-        char text[FIGURE_MAX];
-
-        buf_adds(out, figure_round(text, ns));
 }
 
 static void add_row(Buf *out, const char *title, const char *text) {
@@ -106,33 +76,49 @@ static void add_number(Buf *out, const char *title, const char *id, uint64_t n) 
         add_figure(out, title, id, n, format_count(text, n));
 }
 
-static void add_summary(Html *h) {
+/* What "why" found: a sentence; NULL: nobody asked. */
+static void add_sentence(Buf *out, const char *sentence) {
+        if (!sentence)
+                return;
+        buf_adds(out, "<p id=\"cause\">");
+        add_text(out, sentence);
+        buf_adds(out, "</p>\n");
+}
+
+static void add_origin(Html *h) {
+        const ExportInfo *info = h->s.info;
         Buf *out = h->s.out;
-        char text[UNIT_TEXT_MAX], figure[FIGURE_MAX];
-        uint64_t total_ns = call_tree_root(h->s.tree)->total_ns;
 
         buf_adds(out, "<table>\n");
-        if (h->s.info->recording)
-                add_row(out, "Recording", h->s.info->recording);
-        if (h->s.info->host)
-                add_row(out, "Host", h->s.info->host);
-        if (h->s.info->kernel)
-                add_row(out, "Kernel", h->s.info->kernel);
-        if (!h->s.info->is_timeless)
-                add_row(out, "Length", format_duration(text, h->s.end_ns - h->s.begin_ns));
+        if (info->recording)
+                add_row(out, "Recording", info->recording);
+        if (info->host)
+                add_row(out, "Host", info->host);
+        if (info->kernel)
+                add_row(out, "Kernel", info->kernel);
+        if (!info->is_timeless)
+                add_row(out, "Length", FORMAT_DURATION(h->s.end_ns - h->s.begin_ns));
+        buf_adds(out, "</table>\n");
+}
+
+static void add_summary(Html *h) {
+        Buf *out = h->s.out;
+        uint64_t total_ns = call_tree_root(h->s.tree)->total_ns;
+
+        buf_adds(out, "<div id=\"facts\">\n");
+        add_origin(h);
+        buf_adds(out, "<table>\n");
         add_number(out, "Calls", "calls", h->n_calls);
         add_number(out, "Outermost calls", "outermost", h->n_outermost);
         add_number(out, "Cut off by the beginning, the end or a loss", "cut", h->n_cut);
-        add_figure(out, "Time of the outermost calls", "total", total_ns,
-                   figure_round(figure, total_ns));
+        add_figure(out, "Time of the outermost calls", "total", total_ns, FIGURE_ROUND(total_ns));
         buf_adds(out, "<tr><th>Lost</th><td id=\"lost\" class=\"");
         if (h->s.n_losses == 0)
                 buf_adds(out, "good\">nothing</td></tr>\n");
         else
-                buf_printf(out,
-                           "bad\">%" PRIu64 " events, or more, in %" PRIu64 " places</td></tr>\n",
-                           h->s.n_lost, h->s.n_losses);
-        buf_adds(out, "</table>\n");
+                buf_printf(out, "bad\">%s events, or more, in %s places</td></tr>\n",
+                           FORMAT_COUNT(h->s.n_lost), FORMAT_COUNT(h->s.n_losses));
+        buf_adds(out, "</table>\n</div>\n");
 }
 
 static void add_cost(Html *h) {
@@ -140,7 +126,7 @@ static void add_cost(Html *h) {
         _cleanup_buf_ Buf text = BUF_INIT;
         Buf *out = h->s.out;
 
-        buf_adds(out, "<h2>What tracing itself cost</h2>\n<p id=\"cost\">");
+        buf_adds(out, "<p id=\"cost\">");
         overhead_describe(&o, &text);
         escape_xml(out, text.data, text.n_data);
         buf_adds(out, (o.has_cost || o.is_too_little) && o.shown.n > 0
@@ -148,172 +134,205 @@ static void add_cost(Html *h) {
                               : " Too little was recorded to tell.</p>\n");
 }
 
-static void add_function(Buf *out, const Function *f) {
-        buf_adds(out, "<code>");
-        escape_xml(out, f->label, f->n_label);
-        buf_adds(out, "</code>");
+static void begin_section(Buf *out, const char *id, const char *title, const char *hint) {
+        buf_printf(out, "<section id=\"%s\"><h2>%s</h2>\n<p class=\"hint\">%s</p>\n", id, title,
+                   hint);
 }
 
-static void add_node(Html *h, const CallNode *node) {
-        Buf *out = h->s.out;
-        uint64_t all = MAX(call_tree_root(h->s.tree)->total_ns, UINT64_C(1));
-        double share = (double) node->total_ns / (double) all;
-        bool is_leaf = !node->children;
-
-        h->n_shown++;
-        buf_printf(out,
-                   "<%s class=\"node\"%s data-n=\"%" PRIu64 "\" data-total=\"%" PRIu64
-                   "\" data-self=\"%" PRIu64 "\">",
-                   is_leaf ? "div" : "details",
-                   !is_leaf && share * 1000 >= OPEN_PERMILLE ? " open" : "", node->n,
-                   node->total_ns, node->self_ns);
-        buf_adds(out, is_leaf ? "" : "<summary>");
-        add_function(out, node->function);
-        buf_printf(out, " <b>%.1f %%</b> total ", 100 * share);
-        add_time(out, node->total_ns);
-        buf_adds(out, ", self ");
-        add_time(out, node->self_ns);
-        buf_printf(out, ", %" PRIu64 " call%s%s%s%s\n", node->n, node->n == 1 ? "" : "s",
-                   node->is_irq ? " (interrupt)" : "", node->n_cut > 0 ? " (cut)" : "",
-                   is_leaf ? "" : "</summary>");
-        for (const CallNode *c = node->children; c; c = c->next) {
-                uint64_t n = 0, ns = 0;
-
-                if (h->n_shown < N_TREE_MAX && c->total_ns >= all / 1000 * TREE_MIN_PERMILLE) {
-                        add_node(h, c);
-                        continue;
-                }
-                for (; c; c = c->next) {
-                        n += c->n;
-                        ns += c->total_ns;
-                }
-                buf_printf(out, "<div class=\"node rest\">%" PRIu64 " smaller calls, ", n);
-                add_time(out, ns);
-                buf_adds(out, "</div>\n");
-                break;
-        }
-        buf_adds(out, is_leaf ? "</div>\n" : "</details>\n");
+static void end_section(Buf *out) {
+        buf_adds(out, "</section>\n");
 }
 
-static void add_tree(Html *h) {
-        buf_adds(h->s.out, "<h2>Tree</h2>\n<div id=\"tree\">\n");
-        for (const CallNode *c = call_tree_root(h->s.tree)->children; c; c = c->next) {
-                if (h->n_shown >= N_TREE_MAX) {
-                        buf_adds(h->s.out, "<p>The rest is left out.</p>\n");
-                        break;
-                }
-                add_node(h, c);
-        }
+static int add_heat(Html *h) {
+        HeatPart parts[N_HEAT_ROOTS];
+        HeatPicture picture = {
+                .map = h->heat,
+                .parts = parts,
+                .max_columns = N_HEAT_COLUMNS,
+                .has_ticks = h->s.info->has_ticks,
+                .is_timeless = h->s.info->is_timeless,
+        };
+        int r;
+
+        begin_section(h->s.out, "when", "When was it slow",
+                      "Time goes to the right, latency up, and the colour says how many calls "
+                      "began then and took so long. Click, drag, or use arrow keys (with Shift: "
+                      "more) and Enter for the words that choose this window.");
+        heat_choose(&picture, parts, N_HEAT_ROOTS, h->by_root);
+        r = heat_write(h->s.out, &picture);
+        buf_adds(h->s.out, "<p class=\"hint\" id=\"picked\" aria-live=\"polite\"></p>\n");
+        end_section(h->s.out);
+        return r;
+}
+
+static int add_flame(Html *h) {
+        int r;
+
+        begin_section(h->s.out, "flame", "Where the time went",
+                      "A frame is a function, as wide as its time, on top of who called it. Blue: "
+                      "it waited. Click to zoom; arrow keys, Enter and Escape do, too.");
+        r = flame_write(h->s.out, &(Flame){ .tree = h->s.tree, .max_frames = N_FRAMES_MAX });
+        end_section(h->s.out);
+        return r;
+}
+
+static int add_tree(Html *h) {
+        PageTree tree = { .out = h->s.out,
+                          .class = "node",
+                          .max_nodes = N_TREE_MAX,
+                          .open_permille = OPEN_PERMILLE };
+        int r;
+
+        begin_section(h->s.out, "calls-tree", "The tree of all calls",
+                      "What each function called, the longest first. Arrow keys go through it.");
+        buf_adds(h->s.out, "<div id=\"tree\">\n");
+        r = page_tree_write(&tree, h->s.tree);
         buf_adds(h->s.out, "</div>\n");
+        if (call_tree_n_nodes(h->s.tree) > N_TREE_MAX)
+                buf_printf(h->s.out,
+                           "<p class=\"hint\" id=\"left-out\">Of %s places in the tree those are "
+                           "shown that took %s or more, %.4f %% of all.</p>\n",
+                           FORMAT_COUNT(call_tree_n_nodes(h->s.tree)), FIGURE_ROUND(tree.min_ns),
+                           100 * (double) tree.min_ns / (double) tree.all_ns);
+        end_section(h->s.out);
+        return r;
 }
 
 static void add_histogram(Html *h) {
-        const Quantiles *s = &h->durations;
+        const Quantiles *s = &by_root_all(h->by_root)->quantiles;
         Buf *out = h->s.out;
         Range ranges[RANGES_MAX];
         size_t n = ranges_of(ranges, s, false);
         uint64_t most = 1;
 
-        buf_adds(out, "<h2>How long the outermost calls took</h2>\n");
+        if (n == 0)
+                return;
         for (size_t i = 0; i < n; i++)
                 most = MAX(most, ranges[i].n);
-        buf_adds(out, "<p>Median ");
-        add_time(out, quantiles_at(s, 500));
-        buf_adds(out, ", 99 % of them at most ");
-        add_time(out, quantiles_at(s, 990));
-        buf_adds(out, ", the slowest ");
-        add_time(out, s->max);
-        buf_adds(out, ".</p>\n<table id=\"histogram\">\n");
+        buf_printf(out,
+                   "<details><summary>How long the outermost calls took: median %s, 99 %% of them "
+                   "at most %s, the slowest %s.</summary>\n<table id=\"histogram\">\n",
+                   FIGURE_ROUND(quantiles_at(s, 500)), FIGURE_ROUND(quantiles_at(s, 990)),
+                   FIGURE_ROUND(s->max));
         for (size_t i = 0; i < n; i++) {
                 char from[FIGURE_MAX], to[FIGURE_MAX];
 
                 buf_printf(out,
                            "<tr><td>%s</td><td>to %s</td><td class=\"n\">%" PRIu64
                            "</td><td><svg width=\"400\" height=\"12\"><rect width=\"%.1f\" "
-                           "height=\"12\" fill=\"#e8883a\"/></svg></td></tr>\n",
+                           "height=\"12\" fill=\"var(--h5)\"/></svg></td></tr>\n",
                            figure_round(from, ranges[i].from_ns),
                            ranges[i].to_ns == UINT64_MAX ? "..."
                                                          : figure_round(to, ranges[i].to_ns),
                            ranges[i].n, 400 * (double) ranges[i].n / (double) most);
         }
-        buf_adds(out, "</table>\n");
+        buf_adds(out, "</table></details>\n");
 }
 
-static void add_slowest(Html *h) {
+static int add_slowest(Html *h) {
+        PageSlow slow = { .out = h->s.out,
+                          .outliers = h->outliers,
+                          .begin_ns = h->s.begin_ns,
+                          .is_timeless = h->s.info->is_timeless,
+                          .max_nodes = N_SLOW_TREE_MAX };
+        int r;
+
+        begin_section(h->s.out, "slow", "The slowest calls",
+                      "Each with what it spent that a median call of the same root did not, and "
+                      "with its own tree.");
+        buf_adds(h->s.out, "<div id=\"slowest\">\n");
+        r = page_slow_write(&slow);
+        buf_adds(h->s.out, "</div>\n");
+        end_section(h->s.out);
+        if (r < 0)
+                return r;
+        begin_section(h->s.out, "time", "Timeline of one call",
+                      "Time goes to the right, what is called down. Blue: it waited; grey: an "
+                      "interrupt. Click zooms; arrow keys, Enter, Escape, + and - do, too.");
+        buf_adds(h->s.out, "<p><label>Call <select id=\"which\"></select></label> "
+                           "<span class=\"hint\" id=\"left\"></span></p>\n<div id=\"timeline\">"
+                           "</div>\n<div id=\"told\" aria-live=\"polite\"></div>\n"
+                           "<script type=\"application/json\" id=\"data\">");
+        r = page_slow_write_spans(&slow);
+        buf_adds(h->s.out, "</script>\n");
+        end_section(h->s.out);
+        return r;
+}
+
+static void add_head(Html *h) {
         Buf *out = h->s.out;
 
-        buf_adds(out, "<h2>The slowest</h2>\n<table id=\"slowest\">\n<tr><th>Took</th><th>Function"
-                      "</th><th>Task</th><th>Began</th><th>Calls below</th><th>Call</th></tr>\n");
-        for (size_t i = 0; i < h->n_slowest; i++) {
-                const Slow *s = &h->slowest[i];
-
-                buf_printf(out, "<tr data-duration=\"%" PRIu64 "\"><td class=\"n\">",
-                           s->duration_ns);
-                add_time(out, s->duration_ns);
-                buf_adds(out, "</td><td>");
-                add_function(out, s->function);
-                buf_adds(out, "</td><td>");
-                add_text(out, s->comm);
-                if (s->pid >= 0)
-                        buf_printf(out, " %d", s->pid);
-                if (h->s.info->is_timeless)
-                        buf_adds(out, "</td><td>");
-                else
-                        buf_printf(out, "</td><td class=\"n\">+%.6f s",
-                                   (double) (int64_t) (s->start_ns - h->s.begin_ns) / NSEC_PER_SEC);
-                buf_printf(out,
-                           "</td><td class=\"n\">%" PRIu64 "</td><td class=\"n\">%" PRIu64
-                           "</td></tr>\n",
-                           s->n_below, s->number);
-        }
-        buf_adds(out, "</table>\n");
+        buf_printf(out,
+                   "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                   "<meta name=\"viewport\" content=\"width=device-width\">\n"
+                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                   "script-src 'sha256-%s'; style-src 'unsafe-inline'; "
+                   "base-uri 'none'; form-action 'none'\">\n<title>",
+                   page_sha256);
+        add_text(out, h->s.info->title);
+        buf_printf(out, "</title>\n<style>%s%s</style>\n</head>\n<body>\n<header><strong>",
+                   theme_css, page_css);
+        add_text(out, h->s.info->title);
+        buf_adds(out, "</strong>\n<a href=\"#when\">When</a> <a href=\"#flame\">Flame graph</a> "
+                      "<a href=\"#calls-tree\">Tree</a> <a href=\"#slow\">Slowest</a> "
+                      "<a href=\"#time\">Timeline</a>\n<span class=\"space\"></span>\n"
+                      "<span id=\"found\" class=\"hint\" aria-live=\"polite\"></span>\n"
+                      "<label><kbd>/</kbd> <input id=\"search\" type=\"search\" "
+                      "placeholder=\"Search functions\" aria-label=\"Search functions\"></label>\n"
+                      "<button id=\"theme\">Theme: auto</button></header>\n<main>\n");
 }
 
 static int html_end(void *p) {
         Html *h = p;
-        Buf *out = h->s.out;
-        int r;
+        int r = outliers_finish(h->outliers);
 
-        buf_adds(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                      "script-src 'sha256-" SCRIPT_SHA256 "'; style-src 'unsafe-inline'; "
-                      "base-uri 'none'; form-action 'none'\">\n<title>");
-        add_text(out, h->s.info->title);
-        buf_adds(out,
-                 "</title>\n<style>body{font-family:sans-serif;margin:1em 2em;max-width:1200px}"
-                 "th{text-align:left;padding-right:1em}td.n{text-align:right}"
-                 "td{padding-right:1em}.node{margin-left:1.2em}.good{color:#080}"
-                 ".bad{color:#c00}.rest{color:#666}summary{cursor:pointer}</style>\n"
-                 "</head>\n<body>\n<h1>");
-        add_text(out, h->s.info->title);
-        buf_adds(out, "</h1>\n");
-        add_summary(h);
-        add_cost(h);
-        buf_adds(out, "<h2>Flame graph</h2>\n");
-        r = flame_write(out, &(Flame){ .title = h->s.info->title, .tree = h->s.tree });
         if (r < 0)
                 return r;
-        add_tree(h);
+        add_head(h);
+        add_sentence(h->s.out, h->s.info->sentence);
+        add_summary(h);
+        add_cost(h);
+        r = add_heat(h);
         add_histogram(h);
-        add_slowest(h);
-        buf_printf(out, "<script>%s</script>\n</body>\n</html>\n", flame_script);
-        return 0;
+        if (r >= 0)
+                r = add_flame(h);
+        if (r >= 0)
+                r = add_tree(h);
+        if (r >= 0)
+                r = add_slowest(h);
+        buf_printf(h->s.out, "</main>\n<script>%s%s%s</script>\n</body>\n</html>\n", flame_js,
+                   heat_js, page_js);
+        return r;
 }
 
 static void html_done(void *p) {
         Html *h = p;
 
         floor_free(h->floor);
-        quantiles_done(&h->durations);
+        by_root_free(h->by_root);
+        heat_map_free(h->heat);
+        outliers_free(h->outliers);
 }
 
 static int html_init(void *p, Pairing *pairing) {
-        return floor_new(&((Html *) p)->floor, pairing);
+        Html *h = p;
+        int r = floor_new(&h->floor, pairing);
+
+        if (r >= 0)
+                r = by_root_new(&h->by_root, pairing, NULL);
+        if (r >= 0)
+                r = heat_map_new(&h->heat, pairing, NULL);
+        if (r >= 0)
+                r = outliers_new(&h->outliers, pairing, N_SLOWEST);
+        if (r >= 0)
+                outliers_keep_spans(h->outliers, pairing, N_SPANS_MAX);
+        return r;
 }
 
 const Exporter exporter_html = {
         .name = "html",
-        .summary = "one page: summary, flame graph, tree, histogram, the slowest calls",
+        .tells_why = true,
+        .summary = "one page: when it was slow, flame graph, tree, the slowest calls, a timeline",
         .n_bytes = sizeof(Html),
         .has_tree = true,
         .call = html_call,

@@ -8,14 +8,19 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/escape.h \
 	%D%/exporter.c \
 	%D%/exporter.h \
-	%D%/flame-script.c \
 	%D%/flame.c \
 	%D%/flame.h \
 	%D%/folded.c \
+	%D%/heat.c \
+	%D%/heat.h \
 	%D%/html.c \
 	%D%/intern.c \
 	%D%/intern.h \
 	%D%/otlp.c \
+	%D%/page-slow.c \
+	%D%/page-slow.h \
+	%D%/page-tree.c \
+	%D%/page-tree.h \
 	%D%/parquet-beside.c \
 	%D%/parquet-beside.h \
 	%D%/parquet-calls.c \
@@ -24,6 +29,7 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/parquet.c \
 	%D%/parquet.h \
 	%D%/perfetto.c \
+	%D%/scripts.h \
 	%D%/spans.c \
 	%D%/spans.h \
 	%D%/speedscope.c \
@@ -31,6 +37,27 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/spill.h \
 	%D%/table.c \
 	%D%/thrift.c \
-	%D%/thrift.h
+	%D%/thrift.h \
+	%D%/tsv.c \
+	%D%/tsv.h
+nodist_%C%_libexport_a_SOURCES = %D%/scripts.c
+script_files = %D%/flame.css %D%/flame.js %D%/heat.css %D%/heat.js \
+	%D%/page.css %D%/page.js %D%/theme.css
+EXTRA_DIST += $(script_files)
+CLEANFILES += %D%/scripts.c
+# The files as C strings, named for the file with '_' for '.'.
+%D%/scripts.c: $(script_files)
+	$(AM_V_at)$(MKDIR_P) $(@D)
+	$(AM_V_GEN){ echo '/* SPDX-License-Identifier: LGPL-2.1-or-later */'; \
+	  echo '#include "export/scripts.h"'; for f in $^; do \
+	  n=`basename $$f | tr . _`; echo "const char $$n[] ="; \
+	  $(SED) -e 's/[\\"]/\\&/g' -e 's/.*/        "&\\n"/' $$f; echo '        ;'; done; \
+	  echo "const char page_sha256[] = \"`cat $(filter %/flame.js,$^) $(filter %/heat.js,$^) $(filter %/page.js,$^) | \
+		sha256sum | $(AWK) -v b=ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/ '{ \
+			h = substr($$1, 1, 64) "00"; \
+			for (i = 1; i < 66; i += 6) { \
+				for (n = k = 0; k < 6; k++) n = n * 16 + index("0123456789abcdef", substr(h, i + k, 1)) - 1; \
+				for (k = 262144; k >= 1; k /= 64) s = s substr(b, int(n / k) % 64 + 1, 1) } \
+			print substr(s, 1, 43) "=" }'`\";"; } >$@.tmp && mv $@.tmp $@
 export_libs = %D%/libexport.a $(analyze_libs)
-dist_pkgdata_DATA += %D%/calls.schema.json
+dist_pkgdata_DATA += %D%/calls.schema.json %D%/calls.clickhouse.sql %D%/calls.duckdb.sql

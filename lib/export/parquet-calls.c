@@ -12,8 +12,9 @@
  * Calls of a tree are numbered as they begin; right is the number of the last one below, so that a call is
  * below another one if its left is between the other one's left and right.  Trees are numbered as they
  * end, from 1, in each recording, and come in that order, so that a file is sorted by (tree, left).  The path is a hash
- * of the names from the root down, the same on every host.  All rows of a tree have the trace id of the
- * request that the root's task worked at when the root began, if it has said one (calls/trace-context.h).
+ * of the names from the root down, the same on every host; caller_path is that of the caller, so that merged calls
+ * are a tree again.  All rows of a tree have the trace id of the request that
+ * the root's task worked at when the root began, if it has said one (calls/trace-context.h).
  *
  * A tree's rows are kept until it has ended, for only then right is known; those of a very large one in a file
  * (export/spill.h).
@@ -25,7 +26,25 @@
 #include "export/exporter.h"
 #include "export/parquet-beside.h"
 #include "export/spill.h"
+#include "export/tsv.h"
 #include "store/meta.h"
+
+/* What rows become; a Parquet is that of its own new(). */
+typedef struct Form {
+        int (*new)(Parquet **ret, const ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
+                   size_t n_columns, const uint32_t *sorted, size_t n_sorted);
+        int (*end_row)(Parquet *p);
+        size_t (*n_pending)(const Parquet *p);
+        int (*flush)(Parquet *p);
+        int (*finish)(Parquet *p);
+        Parquet *(*free)(Parquet *p);
+} Form;
+
+static const Form form_parquet = { parquet_new,   parquet_end_row, parquet_n_pending,
+                                   parquet_flush, parquet_finish,  parquet_free };
+static const Form form_tsv = {
+        tsv_new, tsv_end_row, tsv_n_pending, tsv_flush, tsv_finish, tsv_free
+};
 
 enum {
         HOST,
@@ -39,6 +58,7 @@ enum {
         PARENT,
         DEPTH,
         PATH,
+        CALLER_PATH,
         START_UNIX_NS,
         START_NS,
         DURATION_NS,
@@ -72,6 +92,7 @@ static const ParquetColumn columns[] = {
         [PARENT] = { "parent", PARQUET_U32, true },
         [DEPTH] = { "depth", PARQUET_U16, false },
         [PATH] = { "path", PARQUET_I64, false },
+        [CALLER_PATH] = { "caller_path", PARQUET_I64, true },
         [START_UNIX_NS] = { "start_unix_ns", PARQUET_I64, true },
         [START_NS] = { "start_ns", PARQUET_I64, false },
         [DURATION_NS] = { "duration_ns", PARQUET_I64, false },
@@ -128,6 +149,7 @@ typedef struct Part {
 
 typedef struct State {
         ExportState s; /* first */
+        const Form *form;
         ParquetTexts *texts_of_all;
         Beside *beside;
         Part *parts;
@@ -278,8 +300,8 @@ static int find_part(State *st, const Tree *t, const Function *root, Part **ret)
         if (!ARRAY_GROW(st->parts, st->n_parts))
                 return -ENOMEM;
         st->parts[st->n_parts] = (Part){ .root = text };
-        r = parquet_new(&st->parts[st->n_parts].file, st->texts_of_all, out, columns,
-                        ELEMENTSOF(columns), sorted, ELEMENTSOF(sorted));
+        r = st->form->new (&st->parts[st->n_parts].file, st->texts_of_all, out, columns,
+                           ELEMENTSOF(columns), sorted, ELEMENTSOF(sorted));
         if (r < 0)
                 return r;
         *ret = &st->parts[st->n_parts++];
@@ -292,15 +314,17 @@ static int relieve(State *st) {
         size_t n = 0;
 
         for (size_t i = 0; i < st->n_parts; i++) {
-                n += parquet_n_pending(st->parts[i].file);
-                if (parquet_n_pending(st->parts[i].file) > parquet_n_pending(most->file))
+                size_t n_of_part = st->form->n_pending(st->parts[i].file);
+
+                n += n_of_part;
+                if (n_of_part > st->form->n_pending(most->file))
                         most = &st->parts[i];
         }
         st->n_pending = n;
         if (n <= PENDING_MAX)
                 return 0;
-        st->n_pending -= parquet_n_pending(most->file);
-        return parquet_flush(most->file);
+        st->n_pending -= st->form->n_pending(most->file);
+        return st->form->flush(most->file);
 }
 
 static int finish_parts(State *st) {
@@ -308,8 +332,8 @@ static int finish_parts(State *st) {
 
         for (size_t i = 0; i < st->n_parts; i++) {
                 if (r >= 0)
-                        r = parquet_finish(st->parts[i].file);
-                parquet_free(st->parts[i].file);
+                        r = st->form->finish(st->parts[i].file);
+                st->form->free(st->parts[i].file);
         }
         st->n_parts = 0;
         return r;
@@ -350,6 +374,8 @@ static int write_row(State *st, Parquet *p, const Tree *t, size_t i, const Call 
                 parquet_set(p, PARENT, row->parent);
         parquet_set(p, DEPTH, row->depth);
         parquet_set(p, PATH, (int64_t) row->path);
+        if (row->parent > 0)
+                parquet_set(p, CALLER_PATH, (int64_t) t->rows[row->parent - 1].path);
         if (m && clock_tuple_is_set(&m->start))
                 parquet_set(p, START_UNIX_NS, (int64_t) session_meta_realtime_ns(m, row->start_ns));
         parquet_set(p, START_NS, (int64_t) row->start_ns);
@@ -373,7 +399,7 @@ static int write_row(State *st, Parquet *p, const Tree *t, size_t i, const Call 
         set_text(p, ARGS, row->args);
         set_text(p, TRACE_ID, trace_id);
         parquet_set_double(p, WEIGHT, 1);
-        return parquet_end_row(p);
+        return st->form->end_row(p);
 }
 
 static int write_waits(State *st, const Tree *t, const Call *call) {
@@ -438,12 +464,12 @@ static void forget_source(State *st) {
         st->has_task = false;
 }
 
-static int init(void *userdata, Pairing *pairing) {
-        State *st = userdata;
+static int init(State *st, Pairing *pairing, const Form *form) {
         const ExportInfo *info = st->s.info;
         const SessionMeta *m = info->meta;
         int r = st->texts_of_all ? 0 : parquet_texts_new(&st->texts_of_all);
 
+        st->form = form;
         forget_source(st);
         if (r >= 0 && !st->beside)
                 r = beside_new(&st->beside, &st->s, st->texts_of_all);
@@ -466,6 +492,14 @@ static int init(void *userdata, Pairing *pairing) {
         pairing_set_wait(pairing, note_wait, st);
         pairing_keep_arguments(pairing);
         return 0;
+}
+
+static int init_parquet(void *userdata, Pairing *pairing) {
+        return init(userdata, pairing, &form_parquet);
+}
+
+static int init_tsv(void *userdata, Pairing *pairing) {
+        return init(userdata, pairing, &form_tsv);
 }
 
 static int step(void *userdata, const Step *step) {
@@ -514,7 +548,7 @@ static void done(void *userdata) {
                 free(t);
         }
         for (size_t i = 0; i < st->n_parts; i++)
-                parquet_free(st->parts[i].file);
+                st->form->free(st->parts[i].file);
         free(st->parts);
         beside_free(st->beside);
         parquet_texts_free(st->texts_of_all);
@@ -527,10 +561,23 @@ const Exporter exporter_parquet = {
         .summary = "a table of calls by columns, for databases",
         .is_binary = true,
         .takes_many = true,
-        .has_files = true,
+        .has_others = true,
         .has_contexts = true,
         .n_bytes = sizeof(State),
-        .init = init,
+        .init = init_parquet,
+        .step = step,
+        .end_source = end_source,
+        .end = end,
+        .done = done,
+};
+
+const Exporter exporter_tsv = {
+        .name = "tsv",
+        .summary = "the rows of parquet as text, for databases",
+        .takes_many = true,
+        .has_contexts = true,
+        .n_bytes = sizeof(State),
+        .init = init_tsv,
         .step = step,
         .end_source = end_source,
         .end = end,

@@ -115,6 +115,11 @@ int parquet_texts_add(ParquetTexts *t, const char *text, size_t n, uint32_t *ret
         return 0;
 }
 
+const char *parquet_texts_get(const ParquetTexts *t, uint32_t number, size_t *ret_n) {
+        *ret_n = t->items[number].n;
+        return t->items[number].data;
+}
+
 ParquetTexts *parquet_texts_free(ParquetTexts *t) {
         if (!t)
                 return NULL;

@@ -50,6 +50,8 @@ typedef struct ParquetTexts ParquetTexts;
 int parquet_texts_new(ParquetTexts **ret);
 /* The number of a text, from 0, the same for the same text.  UTF-8.  0 or -ENOMEM. */
 int parquet_texts_add(ParquetTexts *t, const char *text, size_t n, uint32_t *ret);
+/* The text of a number; @ret_n: its bytes.  Borrowed until the next parquet_texts_add(). */
+const char *parquet_texts_get(const ParquetTexts *t, uint32_t number, size_t *ret_n);
 ParquetTexts *parquet_texts_free(ParquetTexts *t);
 DEFINE_CLEANUP(ParquetTexts *, parquet_texts_free);
 

@@ -17,6 +17,7 @@
 #include "base/now.h"
 #include "base/text.h"
 #include "store/format.h"
+#include "store/event-choice.h"
 #include "store/json-field.h"
 #include "store/meta.h"
 #include "store/symbol-file.h"
@@ -120,6 +121,8 @@ static const JsonField meta_fields[] = {
         NUMBER(SessionMeta, learned_ns, U64, INT64_MAX),
         OPTIONAL(learned_calls, U64, INT64_MAX),
         NUMBER(SessionMeta, narrowed_ns, U64, INT64_MAX),
+        LIST(probe_events, 2 * SPEC_MAX_VALUES, EVENT_CHOICE_MAX, .flags = JSON_FIELD_OMIT,
+             .is_valid = event_choice_is_valid),
         JSON_FIELD(SessionMeta, learns, BOOL),
         NUMBER(SessionMeta, arm_ns, U64, INT64_MAX),
         OPTIONAL(first_sequence, U64, UINT32_MAX),
@@ -408,4 +411,14 @@ int symbol_maps_add(SymbolMaps *m, uint64_t unchanged_ns, uint64_t from_ns, cons
 void symbol_maps_drop_last(SymbolMaps *m) {
         assert(m->n > 0);
         json_fields_done(&map_table, &m->items[--m->n]);
+}
+
+int session_meta_get_events(const SessionMeta *m, Strv *ret) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < m->spec.events.n; i++)
+                r = strv_add(ret, m->spec.events.items[i]);
+        for (size_t i = 0; r >= 0 && i < m->probe_events.n; i++)
+                r = strv_add(ret, m->probe_events.items[i]);
+        return r;
 }

@@ -125,8 +125,9 @@ typedef struct SessionMeta {
         uint64_t learned_calls; /* of the roots, from which; 0: not known */
         uint64_t narrowed_ns; /* since when on the trace clock only these; 0: from the beginning */
         HookChanges hook_changes; /* while it recorded */
-        bool learns;          /* what is seen under the roots is learned for lean */
-        uint64_t arm_ns;      /* how long programming took */
+        Strv probe_events; /* "SYSTEM:NAME:FUNCTION" of what tells values of that (calls/values.h) */
+        bool learns;       /* what is seen under the roots is learned for lean */
+        uint64_t arm_ns;   /* how long programming took */
         uint64_t first_sequence; /* of a ring: the first that is kept; dropped ones came before */
         uint64_t bytes_dropped;  /* by the ring, in segments */
         bool pinned;             /* not to be removed */
@@ -153,6 +154,13 @@ int session_meta_new(SessionMeta **ret); /* all empty, the spec SPEC_INIT */
 int session_meta_renew_id(SessionMeta *m);
 SessionMeta *session_meta_free(SessionMeta *m);
 DEFINE_CLEANUP(SessionMeta *, session_meta_free);
+
+/* Adds the events of other kinds than calls that are in its pages: the spec's, and its own.  0 or -ENOMEM. */
+int session_meta_get_events(const SessionMeta *m, Strv *ret);
+/* Whether what calls return is drawn unless somebody says otherwise. */
+static inline bool session_meta_shows_retval(const SessionMeta *m) {
+        return m->spec.retval || m->spec.retval_functions.n > 0;
+}
 
 json_t *session_meta_to_json(const SessionMeta *m); /* a new object; NULL without memory */
 /*

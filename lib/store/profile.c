@@ -70,6 +70,8 @@ static const struct {
         { "Event", "events", VALUE_LINE },
         { "Args", "args", VALUE_BOOL },
         { "RetVal", "retval", VALUE_BOOL },
+        { "RetValFunctions", "retval_functions", VALUE_WORDS },
+        { "ArgsFunctions", "args_functions", VALUE_WORDS },
         { "Trigger", "triggers", VALUE_LINE },
         { "InKernel", "in_kernel", VALUE_BOOL },
         { "MaxCaptures", "max_captures", VALUE_NUMBER },

@@ -69,9 +69,11 @@ typedef struct Spec {
         SpecLean lean;       /* which functions are hooked */
         uint64_t budget_ppm; /* what lean=auto may cost others [millionths] */
         Strv events;         /* recorded beside the calls (store/event-choice.h); each name once */
-        bool args;           /* the calls' arguments, too */
-        bool retval;         /* and what they return; else that is recorded, but not drawn */
-        Strv hooked;         /* names and globs: only these and the roots are recorded */
+        bool args; /* the roots' arguments, or all calls', where the kernel records them by itself */
+        bool retval; /* and what the roots return, where the kernel does it by itself what all do */
+        Strv retval_functions; /* names and globs: what these return, too */
+        Strv args_functions;   /* the same for arguments */
+        Strv hooked;           /* names and globs: only these and the roots are recorded */
         /* Past these a session is not begun, or ends; 0: as ftraced.conf says. */
         uint64_t max_hooked;     /* functions that `hooked` and the like stand for */
         uint64_t max_event_rate; /* events a second */
@@ -85,6 +87,7 @@ typedef struct Spec {
 
 #define SPEC_DEFAULT_BUDGET_PPM 20000
 #define SPEC_MAX_EVENTS 256
+#define SPEC_MAX_VALUES 64 /* patterns in each of the two lists of functions with values */
 #define SPEC_DEFAULT_CLOCK "mono"
 #define SPEC_MAX_HOOKED 16384 /* patterns */
 #define SPEC_MAX_COMMS 16

@@ -93,6 +93,25 @@ static int read_event(Trigger *t, const char *rest, char why[static TRIGGER_WHY_
         return t->system && t->name && (!filter || t->filter) ? 0 : -ENOMEM;
 }
 
+static int read_return(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
+        size_t n = rest ? strcspn(rest, ":") : 0;
+        _cleanup_free_ char *name = rest ? strndup(rest, n) : NULL;
+        const char *filter = rest && rest[n] ? rest + n + 1 : NULL;
+        char quoted[NAME_QUOTE_MAX];
+        int r;
+
+        if (rest && !name)
+                return -ENOMEM;
+        r = read_function(t, name, why);
+        if (r != 0 || !filter)
+                return r;
+        if (!filter_is_valid(filter))
+                return wrong(why, "the filter \"%s\" is empty or not one line",
+                             name_quote(quoted, filter));
+        t->filter = strdup(filter);
+        return t->filter ? 0 : -ENOMEM;
+}
+
 static int read_time(const char *rest, uint64_t *ret, char why[static TRIGGER_WHY_MAX]) {
         if (!rest || parse_duration(rest, ret) < 0 || *ret == 0)
                 return wrong_word(why, rest, "is not a time like 5ms or 10min");
@@ -148,6 +167,7 @@ static const struct {
         [TRIGGER_SIGNAL] = { "signal", read_nothing },
         [TRIGGER_FUNCTION] = { "function", read_function },
         [TRIGGER_EVENT] = { "event", read_event },
+        [TRIGGER_RETURN] = { "return", read_return },
         [TRIGGER_SLOWER] = { "slower", read_duration },
         [TRIGGER_COUNT] = { "count", read_count },
         [TRIGGER_AT] = { "at", read_hour },
@@ -206,9 +226,10 @@ static int read_kind(Trigger *t, const char *text, char why[static TRIGGER_WHY_M
                         t->kind = (TriggerKind) i;
                         return kinds[i].read(t, text[n] ? text + n + 1 : NULL, why);
                 }
-        return wrong_word(why, text,
-                          "is not a trigger: function:NAME, event:SYSTEM:NAME[:FILTER], "
-                          "slower:TIME, count:N, at:HH:MM, in:TIME, signal or command");
+        return wrong_word(
+                why, text,
+                "is not a trigger: function:NAME, event:SYSTEM:NAME[:FILTER], "
+                "return:NAME[:FILTER], slower:TIME, count:N, at:HH:MM, in:TIME, signal or command");
 }
 
 int trigger_parse(Trigger *ret, const char *rule, char why[static TRIGGER_WHY_MAX]) {

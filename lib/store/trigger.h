@@ -17,6 +17,7 @@
  *      signal               SIGUSR2 to the daemon
  *      function:NAME        a function is called, by whomever
  *      event:SYS:NAME[:FILTER]   a tracepoint is passed; FILTER as the kernel's event filters
+ *      return:NAME[:FILTER]      a function returns, by whomever it was called; FILTER is about `ret`
  *      slower:TIME          a root took TIME or longer
  *      count:N              the roots were called N times, all together, since it waits
  *      at:HH:MM[:SS]        a time of the day, local
@@ -37,6 +38,7 @@ typedef enum TriggerKind {
         TRIGGER_SIGNAL,
         TRIGGER_FUNCTION,
         TRIGGER_EVENT,
+        TRIGGER_RETURN,
         TRIGGER_SLOWER,
         TRIGGER_COUNT,
         TRIGGER_AT,

@@ -5,7 +5,7 @@
 # What is exported is opened in the programs that it is for, and the numbers that these show are those
 # of `top`.  It takes a browser, so it is no part of `make check`; tests/run-all runs it once.
 . "$(dirname "$0")/../functions.sh"
-requires jq chromium
+requires jq chromium python3
 
 data=$top_srcdir/tests/data
 export FTRACED_STORE=$data
@@ -61,6 +61,218 @@ for format in html flame; do
         is "as names, and found by them" "$(attribute data-matched "$out")" 100
         ok 'and do not run' not grep -qE '(^|>)got|<img' "$out"
 done
+
+# --- the page, used as a person does ---------------------------------------------------------------
+
+# Prints what the commands of tests/consumers/browser.py answer, a line each; fails if anything went to the
+# console or the network.
+browse() { # FILE, commands in $work/commands
+        timeout -k 5 120 python3 "$top_srcdir/tests/consumers/browser.py" "$work/driven" "$1" <"$work/commands"
+}
+answer() { # N
+        sed -n "$1p" "$out"
+}
+
+cat >"$work/commands" <<'END'
+wait document.documentElement.dataset.ready
+eval [...document.querySelectorAll('#tree .node')].reduce((sums, n) => { const name = n.querySelector('code').textContent; sums[name] = (sums[name] || 0) + +n.dataset.self; return sums; }, {})
+eval [...document.querySelectorAll('#slowest > .slow')].map(s => +s.dataset.duration)
+eval +document.querySelector('#total').dataset.value
+eval [...document.querySelectorAll('.heat-grid .sum')].map(t => +t.textContent)
+eval [...document.querySelectorAll('.heat-grid')].map(g => [...g.querySelectorAll('rect[data-n]')].reduce((n, r) => n + +r.dataset.n, 0))
+eval document.querySelector('#total').textContent
+END
+exits 'the page is opened, without a word on the console' 0 browse "$work/page.html"
+ftracectl top --json $recording >"$work/top.json"
+is 'own times in the tree are those of top' "$(answer 1 | jq -cS 'with_entries(select(.value > 0))')" \
+        "$(jq -cS 'map(select(.self_ns > 0) | { (.function + if .module then " [\(.module)]" else "" end): .self_ns }) | add' "$work/top.json")"
+is 'the slowest are those of slow' "$(answer 2 | jq -c .)" "$(ftracectl slow --json $recording | jq -c 'map(.duration_ns)')"
+is 'the whole is what top adds up to' "$(answer 3)" "$(jq 'map(.self_ns) | add' "$work/top.json")"
+is 'rows of the heat map are the ranges of hist' "$(answer 4 | jq -c .)" \
+        "$(ftracectl hist --json $recording | jq -c '[.roots[0].ranges[].count]')"
+is 'and its cells all calls' "$(answer 5)" "[$(ftracectl hist --json $recording | jq .all.count)]"
+is 'times are as people write them' "$(answer 6)" '"107.4 ms"'
+
+for file in page.html heat.svg; do
+        [[ $file == page.html ]] || ftracectl export $recording --function=__rcu_read_lock --format=heatmap -o "$work/$file"
+        cat >"$work/commands" <<'END'
+wait document.querySelector('.heat-grid')
+click .heat-grid rect[data-n]
+eval document.querySelector('.heat-grid').dataset.copied
+eval +document.querySelector('.heat-grid').dataset.picked
+eval document.querySelectorAll('.slow.picked').length
+eval navigator.clipboard.readText()
+eval [...document.querySelectorAll('.heat-grid rect[data-n]')].slice(-1)[0].id = 'last'
+drag .heat-grid rect[data-n] -> #last
+eval document.querySelector('.heat-grid').dataset.copied
+eval document.activeElement.getAttribute('class')
+key ArrowLeft
+key ArrowRight
+key ArrowUp shift
+key Enter
+eval document.querySelector('.heat-grid').dataset.copied
+END
+        exits "$file: cells are clicked, dragged over, and chosen by keys" 0 browse "$work/$file"
+        for i in 1 6 8; do
+                ok 'which copies a window' grep -qE '^"--from=[0-9]+\.[0-9]{9} --to=[0-9]+\.[0-9]{9}"$' <(answer $i)
+        done
+        ok 'a dragged one is another' test "$(answer 1)" != "$(answer 6)"
+        is 'it is in the clipboard' "$(answer 4)" "$(answer 1)"
+        is 'the map has the keyboard then' "$(answer 7)" '"heat-grid"'
+        read -ra words < <(answer 1 | tr -d '"')
+        function=udp_sendmsg
+        [[ $file == page.html ]] || function=__rcu_read_lock
+        n=$(ftracectl calls --json $recording $function "${words[@]}" | jq 'map(select(.cut | not)) | length')
+        [[ $file != page.html ]] || is 'those of the slowest are marked' "$(answer 3)" "$(answer 2)"
+        ok 'the words leave the calls of the cell' test "$n" -ge "$(answer 2)"
+done
+
+cat >"$work/commands" <<'END'
+wait document.documentElement.dataset.ready
+key /
+eval document.activeElement.id
+type udp_send_skb
+eval +document.querySelector('svg.flame').dataset.matched
+eval [...document.querySelectorAll('#tree .hit > summary code, #tree div.hit > code')].map(c => c.textContent)
+eval document.getElementById('found').textContent
+key Escape
+eval document.querySelectorAll('#tree .hit, svg.flame .hit').length
+eval document.querySelector('#tree summary').focus()
+key ArrowDown
+eval document.activeElement.querySelector('code').textContent
+key ArrowLeft
+eval document.activeElement.parentElement.open
+key ArrowRight
+eval document.activeElement.parentElement.open
+key ArrowRight
+eval document.activeElement.querySelector('code').textContent
+key ArrowLeft
+key ArrowLeft
+key ArrowLeft
+key ArrowUp
+eval document.activeElement.querySelector('code').textContent
+eval document.querySelector('svg.flame').focus()
+key ArrowUp
+key ArrowUp
+eval document.querySelector('svg.flame').dataset.at
+key Enter
+eval document.querySelector('svg.flame').dataset.zoomed
+key Escape
+eval document.querySelector('svg.flame').dataset.zoomed
+click .slow > summary
+click .slow .show
+eval document.activeElement.closest('#timeline') !== null
+eval document.activeElement.dataset.spans > 100
+key ArrowRight
+key ArrowDown
+eval document.activeElement.dataset.at
+key Enter
+eval document.activeElement.dataset.to - document.activeElement.dataset.from
+key Escape
+eval +document.activeElement.dataset.to
+eval getComputedStyle(document.body).backgroundColor
+dark
+eval getComputedStyle(document.body).backgroundColor
+click #theme
+eval getComputedStyle(document.body).backgroundColor
+light
+click #theme
+eval getComputedStyle(document.body).backgroundColor
+END
+exits 'the page is used with the keyboard' 0 browse "$work/page.html"
+first_below() { # LEVELS
+        local path=.tree[0] i
+
+        for ((i = 0; i < $1; i++)); do
+                path+=.children[0]
+        done
+        ftracectl tree --json $recording | jq -c "$path.function"
+}
+is '/ searches' "$(answer 1)" '"search"'
+is 'in the flame graph' "$(answer 2)" "$(total_of udp_send_skb)"
+is 'and in the tree' "$(answer 3)" '["udp_send_skb"]'
+is 'and counts' "$(answer 4)" '"1 place in the tree"'
+is 'until Escape' "$(answer 5)" 0
+is 'arrows go down the tree' "$(answer 7)" "$(first_below 1)"
+is 'and close' "$(answer 8)" false
+is 'and open' "$(answer 9)" true
+is 'and go in' "$(answer 10)" "$(first_below 2)"
+is 'and out' "$(answer 11)" '"udp_sendmsg"'
+is 'arrows go up the flame graph' "$(answer 13)" '"udp_sendmsg"'
+is 'Enter zooms' "$(answer 14)" '"udp_sendmsg"'
+is 'Escape shows all' "$(answer 15)" '"all"'
+is 'a button leads to the timeline' "$(answer 16)" true
+is 'of many calls' "$(answer 17)" true
+below=$(answer 18)
+ok 'arrows go into it' test "${#below}" -gt 4
+ok 'Enter zooms to less than all' test "$(answer 19)" -lt "$(answer 20)"
+is 'Escape shows all of the call' "$(answer 20)" "$(ftracectl slow --json -n 1 $recording | jq '.[0].duration_ns')"
+ok 'a dark system has a dark page' test "$(answer 21)" != "$(answer 22)"
+is 'the button makes it light' "$(answer 23)" "$(answer 21)"
+is 'or dark on a light one' "$(answer 24)" "$(answer 22)"
+
+ftracectl export --quiet "$data/text/udp-client-server.stap.txt" --format=html -o "$work/waits.html"
+cat >"$work/commands" <<'END'
+wait document.documentElement.dataset.ready
+eval document.querySelectorAll('svg.flame .w').length > 0
+click .mode[data-mode=running]
+eval +document.querySelector('svg.flame g.f rect').getAttribute('width')
+eval [...document.querySelectorAll('g.f')].filter(g => g.dataset.name === '__skb_wait_for_more_packets').every(g => +g.querySelector('rect').getAttribute('width') < 1 || g.classList.contains('gone'))
+click .mode[data-mode=waiting]
+eval [...document.querySelectorAll('g.f:not(.gone)')].map(g => g.dataset.name).includes('__skb_wait_for_more_packets')
+eval [...document.querySelectorAll('g.f:not(.gone)')].map(g => g.dataset.name).includes('__x64_sys_sendto')
+END
+exits 'a page with waits' 0 browse "$work/waits.html"
+is 'has them in another colour' "$(answer 1)" true
+is 'what ran is as wide as the picture' "$(answer 2)" 1180
+is 'without them' "$(answer 3)" true
+is 'what waited alone' "$(answer 4)" true
+is 'has nothing else' "$(answer 5)" false
+
+cat >"$work/commands" <<'END'
+wait document.documentElement.dataset.ready
+click .slow > summary
+click .slow .show:nth-of-type(2)
+eval document.querySelector('#which').selectedOptions[0].textContent
+eval +document.querySelector('#timeline svg').dataset.to
+END
+exits 'a slow call is compared with a usual one' 0 browse "$work/waits.html"
+usual=$(ftracectl slow --quiet --json "$data/text/udp-client-server.stap.txt" 2>/dev/null | jq '.[0].usual_ns')
+is 'whose timeline is shown' "$(answer 2)" "$usual"
+ok 'by its name' grep -q 'x64_sys_recvfrom, 929' <(answer 1)
+
+echo 'wait document.documentElement.dataset.ready' >"$work/commands"
+exits 'hostile names are nothing to complain of' 0 browse "$work/evil.html"
+
+# A million calls, by functions that call each other in any order.
+awk 'function call(depth,    kids, i, begin, blanks) {
+                n++
+                blanks = sprintf("%*s", 2 * depth, "")
+                begin = at
+                kids = depth > 12 ? 0 : depth == 0 ? 4 : int(rand() * 3.3)
+                if (kids == 0) {
+                        at += 100 + int(rand() * 900)
+                        printf "%.6f |  0)  task-10  | %.3f us |  %sf%d();\n", begin / 1e9, (at - begin) / 1e3, blanks, rand() * 300
+                        return
+                }
+                printf "%.6f |  0)  task-10  |  |  %sf%d() {\n", begin / 1e9, blanks, rand() * 300
+                for (at += 200; i < kids; i++)
+                        call(depth + 1)
+                at += 200
+                printf "%.6f |  0)  task-10  | %.3f us |  %s}\n", at / 1e9, (at - begin) / 1e3, blanks
+        }
+        BEGIN { srand(7); at = 1e9; while (n < 1000000) { call(0); at += 1000 } }' >"$work/million.txt"
+exits 'a million calls are exported' 0 ftracectl export --quiet "$work/million.txt" --format=html -o "$work/million.html"
+size=$(stat -c %s "$work/million.html")
+ok "in less than two megabytes ($size)" test "$size" -lt 2000000
+cat >"$work/commands" <<'END'
+wait document.documentElement.dataset.ready
+eval +document.querySelector('#calls').dataset.value
+eval document.querySelector('#left-out').textContent
+END
+exits 'and opened' 0 browse "$work/million.html"
+ok 'all are counted' test "$(answer 1)" -ge 1000000
+ok 'and what is left out is said' grep -qE '^"Of [0-9,]+ places in the tree those are shown that took .* of all' <(answer 2)
 
 # --- speedscope ----------------------------------------------------------------------------------
 

@@ -17,15 +17,19 @@
 #include "analyze/breakdown.h"
 #include "analyze/by-root.h"
 #include "analyze/call-tree.h"
+#include "analyze/critical-path.h"
 #include "analyze/diff.h"
+#include "analyze/heat-map.h"
 #include "analyze/overhead.h"
 #include "analyze/outliers.h"
 #include "analyze/ranges.h"
+#include "analyze/root-calls.h"
 #include "analyze/waits.h"
 #include "base/io.h"
 #include "calls/census.h"
 #include "calls/playback.h"
 #include "cli/files/verify.h"
+#include "cli/views/path-view.h"
 #include "cli/views/top-view.h"
 #include "cli/views/tree-view.h"
 #include "codec/dat-pages.h"
@@ -42,6 +46,7 @@
 #define STEP_BYTES 4096
 #define NAMES 24 /* times six, escaped */
 #define N_EXPORTERS_MAX 16
+#define SPANS_KEPT 5
 #define N_BY (BREAKDOWN_BY_ROOT + 1)
 #define PARSED_BYTES_MAX ((size_t) 64 << 10)
 
@@ -172,14 +177,18 @@ static int check_call(void *userdata, const Call *call) {
 
 /* All that adds steps up. */
 typedef struct Sums {
-        Pairing *pairings[4];
+        Pairing *pairings[5];
         Breakdown *by[N_BY];
         CallTree *tree;
         Floor *floor;
         ByRoot *roots;
+        HeatMap *heat;
         Outliers *outliers;
         RootProfile *root_profile;
         Waits *waits;
+        RootCalls *root_calls;
+        Window windows[4];
+        Timelines *timelines;
         Checked checked;
         Census census;
         uint64_t n_bytes; /* what an exporter may write */
@@ -196,9 +205,19 @@ static void sums_init(Sums *s) {
         FUZZ_CHECK(floor_new(&s->floor, s->pairings[0]) == 0);
         FUZZ_CHECK(by_root_new(&s->roots, s->pairings[0], NULL) == 0);
         FUZZ_CHECK(call_tree_new(&s->tree, s->pairings[1]) == 0);
+        FUZZ_CHECK(heat_map_new(&s->heat, s->pairings[1], NULL) == 0);
         FUZZ_CHECK(waits_new(&s->waits, s->pairings[1]) == 0);
         FUZZ_CHECK(outliers_new(&s->outliers, s->pairings[2], 5) == 0);
+        outliers_keep_spans(s->outliers, s->pairings[2], SPANS_KEPT);
         FUZZ_CHECK(root_profile_new(&s->root_profile, s->pairings[3]) == 0);
+        FUZZ_CHECK(root_calls_new(&s->root_calls, s->pairings[3]) == 0);
+        s->windows[0] = (Window){ .task = 17, .begin_ns = 0, .end_ns = UINT64_MAX, .label = "x" };
+        s->windows[1] =
+                (Window){ .task = 17, .begin_ns = 1000, .end_ns = 9999, .label = "vfs_read" };
+        s->windows[2] = (Window){ .task = 18, .begin_ns = 1000, .end_ns = 1 << 20, .label = "y" };
+        s->windows[3] = (Window){ .task = 17, .begin_ns = 5000, .end_ns = 1 << 30, .label = "z" };
+        FUZZ_CHECK(timelines_new(&s->timelines, s->pairings[4], s->windows,
+                                 ELEMENTSOF(s->windows)) == 0);
         FUZZ_CHECK(census_init(&s->census, &none, false) == 0);
 }
 
@@ -209,16 +228,20 @@ static void sums_done(Sums *s) {
         free(s->checked.tasks);
         floor_free(s->floor);
         by_root_free(s->roots);
+        heat_map_free(s->heat);
         call_tree_free(s->tree);
         waits_free(s->waits);
         outliers_free(s->outliers);
         root_profile_free(s->root_profile);
+        root_calls_free(s->root_calls);
+        timelines_free(s->timelines);
         census_done(&s->census);
         for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
                 pairing_free(s->pairings[i]);
 }
 
 static void sums_step(Sums *s, const Step *step) {
+        FUZZ_CHECK(timelines_step(s->timelines, step) == 0);
         for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
                 FUZZ_CHECK(pairing_step(s->pairings[i], step) == 0);
         FUZZ_CHECK(census_step(&s->census, step) == 0);
@@ -273,6 +296,38 @@ static void check_breakdown(Breakdown *b, const Pairing *p) {
         FUZZ_CHECK(self_ns == pairing_total_ns(p) && n_calls == pairing_n_calls(p));
 }
 
+/* All are within the call. */
+static void check_spans(const Invocation *v) {
+        const InvocationSpan *first = v->spans;
+
+        FUZZ_CHECK(v->n_spans > 0 && v->n_spans <= SPANS_KEPT);
+        FUZZ_CHECK(first->level == 0 && first->function == v->root);
+        for (size_t i = 0; i < v->n_spans; i++) {
+                const InvocationSpan *s = &v->spans[i];
+
+                FUZZ_CHECK(s->begin_ns <= s->end_ns && s->level >= 0 && (i == 0 || s->level > 0));
+                FUZZ_CHECK(s->begin_ns >= first->begin_ns && s->end_ns <= first->end_ns);
+        }
+}
+
+/* Rows have what the ranges have, however many columns there are. */
+static void check_heat(const HeatMap *m, const Quantiles *all, size_t max_columns) {
+        _cleanup_heat_view_ HeatView v = HEAT_VIEW_INIT;
+        Range ranges[RANGES_MAX];
+        size_t n_ranges = ranges_of(ranges, all, false);
+
+        FUZZ_CHECK(heat_view_new(&v, m, heat_map_grid(m, NULL), max_columns) == 0);
+        FUZZ_CHECK(v.n == all->n && v.n_rows == n_ranges && v.n_columns <= max_columns);
+        for (size_t row = 0; row < v.n_rows; row++) {
+                uint64_t n = 0;
+
+                for (size_t column = 0; column < v.n_columns; column++)
+                        n += heat_view_at(&v, row, column)->n;
+                FUZZ_CHECK(n == ranges[row].n);
+                FUZZ_CHECK(heat_view_from_ns(&v, row) == ranges[row].from_ns);
+        }
+}
+
 static void check_outliers(Outliers *s) {
         FUZZ_CHECK(outliers_finish(s) == 0);
         for (size_t i = 0; i < outliers_n(s); i++) {
@@ -282,11 +337,63 @@ static void check_outliers(Outliers *s) {
 
                 FUZZ_CHECK(i == 0 || v->duration_ns <= outliers_get(s, i - 1)->duration_ns);
                 FUZZ_CHECK(v->is_cut || v->duration_ns >= call_tree_root(v->tree)->total_ns);
+                check_spans(v);
                 if (!usual)
                         continue;
+                check_spans(usual);
                 FUZZ_CHECK(outliers_compare(&list, &n, v, usual) == 0);
                 free(list);
         }
+}
+
+/* Whatever there was, segments tile the window. */
+static void check_path(const Timelines *t, const Window *w) {
+        static const Function function = FUZZ_FUNCTION(1, "vfs_read", 8, 8);
+        _cleanup_path_sum_ PathSum sum = {};
+        _cleanup_path_ CriticalPath p = {};
+        _cleanup_buf_ Buf out = BUF_INIT;
+        uint64_t at_ns = w->begin_ns;
+        json_t *json;
+
+        FUZZ_CHECK(critical_path_find(&p, t, w) == 0);
+        for (size_t i = 0; i < p.n; i++) {
+                FUZZ_CHECK(p.segments[i].begin_ns == at_ns && p.segments[i].duration_ns > 0);
+                FUZZ_CHECK(p.segments[i].depth < PATH_DEPTH_MAX);
+                at_ns += p.segments[i].duration_ns;
+        }
+        FUZZ_CHECK(at_ns == w->end_ns);
+        FUZZ_CHECK(path_sum_add(&sum, &p) == 0 && path_sum_add(&sum, &p) == 0);
+        path_sum_sort(&sum);
+        for (uint64_t n_calls = 1; n_calls <= 2; n_calls++) {
+                PathView v = { .function = &function,
+                               .comm = "a",
+                               .start_ns = w->begin_ns,
+                               .duration_ns = w->end_ns - w->begin_ns,
+                               .n_calls = n_calls,
+                               .n_all = 9,
+                               .path = &p,
+                               .sum = &sum };
+
+                path_view_sentence(&v, &out);
+                FUZZ_CHECK(path_view_print(&v, &out, n_calls * 3, true) == 0);
+                json = path_view_json(&v);
+                FUZZ_CHECK(json);
+                json_decref(json);
+        }
+}
+
+static void check_root_calls(RootCalls *c) {
+        const RootCallsRow *row = root_calls_most(c);
+        const RootCall **slowest;
+        size_t n;
+
+        if (!row)
+                return;
+        FUZZ_CHECK(root_calls_slowest(row, 3, &slowest, &n) == 0);
+        FUZZ_CHECK(n <= 3 && n <= row->n);
+        for (size_t i = 1; i < n; i++)
+                FUZZ_CHECK(slowest[i]->duration_ns <= slowest[i - 1]->duration_ns);
+        free(slowest);
 }
 
 static void sums_finish(Sums *s) {
@@ -315,6 +422,13 @@ static void sums_finish(Sums *s) {
         (void) waits_rows(s->waits, &n_rows);
         (void) by_root_rows(s->roots, &n_rows);
         check_outliers(s->outliers);
+        check_heat(s->heat, all, 1);
+        check_heat(s->heat, all, 80);
+        check_heat(s->heat, all, SIZE_MAX);
+        check_root_calls(s->root_calls);
+        FUZZ_CHECK(timelines_finish(s->timelines) == 0);
+        for (size_t i = 0; i < ELEMENTSOF(s->windows); i++)
+                check_path(s->timelines, &s->windows[i]);
         FUZZ_CHECK(diff_new(&d, s->root_profile, s->root_profile) == 0);
         for (size_t i = 0; i < d->n_roots; i++)
                 FUZZ_CHECK(d->roots[i].n_before == d->roots[i].n_now && d->roots[i].n_paths == 0);

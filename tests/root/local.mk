@@ -29,6 +29,7 @@ root_tests += \
 	%D%/test-silence.sh \
 	%D%/test-options.sh \
 	%D%/test-package.sh \
+	%D%/test-path.sh \
 	%D%/test-put-back.sh \
 	%D%/test-requests.sh \
 	%D%/test-restart.sh \
@@ -43,6 +44,7 @@ root_tests += \
 	%D%/test-texts.sh \
 	%D%/test-tracedat.sh \
 	%D%/test-trigger.sh \
+	%D%/test-values.sh \
 	%D%/test-watcher.sh
 EXTRA_DIST += $(root_tests) %D%/dump-tracefs.sh %D%/others.sh %D%/run-in-guests tests/vm/fetch.sh tests/vm/vmrun
 

@@ -1,7 +1,7 @@
 # Tests with the real programs and no kernel: part of `make check`.
 system_tests = %D%/test-access.sh %D%/test-damage.sh %D%/test-diff.sh %D%/test-disk.sh \
 	%D%/test-every-call.sh %D%/test-explain.sh %D%/test-export.sh %D%/test-filters.sh \
-	%D%/test-full-ring.sh %D%/test-guards.sh %D%/test-held.sh %D%/test-hostile.sh %D%/test-kept.sh %D%/test-learn.sh %D%/test-library.sh \
+	%D%/test-full-ring.sh %D%/test-guards.sh %D%/test-heat.sh %D%/test-held.sh %D%/test-hostile.sh %D%/test-kept.sh %D%/test-learn.sh %D%/test-library.sh \
 	%D%/test-live-top.sh %D%/test-locks.sh %D%/test-manners.sh %D%/test-many.sh %D%/test-merging.sh %D%/test-metrics.sh \
 	%D%/test-old-kernel.sh %D%/test-one-truth.sh %D%/test-origin.sh %D%/test-printed.sh %D%/test-profiles.sh %D%/test-questions.sh %D%/test-quota.sh %D%/test-requests.sh \
 	%D%/test-recordings.sh %D%/test-remote.sh %D%/test-restart.sh %D%/test-retention.sh \
@@ -11,7 +11,7 @@ system_tests = %D%/test-access.sh %D%/test-damage.sh %D%/test-diff.sh %D%/test-d
 	%D%/test-trigger.sh %D%/test-waiting.sh %D%/test-watchdog.sh %D%/test-wire.sh %D%/test-write-back.sh %D%/test-why.sh
 dist_check_SCRIPTS += $(system_tests)
 TESTS += $(system_tests)
-EXTRA_DIST += %D%/fake-tracefs.sh %D%/member.sh %D%/damage.py %D%/holder.py %D%/hostile.py %D%/locker.py %D%/terminal.py %D%/compare-report.py tests/count-calls.py tests/varlink-client.py tests/varlink-conform.py \
+EXTRA_DIST += %D%/fake-tracefs.sh %D%/member.sh %D%/damage.py %D%/heat.py %D%/holder.py %D%/hostile.py %D%/locker.py %D%/terminal.py %D%/compare-report.py tests/count-calls.py tests/varlink-client.py tests/varlink-conform.py \
 	tests/hold-thread.py tests/json-tables.py tests/one-truth.py tests/questions.py tests/tables.varlink
 
 noinst_PROGRAMS += %D%/service-manager %D%/old-kernel

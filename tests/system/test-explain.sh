@@ -124,6 +124,42 @@ is 'the waits of a call are those of the calls below it' \
         "$(jq -c 'map([.function, (.waits[] | .away_ns, .latency_ns, .woken_by, .woken_by_pid, .woken_in)])' "$out")" \
         '[["sock_def_readable"],["schedule",333000,43000,"client",16,"sock_def_readable"],["__x64_sys_recvfrom",333000,43000,"client",16,"sock_def_readable"]]'
 
+# What a call waited for.
+exits 'a path is found' 0 ftracectl path "$work/wakes.txt"
+says 'it begins with the answer' \
+        '^__x64_sys_recvfrom, call 1, took 370\.0 us: 78 % waiting for client-16, which ran where nothing was recorded; 12 % waiting for a CPU that was idle; 10 % running\.$' "$out"
+says 'what the waker ran stands below what waited' \
+        '^300\.0 us +10\.0 us +2\.7% +client-16 +0 +ran +sock_def_readable +__x64_sys_recvfrom$' "$out"
+exits 'and as JSON' 0 ftracectl path --json "$work/wakes.txt"
+is 'its segments add up' "$(jq -c '.[0] | [.duration_ns, (.segments | map(.duration_ns) | add)]' "$out")" '[370000,370000]'
+is 'and follow each other' \
+        "$(jq -c '.[0] | .start_ns as $t | [foreach .segments[] as $s ($t; . + $s.duration_ns; . - $s.duration_ns == $s.start_ns)] | all' "$out")" true
+is 'each with its task and what it did' \
+        "$(jq -c '.[0].segments | map([.depth, .pid, .kind, .function])' "$out")" \
+        '[[0,17,"ran","__x64_sys_recvfrom"],[0,17,"ran","schedule"],[1,16,"ran",null],[1,16,"ran","sock_def_readable"],[0,17,"queued","__x64_sys_recvfrom"],[0,17,"ran","schedule"],[0,17,"ran","__x64_sys_recvfrom"]]'
+exits 'of another call' 0 ftracectl path --json --nth=2 "$work/wakes.txt"
+is 'the number is that of the filter' "$(jq -c '.[0] | [.function, .number, .duration_ns]' "$out")" '["sock_def_readable",2,50000]'
+is 'and calls are counted as it counts them' "$(ftracectl report --nth=2 "$work/wakes.txt" 2>/dev/null | grep -c 'sock_def_readable() {')" 1
+exits 'of few rows' 0 ftracectl path --limit=2 "$work/wakes.txt"
+says 'the others are one' '^ +47\.0 us +12\.7% +\(5 shorter\)$' "$out"
+sed 's/^\( *\)1\./\12./; s/server-17/server-27/; s/=server pid=17/=server pid=27/; s/prev_comm=server prev_pid=17/prev_comm=server prev_pid=27/; s/next_pid=17/next_pid=27/' \
+        "$work/wakes.txt" >"$work/twice.txt"
+cat "$work/wakes.txt" "$work/twice.txt" >"$work/both.txt"
+exits 'of two calls the slowest hundredth is one' 0 ftracectl path --all --json "$work/both.txt"
+is 'and is whole' "$(jq -c '.[0] | [.calls, .of_calls, .duration_ns]' "$out")" '[1,2,370000]'
+for _ in {1..101}; do cat "$work/wakes.txt"; done | awk '{ $1 += int((NR - 1) / 9); printf "%15.6f %s\n", $1, substr($0, index($0, "|")) }' >"$work/many.txt"
+exits 'of a hundred and one it is two' 0 ftracectl path --all --json "$work/many.txt"
+is 'which are added up' "$(jq -c '.[0] | [.calls, .of_calls, .number, .duration_ns, (.segments | map(.duration_ns) | add)]' "$out")" '[2,101,null,740000,740000]'
+is 'row by row' "$(jq -c '.[0].segments[0] | [.depth, .task, .count, .duration_ns]' "$out")" '[1,"client",2,560000]'
+exits 'a table of them' 0 ftracectl path --all "$work/many.txt"
+says 'has what one took' '^__x64_sys_recvfrom: the slowest 2 of 101 calls took 370\.0 us each: 78 % waiting for client' "$out"
+exits 'without switches there is none' 1 ftracectl path "$banner"
+says 'and what would tell is said' 'record with --sched'
+exits 'standard input cannot be read twice' 2 ftracectl path -
+says 'a file can' 'give a file'
+exits 'a function that was not called has none' 3 ftracectl path "$work/wakes.txt" no_such_function
+says 'which is said' 'there are no calls of "no_such_function"'
+
 # What earlier versions measured when a session was armed.
 cp -r "$top_srcdir/tests/data" "$work/data"
 meta=$work/data/sessions/udp_sendmsg-6.12/session.json
@@ -155,6 +191,8 @@ if command -v python3 >/dev/null; then
                 exits "top by $by conforms" 0 conforms top top --by=$by "$graph"
         done
         exits 'waits conform' 0 conforms waits waits "$work/wakes.txt"
+        exits 'a path conforms' 0 conforms path path "$work/wakes.txt"
+        exits 'paths that are added up conform' 0 conforms path path --all "$work/many.txt"
         exits 'callers conform' 0 conforms tree tree --callers=nf_hook_slow "$banner"
         exits 'other functions: what came and went conforms' 0 \
                 conforms diff diff --root=udp_sendmsg "${recordings[@]}" udp_sendmsg-6.1 udp_sendmsg-6.12

@@ -106,6 +106,24 @@ exits 'and well-formed' 0 read_export perfetto "$work/wakes.perfetto"
 is 'an arrow leads from who wakes to who runs' \
         "$(jq -c '.wakes | map(map(.[1]))' "$out")" '[["client 16","server 17"]]'
 
+exits 'and as a page' 0 ftracectl export "$top_srcdir/tests/data/text/udp-client-server.stap.txt" --quiet --format=html -o "$work/page.html"
+exits 'which is well-formed' 0 read_export html "$work/page.html"
+cat >"$work/waits.txt" <<'END'
+     1.000000 |   1)    server-17    |               |  __x64_sys_recvfrom() {
+     1.000010 |   1)    server-17    |               |    schedule() {
+     1.000020 |   1)    server-17    |               |      /* sched_switch: prev_comm=server prev_pid=17 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120 */
+     1.000300 |   0)    client-16    |               |  sock_def_readable() {
+     1.000310 |   0)    client-16    |               |    /* sched_waking: comm=server pid=17 prio=120 target_cpu=001 */
+     1.000350 |   0)    client-16    | + 50.000 us   |  }
+     1.000353 |   1)    <idle>-0     |               |  /* sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=server next_pid=17 next_prio=120 */
+     1.000360 |   1)    server-17    | ! 350.000 us  |    }
+     1.000370 |   1)    server-17    | ! 370.000 us  |  }
+END
+exits 'a page of a text with switches' 0 ftracectl export --quiet "$work/waits.txt" --format=html -o "$work/page.html"
+exits 'is well-formed' 0 read_export html "$work/page.html"
+says 'and says in the timeline who woke the task' '"off the CPU, woken by client 16 in sock_def_readable"' "$work/page.html"
+says 'in time' '"spans":\[0,370000,0,0,0,10000,350000,1,1,.,20000,333000,2,2,2\]' "$work/page.html"
+
 # Names that mean something to the formats.
 printf '%s\n' ' 0)  ev"il,;<b>-7   |               |  do_it() {' \
         ' 0)  ev"il,;<b>-7   |   0.100 us    |    a.b$<script>alert(1)</script>();' \
@@ -178,7 +196,7 @@ is 'that leaves nothing' "$(ls -A "$work/empty")" ''
 
 # Bad input.
 exits 'a format that does not exist is refused' 2 ftracectl export "$graph" --format=xls
-says 'with those that do' 'is not one of flame, html,'
+says 'with those that do' 'is not one of flame, heatmap, html,'
 exits 'no format is refused' 2 ftracectl export "$graph"
 one_sentence 'in one sentence'
 exits 'a directory that does not exist is an error' 1 \

@@ -11,6 +11,9 @@ ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs"
 exits 'a session starts' 0 ftracectl start -n watched --duration=1h udp_sendmsg
 exits 'the columns of a table are for a table' 2 ftracectl follow --sort=total watched
 one_sentence 'which is said in a line'
+exits 'whichever they are' 2 ftracectl follow --columns=all watched
+exits 'a column that is none is refused before it begins' 2 ftracectl follow --top --columns=self,tital watched
+says 'with those that there are' '"tital" is not one of self, share, '
 
 env --default-signal=INT "$top_builddir/ftracectl" follow --top watched >"$work/top" 2>"$work/top.err" </dev/null &
 follower=$!

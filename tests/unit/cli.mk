@@ -41,3 +41,6 @@ unit_tests += %D%/test-windows
 unit_tests += %D%/test-remote-output
 %C%_test_remote_output_CFLAGS = $(cli_test_cflags)
 %C%_test_remote_output_LDADD  = $(cli_test_libs)
+unit_tests += %D%/test-where
+%C%_test_where_CFLAGS = $(cli_test_cflags)
+%C%_test_where_LDADD  = $(cli_test_libs)

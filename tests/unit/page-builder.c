@@ -184,6 +184,7 @@ static const char kallsyms[] = "0000000000000000 A fixed_percpu_data\n"
                                "ffffffff81000000 T udp_sendmsg\n"
                                "ffffffff81000100 T ip_make_skb\n"
                                "ffffffff81000200 t kfree\n"
+                               "ffffffff81000280 t return_to_handler\n"
                                "ffffffff81000300 T _etext\n"
                                "ffffffffc0000010 t ovl_open\t[overlay]\n";
 

@@ -226,9 +226,40 @@ START_TEST(a_thousand_levels_are_a_thousand_nodes)
         }
 END_TEST
 
+START_TEST(a_threshold_leaves_no_more_nodes_than_asked_and_callers_first)
+        {
+                _cleanup_grown_ Grown g = grown();
+                const CallNode *root;
+
+                for (int32_t depth = 0; depth < 100; depth++)
+                        feed(&g, step_enter(depth % 2 ? &step_child : &step_root, depth));
+                for (int32_t depth = 99; depth >= 0; depth--)
+                        feed(&g, step_leave(depth % 2 ? &step_child : &step_root, depth,
+                                            (uint64_t) (100 - depth) / 3));
+                (void) pairing_finish(g.pairing);
+                ck_assert_int_eq(call_tree_finish(g.tree), 0);
+                root = call_tree_root(g.tree);
+                for (size_t n_max = 0; n_max < 110; n_max++) {
+                        uint64_t least_ns;
+                        size_t n = 0;
+
+                        ck_assert_int_eq(call_tree_threshold(&least_ns, g.tree, n_max), 0);
+                        for (const CallNode *c = call_node_next(root, root); c;
+                             c = call_node_next(root, c)) {
+                                n += c->share_ns >= least_ns;
+                                if (c->share_ns >= least_ns && c->level > 1)
+                                        ck_assert_uint_ge(c->parent->share_ns, least_ns);
+                        }
+                        ck_assert_uint_le(n, n_max);
+                        ck_assert_uint_ge(n + 3, MIN(n_max, (size_t) 100));
+                }
+        }
+END_TEST
+
 UNIT_MAIN("call-tree", calls_on_the_same_path_are_one_node,
           the_same_function_is_a_node_under_each_caller, what_took_longest_comes_first,
           an_end_has_the_calls_before_it_that_are_deeper, ends_alone_make_a_tree,
           memory_does_not_grow_with_ends, what_is_open_at_the_end_took_what_was_seen,
           callers_are_below_what_they_call, recursion_counts_once_among_callers,
-          a_thousand_levels_are_a_thousand_nodes)
+          a_thousand_levels_are_a_thousand_nodes,
+          a_threshold_leaves_no_more_nodes_than_asked_and_callers_first)

@@ -569,6 +569,11 @@ START_TEST(checks_tell_good_from_leftover_from_bad)
                 ck_assert_str_eq(state_of(checks, "retval"), "absent");
                 ck_assert_str_eq(state_of(checks, "clock-tai"), "absent");
                 json_decref(checks);
+                fake_put(k, "dynamic_events", "");
+                fake_put(k, "kprobe_events", "");
+                checks = controller_check(c);
+                ck_assert_str_eq(state_of(checks, "retval"), "good"); /* by probes */
+                json_decref(checks);
                 fake_put(k, "options/funcgraph-retval", "0\n");
                 fake_put(k, "trace_clock", "[local] tai\n");
                 checks = controller_check(c);

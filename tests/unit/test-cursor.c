@@ -20,13 +20,17 @@ static Formats formats(void) {
 }
 
 /* A page of @n entries, the first at @at_ns, 10 ns from one to the next. */
-static Page page_of(uint64_t at_ns, int n) {
+static Page page_every(uint64_t at_ns, int n, uint64_t distance_ns) {
         Page p = {};
 
         page_begin(&p, layout, at_ns);
         for (int i = 0; i < n; i++)
-                page_enter(&p, at_ns + 10 * (uint64_t) i, 17, F_LEAF, 0);
+                page_enter(&p, at_ns + distance_ns * (uint64_t) i, 17, F_LEAF, 0);
         return p;
+}
+
+static Page page_of(uint64_t at_ns, int n) {
+        return page_every(at_ns, n, 10);
 }
 
 static Cursor *cursor(const Recording *r, const Formats *f) {
@@ -526,19 +530,23 @@ START_TEST(seeking_finds_what_reading_up_to_there_finds)
         {
                 const Formats f = formats();
 
-                for (int sealed = 0; sealed < 2; sealed++) {
+                /* With few events in a page, and with more than are decoded at a time. */
+                for (int kind = 0; kind < 4; kind++) {
                         _cleanup_recording_ Recording r;
+                        bool sealed = kind & 1;
+                        int n_events = kind & 2 ? 75 : 3;
+                        uint64_t step_ns = kind & 2 ? 1000 : 100;
                         Page pages[24];
 
                         recording_init(&r, layout);
                         for (uint64_t i = 0; i < ELEMENTSOF(pages); i++)
-                                pages[i] = page_of(100 * (i + 1), 3);
+                                pages[i] = page_every(step_ns * (i + 1), n_events, 9 + i % 3);
                         for (uint64_t i = 0; i < 3; i++) {
                                 recording_add(&r, 0, i, pages + 8 * i, 8);
                                 if (sealed)
                                         (void) seal(r.dir, 0, i, 2 * 4096);
                         }
-                        for (uint64_t ns = 0; ns < 2700; ns += 5) {
+                        for (uint64_t ns = 0; ns < 27 * step_ns; ns += step_ns / 20) {
                                 _cleanup_(cursor_freep) Cursor *sought = cursor(&r, &f),
                                                                *walked = cursor(&r, &f);
                                 CursorCount n;

@@ -275,6 +275,45 @@ START_TEST(triggers_are_hung_by_these_lines_and_taken_down_again)
         }
 END_TEST
 
+START_TEST(probes_of_values_are_made_by_these_lines_and_removed_again)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
+                _cleanup_free_ char *text = NULL;
+
+                fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
+                fake_put(k, "dynamic_events", "");
+                fake_put(k, "kprobe_events", "");
+                fake_put(k, "README", "\tf[:[<group>/][<event>]] <func-name>[%return] [<args>]\n");
+                m->spec.retval = true;
+                ck_assert_int_eq(strv_add(&m->spec.retval_functions, "kfree"), 0);
+                text = script(k, c, m);
+                expect_text(text, HEAD("x") NEW CD
+"echo 'f1024:ftraced/ftraced_af63f54c86021707_f0 kfree%return ret=$retval' >> dynamic_events\n"
+"echo 'f1024:ftraced/ftraced_af63f54c86021707_f1 udp_sendmsg%return ret=$retval' >> dynamic_events\n"
+"mkdir instances/ftraced-x\n"
+"echo 0 > instances/ftraced-x/tracing_on                 # was 1, in a new instance\n"
+"echo mono > instances/ftraced-x/trace_clock             # was local, in a new instance\n"
+"echo 8192 > instances/ftraced-x/buffer_size_kb          # was 1408, in a new instance\n"
+"echo 25 > instances/ftraced-x/buffer_percent            # was 50, in a new instance\n"
+"echo 1 > instances/ftraced-x/events/ftraced/ftraced_af63f54c86021707_f0/enable  # was 0, in a new instance\n"
+"echo 1 > instances/ftraced-x/events/ftraced/ftraced_af63f54c86021707_f1/enable  # was 0, in a new instance\n"
+"echo udp_sendmsg > set_graph_function                   # was #### all functions enabled ####\n"
+"echo function_graph > instances/ftraced-x/current_tracer  # was nop\n"
+"echo 1 > instances/ftraced-x/tracing_on                 # was 0\n"
+ENTER
+"echo 0 > instances/ftraced-x/tracing_on\n"
+"echo nop > instances/ftraced-x/current_tracer\n"
+"echo 0 > instances/ftraced-x/events/ftraced/ftraced_af63f54c86021707_f1/enable\n"
+"echo 0 > instances/ftraced-x/events/ftraced/ftraced_af63f54c86021707_f0/enable\n"
+"echo -:ftraced/ftraced_af63f54c86021707_f1 >> dynamic_events\n"
+"echo -:ftraced/ftraced_af63f54c86021707_f0 >> dynamic_events\n"
+"rmdir instances/ftraced-x\n"
+"echo > set_graph_function\n");
+        }
+END_TEST
+
 START_TEST(a_stopwatch_is_made_by_these_lines_and_removed_again)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
@@ -563,7 +602,9 @@ END_TEST
 UNIT_MAIN("dry-run", the_top_level_is_programmed_and_put_back_by_these_lines,
           an_instance_is_made_beside_those_of_others_by_these_lines,
           triggers_are_hung_by_these_lines_and_taken_down_again,
-          a_stopwatch_is_made_by_these_lines_and_removed_again, what_is_printed_is_what_is_written,
+          a_stopwatch_is_made_by_these_lines_and_removed_again,
+          probes_of_values_are_made_by_these_lines_and_removed_again,
+          what_is_printed_is_what_is_written,
           whether_there_are_instances_is_told_by_the_release_without_making_one,
           what_arming_refuses_a_dry_run_refuses,
           how_full_a_buffer_wakes_is_not_set_where_nobody_may_set_it,

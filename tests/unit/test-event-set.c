@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
@@ -172,7 +173,102 @@ START_TEST(markers_are_copied_into_an_instance_where_the_kernel_can_and_else_ref
         }
 END_TEST
 
-UNIT_MAIN("event-set", an_event_is_on_with_its_filter_and_off_again,
+#define VALUES "ftraced_af63f54c86021707_f0" /* of session "x" */
+
+START_TEST(what_a_root_returns_is_told_by_a_probe_that_goes_with_the_session)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
+                _cleanup_(controller_freep) Controller *c = NULL;
+                _cleanup_refusal_ Refusal refusal = {}, none = {};
+                _cleanup_free_ char *events = NULL;
+                size_t off = 0, out = 0;
+                Tracer *t;
+
+                c = fake_controller(k);
+                m->spec.retval = true;
+                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), REFUSED);
+                ck_assert_int_eq((int) refusal.kind, REFUSAL_NOT_SUPPORTED);
+                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "CONFIG_KPROBE_EVENTS"));
+
+                fake_put(k, "dynamic_events", "");
+                fake_put(k, "kprobe_events", "");
+                fake_put(k, "events/ftraced/" VALUES "/enable", "0\n");
+                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &none), 0);
+                events = fake_get(k, "dynamic_events");
+                ck_assert_str_eq(events,
+                                 "f1024:ftraced/" VALUES " udp_sendmsg%return ret=$retval\n");
+                fake_expect(k, "events/ftraced/" VALUES "/enable", "1\n");
+                ck_assert_uint_eq(m->probe_events.n, 1);
+                ck_assert_str_eq(m->probe_events.items[0], "ftraced:" VALUES ":udp_sendmsg");
+                strv_done(&k->log);
+                ck_assert_int_eq(tracer_disarm(t), 0);
+                fake_expect(k, "events/ftraced/" VALUES "/enable", "0\n");
+                for (size_t i = 0; i < k->log.n; i++) {
+                        if (startswith(k->log.items[i], "write events/ftraced/" VALUES "/enable 0"))
+                                off = i + 1;
+                        if (startswith(k->log.items[i], "write dynamic_events -:ftraced/" VALUES))
+                                out = i + 1;
+                }
+                ck_assert_uint_gt(off, 0);
+                ck_assert_uint_gt(out, off); /* an event that is on cannot go */
+        }
+END_TEST
+
+START_TEST(a_kernel_that_records_what_calls_return_gets_no_probes)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_refusal_ Refusal refusal = {};
+                Tracer *t;
+
+                m->spec.retval = true;
+                ck_assert_int_eq(strv_add(&m->spec.retval_functions, "kfree"), 0);
+                fake_put(k, "dynamic_events", "");
+                fake_put(k, "options/funcgraph-retval", "0\n");
+                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                fake_expect(k, "dynamic_events", "");
+                ck_assert_uint_eq(m->probe_events.n, 0);
+                ck_assert_int_eq(tracer_disarm(t), 0);
+        }
+END_TEST
+
+START_TEST(functions_whose_values_are_asked_for_exist_and_are_few)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
+                _cleanup_(controller_freep) Controller *c = NULL;
+                _cleanup_refusal_ Refusal refusal = {}, many = {};
+                _cleanup_buf_ Buf names = BUF_INIT;
+                _cleanup_free_ char *text = NULL;
+                Tracer *t;
+
+                fake_put(k, "dynamic_events", "");
+                fake_put(k, "kprobe_events", "");
+                for (int i = 0; i < 65; i++)
+                        buf_printf(&names, "f_%d\n", i);
+                buf_adds(&names, "udp_sendmsg\n");
+                ck_assert_int_eq(buf_take_string(&names, &text), 0);
+                fake_put(k, "available_filter_functions", text);
+                c = fake_controller(k);
+                ck_assert_int_eq(strv_add(&m->spec.retval_functions, "udp_sendmsgg"), 0);
+                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), REFUSED);
+                ck_assert_ptr_nonnull(
+                        strstr(refusal_message(&refusal), "Did you mean udp_sendmsg"));
+                strv_done(&m->spec.retval_functions);
+                ck_assert_int_eq(strv_add(&m->spec.retval_functions, "f_*"), 0);
+                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &many), REFUSED);
+                ck_assert_ptr_nonnull(
+                        strstr(refusal_message(&many), "at most 64, and these are 65"));
+                fake_expect(k, "dynamic_events", "");
+        }
+END_TEST
+
+UNIT_MAIN("event-set", what_a_root_returns_is_told_by_a_probe_that_goes_with_the_session,
+          a_kernel_that_records_what_calls_return_gets_no_probes,
+          functions_whose_values_are_asked_for_exist_and_are_few,
+          an_event_is_on_with_its_filter_and_off_again,
           a_list_of_processes_that_have_all_ended_is_put_back_although_it_looks_like_none,
           what_cannot_be_recorded_beside_calls_is_refused_with_the_reason,
           arguments_are_recorded_where_the_kernel_can,

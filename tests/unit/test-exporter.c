@@ -61,6 +61,35 @@ START_TEST(csv_has_a_row_for_each_call_with_its_caller)
         }
 END_TEST
 
+START_TEST(tsv_has_the_names_of_columns_once_and_rows_by_tree)
+        {
+                static const Function odd = {
+                        .label = "a\tb\\" SLACK, .n_label = 4, .n_name = 4, .root = -1
+                };
+                const Step steps[] = { step_enter(&step_root, 0), step_leaf(&odd, 1, 30),
+                                       step_leave(&step_root, 0, 100) };
+                _cleanup_free_ char *none = export(&exporter_tsv, NULL, 0);
+                _cleanup_free_ char *text = export(&exporter_tsv, steps, ELEMENTSOF(steps));
+                size_t n_tabs = 0;
+
+                ck_assert_str_eq(strchr(none, '\n'), "\n");
+                ck_assert_int_eq(strncmp(text, none, strlen(none)), 0);
+                ck_assert_int_eq(strncmp(text, "host\tmachine_id\t", 16), 0);
+                for (const char *p = none; *p; p++)
+                        n_tabs += *p == '\t';
+                for (const char *line = text + strlen(none); *line; line = strchr(line, '\n') + 1) {
+                        size_t n = 0;
+
+                        for (const char *p = line; *p != '\n'; p++)
+                                n += *p == '\t';
+                        ck_assert_uint_eq(n, n_tabs);
+                }
+                ck_assert_ptr_nonnull(strstr(text, "h\"1\t\t\ta-1\t6.12\t1\t1\t2\t\\N\t1\t"));
+                ck_assert_ptr_nonnull(strstr(text, "h\"1\t\t\ta-1\t6.12\t1\t2\t2\t1\t2\t"));
+                ck_assert_ptr_nonnull(strstr(text, "\ta\\tb\\\\\troot\t\troot\t0\t\\N\t\t\t1\n"));
+        }
+END_TEST
+
 START_TEST(times_beyond_what_doubles_hold_are_exact)
         {
                 Step leaf = step_leaf(&step_root, 0, 7);
@@ -236,8 +265,32 @@ START_TEST(a_request_of_otlp_is_a_line_and_there_is_one_without_spans)
         }
 END_TEST
 
+START_TEST(the_page_begins_with_the_sentence_that_it_is_given)
+        {
+                const Step steps[] = { step_enter(&step_root, 0), step_leave(&step_root, 0, 100) };
+                ExportInfo with = info;
+                _cleanup_free_ char *text = NULL, *none = NULL;
+                _cleanup_buf_ Buf out = BUF_INIT;
+                _cleanup_(export_freep) Export *e = NULL;
+
+                with.sentence = "root: <b> is slow";
+                ck_assert_int_eq(export_new(&e, &exporter_html, &with, &out), 0);
+                for (size_t i = 0; i < ELEMENTSOF(steps); i++)
+                        ck_assert_int_eq(export_step(e, &steps[i]), 0);
+                ck_assert_int_eq(export_finish(e), 0);
+                ck_assert_int_eq(buf_take_string(&out, &text), 0);
+                ck_assert_ptr_nonnull(
+                        strstr(text, "<main>\n<p id=\"cause\">root: &lt;b&gt; is slow</p>"));
+                none = export(&exporter_html, steps, ELEMENTSOF(steps));
+                ck_assert_ptr_null(strstr(none, "id=\"cause\""));
+        }
+END_TEST
+
 UNIT_MAIN("exporter", every_format_takes_an_empty_recording_and_hostile_names,
-          csv_has_a_row_for_each_call_with_its_caller, times_beyond_what_doubles_hold_are_exact,
-          a_profile_of_speedscope_is_a_task, otlp_has_the_outermost_calls_of_requests_alone,
+          csv_has_a_row_for_each_call_with_its_caller,
+          tsv_has_the_names_of_columns_once_and_rows_by_tree,
+          times_beyond_what_doubles_hold_are_exact, a_profile_of_speedscope_is_a_task,
+          the_page_begins_with_the_sentence_that_it_is_given,
+          otlp_has_the_outermost_calls_of_requests_alone,
           a_span_has_the_same_id_whatever_was_filtered_before_it,
           a_request_of_otlp_is_a_line_and_there_is_one_without_spans)

@@ -79,6 +79,17 @@ START_TEST(a_range_says_its_unit_once_if_there_is_one)
         }
 END_TEST
 
-UNIT_MAIN("figure", a_change_has_its_sign_and_the_unit_of_its_size, a_date_is_in_local_time,
+START_TEST(a_moment_has_the_digits_that_are_asked_for_and_is_never_later)
+        {
+                ck_assert_str_eq(FIGURE_MOMENT(1234567890123, 9), "1234.567890123");
+                ck_assert_str_eq(FIGURE_MOMENT(1234999999999, 3), "1234.999");
+                ck_assert_str_eq(FIGURE_MOMENT(1234000000001, 9), "1234.000000001");
+                ck_assert_str_eq(FIGURE_MOMENT(1999999999, 0), "1");
+                ck_assert_str_eq(FIGURE_MOMENT(UINT64_MAX, 9), "18446744073.709551615");
+        }
+END_TEST
+
+UNIT_MAIN("figure", a_moment_has_the_digits_that_are_asked_for_and_is_never_later,
+          a_change_has_its_sign_and_the_unit_of_its_size, a_date_is_in_local_time,
           a_range_says_its_unit_once_if_there_is_one, a_time_has_no_digits_below_a_nanosecond,
           a_time_has_three_digits_or_four, a_unit_is_never_printed_a_thousand_times)

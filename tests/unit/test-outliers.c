@@ -137,7 +137,102 @@ START_TEST(a_single_call_has_nothing_to_be_compared_with)
         }
 END_TEST
 
+static void at(Fed *f, Step s, uint64_t at_ns) {
+        s.timestamp_ns = at_ns;
+        ck_assert_int_eq(pairing_step(f->pairing, &s), 0);
+}
+
+/* As long as they are in the recording, in which nothing overlaps. */
+static void feed_in_time(Fed *f, uint64_t at_ns, int n_below) {
+        Step end = step_leave(&step_root, 0, 100 + 1000 * (uint64_t) n_below);
+
+        at(f, step_enter(&step_root, 0), at_ns);
+        for (int i = 0; i < n_below; i++) {
+                Step leaf = step_leaf(&step_child, 1, 10 + (uint64_t) i);
+
+                leaf.calltime = at_ns + 50 + 1000 * (uint64_t) i;
+                leaf.rettime += leaf.calltime;
+                at(f, leaf, leaf.calltime);
+        }
+        end.calltime = at_ns;
+        end.rettime += at_ns;
+        at(f, end, end.rettime);
+}
+
+START_TEST(the_slowest_keep_their_longest_spans_each_within_its_caller)
+        {
+                _cleanup_fed_ Fed f = fed(2);
+                const Invocation *usual;
+
+                outliers_keep_spans(f.outliers, f.pairing, 7);
+                for (int i = 0; i < 50; i++)
+                        feed_in_time(&f, 1000000 * (uint64_t) (i + 1), i * 13 % 50);
+                finish(&f);
+                usual = outliers_usual(f.outliers, outliers_get(f.outliers, 0));
+                ck_assert_uint_eq(usual->n_spans, 3);
+                ck_assert_uint_eq(usual->spans[0].end_ns - usual->spans[0].begin_ns,
+                                  usual->duration_ns);
+                ck_assert_uint_eq(usual->n_spans + usual->n_spans_left_out,
+                                  call_tree_root(usual->tree)->n_below);
+                for (size_t i = 0; i < outliers_n(f.outliers); i++) {
+                        const Invocation *v = outliers_get(f.outliers, i);
+                        uint64_t n_below = 49 - i, sum = 0;
+
+                        ck_assert_uint_eq(v->n_spans, 7);
+                        ck_assert_uint_eq(v->n_spans + v->n_spans_left_out, n_below + 1);
+                        ck_assert_ptr_eq(v->spans[0].function, &step_root);
+                        ck_assert_uint_eq(v->spans[0].end_ns - v->spans[0].begin_ns,
+                                          v->duration_ns);
+                        for (size_t k = 1; k < v->n_spans; k++) {
+                                const InvocationSpan *s = &v->spans[k];
+
+                                ck_assert_int_eq(s->level, 1);
+                                ck_assert_uint_ge(s->begin_ns, v->spans[k - 1].begin_ns);
+                                ck_assert_uint_le(s->end_ns, v->spans[0].end_ns);
+                                sum += s->end_ns - s->begin_ns;
+                        }
+                        /* The longest 6 of 10, 11, ... */
+                        ck_assert_uint_eq(sum, 6 * (10 + n_below) - 21);
+                }
+        }
+END_TEST
+
+START_TEST(a_time_off_the_cpu_is_a_span_that_says_who_ended_it)
+        {
+                _cleanup_fed_ Fed f = fed(1);
+                const Invocation *v;
+                Step s = step_of(STEP_OTHER, NULL, 0);
+
+                outliers_keep_spans(f.outliers, f.pairing, 10);
+                at(&f, step_enter(&step_root, 0), 1000);
+                s.text =
+                        "sched_switch: prev_comm=client prev_pid=17 prev_prio=120 prev_state=S ==> "
+                        "next_comm=server next_pid=18 next_prio=120";
+                at(&f, s, 1200);
+                s.text = "sched_waking: comm=client pid=17 prio=120 target_cpu=000";
+                s.pid = 18;
+                s.comm = "server";
+                at(&f, s, 1500);
+                s.text =
+                        "sched_switch: prev_comm=server prev_pid=18 prev_prio=120 prev_state=S ==> "
+                        "next_comm=client next_pid=17 next_prio=120";
+                at(&f, s, 1800);
+                at(&f, step_leave(&step_root, 0, 1000), 2000);
+                finish(&f);
+                v = outliers_get(f.outliers, 0);
+                ck_assert_uint_eq(v->n_spans, 2);
+                ck_assert_ptr_null(v->spans[1].function);
+                ck_assert_int_eq(v->spans[1].level, 1);
+                ck_assert_uint_eq(v->spans[1].begin_ns, 1200);
+                ck_assert_uint_eq(v->spans[1].end_ns, 1800);
+                ck_assert_int_eq(v->spans[1].waker.pid, 18);
+                ck_assert(v->spans[1].is_woken && !v->spans[1].is_forced);
+        }
+END_TEST
+
 UNIT_MAIN("outliers", the_slowest_come_first, of_equals_the_first_are_kept,
           a_usual_call_is_near_the_median, each_root_has_its_own_median,
           differences_add_up_and_the_greatest_is_first,
-          a_single_call_has_nothing_to_be_compared_with)
+          a_single_call_has_nothing_to_be_compared_with,
+          the_slowest_keep_their_longest_spans_each_within_its_caller,
+          a_time_off_the_cpu_is_a_span_that_says_who_ended_it)

@@ -94,7 +94,7 @@ START_TEST(not_all_of_it_is_what_tracing_costs)
                 Overhead o = after(steps, ELEMENTSOF(steps), FLOOR_SAMPLES_MIN);
 
                 ck_assert(!o.has_cost);
-                ck_assert_str_eq(described(&o), "Shown 0.20 us a call of root; too little to tell "
+                ck_assert_str_eq(described(&o), "Shown 0.200 us a call of root; too little to tell "
                                                 "what of it tracing costs.");
         }
 END_TEST

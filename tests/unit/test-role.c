@@ -53,4 +53,47 @@ START_TEST(suffixes_of_compilers_make_no_difference)
         }
 END_TEST
 
-UNIT_MAIN("role", waits_and_interrupts_are_known_by_name, suffixes_of_compilers_make_no_difference)
+static Function named(const char *label) {
+        return (Function){ .label = label,
+                           .n_label = (uint32_t) strlen(label),
+                           .n_name = (uint32_t) strlen(label) };
+}
+
+START_TEST(functions_that_release_a_lock_are_known_by_name)
+        {
+                static const char *const those[] = { "mutex_unlock",
+                                                     "up",
+                                                     "up_write",
+                                                     "rwsem_wake",
+                                                     "__mutex_unlock_slowpath.constprop.0",
+                                                     "folio_unlock" };
+                static const char *const others[] = {
+                        "mutex_lock",     "u",        "upp",       "update_curr",
+                        "mutex_unlock_x", "complete", "futex_wake"
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(those); i++) {
+                        Function f = named(those[i]);
+
+                        ck_assert(role_releases_lock(&f));
+                }
+                for (size_t i = 0; i < ELEMENTSOF(others); i++) {
+                        Function f = named(others[i]);
+
+                        ck_assert(!role_releases_lock(&f));
+                }
+        }
+END_TEST
+
+START_TEST(a_task_enters_softirqs_by_what_ends_their_being_off)
+        {
+                Function own = named("do_softirq.part.0"), any = named("handle_softirqs");
+
+                ck_assert(role_enters_softirq(&own));
+                ck_assert(!role_enters_softirq(&any));
+        }
+END_TEST
+
+UNIT_MAIN("role", waits_and_interrupts_are_known_by_name, suffixes_of_compilers_make_no_difference,
+          functions_that_release_a_lock_are_known_by_name,
+          a_task_enters_softirqs_by_what_ends_their_being_off)

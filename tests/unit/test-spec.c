@@ -82,6 +82,8 @@ START_TEST(every_member_survives_a_round_trip)
                 spec.max_cpu_ppm = 10000;
                 spec.args = true;
                 spec.retval = true;
+                ck_assert_int_eq(strv_add(&spec.retval_functions, "kfree*"), 0);
+                ck_assert_int_eq(strv_add(&spec.args_functions, "vfs_read"), 0);
                 ck_assert_int_eq(strv_add(&spec.events, "sched:sched_switch:prev_pid > 0"), 0);
                 o = spec_to_json(&spec);
                 ck_assert_int_eq(spec_from_json(&again, o, &field), 0);

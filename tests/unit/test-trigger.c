@@ -21,6 +21,8 @@ START_TEST(every_kind_of_trigger_is_read)
                         { "start signal", TRIGGER_SIGNAL, 0 },
                         { "start function:udp_sendmsg", TRIGGER_FUNCTION, 0 },
                         { "start event:sched:sched_switch", TRIGGER_EVENT, 0 },
+                        { "start return:udp_sendmsg", TRIGGER_RETURN, 0 },
+                        { "stop return:udp_sendmsg:ret<0", TRIGGER_RETURN, 0 },
                         { "snapshot slower:5ms", TRIGGER_SLOWER, 5 * NSEC_PER_MSEC },
                         { "start count:100", TRIGGER_COUNT, 100 },
                         { "start at:02:30", TRIGGER_AT, 9000 },

@@ -8,5 +8,9 @@ noinst_PROGRAMS += %D%/markers
 noinst_PROGRAMS += %D%/bystander
 %C%_bystander_SOURCES = %D%/bystander.c
 
+noinst_PROGRAMS += %D%/udp-errors
+%C%_udp_errors_SOURCES = %D%/udp-errors.c
+noinst_PROGRAMS += %D%/chain
+%C%_chain_SOURCES = %D%/chain.c
 noinst_PROGRAMS += %D%/requests
 %C%_requests_SOURCES = %D%/requests.c

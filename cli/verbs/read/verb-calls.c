@@ -15,11 +15,13 @@
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
+#include "cli/views/where.h"
 
 typedef struct Listing {
         const Options *o;
         const SessionMeta *meta; /* NULL: of a text */
         NameSet *names;
+        Where *where; /* NULL: all */
         Buf out;
         uint64_t n;
         bool is_first; /* of JSON's list */
@@ -156,7 +158,7 @@ static void print_line(Listing *l, const Call *call, const Note *note) {
         else
                 buf_adds(&l->out, "     ");
         (void) name_quote(quoted, call->stack->comm);
-        buf_printf(&l->out, "%20s%-8s  %13s%s  %13s  %s%s", quoted, pid,
+        buf_printf(&l->out, "%20s%-8s  %9s%s  %9s  %s%s", quoted, pid,
                    FIGURE_ROUND(call->duration_ns), call->is_cut ? "+" : " ",
                    FIGURE_ROUND(call->self_ns), f->function->label, f->args ?: "");
         if (call->has_retval) {
@@ -212,6 +214,17 @@ static int print_json(Listing *l, const Call *call, const Note *note) {
         return 0;
 }
 
+static bool is_where(const Listing *l, const Call *call) {
+        return where_matches(l->where, &(WhereCall){ .args = call->frame->args,
+                                                     .has_retval = call->has_retval,
+                                                     .retval = call->retval,
+                                                     .duration_ns = call->duration_ns,
+                                                     .self_ns = call->self_ns,
+                                                     .has_cpu = call->has_end,
+                                                     .cpu = call->cpu,
+                                                     .pid = call->stack->pid });
+}
+
 static int end(void *userdata, const Call *call) {
         _cleanup_(note_freep) Note *note = call->frame->data;
         Listing *l = userdata;
@@ -219,7 +232,7 @@ static int end(void *userdata, const Call *call) {
 
         if (!is_wanted(l, call->frame, &r))
                 return r;
-        if (l->o->limit > 0 && l->n >= l->o->limit)
+        if ((l->o->limit > 0 && l->n >= l->o->limit) || (l->where && !is_where(l, call)))
                 return 0;
         l->n++;
         if (l->o->json != JSON_OFF)
@@ -247,8 +260,8 @@ static int list(Listing *l, const Chosen *chosen) {
         if (as_json)
                 buf_adds(&l->out, "[");
         else if (!l->o->no_legend)
-                buf_adds(&l->out, "            BEGIN  CPU                  TASK               "
-                                  "DURATION            SELF  FUNCTION\n");
+                buf_printf(&l->out, "%16s  %3s  %20s%-8s  %9s   %9s  FUNCTION\n", "BEGIN", "CPU",
+                           "TASK", "", "DURATION", "SELF");
         status = counting_run(&counting, l->o);
         if (as_json)
                 buf_adds(&l->out, "]\n");
@@ -256,7 +269,7 @@ static int list(Listing *l, const Chosen *chosen) {
                 status = stdout_status(pager_end(&pager, buf_flush(&l->out)));
         if (status != STATUS_OK)
                 return status;
-        if (l->n == 0 && chosen->names)
+        if (l->n == 0 && chosen->names && !l->where)
                 return chosen_not_found(chosen);
         return counting_end(&counting, l->o);
 }
@@ -264,12 +277,25 @@ static int list(Listing *l, const Chosen *chosen) {
 int verb_calls(const Options *o) {
         Listing l = { .o = o, .out = BUF_OF_TEXT(STDOUT_FILENO), .is_first = true };
         _cleanup_chosen_ Chosen chosen = {};
-        int status = chosen_init(&chosen, o);
+        char why[WHERE_WHY_MAX];
+        int status = STATUS_OK, r = 0;
 
+        if (o->analysis.where)
+                r = where_parse(&l.where, o->analysis.where, why);
+        if (r == WHERE_E_INVALID)
+                status = failed(
+                        STATUS_USAGE,
+                        "--where: \"%s\" is no condition like \"ret < 0 && len > 1400\": %s.",
+                        NAME_QUOTED(o->analysis.where), why);
+        else if (r < 0)
+                status = failed_errno(r, "Failed to read the options: %m");
+        if (status == STATUS_OK)
+                status = chosen_init(&chosen, o);
         if (status == STATUS_OK) {
                 l.names = chosen.names;
                 status = list(&l, &chosen);
         }
+        where_free(l.where);
         buf_done(&l.out);
         return status;
 }

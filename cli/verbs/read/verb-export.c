@@ -14,7 +14,9 @@
 #include "cli/files/export-files.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/outfile.h"
+#include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
+#include "cli/views/cause.h"
 #include "cli/views/counting.h"
 #include "export/exporter.h"
 
@@ -72,6 +74,7 @@ static int describe(const Reading *r, const char *word, ExportInfo *ret, char **
                 .host = m->host,
                 .kernel = m->kernel,
                 .meta = m,
+                .has_ticks = summary_has_ticks(m),
         };
         if (clock_tuple_is_set(&m->start))
                 ret->to_boottime_ns = (int64_t) (m->start.boottime_ns - m->start.trace_ns);
@@ -105,12 +108,16 @@ static int read_before(Counting *c, CallTree **ret, const Options *o) {
 /* An exit status. */
 static int write_calls(Reading *reading, CallTree *before, const Options *o,
                        const Exporter *exporter, int fd) {
-        _cleanup_free_ char *recording = NULL;
+        _cleanup_free_ char *recording = NULL, *sentence = NULL;
         _cleanup_buf_ Buf out = BUF_TO_FD(fd);
         _cleanup_(export_freep) Export *e = NULL;
         ExportInfo info;
-        int r = describe(reading, subject(o), &info, &recording);
+        int status = exporter->tells_why ? cause_of(&sentence, o, subject(o)) : STATUS_OK, r;
 
+        if (status != STATUS_OK)
+                return status;
+        r = describe(reading, subject(o), &info, &recording);
+        info.sentence = sentence;
         info.before = before;
         info.before_title = o->words.items[0];
         info.is_sparse = o->filter.functions.n > 0;
@@ -238,7 +245,7 @@ static int export_part(Many *m, const Options *o, const char *word, Part *p) {
         if (m->exporter->has_contexts)
                 reading_keep_contexts(&p->reading);
         p->info.is_sparse = o->filter.functions.n > 0;
-        if (m->files.path) {
+        if (m->files.path && m->exporter->has_others) {
                 p->info.open = export_files_open;
                 p->info.open_data = &m->files;
                 p->info.is_partitioned = m->files.is_dir;
@@ -284,7 +291,7 @@ static int export_parts(Many *m, const Options *o) {
 
 static int export_many(const Options *o, const Exporter *exporter) {
         bool to_stdout = !o->output || streq(o->output, "-");
-        bool is_dir = !to_stdout && exporter->has_files && export_files_is_dir(o->output);
+        bool is_dir = !to_stdout && exporter->has_others && export_files_is_dir(o->output);
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
         _cleanup_(many_done) Many m = { .exporter = exporter, .out = BUF_INIT };
         int r = 0, status;
@@ -294,7 +301,7 @@ static int export_many(const Options *o, const Exporter *exporter) {
         if (r < 0)
                 return failure(o, exporter, r);
         m.out.fd = to_stdout ? STDOUT_FILENO : f.fd;
-        if (!to_stdout && exporter->has_files)
+        if (!to_stdout && exporter->has_others)
                 m.files = (ExportFiles){ .path = o->output, .mode = EXPORT_MODE, .is_dir = is_dir };
         status = export_parts(&m, o);
         if ((status != STATUS_OK && status != STATUS_INCOMPLETE) || to_stdout)
@@ -324,12 +331,12 @@ int verb_export(const Options *o) {
         if (exporter->takes_many)
                 return export_many(o, exporter);
         if (o->words.n > (exporter->compares ? 2U : 1U))
-                return failed(
-                        STATUS_USAGE,
-                        "--format=%s takes %s; many can be exported as parquet or otlp, and two be "
-                        "compared as flame, or by \"ftracectl diff\".",
-                        exporter->name,
-                        exporter->compares ? "one recording, or two" : "one recording");
+                return failed(STATUS_USAGE,
+                              "--format=%s takes %s; many can be exported as parquet, tsv or otlp, "
+                              "and two be "
+                              "compared as flame, or by \"ftracectl diff\".",
+                              exporter->name,
+                              exporter->compares ? "one recording, or two" : "one recording");
         status = o->words.n > 1 ? read_before(&counting, &before, o) : STATUS_OK;
         if (status == STATUS_OK)
                 status = reading_open(&reading, o, subject(o));

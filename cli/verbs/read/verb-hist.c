@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* How long calls took, as a histogram for each root, or of one function's calls under any. */
+/* How long calls took, as a histogram or a heat map for each root, or of one function's calls under
+ * any. */
 
 #include "analyze/by-root.h"
 #include "analyze/ranges.h"
 #include "base/unit.h"
 #include "cli/options/verb.h"
 #include "cli/source/chosen.h"
+#include "cli/terminal/outfile.h"
+#include "cli/terminal/summary.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
+#include "cli/views/heat-drawing.h"
+#include "export/heat.h"
 
 #define LIMIT_DEFAULT 5
 #define BAR_COLUMNS 48
+#define PICTURE_MODE 0640
 
 static const struct {
         const char *name, *key;
@@ -23,6 +29,16 @@ static const struct {
         { "p99", "p99_ns", 990 },
         { "p99.9", "p999_ns", 999 },
 };
+
+/* What is shown; heat: NULL: histograms. */
+typedef struct Hist {
+        const Options *o;
+        const Chosen *chosen;
+        const Counting *counting;
+        ByRoot *by_root;
+        HeatMap *heat;
+        size_t limit;
+} Hist;
 
 static uint64_t average(const Quantiles *s) {
         return s->n > 0 ? s->sum / s->n : 0;
@@ -62,7 +78,7 @@ static void add_summary(Buf *out, const ByRootRow *row) {
         buf_adds(out, FIGURE_ROUND(average(s)));
 }
 
-static int draw(Buf *out, const Options *o, const ByRootRow *row) {
+static int draw_ranges(Buf *out, const Options *o, const ByRootRow *row) {
         _cleanup_table_ Table t = {};
         Range ranges[RANGES_MAX];
         uint64_t most = 0;
@@ -85,6 +101,13 @@ static int draw(Buf *out, const Options *o, const ByRootRow *row) {
         return n > 0 ? table_print(&t, out, !o->no_legend) : 0;
 }
 
+static int draw(Buf *out, const Hist *h, const ByRootRow *row) {
+        if (!h->heat)
+                return draw_ranges(out, h->o, row);
+        return heat_drawing_add(out, h->o, reading_meta(&h->counting->reading), h->heat,
+                                heat_map_grid(h->heat, row->root));
+}
+
 static int print_roots(Buf *out, const Options *o, const ByRootRow *const *rows, size_t n) {
         _cleanup_table_ Table t = {};
 
@@ -102,41 +125,40 @@ static int print_roots(Buf *out, const Options *o, const ByRootRow *const *rows,
         return table_print(&t, out, !o->no_legend);
 }
 
-static int print(const Options *o, const Chosen *chosen, const Counting *counting, ByRoot *by_root,
-                 size_t limit) {
+static int print(const Hist *h) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
         const ByRootRow *const *rows;
         size_t n;
         int r = 0;
 
-        rows = by_root_rows(by_root, &n);
-        pager_open(&pager, o, SIZE_MAX);
-        if (!o->no_legend)
-                counting_headline(counting, &out);
-        if (chosen->names) {
-                buf_printf(&out, "%s: ", chosen->patterns.items[0]);
-                add_summary(&out, by_root_all(by_root));
+        rows = by_root_rows(h->by_root, &n);
+        pager_open(&pager, h->o, SIZE_MAX);
+        if (!h->o->no_legend)
+                counting_headline(h->counting, &out);
+        if (h->chosen->names) {
+                buf_printf(&out, "%s: ", h->chosen->patterns.items[0]);
+                add_summary(&out, by_root_all(h->by_root));
                 buf_adds(&out, "\n");
-                r = draw(&out, o, by_root_all(by_root));
+                r = draw(&out, h, by_root_all(h->by_root));
                 if (r >= 0 && n > 1)
-                        r = print_roots(&out, o, rows, MIN(n, limit));
+                        r = print_roots(&out, h->o, rows, MIN(n, h->limit));
         } else
-                for (size_t i = 0; i < MIN(n, limit) && r >= 0; i++) {
+                for (size_t i = 0; i < MIN(n, h->limit) && r >= 0; i++) {
                         buf_printf(&out, "%s%s: ", i > 0 ? "\n" : "", rows[i]->root->label);
                         add_summary(&out, rows[i]);
                         buf_adds(&out, "\n");
-                        r = draw(&out, o, rows[i]);
+                        r = draw(&out, h, rows[i]);
                 }
         return stdout_paged(&pager, &out, r);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static json_t *row_json(const Options *o, const ByRootRow *row) {
+static json_t *row_json(const Hist *h, const ByRootRow *row) {
         const Quantiles *s = &row->quantiles;
         Range ranges[RANGES_MAX];
-        size_t n = ranges_of(ranges, s, o->analysis.is_linear);
+        size_t n = ranges_of(ranges, s, h->o->analysis.is_linear);
         json_t *object = json_object(), *list = json_array();
 
         if (row->root)
@@ -158,19 +180,77 @@ static json_t *row_json(const Options *o, const ByRootRow *row) {
                                                 : json_integer((json_int_t) ranges[i].to_ns),
                                         "count", (json_int_t) ranges[i].n));
         (void) json_object_set_new(object, "ranges", list);
+        if (h->heat)
+                (void) json_object_set_new(
+                        object, "cells",
+                        heat_drawing_json(h->heat, heat_map_grid(h->heat, row->root)));
         return object;
 }
 
-static int print_json(const Options *o, const Counting *counting, ByRoot *by_root, size_t limit) {
+static int print_json(const Hist *h) {
         json_t *list = json_array();
         const ByRootRow *const *rows;
         size_t n;
 
-        rows = by_root_rows(by_root, &n);
-        for (size_t i = 0; i < MIN(n, limit); i++)
-                (void) json_array_append_new(list, row_json(o, rows[i]));
-        return stdout_json(o, json_pack("{s:o, s:o, s:o}", "all", row_json(o, by_root_all(by_root)),
-                                        "roots", list, "tracing", counting_cost_json(counting)));
+        rows = by_root_rows(h->by_root, &n);
+        for (size_t i = 0; i < MIN(n, h->limit); i++)
+                (void) json_array_append_new(list, row_json(h, rows[i]));
+        return stdout_json(h->o,
+                           json_pack("{s:o, s:o, s:o}", "all", row_json(h, by_root_all(h->by_root)),
+                                     "roots", list, "tracing", counting_cost_json(h->counting)));
+}
+
+/* --- a picture -------------------------------------------------------------------------------- */
+
+static const char *title_of(const Hist *h) {
+        const SessionMeta *m = reading_meta(&h->counting->reading);
+        const char *slash = strrchr(h->chosen->source, '/');
+
+        return m ? m->name : slash && slash[1] ? slash + 1 : h->chosen->source;
+}
+
+static int write_picture(const Hist *h, Buf *out) {
+        const Reading *reading = &h->counting->reading;
+        _cleanup_free_ HeatPart *parts = calloc(h->limit + 1, sizeof(*parts));
+        HeatPicture picture = {
+                .title = title_of(h),
+                .map = h->heat,
+                .parts = parts,
+                .has_ticks = summary_has_ticks(reading_meta(reading)),
+                .is_timeless =
+                        reading->text.trace && !text_trace_layout(reading->text.trace)->has_times,
+                .has_script = true,
+        };
+        int r;
+
+        if (!parts)
+                return -ENOMEM;
+        if (h->chosen->names) {
+                const char *name = h->chosen->patterns.items[0];
+
+                parts[0] = (HeatPart){ heat_map_grid(h->heat, NULL), name, strlen(name) };
+                picture.n_parts = parts[0].grid != NULL;
+        } else
+                heat_choose(&picture, parts, h->limit, h->by_root);
+        r = heat_write(out, &picture);
+        return r < 0 ? r : buf_flush(out);
+}
+
+static int print_picture(const Hist *h) {
+        bool to_stdout = streq(h->o->output, "-");
+        _cleanup_outfile_ Outfile f = OUTFILE_INIT;
+        _cleanup_buf_ Buf out = BUF_TO_FD(STDOUT_FILENO);
+        int r = to_stdout ? 0 : outfile_open(&f, h->o->output, PICTURE_MODE);
+
+        if (r >= 0 && !to_stdout)
+                out.fd = f.fd;
+        if (r >= 0)
+                r = write_picture(h, &out);
+        if (r >= 0 && !to_stdout)
+                r = outfile_commit(&f);
+        if (to_stdout)
+                return stdout_status(r);
+        return r < 0 ? failed_errno(r, "Failed to write %s: %m", h->o->output) : STATUS_OK;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -178,12 +258,16 @@ static int print_json(const Options *o, const Counting *counting, ByRoot *by_roo
 static int hist(const Options *o, const Chosen *chosen) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_(by_root_freep) ByRoot *by_root = NULL;
+        _cleanup_(heat_map_freep) HeatMap *heat = NULL;
         size_t n, limit;
         int status = counting_init(&counting, true), r;
+        Hist h;
 
         if (status != STATUS_OK)
                 return status;
         r = by_root_new(&by_root, counting.pairing, chosen->names);
+        if (r >= 0 && o->analysis.over_time)
+                r = heat_map_new(&heat, counting.pairing, chosen->names);
         if (r < 0)
                 return counting_failure(r);
         status = counting_read(&counting, o, chosen->source);
@@ -193,8 +277,8 @@ static int hist(const Options *o, const Chosen *chosen) {
         if (n == 0 && chosen->names)
                 return chosen_not_found(chosen);
         limit = o->limit > 0 ? (size_t) o->limit : o->json != JSON_OFF ? n : LIMIT_DEFAULT;
-        status = o->json != JSON_OFF ? print_json(o, &counting, by_root, limit)
-                                     : print(o, chosen, &counting, by_root, limit);
+        h = (Hist){ o, chosen, &counting, by_root, heat, limit };
+        status = o->output ? print_picture(&h) : o->json != JSON_OFF ? print_json(&h) : print(&h);
         if (status != STATUS_OK)
                 return status;
         if (n > limit && o->limit == 0)
@@ -204,5 +288,13 @@ static int hist(const Options *o, const Chosen *chosen) {
 
 int verb_hist(const Options *o) {
         _cleanup_chosen_ Chosen chosen = {};
+
+        if (o->analysis.over_time && o->analysis.is_linear)
+                return failed(STATUS_USAGE,
+                              "--over-time has ranges that are twice as long as the previous one; "
+                              "leave out --linear.");
+        if (o->output && (!o->analysis.over_time || o->json != JSON_OFF))
+                return failed(STATUS_USAGE, "-o writes the picture of --over-time; \"export\" "
+                                            "writes the other formats.");
         return chosen_init(&chosen, o) ?: hist(o, &chosen);
 }

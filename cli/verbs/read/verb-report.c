@@ -84,10 +84,9 @@ static int report_text(Reading *reading, const Options *o) {
 
 /* Of a session: a file of another program does not say whether it has any. */
 static void say_absence(const Options *o, const SessionMeta *m) {
-        if (o->spec.args && !m->spec.args && m->spec.functions.n > 0)
-                talk(o,
-                     "%s has no arguments: they have to be recorded, with --args (linux 6.15 on).",
-                     m->name);
+        if (o->spec.args && !m->spec.args && m->spec.args_functions.n == 0 &&
+            m->spec.functions.n > 0)
+                talk(o, "%s has no arguments: they have to be recorded, with --args.", m->name);
 }
 
 int verb_report(const Options *o) {

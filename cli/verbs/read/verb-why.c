@@ -95,6 +95,8 @@ static void add_cause(Table *t, const WhyCause *c) {
                 buf_printf(&text, "%.0f%% woken by ", 100 * c->waker_share);
                 why_describe_waker(&text, c->waker);
         }
+        if (c->queued_share >= 0.01)
+                buf_printf(&text, "; %.0f%% after it was woken", 100 * c->queued_share);
         table_add(t, "%.*s", (int) text.n_data, text.data);
 }
 
@@ -200,13 +202,13 @@ static json_t *cause_json(const WhyCause *c) {
 
         table_function_json(o, c->node->function);
         (void) json_object_update_new(
-                o, json_pack("{s:s, s:o, s:b, s:s%, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o}",
+                o, json_pack("{s:s, s:o, s:b, s:s%, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:f}",
                              "kind", kinds[c->kind], "path", path_json(c->node), "interrupt",
                              (int) c->node->is_irq, "mostly", c->hottest->function->label,
                              (size_t) c->hottest->function->n_name, "change_ns", c->change_ns,
                              "share", c->share, "slow_ns", c->slow_ns, "usual_ns", c->usual_ns,
                              "slow_calls", c->slow_n, "usual_calls", c->usual_n, "p", p_json(c->p),
-                             "waker", waker_json(c)));
+                             "waker", waker_json(c), "queued_share", c->queued_share));
         return o;
 }
 

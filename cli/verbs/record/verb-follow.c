@@ -249,9 +249,10 @@ int verb_follow(const Options *o) {
         Follow f = { .o = o, .signal_fd = -EBADF };
         int status;
 
-        if (!o->analysis.live_top &&
-            (o->by || o->analysis.sort || o->limit > 0 || o->analysis.corrected))
-                return failed(STATUS_USAGE, "--by, --sort, --limit and --corrected need --top.");
+        if (!o->analysis.live_top && (o->by || o->analysis.sort || o->analysis.columns ||
+                                      o->limit > 0 || o->analysis.corrected))
+                return failed(STATUS_USAGE,
+                              "--by, --sort, --columns, --limit and --corrected need --top.");
         status = display_options(&f.options, o) ?: filtering_init(&f.filtering, o);
         if (status == STATUS_OK && f.filtering.spec.keep_limits) {
                 log_error(

@@ -78,6 +78,8 @@ static void show_what(Buf *out, const SessionMeta *m) {
                 line(out, "Slower", "only calls of %s or more, of which the ends are recorded",
                      FORMAT_DURATION(m->spec.slower_ns));
         line_list(out, "Events", &m->spec.events);
+        line_list(out, "Returns of", &m->spec.retval_functions);
+        line_list(out, "Arguments of", &m->spec.args_functions);
         line_list(out, "Processes", &m->spec.pids);
         line_list(out, "Tasks named", &m->spec.comms);
         line_list(out, "Control groups", &m->spec.cgroups);

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * The critical path of a call: what it waited for, and what those did that it waited for.
+ *
+ * A SOURCE is read twice: with the filters of the command line, to choose a call, and without any, as what
+ * others did meanwhile is what is asked for.  Both readings stay open, for functions are theirs.
+ */
+
+#include "analyze/critical-path.h"
+#include "analyze/root-calls.h"
+#include "base/name.h"
+#include "cli/options/verb.h"
+#include "cli/source/chosen.h"
+#include "cli/terminal/terminal.h"
+#include "cli/views/counting.h"
+#include "cli/views/path-view.h"
+
+#define CALLS_MAX 1000 /* of --all */
+
+typedef struct Paths {
+        const Options *o;
+        Chosen chosen;
+        Counting first, second;
+        RootCalls *calls;
+        const RootCallsRow *row;
+        const RootCall **slowest;
+        Window *windows; /* n_windows of them */
+        size_t n_windows;
+        Timelines *timelines;
+} Paths;
+
+static void paths_done(Paths *p) {
+        timelines_free(p->timelines);
+        free(p->windows);
+        free(p->slowest);
+        root_calls_free(p->calls);
+        counting_done(&p->second);
+        counting_done(&p->first);
+        chosen_done(&p->chosen);
+}
+
+/* --- which call ------------------------------------------------------------------------------- */
+
+static int check(const Paths *p) {
+        const Options *o = p->o;
+
+        if (streq(p->chosen.source, "-"))
+                return failed(STATUS_USAGE,
+                              "standard input can be read only once, and a path takes "
+                              "two readings: give a file.");
+        if (o->all && o->filter.nth > 0)
+                return failed(STATUS_USAGE, "--all is of many calls, and --nth of one: give one of "
+                                            "the two.");
+        if (p->chosen.names && o->filter.roots.n > 0)
+                return failed(STATUS_USAGE, "--root and \"%s\" both name a root: give one of them.",
+                              NAME_QUOTED(p->chosen.patterns.items[0]));
+        return STATUS_OK;
+}
+
+static int compare_begins(const void *a, const void *b) {
+        const Window *x = a, *y = b;
+
+        return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static int make_windows(Paths *p) {
+        int r = root_calls_slowest(p->row, p->o->all ? CALLS_MAX : 1, &p->slowest, &p->n_windows);
+
+        if (r < 0)
+                return counting_failure(r);
+        if (p->n_windows == 0)
+                return failed(STATUS_NOT_FOUND,
+                              "no call of \"%s\" was recorded from its beginning to its end.",
+                              NAME_QUOTED(p->row->root->label));
+        p->windows = calloc(p->n_windows, sizeof(*p->windows));
+        if (!p->windows)
+                return counting_failure(-ENOMEM);
+        for (size_t i = 0; i < p->n_windows; i++) {
+                const RootCall *c = p->slowest[i];
+
+                p->windows[i] = (Window){
+                        .task = c->task,
+                        .begin_ns = c->start_ns,
+                        .end_ns = c->start_ns + MIN(c->duration_ns, UINT64_MAX - c->start_ns),
+                        .cpu = c->cpu,
+                        .label = p->row->root->label,
+                };
+        }
+        qsort(p->windows, p->n_windows, sizeof(*p->windows), compare_begins);
+        return STATUS_OK;
+}
+
+static int choose(Paths *p) {
+        const SessionMeta *meta;
+        Options o = *p->o; /* whose lists are borrowed */
+        int status = counting_init(&p->first, false), r;
+
+        if (status != STATUS_OK)
+                return status;
+        r = root_calls_new(&p->calls, p->first.pairing);
+        if (r < 0)
+                return counting_failure(r);
+        if (p->chosen.names)
+                o.filter.roots = p->chosen.patterns;
+        status = counting_open(&p->first, &o, p->chosen.source);
+        if (status != STATUS_OK)
+                return status;
+        meta = reading_meta(&p->first.reading);
+        if (meta && meta->spec.no_sleep_time)
+                return failed(STATUS_FAILED,
+                              "\"%s\" was recorded with --no-sleep-time, so that its calls do not "
+                              "have the time in which they waited: record without it.",
+                              p->chosen.source);
+        status = counting_run(&p->first, &o);
+        if (status != STATUS_OK)
+                return status;
+        p->row = root_calls_most(p->calls);
+        return p->row ? make_windows(p) : chosen_not_found(&p->chosen);
+}
+
+/* --- what there was meanwhile ----------------------------------------------------------------- */
+
+static int read_steps(Paths *p) {
+        for (;;) {
+                Step step;
+                int r = reading_next(&p->second.reading, &step);
+
+                if (r < 0)
+                        return -r;
+                if (r == 0)
+                        break;
+                r = timelines_step(p->timelines, &step);
+                if (r >= 0)
+                        r = pairing_step(p->second.pairing, &step);
+                if (r < 0)
+                        return counting_failure(r);
+        }
+        return STATUS_OK;
+}
+
+static int finish_timelines(Paths *p) {
+        int r = pairing_finish(p->second.pairing);
+
+        if (r >= 0)
+                r = timelines_finish(p->timelines);
+        if (r == TIMELINES_E_FULL)
+                return failed(
+                        STATUS_FAILED,
+                        "more than %zu calls were recorded while \"%s\" took its time: choose "
+                        "a shorter call, with --nth or --to.",
+                        TIMELINES_CALLS_MAX, NAME_QUOTED(p->row->root->label));
+        if (r < 0)
+                return counting_failure(r);
+        if (!pairing_has_sched(p->second.pairing))
+                return failed(STATUS_FAILED,
+                              "\"%s\" has no events that tell who waited for whom: record with "
+                              "--sched.",
+                              p->chosen.source);
+        return STATUS_OK;
+}
+
+static int read_all(Paths *p) {
+        Options o = *p->o;
+        int status = counting_init(&p->second, false), r;
+
+        if (status != STATUS_OK)
+                return status;
+        o.filter = (FilterOptions){};
+        o.spec.notrace = o.spec.pids = (Strv){};
+        o.spec.depth = o.spec.slower_ns = 0;
+        r = timelines_new(&p->timelines, p->second.pairing, p->windows, p->n_windows);
+        if (r < 0)
+                return counting_failure(r);
+        status = counting_open(&p->second, &o, p->chosen.source) ?: read_steps(p);
+        return status ?: finish_timelines(p);
+}
+
+/* --- the answer ------------------------------------------------------------------------------- */
+
+static const char *comm_of(const Paths *p) {
+        const Timeline *t = timelines_get(p->timelines, p->windows[0].task);
+
+        return t ? t->comm : "";
+}
+
+static int print_view(const Paths *p, const PathView *v) {
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        const Options *o = p->o;
+        int r;
+
+        pager_open(&pager, o, MIN(v->path->n, (size_t) PATH_VIEW_LIMIT) + 3);
+        if (!o->no_legend) {
+                path_view_sentence(v, &out);
+                buf_adds(&out, "\n");
+        }
+        r = path_view_print(v, &out, (size_t) o->limit, !o->no_legend);
+        return stdout_paged(&pager, &out, r);
+}
+
+static int print_json(const Options *o, const PathView *v) {
+        json_t *list = json_array();
+
+        (void) json_array_append_new(list, path_view_json(v));
+        return stdout_json(o, list);
+}
+
+static int print(const Paths *p) {
+        _cleanup_path_sum_ PathSum sum = { .tells_pids = p->n_windows == 1 };
+        _cleanup_path_ CriticalPath path = {};
+        PathView v = {
+                .function = p->row->root,
+                .comm = comm_of(p),
+                .task = p->windows[0].task,
+                .start_ns = p->windows[0].begin_ns,
+                .n_calls = p->n_windows,
+                .n_all = p->row->n,
+                .path = &path,
+                .sum = &sum,
+        };
+        int r = 0;
+
+        v.number = p->o->filter.nth ?: root_calls_number(p->calls, p->slowest[0]);
+        for (size_t i = 0; i < p->n_windows && r >= 0; i++) {
+                critical_path_done(&path);
+                r = critical_path_find(&path, p->timelines, &p->windows[i]);
+                if (r >= 0)
+                        r = path_sum_add(&sum, &path);
+                v.duration_ns += p->windows[i].end_ns - p->windows[i].begin_ns;
+        }
+        if (r < 0)
+                return counting_failure(r);
+        path_sum_sort(&sum);
+        return p->o->json != JSON_OFF ? print_json(p->o, &v) : print_view(p, &v);
+}
+
+int verb_path(const Options *o) {
+        _cleanup_(paths_done) Paths p = { .o = o };
+        int status = chosen_init(&p.chosen, o);
+
+        if (status == STATUS_OK)
+                status = check(&p);
+        if (status == STATUS_OK)
+                status = choose(&p);
+        if (status == STATUS_OK)
+                status = read_all(&p);
+        if (status == STATUS_OK)
+                status = print(&p);
+        return status == STATUS_OK ? counting_end(&p.second, o) : status;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A tree in an array, made by recursive descent; each node's children come before it. */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/name.h"
+#include "base/unit.h"
+#include "cli/views/where.h"
+
+#define NODES_MAX 256
+#define DEPTH_MAX 64
+#define NAME_MAX_BYTES 63
+#define ERRNO_MAX 4095
+
+/* What a register may hold, with a sign or without. */
+typedef __int128 Number;
+
+typedef enum Operator { OP_EQ, OP_NE, OP_LE, OP_GE, OP_LT, OP_GT, OP_BITS, _OP_N } Operator;
+
+/* Of two that begin alike the longer one first. */
+static const char *const operators[_OP_N] = {
+        [OP_EQ] = "==", [OP_NE] = "!=", [OP_LE] = "<=",  [OP_GE] = ">=",
+        [OP_LT] = "<",  [OP_GT] = ">",  [OP_BITS] = "&",
+};
+
+typedef struct Node {
+        enum { NODE_OR, NODE_AND, NODE_NOT, NODE_COMPARE } kind;
+        unsigned left, right;
+        char name[NAME_MAX_BYTES + 1];
+        Operator op;
+        Number value;
+} Node;
+
+struct Where {
+        Node nodes[NODES_MAX];
+        unsigned n; /* the last is the root */
+};
+
+typedef struct Parser {
+        Where *w;
+        const char *p;
+        char *why; /* empty: nothing is wrong */
+        unsigned depth;
+} Parser;
+
+static void skip_blanks(Parser *s) {
+        while (*s->p == ' ' || *s->p == '\t')
+                s->p++;
+}
+
+/* -1, for whoever returns it. */
+static int wrong(Parser *s, const char *what) {
+        char quoted[NAME_QUOTE_MAX];
+
+        if (!*s->why)
+                (void) snprintf(s->why, WHERE_WHY_MAX, "%s at \"%.60s\"", what,
+                                *s->p ? name_quote(quoted, s->p) : "its end");
+        return -1;
+}
+
+static bool take(Parser *s, const char *text) {
+        skip_blanks(s);
+        if (!startswith(s->p, text))
+                return false;
+        s->p += strlen(text);
+        return true;
+}
+
+/* The index of a new node, or -1. */
+static int add(Parser *s, const Node *n) {
+        if (s->w->n == NODES_MAX)
+                return wrong(s, "it is too long");
+        s->w->nodes[s->w->n] = *n;
+        return (int) s->w->n++;
+}
+
+static size_t word_length(const char *s) {
+        size_t n = 0;
+
+        while (isalnum((unsigned char) s[n]) || s[n] == '_')
+                n++;
+        return n;
+}
+
+static bool is_time(const char *name) {
+        return streq(name, "duration") || streq(name, "self");
+}
+
+static bool find_errno(const char *word, size_t n, Number *ret) {
+        for (int i = 1; i <= ERRNO_MAX; i++) {
+                const char *name = strerrorname_np(i);
+
+                if (name && strlen(name) == n && memcmp(name, word, n) == 0) {
+                        *ret = i;
+                        return true;
+                }
+        }
+        return false;
+}
+
+static bool read_value(Parser *s, const char *name, Number *ret) {
+        char word[NAME_MAX_BYTES + 1], *end;
+        bool minus = take(s, "-");
+        uint64_t v;
+        size_t n;
+
+        skip_blanks(s);
+        n = word_length(s->p);
+        while (is_time(name) && s->p[n] == '.')
+                n += 1 + word_length(s->p + n + 1);
+        if (n == 0 || n > NAME_MAX_BYTES)
+                return false;
+        memcpy(word, s->p, n);
+        word[n] = 0;
+        errno = 0;
+        v = strtoull(word, &end, 0);
+        if (isdigit((unsigned char) *word) && *end == 0 && errno == 0)
+                *ret = v;
+        else if (!minus && is_time(name) && parse_duration(word, &v) >= 0)
+                *ret = v;
+        else if (!find_errno(word, n, ret))
+                return false;
+        if (minus)
+                *ret = -*ret;
+        s->p += n;
+        return true;
+}
+
+static int parse_comparison(Parser *s) {
+        Node node = { .kind = NODE_COMPARE, .op = _OP_N };
+        size_t n;
+
+        skip_blanks(s);
+        n = word_length(s->p);
+        if (n == 0 || n > NAME_MAX_BYTES || isdigit((unsigned char) *s->p))
+                return wrong(s, "there is no name");
+        memcpy(node.name, s->p, n);
+        s->p += n;
+        skip_blanks(s);
+        for (Operator o = 0; o < _OP_N && node.op == _OP_N; o++)
+                if (!(o == OP_BITS && s->p[1] == '&') && take(s, operators[o]))
+                        node.op = o;
+        if (node.op == _OP_N)
+                return wrong(s, "there is none of == != < <= > >= &");
+        if (!read_value(s, node.name, &node.value))
+                return wrong(s, "there is no number, nor the name of an error,");
+        return add(s, &node);
+}
+
+static int parse_or(Parser *s);
+
+static int parse_not(Parser *s) {
+        int r;
+
+        if (++s->depth > DEPTH_MAX)
+                return wrong(s, "it is too deep");
+        skip_blanks(s);
+        if (*s->p == '!' && s->p[1] != '=') {
+                s->p++;
+                r = parse_not(s);
+                if (r >= 0)
+                        r = add(s, &(Node){ .kind = NODE_NOT, .left = (unsigned) r });
+        } else if (take(s, "(")) {
+                r = parse_or(s);
+                if (r >= 0 && !take(s, ")"))
+                        r = wrong(s, "there is no \")\"");
+        } else
+                r = parse_comparison(s);
+        s->depth--;
+        return r;
+}
+
+static int parse_and(Parser *s) {
+        int r = parse_not(s);
+
+        while (r >= 0 && take(s, "&&")) {
+                int right = parse_not(s);
+
+                r = right < 0 ? right
+                              : add(s, &(Node){ .kind = NODE_AND,
+                                                .left = (unsigned) r,
+                                                .right = (unsigned) right });
+        }
+        return r;
+}
+
+static int parse_or(Parser *s) {
+        int r = parse_and(s);
+
+        while (r >= 0 && take(s, "||")) {
+                int right = parse_and(s);
+
+                r = right < 0 ? right
+                              : add(s, &(Node){ .kind = NODE_OR,
+                                                .left = (unsigned) r,
+                                                .right = (unsigned) right });
+        }
+        return r;
+}
+
+int where_parse(Where **ret, const char *text, char why[static WHERE_WHY_MAX]) {
+        _cleanup_(where_freep) Where *w = calloc(1, sizeof(*w));
+        Parser s = { .w = w, .p = text, .why = why };
+        int r;
+
+        if (!w)
+                return -ENOMEM;
+        *why = 0;
+        r = parse_or(&s);
+        skip_blanks(&s);
+        if (r >= 0 && *s.p)
+                r = wrong(&s, "there is more");
+        if (r < 0)
+                return WHERE_E_INVALID;
+        *ret = TAKE_PTR(w);
+        return 0;
+}
+
+/* --- calls -------------------------------------------------------------------------------------- */
+
+/* As retval_append() has it: 32 bits with the sign set are an int's, and so are 64 that extend one. */
+static Number returned(uint64_t v) {
+        if (v >> 31 == 1)
+                return (int32_t) (uint32_t) v;
+        return v >= (uint64_t) INT32_MIN ? (Number) (int64_t) v : (Number) v;
+}
+
+/* What stands behind "NAME=" in "(sk=0x1, len=0x40, how=-1 [BAD])". */
+static bool find_argument(const char *args, const char *name, Number *ret) {
+        size_t n = strlen(name);
+
+        for (const char *p = args; p && *p; p = strchr(p + 1, ' ')) {
+                char *end;
+                bool minus;
+                uint64_t v;
+
+                p += *p == '(' || *p == ' ';
+                if (strncmp(p, name, n) != 0 || p[n] != '=')
+                        continue;
+                p += n + 1;
+                p += *p == '?';
+                minus = *p == '-';
+                p += minus;
+                if (!isdigit((unsigned char) *p))
+                        return false;
+                errno = 0;
+                v = strtoull(p, &end, 0);
+                if (errno != 0)
+                        return false;
+                *ret = minus ? -(Number) v : (Number) v;
+                return true;
+        }
+        return false;
+}
+
+static bool find_number(const WhereCall *c, const char *name, Number *ret) {
+        if (streq(name, "ret")) {
+                *ret = returned(c->retval);
+                return c->has_retval;
+        }
+        if (find_argument(c->args, name, ret))
+                return true;
+        if (is_time(name)) {
+                *ret = *name == 'd' ? c->duration_ns : c->self_ns;
+                return true;
+        }
+        if (streq(name, "cpu")) {
+                *ret = c->cpu;
+                return c->has_cpu;
+        }
+        *ret = c->pid;
+        return streq(name, "pid") && c->pid >= 0;
+}
+
+static bool compare(const Node *n, const WhereCall *c) {
+        Number v;
+
+        if (!find_number(c, n->name, &v))
+                return false;
+        switch (n->op) {
+        case OP_EQ:
+                return v == n->value;
+        case OP_NE:
+                return v != n->value;
+        case OP_LE:
+                return v <= n->value;
+        case OP_GE:
+                return v >= n->value;
+        case OP_LT:
+                return v < n->value;
+        case OP_GT:
+                return v > n->value;
+        case OP_BITS:
+                return (v & n->value) != 0;
+        case _OP_N:
+                break;
+        }
+        return false;
+}
+
+/* Nodes before @i are known: no recursion, whatever the depth. */
+bool where_matches(const Where *w, const WhereCall *call) {
+        bool is[NODES_MAX];
+
+        for (unsigned i = 0; i < w->n; i++) {
+                const Node *n = &w->nodes[i];
+
+                switch (n->kind) {
+                case NODE_OR:
+                        is[i] = is[n->left] || is[n->right];
+                        break;
+                case NODE_AND:
+                        is[i] = is[n->left] && is[n->right];
+                        break;
+                case NODE_NOT:
+                        is[i] = !is[n->left];
+                        break;
+                case NODE_COMPARE:
+                        is[i] = compare(n, call);
+                        break;
+                }
+        }
+        return is[w->n - 1];
+}
+
+Where *where_free(Where *w) {
+        return mfree(w);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Which of the forms a kernel takes is tried out, for only trying tells whether it takes one of a function: each
+ * is written down, tried, and crossed out if it was refused.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "base/name.h"
+#include "base/origin.h"
+#include "daemon/admission/admission.h"
+#include "daemon/instances/value-probe.h"
+#include "store/event-choice.h"
+
+#define DYNAMIC_EVENTS "dynamic_events"
+#define SYSTEM "ftraced"
+#define README_MAX ((size_t) 64 << 10)
+#define ERROR_LOG_MAX ((size_t) 64 << 10)
+#define WHY_MAX 192
+#define RETURNED "ret=$retval"
+#define GIVEN "a0=$arg1:x64 a1=$arg2:x64 a2=$arg3:x64 a3=$arg4:x64 a4=$arg5:x64 a5=$arg6:x64"
+
+typedef struct Form {
+        const char *type; /* with how many calls at once */
+        char letter;
+        const char *rest; /* behind the function's name */
+} Form;
+
+#define FORMS_MAX 3
+
+static const struct {
+        const char *own; /* function_graph records it where this is */
+        const char *what, *field, *option;
+        size_t flag, list;     /* in a Spec */
+        Form forms[FORMS_MAX]; /* the last is of kprobes */
+        size_t n_forms;
+} kinds[_VALUE_KIND_N] = {
+        [VALUE_ARGUMENTS] = { "options/funcgraph-args",
+                              "what is given to",
+                              "args_functions",
+                              "--args",
+                              offsetof(Spec, args),
+                              offsetof(Spec, args_functions),
+                              { { "f", 'e', " " GIVEN }, { "p", 'p', " " GIVEN } },
+                              2 },
+        [VALUE_RETURNED] = { "options/funcgraph-retval",
+                             "what is returned by",
+                             "retval_functions",
+                             "--retval",
+                             offsetof(Spec, retval),
+                             offsetof(Spec, retval_functions),
+                             { { "f1024", 'f', "%return " RETURNED },
+                               { "f", 'f', "%return " RETURNED },
+                               { "r1024", 'r', " " RETURNED } },
+                             3 },
+};
+
+static bool flag_of(ValueKind kind, const Spec *spec) {
+        return *(const bool *) ((const char *) spec + kinds[kind].flag);
+}
+
+static const Strv *list_of(ValueKind kind, const Spec *spec) {
+        return (const void *) ((const char *) spec + kinds[kind].list);
+}
+
+/* What traps and returns call, which is traced like everything else (linux 5.10 and 6.1 kernel/kprobes.c,
+ * arch/x86/kernel/kprobes/). */
+static const char *const handlers[] = {
+        "kprobe_ftrace_handler",
+        "kprobe_int3_handler",
+        "trampoline_handler",
+        "kretprobe_rethook_handler",
+        "arch_rethook_trampoline_callback",
+        "rethook_trampoline_handler",
+        "kprobe_breakpoint_handler",
+        "optimized_callback",
+};
+
+int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, const Spec *spec,
+                       const Strv *roots, Strv *ret, Refusal *refusal) {
+        const Strv *named = list_of(kind, spec);
+        _cleanup_strv_ Strv all = {};
+        size_t n;
+        int r;
+
+        r = functions_expand(f, named, VALUE_PROBES_MAX, &all, &n);
+        if (r == FUNCTIONS_E_NOTHING)
+                return refuse_no_function(f, named->items[n], refusal);
+        if (r == FUNCTIONS_E_COSTLY)
+                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                   json_pack("{ss}", "field", kinds[kind].field),
+                                   "%s=%s: that pattern takes too long to compare; use a simpler "
+                                   "one.",
+                                   kinds[kind].option, named->items[n]);
+        if (r < 0 || faccessat(fs->fd, kinds[kind].own, F_OK, 0) >= 0)
+                return r;
+        for (size_t i = 0; r >= 0 && flag_of(kind, spec) && i < roots->n; i++)
+                r = strv_add(&all, roots->items[i]);
+        if (r < 0)
+                return r;
+        strv_sort_unique(&all);
+        if (n > VALUE_PROBES_MAX || all.n > VALUE_PROBES_MAX)
+                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
+                                   json_pack("{ss}", "field", kinds[kind].field),
+                                   "%s functions is recorded by a probe of each on this kernel, of "
+                                   "at most %d, and these are %zu: name fewer with %s=FUNCTION.",
+                                   kinds[kind].what, VALUE_PROBES_MAX, MAX(n, all.n),
+                                   kinds[kind].option);
+        *ret = TAKE(all, (Strv){});
+        return 0;
+}
+
+/* As far as it can be told without trying. */
+static bool has_fprobes(const Tracefs *fs) {
+        _cleanup_free_ char *text = NULL;
+
+        return file_read(fs->fd, "README", &text, NULL, README_MAX) >= 0 &&
+               strstr(text, "f[:[<group>/]");
+}
+
+int value_probe_find_handlers(const Functions *f, const Tracefs *fs, Strv *ret) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && !has_fprobes(fs) && i < ELEMENTSOF(handlers); i++)
+                if (functions_contain(f, handlers[i]))
+                        r = strv_add(ret, handlers[i]);
+        return r;
+}
+
+/* What the kernel says of the last thing that it refused: behind the last ": error: " (linux 6.1
+ * kernel/trace/trace.c, tracing_log_err()). */
+static void read_why(const Tracefs *fs, int error, char ret[static WHY_MAX]) {
+        static const char mark[] = ": error: ";
+        _cleanup_free_ char *text = NULL;
+        const char *last = NULL;
+
+        if (file_read(fs->fd, "error_log", &text, NULL, ERROR_LOG_MAX) >= 0)
+                for (const char *s = text; (s = strstr(s, mark)); last = s)
+                        s += strlen(mark);
+        if (last)
+                (void) snprintf(ret, WHY_MAX, "%.*s", (int) strcspn(last, "\n"), last);
+        else
+                (void) snprintf(ret, WHY_MAX, "%s", origin_text(error));
+}
+
+static int make_line(char **ret, const char *session, const Form *form, size_t i,
+                     const char *function, char name[static EVENT_WORD_MAX + 1]) {
+        (void) snprintf(name, EVENT_WORD_MAX + 1, "ftraced_%016" PRIx64 "_%c%zu",
+                        hash_bytes(HASH_BYTES_FIRST, session, strlen(session)), form->letter, i);
+        return asprintf(ret, "%s:" SYSTEM "/%s %s%s", form->type, name, function, form->rest) < 0
+                       ? -ENOMEM
+                       : 0;
+}
+
+/* One line, in the ledger as long as it may be there.  0 or -errno. */
+static int try_line(const Tracefs *fs, Ledger *l, const char *session, const char *line) {
+        _cleanup_plan_ Plan plan = {};
+        const char *file;
+        int r = plan_add_line(&plan, l, session, DYNAMIC_EVENTS, line);
+
+        if (r >= 0)
+                r = ledger_commit(l, fs->path);
+        if (r >= 0)
+                r = plan_apply(&plan, fs, &file);
+        if (r < 0)
+                ledger_drop_line(l, session, DYNAMIC_EVENTS, line);
+        return r;
+}
+
+/* *@form: where to begin, and which one it was. */
+static int make_one(ValueKind kind, Plan *p, const Tracefs *fs, Ledger *l, const char *session,
+                    size_t *form, size_t i, const char *function, Strv *ret_events) {
+        size_t k = p->is_dry && !has_fprobes(fs) ? kinds[kind].n_forms - 1 : *form;
+        char name[EVENT_WORD_MAX + 1];
+        int r = -EINVAL;
+
+        for (; r < 0 && r != -ENOMEM && k < kinds[kind].n_forms; k++) {
+                _cleanup_free_ char *line = NULL;
+
+                r = make_line(&line, session, &kinds[kind].forms[k], i, function, name);
+                if (r >= 0)
+                        r = p->is_dry ? plan_add_line(p, l, session, DYNAMIC_EVENTS, line)
+                                      : try_line(fs, l, session, line);
+                if (r >= 0)
+                        *form = k;
+        }
+        return r < 0 ? r : strv_addf(ret_events, SYSTEM ":%s:%s", name, function);
+}
+
+int value_probe_make(ValueKind kind, Plan *p, const Tracefs *fs, Ledger *l, const char *session,
+                     const Strv *functions, const Spec *spec, Strv *ret_events, Strv *warnings,
+                     Refusal *refusal) {
+        size_t form = 0, n_made = 0;
+
+        for (size_t i = 0; i < functions->n; i++) {
+                const char *function = functions->items[i];
+                char why[WHY_MAX];
+                int r = make_one(kind, p, fs, l, session, &form, i, function, ret_events);
+
+                if (r == -ENOMEM || ledger_is_stale(l))
+                        return r;
+                n_made += r >= 0;
+                if (r >= 0)
+                        continue;
+                read_why(fs, r, why);
+                if (strv_contains(list_of(kind, spec), function) ||
+                    (i + 1 == functions->n && n_made == 0))
+                        return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
+                                           json_pack("{ss}", "what", kinds[kind].option + 2),
+                                           "%s %s cannot be recorded: the kernel does not take a "
+                                           "probe of it: %s. Name others with %s=FUNCTION.",
+                                           kinds[kind].what, function, why, kinds[kind].option);
+                r = strv_addf(warnings, "%s %s is not recorded: %s", kinds[kind].what, function,
+                              why);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+int value_probe_make_event(Plan *p, const Tracefs *fs, Ledger *l, const char *session,
+                           const char *function, const char *name, Refusal *refusal) {
+        static const struct {
+                const char *type, *rest;
+        } ways[] = {
+                { "f1024", "%return ret=$retval" },
+                { "f", "%return ret=$retval" },
+                { "r1024", " ret=$retval:s32" },
+        };
+        char why[WHY_MAX];
+        int r = -EINVAL;
+
+        for (size_t i = has_fprobes(fs) ? 0 : ELEMENTSOF(ways) - 1;
+             r < 0 && r != -ENOMEM && i < ELEMENTSOF(ways); i++) {
+                _cleanup_free_ char *line = NULL;
+
+                if (asprintf(&line, "%s:" SYSTEM "/%s %s%s", ways[i].type, name, function,
+                             ways[i].rest) < 0)
+                        return -ENOMEM;
+                r = p->is_dry ? plan_add_line(p, l, session, DYNAMIC_EVENTS, line)
+                              : try_line(fs, l, session, line);
+        }
+        if (r >= 0 || r == -ENOMEM || ledger_is_stale(l))
+                return MIN(r, 0);
+        read_why(fs, r, why);
+        return refusal_set(refusal, REFUSAL_NOT_SUPPORTED, json_pack("{ss}", "what", "on-return"),
+                           "return:%s cannot be a trigger: the kernel does not take a probe of it: "
+                           "%s.",
+                           function, why);
+}
+
+int value_probe_plan(Plan *p, Ledger *l, const char *session, const Instance *i,
+                     const Strv *events) {
+        int r = 0;
+
+        for (size_t k = 0; r >= 0 && k < events->n; k++) {
+                _cleanup_free_ char *file = NULL;
+                char path[EVENT_PATH_MAX];
+                EventChoice e;
+
+                if (!event_choice_parse(&e, events->items[k]))
+                        continue;
+                event_choice_path(path, &e, "enable");
+                if (asprintf(&file, "%s%s", instance_dir(i), path) < 0)
+                        return -ENOMEM;
+                r = ledger_add(l, session, LEDGER_FILE, file, "0");
+                if (r >= 0)
+                        r = plan_step(p, PLAN_SET, file, "0", "1", NULL);
+                if (r >= 0)
+                        p->steps[p->n - 1].is_new = instance_name(i) != NULL;
+        }
+        return r;
+}

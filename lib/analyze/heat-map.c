@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A cell is found by its column and row in a hash, since most are empty; the one before is asked
+ * first.  Columns are numbered from the trace clock's zero, so that two become one by a shift, wherever
+ * a recording begins and in whatever order calls come.
+ */
+
+#include "analyze/heat-map.h"
+#include "base/grow.h"
+#include "base/hash.h"
+
+/* When the end of a leaf is recorded is not told: after its duration, and not long after. */
+#define RECORDED_NS 10000
+
+typedef struct Cell {
+        uint64_t column;
+        unsigned row;
+        HeatSpot spot;
+} Cell;
+
+struct HeatGrid {
+        const Function *root;
+        Cell *cells;
+        size_t n_cells;
+        Hash by_place; /* their numbers, plus 1 */
+        size_t last;   /* the cell before */
+};
+
+struct HeatMap {
+        NameSet *names;
+        unsigned shift;       /* columns are 1 << shift long */
+        uint64_t first, last; /* columns, if there is a call */
+        bool has_calls;
+        HeatGrid all, **grids;
+        size_t n_grids;
+        Hash by_root; /* the grids */
+        HeatGrid *recent;
+};
+
+/* --- cells ------------------------------------------------------------------------------------ */
+
+/* Of columns that are less than HEAT_MAP_COLUMNS_MAX apart no two places have one key. */
+static uint64_t key_of(uint64_t column, unsigned row) {
+        return column * 128 + row;
+}
+
+static int add_to_cell(HeatGrid *g, uint64_t column, unsigned row, const HeatSpot *more) {
+        Cell *c = g->n_cells > 0 ? &g->cells[g->last] : NULL;
+        uint64_t i;
+
+        if (!c || c->column != column || c->row != row) {
+                i = hash_get(&g->by_place, key_of(column, row));
+                if (i == 0) {
+                        if (!ARRAY_GROW(g->cells, g->n_cells))
+                                return -ENOMEM;
+                        i = g->n_cells + 1;
+                        if (hash_add(&g->by_place, key_of(column, row), i) < 0)
+                                return -ENOMEM;
+                        g->cells[g->n_cells++] = (Cell){ .column = column, .row = row };
+                }
+                g->last = i - 1;
+                c = &g->cells[i - 1];
+        }
+        c->spot.n += more->n;
+        c->spot.ended_ns = MAX(c->spot.ended_ns, more->ended_ns);
+        return 0;
+}
+
+/* In the same memory: there are no more cells than before, and each is read before it is written. */
+static int fold(HeatGrid *g, unsigned shift) {
+        size_t n = g->n_cells;
+        int r = 0;
+
+        hash_clear(&g->by_place);
+        g->n_cells = g->last = 0;
+        for (size_t i = 0; i < n && r >= 0; i++) {
+                Cell c = g->cells[i];
+                uint64_t k = hash_get(&g->by_place, key_of(c.column >> shift, c.row));
+
+                if (k > 0) {
+                        Cell *to = &g->cells[k - 1];
+
+                        to->spot.n += c.spot.n;
+                        to->spot.ended_ns = MAX(to->spot.ended_ns, c.spot.ended_ns);
+                        continue;
+                }
+                c.column >>= shift;
+                g->cells[g->n_cells++] = c;
+                r = hash_add(&g->by_place, key_of(c.column, c.row), g->n_cells);
+        }
+        return r;
+}
+
+/* Makes columns so wide that @at_ns has one. */
+static int reach(HeatMap *m, uint64_t at_ns) {
+        uint64_t column = at_ns >> m->shift;
+        unsigned before = m->shift;
+        int r = 0;
+
+        if (_likely_(m->has_calls && column >= m->first && column <= m->last))
+                return 0;
+        if (!m->has_calls)
+                m->first = m->last = column;
+        m->has_calls = true;
+        m->first = MIN(m->first, column);
+        m->last = MAX(m->last, column);
+        for (; m->last - m->first >= HEAT_MAP_COLUMNS_MAX; m->shift++) {
+                m->first >>= 1;
+                m->last >>= 1;
+        }
+        if (m->shift == before)
+                return 0;
+        r = fold(&m->all, m->shift - before);
+        for (size_t i = 0; i < m->n_grids && r >= 0; i++)
+                r = fold(m->grids[i], m->shift - before);
+        return r;
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static HeatGrid *grid_of(HeatMap *m, const Function *root) {
+        HeatGrid *g = m->recent;
+
+        if (g && g->root == root)
+                return g;
+        g = hash_get_ptr(&m->by_root, hash_key(root));
+        if (g)
+                return m->recent = g;
+        if (!ARRAY_GROW(m->grids, m->n_grids))
+                return NULL;
+        g = calloc(1, sizeof(*g));
+        if (!g || hash_add_ptr(&m->by_root, hash_key(root), g) < 0) {
+                free(g);
+                return NULL;
+        }
+        g->root = root;
+        return m->recent = m->grids[m->n_grids++] = g;
+}
+
+/* The range of analyze/ranges.c that has @ns. */
+static unsigned row_of(uint64_t ns) {
+        return ns == 0 ? 0 : 64 - (unsigned) __builtin_clzll(ns);
+}
+
+static uint64_t add_times(uint64_t a, uint64_t b) {
+        return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static int end(void *userdata, const Call *call) {
+        HeatMap *m = userdata;
+        int r = m->names ? name_set_has(m->names, call->frame->function) : call->is_root;
+        uint64_t start_ns = call->frame->start_ns;
+        HeatSpot one = { 1, call->recorded_ns };
+        HeatGrid *g;
+
+        if (r <= 0 || call->is_cut)
+                return MIN(r, 0);
+        if (one.ended_ns == 0)
+                one.ended_ns = add_times(add_times(start_ns, call->duration_ns), RECORDED_NS);
+        g = grid_of(m, call->frame->root);
+        if (!g)
+                return -ENOMEM;
+        r = reach(m, start_ns);
+        if (r >= 0)
+                r = add_to_cell(&m->all, start_ns >> m->shift, row_of(call->duration_ns), &one);
+        if (r >= 0)
+                r = add_to_cell(g, start_ns >> m->shift, row_of(call->duration_ns), &one);
+        return r;
+}
+
+int heat_map_new(HeatMap **ret, Pairing *pairing, NameSet *names) {
+        HeatMap *m = calloc(1, sizeof(*m));
+
+        if (!m)
+                return -ENOMEM;
+        m->names = names;
+        pairing_add_sink(pairing, NULL, end, m);
+        *ret = m;
+        return 0;
+}
+
+const HeatGrid *heat_map_grid(const HeatMap *m, const Function *root) {
+        const HeatGrid *g = root ? hash_get_ptr(&m->by_root, hash_key(root)) : &m->all;
+
+        return g && g->n_cells > 0 ? g : NULL;
+}
+
+static void grid_done(HeatGrid *g) {
+        free(g->cells);
+        hash_done(&g->by_place);
+}
+
+HeatMap *heat_map_free(HeatMap *m) {
+        if (!m)
+                return NULL;
+        for (size_t i = 0; i < m->n_grids; i++) {
+                grid_done(m->grids[i]);
+                free(m->grids[i]);
+        }
+        grid_done(&m->all);
+        free(m->grids);
+        hash_done(&m->by_root);
+        free(m);
+        return NULL;
+}
+
+/* --- views ------------------------------------------------------------------------------------ */
+
+int heat_view_new(HeatView *ret, const HeatMap *m, const HeatGrid *grid, size_t max_columns) {
+        unsigned last_row = 0;
+        size_t n_columns, width;
+        HeatView v = HEAT_VIEW_INIT;
+
+        if (!grid) {
+                *ret = v;
+                return 0;
+        }
+        n_columns = (size_t) (m->last - m->first) + 1;
+        width = n_columns / max_columns + (n_columns % max_columns > 0);
+        v.begin_ns = m->first << m->shift;
+        if (__builtin_mul_overflow((uint64_t) width, UINT64_C(1) << m->shift, &v.column_ns))
+                v.column_ns = UINT64_MAX;
+        v.n_columns = (n_columns + width - 1) / width;
+        v.first_row = HEAT_MAP_ROWS;
+        for (size_t i = 0; i < grid->n_cells; i++) {
+                v.first_row = MIN(v.first_row, grid->cells[i].row);
+                last_row = MAX(last_row, grid->cells[i].row);
+        }
+        v.n_rows = last_row - v.first_row + 1;
+        v.spots = calloc(v.n_rows * v.n_columns, sizeof(*v.spots));
+        if (!v.spots)
+                return -ENOMEM;
+        for (size_t i = 0; i < grid->n_cells; i++) {
+                const Cell *c = &grid->cells[i];
+                HeatSpot *s = &v.spots[(c->row - v.first_row) * v.n_columns +
+                                       (size_t) (c->column - m->first) / width];
+
+                s->n += c->spot.n;
+                s->ended_ns = MAX(s->ended_ns, c->spot.ended_ns);
+                v.n += c->spot.n;
+                v.most = MAX(v.most, s->n);
+        }
+        *ret = v;
+        return 0;
+}
+
+uint64_t heat_view_time_ns(const HeatView *v, size_t column) {
+        uint64_t offset_ns;
+
+        if (__builtin_mul_overflow(v->column_ns, column, &offset_ns))
+                return UINT64_MAX;
+        return add_times(v->begin_ns, offset_ns);
+}
+
+uint64_t heat_view_from_ns(const HeatView *v, size_t row) {
+        size_t i = v->first_row + row;
+
+        return i == 0 ? 0 : UINT64_C(1) << (i - 1);
+}
+
+uint64_t heat_view_to_ns(const HeatView *v, size_t row) {
+        size_t i = v->first_row + row;
+
+        return i >= 64 ? UINT64_MAX : UINT64_C(1) << i;
+}
+
+void heat_view_window(const HeatView *v, HeatArea area, uint64_t *ret_from_ns,
+                      uint64_t *ret_to_ns) {
+        uint64_t to_ns = heat_view_time_ns(v, area.last_column + 1);
+
+        to_ns -= to_ns < UINT64_MAX;
+        for (size_t row = area.first_row; row <= area.last_row; row++)
+                for (size_t column = area.first_column; column <= area.last_column; column++)
+                        to_ns = MAX(to_ns, heat_view_at(v, row, column)->ended_ns);
+        *ret_from_ns = heat_view_time_ns(v, area.first_column);
+        *ret_to_ns = to_ns;
+}
+
+void heat_view_done(HeatView *v) {
+        free(v->spots);
+        *v = HEAT_VIEW_INIT;
+}
+
+/* --- shades ----------------------------------------------------------------------------------- */
+
+HeatScale heat_scale(uint64_t most, unsigned n_levels) {
+        HeatScale s = { .ratio = 2, .most = most, .n_levels = n_levels };
+        uint64_t n;
+
+        for (;; s.ratio++) {
+                s.n_used = 0;
+                for (n = 1; n <= most && s.n_used < n_levels; s.n_used++)
+                        if (__builtin_mul_overflow(n, s.ratio, &n))
+                                n = UINT64_MAX;
+                if (n > most || n == UINT64_MAX)
+                        return s;
+        }
+}
+
+unsigned heat_scale_level(const HeatScale *s, uint64_t n) {
+        unsigned level = s->n_levels - s->n_used;
+
+        if (n == 0)
+                return 0;
+        for (level++; n >= s->ratio && level < s->n_levels; level++)
+                n /= s->ratio;
+        return level;
+}
+
+uint64_t heat_scale_from(const HeatScale *s, unsigned level) {
+        uint64_t n = 1;
+
+        for (unsigned i = s->n_levels - s->n_used + 1; i < level; i++)
+                n *= s->ratio;
+        return n;
+}

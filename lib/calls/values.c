@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Each task has short stacks, of values whose call is still to come, and of calls whose value is, for entries and
+ * for exits; each item knows in which context it was, and goes when that context goes on.  Steps that wait are
+ * copies in a list, with all steps behind them.
+ */
+
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/hash.h"
+#include "calls/stacks.h"
+#include "calls/step-copy.h"
+#include "calls/values.h"
+
+#define NAME_PREFIX "ftraced_"
+#define N_ID_DIGITS 16
+#define MARKS_MAX 4 /* a task, a softirq, an interrupt, an NMI */
+#define WAITING_MAX 65536
+
+/* Bits of common_flags, linux 6.1 include/linux/trace_events.h. */
+enum {
+        IRQS_OFF = 0x01,
+        IN_HARDIRQ = 0x08,
+        IN_SOFTIRQ = 0x10,
+        IN_NMI = 0x40,
+};
+
+/* What a function is to us: values of `known`, bits. */
+enum { ENTRY_PROBED = 1, EXIT_PROBED = 2, FUNCTION_KNOWN = 4 };
+
+typedef struct Probe {
+        ProbeFormat format;
+        char *function; /* NULL: not known */
+        bool is_kretprobe;
+} Probe;
+
+typedef struct Waiting Waiting;
+struct Waiting {
+        Waiting *next;
+        Step *step;
+        uint64_t args[PROBE_ARGS_MAX];
+        bool waits;
+};
+
+typedef struct Mark {
+        const Function *function;
+        uint8_t level;
+        bool irqs_off;
+        bool is_told;     /* a value: that its exit is still to come is certain */
+        bool is_doubtful; /* a value: most are behind theirs, so that it is only counted */
+        uint64_t timestamp_ns, value;
+        uint64_t args[PROBE_ARGS_MAX];
+        Waiting *waiting; /* a call */
+} Mark;
+
+typedef struct Marks {
+        Mark items[MARKS_MAX];
+        unsigned n;
+} Marks;
+
+/* Of a task: Stack.data. */
+typedef struct TaskValues {
+        Marks given, returned; /* values */
+        Marks entries, exits;  /* that wait for them */
+} TaskValues;
+
+/* On which side of their calls those events were that do not tell themselves.  Those that could only be on the other
+ * one are counted, too, so that a wrong beginning does no harm for long. */
+typedef struct Sides {
+        uint64_t n_before, n_behind;
+} Sides;
+
+struct Values {
+        const Formats *formats;
+        Functions *functions;
+        Probe *probes;
+        size_t n_probes;
+        Hash known; /* by Function */
+        Stacks *tasks;
+        Sides entry_sides, exit_sides;
+        bool has_entries; /* not only ends are recorded */
+        bool tells;       /* fprobes' return addresses are the graph's where that has put its own */
+        Waiting *first, **end, *out;
+        size_t n_waiting;
+        bool has_entry,
+                has_exit; /* values_enter() or values_leave() was told of one without a value ... */
+        Mark mark;        /* ... which is this ... */
+        Step mark_of;     /* ... of this task */
+        uint64_t args[PROBE_ARGS_MAX]; /* of the step that was told of last */
+};
+
+int values_new(Values **ret, const Formats *formats, Functions *functions) {
+        _cleanup_(values_freep) Values *v = calloc(1, sizeof(*v));
+        int r;
+
+        if (!v)
+                return -ENOMEM;
+        v->formats = formats;
+        v->functions = functions;
+        v->end = &v->first;
+        r = stacks_new(&v->tasks);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(v);
+        return 0;
+}
+
+/* The letter in "ftraced_0123456789abcdef_f0"; 0: it is not like this. */
+static char form_of(const char *name) {
+        const char *s = startswith(name, NAME_PREFIX), *digits;
+
+        if (!s || strspn(s, "0123456789abcdef") != N_ID_DIGITS || s[N_ID_DIGITS] != '_')
+                return 0;
+        s += N_ID_DIGITS + 1;
+        digits = *s ? s + 1 : s;
+        return *s && strchr("frep", *s) && *digits && digits[strspn(digits, "0123456789")] == 0 ? *s
+                                                                                                : 0;
+}
+
+bool values_takes(const char *system, const char *name) {
+        return streq(system, "ftraced") && form_of(name);
+}
+
+int values_add(Values *v, const char *name, const char *function, const char *format) {
+        char form = form_of(name);
+        Probe p = { .is_kretprobe = form == 'r' };
+        int r = formats_parse_probe(&p.format, format, form == 'e' || form == 'p');
+
+        if (r != 0)
+                return r;
+        p.function = function ? strdup(function) : NULL;
+        if ((function && !p.function) || !ARRAY_GROW(v->probes, v->n_probes)) {
+                free(p.function);
+                return -ENOMEM;
+        }
+        v->probes[v->n_probes++] = p;
+        return 0;
+}
+
+size_t values_n(const Values *v) {
+        return v->n_probes;
+}
+
+bool values_have_returns(const Values *v) {
+        for (size_t i = 0; i < v->n_probes; i++)
+                if (!v->probes[i].format.is_entry)
+                        return true;
+        return false;
+}
+
+static const Probe *find_probe(const Values *v, const Event *e) {
+        for (size_t i = 0; i < v->n_probes; i++)
+                if (v->probes[i].format.id == e->id)
+                        return &v->probes[i];
+        return NULL;
+}
+
+bool values_knows(const Values *v, const Event *e) {
+        return e->kind == EVENT_OTHER && find_probe(v, e);
+}
+
+/* --- contexts ----------------------------------------------------------------------------------- */
+
+static uint8_t level_of(const Event *e) {
+        return e->flags & IN_NMI ? 3 : e->flags & IN_HARDIRQ ? 2 : e->flags & IN_SOFTIRQ ? 1 : 0;
+}
+
+/* Whether @e interrupts what @m is of.  The first and the last functions of an interrupt do not say that they
+ * are in one, but that interrupts are off. */
+static bool interrupts(const Event *e, const Mark *m) {
+        uint8_t level = level_of(e);
+
+        return level > m->level || (level == m->level && e->flags & IRQS_OFF && !m->irqs_off);
+}
+
+static Mark mark_of(const Event *e, const Function *f) {
+        return (Mark){ .function = f,
+                       .level = level_of(e),
+                       .irqs_off = e->flags & IRQS_OFF,
+                       .timestamp_ns = e->timestamp_ns };
+}
+
+/* The graph may know a function by another address than the probe: behind an ENDBR, or before it. */
+static bool is_same(const Function *a, const Function *b) {
+        return a == b || (a->n_label == b->n_label && memcmp(a->label, b->label, a->n_label) == 0);
+}
+
+static void release(Mark *m) {
+        if (m->waiting)
+                m->waiting->waits = false;
+}
+
+static TaskValues *task_of(Values *v, const Event *e) {
+        return stacks_data(v->tasks, &(Step){ .pid = e->pid, .cpu = e->cpu }, sizeof(TaskValues));
+}
+
+static void settle(Marks *m, const Event *e) {
+        while (m->n > 0 && !interrupts(e, &m->items[m->n - 1]))
+                release(&m->items[--m->n]);
+}
+
+/* The task goes on in the context of @e: what was to be directly before or behind it is not. */
+static void go_on(TaskValues *t, const Event *e) {
+        settle(&t->given, e);
+        settle(&t->returned, e);
+        settle(&t->entries, e);
+        settle(&t->exits, e);
+}
+
+/* What is on top in the context of @e, of @f; NULL: nothing. */
+static Mark *top_of(Marks *m, const Event *e, const Function *f) {
+        Mark *top;
+
+        while (m->n > 0 && m->items[m->n - 1].level > level_of(e))
+                release(&m->items[--m->n]);
+        top = m->n > 0 ? &m->items[m->n - 1] : NULL;
+        return top && top->level == level_of(e) && is_same(top->function, f) ? top : NULL;
+}
+
+static Mark *push(Marks *m, const Event *e, const Function *f) {
+        Mark *top;
+
+        if (m->n >= MARKS_MAX)
+                return NULL;
+        top = &m->items[m->n++];
+        *top = mark_of(e, f);
+        return top;
+}
+
+static void forget(Marks *m) {
+        while (m->n > 0)
+                release(&m->items[--m->n]);
+}
+
+/* --- functions ---------------------------------------------------------------------------------- */
+
+static bool names(const Probe *p, const Function *f) {
+        return p->function && strlen(p->function) == f->n_name &&
+               memcmp(p->function, f->label, f->n_name) == 0;
+}
+
+/* Bits, or -ENOMEM. */
+static int look_at(Values *v, const Function *f) {
+        uint64_t what = hash_get(&v->known, hash_key(f));
+
+        if (what > 0)
+                return (int) what;
+        what = FUNCTION_KNOWN;
+        for (size_t i = 0; i < v->n_probes; i++)
+                if (names(&v->probes[i], f))
+                        what |= v->probes[i].format.is_entry ? ENTRY_PROBED : EXIT_PROBED;
+        return hash_add(&v->known, hash_key(f), what) < 0 ? -ENOMEM : (int) what;
+}
+
+/* A probe has told that it is of @f: its calls wait from now on, whatever their address. */
+static int learn(Values *v, const Event *e, const Function *f) {
+        for (size_t i = 0; i < v->n_probes; i++) {
+                Probe *p = &v->probes[i];
+
+                if (p->format.id != e->id || p->function)
+                        continue;
+                p->function = strndup(f->label, f->n_name);
+                if (!p->function)
+                        return -ENOMEM;
+                hash_clear(&v->known);
+        }
+        return 0;
+}
+
+/* Where it returns to is the graph's: the exit follows. */
+static bool returns_to_graph(const Values *v, uint64_t address, uint64_t timestamp_ns) {
+        static const char name[] = "return_to_handler";
+        Symbol s;
+
+        return functions_find_symbol(v->functions, address, timestamp_ns, &s) &&
+               s.n_name == strlen(name) && memcmp(s.name, name, s.n_name) == 0;
+}
+
+/* --- what comes in ------------------------------------------------------------------------------ */
+
+static bool are_before(const Sides *s) {
+        return s->n_before > s->n_behind;
+}
+
+static bool are_behind(const Sides *s) {
+        return s->n_behind > s->n_before;
+}
+
+static void give(Step *step, uint64_t room[static PROBE_ARGS_MAX],
+                 const uint64_t args[static PROBE_ARGS_MAX]) {
+        memcpy(room, args, PROBE_ARGS_MAX * sizeof(*room));
+        step->args = room;
+        step->n_args = PROBE_ARGS_MAX;
+}
+
+/* Whether @entry, which has not gone out, is what the event is directly behind. */
+static bool is_behind(const Values *v, const Event *e, const Function *f, const Step *entry) {
+        return entry && v->has_entry && v->mark.level == level_of(e) && entry->pid == e->pid &&
+               is_same(v->mark.function, f);
+}
+
+static void note_args(Values *v, TaskValues *t, const Event *e, const Function *f,
+                      const ProbeRecord *record, Step *entry) {
+        bool may_be_behind = !are_before(&v->entry_sides);
+        Mark *m;
+
+        if (is_behind(v, e, f, entry)) {
+                v->entry_sides.n_behind++;
+                if (may_be_behind) {
+                        give(entry, v->args, record->args);
+                        v->has_entry = false;
+                        return;
+                }
+        }
+        m = top_of(&t->entries, e, f);
+        if (m) {
+                v->entry_sides.n_behind++;
+                if (may_be_behind) {
+                        give(m->waiting->step, m->waiting->args, record->args);
+                        release(m);
+                        t->entries.n--;
+                        return;
+                }
+        }
+        go_on(t, e);
+        m = push(&t->given, e, f);
+        if (m) {
+                memcpy(m->args, record->args, sizeof(m->args));
+                m->is_doubtful = are_behind(&v->entry_sides);
+        }
+}
+
+static void note_return(Values *v, TaskValues *t, const Event *e, const Function *f,
+                        const ProbeRecord *record, bool is_kretprobe) {
+        bool is_before = returns_to_graph(v, record->ret_ip, e->timestamp_ns), is_silent;
+        Mark *m = NULL;
+
+        v->tells = v->tells || is_before;
+        is_silent = !is_kretprobe && !v->tells;
+        if (!is_before)
+                m = top_of(&t->exits, e, f);
+        if (m) {
+                bool may_be_behind = !is_silent || !are_before(&v->exit_sides);
+
+                v->exit_sides.n_behind += is_silent;
+                if (may_be_behind) {
+                        m->waiting->step->retval = record->value;
+                        m->waiting->step->has_retval = true;
+                        release(m);
+                        t->exits.n--;
+                        return;
+                }
+        }
+        go_on(t, e);
+        m = is_before || is_silent ? push(&t->returned, e, f) : NULL;
+        if (m) {
+                m->value = record->value;
+                m->is_told = is_before;
+                m->is_doubtful = is_silent && are_behind(&v->exit_sides);
+        }
+}
+
+int values_note(Values *v, const Event *e, Step *entry) {
+        const Probe *p = find_probe(v, e);
+        ProbeRecord record;
+        const Function *f;
+        TaskValues *t;
+
+        if (!p || !formats_decode_probe(&p->format, v->formats, e, &record))
+                return 0;
+        t = task_of(v, e);
+        f = functions_get(v->functions, record.func, e->timestamp_ns);
+        if (!t || !f || learn(v, e, f) < 0)
+                return -ENOMEM;
+        if (p->format.is_entry)
+                note_args(v, t, e, f, &record, entry);
+        else
+                note_return(v, t, e, f, &record, p->is_kretprobe);
+        return 0;
+}
+
+static void await(Values *v, const Event *e, const Function *f, bool *which) {
+        *which = true;
+        v->mark = mark_of(e, f);
+        v->mark_of = (Step){ .pid = e->pid, .cpu = e->cpu };
+}
+
+int values_enter(Values *v, const Event *e, Step *step) {
+        TaskValues *t = task_of(v, e);
+        const Mark *given;
+        int what;
+
+        v->has_exit = v->has_entry = false;
+        v->has_entries = true;
+        if (!t)
+                return -ENOMEM;
+        given = top_of(&t->given, e, step->function);
+        if (given) {
+                v->entry_sides.n_before++;
+                if (!given->is_doubtful && step->n_args == 0)
+                        give(step, v->args, given->args);
+        }
+        go_on(t, e);
+        what = look_at(v, step->function);
+        if (what > 0 && what & ENTRY_PROBED && step->n_args == 0)
+                await(v, e, step->function, &v->has_entry);
+        return MIN(what, 0);
+}
+
+/*
+ * The value that was directly before the exit; NULL: none.  Where there are no entries the call must have begun by
+ * then.  What the exit says of that is not asked for elsewhere: an interrupt may come between its reading of the
+ * clock and its record (seen on 6.1).
+ */
+static const Mark *value_before(const Values *v, TaskValues *t, const Event *e, const Function *f) {
+        uint64_t duration_ns = e->rettime - e->calltime;
+        const Mark *m = top_of(&t->returned, e, f);
+
+        return m && !v->has_entries && e->timestamp_ns - m->timestamp_ns > duration_ns ? NULL : m;
+}
+
+int values_leave(Values *v, const Event *e, Step *step) {
+        TaskValues *t = task_of(v, e);
+        const Mark *value;
+        int what;
+
+        v->has_exit = v->has_entry = false;
+        if (!t)
+                return -ENOMEM;
+        value = value_before(v, t, e, step->function);
+        if (value) {
+                v->exit_sides.n_before += !value->is_told;
+                t->returned.n--;
+        }
+        if (value && !value->is_doubtful) {
+                step->retval = value->value;
+                step->has_retval = true;
+        }
+        go_on(t, e);
+        if (step->has_retval)
+                return 0;
+        what = look_at(v, step->function);
+        if (what > 0 && what & EXIT_PROBED)
+                await(v, e, step->function, &v->has_exit);
+        return MIN(what, 0);
+}
+
+void values_forget(Values *v) {
+        for (size_t i = 0; i < stacks_n(v->tasks); i++) {
+                TaskValues *t = stacks_at(v->tasks, i)->data;
+
+                if (!t)
+                        continue;
+                forget(&t->given);
+                forget(&t->returned);
+                forget(&t->entries);
+                forget(&t->exits);
+        }
+        v->has_exit = v->has_entry = false;
+}
+
+/* --- what goes out ------------------------------------------------------------------------------ */
+
+int values_push(Values *v, const Step *step) {
+        bool has_exit = TAKE(v->has_exit, false), has_entry = TAKE(v->has_entry, false);
+        bool waits = step->kind == STEP_ENTER ? has_entry : step_is_call(step) && has_exit;
+        TaskValues *t;
+        Waiting *w;
+        Step *copy;
+        Marks *m;
+
+        if (!waits && !v->first)
+                return 1;
+        if (v->n_waiting >= WAITING_MAX)
+                values_forget(v);
+        w = step_copy(step, sizeof(*w), &copy);
+        if (!w)
+                return -ENOMEM;
+        *w = (Waiting){ .step = copy };
+        *v->end = w;
+        v->end = &w->next;
+        v->n_waiting++;
+        if (!waits)
+                return 0;
+        t = stacks_data(v->tasks, &v->mark_of, sizeof(*t));
+        if (!t)
+                return -ENOMEM;
+        m = has_entry ? &t->entries : &t->exits;
+        if (m->n < MARKS_MAX) {
+                w->waits = true;
+                m->items[m->n] = v->mark;
+                m->items[m->n++].waiting = w;
+        }
+        return 0;
+}
+
+bool values_pop(Values *v, Step *ret) {
+        Waiting *w = v->first;
+
+        if (!w || w->waits)
+                return false;
+        free(v->out);
+        v->out = w;
+        v->first = w->next;
+        if (!v->first)
+                v->end = &v->first;
+        v->n_waiting--;
+        *ret = *w->step;
+        return true;
+}
+
+Values *values_free(Values *v) {
+        if (!v)
+                return NULL;
+        for (Waiting *w = v->first, *next; w; w = next) {
+                next = w->next;
+                free(w);
+        }
+        free(v->out);
+        for (size_t i = 0; v->tasks && i < stacks_n(v->tasks); i++)
+                free(stacks_at(v->tasks, i)->data);
+        stacks_free(v->tasks);
+        for (size_t i = 0; i < v->n_probes; i++)
+                free(v->probes[i].function);
+        free(v->probes);
+        hash_done(&v->known);
+        return mfree(v);
+}
