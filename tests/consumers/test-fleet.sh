@@ -147,7 +147,7 @@ both_answer() { # DESCRIPTION QUERY
 
 both_answer 'the rows' 'SELECT host, machine_id, boot_id, recording, kernel, tree, "left", "right", parent, depth, path, caller_path, start_unix_ns,
         start_ns, duration_ns, self_ns, blocked_ns, irq_ns, cpu, pid, task, cgroup, function, caller, module, root, cut, retval, args,
-        weight FROM calls WHERE host LIKE '"'%a'"
+        trace_id, weight FROM calls WHERE host LIKE '"'%a'"
 for view in "${views[@]}"; do
         both_answer "$view" "SELECT * FROM $view"
 done

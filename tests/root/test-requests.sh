@@ -12,6 +12,8 @@ require_kernel
 
 requests=$top_builddir/tests/workload/requests
 n=20
+# Few functions are armed ten times as fast.
+printf '%s\n' udp_sendmsg ip_make_skb udp_send_skb >"$work/some"
 
 # Of each request: the process, both ids, and that it has two spans.
 spans_of() { # FILE
@@ -63,16 +65,16 @@ try() { # NAME MARKER-FILE|own COMMAND-WORDS -- START-OPTION...
 
 ok 'the daemon starts' start_ftraced
 
-try own own -- --lean=off
+try own own -- --lean="$work/some"
 if has_instances; then
         nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
         if command -v setpriv >/dev/null; then
                 # Who may not open the file may write to it if it was opened for them.
-                try handed own "${nobody[@]}" -- --lean=off
+                try handed own "${nobody[@]}" -- --lean="$work/some"
                 exits 'who is not root cannot open it' 1 "${nobody[@]}" "$requests" "$tracefs/trace_marker" 1
         fi
         if [[ -e $tracefs/options/copy_trace_marker ]]; then
-                try copied "$tracefs/trace_marker" -- --lean=off --event=ftrace:print
+                try copied "$tracefs/trace_marker" -- --lean="$work/some" --event=ftrace:print
         else
                 exits 'a copy of the markers of the top level is refused' 77 \
                         ftracectl start --event=ftrace:print udp_sendmsg
@@ -82,7 +84,7 @@ if has_instances; then
                 is_as_before 'the refusal leaves the kernel as it was'
         fi
 else
-        try asked "$tracefs/trace_marker" -- --lean=off --event=ftrace:print
+        try asked "$tracefs/trace_marker" -- --lean="$work/some" --event=ftrace:print
 fi
 exits 'markers take no filter' 2 ftracectl start --event='ftrace:print:ip > 0' udp_sendmsg
 
@@ -106,7 +108,7 @@ if [[ ! -e $tracefs/uprobe_events || $(uname -m) != x86_64 ]] || ! command -v nm
         skip_one 'a uprobe says it as well' 'no uprobe events, or no nm'
 else
         ok 'a uprobe is put into the program' probe_program
-        exits 'uprobe: the session starts' 0 ftracectl start -n uprobe --lean=off --event=requests:on_request udp_sendmsg
+        exits 'uprobe: the session starts' 0 ftracectl start -n uprobe --lean="$work/some" --event=requests:on_request udp_sendmsg
         exits 'uprobe: the program runs' 0 "$work/program" /dev/null $n
         sort "$out" >"$work/uprobe.requests"
         stops 'uprobe: stop works' uprobe
@@ -116,7 +118,7 @@ else
                 "$(sed 's/$/ 2/' "$work/uprobe.requests")"
 fi
 
-exits 'without a marker' 0 ftracectl run --no-report -n silent --lean=off udp_sendmsg -- "$udp_pairs" 2
+exits 'without a marker' 0 ftracectl run --no-report -n silent --lean="$work/some" udp_sendmsg -- "$udp_pairs" 2
 exits 'there are no spans' 0 ftracectl export silent --format=otlp
 is 'but a request' "$(cat "$out")" '{"resourceSpans":[]}'
 says 'and it is told how there can be' 'REQUESTS in ftracectl'

@@ -173,6 +173,7 @@ fi
 printf ' 0)               |  a() {\n 0)   0.668 us    |  b();\n 0)   0.650 us    |    c();\n' >"$work/sibling.txt"
 awk 'NR < 20 || NR % 7 && NR % 11' "$graph" >"$work/holes.txt"
 for format in $(ftracectl export "$graph" 2>&1 | sed 's/.*: //; s/[.,]//g'); do
+        [[ $format != otlp ]] || continue # of no text
         for name in sibling holes; do
                 exits "a text with holes ($name) is exported as $format" 0 timeout 60 \
                         "$top_builddir/ftracectl" export --quiet --keep-going "$work/$name.txt" --format="$format" -o "$work/$name.$format"
