@@ -1,11 +1,11 @@
 if HAVE_SYSTEMD_UNITDIR
 systemdsystemunit_DATA += %D%/ftraced.service %D%/ftraced-restore.service
-systemdsystemunit_DATA += %D%/ftraced-capture@.service
+systemdsystemunit_DATA += %D%/ftraced-capture@.service %D%/ftraced-rescue.service
 dist_systemdsystemunit_DATA += %D%/ftraced-capture@.timer
 dist_systemdsystemunit_DATA += %D%/ftraced.socket
 endif
-CLEANFILES += %D%/ftraced-capture@.service
-EXTRA_DIST += %D%/ftraced-capture@.service.in
+CLEANFILES += %D%/ftraced-capture@.service %D%/ftraced-rescue.service
+EXTRA_DIST += %D%/ftraced-capture@.service.in %D%/ftraced-rescue.service.in
 CLEANFILES += %D%/ftraced.service %D%/ftraced-restore.service
 EXTRA_DIST += %D%/ftraced.service.in %D%/ftraced-restore.service.in
 

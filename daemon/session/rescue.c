@@ -264,6 +264,22 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
         return r < 0 ? r : syncfs(session_dir_fd(dir)) < 0 ? ORIGIN(-errno) : 0;
 }
 
+/* The origin does not know how much each CPU had when the machine went down. */
+static int warn_of_empty(const BlackBox *b, SessionMeta *m) {
+        for (size_t i = 0; i < b->n_cpus; i++) {
+                int r = b->n_events[i] > 0
+                                ? 0
+                                : strv_addf(&m->warnings,
+                                            "of CPU %u nothing was in memory: it recorded nothing, "
+                                            "or this kernel found its part damaged and emptied it",
+                                            b->cpus[i]);
+
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
 /* --- the one that died -------------------------------------------------------------------------- */
 
 static int end_origin(Rescue *x, const SessionMeta *made, const char *why) {
@@ -311,6 +327,8 @@ static int rescue_pages(Rescue *x) {
                         continue;
                 r = rescue_move_cpu(x->config->controller, &x->box, i, dir, m);
         }
+        if (r >= 0)
+                r = warn_of_empty(&x->box, m);
         if (r >= 0)
                 r = end_session(x, dir, m);
         if (r >= 0)

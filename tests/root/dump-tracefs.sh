@@ -20,7 +20,7 @@ is_data() {
         free_buffer | trace | trace_pipe | snapshot | trace_marker | trace_marker_raw) ;;
         available_filter_functions | available_filter_functions_addrs | available_events) ;;
         saved_cmdlines | saved_tgids | dyn_ftrace_total_info | stack_trace | stack_max_size | README) ;;
-        error_log | touched_functions | buffer_total_size_kb | kprobe_profile | uprobe_profile | printk_formats | trace_stat) ;;
+        error_log | last_boot_info | touched_functions | buffer_total_size_kb | kprobe_profile | uprobe_profile | printk_formats | trace_stat) ;;
         *) return 1 ;;
         esac
 }

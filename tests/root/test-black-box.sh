@@ -18,6 +18,12 @@ ways=(panic reboot)
 [[ -z ${FTRACED_LONG:-} ]] || for i in 1 2 3 4; do ways+=(reset panic reboot); done
 printf '%s\n' do_nanosleep schedule hrtimer_start_range_ns update_rq_clock >"$work/hooked"
 
+# Linux 7.2.13 empties the first CPU's part as it boots, before anybody can look at it: also a copy that it makes
+# itself ("trace_instance=backup=boot_mapped") lacks it.  What is left has to be whole.
+emptied=
+[[ $boot == 1 ]] || emptied=$(grep -l '^entries: 0$' "$box"/per_cpu/cpu*/stats | sed 's,.*/\(cpu[0-9]*\)/.*,\1,' | xargs)
+[[ -z $emptied ]] || note "this kernel found nothing in the part of $emptied"
+
 # What the boots before have found out: n_tests, n_failed, way, dead, last.
 [[ $boot == 1 ]] || . /mnt/disk/state
 
@@ -67,16 +73,24 @@ check_rescued() {
         ok 'the log says so' grep -q "$name" "$work/ftraced.log"
         exits 'verify is content' 0 ftracectl verify --json "$name"
         ok 'no problem is found' jq -e '.complete and .problems == [] and .gaps == []' "$out"
-        case $way in
+        case ${emptied:+lacks-}$way in
+        lacks-*) says 'verify says how it ended, or that it cannot' 'it ended with the machine' "$out" ;;
         panic) says 'verify says how it ended' 'by a panic: .*Kernel panic - not syncing: sysrq triggered crash' "$out" ;;
         reboot) says 'verify says how it ended' 'by a reboot: .*reboot: Restarting system' "$out" ;;
         reset) says 'verify says how it ended' 'by a reset that somebody asked for' "$out" ;;
         esac
         n=$(jq .trees_complete "$out")
         exits 'markers are counted' 0 "$top_builddir/tests/root/count-markers" "$store/sessions/$name"
-        says 'none is missing and none is double' '^[0-9]+ markers, 0 missing, 0 double$' "$out"
-        ok "the last that was seen in memory is there ($last of $(cut -d' ' -f1 "$out"))" \
-                test "$(cut -d' ' -f1 "$out")" -gt "$last"
+        says 'none is double' ', 0 double$' "$out"
+        if [[ $emptied ]]; then
+                ok "the session says which CPU's part was empty" \
+                        jq -e --arg cpu "of CPU ${emptied#cpu} nothing" 'any(.warnings[]; startswith($cpu))' <(ftracectl show --json "$name")
+                ok 'what the others recorded is there' test "$(cut -d' ' -f1 "$out")" -ge 64
+        else
+                says 'none is missing' '^[0-9]+ markers, 0 missing,' "$out"
+                ok "the last that was seen in memory is there ($last of $(cut -d' ' -f1 "$out"))" \
+                        test "$(cut -d' ' -f1 "$out")" -gt "$last"
+        fi
         ok "every sleep before the last marker is a complete tree ($n)" test "$n" -ge $(($(cut -d' ' -f1 "$out") - 1))
         exits 'report draws it' 0 ftracectl report "$name"
         is 'every function has the name that it had' "$(grep -oE '[a-z_0-9.]+\(\)' "$out" | sort -u | tr -d '()' |
@@ -98,6 +112,9 @@ if [[ $boot == 1 ]]; then
         ok 'the workload runs' wait_until 60 has_markers 100
         exits 'what it has so far is kept' 0 ftracectl snapshot orderly
         wait $markers
+        kill_ftraced
+        ok 'another daemon starts' start_ftraced
+        is 'which goes on with it' "$(session orderly .state)" recording
         stops 'it ends' orderly
         exits 'the snapshot is complete' 0 ftracectl verify orderly-snap-1
         exits 'so is the rest' 0 ftracectl verify orderly
