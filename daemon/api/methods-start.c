@@ -277,6 +277,8 @@ static int dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void 
         if (r == 0)
                 r = session_triggers_admit(&meta->spec, refusal);
         if (r == 0)
+                r = session_triggers_admit_moments(&meta->spec, refusal);
+        if (r == 0)
                 r = controller_rehearse(m->controller, &plan, &n_arm, meta, request.force, refusal);
         if (r != 0)
                 return r;
