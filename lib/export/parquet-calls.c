@@ -25,6 +25,7 @@
 #include "export/parquet-beside.h"
 #include "export/spill.h"
 #include "store/meta.h"
+#include "store/sample.h"
 
 enum {
         HOST,
@@ -356,7 +357,7 @@ static int write_row(State *st, Parquet *p, const Tree *t, size_t i, const Call 
         if (row->has_retval)
                 parquet_set(p, RETVAL, row->retval);
         set_text(p, ARGS, row->args);
-        parquet_set_double(p, WEIGHT, 1);
+        parquet_set_double(p, WEIGHT, sample_weight(m->spec.sample_ppm));
         return parquet_end_row(p);
 }
 
