@@ -63,10 +63,10 @@ __ftracectl_options() { # VERB
         case $1 in
         run) echo "$record --no-report $draw" ;;
         follow) echo "$record --keep $draw $live --top --by= --sort= --columns= --limit= --corrected" ;;
-        start) echo "$record --in-kernel --black-box --at= --in= --hosts= -j --json" ;;
+        start) echo "$record --in-kernel --black-box --at= --in= --partial --hosts= --via= --relay -j --json" ;;
         schedule) echo "$record --calendar= --randomize= --max-per-day= --keep --config-root= -j --json" ;;
         arm) echo "$record --in-kernel --black-box --on= --do= --max-captures= --min-gap= -j --json" ;;
-        stop) echo '-a --all --hosts= -j --json' ;;
+        stop) echo '-a --all --hosts= --via= --relay -j --json' ;;
         report) echo "$draw $filter --args --retval --keep-going -j --json" ;;
         top) echo "$filter --by= --sort= --columns= --limit= --corrected --keep-going -j --json" ;;
         tree) echo "$filter --min= --callers= --corrected --keep-going -j --json" ;;
@@ -77,7 +77,8 @@ __ftracectl_options() { # VERB
         hist) echo "$filter --limit= --linear --over-time -o --output= --keep-going -j --json" ;;
         calls) echo "$filter --where= --limit= --keep-going -j --json" ;;
         check) echo "$filter -j --json" ;;
-        fetch) echo '-o --output= --hosts= --v6 --v7 --compress= --full --buffer= --cpu= --from= --to=' ;;
+        collect) echo '-n --name= -o --output= --hosts= --via= --relay --ended --v6 --v7 --compress= --full --buffer= --cpu= --from= --to= -j --json' ;;
+        fetch) echo '-o --output= --hosts= --via= --relay --ended --v6 --v7 --compress= --full --buffer= --cpu= --from= --to=' ;;
         metrics) echo '-o --output= -j --json' ;;
         diff) echo "$filter --fail-over= --limit= --keep-going -j --json" ;;
         export) echo "$filter --format= -o --output= --keep-going" ;;
@@ -86,7 +87,7 @@ __ftracectl_options() { # VERB
         keep) echo "-n --name= -o --output= $filter" ;;
         verify) echo '--deep --buffer= -j --json' ;;
         show) echo '--buffer= -j --json' ;;
-        '' | status) echo '--hosts= -j --json' ;;
+        '' | status) echo '--hosts= --via= --relay -j --json' ;;
         list) echo '-n --newest= -j --json' ;;
         learn) echo '--root= --buffer= --nth-trace= --force --keep-going -j --json' ;;
         doctor) echo '--black-box -j --json' ;;
@@ -98,7 +99,7 @@ __ftracectl_options() { # VERB
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top tree slow why hist calls waits path
-                diff learn check verify fetch export keep remove pin unpin seal vacuum cat-config functions profile schedule metrics doctor help version'
+                diff learn check verify fetch collect export keep remove pin unpin seal vacuum cat-config functions profile schedule metrics doctor help version'
         local columns='self share total stolen softirq waking net blocked on-cpu count avg min p50 p90 p99 max name'
         local verb= action= word value i
         local -a where=()
@@ -122,7 +123,7 @@ _ftracectl() {
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
                         --color | --task | --cpu | --where | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
                         --columns | --fail-over | --option | --output | --against | --socket | --store | --size | --time | --sessions | \
-                        --config-root | --compress | --calendar | --randomize | --max-per-day | --at | --in | --host | --hosts | -H | \
+                        --config-root | --compress | --calendar | --randomize | --max-per-day | --at | --in | --host | --hosts | --via | -H | \
                         -n | -p | -o | -O)
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i++))
                         value=${COMP_WORDS[++i]-}
@@ -138,7 +139,7 @@ _ftracectl() {
         --store | --config-root) __ftracectl_offer_files "$cur" -d; return ;;
         --socket | -o | --output | --hosts) __ftracectl_offer_files "$cur" -f; return ;;
         --compress) COMPREPLY=($(compgen -W 'zstd none' -- "$cur")); return ;;
-        -H | --host) __ftracectl_offer_files "$cur" -A hostname; return ;;
+        -H | --host | --via) __ftracectl_offer_files "$cur" -A hostname; return ;;
         --color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
         --on-full) COMPREPLY=($(compgen -W 'wait stop' -- "$cur")); return ;;
         --on) COMPREPLY=($(compgen -W 'function: event: slower: count: at: in: signal command' -- "$cur"))

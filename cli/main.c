@@ -27,9 +27,11 @@ static const Verb verbs[] = {
           "incomplete.\n",
           OPTIONS_RECORD | OPTIONS_RUN | OPTIONS_DRAW, 0, MANY, verb_run },
         { "start", "FUNCTION... [OPTIONS]", "start a recording and print its name",
-          "Records until \"ftracectl stop\", --duration or --max-size.\n",
+          "Records until \"ftracectl stop\", --duration or --max-size.  With --hosts and --at, "
+          "every\n"
+          "host accepts it before any begins; if one refuses, none does.\n",
           OPTIONS_RECORD | OPTIONS_IN_KERNEL | OPTIONS_LATER | OPTIONS_FLEET | OPTIONS_JSON, 0,
-          MANY, verb_start },
+          MANY, verb_start, .has_fleet = true },
         { "arm", "FUNCTION... --on TRIGGER... [OPTIONS]", "wait for a trigger, then record",
           "Programs everything, but records nothing until a TRIGGER fires; without --on, until\n"
           "\"ftracectl trigger\".  With --do=stop:TIME each recording becomes a session of its\n"
@@ -143,6 +145,11 @@ static const Verb verbs[] = {
           "Whole pages are copied, so a window (--from, --to) has somewhat more than asked for.\n"
           "Losses are reported, and the exit status is then 6.\n",
           OPTIONS_OUTPUT | OPTIONS_FETCH | OPTIONS_FLEET, 1, 1, verb_fetch },
+        { "collect", "--hosts=FILE -n NAME -o DIR [OPTIONS]", "fetch a recording of many hosts",
+          "Fetches the recording NAME of each host into DIR/HOST-NAME.dat, and says who lacks\n"
+          "what; the exit status is then 6.  What is there whole is not fetched again.\n",
+          OPTIONS_COLLECT | OPTIONS_OUTPUT | OPTIONS_FETCH | OPTIONS_FLEET | OPTIONS_JSON, 0, 0,
+          verb_collect, .has_fleet = true },
         { "keep", "SOURCE -n NAME | -o FILE [OPTIONS]", "make a recording from a part of another",
           "What the filters leave of SOURCE becomes a session in a store that no running daemon\n"
           "owns, or a trace.dat.  The records are copied bit for bit.\n",
@@ -295,5 +302,5 @@ int main(int argc, char **argv) {
         status = options_check(&o, v->name, v->groups | OPTIONS_GLOBAL, v->min_words, v->max_words);
         if (status != STATUS_OK)
                 return status;
-        return o.host ? remote_run(&o) : o.hosts ? fleet_run(&o) : v->run(&o);
+        return o.host ? remote_run(&o) : o.hosts && !v->has_fleet ? fleet_run(&o) : v->run(&o);
 }

@@ -2,10 +2,11 @@ if HAVE_SYSTEMD_UNITDIR
 systemdsystemunit_DATA += %D%/ftraced.service %D%/ftraced-restore.service
 systemdsystemunit_DATA += %D%/ftraced-capture@.service %D%/ftraced-rescue.service
 dist_systemdsystemunit_DATA += %D%/ftraced-capture@.timer
-dist_systemdsystemunit_DATA += %D%/ftraced.socket
+dist_systemdsystemunit_DATA += %D%/ftraced.socket %D%/ftraced-ship.timer
+systemdsystemunit_DATA += %D%/ftraced-ship.service
 endif
-CLEANFILES += %D%/ftraced-capture@.service %D%/ftraced-rescue.service
-EXTRA_DIST += %D%/ftraced-capture@.service.in %D%/ftraced-rescue.service.in
+CLEANFILES += %D%/ftraced-capture@.service %D%/ftraced-rescue.service %D%/ftraced-ship.service
+EXTRA_DIST += %D%/ftraced-capture@.service.in %D%/ftraced-rescue.service.in %D%/ftraced-ship.service.in
 CLEANFILES += %D%/ftraced.service %D%/ftraced-restore.service
 EXTRA_DIST += %D%/ftraced.service.in %D%/ftraced-restore.service.in
 
@@ -26,6 +27,10 @@ $(nodist_tmpfiles_DATA): %D%/tmpfiles.conf
 # All of it is comments; the first of the places where it is looked for that a package may fill.
 ftracedconfdir = $(prefix)/lib/ftraced
 dist_ftracedconf_DATA = %D%/ftraced.conf
+
+# What sends recordings to a server.
+shipdir = $(prefix)/lib/ftraced
+dist_ship_SCRIPTS = %D%/ftraced-ship
 
 # Recordings to begin with, for the same reason in the same place.
 ftracedprofilesdir = $(prefix)/lib/ftraced/profiles.d

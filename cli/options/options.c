@@ -45,7 +45,7 @@ static int nth_trace_from_name(const char *word) {
 
 static const Option options[] = {
         /* clang-format off */
-        { "name",          'n', OPTIONS_RECORD | OPTIONS_KEEP, OPTION_TEXT,     AT(name), "NAME",
+        { "name",          'n', OPTIONS_RECORD | OPTIONS_KEEP | OPTIONS_COLLECT, OPTION_TEXT, AT(name), "NAME",
           "name of the session (default: made from the first function)" },
         { "profile",        0,  OPTIONS_RECORD, OPTION_TEXT,     AT(profile), "NAME",
           "record as the profile says; other options override it; see\n"
@@ -162,7 +162,7 @@ static const Option options[] = {
         { "max-per-day",    0,  OPTIONS_SCHEDULE, OPTION_NUMBER, AT(schedule.max_per_day), "N",
           "at most N captures in any 24 hours", 1, 1000 },
         { "at",             0,  OPTIONS_LATER,  OPTION_TEXT,     AT(schedule.at), "WHEN",
-          "start at WHEN (systemd.time(7)) instead of now" },
+          "start at WHEN (systemd.time(7), or @SECONDS since 1970) instead of now" },
         { "in",             0,  OPTIONS_LATER,  OPTION_DURATION, AT(schedule.in_ns), "TIME",
           "start after TIME instead of now" },
         { "all",           'a', OPTIONS_STOP | OPTIONS_PATH, OPTION_FLAG, AT(all), NULL,
@@ -217,6 +217,8 @@ static const Option options[] = {
           "ranges of equal length (default: each twice as long as the previous one)" },
         { "over-time",      0,  OPTIONS_HIST,   OPTION_FLAG,     AT(analysis.over_time), NULL,
           "a heat map: when calls began, and how long they took" },
+        { "partial",        0,  OPTIONS_LATER | OPTIONS_REMOTE, OPTION_FLAG, AT(partial), NULL,
+          "with --hosts and --at: begin also if some hosts refused" },
         { "keep-going",     0,  OPTIONS_KEEP_GOING, OPTION_FLAG,     AT(keep_going), NULL,
           "skip damaged lines of a text; \"report\" always does" },
         { "nth-trace",      0,  OPTIONS_FILTER | OPTIONS_LEARN, OPTION_CHOICE,   AT(nth_trace), "N|all",
@@ -262,6 +264,8 @@ static const Option options[] = {
           "how to compress version 7 (default: zstd); zstd implies --v7" },
         { "full",           0,  OPTIONS_FETCH,  OPTION_FLAG,     AT(fetch.full), NULL,
           "include all symbols and formats, even those that do not occur" },
+        { "ended",          0,  OPTIONS_FETCH,  OPTION_FLAG,     AT(fetch.ended), NULL,
+          "refuse a recording that has not ended" },
         { "output",        'o', OPTIONS_OUTPUT, OPTION_TEXT,     AT(output), "FILE",
           "write to FILE; \"-\" is standard output" },
         { "json",          'j', OPTIONS_JSON,   OPTION_JSON_MODE, AT(json), "MODE",
@@ -275,6 +279,10 @@ static const Option options[] = {
           "run on HOST, [user@]host[:port], by ssh" },
         { "hosts",          0,  OPTIONS_FLEET | OPTIONS_REMOTE, OPTION_TEXT, AT(hosts), "FILE",
           "run on all hosts in FILE, one per line, in parallel" },
+        { "via",            0,  OPTIONS_FLEET | OPTIONS_REMOTE, OPTION_WORDS, AT(via), "HOST",
+          "let HOST run a part of --hosts; may be repeated" },
+        { "relay",          0,  OPTIONS_FLEET | OPTIONS_REMOTE, OPTION_FLAG, AT(relay), NULL,
+          "answer as --via expects it of HOST" },
         { "no-pager",       0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(no_pager), NULL,
           "use no pager, even on a terminal" },
         { "no-legend",      0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(no_legend), NULL,
@@ -488,6 +496,7 @@ void options_done(Options *o) {
         strv_done(&o->filter.roots);
         strv_done(&o->filter.functions);
         strv_done(&o->filter.fold);
+        strv_done(&o->via);
         strv_done(&o->words);
         strv_done(&o->said);
         free(o->verb);

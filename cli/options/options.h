@@ -55,13 +55,14 @@ enum {
         OPTIONS_BUFFER = 1 << 21, /* which of a file's */
 };
 /* No int has these. */
-#define OPTIONS_LIST (UINT64_C(1) << 31)   /* how many */
-#define OPTIONS_LEARN (UINT64_C(1) << 32)  /* from what */
-#define OPTIONS_WHY (UINT64_C(1) << 33)    /* what to compare with what */
-#define OPTIONS_DIFF (UINT64_C(1) << 34)   /* what is too much */
-#define OPTIONS_PATH (UINT64_C(1) << 35)   /* of which calls */
-#define OPTIONS_CALLS (UINT64_C(1) << 36)  /* which */
-#define OPTIONS_DOCTOR (UINT64_C(1) << 37) /* what to look at besides */
+#define OPTIONS_LIST (UINT64_C(1) << 31)    /* how many */
+#define OPTIONS_LEARN (UINT64_C(1) << 32)   /* from what */
+#define OPTIONS_WHY (UINT64_C(1) << 33)     /* what to compare with what */
+#define OPTIONS_DIFF (UINT64_C(1) << 34)    /* what is too much */
+#define OPTIONS_PATH (UINT64_C(1) << 35)    /* of which calls */
+#define OPTIONS_CALLS (UINT64_C(1) << 36)   /* which */
+#define OPTIONS_DOCTOR (UINT64_C(1) << 37)  /* what to look at besides */
+#define OPTIONS_COLLECT (UINT64_C(1) << 38) /* what of many hosts */
 
 /* --color */
 #define NTH_TRACE_ALL INT_MAX
@@ -87,7 +88,7 @@ typedef struct ScheduleOptions {
 
 /* What a trace.dat shall be like. */
 typedef struct FetchOptions {
-        bool full, v6, v7;
+        bool full, v6, v7, ended;
         const char *compress;
 } FetchOptions;
 
@@ -114,6 +115,8 @@ typedef struct Options {
         const char *store;        /* NULL: ask the daemon */
         const char *buffer;       /* of a trace.dat; NULL: not said */
         const char *host, *hosts; /* NULL: here */
+        Strv via;                 /* by these hosts; none: by this one */
+        bool relay;               /* for whom this one is such a host */
         JsonMode json;
         ColorMode color;
         bool no_pager, no_legend, no_color, quiet, help, version;
@@ -121,7 +124,7 @@ typedef struct Options {
         const char *name, *profile;
         Spec spec;        /* without its functions, which are words */
         uint64_t wait_ns; /* for what another one uses; 0: not at all */
-        bool force, sched;
+        bool force, sched, partial;
         Rules rules; /* spec.triggers to be */
         bool no_report, keep, all, deep, keep_going;
         int nth_trace; /* of a text, from 1; NTH_TRACE_ALL; 0: not said */

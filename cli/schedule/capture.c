@@ -21,6 +21,7 @@
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "store/profile.h"
+#include "store/sample.h"
 
 #define DAY_NS (86400 * NSEC_PER_SEC)
 #define RESTART_TRIES 120 /* a second each: systemd starts a daemon that died at once */
@@ -279,9 +280,38 @@ static int remove_old(Capture *c) {
         return status;
 }
 
+/* Whether this host is among those that record today; one that is not has done what was asked. */
+static int look_at_sample(const Capture *c, bool *ret_is_in) {
+        _cleanup_profile_ Profile p = PROFILE_INIT;
+        int status = c->o->profile ? load_profile(&p, c->o) : STATUS_OK, r;
+        uint64_t ppm;
+
+        *ret_is_in = true;
+        if (status != STATUS_OK)
+                return status;
+        ppm = member(&p, "sample_ppm", c->o->spec.sample_ppm);
+        if (ppm == 0)
+                return STATUS_OK;
+        r = sample_has_us(ret_is_in, ppm);
+        if (r < 0)
+                return failed_errno(
+                        r, "Sample=: which host this is cannot be told: /etc/machine-id: %m");
+        if (!*ret_is_in)
+                talk(c->o, "%s: this host is not among the %g%% that record today.", c->name,
+                     (double) ppm / 10000);
+        return STATUS_OK;
+}
+
 static int capture(Capture *c) {
         const SessionMeta *m;
-        int status;
+        bool is_in;
+        int status = look_at_sample(c, &is_in);
+
+        if (status != STATUS_OK)
+                return skip(c, status, "failed",
+                            "it could not be told whether this host is in the sample");
+        if (!is_in)
+                return skip(c, STATUS_OK, "skipped", "this host is not in the sample today");
 
         if (c->o->schedule.max_per_day > 0 &&
             capture_log_count(&c->log, c->at_ns - MIN(c->at_ns, DAY_NS)) >=

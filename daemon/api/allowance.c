@@ -56,6 +56,7 @@ static const struct {
         { "max_captures", VIEW },
         { "max_captures_a_day", VIEW },
         { "min_gap_ns", VIEW },
+        { "sample_ppm", VIEW },
         { "depth", ALLOWANCE_DEPTH | VIEW },
         { "duration_ns", ALLOWANCE_DURATION },
         { "max_bytes", ALLOWANCE_SIZE },

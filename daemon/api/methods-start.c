@@ -13,6 +13,7 @@
 #include "daemon/process/background.h"
 #include "daemon/session/session-trigger.h"
 #include "daemon/tracefs/script.h"
+#include "store/sample.h"
 #include "store/profile.h"
 
 /* --- profiles --------------------------------------------------------------------------------- */
@@ -145,6 +146,14 @@ static int merge_spec(const Profile *p, json_t *given, json_t **ret, Refusal *re
         return 0;
 }
 
+/* One that is begun by hand on a host that is not in the sample stands for nobody else. */
+static void look_at_sample(Spec *spec) {
+        bool is_in = false;
+
+        if (spec->sample_ppm > 0 && (sample_has_us(&is_in, spec->sample_ppm) < 0 || !is_in))
+                spec->sample_ppm = 0;
+}
+
 /* What Start and DryRun are told; the name is borrowed from the parameters. */
 static int read_request(const Methods *m, const ServerCall *call, json_t *parameters,
                         SessionRequest *ret, Spec *ret_spec, Profile *ret_profile,
@@ -182,6 +191,8 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
                 return r;
         if (r > 0)
                 return refuse_spec(spec, field, refusal);
+        if (r == 0)
+                look_at_sample(ret_spec);
         if (r == 0 && !server_call_may_all(call))
                 r = allowance_ask(&asked, json_object_get(parameters, "spec"), ret_profile->name,
                                   refusal);
@@ -276,6 +287,8 @@ static int dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void 
                 r = sessions_prepare(m->sessions, &meta, &request, refusal);
         if (r == 0)
                 r = session_triggers_admit(&meta->spec, refusal);
+        if (r == 0)
+                r = session_triggers_admit_moments(&meta->spec, refusal);
         if (r == 0)
                 r = controller_rehearse(m->controller, &plan, &n_arm, meta, request.force, refusal);
         if (r != 0)

@@ -213,7 +213,9 @@ static int session_open_cpus(Session *s, Refusal *refusal) {
 }
 
 static int session_make_triggers(Session *s, Refusal *refusal) {
-        return session_triggers_new(&s->triggers, s->meta, refusal);
+        int r = session_triggers_admit_moments(&s->meta->spec, refusal);
+
+        return r != 0 ? r : session_triggers_new(&s->triggers, s->meta, refusal);
 }
 
 static int session_begin(Session *s, Refusal *refusal) {

@@ -427,7 +427,7 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata) {
         Rule *r = userdata;
 
         r->timer = sd_event_source_disable_unref(r->timer);
-        if (r->trigger.kind == TRIGGER_AT)
+        if (r->trigger.kind == TRIGGER_AT && !r->trigger.is_moment)
                 (void) set_timer(r);
         fire(r, 1);
         return 0;
@@ -437,11 +437,15 @@ static int set_timer(Rule *r) {
         sd_event *event = r->all->config.event;
         uint64_t at_us;
 
-        if (r->trigger.kind == TRIGGER_AT)
+        if (r->trigger.kind == TRIGGER_AT && !r->trigger.is_moment)
                 return sd_event_add_time(event, &r->timer, CLOCK_REALTIME,
                                          next_time_of_day_us(r->trigger.value), 1000, on_time, r);
         if (rule_count(r)->fired + rule_count(r)->suppressed > 0)
                 return 0; /* it was before this daemon */
+        /* One that came while there was no daemon is made up for; systemd rounds the rest. */
+        if (r->trigger.is_moment)
+                return sd_event_add_time(event, &r->timer, CLOCK_REALTIME,
+                                         r->trigger.value / NSEC_PER_USEC, 1, on_time, r);
         at_us = r->all->config.meta->armed.boottime_ns / NSEC_PER_USEC +
                 MIN(r->trigger.value / NSEC_PER_USEC, UINT64_MAX / 4);
         return sd_event_add_time(event, &r->timer, CLOCK_BOOTTIME, at_us, 1000, on_time, r);
@@ -504,6 +508,26 @@ int session_triggers_admit(const Spec *spec, Refusal *refusal) {
                         return refuse(refusal,
                                       "a snapshot keeps what a ring has, and this is none: add "
                                       "--in-kernel (or --ring), or let the trigger start");
+        }
+        return 0;
+}
+
+int session_triggers_admit_moments(const Spec *spec, Refusal *refusal) {
+        uint64_t now = now_ns(CLOCK_REALTIME);
+
+        for (size_t i = 0; i < spec->triggers.n; i++) {
+                _cleanup_trigger_ Trigger trigger = {};
+                char why[TRIGGER_WHY_MAX], text[UNIT_TEXT_MAX];
+
+                if (trigger_parse(&trigger, spec->triggers.items[i], why) != 0 ||
+                    !trigger.is_moment || trigger.value > now)
+                        continue;
+                (void) snprintf(why, sizeof(why),
+                                "%s was %s ago by this host's clock: name a later moment, or set "
+                                "the clock",
+                                trigger_rule_on(spec->triggers.items[i]),
+                                format_duration(text, now - trigger.value));
+                return refuse(refusal, why);
         }
         return 0;
 }

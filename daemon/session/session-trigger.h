@@ -28,6 +28,8 @@
 
 /* Whether the rules of @spec make sense.  0, REFUSED, -errno. */
 int session_triggers_admit(const Spec *spec, Refusal *refusal);
+/* Whether the moments that it waits for are to come: asked when it is begun, and never again. */
+int session_triggers_admit_moments(const Spec *spec, Refusal *refusal);
 
 typedef struct SessionTriggers SessionTriggers;
 

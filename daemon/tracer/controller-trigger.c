@@ -192,6 +192,19 @@ bool controller_waits_for_start(const Spec *spec) {
         return false;
 }
 
+/* Whether it begins at a moment, which is near, and exact: what it records is hooked before. */
+static bool waits_for_moment(const Spec *spec) {
+        for (size_t i = 0; i < spec->triggers.n; i++) {
+                _cleanup_trigger_ Trigger t = {};
+                char why[TRIGGER_WHY_MAX];
+
+                if (trigger_parse(&t, spec->triggers.items[i], why) == 0 && t.does[TRIGGER_START] &&
+                    t.is_moment)
+                        return true;
+        }
+        return false;
+}
+
 /* The kernel looks through all its functions for each name, and finds a number at once. */
 static int hook_roots(const Functions *f, const Strv *roots, Hooks *hooks) {
         int r = strv_copy(&hooks->names, roots);
@@ -201,7 +214,8 @@ static int hook_roots(const Functions *f, const Strv *roots, Hooks *hooks) {
 
 int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots,
                       const Hooks *lean, Hooks *ret, bool *ret_waits) {
-        *ret_waits = lean->names.n == 0 && controller_waits_for_start(&m->spec);
+        *ret_waits = lean->names.n == 0 && controller_waits_for_start(&m->spec) &&
+                     !waits_for_moment(&m->spec);
         return *ret_waits ? hook_roots(f, roots, ret) : 0;
 }
 

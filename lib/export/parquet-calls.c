@@ -28,6 +28,7 @@
 #include "export/spill.h"
 #include "export/tsv.h"
 #include "store/meta.h"
+#include "store/sample.h"
 
 /* What rows become; a Parquet is that of its own new(). */
 typedef struct Form {
@@ -398,7 +399,7 @@ static int write_row(State *st, Parquet *p, const Tree *t, size_t i, const Call 
                 parquet_set(p, RETVAL, row->retval);
         set_text(p, ARGS, row->args);
         set_text(p, TRACE_ID, trace_id);
-        parquet_set_double(p, WEIGHT, 1);
+        parquet_set_double(p, WEIGHT, m ? sample_weight(m->spec.sample_ppm) : 1);
         return st->form->end_row(p);
 }
 

@@ -40,6 +40,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/page.c \
 	%D%/page.h \
 	%D%/profile.c \
+	%D%/sample.c \
+	%D%/sample.h \
 	%D%/profile.h \
 	%D%/removed.c \
 	%D%/removed.h \

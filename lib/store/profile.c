@@ -78,6 +78,7 @@ static const struct {
         { "MaxCaptures", "max_captures", VALUE_NUMBER },
         { "MaxCapturesADay", "max_captures_a_day", VALUE_NUMBER },
         { "MinGap", "min_gap_ns", VALUE_DURATION },
+        { "Sample", "sample_ppm", VALUE_PERCENT },
         { "OnFull", "on_full", VALUE_WORD },
         { "Lean", "lean", VALUE_WORD },
         { "Budget", "budget_ppm", VALUE_PERCENT },

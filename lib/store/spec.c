@@ -13,6 +13,7 @@
 #include "store/captures.h"
 #include "store/event-choice.h"
 #include "store/json-field.h"
+#include "store/sample.h"
 #include "store/spec.h"
 #include "store/trigger.h"
 
@@ -116,6 +117,7 @@ static const JsonField fields[] = {
         NUMBER(max_captures, 0, INT64_MAX, 0),
         NUMBER(max_captures_a_day, 0, CAPTURES_MAX_A_DAY, SPEC_DEFAULT_CAPTURES_A_DAY),
         NUMBER(min_gap_ns, 0, INT64_MAX, SPEC_DEFAULT_GAP_NS),
+        NUMBER(sample_ppm, 0, SAMPLE_ALL_PPM, 0),
 };
 
 static const JsonTable table = JSON_TABLE(Spec, fields);

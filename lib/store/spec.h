@@ -84,6 +84,8 @@ typedef struct Spec {
         bool black_box; /* in the buffer that survives a reboot (daemon/instances/black-box.h); in_kernel, too */
         uint64_t max_captures, max_captures_a_day; /* by triggers; 0: no limit */
         uint64_t min_gap_ns;                       /* between two of them */
+        uint64_t
+                sample_ppm; /* share of the hosts that record it [millionths]; 0: it is no sample */
 } Spec;
 
 #define SPEC_DEFAULT_BUDGET_PPM 20000

@@ -6,6 +6,7 @@
  * expressly allowed gets through.
  */
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -139,11 +140,54 @@ static bool read_two(const char **s, unsigned n, unsigned *ret) {
         return *ret < n;
 }
 
-static int read_hour(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
+int trigger_read_moment(const char *text, uint64_t *ret) {
+        uint64_t seconds = 0, fraction = 0;
+        unsigned n_digits = 0;
+        const char *p = text;
+
+        if (*p++ != '@' || *p < '0' || *p > '9')
+                return -EINVAL;
+        for (; *p >= '0' && *p <= '9'; p++) {
+                seconds = seconds * 10 + (unsigned) (*p - '0');
+                if (seconds > (uint64_t) INT64_MAX / NSEC_PER_SEC - 1)
+                        return -EINVAL;
+        }
+        if (*p == '.' && p[1] == 0)
+                return -EINVAL;
+        if (*p == '.')
+                for (p++; *p >= '0' && *p <= '9'; p++)
+                        if (n_digits < 9) {
+                                fraction = fraction * 10 + (unsigned) (*p - '0');
+                                n_digits++;
+                        }
+        if (*p != 0)
+                return -EINVAL;
+        for (; n_digits < 9; n_digits++)
+                fraction *= 10;
+        *ret = seconds * NSEC_PER_SEC + fraction;
+        return 0;
+}
+
+char *trigger_write_moment(char text[static TRIGGER_MOMENT_MAX], uint64_t moment_ns) {
+        (void) snprintf(text, TRIGGER_MOMENT_MAX, "@%" PRIu64 ".%09" PRIu64,
+                        (uint64_t) (moment_ns / NSEC_PER_SEC),
+                        (uint64_t) (moment_ns % NSEC_PER_SEC));
+        return text;
+}
+
+static int read_at(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
         unsigned hour = 0, minute = 0, second = 0;
         const char *p = rest ?: "";
         bool good;
 
+        if (*p == '@') {
+                t->is_moment = true;
+                if (trigger_read_moment(p, &t->value) < 0)
+                        return wrong_word(
+                                why, rest,
+                                "is not a moment like @1767225600.5, in seconds since 1970");
+                return 0;
+        }
         good = read_two(&p, 24, &hour) && *p == ':';
         if (good) {
                 p++;
@@ -170,7 +214,7 @@ static const struct {
         [TRIGGER_RETURN] = { "return", read_return },
         [TRIGGER_SLOWER] = { "slower", read_duration },
         [TRIGGER_COUNT] = { "count", read_count },
-        [TRIGGER_AT] = { "at", read_hour },
+        [TRIGGER_AT] = { "at", read_at },
         [TRIGGER_IN] = { "in", read_duration },
 };
 

@@ -21,6 +21,7 @@
  *      slower:TIME          a root took TIME or longer
  *      count:N              the roots were called N times, all together, since it waits
  *      at:HH:MM[:SS]        a time of the day, local
+ *      at:@SECONDS[.FRACTION]  a moment, which comes once: seconds since 1970, UTC
  *      in:TIME              that long after it was armed
  */
 
@@ -60,7 +61,8 @@ typedef struct Trigger {
         char *system;   /* of an event */
         char *name;     /* of a function or an event */
         char *filter;   /* NULL: none */
-        uint64_t value; /* slower, in: ns; count: calls; at: seconds since midnight */
+        uint64_t value; /* slower, in: ns; count: calls; at: seconds since midnight ... */
+        bool is_moment; /* ... or, if that is set, ns since 1970 */
 } Trigger;
 
 /*
@@ -80,5 +82,14 @@ void trigger_done(Trigger *t);
 const char *trigger_rule_on(const char *rule);
 /* How many bytes in front of it say what it does. */
 int trigger_rule_n_do(const char *rule);
+/*
+ * trigger_read_moment() - "@SECONDS[.FRACTION]" since 1970, UTC, of which nine digits count
+ * @ret: [ns]
+ *
+ * 0 or -EINVAL.  trigger_write_moment() writes what it reads; returns @text.
+ */
+#define TRIGGER_MOMENT_MAX 32
+int trigger_read_moment(const char *text, uint64_t *ret);
+char *trigger_write_moment(char text[static TRIGGER_MOMENT_MAX], uint64_t moment_ns);
 /* Whether some recording begins with it: start or snapshot. */
 bool trigger_is_capture(const Trigger *t);

@@ -98,15 +98,20 @@ is_as_before 'the kernel is as it was'
 
 # --- once ---------------------------------------------------------------------------------------
 
-exits 'start --in makes a timer' 0 ftracectl start -n soon --in=2s --duration=1s --flat ksys_write
+at=$(($(date +%s) + 3))
+exits 'a start that is near is armed' 0 ftracectl start -n soon --at=@$at --duration=1s ksys_write
+is 'and says its name' "$(<"$out")" soon
+exits 'one that is far makes a timer' 0 ftracectl start -n never --at='*-01-01 00:00' --duration=1s --flat ksys_write
 says 'and says its name' '^ftraced-start-[0-9a-f]{4}\.timer$' "$out"
-exits 'start --at makes one' 0 ftracectl start -n never --at='*-01-01 00:00' --duration=1s --flat ksys_write
 timer=$(<"$out")
 ok 'systemctl lists it' systemctl is-active "$timer"
 soon() {
         ftracectl list --json | jq -e '.[] | select(.name == "soon" and .state == "sealed")'
 }
 ok 'the first has recorded' wait_until 60 soon
+late_ms=$(ftracectl show soon --json | jq "(.start.realtime_ns / 1e6 - $at * 1000) | floor")
+note "it began $late_ms ms after that moment"
+ok 'it began at that moment' test "$late_ms" -ge 0 -a "$late_ms" -le 50
 ok 'the second is taken back' systemctl stop "$timer"
 is 'no unit failed' "$(systemctl list-units --failed --no-legend --plain 'ftraced*' | grep -v 'ftraced-capture@long')" ''
 journalctl -u 'ftraced-capture@*' -o cat >"$work/journal" 2>/dev/null

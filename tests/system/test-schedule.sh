@@ -91,6 +91,21 @@ ftracectl pin --quiet s-4
 exits 'one more' 0 capture --keep=1 udp_sendmsg
 is 'a pinned one stays' "$(kept)" 's-2 s-4 s-6'
 
+printf '[Profile]\nFunctions=udp_sendmsg\nDuration=50ms\nSample=0.0001%%\n' >"$root/usr/local/lib/ftraced/profiles.d/rare.conf"
+printf '[Profile]\nFunctions=udp_sendmsg\nDuration=50ms\nSample=100%%\n' >"$root/usr/local/lib/ftraced/profiles.d/each.conf"
+if [[ -r /etc/machine-id && -s /etc/machine-id ]]; then
+        # One host in a million may fail here, for a day.
+        exits 'a host that is not in the sample succeeds' 0 ftracectl schedule capture rare --profile=rare --config-root="$root"
+        says 'and says so' 'not among the 0.0001% that record today'
+        is 'the log has it' "$(captures rare '.captures[0] | [.result, .reason] | join(" ")')" 'skipped this host is not in the sample today'
+        exits 'one that is in it records' 0 ftracectl schedule capture each --profile=each --config-root="$root"
+        is 'and says what share it is of' "$(ftracectl show each-1 --json | jq .spec.sample_ppm)" 1000000
+        exits 'by hand it stands for itself' 0 ftracectl start -n alone --profile=rare --duration=50ms
+        is 'and for nobody else' "$(ftracectl show alone --json | jq '.spec.sample_ppm // 0')" 0
+        ok 'it ends' wait_until 20 not ftracectl stop alone
+        ok 'and goes' ftracectl remove alone each-1
+fi
+
 exits 'somebody else records' 0 ftracectl start -n holder udp_recvmsg
 exits 'a capture is skipped' 5 capture udp_sendmsg
 is 'which the log has' "$(captures s '.captures[-1] | .result + ": " + .reason')" 'skipped: another one held the tracer'

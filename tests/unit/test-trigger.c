@@ -27,6 +27,8 @@ START_TEST(every_kind_of_trigger_is_read)
                         { "start count:100", TRIGGER_COUNT, 100 },
                         { "start at:02:30", TRIGGER_AT, 9000 },
                         { "start at:23:59:59", TRIGGER_AT, 86399 },
+                        { "start at:@1767225600.5", TRIGGER_AT, UINT64_C(1767225600500000000) },
+                        { "start at:@0", TRIGGER_AT, 0 },
                         { "start in:10min", TRIGGER_IN, 600 * NSEC_PER_SEC },
                 };
 
@@ -98,6 +100,11 @@ START_TEST(what_is_wrong_is_quoted)
                         { "start at:24:00", "\"24:00\" is not a time of the day" },
                         { "start at:2:30", "\"2:30\"" },
                         { "start at:02:30:60", "\"02:30:60\"" },
+                        { "start at:@", "\"@\" is not a moment" },
+                        { "start at:@1.", "\"@1.\" is not a moment" },
+                        { "start at:@-1", "is not a moment" },
+                        { "start at:@1x", "is not a moment" },
+                        { "start at:@99999999999", "is not a moment" },
                         { "start in:", "\"\" is not a time" },
                 };
 
@@ -112,6 +119,24 @@ START_TEST(what_is_wrong_is_quoted)
         }
 END_TEST
 
+START_TEST(a_moment_is_read_as_it_was_written)
+        {
+                static const uint64_t moments[] = { 0, 1, 999999999,
+                                                    UINT64_C(1767225600000000001) };
+                char text[TRIGGER_MOMENT_MAX];
+                uint64_t read;
+
+                for (size_t i = 0; i < ELEMENTSOF(moments); i++) {
+                        ck_assert_int_eq(
+                                trigger_read_moment(trigger_write_moment(text, moments[i]), &read),
+                                0);
+                        ck_assert_uint_eq(read, moments[i]);
+                }
+                ck_assert_int_eq(trigger_read_moment("@1.0000000019", &read), 0);
+                ck_assert_uint_eq(read, NSEC_PER_SEC + 1);
+        }
+END_TEST
+
 START_TEST(a_rule_shows_its_two_sides)
         {
                 ck_assert_str_eq(trigger_rule_on("start,stop event:a:b:x == 1"),
@@ -122,4 +147,5 @@ END_TEST
 
 UNIT_MAIN("trigger", every_kind_of_trigger_is_read,
           an_event_keeps_the_colons_and_spaces_of_its_filter, actions_have_their_own_delays,
-          a_stop_alone_is_no_capture, what_is_wrong_is_quoted, a_rule_shows_its_two_sides)
+          a_stop_alone_is_no_capture, what_is_wrong_is_quoted, a_moment_is_read_as_it_was_written,
+          a_rule_shows_its_two_sides)

@@ -4,16 +4,23 @@
  * Start returns as soon as the kernel records; the name on stdout is for the scripts that go on.
  * Arming is starting with rules: the daemon decides what happens when.
  *
- * Later (--at, --in) a timer of systemd's runs the same command with the options of now: a
- * transient one, which is gone after the next boot; a schedule (cli/schedule/schedule.h) is not.  A
- * calendar event may come again and again; what the timer gets is its next time only.
+ * Later (--at, --in), but soon, it is armed now, so that whatever could be refused is, and begins when
+ * a timer of the daemon's fires: within a millisecond or so, while arming takes a tenth of a second or more.
+ * What is hooked costs everybody meanwhile, so further ahead a timer of systemd's first runs the same command
+ * with the options of now: a transient one, which is gone after the next boot; a schedule
+ * (cli/schedule/schedule.h) is not.  One that waits for its turn (--wait) does not know when it begins.
+ * A calendar event may come again and again; what counts is its next time only.
  */
 
 #include <inttypes.h>
 #include <sys/random.h>
+#include <time.h>
 
+#include "base/name.h"
+#include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
+#include "cli/contact/fleet.h"
 #include "cli/options/verb.h"
 #include "cli/record/recording.h"
 #include "cli/schedule/schedule.h"
@@ -21,7 +28,11 @@
 #include "cli/schedule/units.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
+#include "cli/verbs/record/fleet-start.h"
 #include "store/trigger.h"
+
+#define SOON_NS (5 * 60 * NSEC_PER_SEC) /* it is armed now */
+#define AHEAD_NS (10 * NSEC_PER_SEC)    /* or so long before */
 
 /* @tell: to who sits at a terminal. */
 static int begin(const Options *o, void (*tell)(const Options *o, const SessionMeta *m)) {
@@ -48,13 +59,65 @@ static int begin(const Options *o, void (*tell)(const Options *o, const SessionM
 
 /* --- by a timer ------------------------------------------------------------------------------- */
 
-static int make_command(Strv *ret, const Options *o) {
+/* The next time that is meant; an exit status. */
+static int find_moment(uint64_t *ret_ns, const Options *o) {
+        _cleanup_free_ char *when = NULL;
+        struct tm tm = {};
+        const char *end;
+        int status;
+
+        if (o->schedule.at && o->schedule.in_ns > 0)
+                return failed(STATUS_USAGE, "--at and --in exclude each other.");
+        if (!o->schedule.at) {
+                *ret_ns = now_ns(CLOCK_REALTIME) + o->schedule.in_ns;
+                return STATUS_OK;
+        }
+        if (trigger_read_moment(o->schedule.at, ret_ns) >= 0)
+                return STATUS_OK;
+        status = schedule_check_calendar(&when, o->schedule.at, "--at");
+        if (status != STATUS_OK)
+                return status;
+        end = strptime(when, "%Y-%m-%d %H:%M:%S", &tm);
+        if (!end || !streq(end, " UTC"))
+                return failed(STATUS_FAILED, "--at: systemd-analyze says \"%s\", which is no time.",
+                              NAME_QUOTED(when));
+        *ret_ns = (uint64_t) timegm(&tm) * NSEC_PER_SEC;
+        return STATUS_OK;
+}
+
+static void tell_soon(const Options *o, const SessionMeta *m) {
+        talk(o, "Armed %s in %s; it begins by itself; take it back with: ftracectl stop %s",
+             SUMMARY_ROOTS(m, 80), FORMAT_DURATION(m->arm_ns), m->name);
+}
+
+static int start_soon(const Options *o, uint64_t moment_ns) {
+        char moment[TRIGGER_MOMENT_MAX];
+        _cleanup_strv_ Strv rules = {};
+        Options armed = *o;
+        int status;
+
+        if (strv_addf(&rules, "start at:%s", trigger_write_moment(moment, moment_ns)) < 0)
+                return failed(STATUS_FAILED, "Failed to describe the recording: out of memory");
+        armed.spec.triggers = rules; /* borrowed */
+        status = capture_check(o, &o->words);
+        return status == STATUS_OK ? begin(&armed, tell_soon) : status;
+}
+
+static bool is_queued(const Options *o) {
+        return o->wait_ns > 0;
+}
+
+/* @moment_ns: when it begins; 0: when it is run. */
+static int make_command(Strv *ret, const Options *o, uint64_t moment_ns) {
+        char moment[TRIGGER_MOMENT_MAX];
         int r = units_add_self(ret) ?: strv_add(ret, "start");
 
         if (r >= 0 && o->socket)
                 r = strv_addf(ret, "--socket=%s", o->socket);
         if (r >= 0)
                 r = options_said(ret, o, OPTIONS_RECORD | OPTIONS_IN_KERNEL, 0);
+        if (r >= 0 && moment_ns > 0)
+                r = strv_addf(ret, "--at=%s", trigger_write_moment(moment, moment_ns));
         if (r >= 0 && o->words.n > 0)
                 r = strv_add(ret, "--");
         for (size_t i = 0; r >= 0 && i < o->words.n; i++)
@@ -67,31 +130,34 @@ static int print_timer(const Options *o, const char *unit, const char *when) {
 
         talk(o,
              "It begins %s%s, unless the host boots before; take it back with: systemctl stop %s.",
-             when ? "at " : "in ", when ?: FORMAT_DURATION(o->schedule.in_ns), unit);
+             "at ", when, unit);
         if (o->json != JSON_OFF)
                 return stdout_json(o, json_pack("{s:s, s:s*}", "timer", unit, "at", when));
         buf_printf(&out, "%s\n", unit);
         return stdout_end(&out);
 }
 
-static int start_later(const Options *o) {
+static int start_far(const Options *o, uint64_t moment_ns) {
         _cleanup_(units_freep) Units *units = NULL;
         _cleanup_free_ char *when = NULL;
         _cleanup_strv_ Strv command = {};
         char name[64], unit[80];
+        uint64_t begin_ns = is_queued(o) ? moment_ns : moment_ns - AHEAD_NS;
+        time_t seconds = (time_t) (begin_ns / NSEC_PER_SEC);
         uint16_t number = 0;
+        struct tm tm;
         int r, status;
 
-        if (o->schedule.at && o->schedule.in_ns > 0)
-                return failed(STATUS_USAGE, "--at and --in exclude each other.");
+        (void) gmtime_r(&seconds, &tm);
+        if (asprintf(&when, "%04d-%02d-%02d %02d:%02d:%02d UTC", tm.tm_year + 1900, tm.tm_mon + 1,
+                     tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec) < 0)
+                return failed_errno(-ENOMEM, "Failed to write the time: %m");
         status = capture_check(o, &o->words);
-        if (status == STATUS_OK && o->schedule.at)
-                status = schedule_check_calendar(&when, o->schedule.at, "--at");
         if (status == STATUS_OK)
                 status = units_open(&units);
         if (status != STATUS_OK)
                 return status;
-        r = make_command(&command, o);
+        r = make_command(&command, o, is_queued(o) ? 0 : moment_ns);
         if (r < 0)
                 return failed_errno(r, "Failed to describe the command: %m");
         (void) getrandom(&number, sizeof(number), 0);
@@ -101,7 +167,6 @@ static int start_later(const Options *o) {
                 units, &(TransientTimer){ .name = name,
                                           .description = "Recording requested by ftracectl start",
                                           .calendar = when,
-                                          .delay_us = o->schedule.in_ns / NSEC_PER_USEC,
                                           .command = &command });
         return status == STATUS_OK ? print_timer(o, unit, when) : status;
 }
@@ -114,9 +179,26 @@ static void tell_started(const Options *o, const SessionMeta *m) {
 }
 
 int verb_start(const Options *o) {
-        bool is_later = o->schedule.at || o->schedule.in_ns > 0;
+        bool is_later = (o->schedule.at || o->schedule.in_ns > 0) && !o->dry_run;
+        uint64_t moment_ns = 0, now = now_ns(CLOCK_REALTIME);
+        int status = is_later ? find_moment(&moment_ns, o) : STATUS_OK;
+        bool is_soon = moment_ns < now + SOON_NS;
 
-        return is_later && !o->dry_run ? start_later(o) : begin(o, tell_started);
+        if (status != STATUS_OK)
+                return status;
+        if (o->hosts && (!is_later || o->relay))
+                return fleet_run(o);
+        if (o->hosts && !is_soon)
+                return failed(
+                        STATUS_USAGE,
+                        "--at: hosts that begin together wait armed, and that for %s at most; "
+                        "name an earlier time, or a timer for this command: systemd-run.",
+                        FORMAT_DURATION(SOON_NS));
+        if (o->hosts)
+                return fleet_start(o, moment_ns);
+        if (!is_later)
+                return begin(o, tell_started);
+        return is_soon && !is_queued(o) ? start_soon(o, moment_ns) : start_far(o, moment_ns);
 }
 
 static void tell_armed(const Options *o, const SessionMeta *m) {

@@ -185,6 +185,12 @@ int verb_fetch(const Options *o) {
                 status = source_open(&s, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
+        if (o->fetch.ended && session_state_is_live(s->meta->state))
+                return failed(
+                        STATUS_BUSY,
+                        "session \"%s\" has not ended: it is %s. Wait for it, or end it with: "
+                        "ftracectl stop %s",
+                        s->meta->name, session_state_name(s->meta->state), s->meta->name);
         f.begin_ns = f.shown_ns = now_ns(CLOCK_MONOTONIC);
         status =
                 streq(o->output, "-") ? fetch_to_stdout(&f, s, &spec) : fetch_to_file(&f, s, &spec);

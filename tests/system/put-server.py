@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""put-server.py DIR: takes PUTs on a port of the loopback, which it prints, into DIR.
+
+What DIR/mode says happens to the next one, which then is "good" again: "error" (500), "cut" (the connection
+ends in the middle of the body), "deaf" (it is kept, and the connection ends before the answer), "slow" (it
+reads nothing for a while).  DIR/log gets a line for each request.
+"""
+
+import http.server
+import pathlib
+import sys
+import time
+
+root = pathlib.Path(sys.argv[1])
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status):
+        with open(root / "log", "a") as log:
+            log.write(f"{status} {self.path}\n")
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+
+    def end(self, mode):
+        with open(root / "log", "a") as log:
+            log.write(f"{mode} {self.path}\n")
+        self.connection.close()
+        self.close_connection = True
+
+    def do_PUT(self):
+        mode_file = root / "mode"
+        mode = mode_file.read_text().strip() if mode_file.exists() else "good"
+        mode_file.write_text("good")
+        n = int(self.headers["Content-Length"])
+        name = root / self.path.strip("/").replace("/", "_")
+        if self.headers.get("Authorization") != "Bearer secret.1":
+            self.rfile.read(n)
+            return self.answer(401)
+        if mode == "cut":
+            self.rfile.read(n // 2)
+            return self.end(mode)
+        if mode == "slow":
+            time.sleep(6)
+            return self.end(mode)
+        began = time.monotonic()
+        body = self.rfile.read(n)
+        with open(root / "times", "a") as times:
+            times.write(f"{n} {time.monotonic() - began:.3f}\n")
+        if mode == "error":
+            return self.answer(500)
+        if name.exists() and self.headers.get("If-None-Match") == "*":
+            return self.answer(412)
+        name.write_bytes(body)
+        if mode == "deaf":
+            return self.end(mode)
+        self.answer(201)
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()

@@ -1,0 +1,168 @@
+#!/bin/bash
+# Touches: fake tracefs, a store and a daemon for each of three hosts, all of its own; a program that stands for ssh.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Many hosts: begun at one moment, by way of others, and collected.
+. "$(dirname "$0")/../functions.sh"
+requires jq python3
+
+mkdir "$work/bin" "$work/hosts.d"
+ln -s "$(cd "$top_builddir" && pwd)/ftracectl" "$work/bin/ftracectl"
+# Each host has a daemon; a gateway has none, and comes to all of them.
+cat >"$work/bin/ssh" <<'END'
+#!/bin/bash
+while [[ $1 == -* ]]; do
+        [[ $1 == -- ]] && { shift; break; }
+        shift
+done
+host=$1
+shift
+echo "$host $*" >>"$SSH_LOG"
+[[ ! -e $HOSTS_DIR/$host.down ]] || { echo "ssh: connect to host $host: No route to host" >&2; exit 255; }
+if [[ -e $HOSTS_DIR/$host.hangs ]]; then exec sleep 60; fi
+if [[ -e $HOSTS_DIR/$host.cut && $* == *fetch* ]]; then
+        /bin/sh -c "FTRACED_SOCKET=$HOSTS_DIR/$host.socket $*" | head -c 3000
+        exit 255
+fi
+case $host in
+liar) cat >/dev/null; printf '{"host":"one","status":0,"out":99999999999,"err":0,"file":-1}\n'; exit ;;
+gate*) unset FTRACED_SOCKET ;;
+*) export FTRACED_SOCKET=$HOSTS_DIR/$host.socket ;;
+esac
+exec /bin/sh -c "$*"
+END
+chmod +x "$work/bin/ssh"
+export PATH=$work/bin:$PATH SSH_LOG=$work/ssh.log HOSTS_DIR=$work/hosts.d
+unset FTRACED_SSH SYSTEMD_SSH
+for host in one two three; do
+        bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs-$host" 1
+        RUNTIME_DIRECTORY=$work/run-$host "$top_builddir/ftraced" --socket "$HOSTS_DIR/$host.socket" \
+                --store "$work/store-$host" --tracefs "$work/tracefs-$host" 2>"$work/$host.log" &
+        cleanup_fn kill $!
+        ok "the daemon of $host starts" wait_until 20 test -S "$HOSTS_DIR/$host.socket"
+done
+unset FTRACED_SOCKET
+printf 'one\ntwo\nthree\n' >"$work/hosts"
+states() { # NAME: of it on all hosts
+        local host
+
+        for host in one two three; do
+                ftracectl --socket "$HOSTS_DIR/$host.socket" list --json |
+                        jq -r --arg name "$1" 'map(select(.name == $name))[0].state // "none"'
+        done | paste -sd' '
+}
+sessions() {
+        local host
+
+        for host in one two three; do
+                ftracectl --socket "$HOSTS_DIR/$host.socket" list --json | jq -r '.[].name'
+        done | paste -sd' '
+}
+begun() { # NAME: how long after $at the first began, and the last [ms]
+        local host
+
+        for host in one two three; do
+                ftracectl --socket "$HOSTS_DIR/$host.socket" show "$1" --json | jq .start.realtime_ns
+        done | python3 -c 'import sys; t = [int(x) for x in sys.stdin]; at = float(sys.argv[1]) * 1e9
+print(f"{(min(t) - at) / 1e6:.1f} {(max(t) - at) / 1e6:.1f}")' "$at"
+}
+
+# --- one moment ---------------------------------------------------------------------------------
+
+at=$(($(date +%s) + 6))
+exits 'a start at a moment is accepted by all' 0 ftracectl start --hosts "$work/hosts" --at=@$at.25 -n first --duration=400ms udp_sendmsg
+is 'in a line each' "$(sort "$out" | paste -sd' ')" 'one: first three: first two: first'
+says 'with how to go on' 'ftracectl collect --hosts='
+at=$at.25
+is 'none has begun before' "$(states first)" 'armed armed armed'
+recorded() {
+        [[ $(states first) == 'sealed sealed sealed' ]]
+}
+ok 'all record, and end' wait_until 60 recorded
+note "began so many ms after it, the first and the last: $(begun first)"
+# A machine that is busy wakes nobody in time; the figure above is the one that counts.
+ok 'they began at that moment' python3 -c 'import sys; a, b = map(float, sys.argv[1].split()); sys.exit(not -1 <= a <= b <= 1000)' "$(begun first)"
+exits 'a moment that has passed is refused' 2 ftracectl --socket "$HOSTS_DIR/one.socket" start --at=@1000000000 --duration=1s udp_sendmsg
+says 'by whose clock' "by this host's clock"
+exits 'one that is too near has no time for two phases' 2 ftracectl start --hosts "$work/hosts" --in=1s --duration=1s udp_sendmsg
+exits 'one that is far keeps nobody armed' 2 ftracectl start --hosts "$work/hosts" --in=1h --duration=1s udp_sendmsg
+exits 'an end is wanted' 2 ftracectl start --hosts "$work/hosts" --in=9s udp_sendmsg
+is 'nothing is left of what was refused' "$(sessions)" 'first first first'
+
+# --- one that refuses ---------------------------------------------------------------------------
+
+exits 'two has that name' 0 ftracectl -H two start -n taken --duration=1h udp_recvmsg
+exits 'one host that refuses fails the whole' 5 ftracectl start --hosts "$work/hosts" --in=20s -n taken --duration=1s udp_sendmsg
+says 'in its line' '^two: .*taken' "$out"
+says 'and nobody begins' 'None begins: 2 accepted it and took it back'
+is 'so that only its own is there' "$(states taken)" 'none recording none'
+exits 'unless some are enough' 6 ftracectl start --hosts "$work/hosts" --in=6s --partial -n taken --duration=200ms udp_sendmsg
+is 'then the others wait' "$(states taken)" 'armed recording armed'
+ok 'the other one ends' ftracectl -H two stop taken
+touch "$HOSTS_DIR/three.down"
+exits 'one that is not reached is one that refuses' 1 ftracectl start --hosts "$work/hosts" --in=20s --duration=1s -n unreached udp_sendmsg
+rm "$HOSTS_DIR/three.down"
+is 'it is taken back' "$(states unreached)" 'none none none'
+touch "$HOSTS_DIR/three.hangs"
+exits 'one that does not answer holds up nobody' 1 timeout 30 ftracectl start --hosts "$work/hosts" --in=4s --duration=1s -n hung udp_sendmsg
+says 'and is late' '^three: it had not answered' "$out"
+says 'so that nobody knows what it does' 'three may begin all the same'
+rm "$HOSTS_DIR/three.hangs"
+is 'the others took it back' "$(states hung)" 'none none none'
+
+# --- by way of others ---------------------------------------------------------------------------
+
+: >"$SSH_LOG"
+exits 'gateways ask the hosts' 0 ftracectl status --hosts "$work/hosts" --via=gate-1,gate-2
+is 'all of them answer' "$(cut -d: -f1 "$out" | sort | paste -sd' ')" 'one three two'
+is 'by two connections from here, and one to each host' "$(cut -d' ' -f1 "$SSH_LOG" | sort | paste -sd' ')" 'gate-1 gate-2 one three two'
+touch "$HOSTS_DIR/gate-2.down"
+exits 'one gateway that is not reached' 1 ftracectl status --hosts "$work/hosts" --via=gate-1,gate-2
+says 'takes its part with it' '^two: no answer by way of gate-2: .*No route' "$out"
+is 'and no more' "$(grep -vc 'no answer' "$out")" 2
+rm "$HOSTS_DIR/gate-2.down"
+exits 'what a gateway sends is checked' 1 ftracectl status --hosts "$work/hosts" --via=liar
+is 'of all its hosts' "$(grep -c 'by way of liar: what it sends is not valid' "$out")" 3
+exits 'as JSON' 0 ftracectl status --json --hosts "$work/hosts" --via=gate-1
+conforms 'of its type' '[]Answered'
+exits 'a gateway is a host' 2 ftracectl status --hosts "$work/hosts" --via=-oProxyCommand=x
+exits 'two phases by way of gateways' 0 ftracectl start --hosts "$work/hosts" --via=gate-1,gate-2 --in=6s -n second --duration=200ms udp_sendmsg
+is 'are two phases' "$(states second)" 'armed armed armed'
+
+# --- collecting ---------------------------------------------------------------------------------
+
+mkdir "$work/all"
+exits 'what has not ended is not collected' 6 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all"
+says 'and why' '^one: none: .*has not ended' "$out"
+second_ended() {
+        [[ $(states second) == 'sealed sealed sealed' ]]
+}
+ok 'it ends' wait_until 60 second_ended
+touch "$HOSTS_DIR/three.down" "$HOSTS_DIR/two.cut"
+exits 'two hosts are missing' 6 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all"
+says 'with why' '^three: none: .*No route' "$out"
+says 'and what is there' '^one: .*/all/one-second.dat' "$out"
+is 'what was cut off is not there' "$(cd "$work/all" && echo *)" 'one-second.dat second.collected'
+rm "$HOSTS_DIR"/{three.down,two.cut}
+: >"$SSH_LOG"
+exits 'the rest is collected by way of a gateway' 0 ftracectl collect --hosts "$work/hosts" --via=gate-1 -n second -o "$work/all" --json
+conforms 'of its type' '[]Collected'
+is 'telling what was here before' "$(jq -c 'map([.host, .was_here, .status]) | sort' "$out")" '[["one",true,0],["three",false,0],["two",false,0]]'
+is 'and only that' "$(cut -d' ' -f1 "$SSH_LOG" | sort | paste -sd' ')" 'gate-1 three two'
+exits 'which is a recording' 0 ftracectl check "$work/all/three-second.dat"
+ok 'the same as is fetched by one' ftracectl -H three fetch second -o "$work/three.dat"
+ok 'byte by byte' cmp "$work/three.dat" "$work/all/three-second.dat"
+: >"$SSH_LOG"
+exits 'once more' 0 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all"
+is 'nobody is asked' "$(<"$SSH_LOG")" ''
+truncate -s 100 "$work/all/two-second.dat"
+printf '{"host":"one","by' >>"$work/all/second.collected"
+exits 'a file that was cut off is fetched again' 0 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all"
+is 'alone, whatever the list ends in' "$(cut -d' ' -f1 "$SSH_LOG" | paste -sd' ')" two
+exits 'and the list is well' 0 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all" --json
+is 'with all of them' "$(jq -c 'map(.was_here) | unique' "$out")" '[true]'
+exits 'a recording that nobody has' 6 ftracectl collect --hosts "$work/hosts" -n none -o "$work/all"
+is 'is told of each' "$(grep -c ': none: ' "$out")" 3
+exits 'a name is wanted' 2 ftracectl collect --hosts "$work/hosts" -o "$work/all"
+exits 'a directory, too' 2 ftracectl collect --hosts "$work/hosts" -n second -o "$work/three.dat"
+done_testing
