@@ -54,18 +54,18 @@ static json_t *say_how(void) {
         (void) snprintf(text, sizeof(text),
                         "black box: this kernel can keep a trace over a crash, and was not booted "
                         "with memory for it");
-        (void) snprintf(
-                fix, sizeof(fix),
-                "add these words to the kernel's command line and reboot, which takes "
-                "%" PRIu64 " MiB of memory for good (%d for each of %ld CPUs):\n\n"
-                "      " WORDS "\n\n"
-                "    grub: in GRUB_CMDLINE_LINUX of /etc/default/grub, then update-grub "
-                "(elsewhere grub2-mkconfig -o /boot/grub2/grub.cfg)\n"
-                "    systemd-boot: in /etc/kernel/cmdline, then kernel-install add-all; or "
-                "the options line of the entry in /boot/loader/entries\n"
-                "    With these words again after an upgrade; another size, or firmware that "
-                "clears memory, leaves nothing to rescue",
-                mib, CPU_MIB, sysconf(_SC_NPROCESSORS_CONF), mib);
+        (void) snprintf(fix, sizeof(fix),
+                        "add these words to the kernel's command line and reboot, which takes "
+                        "%" PRIu64 " MiB of memory for good (%d for each of %ld CPUs):\n\n"
+                        "      " WORDS "\n\n"
+                        "    grub: in GRUB_CMDLINE_LINUX of /etc/default/grub, then update-grub "
+                        "(elsewhere grub2-mkconfig -o /boot/grub2/grub.cfg)\n"
+                        "    systemd-boot: in /etc/kernel/cmdline, then kernel-install add-all; or "
+                        "the options line of the entry in /boot/loader/entries\n"
+                        "    Another size at the next boot, or firmware that clears memory, leaves "
+                        "nothing to rescue; so does KASLR where it loads the kernel over that "
+                        "memory, the likelier the less memory there is: nokaslr rules that out",
+                        mib, CPU_MIB, sysconf(_SC_NPROCESSORS_CONF), mib);
         return say("bad", text, fix);
 }
 
