@@ -80,7 +80,20 @@ static int look_for(const char *name) {
         return access(path, F_OK) >= 0;
 }
 
-static json_t *say_named(const char *name) {
+/* With less memory than this a kernel is loaded over what survives once in some hundred boots, or more often. */
+#define LITTLE_MEMORY_BYTES (UINT64_C(32) << 30)
+
+static bool kaslr_matters(const char *command_line) {
+        long n_pages = sysconf(_SC_PHYS_PAGES);
+
+        for (const char *s = command_line; *s; s = boot_instance_next_word(s))
+                if (startswith(s, "nokaslr") && strchr(" \t\n", s[strlen("nokaslr")]))
+                        return false;
+        return n_pages > 0 &&
+               (uint64_t) n_pages * (uint64_t) sysconf(_SC_PAGESIZE) < LITTLE_MEMORY_BYTES;
+}
+
+static json_t *say_named(const char *name, const char *command_line) {
         char text[256];
         int r = look_for(name);
 
@@ -97,7 +110,10 @@ static json_t *say_named(const char *name) {
         return r == 0 ? say("bad", text,
                             "dmesg | grep -i -e reserve_mem -e 'boot instance' says why: there is "
                             "not so much memory in one piece, or its name is another")
-                      : say("good", text, NULL);
+                      : say("good", text,
+                            kaslr_matters(command_line)
+                                    ? "nokaslr as well, or now and then a kernel is loaded over it"
+                                    : NULL);
 }
 
 json_t *black_box_check(void) {
@@ -121,7 +137,7 @@ json_t *black_box_check(void) {
                         continue;
                 (void) snprintf(name, sizeof(name), "%.*s", (int) n,
                                 s + strlen(BOOT_INSTANCE_WORD));
-                return say_named(name);
+                return say_named(name, line);
         }
         return say_how();
 }
