@@ -375,11 +375,12 @@ static int rescue_origin(Rescue *x) {
                 return rescue_pages(x);
         if (find_made(x, &made) >= 0)
                 return end_origin(x, made, "what survived in memory");
-        return lose_origin(x, x->has_box ? "nothing of it survived (power was lost, the firmware "
-                                           "cleared memory, or this kernel does not know the "
-                                           "other's layout)"
-                                         : "this kernel was booted without the memory in which it "
-                                           "was recorded");
+        return lose_origin(x, x->has_box
+                                      ? "nothing of it survived (power was lost, the firmware "
+                                        "cleared memory, this kernel was loaded over it (KASLR), "
+                                        "or does not know the other's layout)"
+                                      : "this kernel was booted without the memory in which it "
+                                        "was recorded");
 }
 
 int rescue_run(const RescueConfig *config) {

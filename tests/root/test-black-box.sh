@@ -24,7 +24,9 @@ emptied=
 [[ $boot == 1 ]] || emptied=$(grep -l '^entries: 0$' "$box"/per_cpu/cpu*/stats | sed 's,.*/\(cpu[0-9]*\)/.*,\1,' | xargs)
 [[ -z $emptied ]] || note "this kernel found nothing in the part of $emptied"
 
-# What the boots before have found out: n_tests, n_failed, way, dead, last.
+# Where that memory is.  A kernel that KASLR loads there has it elsewhere, and finds nothing, as does the next one.
+now_at=$(dmesg | sed -n 's/.*mapped boot instance boot_mapped at physical memory \(0x[0-9a-f]*\).*/\1/p')
+# What the boots before have found out: n_tests, n_failed, way, dead, last, at.
 [[ $boot == 1 ]] || . /mnt/disk/state
 
 last_marker() { # in memory, as the kernel prints it; nothing is taken away
@@ -47,7 +49,8 @@ go_down() { # WAY
         ok 'the workload runs' wait_until 60 has_markers 300
         last=$(last_marker)
         dead=$(</proc/sys/kernel/random/boot_id)
-        declare -p n_tests n_failed way dead last >/mnt/disk/state
+        at=$now_at
+        declare -p n_tests n_failed way dead last at >/mnt/disk/state
         sync /mnt/disk/state
         case $way in
         panic) echo c >/proc/sysrq-trigger ;;
@@ -101,6 +104,16 @@ check_rescued() {
         is_as_before 'the kernel is as a boot leaves it'
 }
 
+check_lost() {
+        note "the memory was at $at and is at $now_at"
+        is "it is another boot ($way)" "$([[ $dead != "$(</proc/sys/kernel/random/boot_id)" ]] && echo yes)" yes
+        is 'the one that recorded has failed' "$(session "box-$((boot - 1))" .state)" failed
+        exits 'it is shown' 0 ftracectl show "box-$((boot - 1))"
+        says 'with why there is nothing' 'nothing of it survived' "$out"
+        exits 'and nothing is made up' 3 ftracectl show "blackbox-$dead"
+        is_as_before 'the kernel is as a boot leaves it'
+}
+
 ok "the daemon starts (boot $boot)" start_ftraced
 if [[ $boot == 1 ]]; then
         exits 'doctor knows the black box' 0 ftracectl doctor --black-box
@@ -126,8 +139,10 @@ if [[ $boot == 1 ]]; then
         exits 'what is nobody'"'"'s is not erased' 5 ftracectl start --black-box --lean="$work/hooked" hrtimer_nanosleep
         says 'unless somebody says so' '--force'
         : >"$box/trace"
-else
+elif [[ $at == "$now_at" ]]; then
         check_rescued
+else
+        check_lost
 fi
 if ((boot <= ${#ways[@]})); then
         go_down "${ways[boot - 1]}"

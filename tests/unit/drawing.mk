@@ -17,3 +17,6 @@ unit_tests += %D%/test-dat-losses
 unit_tests += %D%/test-filtering
 %C%_test_filtering_CFLAGS = $(drawing_test_cflags)
 %C%_test_filtering_LDADD  = $(drawing_libs) $(CHECK_LIBS)
+unit_tests += %D%/test-last-words
+%C%_test_last_words_CFLAGS = $(drawing_test_cflags)
+%C%_test_last_words_LDADD  = $(drawing_libs) $(CHECK_LIBS)

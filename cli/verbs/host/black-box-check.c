@@ -54,18 +54,18 @@ static json_t *say_how(void) {
         (void) snprintf(text, sizeof(text),
                         "black box: this kernel can keep a trace over a crash, and was not booted "
                         "with memory for it");
-        (void) snprintf(
-                fix, sizeof(fix),
-                "add these words to the kernel's command line and reboot, which takes "
-                "%" PRIu64 " MiB of memory for good (%d for each of %ld CPUs):\n\n"
-                "      " WORDS "\n\n"
-                "    grub: in GRUB_CMDLINE_LINUX of /etc/default/grub, then update-grub "
-                "(elsewhere grub2-mkconfig -o /boot/grub2/grub.cfg)\n"
-                "    systemd-boot: in /etc/kernel/cmdline, then kernel-install add-all; or "
-                "the options line of the entry in /boot/loader/entries\n"
-                "    With these words again after an upgrade; another size, or firmware that "
-                "clears memory, leaves nothing to rescue",
-                mib, CPU_MIB, sysconf(_SC_NPROCESSORS_CONF), mib);
+        (void) snprintf(fix, sizeof(fix),
+                        "add these words to the kernel's command line and reboot, which takes "
+                        "%" PRIu64 " MiB of memory for good (%d for each of %ld CPUs):\n\n"
+                        "      " WORDS "\n\n"
+                        "    grub: in GRUB_CMDLINE_LINUX of /etc/default/grub, then update-grub "
+                        "(elsewhere grub2-mkconfig -o /boot/grub2/grub.cfg)\n"
+                        "    systemd-boot: in /etc/kernel/cmdline, then kernel-install add-all; or "
+                        "the options line of the entry in /boot/loader/entries\n"
+                        "    Another size at the next boot, or firmware that clears memory, leaves "
+                        "nothing to rescue; so does KASLR where it loads the kernel over that "
+                        "memory, the likelier the less memory there is: nokaslr rules that out",
+                        mib, CPU_MIB, sysconf(_SC_NPROCESSORS_CONF), mib);
         return say("bad", text, fix);
 }
 
@@ -80,7 +80,20 @@ static int look_for(const char *name) {
         return access(path, F_OK) >= 0;
 }
 
-static json_t *say_named(const char *name) {
+/* With less memory than this a kernel is loaded over what survives once in some hundred boots, or more often. */
+#define LITTLE_MEMORY_BYTES (UINT64_C(32) << 30)
+
+static bool kaslr_matters(const char *command_line) {
+        long n_pages = sysconf(_SC_PHYS_PAGES);
+
+        for (const char *s = command_line; *s; s = boot_instance_next_word(s))
+                if (startswith(s, "nokaslr") && strchr(" \t\n", s[strlen("nokaslr")]))
+                        return false;
+        return n_pages > 0 &&
+               (uint64_t) n_pages * (uint64_t) sysconf(_SC_PAGESIZE) < LITTLE_MEMORY_BYTES;
+}
+
+static json_t *say_named(const char *name, const char *command_line) {
         char text[256];
         int r = look_for(name);
 
@@ -97,7 +110,10 @@ static json_t *say_named(const char *name) {
         return r == 0 ? say("bad", text,
                             "dmesg | grep -i -e reserve_mem -e 'boot instance' says why: there is "
                             "not so much memory in one piece, or its name is another")
-                      : say("good", text, NULL);
+                      : say("good", text,
+                            kaslr_matters(command_line)
+                                    ? "nokaslr as well, or now and then a kernel is loaded over it"
+                                    : NULL);
 }
 
 json_t *black_box_check(void) {
@@ -121,7 +137,7 @@ json_t *black_box_check(void) {
                         continue;
                 (void) snprintf(name, sizeof(name), "%.*s", (int) n,
                                 s + strlen(BOOT_INSTANCE_WORD));
-                return say_named(name);
+                return say_named(name, line);
         }
         return say_how();
 }
