@@ -1,6 +1,5 @@
 #!/bin/bash
-# Touches: fake tracefs, a store and a daemon for each of three hosts, all of its own; a program that
-# stands for ssh.
+# Touches: fake tracefs, a store and a daemon for each of three hosts, and a program for ssh, all of its own.
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Many hosts: begun at one moment, by way of others, and collected.
