@@ -14,8 +14,9 @@ late_ms() { # NAME MOMENT
         ftracectl show "$1" --json | jq "(.start.realtime_ns / 1e6 - $2 * 1000) * 10 | round / 10"
 }
 worst=0
-for how in ksys_write '--flat ksys_write' '--lean=auto ksys_write' 'vfs_* --max-functions=500'; do
-        at=$(($(date +%s) + 20))
+for how in '--flat ksys_write' '--flat vfs_* --max-functions=500' '--lean=auto ksys_write' ksys_write; do
+        at=$(($(date +%s) + 15))
+        [[ $how == --flat* ]] || at=$((at + 30)) # everything hooked, where it is emulated
         name=at-$at
         # shellcheck disable=SC2086
         exits "$how: it is armed" 0 ftracectl start -n "$name" --at=@$at --duration=1s $how
@@ -27,10 +28,14 @@ for how in ksys_write '--flat ksys_write' '--lean=auto ksys_write' 'vfs_* --max-
         late=$(late_ms "$name" "$at")
         note "$how: $armed ms to arm; it began $late ms after the moment; $(ftracectl show "$name" --json | jq -c '[.warnings, (.gaps | length)]')"
         ok 'never before' test "${late%.*}" -ge 0
+        [[ $how == --flat* ]] || continue
         worst=$(printf '%s\n' "$worst" "$late" | sort -n | tail -n 1)
 done
-# An emulated CPU of a busy machine is given more time than the 50 ms that are promised.
-ok 'and soon after' test "${worst%.*}" -le 200
+# With everything hooked an emulated CPU of a busy machine takes longer; the notes above say how long.
+ok 'within 50 ms of it' test "${worst%.*}" -le 50
+exits 'a moment that passes while it is armed is refused' 2 ftracectl start -n late --at=@$(($(date +%s) + 1)).2 --duration=1s ksys_write
+says 'with the time' 'ago by this host'
+exits 'and nothing is left of it' 3 ftracectl show late
 ok 'the daemon ends in peace' stop_ftraced
 is_as_before 'the kernel is as it was'
 done_testing
