@@ -357,7 +357,7 @@ static int write_row(State *st, Parquet *p, const Tree *t, size_t i, const Call 
         if (row->has_retval)
                 parquet_set(p, RETVAL, row->retval);
         set_text(p, ARGS, row->args);
-        parquet_set_double(p, WEIGHT, sample_weight(m->spec.sample_ppm));
+        parquet_set_double(p, WEIGHT, sample_weight(m ? m->spec.sample_ppm : 0));
         return parquet_end_row(p);
 }
 
