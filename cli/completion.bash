@@ -87,6 +87,7 @@ __ftracectl_options() { # VERB
         keep) echo "-n --name= -o --output= $filter" ;;
         verify) echo '--deep --buffer= -j --json' ;;
         show) echo '--buffer= -j --json' ;;
+        remove) echo '--hosts= --via= --relay' ;;
         '' | status) echo '--hosts= --via= --relay -j --json' ;;
         list) echo '-n --newest= -j --json' ;;
         learn) echo '--root= --buffer= --nth-trace= --force --keep-going -j --json' ;;

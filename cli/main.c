@@ -164,7 +164,7 @@ static const Verb verbs[] = {
           "writes to standard output.\n",
           OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, MANY,
           verb_export },
-        { "remove", "SESSION...", "remove sessions and their data", NULL, 0, 1, MANY, verb_remove },
+        { "remove", "SESSION...", "remove sessions and their data", NULL, OPTIONS_FLEET, 1, MANY, verb_remove },
         { "pin", "SESSION...", "protect sessions from removal",
           "Neither \"remove\" nor lack of space removes a pinned session; \"list\" marks it with "
           "*.\n",

@@ -256,7 +256,10 @@ static int session_begin(Session *s, Refusal *refusal) {
         if (r < 0)
                 return refuse_kernel(s, refusal, r, what, object);
         r = session_begin_triggers(s, false);
-        return r < 0 ? refuse_kernel(s, refusal, r, "listening to", "its triggers") : 0;
+        if (r < 0)
+                return refuse_kernel(s, refusal, r, "listening to", "its triggers");
+        /* Arming may have taken longer than there was time: better none than one that is late. */
+        return session_triggers_admit_moments(&s->meta->spec, refusal);
 }
 
 /* A start that failed: the reverse of what was done, as far as it was done. */

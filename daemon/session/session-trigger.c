@@ -522,11 +522,12 @@ int session_triggers_admit_moments(const Spec *spec, Refusal *refusal) {
                 if (trigger_parse(&trigger, spec->triggers.items[i], why) != 0 ||
                     !trigger.is_moment || trigger.value > now)
                         continue;
-                (void) snprintf(why, sizeof(why),
-                                "%s was %s ago by this host's clock: name a later moment, or set "
-                                "the clock",
-                                trigger_rule_on(spec->triggers.items[i]),
-                                format_duration(text, now - trigger.value));
+                (void) snprintf(
+                        why, sizeof(why),
+                        "%s was %s ago by this host's clock when it was armed: name a later "
+                        "moment, or set the clock",
+                        trigger_rule_on(spec->triggers.items[i]),
+                        format_duration(text, now - trigger.value));
                 return refuse(refusal, why);
         }
         return 0;

@@ -4,6 +4,7 @@
 //     rows     each row as ndjson has it, a line each
 //     nested   fails if any call is not within its caller as left, right, parent and depth say
 //     self     "FUNCTION SUM-OF-SELF"
+//     weights  recording and weight, each pair once, sorted
 //     waits    how many there are, and how long they took
 
 const [question, reader, file] = process.argv.slice(2);
@@ -86,6 +87,12 @@ if (question === "rows") {
         sums.set(name, (sums.get(name) ?? 0n) + BigInt(self));
     for (const [name, sum] of sums)
         console.log(`${name} ${sum}`);
+} else if (question === "weights") {
+    const pairs = new Set();
+    for (const [recording, weight] of await read(["recording", "weight"]))
+        pairs.add(`${recording} ${weight}`);
+    for (const pair of [...pairs].sort())
+        console.log(pair);
 } else if (question === "waits") {
     let n = 0, sum = 0n;
     for (const [begin, end] of await read(["start_ns", "back_ns"])) {

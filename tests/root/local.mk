@@ -27,6 +27,7 @@ root_tests += \
 	%D%/test-loss.sh \
 	%D%/test-main-job.sh \
 	%D%/test-modules.sh \
+	%D%/test-moment.sh \
 	%D%/test-silence.sh \
 	%D%/test-options.sh \
 	%D%/test-package.sh \

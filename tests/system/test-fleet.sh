@@ -1,5 +1,5 @@
 #!/bin/bash
-# Touches: fake tracefs, a store and a daemon for each of three hosts, all of its own; a program that stands for ssh.
+# Touches: fake tracefs, a store and a daemon for each of three hosts, and a program for ssh, all of its own.
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Many hosts: begun at one moment, by way of others, and collected.
@@ -99,6 +99,10 @@ is 'so that only its own is there' "$(states taken)" 'none recording none'
 exits 'unless some are enough' 6 ftracectl start --hosts "$work/hosts" --in=6s --partial -n taken --duration=200ms udp_sendmsg
 is 'then the others wait' "$(states taken)" 'armed recording armed'
 ok 'the other one ends' ftracectl -H two stop taken
+taken_ended() {
+        [[ $(states taken) == 'sealed sealed sealed' ]]
+}
+ok 'and those that waited record, and end' wait_until 60 taken_ended
 touch "$HOSTS_DIR/three.down"
 exits 'one that is not reached is one that refuses' 1 ftracectl start --hosts "$work/hosts" --in=20s --duration=1s -n unreached udp_sendmsg
 rm "$HOSTS_DIR/three.down"
@@ -126,6 +130,12 @@ is 'of all its hosts' "$(grep -c 'by way of liar: what it sends is not valid' "$
 exits 'as JSON' 0 ftracectl status --json --hosts "$work/hosts" --via=gate-1
 conforms 'of its type' '[]Answered'
 exits 'a gateway is a host' 2 ftracectl status --hosts "$work/hosts" --via=-oProxyCommand=x
+exits 'all refuse by way of gateways, in one way' 5 ftracectl start --hosts "$work/hosts" --via=gate-1,gate-2 --in=20s -n taken --duration=1s udp_sendmsg
+exits 'two has another recording' 0 ftracectl -H two start -n other --duration=1h udp_recvmsg
+exits 'two is busy' 5 ftracectl start --hosts "$work/hosts" --via=gate-1,gate-2 --in=20s -n second --duration=1s udp_sendmsg
+says 'all others take it back by way of theirs' 'None begins: 2 accepted it and took it back'
+is 'and nobody has it' "$(states second)" 'none none none'
+exits 'the other one is stopped' 0 ftracectl -H two stop other
 exits 'two phases by way of gateways' 0 ftracectl start --hosts "$work/hosts" --via=gate-1,gate-2 --in=6s -n second --duration=200ms udp_sendmsg
 is 'are two phases' "$(states second)" 'armed armed armed'
 
