@@ -143,7 +143,7 @@ static int parse_comparison(Parser *s) {
         s->p += n;
         skip_blanks(s);
         for (Operator o = 0; o < _OP_N && node.op == _OP_N; o++)
-                if (!(o == OP_BITS && s->p[1] == '&') && take(s, operators[o]))
+                if (!(o == OP_BITS && startswith(s->p, "&&")) && take(s, operators[o]))
                         node.op = o;
         if (node.op == _OP_N)
                 return wrong(s, "there is none of == != < <= > >= &");

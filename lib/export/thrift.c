@@ -28,10 +28,11 @@ static void add_byte(Buf *out, unsigned v) {
 }
 
 static void add_field(Thrift *t, int16_t field, unsigned type) {
-        int16_t *last = &t->last[t->level - 1];
+        int16_t *last;
 
         if (field == 0)
                 return;
+        last = &t->last[t->level - 1];
         if (field - *last <= 15)
                 add_byte(t->out, (unsigned) (field - *last) << 4 | type);
         else {

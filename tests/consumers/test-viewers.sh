@@ -181,10 +181,10 @@ eval getComputedStyle(document.body).backgroundColor
 END
 exits 'the page is used with the keyboard' 0 browse "$work/page.html"
 first_below() { # LEVELS
-        local path=.tree[0] i
+        local path='.tree[0]' i
 
         for ((i = 0; i < $1; i++)); do
-                path+=.children[0]
+                path+='.children[0]'
         done
         ftracectl tree --json $recording | jq -c "$path.function"
 }

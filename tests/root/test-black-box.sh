@@ -27,6 +27,7 @@ emptied=
 # Where that memory is.  A kernel that KASLR loads there has it elsewhere, and finds nothing, as does the next one.
 now_at=$(dmesg | sed -n 's/.*mapped boot instance boot_mapped at physical memory \(0x[0-9a-f]*\).*/\1/p')
 # What the boots before have found out: n_tests, n_failed, way, dead, last, at.
+# shellcheck source=/dev/null
 [[ $boot == 1 ]] || . /mnt/disk/state
 
 last_marker() { # in memory, as the kernel prints it; nothing is taken away

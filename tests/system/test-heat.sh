@@ -39,7 +39,7 @@ generate() { # SEED
         }' | sort -n -s -k1,1
 }
 for seed in $RANDOM $RANDOM $RANDOM; do
-        generate $seed >"$work/generated.txt"
+        generate "$seed" >"$work/generated.txt"
         exits "generated from $seed" 0 agrees "$work/generated.txt" -
         exits 'and a function below the roots' 0 agrees "$work/generated.txt" below
 done

@@ -12,7 +12,8 @@ python3 "$(dirname "$0")/put-server.py" "$work/server" >"$work/port" &
 cleanup_fn kill $!
 ok 'a server listens' wait_until 20 test -s "$work/port"
 printf secret.1 >"$work/credentials/token"
-export FTRACED_SHIP_URL=http://127.0.0.1:$(<"$work/port")/put/ FTRACED_SHIP_FTRACECTL=$top_builddir/ftracectl
+FTRACED_SHIP_URL=http://127.0.0.1:$(<"$work/port")/put/
+export FTRACED_SHIP_URL FTRACED_SHIP_FTRACECTL=$top_builddir/ftracectl
 export STATE_DIRECTORY=$work/state CREDENTIALS_DIRECTORY=$work/credentials FTRACED_SHIP_RETRY_SEC=0
 host=$(uname -n | tr -c 'A-Za-z0-9.\n-' _)
 ship() {
@@ -23,7 +24,7 @@ log() { # of the server, since it was asked last
         : >"$work/server/log"
 }
 kept() {
-        (cd "$work/server" && ls ./*.dat 2>/dev/null | sed 's/-[0-9a-f]\{16\}\.dat$//; s/^\.\///' | paste -sd' ')
+        find "$work/server" -name '*.dat' -printf '%f\n' | sort | sed 's/-[0-9a-f]\{16\}\.dat$//' | paste -sd' '
 }
 record() { # NAME
         ftracectl start -n "$1" udp_sendmsg >/dev/null && ftracectl stop "$1" >/dev/null

@@ -60,7 +60,7 @@ expect 'columns are offered to -O' $'funcgraph-proc' \
         "$(complete_words ftracectl report x -O funcgraph-pr)"
 columns=$(ftracectl top --columns=. x 2>&1 | sed 's/.*not one of //; s/[.,]//g' | tr ' ' '\n' | sort)
 expect 'columns of a table are offered' "$columns" "$(complete_words ftracectl top --columns = '')"
-expect 'each of a list' "$(sed 's/^/self,/' <<<"$columns" | grep ^self,p)" "$(complete_words ftracectl top --columns = self,p)"
+expect 'each of a list' "$(grep ^p <<<"$columns" | while read -r c; do echo "self,$c"; done)" "$(complete_words ftracectl top --columns = self,p)"
 expect 'and what is sorted by' "$(grep -vx all <<<"$columns")" "$(complete_words ftracectl top --sort = '')"
 expect 'what profile does is offered' $'check\nlist\nshow' "$(complete_words ftracectl profile '')"
 expect '--json offers its modes' $'pretty\nshort' "$(complete_words ftracectl list --json = '')"

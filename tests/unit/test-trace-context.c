@@ -50,19 +50,19 @@ END_TEST
 START_TEST(what_is_not_by_the_letter_is_no_context)
         {
                 static const char *const wrong[] = {
-                        "00-" TRACE_A "-" SPAN,
-                        "00-" TRACE_A "-" SPAN "-",
-                        "00-" TRACE_A "-" SPAN "-0",
-                        "00-" TRACE_A "-" SPAN "-011",
-                        "00-" TRACE_A "-" SPAN "-01-more",
-                        "ff-" TRACE_A "-" SPAN "-01",
-                        "0-" TRACE_A "-" SPAN "-01",
-                        "00-0AF7651916CD43DD8448EB211C80319C-" SPAN "-01",
-                        "00-00000000000000000000000000000000-" SPAN "-01",
-                        "00-" TRACE_A "-0000000000000000-01",
-                        "00_" TRACE_A "-" SPAN "-01",
-                        " 00-" TRACE_A "-" SPAN "-01",
-                        "00-" TRACE_A,
+                        ("00-" TRACE_A "-" SPAN),
+                        ("00-" TRACE_A "-" SPAN "-"),
+                        ("00-" TRACE_A "-" SPAN "-0"),
+                        ("00-" TRACE_A "-" SPAN "-011"),
+                        ("00-" TRACE_A "-" SPAN "-01-more"),
+                        ("ff-" TRACE_A "-" SPAN "-01"),
+                        ("0-" TRACE_A "-" SPAN "-01"),
+                        ("00-0AF7651916CD43DD8448EB211C80319C-" SPAN "-01"),
+                        ("00-00000000000000000000000000000000-" SPAN "-01"),
+                        ("00-" TRACE_A "-0000000000000000-01"),
+                        ("00_" TRACE_A "-" SPAN "-01"),
+                        (" 00-" TRACE_A "-" SPAN "-01"),
+                        ("00-" TRACE_A),
                         "0",
                 };
 
