@@ -2,6 +2,7 @@
 # Touches: function_graph; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12
+# long: it waits for moments, and measures milliseconds on a quiet machine
 #
 # A start at a moment begins at that moment.
 # Only here: how long the kernel takes to switch on what is armed, and to arm it.
