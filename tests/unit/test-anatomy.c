@@ -92,7 +92,7 @@ START_TEST(functions_of_two_recordings_that_are_called_alike_are_one)
                 static const Function clone = {
                         .address = 9, .label = "child.isra.4" SLACK, .n_label = 12, .n_name = 12
                 };
-                static const Function root = step_root;
+                const Function root = step_root;
                 _cleanup_fed_ Fed f = fed();
 
                 ck_assert_int_eq(anatomy_add_source(f.anatomy, f.other), 0);
