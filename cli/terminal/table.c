@@ -47,12 +47,12 @@ void table_add_function(Table *t, const Function *function) {
 }
 
 void table_function_json(json_t *object, const Function *f) {
+        size_t n;
+        const char *module = function_module(f, &n);
+
         (void) json_object_set_new(object, "function", json_stringn(f->label, f->n_name));
-        (void) json_object_set_new(
-                object, "module",
-                f->n_label > f->n_name + 3
-                        ? json_stringn(f->label + f->n_name + 2, f->n_label - f->n_name - 3)
-                        : json_null());
+        (void) json_object_set_new(object, "module",
+                                   module ? json_stringn(module, n) : json_null());
 }
 
 size_t table_n_rows(const Table *t) {

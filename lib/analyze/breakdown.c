@@ -34,13 +34,13 @@ int breakdown_by_from_name(const char *name) {
 /* --- rows ------------------------------------------------------------------------------------- */
 
 static void name_function(BreakdownRow *row, const Function *f) {
+        size_t n_module;
+
         row->function = f;
         row->name = f->label;
         row->n_name = f->n_name;
-        if (f->n_label > f->n_name + 3) {
-                row->module = f->label + f->n_name + 2;
-                row->n_module = f->n_label - f->n_name - 3;
-        }
+        row->module = function_module(f, &n_module);
+        row->n_module = (uint32_t) n_module;
 }
 
 static void name_row(const Breakdown *p, BreakdownRow *row, const Function *f, const Stack *stack,

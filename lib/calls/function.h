@@ -36,6 +36,18 @@ typedef struct Function {
         const Prototype *prototype; /* NULL: none is known */
 } Function;
 
+/* The name of its module, not ended; NULL: it is the kernel's own. */
+static inline const char *function_module(const Function *f, size_t *ret_n) {
+        static const size_t n_brackets = sizeof(" []") - 1;
+
+        if (f->n_label <= f->n_name + n_brackets) {
+                *ret_n = 0;
+                return NULL;
+        }
+        *ret_n = f->n_label - f->n_name - n_brackets;
+        return f->label + f->n_name + 2;
+}
+
 typedef struct Functions Functions;
 
 #define FUNCTIONS_RECENT 1024

@@ -162,7 +162,9 @@ static void add_attributes(Otlp *o, const Call *call) {
         const Function *f = call->frame->function;
         const Stack *stack = call->stack;
         Buf *out = o->s.out;
-        bool has_any = false, has_module = f->n_label > f->n_name + 3;
+        size_t n_module;
+        const char *module = function_module(f, &n_module);
+        bool has_any = false;
 
         buf_adds(out, "\"attributes\":[");
         if (stack->pid >= 0)
@@ -170,8 +172,7 @@ static void add_attributes(Otlp *o, const Call *call) {
         add_text(out, &has_any, "thread.name", stack->comm, strnlen(stack->comm, 16));
         if (call->has_end)
                 add_i64(out, &has_any, "cpu.logical_number", call->cpu);
-        add_text(out, &has_any, "ftraced.module", has_module ? f->label + f->n_name + 2 : NULL,
-                 has_module ? f->n_label - f->n_name - 3 : 0);
+        add_text(out, &has_any, "ftraced.module", module, n_module);
         add_text(out, &has_any, "ftraced.recording", o->s.info->recording,
                  o->s.info->recording ? strlen(o->s.info->recording) : 0);
         add_i64(out, &has_any, "ftraced.tree", (int64_t) o->n_trees);

@@ -181,7 +181,8 @@ static int note(State *st, size_t column, const char *text) {
 
 static int name_of(State *st, const Function *f, uint32_t *ret) {
         uint64_t known = hash_get(&st->names_at, hash_key(f));
-        bool has_module = f->n_label > f->n_name + 3;
+        size_t n_module;
+        const char *module = function_module(f, &n_module);
         Name name;
         int r;
 
@@ -191,8 +192,7 @@ static int name_of(State *st, const Function *f, uint32_t *ret) {
         }
         r = text_of(st, f->label, f->n_name, &name.function);
         if (r >= 0)
-                r = text_of(st, has_module ? f->label + f->n_name + 2 : NULL,
-                            f->n_label - f->n_name - 3, &name.module);
+                r = text_of(st, module, n_module, &name.module);
         if (r < 0)
                 return r;
         if (!ARRAY_GROW(st->names, st->n_names) ||

@@ -83,7 +83,8 @@ static void add_call(const ExportState *s, Format format, const Call *call) {
         const Function *f = frame->function;
         const char *comm = call->stack->comm;
         Row row = { .out = s->out, .format = format };
-        bool has_module = f->n_label > f->n_name + 3;
+        size_t n_module;
+        const char *module = function_module(f, &n_module);
 
         add_u64(&row, "id", frame->number, true);
         add_u64(&row, "parent", frame->parent, frame->parent != 0);
@@ -101,8 +102,7 @@ static void add_call(const ExportState *s, Format format, const Call *call) {
         add_text(&row, "task", comm[0] ? comm : NULL, strlen(comm));
         add_i64(&row, "depth", frame->depth, true);
         add_text(&row, "function", f->label, f->n_name);
-        add_text(&row, "module", has_module ? f->label + f->n_name + 2 : NULL,
-                 f->n_label - f->n_name - 3);
+        add_text(&row, "module", module, n_module);
         add_text(&row, "root", frame->root->label, frame->root->n_name);
         (void) begin_value(&row, "cut", true);
         buf_adds(s->out,
