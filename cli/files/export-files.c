@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/unit.h"
 #include "cli/files/export-files.h"
 
 bool export_files_is_dir(const char *path) {
@@ -33,7 +34,7 @@ static void add_day(Buf *path, const ExportInfo *info) {
                 buf_adds(path, "date=unknown");
                 return;
         }
-        t = (time_t) (m->start.realtime_ns / UINT64_C(1000000000));
+        t = (time_t) (m->start.realtime_ns / NSEC_PER_SEC);
         if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "date=%Y-%m-%d", &tm) > 0)
                 buf_adds(path, text);
 }
