@@ -28,9 +28,8 @@
 static int read_modules(int root_fd, char **ret) {
         _cleanup_free_ char *text = NULL;
         _cleanup_buf_ Buf b = BUF_INIT;
-        int r;
+        int r = file_read(root_fd, "proc/modules", &text, NULL, MAX_MODULES_BYTES);
 
-        r = file_read(root_fd, "proc/modules", &text, NULL, MAX_MODULES_BYTES);
         if (r < 0 && r != -ENOENT)
                 return r;
         for (const char *s = text ?: ""; *s; s += strcspn(s, "\n"), s += *s == '\n') {
@@ -119,9 +118,8 @@ bool functions_are_current(const Functions *f, const Tracefs *fs) {
 
 int functions_load(Functions *f, const Tracefs *fs) {
         _cleanup_(functions_done) Functions new = {};
-        int r;
+        int r = read_modules(fs->root_fd, &new.modules);
 
-        r = read_modules(fs->root_fd, &new.modules);
         if (r < 0)
                 return r;
         if (f->n > 0 && streq_ptr(f->modules, new.modules))

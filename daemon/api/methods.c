@@ -166,9 +166,8 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
         Methods *m = userdata;
         Session *session;
         char reason[64];
-        int r;
+        int r = methods_get_own_session(m, call, parameters, &session, refusal);
 
-        r = methods_get_own_session(m, call, parameters, &session, refusal);
         if (r != 0)
                 return r;
         if (!session_is_live(session)) {
@@ -199,9 +198,8 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
 
 static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Session *session;
-        int r;
+        int r = methods_find_session(userdata, parameters, &session, refusal);
 
-        r = methods_find_session(userdata, parameters, &session, refusal);
         if (r != 0)
                 return r;
         return parameter_reply(call, "session", session_explain(session));
@@ -214,9 +212,8 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
         int fds[2];
         Session *session;
         json_t *reply;
-        int r;
+        int r = methods_get_session(m, parameters, &session, refusal);
 
-        r = methods_get_session(m, parameters, &session, refusal);
         if (r != 0)
                 return r;
         session_save_tasks(session);
@@ -243,9 +240,8 @@ static int method_watch(ServerCall *call, json_t *parameters, Refusal *refusal, 
         Methods *m = userdata;
         Session *session;
         News news = {};
-        int r;
+        int r = methods_get_session(m, parameters, &session, refusal);
 
-        r = methods_get_session(m, parameters, &session, refusal);
         if (r != 0)
                 return r;
         r = methods_add_waiter(m, call, session, true);
@@ -285,9 +281,8 @@ static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal,
         _cleanup_free_ char *name = NULL;
         Session *session;
         char why[64];
-        int r;
+        int r = methods_find_own_session(m, call, parameters, &session, refusal);
 
-        r = methods_find_own_session(m, call, parameters, &session, refusal);
         if (r != 0)
                 return r;
         if (session_is_live(session))
@@ -314,9 +309,8 @@ static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, vo
         json_t *pinned = json_object_get(parameters, "pinned");
         Methods *m = userdata;
         Session *session;
-        int r;
+        int r = methods_get_own_session(m, call, parameters, &session, refusal);
 
-        r = methods_get_own_session(m, call, parameters, &session, refusal);
         if (r != 0)
                 return r;
         if (!json_is_boolean(pinned))

@@ -55,9 +55,8 @@ static int add_functions(Plan *p, const Tracefs *fs, const char *dir, const Func
         _cleanup_strv_ Strv found = {};
         _cleanup_free_ char *text = strv_join(names, "\n"), *lines = NULL,
                             *pids = strv_join(threads, "\n");
-        int r;
+        int r = functions_find_lines(f, names, &found);
 
-        r = functions_find_lines(f, names, &found);
         if (r < 0)
                 return r;
         lines = strv_join(&found, "\n");
@@ -211,9 +210,8 @@ int notifier_count(Notifier *b, uint64_t *ret) {
         _cleanup_free_ uint32_t *cpus = NULL;
         uint64_t count = 0;
         size_t n;
-        int r;
+        int r = tracefs_get_cpus(b->fs, &cpus, &n);
 
-        r = tracefs_get_cpus(b->fs, &cpus, &n);
         for (size_t i = 0; r >= 0 && i < n; i++) {
                 _cleanup_free_ char *path = NULL, *text = NULL;
 
@@ -289,9 +287,8 @@ int switch_put(const Tracefs *fs, Ledger *l, const char *session, const char *di
                bool on) {
         _cleanup_plan_ Plan plan = {};
         const char *file;
-        int r;
+        int r = switch_plan(&plan, l, session, dir, t, on);
 
-        r = switch_plan(&plan, l, session, dir, t, on);
         if (r >= 0)
                 r = ledger_commit(l, fs->path);
         if (r >= 0)
@@ -304,9 +301,8 @@ int switch_put(const Tracefs *fs, Ledger *l, const char *session, const char *di
 int switch_take(const Tracefs *fs, const char *dir, const Trigger *t, bool on) {
         _cleanup_free_ char *file = NULL, *line = NULL;
         _cleanup_strv_ Strv lines = {};
-        int r;
+        int r = describe_switch(dir, t, on, &file, &line);
 
-        r = describe_switch(dir, t, on, &file, &line);
         if (r >= 0)
                 r = strv_add(&lines, line);
         if (r >= 0)

@@ -231,9 +231,8 @@ static int reader_empty_pipe(Reader *r) {
         while (r->n_piped > 0) {
                 uint64_t n_pages;
                 ssize_t n;
-                int k;
+                int k = reader_open_segment(r);
 
-                k = reader_open_segment(r);
                 if (k < 0)
                         return k;
 

@@ -64,9 +64,8 @@ static void turn_away(Listener *l, int error) {
 
 static int on_io(sd_event_source *source, int listener_fd, uint32_t events, void *userdata) {
         Listener *l = userdata;
-        int fd;
+        int fd = accept4(listener_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-        fd = accept4(listener_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd >= 0)
                 l->accepted(fd, l->userdata);
         else if (errno == EMFILE || errno == ENFILE)

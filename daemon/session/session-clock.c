@@ -57,10 +57,9 @@ static void on_step(void *userdata) {
 }
 
 int session_clock_new(SessionClock **ret, const SessionClockConfig *config) {
-        SessionClock *c;
         int r;
+        SessionClock *c = calloc(1, sizeof(*c));
 
-        c = calloc(1, sizeof(*c));
         if (!c)
                 return -ENOMEM;
         c->config = *config;

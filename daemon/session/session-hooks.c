@@ -131,9 +131,8 @@ static void hook(void *userdata) {
         SessionHooks *h = userdata;
         const SessionHooksConfig *c = &h->config;
         const char *what = "writing set_ftrace_filter";
-        int r;
+        int r = follow_state(h);
 
-        r = follow_state(h);
         h->is_hooking = false;
         if (r >= 0 && c->meta->state == SESSION_RECORDING)
                 r = c->hooked(&what, c->userdata);

@@ -39,9 +39,8 @@ static int admit(const SessionShare *h, uint64_t n_bytes, Refusal *refusal) {
 
 int session_share_admit_snapshot(SessionShare *h, uint64_t n_bytes) {
         _cleanup_refusal_ Refusal refusal = {};
-        int r;
+        int r = admit(h, n_bytes, &refusal);
 
-        r = admit(h, n_bytes, &refusal);
         if (r != REFUSED)
                 return r;
         log_notice("Session '%s': no snapshot is kept: %s.", h->config.meta->name,

@@ -233,10 +233,9 @@ static void on_moved(void *userdata) {
 }
 
 int session_sync_new(SessionSync **ret, const SessionSyncConfig *config) {
-        SessionSync *y;
         int r;
+        SessionSync *y = calloc(1, sizeof(*y));
 
-        y = calloc(1, sizeof(*y));
         if (!y)
                 return -ENOMEM;
         y->config = *config;

@@ -39,9 +39,8 @@ struct Following {
 
 static void look(Following *f) {
         uint64_t before = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC, after;
-        int r;
+        int r = tracer_follow(f->tracer, &f->meta->spec);
 
-        r = tracer_follow(f->tracer, &f->meta->spec);
         if (r < 0 && !f->has_failed)
                 health_warn(f->meta,
                             "the recorded tasks could not be looked up: %s; those that joined "

@@ -126,9 +126,8 @@ int control_read(int tracefs_fd, const char *path, char **ret) {
         ControlKind kind = kind_of(path);
         const char *instead = NULL;
         size_t n;
-        int r;
+        int r = file_read(tracefs_fd, path, &text, &n, CONTROL_MAX_BYTES);
 
-        r = file_read(tracefs_fd, path, &text, &n, CONTROL_MAX_BYTES);
         if (r < 0)
                 return r;
         if (kind == CONTROL_PIDS && n == 0)

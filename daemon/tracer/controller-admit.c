@@ -68,9 +68,8 @@ static int admit_triggers(const Controller *c, const Spec *spec, Refusal *refusa
 static int admit_spec(const Controller *c, const SessionMeta *m, const MemoryUse *use, Admission *a,
                       Refusal *refusal) {
         const Spec *spec = &m->spec;
-        int r;
+        int r = admit_names(&c->functions, spec, &a->roots, &a->notrace, refusal);
 
-        r = admit_names(&c->functions, spec, &a->roots, &a->notrace, refusal);
         if (r == 0)
                 r = admit_together(spec, &a->roots, &a->notrace, refusal);
         if (r == 0)

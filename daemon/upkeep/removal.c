@@ -45,10 +45,9 @@ static void tell(const Removal *r) {
 static void clear_some(Removal *r) {
         const char *name = r->names.items[0];
         uint64_t freed_bytes = 0;
-        int k;
+        int k = BACKGROUND_CALL(store_clear_hidden(
+                r->store, name, now_ns(CLOCK_MONOTONIC) + SLICE_NS, &freed_bytes));
 
-        k = BACKGROUND_CALL(store_clear_hidden(r->store, name, now_ns(CLOCK_MONOTONIC) + SLICE_NS,
-                                               &freed_bytes));
         r->freed_bytes += freed_bytes;
         if (k < 0)
                 log_warning_errno(

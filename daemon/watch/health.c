@@ -162,9 +162,8 @@ bool health_refresh(Health *h) {
 static bool set_condition(Health *h, GapCause cause, const char *reason) {
         SessionMeta *m = h->config.meta;
         bool is_new = !conditions_find(&m->degraded, cause);
-        int r;
+        int r = conditions_set(&m->degraded, cause, now_ns(CLOCK_REALTIME), reason);
 
-        r = conditions_set(&m->degraded, cause, now_ns(CLOCK_REALTIME), reason);
         if (r > 0)
                 journal_tell(&(JournalEntry){ JOURNAL_DEGRADED, .meta = m, .reason = reason },
                              "Session '%s' is degraded: %s", m->name, reason);

@@ -43,9 +43,8 @@ char *figure_change(char text[static FIGURE_MAX], double ns) {
 
 char *figure_range(char text[static FIGURE_MAX], uint64_t low_ns, uint64_t high_ns) {
         char low[FIGURE_MAX], high[FIGURE_MAX];
-        const char *unit;
+        const char *unit = strchr(figure_round(low, low_ns), ' ');
 
-        unit = strchr(figure_round(low, low_ns), ' ');
         if (streq(low, figure_round(high, high_ns)))
                 (void) snprintf(text, FIGURE_MAX, "%.20s", high);
         else if (streq(unit, strchr(high, ' ')))

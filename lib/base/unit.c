@@ -95,9 +95,8 @@ int parse_count(const char *s, uint64_t *ret) {
 
 int parse_percent(const char *s, uint64_t *ret_ppm) {
         uint64_t whole, fraction;
-        int r;
+        int r = read_number(&s, &whole, &fraction);
 
-        r = read_number(&s, &whole, &fraction);
         if (r < 0)
                 return r;
         s += *s == '%';
@@ -149,9 +148,8 @@ int parse_duration(const char *s, uint64_t *ret_ns) {
         while (*s) {
                 uint64_t whole, fraction, part, unit = 0;
                 size_t n_unit;
-                int r;
+                int r = read_number(&s, &whole, &fraction);
 
-                r = read_number(&s, &whole, &fraction);
                 if (r < 0)
                         return r;
                 s += strspn(s, " ");

@@ -84,9 +84,8 @@ static int list_sequences(Cursor *c) {
         _cleanup_free_ uint64_t *sequences = NULL;
         uint64_t last = c->i_sequence < c->n_sequences ? c->sequences[c->i_sequence] : 0;
         size_t n = 0, i = 0;
-        int r;
+        int r = session_dir_list_segments(c->dir, c->head.cpu, &sequences, &n);
 
-        r = session_dir_list_segments(c->dir, c->head.cpu, &sequences, &n);
         if (r == -ENOENT)
                 return 0;
         if (r < 0)
@@ -205,9 +204,8 @@ static int enter_page(Cursor *c) {
         const void *page;
         PageInfo info;
         uint64_t n;
-        int r;
+        int r = page_source_read(c->segment, c->i_page, &page, &n);
 
-        r = page_source_read(c->segment, c->i_page, &page, &n);
         if (r < 0)
                 return r;
         if (r == PAGE_SOURCE_E_GONE) {

@@ -108,9 +108,8 @@ static int open_cursors(Stream *s) {
         _cleanup_free_ uint32_t *cpus = NULL;
         Cursor **cursors, **heap;
         size_t n_cpus, n_old = s->n_cursors, k = 0;
-        int r;
+        int r = session_dir_list_cpus(s->dir, &cpus, &n_cpus);
 
-        r = session_dir_list_cpus(s->dir, &cpus, &n_cpus);
         if (r < 0)
                 return r;
         if (n_cpus <= n_old)

@@ -107,9 +107,8 @@ static int open_dat(ftraced_source **ret, int fd, const char *name) {
         _cleanup_free_ char *problem = NULL;
         SessionDir *dir;
         DatFile *f;
-        int r;
+        int r = dat_file_take_fd(&f, fd, &problem);
 
-        r = dat_file_take_fd(&f, fd, &problem);
         if (r != 0)
                 return r > 0 ? -EBADMSG : r;
         r = dat_file_to_dir(&dir, f, name);

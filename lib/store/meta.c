@@ -295,9 +295,8 @@ int session_meta_from_json(SessionMeta **ret, const json_t *o, const char **ret_
 int session_meta_from_newer(SessionMeta **ret, const json_t *o, const char *name) {
         const json_t *owner = json_object_get(o, "owner_uid"), *id = json_object_get(o, "id");
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        int r;
+        int r = session_meta_new(&m);
 
-        r = session_meta_new(&m);
         if (r < 0)
                 return r;
         m->newer_version = newer_version(o);

@@ -281,9 +281,8 @@ int session_dir_list_places(const SessionDir *d, SegmentPlace **ret, size_t *ret
         _cleanup_free_ SegmentPlace *places = NULL;
         _cleanup_free_ uint32_t *cpus = NULL;
         size_t n = 0, n_room = 0, n_cpus;
-        int r;
+        int r = session_dir_list_cpus(d, &cpus, &n_cpus);
 
-        r = session_dir_list_cpus(d, &cpus, &n_cpus);
         for (size_t i = 0; r >= 0 && i < n_cpus; i++) {
                 _cleanup_free_ uint64_t *sequences = NULL;
                 size_t n_here;
@@ -323,9 +322,8 @@ int session_dir_drop_period(const SessionDir *d, uint64_t sequence, PeriodDroppe
         _cleanup_close_ int sessions_fd = dir_open(session_dir_fd(d), "..");
         _cleanup_free_ uint32_t *cpus = NULL;
         size_t n_cpus;
-        int r;
+        int r = session_dir_list_cpus(d, &cpus, &n_cpus);
 
-        r = session_dir_list_cpus(d, &cpus, &n_cpus);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < n_cpus; i++) {

@@ -94,9 +94,8 @@ static int store_new(Store **ret, const char *path) {
 
 int store_open(Store **ret, const char *path) {
         _cleanup_(store_freep) Store *s = NULL;
-        int r;
+        int r = store_new(&s, path);
 
-        r = store_new(&s, path);
         if (r < 0)
                 return r;
         s->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -298,9 +297,8 @@ static int finish_removal(int sessions_fd, const char *name, void *userdata) {
 /* Everything in the directory; what is made on the way is unmade if it cannot be a store. */
 static int fill(Store *s, pid_t *ret_holder) {
         bool is_new;
-        int r;
+        int r = check_entries(s);
 
-        r = check_entries(s);
         if (r == 0)
                 r = take_lock(s, ret_holder, &is_new);
         else
@@ -408,9 +406,8 @@ static int add_foreign_name(int sessions_fd, const char *name, void *userdata) {
 static int list_names(const Store *s, Strv *ret,
                       int (*visit)(int dir_fd, const char *name, void *userdata)) {
         _cleanup_strv_ Strv names = {};
-        int r;
+        int r = for_each_name(s->sessions_fd, visit, &names);
 
-        r = for_each_name(s->sessions_fd, visit, &names);
         if (r < 0)
                 return r;
         strv_sort_unique(&names);
@@ -586,9 +583,8 @@ int store_discard_session(Store *s, const char *name) {
 
 int store_remove_session(Store *s, const char *name) {
         _cleanup_strv_ Strv used = {};
-        int r;
+        int r = store_discard_session(s, name);
 
-        r = store_discard_session(s, name);
         if (r == 0)
                 r = list_symbols_in_use(s, &used);
         if (r != 0)

@@ -142,9 +142,8 @@ int frame_parse(json_t **ret, const char *text, size_t n, size_t *n_values,
 
 int frame_new(Frame **ret, int fd, size_t message_max) {
         Frame *f;
-        int flags;
+        int flags = fcntl(fd, F_GETFL);
 
-        flags = fcntl(fd, F_GETFL);
         if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
                 return ORIGIN(-errno);
 
