@@ -50,8 +50,7 @@ int units_open(Units **ret) {
 Units *units_free(Units *u) {
         if (u)
                 sd_bus_flush_close_unref(u->bus);
-        free(u);
-        return NULL;
+        return mfree(u);
 }
 
 static int failure(const char *what, const char *unit, int r, const sd_bus_error *e) {

@@ -190,8 +190,7 @@ Drawing *drawing_free(Drawing *d) {
         playback_free(d->playback);
         census_done(&d->census);
         buf_done(&d->out);
-        free(d);
-        return NULL;
+        return mfree(d);
 }
 
 int drawing_report(const SessionDir *dir, const SessionMeta *meta, const DrawingOptions *options,

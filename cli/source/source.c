@@ -38,8 +38,7 @@ Source *source_free(Source *s) {
         session_dir_free(s->dir);
         session_meta_free(s->meta);
         safe_close(s->readers_fd);
-        free(s);
-        return NULL;
+        return mfree(s);
 }
 
 static int out_of_memory(void) {

@@ -316,6 +316,5 @@ RootProfile *root_profile_free(RootProfile *p) {
         hash_done(&d->pointers_at);
         hash_done(&d->rows);
         hash_done(&d->edges);
-        free(d);
-        return NULL;
+        return mfree(d);
 }

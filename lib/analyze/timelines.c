@@ -540,6 +540,5 @@ Timelines *timelines_free(Timelines *t) {
         free(t->cpus);
         hash_done(&t->by_key);
         free(t->until);
-        free(t);
-        return NULL;
+        return mfree(t);
 }

@@ -193,6 +193,5 @@ Functions *functions_free(Functions *f) {
                 free((void *) (uintptr_t) f->all.slots[i].value);
         hash_done(&f->all);
         hash_done(&f->now);
-        free(f);
-        return NULL;
+        return mfree(f);
 }

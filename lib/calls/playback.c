@@ -323,6 +323,5 @@ Playback *playback_free(Playback *p) {
         foreign_free(p->foreign);
         tasks_free(p->tasks);
         symbol_timeline_free(p->symbol_timeline);
-        free(p);
-        return NULL;
+        return mfree(p);
 }

@@ -277,6 +277,5 @@ Steps *steps_free(Steps *s) {
                 return NULL;
         trees_free(s->trees);
         free(s->cpus);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

@@ -261,6 +261,5 @@ TraceContexts *trace_contexts_free(TraceContexts *c) {
                 free(c->tasks[i].changes);
         free(c->tasks);
         hash_done(&c->by_key);
-        free(c);
-        return NULL;
+        return mfree(c);
 }

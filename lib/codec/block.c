@@ -66,8 +66,7 @@ BlockCodec *block_codec_free(BlockCodec *c) {
                 return NULL;
         columns_done(&c->columns);
         free(c->model);
-        free(c);
-        return NULL;
+        return mfree(c);
 }
 
 int block_codec_add_format(BlockCodec *c, const char *text, size_t n) {

@@ -339,6 +339,5 @@ DatPages *dat_pages_free(DatPages *p) {
         free(p->pages);
         free(p->damages);
         (void) ZSTD_freeDCtx(p->zstd);
-        free(p);
-        return NULL;
+        return mfree(p);
 }

@@ -547,6 +547,5 @@ PageSource *page_source_free(PageSource *s) {
         sealed_reader_free(s->sealed);
         free(s->holes);
         free(s->window);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

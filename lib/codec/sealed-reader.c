@@ -475,6 +475,5 @@ SealedReader *sealed_reader_free(SealedReader *r) {
         free(r->damages);
         free(r->pages);
         free(r->file_block);
-        free(r);
-        return NULL;
+        return mfree(r);
 }

@@ -541,6 +541,5 @@ Cursor *cursor_free(Cursor *c) {
         page_source_free(c->segment);
         payloads_done(&c->payloads);
         free(c->sequences);
-        free(c);
-        return NULL;
+        return mfree(c);
 }

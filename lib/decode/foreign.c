@@ -503,6 +503,5 @@ Foreign *foreign_free(Foreign *f) {
                 free(f->later[i].system);
         free(f->later);
         printk_free(f->printk);
-        free(f);
-        return NULL;
+        return mfree(f);
 }

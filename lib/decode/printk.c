@@ -250,6 +250,5 @@ Printk *printk_free(Printk *p) {
         for (size_t i = 0; i < p->formats.n_slots; i++)
                 free((void *) (uintptr_t) p->formats.slots[i].value);
         hash_done(&p->formats);
-        free(p);
-        return NULL;
+        return mfree(p);
 }

@@ -388,6 +388,5 @@ Prototypes *prototypes_free(Prototypes *p) {
         free(p->parts);
         hash_done(&p->functions);
         free(p->data);
-        free(p);
-        return NULL;
+        return mfree(p);
 }

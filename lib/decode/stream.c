@@ -233,6 +233,5 @@ Stream *stream_free(Stream *s) {
                 cursor_free(s->cursors[i]);
         free(s->cursors);
         free(s->heap);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

@@ -222,6 +222,5 @@ Symbols *symbols_free(Symbols *s) {
                 return NULL;
         free(s->entries);
         free(s->text);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

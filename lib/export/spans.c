@@ -117,6 +117,5 @@ Spans *spans_free(Spans *s) {
                 return NULL;
         free(s->tasks);
         hash_done(&s->numbers);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

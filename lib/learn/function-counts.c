@@ -296,6 +296,5 @@ FunctionCounts *function_counts_free(FunctionCounts *t) {
                 return NULL;
         free(t->places);
         hash_done(&t->by_address);
-        free(t);
-        return NULL;
+        return mfree(t);
 }

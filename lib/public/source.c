@@ -41,8 +41,7 @@ ftraced_source *ftraced_source_free(ftraced_source *s) {
         session_dir_free(s->dir);
         text_trace_free(s->text);
         free(s->description);
-        free(s);
-        return NULL;
+        return mfree(s);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */

@@ -223,8 +223,7 @@ SessionMeta *session_meta_free(SessionMeta *m) {
         json_fields_done(&meta_table, m);
         json_fields_done(&later_table, m);
         spec_done(&m->spec);
-        free(m);
-        return NULL;
+        return mfree(m);
 }
 
 json_t *session_meta_to_json(const SessionMeta *m) {

@@ -60,8 +60,7 @@ SegmentWriter *segment_writer_free(SegmentWriter *w) {
                 return NULL;
         unmap_tail(w);
         safe_close(w->fd);
-        free(w);
-        return NULL;
+        return mfree(w);
 }
 
 static int start_file(SegmentWriter *w, const SegmentHeader *h) {

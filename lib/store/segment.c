@@ -117,8 +117,7 @@ Segment *segment_free(Segment *s) {
         if (!s)
                 return NULL;
         safe_close(s->fd);
-        free(s);
-        return NULL;
+        return mfree(s);
 }
 
 /* --- after writing back has failed -------------------------------------------------------------- */

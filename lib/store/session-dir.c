@@ -103,8 +103,7 @@ SessionDir *session_dir_free(SessionDir *d) {
         safe_close(d->symbols_fd);
         if (d->files)
                 d->files->free(d->p);
-        free(d);
-        return NULL;
+        return mfree(d);
 }
 
 int session_dir_write_meta(SessionDir *d, const SessionMeta *m) {

@@ -68,8 +68,7 @@ Store *store_free(Store *s) {
         safe_close(s->fd);
         lock_done(&s->lock); /* last: nobody else may begin before we have let go */
         free(s->path);
-        free(s);
-        return NULL;
+        return mfree(s);
 }
 
 static int store_new(Store **ret, const char *path) {

@@ -353,8 +353,7 @@ static FrameOut *out_free(FrameOut *o) {
         while (o->n_fds > 0)
                 safe_close(o->fds[--o->n_fds]);
         free(o->text);
-        free(o);
-        return NULL;
+        return mfree(o);
 }
 DEFINE_CLEANUP(FrameOut *, out_free);
 
@@ -481,6 +480,5 @@ Frame *frame_free(Frame *f) {
                 safe_close(f->fds[--f->n_fds].fd);
         safe_close(f->fd);
         free(f->in);
-        free(f);
-        return NULL;
+        return mfree(f);
 }
