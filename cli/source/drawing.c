@@ -143,15 +143,11 @@ int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
 
         if (!renderer)
                 return DRAWING_E_FORMAT;
-        d = malloc(sizeof(*d));
+        d = NEW(Drawing, .renderer = renderer, .listener = options->listener,
+                .userdata = options->userdata, .live = options->live, .counts = true,
+                .out = BUF_OF_TEXT(out_fd));
         if (!d)
                 return -ENOMEM;
-        *d = (Drawing){ .renderer = renderer,
-                        .listener = options->listener,
-                        .userdata = options->userdata,
-                        .live = options->live,
-                        .counts = true,
-                        .out = BUF_OF_TEXT(out_fd) };
         r = playback_open(&d->playback, dir, meta, ret_problem);
         if (r == 0 && options->filtering)
                 r = filtering_apply(options->filtering, d->playback, ret_problem);

@@ -123,13 +123,10 @@ static int methods_add_waiter(Methods *m, ServerCall *call, Session *session, bo
                         return r;
         }
 
-        w = malloc(sizeof(*w));
+        w = NEW(Waiter, .next = m->waiters, .call = server_call_ref(call), .session = session,
+                .is_watch = is_watch);
         if (!w)
                 return -ENOMEM;
-        *w = (Waiter){ .next = m->waiters,
-                       .call = server_call_ref(call),
-                       .session = session,
-                       .is_watch = is_watch };
         m->waiters = w;
         session_keep_awake(session, true);
         if (is_watch)
@@ -416,18 +413,13 @@ const ServerMethod *methods_table(size_t *ret_n) {
 
 int methods_new(Methods **ret, sd_event *event, Background *background, Controller *controller,
                 Store *store, Sessions *sessions, const Limits *limits, const char *config_root) {
-        Methods *m = calloc(1, sizeof(*m));
+        Methods *m = NEW(Methods, .event = event, .background = background,
+                         .controller = controller, .store = store, .sessions = sessions,
+                         .limits = limits, .config_root = config_root);
         int r;
 
         if (!m)
                 return -ENOMEM;
-        *m = (Methods){ .event = event,
-                        .background = background,
-                        .controller = controller,
-                        .store = store,
-                        .sessions = sessions,
-                        .limits = limits,
-                        .config_root = config_root };
         r = start_queue_new(&m->start_queue, event, background, sessions);
         if (r >= 0)
                 r = listings_new(&m->listings, event, sessions);

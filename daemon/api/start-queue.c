@@ -387,12 +387,12 @@ size_t start_queue_n(const StartQueue *s) {
 }
 
 int start_queue_new(StartQueue **ret, sd_event *event, Background *background, Sessions *sessions) {
-        _cleanup_(start_queue_freep) StartQueue *s = calloc(1, sizeof(*s));
+        _cleanup_(start_queue_freep) StartQueue *s =
+                NEW(StartQueue, .event = event, .background = background, .sessions = sessions);
         int r;
 
         if (!s)
                 return -ENOMEM;
-        *s = (StartQueue){ .event = event, .background = background, .sessions = sessions };
         r = sd_event_add_time(event, &s->timer, CLOCK_MONOTONIC, UINT64_MAX, 1000, on_timer, s);
         if (r >= 0)
                 r = sd_event_add_defer(event, &s->next, on_next, s);

@@ -173,13 +173,13 @@ static int on_ring(sd_event_source *source, int fd, uint32_t revents, void *user
 
 int notifier_open(Notifier **ret, const NotifierPlace *place, sd_event *event, NotifierRung rung,
                   void *userdata) {
-        _cleanup_(notifier_freep) Notifier *b = calloc(1, sizeof(*b));
+        _cleanup_(notifier_freep) Notifier *b =
+                NEW(Notifier, .fs = place->fs, .fd = -EBADF, .rung = rung, .userdata = userdata);
         _cleanup_free_ char *path = NULL;
         int r;
 
         if (!b)
                 return -ENOMEM;
-        *b = (Notifier){ .fs = place->fs, .fd = -EBADF, .rung = rung, .userdata = userdata };
         b->dir = make_dir(place);
         if (!b->dir || asprintf(&path, "%strace_pipe", b->dir) < 0)
                 return -ENOMEM;

@@ -222,10 +222,9 @@ int background_run(Background *a, BackgroundTask run, void *userdata) {
                 run(userdata);
                 return 0;
         }
-        task = malloc(sizeof(*task));
+        task = NEW(Task, .run = run, .userdata = userdata);
         if (!task)
                 return -ENOMEM;
-        *task = (Task){ .run = run, .userdata = userdata };
         *a->end = task;
         a->end = &task->next;
         if (a->first == task)

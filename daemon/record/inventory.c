@@ -189,12 +189,12 @@ static int by_sequence(const void *a, const void *b) {
 }
 
 int inventory_new(Inventory **ret, const SessionDir *dir, const Recorder *recorder) {
-        _cleanup_(inventory_freep) Inventory *inv = calloc(1, sizeof(*inv));
+        _cleanup_(inventory_freep) Inventory *inv =
+                NEW(Inventory, .dir = dir, .recorder = recorder);
         int r = 0;
 
         if (!inv)
                 return -ENOMEM;
-        *inv = (Inventory){ .dir = dir, .recorder = recorder };
         inv->next = calloc(recorder_n_cpus(recorder) + 1, sizeof(*inv->next));
         if (!inv->next)
                 return -ENOMEM;

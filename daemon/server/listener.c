@@ -84,15 +84,10 @@ int listener_new(Listener **ret, sd_event *event, int fd, ListenerAccepted accep
         if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
                 return ORIGIN(-errno);
 
-        l = malloc(sizeof(*l));
+        l = NEW(Listener, .fd = -EBADF, .reserve_fd = open_reserve(), .accepted = accepted,
+                .userdata = userdata);
         if (!l)
                 return -ENOMEM;
-        *l = (Listener){
-                .fd = -EBADF,
-                .reserve_fd = open_reserve(),
-                .accepted = accepted,
-                .userdata = userdata,
-        };
         if (l->reserve_fd < 0)
                 return l->reserve_fd;
         r = sd_event_add_time(event, &l->pause, CLOCK_MONOTONIC, UINT64_MAX, ACCURACY_USEC,

@@ -76,10 +76,9 @@ int quota_add_connection(Quota *q, const Peer *peer, uint64_t now_us) {
                 return r;
         a = find(q, peer->uid);
         if (!a) {
-                a = malloc(sizeof(*a));
+                a = NEW(QuotaAccount, .next = q->accounts, .uid = peer->uid);
                 if (!a)
                         return -ENOMEM;
-                *a = (QuotaAccount){ .next = q->accounts, .uid = peer->uid };
                 q->accounts = a;
         }
         n_all = count_of_all(q, peer, r == QUOTA_E_SHORT);

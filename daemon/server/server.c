@@ -251,18 +251,12 @@ static void on_accepted(int accepted_fd, void *userdata) {
 
 int server_new(Server **ret, sd_event *event, const ServerMethod *methods, size_t n_methods,
                ServerGone gone, void *userdata) {
-        Server *s = malloc(sizeof(*s));
+        Server *s = NEW(Server, .event = sd_event_ref(event), .methods = methods,
+                        .n_methods = n_methods, .handle = on_message, .gone = gone,
+                        .userdata = userdata);
 
         if (!s)
                 return -ENOMEM;
-        *s = (Server){
-                .event = sd_event_ref(event),
-                .methods = methods,
-                .n_methods = n_methods,
-                .handle = on_message,
-                .gone = gone,
-                .userdata = userdata,
-        };
         server_set_quota(s, SERVER_MAX_CONNECTIONS_PER_USER, SERVER_MAX_CALLS_PER_USER);
         *ret = s;
         return 0;

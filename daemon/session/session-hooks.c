@@ -175,10 +175,9 @@ int session_hooks_await(SessionHooks *h, SessionHooked done, void *userdata) {
 
         if (!h->is_hooking)
                 return ORIGIN(-EINVAL);
-        w = malloc(sizeof(*w));
+        w = NEW(HookWish, .next = h->wishes, .done = done, .userdata = userdata);
         if (!w)
                 return -ENOMEM;
-        *w = (HookWish){ .next = h->wishes, .done = done, .userdata = userdata };
         h->wishes = w;
         return 0;
 }

@@ -22,11 +22,10 @@ struct SessionRoots {
 };
 
 int session_roots_new(SessionRoots **ret, const SessionRootsConfig *config) {
-        SessionRoots *r = malloc(sizeof(*r));
+        SessionRoots *r = NEW(SessionRoots, .config = *config, .watch.seen_ns = config->seen_ns);
 
         if (!r)
                 return -ENOMEM;
-        *r = (SessionRoots){ .config = *config, .watch.seen_ns = config->seen_ns };
         *ret = r;
         return 0;
 }

@@ -20,11 +20,10 @@ struct SessionShare {
 };
 
 int session_share_new(SessionShare **ret, const SessionShareConfig *config) {
-        SessionShare *h = malloc(sizeof(*h));
+        SessionShare *h = NEW(SessionShare, .config = *config);
 
         if (!h)
                 return -ENOMEM;
-        *h = (SessionShare){ .config = *config };
         *ret = h;
         return 0;
 }

@@ -52,10 +52,9 @@ int session_snapshot_add(SessionSnapshot *p, SnapshotDone done, void *userdata) 
 
         if (!done)
                 return 0;
-        w = malloc(sizeof(*w));
+        w = NEW(Wish, .next = p->wishes, .done = done, .userdata = userdata);
         if (!w)
                 return -ENOMEM;
-        *w = (Wish){ .next = p->wishes, .done = done, .userdata = userdata };
         p->wishes = w;
         return 0;
 }

@@ -109,10 +109,9 @@ int following_new(Following **ret, sd_event *event, SessionMeta *m, Tracer *t) {
         *ret = NULL;
         if (!task_filter_follows(&m->spec))
                 return 0;
-        f = calloc(1, sizeof(*f));
+        f = NEW(Following, .meta = m, .tracer = t, .fd = tracer_open_tasks(t));
         if (!f)
                 return -ENOMEM;
-        *f = (Following){ .meta = m, .tracer = t, .fd = tracer_open_tasks(t) };
         if (f->fd < 0)
                 return f->fd;
         r = sd_event_add_io(event, &f->io, f->fd, EPOLLIN, on_event, f);

@@ -39,12 +39,12 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata) {
 }
 
 int undoer_new(Undoer **ret, sd_event *event, Controller *controller, Background *background) {
-        _cleanup_(undoer_freep) Undoer *u = malloc(sizeof(*u));
+        _cleanup_(undoer_freep) Undoer *u =
+                NEW(Undoer, .controller = controller, .background = background);
         int r;
 
         if (!u)
                 return -ENOMEM;
-        *u = (Undoer){ .controller = controller, .background = background };
         r = sd_event_add_time_relative(event, &u->timer, CLOCK_MONOTONIC, INTERVAL_USEC,
                                        ACCURACY_USEC, on_time, u);
         if (r >= 0)

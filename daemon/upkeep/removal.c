@@ -138,12 +138,12 @@ void removal_look(Removal *r) {
 
 int removal_new(Removal **ret, sd_event *event, Background *sweeper, Store *store, RemovalUsed used,
                 void *userdata) {
-        _cleanup_(removal_freep) Removal *r = calloc(1, sizeof(*r));
+        _cleanup_(removal_freep) Removal *r = NEW(Removal, .sweeper = sweeper, .store = store,
+                                                  .used = used, .userdata = userdata);
         int k;
 
         if (!r)
                 return -ENOMEM;
-        *r = (Removal){ .sweeper = sweeper, .store = store, .used = used, .userdata = userdata };
         k = sd_event_add_defer(event, &r->source, on_free_loop, r);
         if (k >= 0)
                 k = sd_event_source_set_enabled(r->source, SD_EVENT_OFF);

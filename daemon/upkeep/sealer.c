@@ -527,10 +527,9 @@ int sealer_new(Sealer **ret, const SealerConfig *config) {
         _cleanup_(sealer_freep) Sealer *s = NULL;
         int r;
 
-        s = malloc(sizeof(*s));
+        s = NEW(Sealer, .config = *config, .cpu_fd = -EBADF, .out_fd = -EBADF);
         if (!s)
                 return -ENOMEM;
-        *s = (Sealer){ .config = *config, .cpu_fd = -EBADF, .out_fd = -EBADF };
         r = sd_event_add_defer(config->event, &s->next, on_next, s);
         if (r >= 0)
                 r = sd_event_source_set_enabled(s->next, SD_EVENT_OFF);

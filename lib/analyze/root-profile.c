@@ -174,10 +174,9 @@ static Open *take_spare(RootProfileData *d) {
                 d->spare = open->next_spare;
                 return open;
         }
-        open = malloc(sizeof(*open));
+        open = NEW(Open, .n_compact = N_PARTS_MAX, .next = d->open);
         if (!open)
                 return NULL;
-        *open = (Open){ .n_compact = N_PARTS_MAX, .next = d->open };
         return d->open = open;
 }
 

@@ -71,6 +71,15 @@ static inline void freep(void *p) {
         free(*(void **) p);
 }
 
+/* One on the heap, with these members and zeroes; NULL without memory. */
+#define NEW(type, ...)                                                                             \
+        ({                                                                                         \
+                type *_new = malloc(sizeof(type));                                                 \
+                if (_new)                                                                          \
+                        *_new = (type){ __VA_ARGS__ };                                             \
+                _new;                                                                              \
+        })
+
 /* For the end of a destructor. */
 static inline void *mfree(void *p) {
         free(p);

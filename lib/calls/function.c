@@ -177,11 +177,10 @@ void functions_forget_times(Functions *f) {
 }
 
 int functions_new(Functions **ret, SymbolTimeline *symbol_timeline, const Strv *roots) {
-        Functions *f = malloc(sizeof(*f));
+        Functions *f = NEW(Functions, .symbol_timeline = symbol_timeline, .roots = roots);
 
         if (!f)
                 return -ENOMEM;
-        *f = (Functions){ .symbol_timeline = symbol_timeline, .roots = roots };
         *ret = f;
         return 0;
 }

@@ -191,12 +191,12 @@ static int begin_walk(DatPages *p) {
 }
 
 int dat_pages_open(DatPages **ret, const DatFile *f, uint32_t cpu) {
-        _cleanup_(dat_pages_freep) DatPages *p = calloc(1, sizeof(*p));
+        _cleanup_(dat_pages_freep) DatPages *p =
+                NEW(DatPages, .f = f, .page_bytes = dat_file_page_bytes(f), .is_walked = true);
         int r;
 
         if (!p)
                 return -ENOMEM;
-        *p = (DatPages){ .f = f, .page_bytes = dat_file_page_bytes(f), .is_walked = true };
         for (size_t i = 0; i < dat_file_n_cpus(f); i++)
                 if (dat_file_cpu(f, i)->cpu == cpu)
                         p->cpu = dat_file_cpu(f, i);

@@ -314,12 +314,10 @@ int sealed_reader_take_fd(SealedReader **ret, int fd, uint32_t *ret_version) {
 
         if (n_file < 0)
                 return ORIGIN(-errno);
-        r = malloc(sizeof(*r));
+        r = NEW(SealedReader, .fd = TAKE_FD(owned), .n_file = (uint64_t) n_file,
+                .i_cached = SIZE_MAX);
         if (!r)
                 return -ENOMEM;
-        *r = (SealedReader){ .fd = TAKE_FD(owned),
-                             .n_file = (uint64_t) n_file,
-                             .i_cached = SIZE_MAX };
         k = sealed_header_read(&r->identity, r->fd);
         if (k == SEALED_E_NEWER && ret_version)
                 *ret_version = r->identity.version;

@@ -504,10 +504,9 @@ int cursor_open(Cursor **ret, const SessionDir *dir, const Formats *formats, uin
         _cleanup_(cursor_freep) Cursor *c = NULL;
         int r;
 
-        c = malloc(sizeof(*c));
+        c = NEW(Cursor, .head.cpu = cpu, .dir = dir, .formats = formats);
         if (!c)
                 return -ENOMEM;
-        *c = (Cursor){ .head.cpu = cpu, .dir = dir, .formats = formats };
         if (file && !dat_times_are_plain(dat_file_times(file)))
                 c->times = dat_file_times(file);
         for (size_t i = 0; i < BATCH_EVENTS; i++)

@@ -145,10 +145,9 @@ int stream_open(Stream **ret, const SessionDir *dir, const Formats *formats) {
         _cleanup_(stream_freep) Stream *s = NULL;
         int r;
 
-        s = malloc(sizeof(*s));
+        s = NEW(Stream, .dir = dir, .formats = formats);
         if (!s)
                 return -ENOMEM;
-        *s = (Stream){ .dir = dir, .formats = formats };
         r = open_cursors(s);
         if (r < 0)
                 return r;

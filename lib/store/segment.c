@@ -83,10 +83,9 @@ int segment_take_fd(Segment **ret, int fd) {
         r = segment_read_header(owned, &h);
         if (r != 0)
                 return r;
-        s = malloc(sizeof(*s));
+        s = NEW(Segment, .fd = TAKE_FD(owned), .header = h);
         if (!s)
                 return -ENOMEM;
-        *s = (Segment){ .fd = TAKE_FD(owned), .header = h };
         r = look(s);
         if (r < 0)
                 return r;

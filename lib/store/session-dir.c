@@ -60,10 +60,9 @@ int session_dir_take_fds(SessionDir **ret, int dir_fd, int symbols_fd) {
                 return ORIGIN(-errno);
         if (!S_ISDIR(st.st_mode))
                 return ORIGIN(-ENOTDIR);
-        d = malloc(sizeof(*d));
+        d = NEW(SessionDir, .fd = TAKE_FD(fd), .symbols_fd = TAKE_FD(symbols));
         if (!d)
                 return -ENOMEM;
-        *d = (SessionDir){ .fd = TAKE_FD(fd), .symbols_fd = TAKE_FD(symbols) };
         *ret = d;
         return 0;
 }

@@ -72,17 +72,11 @@ Store *store_free(Store *s) {
 }
 
 static int store_new(Store **ret, const char *path) {
-        Store *s = malloc(sizeof(*s));
+        Store *s = NEW(Store, .path = strdup(path), .fd = -EBADF, .sessions_fd = -EBADF,
+                       .symbols_fd = -EBADF, .lock = LOCK_INIT);
 
         if (!s)
                 return -ENOMEM;
-        *s = (Store){
-                .path = strdup(path),
-                .fd = -EBADF,
-                .sessions_fd = -EBADF,
-                .symbols_fd = -EBADF,
-                .lock = LOCK_INIT,
-        };
         if (!s->path) {
                 store_free(s);
                 return -ENOMEM;

@@ -147,15 +147,10 @@ int frame_new(Frame **ret, int fd, size_t message_max) {
         if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
                 return ORIGIN(-errno);
 
-        f = malloc(sizeof(*f));
+        f = NEW(Frame, .fd = fd, .message_max = message_max,
+                .values_max = message_max == FRAME_CALL_MAX ? FRAME_CALL_VALUES_MAX : SIZE_MAX);
         if (!f)
                 return -ENOMEM;
-
-        *f = (Frame){
-                .fd = fd,
-                .message_max = message_max,
-                .values_max = message_max == FRAME_CALL_MAX ? FRAME_CALL_VALUES_MAX : SIZE_MAX,
-        };
         *ret = f;
         return 0;
 }
