@@ -6,7 +6,6 @@
  * leaves the loop when the last is sealed, so that nobody's data is cut off.
  */
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -2,8 +2,6 @@
 
 /* Whatever the text, its good lines are read; what was wrong is said at the end, with its place. */
 
-#include <fcntl.h>
-
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/name.h"

@@ -15,7 +15,6 @@
  * What is known of all sessions is in memory.
  */
 
-#include <inttypes.h>
 #include <time.h>
 
 #include "base/log.h"

@@ -14,8 +14,6 @@
  * and is not the first lets all who are before him look once more.
  */
 
-#include <stdio.h>
-
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"

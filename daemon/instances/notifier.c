@@ -6,15 +6,11 @@
  * listening ends with the first ring, and notifier_clear() comes before the next.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/epoll.h>
 
 #include "base/io.h"
-#include "base/log.h"
-#include "base/name.h"
 #include "daemon/admission/admission.h"
 #include "daemon/instances/notifier.h"
 #include "daemon/instances/event-set.h"

@@ -10,11 +10,8 @@
  */
 
 #include <assert.h>
-#include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "daemon/process/background.h"

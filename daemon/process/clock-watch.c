@@ -2,14 +2,10 @@
 
 /* The timer's only use is to be cancelled: then it is readable, and read() says so. */
 
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
-#include <unistd.h>
 
-#include "base/io.h"
 #include "daemon/process/clock-watch.h"
 
 struct ClockWatch {

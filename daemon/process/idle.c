@@ -2,7 +2,6 @@
 
 /* A timer that runs while nothing is to be done, and begins anew after every break. */
 
-#include <stdlib.h>
 #include <time.h>
 
 #include "daemon/process/idle.h"

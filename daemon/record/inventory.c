@@ -5,10 +5,7 @@
  * that lags behind, and go at its beginning; what is gone is moved out when it is half of all.
  */
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/grow.h"

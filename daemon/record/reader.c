@@ -23,11 +23,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <time.h>
 
-#include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/process/thread.h"

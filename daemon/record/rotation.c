@@ -14,7 +14,6 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/record/rotation.h"
-#include "store/session-dir.h"
 
 struct Rotation {
         RotationConfig config;

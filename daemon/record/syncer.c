@@ -12,7 +12,6 @@
  * is shared, and freed by who leaves last.
  */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/eventfd.h>

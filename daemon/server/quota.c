@@ -3,8 +3,6 @@
 /* A list of accounts: of as many users as have connections, a few as a rule. */
 
 #include <assert.h>
-#include <errno.h>
-#include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "daemon/server/quota.h"

@@ -6,10 +6,6 @@
  * died with the daemon.
  */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/unit.h"
 #include "codec/page-source.h"
 #include "daemon/record/pipe-marks.h"

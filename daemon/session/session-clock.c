@@ -2,9 +2,6 @@
 
 /* The steps that clock-watch.h tells of, and those that a look at the end finds. */
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/process/clock-watch.h"

@@ -6,10 +6,6 @@
  * in the middle of a page if need be (session-adopt.h).
  */
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "base/io.h"
 #include "base/log.h"
 #include "daemon/record/pipe-marks.h"
 #include "daemon/session/session-hold.h"

@@ -7,9 +7,6 @@
  * answers to whoever asked for it.
  */
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"

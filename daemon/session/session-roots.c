@@ -6,12 +6,7 @@
  * address that is left armed may become another function's.
  */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/log.h"
-#include "base/unit.h"
 #include "daemon/session/session-roots.h"
 #include "daemon/symbols/symbol-watch.h"
 

@@ -2,9 +2,6 @@
 
 /* A look comes when the readers have closed segments, and with daemon/watch/health.h's. */
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"

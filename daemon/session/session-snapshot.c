@@ -6,9 +6,6 @@
  * begun.  Then they are linked.  In between the main loop is free.
  */
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/log.h"
 #include "daemon/session/session-snapshot.h"
 

@@ -9,7 +9,6 @@
 
 #include <unistd.h>
 
-#include "base/io.h"
 #include "base/log.h"
 #include "base/now.h"
 #include "daemon/process/journal.h"

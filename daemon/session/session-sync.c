@@ -2,11 +2,6 @@
 
 /* A session's end, from the last page that is stored to the last that is on the disk. */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"

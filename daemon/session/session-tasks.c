@@ -9,11 +9,6 @@
  * on.
  */
 
-#include <errno.h>
-#include <unistd.h>
-
-#include "base/io.h"
-#include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/instances/task-filter.h"

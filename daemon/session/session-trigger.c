@@ -9,9 +9,6 @@
  * does the rest: takes the time, lets the readers go, keeps a snapshot, waits again.
  */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "base/log.h"

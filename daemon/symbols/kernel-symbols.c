@@ -13,13 +13,11 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/io.h"
 #include "daemon/process/background.h"
 #include "daemon/symbols/kernel-symbols.h"
-#include "store/symbol-file.h"
 
 #define MODULES_MAX ((size_t) 16 << 20)
 #define READ_TRIES 4

@@ -6,11 +6,8 @@
  * because several of these files act only when they are closed.
  */
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/io.h"

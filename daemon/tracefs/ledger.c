@@ -10,7 +10,6 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
-#include "base/io.h"
 #include "daemon/tracefs/ledger-private.h"
 
 static void record_done(LedgerRecord *r) {

@@ -6,12 +6,10 @@
  */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 
 #include "base/buf.h"
 #include "base/grow.h"
-#include "base/log.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracefs/plan.h"
 

@@ -6,15 +6,11 @@
  * mount it: a daemon that changes the mounts of a host surprises somebody.
  */
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include <tracefs.h>
 

@@ -7,7 +7,6 @@
  * none.
  */
 
-#include "base/log.h"
 #include <inttypes.h>
 #include <stdio.h>
 

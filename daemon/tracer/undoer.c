@@ -2,7 +2,6 @@
 
 /* A timer that runs while something is left; whether it is, is asked after every event. */
 
-#include <stdlib.h>
 #include <time.h>
 
 #include "daemon/tracer/undoer.h"

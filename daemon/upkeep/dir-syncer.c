@@ -5,14 +5,11 @@
  * leaves last.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
-#include "base/io.h"
 #include "daemon/process/thread.h"
 #include "daemon/upkeep/dir-syncer.h"
 

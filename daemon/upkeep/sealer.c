@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -23,7 +22,6 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/log.h"
-#include "base/unit.h"
 #include "daemon/process/spawn.h"
 #include "daemon/upkeep/dir-syncer.h"
 #include "daemon/upkeep/seal-worker.h"

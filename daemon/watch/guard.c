@@ -5,9 +5,6 @@
  * is finding the sample that is far enough back, and dividing.
  */
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "daemon/watch/guard.h"
 

@@ -7,11 +7,7 @@
  * reported, or the session's own.
  */
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/log.h"
 #include "base/now.h"

@@ -5,9 +5,7 @@
  * one is defined.  Where the snapshot begins its first pages say: only their headers are looked at.
  */
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/name.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "base/cleanup.h"
 #include "daemon/watch/stored-pages.h"
 

@@ -3,7 +3,6 @@
 /* The unit and the digits are those of what is printed: 999,960 ns are "1.00 ms", not "1000.0 us". */
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "base/cleanup.h"

@@ -3,10 +3,8 @@
 /* Numbers are read as integer and decimal fraction, never through floating point. */
 
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "base/cleanup.h"
 #include "base/unit.h"

@@ -7,8 +7,6 @@
  * name's Function back in the next span.
  */
 
-#include <stdio.h>
-
 #include "base/buf.h"
 #include "base/hash.h"
 #include "calls/function.h"

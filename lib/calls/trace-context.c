@@ -9,8 +9,6 @@
  * but one.  If all tasks together have too many, each keeps the later half, and the last one always.
  */
 
-#include <string.h>
-
 #include "base/grow.h"
 #include "base/hash.h"
 #include "calls/trace-context.h"

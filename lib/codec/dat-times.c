@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/text.h"
 #include "codec/dat-format.h"
 #include "codec/dat-times.h"
 #include "store/format.h"

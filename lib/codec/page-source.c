@@ -5,11 +5,9 @@
  * file whose header is lost may still be a sealed one, whose blocks speak for themselves.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/grow.h"
 #include "base/io.h"

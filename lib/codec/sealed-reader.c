@@ -13,7 +13,6 @@
  * meanwhile is a short read instead of SIGBUS.
  */
 
-#include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/io.h"
 #include "codec/block.h"

@@ -19,8 +19,6 @@
  * skipped segment are all remembered until there is an event to attach them to.
  */
 
-#include <limits.h>
-
 #include "codec/dat-file.h"
 #include "decode/cursor.h"
 #include "store/page.h"

@@ -9,15 +9,11 @@
  * the record.  A string may lack its NUL, and is then read as far as the one behind the record.
  */
 
-#include <stdio.h>
-#include <string.h>
-
 #include <event-parse.h>
 #include <trace-seq.h>
 
 #include "base/buf.h"
 #include "base/grow.h"
-#include "base/io.h"
 #include "decode/foreign.h"
 #include "decode/format-text.h"
 #include "decode/printk.h"

@@ -9,12 +9,8 @@
  * and goes the same way.
  */
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include <event-parse.h>
 
-#include "base/cleanup.h"
 #include "base/grow.h"
 #include "decode/format-text.h"
 #include "decode/formats.h"

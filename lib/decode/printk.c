@@ -6,9 +6,6 @@
  */
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/hash.h"
 #include "decode/printk.h"

@@ -7,9 +7,6 @@
  * What a function's parameters are is found out when it is asked for.
  */
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/unit.h"

@@ -5,9 +5,7 @@
  * may be is known to spec.c, which is asked, so that nothing is said twice.
  */
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "base/cleanup.h"
 #include "base/conf-files.h"

@@ -8,11 +8,9 @@
 #include <stdlib.h>
 
 #include "base/figure.h"
-#include "base/io.h"
 #include "base/name.h"
 #include "base/now.h"
 #include "base/strv.h"
-#include "base/text.h"
 #include "store/entry.h"
 #include "store/removed.h"
 

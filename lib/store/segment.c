@@ -7,11 +7,8 @@
  */
 
 #include <fcntl.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "base/io.h"
 #include "store/page.h"
 #include "store/segment.h"

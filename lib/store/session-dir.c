@@ -6,14 +6,11 @@
  * put beside them ("cpu01", "0000000A.seg") is never taken for ours.
  */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/io.h"
 #include "base/name.h"

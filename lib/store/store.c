@@ -8,14 +8,11 @@
  */
 
 #include <assert.h>
-#include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include "base/cleanup.h"
 #include "base/io.h"
 #include "base/name.h"
 #include "store/discard.h"

@@ -5,11 +5,8 @@
  * long the host was off only the clock on the wall could tell.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "base/cleanup.h"
