@@ -156,17 +156,7 @@ bool functions_contain(const Functions *f, const char *name) {
 
 /* The first line that holds @name, or where it would be. */
 static size_t find_line(const Functions *f, const char *name) {
-        size_t from = 0, to = f->n_lines;
-
-        while (from < to) {
-                size_t middle = from + (to - from) / 2;
-
-                if (strcmp(f->lines[middle].name, name) < 0)
-                        from = middle + 1;
-                else
-                        to = middle;
-        }
-        return from;
+        return BISECT(0, f->n_lines, i, strcmp(f->lines[i].name, name) < 0);
 }
 
 int functions_find_lines(const Functions *f, const Strv *names, Strv *ret) {

@@ -55,18 +55,11 @@ static bool measure(const Inventory *inv, uint32_t cpu, uint64_t sequence, uint6
 
 /* Where it is, or would be, among those before the @high-th. */
 static size_t find(const Inventory *inv, size_t high, uint32_t cpu, uint64_t sequence) {
-        size_t low = inv->i_first;
+        const Item *items = inv->items;
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                const Item *item = &inv->items[middle];
-
-                if (item->sequence < sequence || (item->sequence == sequence && item->cpu < cpu))
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return BISECT(inv->i_first, high, i,
+                      items[i].sequence < sequence ||
+                              (items[i].sequence == sequence && items[i].cpu < cpu));
 }
 
 static int make_room(Inventory *inv) {

@@ -50,6 +50,20 @@
                 (b) = _t;                                                                          \
         })
 
+/* Where in [@from, @to] that part ends of which @is_before, an expression of @i, is true. */
+#define BISECT(from, to, i, is_before)                                                             \
+        ({                                                                                         \
+                size_t _from = (from), _to = (to);                                                 \
+                while (_from < _to) {                                                              \
+                        size_t i = _from + (_to - _from) / 2;                                      \
+                        if (is_before)                                                             \
+                                _from = i + 1;                                                     \
+                        else                                                                       \
+                                _to = i;                                                           \
+                }                                                                                  \
+                _from;                                                                             \
+        })
+
 #define TAKE(x, nothing)                                                                           \
         ({                                                                                         \
                 typeof(x) *_p = &(x);                                                              \

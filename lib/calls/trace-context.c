@@ -227,19 +227,11 @@ int trace_contexts_step(TraceContexts *c, const Step *step) {
 
 const TraceContext *trace_contexts_find(TraceContexts *c, int64_t key, uint64_t at_ns) {
         Task *t = find_task(c, key);
-        size_t low = 0, high = t ? t->n : 0;
+        size_t n = BISECT(0, t ? t->n : 0, i, t->changes[i].at_ns <= at_ns);
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (t->changes[middle].at_ns <= at_ns)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        if (low == 0)
+        if (n == 0)
                 return NULL;
-        drop(c, t, low - 1);
+        drop(c, t, n - 1);
         return t->changes[0].is_end ? NULL : &t->changes[0].context;
 }
 

@@ -225,14 +225,7 @@ uint64_t dat_pages_torn_bytes(const DatPages *p) {
 
 /* The last mark that is not behind @page; the first one is before all. */
 static const Mark *find_mark(const DatPages *p, uint64_t page) {
-        size_t low = 0, high = p->n_marks;
-
-        while (high - low > 1) {
-                size_t middle = low + (high - low) / 2;
-
-                *(p->marks[middle].first_page <= page ? &low : &high) = middle;
-        }
-        return &p->marks[low];
+        return &p->marks[BISECT(1, p->n_marks, i, p->marks[i].first_page <= page) - 1];
 }
 
 static bool is_in(const DatPages *p, const Chunk *c, uint64_t page) {

@@ -444,18 +444,8 @@ const SealedEntry *sealed_reader_entry(const SealedReader *r, size_t i) {
 }
 
 size_t sealed_reader_find(const SealedReader *r, uint64_t page) {
-        size_t low = 0, high = r->n_found;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                const SealedEntry *e = &r->found[middle].entry;
-
-                if (e->first_page + e->n_pages <= page)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return BISECT(0, r->n_found, i,
+                      r->found[i].entry.first_page + r->found[i].entry.n_pages <= page);
 }
 
 const SealedDamage *sealed_reader_damages(const SealedReader *r, size_t *ret_n) {
