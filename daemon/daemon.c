@@ -6,7 +6,6 @@
  * leaves the loop when the last is sealed, so that nobody's data is cut off.
  */
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -201,10 +200,9 @@ static void daemon_apply_settings(Daemon *d) {
 
 static void daemon_reload(Daemon *d) {
         _cleanup_strv_ Strv problems = {};
-        int r;
+        int r = settings_reload(&d->settings, d->config.config_root, d->config.config_file,
+                                store_fd(d->store), &problems);
 
-        r = settings_reload(&d->settings, d->config.config_root, d->config.config_file,
-                            store_fd(d->store), &problems);
         if (r == 0) {
                 daemon_apply_settings(d);
                 journal_tell(&(JournalEntry){ JOURNAL_RELOADED },
@@ -288,10 +286,9 @@ static int daemon_on_watchdog(sd_event_source *source, uint64_t usec, void *user
 
 static int daemon_load_config(Daemon *d) {
         _cleanup_strv_ Strv problems = {};
-        int r;
+        int r = settings_load(&d->settings, d->config.config_root, d->config.config_file,
+                              store_fd(d->store), &problems);
 
-        r = settings_load(&d->settings, d->config.config_root, d->config.config_file,
-                          store_fd(d->store), &problems);
         if (r < 0)
                 return log_error_errno(r, "Cannot read the configuration %s: %m",
                                        d->config.config_file ?: "ftraced.conf");
@@ -326,9 +323,8 @@ static int daemon_make_fdstore(Daemon *d) {
 }
 
 static int daemon_make_sessions(Daemon *d) {
-        int r;
+        int r = background_new(&d->background, d->event);
 
-        r = background_new(&d->background, d->event);
         if (r < 0)
                 return log_error_errno(r, "Cannot make room for tasks: %m");
         r = background_new(&d->sweeper, d->event);
@@ -463,11 +459,10 @@ static int daemon_listen(Daemon *d) {
 }
 
 static int daemon_make_server(Daemon *d) {
-        const ServerMethod *table;
         size_t n;
         int r;
+        const ServerMethod *table = methods_table(&n);
 
-        table = methods_table(&n);
         r = server_new(&d->server, d->event, table, n, methods_on_gone, d->methods);
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the server: %m");
@@ -507,9 +502,8 @@ static int daemon_add_signals(Daemon *d) {
 }
 
 static int daemon_add_watchdog(Daemon *d) {
-        int r;
+        int r = sd_watchdog_enabled(true, &d->watchdog_us);
 
-        r = sd_watchdog_enabled(true, &d->watchdog_us);
         if (r <= 0)
                 return 0;
         r = sd_event_add_time_relative(d->event, &d->watchdog, CLOCK_MONOTONIC, d->watchdog_us / 3,

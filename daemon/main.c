@@ -159,9 +159,8 @@ static int parse_arguments(int argc, char *argv[]) {
 static int restore(void) {
         _cleanup_strv_ Strv left = {}, values = {};
         size_t n = 0;
-        int r;
+        int r = restore_all(&arg_config, &n, &left, &values);
 
-        r = restore_all(&arg_config, &n, &left, &values);
         if (n > 0)
                 printf("Put back %zu changes that a dead ftraced had left in the kernel.\n", n);
         if (r < 0)

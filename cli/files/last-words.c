@@ -6,9 +6,6 @@
  * reason.
  */
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "cli/files/last-words.h"
 

@@ -146,17 +146,7 @@ static int set_cpus(Filtering *f, const char *list) {
 
 /* There are few roots, and many calls of them: a sorted array.  Where @name is, or belongs. */
 static size_t find_root(const RootLimits *l, const char *name) {
-        size_t low = 0, high = l->n;
-
-        while (low < high) {
-                size_t i = (low + high) / 2;
-
-                if (strcmp(l->roots[i].name, name) < 0)
-                        low = i + 1;
-                else
-                        high = i;
-        }
-        return low;
+        return BISECT(0, l->n, i, strcmp(l->roots[i].name, name) < 0);
 }
 
 static bool is_root(const RootLimits *l, size_t i, const char *name) {

@@ -50,8 +50,7 @@ int units_open(Units **ret) {
 Units *units_free(Units *u) {
         if (u)
                 sd_bus_flush_close_unref(u->bus);
-        free(u);
-        return NULL;
+        return mfree(u);
 }
 
 static int failure(const char *what, const char *unit, int r, const sd_bus_error *e) {
@@ -153,10 +152,9 @@ int units_stop(Units *u, const char *unit) {
 
 static int read_timer(Units *u, const char *path, TimerState *ret, sd_bus_error *e) {
         _cleanup_free_ char *load = NULL, *active = NULL;
-        int r;
+        int r = sd_bus_get_property_string(u->bus, MANAGER_NAME, path, MANAGER_NAME ".Unit",
+                                           "LoadState", e, &load);
 
-        r = sd_bus_get_property_string(u->bus, MANAGER_NAME, path, MANAGER_NAME ".Unit",
-                                       "LoadState", e, &load);
         if (r >= 0)
                 r = sd_bus_get_property_string(u->bus, MANAGER_NAME, path, MANAGER_NAME ".Unit",
                                                "ActiveState", e, &active);
@@ -193,9 +191,8 @@ int units_timer_state(Units *u, const char *unit, TimerState *ret) {
 
 /* ExecStart, a(sasb): in each word systemd would replace $NAME. */
 static int add_command(sd_bus_message *m, const Strv *command) {
-        int r;
+        int r = sd_bus_message_open_container(m, 'r', "sv");
 
-        r = sd_bus_message_open_container(m, 'r', "sv");
         if (r >= 0)
                 r = sd_bus_message_append(m, "s", "ExecStart");
         if (r >= 0)
@@ -274,10 +271,9 @@ static int describe_transient(sd_bus_message *m, const TransientTimer *t) {
 int units_start_transient(Units *u, const TransientTimer *t) {
         _cleanup_(sd_bus_error_free) sd_bus_error e = SD_BUS_ERROR_NULL;
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
-        int r;
+        int r = sd_bus_message_new_method_call(u->bus, &m, MANAGER_NAME, SYSTEMD_PATH, MANAGER,
+                                               "StartTransientUnit");
 
-        r = sd_bus_message_new_method_call(u->bus, &m, MANAGER_NAME, SYSTEMD_PATH, MANAGER,
-                                           "StartTransientUnit");
         if (r >= 0)
                 r = describe_transient(m, t);
         if (r >= 0)

@@ -5,7 +5,6 @@
  * what the files, systemd and the log of captures say.  "capture" is what the unit runs.
  */
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <time.h>
 

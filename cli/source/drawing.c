@@ -143,15 +143,11 @@ int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
 
         if (!renderer)
                 return DRAWING_E_FORMAT;
-        d = malloc(sizeof(*d));
+        d = NEW(Drawing, .renderer = renderer, .listener = options->listener,
+                .userdata = options->userdata, .live = options->live, .counts = true,
+                .out = BUF_OF_TEXT(out_fd));
         if (!d)
                 return -ENOMEM;
-        *d = (Drawing){ .renderer = renderer,
-                        .listener = options->listener,
-                        .userdata = options->userdata,
-                        .live = options->live,
-                        .counts = true,
-                        .out = BUF_OF_TEXT(out_fd) };
         r = playback_open(&d->playback, dir, meta, ret_problem);
         if (r == 0 && options->filtering)
                 r = filtering_apply(options->filtering, d->playback, ret_problem);
@@ -190,8 +186,7 @@ Drawing *drawing_free(Drawing *d) {
         playback_free(d->playback);
         census_done(&d->census);
         buf_done(&d->out);
-        free(d);
-        return NULL;
+        return mfree(d);
 }
 
 int drawing_report(const SessionDir *dir, const SessionMeta *meta, const DrawingOptions *options,

@@ -196,6 +196,5 @@ RecordFinder *record_finder_free(RecordFinder *f) {
                 return NULL;
         free(f->sequences);
         page_source_free(f->segment);
-        free(f);
-        return NULL;
+        return mfree(f);
 }

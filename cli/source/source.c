@@ -9,13 +9,11 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/name.h"
 #include "base/typo.h"
 #include "cli/contact/contact.h"
 #include "cli/source/retention.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
-#include "codec/dat-file.h"
 #include "codec/dat-losses.h"
 #include "codec/dat-start.h"
 #include "store/brief.h"
@@ -38,8 +36,7 @@ Source *source_free(Source *s) {
         session_dir_free(s->dir);
         session_meta_free(s->meta);
         safe_close(s->readers_fd);
-        free(s);
-        return NULL;
+        return mfree(s);
 }
 
 static int out_of_memory(void) {

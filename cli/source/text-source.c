@@ -2,8 +2,6 @@
 
 /* Whatever the text, its good lines are read; what was wrong is said at the end, with its place. */
 
-#include <fcntl.h>
-
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/name.h"
@@ -27,10 +25,9 @@ static bool begins_as_utf16(int fd) {
 
 static void say_damage(const TextSource *s) {
         uint64_t n_damaged = text_trace_count(s->trace)->n_remarks[TEXT_DAMAGED], n_said = 0;
-        const TextNote *notes;
         size_t n;
+        const TextNote *notes = text_trace_notes(s->trace, &n);
 
-        notes = text_trace_notes(s->trace, &n);
         for (size_t i = 0; i < n && n_said < N_DAMAGES_SAID; i++)
                 if (notes[i].remark == TEXT_DAMAGED) {
                         log_error("%s:%llu: %s.", s->name, (unsigned long long) notes[i].line,

@@ -12,7 +12,6 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/sweeper.h"
 

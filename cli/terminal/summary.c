@@ -11,7 +11,6 @@
 
 #include "base/figure.h"
 #include "base/name.h"
-#include "base/unit.h"
 #include "cli/terminal/summary.h"
 #include "store/format.h"
 #include "store/silence.h"

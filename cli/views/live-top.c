@@ -146,6 +146,5 @@ LiveTop *live_top_free(LiveTop *t) {
                 (void) tcsetattr(STDIN_FILENO, TCSANOW, &t->before);
         breakdown_free(t->breakdown);
         counting_done(&t->counting);
-        free(t);
-        return NULL;
+        return mfree(t);
 }

@@ -4,7 +4,6 @@
  * being added to. */
 
 #include "base/grow.h"
-#include "cli/terminal/table.h"
 #include "cli/views/tree-view.h"
 
 static uint64_t total_of(const TreeView *v, const CallNode *n) {

@@ -3,10 +3,6 @@
 /* A tree in an array, made by recursive descent; each node's children come before it. */
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/name.h"
 #include "base/unit.h"

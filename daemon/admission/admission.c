@@ -26,9 +26,8 @@ int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
         _cleanup_free_ char *text = NULL, *why = NULL;
         char quoted[NAME_QUOTE_MAX];
         json_t *suggestions;
-        int r;
+        int r = typo_suggest(f->names, f->n, name, &like);
 
-        r = typo_suggest(f->names, f->n, name, &like);
         if (r >= 0)
                 r = untraced_explain(&why, f->root_fd, name);
         if (r < 0)
@@ -311,9 +310,8 @@ int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads) {
 int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Strv *warnings,
                     Refusal *refusal) {
         _cleanup_strv_ Strv threads = {};
-        int r;
+        int r = admit_pids(fs, spec, &threads, refusal);
 
-        r = admit_pids(fs, spec, &threads, refusal);
         if (r == 0)
                 r = admit_cgroups(fs, spec, &threads, refusal);
         if (r == 0 && spec->comms.n + spec->cgroups.n > 0) {
@@ -335,9 +333,8 @@ static int refuse_foreign(const Tracefs *fs, const Ledger *ledger, const char *d
         _cleanup_free_ char *where = tracefs_where(fs, dir), *names = NULL, *way_out = NULL;
         _cleanup_strv_ Strv holders = {};
         bool left = ledger_covers(ledger, dir);
-        int r;
+        int r = tracefs_find_pipe_holders(fs, dir, &holders);
 
-        r = tracefs_find_pipe_holders(fs, dir, &holders);
         if (r < 0)
                 return r;
         names = strv_join(&holders, ", ");
@@ -358,9 +355,8 @@ static int refuse_foreign(const Tracefs *fs, const Ledger *ledger, const char *d
 int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal) {
         _cleanup_free_ char *where = tracefs_where(fs, dir), *names = NULL;
         _cleanup_strv_ Strv holders = {};
-        int r;
+        int r = tracefs_find_pipe_holders(fs, dir, &holders);
 
-        r = tracefs_find_pipe_holders(fs, dir, &holders);
         if (r < 0)
                 return r;
         names = strv_join(&holders, ", ");

@@ -20,11 +20,10 @@ static const struct {
 
 int clock_reader_find(const Tracefs *fs, const Functions *f, Strv *ret) {
         _cleanup_free_ char *now = NULL;
-        int r;
+        int r = file_read(fs->root_fd,
+                          "sys/devices/system/clocksource/clocksource0/current_clocksource", &now,
+                          NULL, 256);
 
-        r = file_read(fs->root_fd,
-                      "sys/devices/system/clocksource/clocksource0/current_clocksource", &now, NULL,
-                      256);
         if (r < 0) /* a machine without the choice has none of these */
                 return 0;
         now[strcspn(now, "\n")] = 0;

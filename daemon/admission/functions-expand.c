@@ -148,18 +148,7 @@ static int make_rows(Expansion *x) {
 /* Where names that are not less than the first @n characters of @text begin, or with @after those that
  * are greater. */
 static size_t find_bound(const Functions *f, const char *text, size_t n, bool after) {
-        size_t from = 0, to = f->n;
-
-        while (from < to) {
-                size_t middle = from + (to - from) / 2;
-                int c = strncmp(f->names[middle], text, n);
-
-                if (c < 0 || (after && c == 0))
-                        from = middle + 1;
-                else
-                        to = middle;
-        }
-        return from;
+        return BISECT(0, f->n, i, strncmp(f->names[i], text, n) < (after ? 1 : 0));
 }
 
 static bool is_literal(char c) {

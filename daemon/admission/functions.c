@@ -14,7 +14,6 @@
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/name.h"
 #include "base/now.h"
 #include "daemon/admission/functions.h"
 #include "daemon/process/background.h"
@@ -28,9 +27,8 @@
 static int read_modules(int root_fd, char **ret) {
         _cleanup_free_ char *text = NULL;
         _cleanup_buf_ Buf b = BUF_INIT;
-        int r;
+        int r = file_read(root_fd, "proc/modules", &text, NULL, MAX_MODULES_BYTES);
 
-        r = file_read(root_fd, "proc/modules", &text, NULL, MAX_MODULES_BYTES);
         if (r < 0 && r != -ENOENT)
                 return r;
         for (const char *s = text ?: ""; *s; s += strcspn(s, "\n"), s += *s == '\n') {
@@ -119,9 +117,8 @@ bool functions_are_current(const Functions *f, const Tracefs *fs) {
 
 int functions_load(Functions *f, const Tracefs *fs) {
         _cleanup_(functions_done) Functions new = {};
-        int r;
+        int r = read_modules(fs->root_fd, &new.modules);
 
-        r = read_modules(fs->root_fd, &new.modules);
         if (r < 0)
                 return r;
         if (f->n > 0 && streq_ptr(f->modules, new.modules))
@@ -159,17 +156,7 @@ bool functions_contain(const Functions *f, const char *name) {
 
 /* The first line that holds @name, or where it would be. */
 static size_t find_line(const Functions *f, const char *name) {
-        size_t from = 0, to = f->n_lines;
-
-        while (from < to) {
-                size_t middle = from + (to - from) / 2;
-
-                if (strcmp(f->lines[middle].name, name) < 0)
-                        from = middle + 1;
-                else
-                        to = middle;
-        }
-        return from;
+        return BISECT(0, f->n_lines, i, strcmp(f->lines[i].name, name) < 0);
 }
 
 int functions_find_lines(const Functions *f, const Strv *names, Strv *ret) {

@@ -16,9 +16,8 @@ int memory_available(int root_fd, uint64_t *ret) {
         _cleanup_free_ char *text = NULL;
         const char *line;
         uint64_t kib;
-        int r;
+        int r = file_read(root_fd, "proc/meminfo", &text, NULL, 65536);
 
-        r = file_read(root_fd, "proc/meminfo", &text, NULL, 65536);
         if (r < 0)
                 return r;
         line = strstr(text, "MemAvailable:");
@@ -60,9 +59,8 @@ int memory_admit(const Tracefs *fs, const Spec *spec, const MemoryUse *use, Refu
         uint64_t available, needed, limit, per_cpu;
         _cleanup_free_ uint32_t *cpus = NULL;
         size_t n, n_online;
-        int r;
+        int r = tracefs_get_cpus(fs, &cpus, &n);
 
-        r = tracefs_get_cpus(fs, &cpus, &n);
         if (r < 0)
                 return r;
         if ((use->limit.percent == 0 && use->limit.bytes == 0) || spec->black_box)

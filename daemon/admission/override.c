@@ -47,9 +47,8 @@ static int warn(const Tracefs *fs, const char *dir, const char *tracer, Strv *wa
 int override_find(const Tracefs *fs, bool instances, const Strv *ours, Strv *dirs, Strv *warnings,
                   Refusal *refusal) {
         _cleanup_strv_ Strv users = {};
-        int r;
+        int r = instances ? tracefs_find_graph_users(fs, &users) : strv_add(&users, "");
 
-        r = instances ? tracefs_find_graph_users(fs, &users) : strv_add(&users, "");
         if (r < 0)
                 return r;
         for (size_t i = 0; i < users.n; i++) {

@@ -99,9 +99,8 @@ static int add_threads(int proc_fd, const char *pid, const Strv *comms, Strv *re
 int task_find_by_comms(const Tracefs *fs, const Strv *comms, Strv *ret) {
         _cleanup_(closedirp) DIR *d = NULL;
         const char *pid;
-        int r;
+        int r = open_dir(fs->root_fd, "proc", &d);
 
-        r = open_dir(fs->root_fd, "proc", &d);
         while (r >= 0 && (pid = next_number(d)))
                 r = add_threads(dirfd(d), pid, has_comm(dirfd(d), pid, comms) ? NULL : comms, ret);
         return r;
@@ -158,9 +157,8 @@ static int add_processes(const Tracefs *fs, int group_fd, Strv *ret) {
 static int add_group(const Tracefs *fs, int group_fd, unsigned depth, Strv *ret) {
         _cleanup_(closedirp) DIR *d = NULL;
         struct dirent *e;
-        int r;
+        int r = add_processes(fs, group_fd, ret);
 
-        r = add_processes(fs, group_fd, ret);
         if (r == -ENODEV || r == -ENOENT)
                 return 0;
         if (r >= 0)

@@ -7,9 +7,6 @@
  * modules.symbols tells of those that modules export.
  */
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/utsname.h>
 
 #include "base/cleanup.h"

@@ -15,7 +15,6 @@
  * What is known of all sessions is in memory.
  */
 
-#include <inttypes.h>
 #include <time.h>
 
 #include "base/log.h"
@@ -398,11 +397,11 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
 }
 
 int janitor_vacuum(Janitor *j, ServerCall *call, const RetainLimits *limits, bool dry_run) {
-        Waiting *w = malloc(sizeof(*w)), **at = &j->waiting;
+        Waiting *w = NEW(Waiting, .job = { server_call_ref(call), *limits, dry_run }),
+                **at = &j->waiting;
 
         if (!w)
                 return -ENOMEM;
-        *w = (Waiting){ .job = { server_call_ref(call), *limits, dry_run } };
         while (*at)
                 at = &(*at)->next;
         *at = w;
@@ -474,16 +473,13 @@ static int has_room(Refusal *refusal, void *userdata) {
 
 int janitor_new(Janitor **ret, sd_event *event, Store *store, Sessions *sessions,
                 const Limits *limits, bool is_asked_only) {
-        _cleanup_(janitor_freep) Janitor *j = calloc(1, sizeof(*j));
+        _cleanup_(janitor_freep) Janitor *j = NEW(Janitor, .store = store, .sessions = sessions,
+                                                  .limits = limits, .is_asked_only = is_asked_only);
         uint64_t accuracy_us;
         int r;
 
         if (!j)
                 return -ENOMEM;
-        *j = (Janitor){ .store = store,
-                        .sessions = sessions,
-                        .limits = limits,
-                        .is_asked_only = is_asked_only };
         accuracy_us = MIN(limits->max_retention_ns ?: UINT64_MAX, limits->min_retention_ns) /
                       NSEC_PER_USEC / 10;
         r = sd_event_add_defer(event, &j->soon, on_soon, j);

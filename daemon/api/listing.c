@@ -205,12 +205,11 @@ static int note_names(Listing *l, const Sessions *sessions, uint64_t n_newest) {
 
 static int listing_begin(Listing **ret, Sessions *sessions, ServerCall *call, const json_t *head,
                          ListingKind kind, uint64_t n_newest) {
-        _cleanup_(listing_freep) Listing *l = malloc(sizeof(*l));
+        _cleanup_(listing_freep) Listing *l = NEW(Listing, .text = BUF_INIT, .kind = kind);
         int r;
 
         if (!l)
                 return -ENOMEM;
-        *l = (Listing){ .text = BUF_INIT, .kind = kind };
         r = note_names(l, sessions, n_newest);
         if (r < 0)
                 return r;

@@ -75,9 +75,8 @@ int methods_find_session(Methods *m, json_t *parameters, Session **ret, Refusal 
         const char *name = NULL, *like;
         char quoted[NAME_QUOTE_MAX];
         Session *s;
-        int r;
+        int r = parameter_get_string(parameters, "session", &name, refusal);
 
-        r = parameter_get_string(parameters, "session", &name, refusal);
         if (r != 0)
                 return r;
         if (!name)
@@ -109,9 +108,8 @@ int methods_find_session(Methods *m, json_t *parameters, Session **ret, Refusal 
 int methods_get_session(Methods *m, json_t *parameters, Session **ret, Refusal *refusal) {
         const SessionMeta *meta;
         Session *s;
-        int r;
+        int r = methods_find_session(m, parameters, &s, refusal);
 
-        r = methods_find_session(m, parameters, &s, refusal);
         if (r != 0)
                 return r;
         meta = session_meta(s);

@@ -96,14 +96,11 @@ static int need_turns(Methods *m) {
 /* At the end of the list @end. */
 static int add_errand(Errand **end, Methods *m, ServerCall *call, json_t *parameters,
                       ServerMethodHandler run) {
-        Errand *e = malloc(sizeof(*e));
+        Errand *e = NEW(Errand, .methods = m, .call = server_call_ref(call),
+                        .parameters = json_incref(parameters), .run = run);
 
         if (!e)
                 return -ENOMEM;
-        *e = (Errand){ .methods = m,
-                       .call = server_call_ref(call),
-                       .parameters = json_incref(parameters),
-                       .run = run };
         while (*end)
                 end = &(*end)->next;
         *end = e;

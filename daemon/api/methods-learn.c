@@ -108,9 +108,8 @@ static int learn(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
         Methods *m = userdata;
         bool force = false;
         json_t *reply;
-        int r;
+        int r = read_roots(parameters, &roots, refusal);
 
-        r = read_roots(parameters, &roots, refusal);
         if (r == 0)
                 r = read_functions(parameters, &new, refusal);
         if (r == 0)

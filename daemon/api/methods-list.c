@@ -54,9 +54,8 @@ int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, vo
         struct utsname u;
         bool is_brief = false;
         json_t *reply;
-        int r;
+        int r = parameter_get_boolean(parameters, "brief", &is_brief, refusal);
 
-        r = parameter_get_boolean(parameters, "brief", &is_brief, refusal);
         if (r != 0)
                 return r;
         if (!is_brief && !sessions_are_known(m->sessions, NULL, NULL))

@@ -21,9 +21,8 @@
 static int refuse_profile_not_found(const Methods *m, const char *name, Refusal *refusal) {
         _cleanup_free_ char *like = NULL;
         char quoted[NAME_QUOTE_MAX];
-        int r;
+        int r = profile_suggest(&like, m->config_root, name);
 
-        r = profile_suggest(&like, m->config_root, name);
         if (r < 0)
                 return r;
         name_quote(quoted, name);
@@ -53,9 +52,8 @@ static int load_profile(const Methods *m, Profile *ret, const char *name, Refusa
 static int take_profile(const Methods *m, Profile *ret, const char *name, Refusal *refusal) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
         json_auto_t *json = NULL;
-        int r;
+        int r = load_profile(m, &p, name, refusal);
 
-        r = load_profile(m, &p, name, refusal);
         if (r != 0)
                 return r;
         if (p.problems.n == 0) {
@@ -74,9 +72,8 @@ int method_list_profiles(ServerCall *call, json_t *parameters, Refusal *refusal,
         json_auto_t *list = json_array();
         _cleanup_strv_ Strv names = {};
         Methods *m = userdata;
-        int r;
+        int r = profile_list(&names, m->config_root);
 
-        r = profile_list(&names, m->config_root);
         for (size_t i = 0; r >= 0 && i < names.n; i++) {
                 _cleanup_profile_ Profile p = PROFILE_INIT;
 
@@ -90,9 +87,8 @@ int method_list_profiles(ServerCall *call, json_t *parameters, Refusal *refusal,
 int method_get_profile(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
         const char *name = NULL;
-        int r;
+        int r = parameter_get_string(parameters, "profile", &name, refusal);
 
-        r = parameter_get_string(parameters, "profile", &name, refusal);
         if (r != 0)
                 return r;
         if (!name)
@@ -163,9 +159,8 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
         const char *name = NULL, *profile = NULL, *field;
         unsigned asked = 0;
         bool force = false;
-        int r;
+        int r = parameter_get_string(parameters, "name", &name, refusal);
 
-        r = parameter_get_string(parameters, "name", &name, refusal);
         if (r == 0)
                 r = parameter_get_string(parameters, "profile", &profile, refusal);
         if (r == 0)
@@ -280,9 +275,8 @@ static int dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void 
         SessionRequest request;
         size_t n_arm;
         char *text;
-        int r;
+        int r = read_request(m, call, parameters, &request, &spec, &profile, refusal);
 
-        r = read_request(m, call, parameters, &request, &spec, &profile, refusal);
         if (r == 0)
                 r = sessions_prepare(m->sessions, &meta, &request, refusal);
         if (r == 0)

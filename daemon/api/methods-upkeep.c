@@ -24,9 +24,8 @@ int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *
         RetainLimits l = {};
         Methods *m = userdata;
         bool dry_run;
-        int r;
+        int r = parameter_get_number(parameters, "max_bytes", &l.max_use_bytes, refusal);
 
-        r = parameter_get_number(parameters, "max_bytes", &l.max_use_bytes, refusal);
         if (r == 0)
                 r = parameter_get_number(parameters, "max_age_ns", &l.max_age_ns, refusal);
         if (r == 0)
@@ -146,9 +145,8 @@ int method_seal(ServerCall *call, json_t *parameters, Refusal *refusal, void *us
         _cleanup_(sealing_freep) Sealing *s = NULL;
         Methods *m = userdata;
         Session *session;
-        int r;
+        int r = methods_get_session(m, parameters, &session, refusal);
 
-        r = methods_get_session(m, parameters, &session, refusal);
         if (r != 0)
                 return r;
         if (session_is_live(session))

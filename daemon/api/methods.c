@@ -123,13 +123,10 @@ static int methods_add_waiter(Methods *m, ServerCall *call, Session *session, bo
                         return r;
         }
 
-        w = malloc(sizeof(*w));
+        w = NEW(Waiter, .next = m->waiters, .call = server_call_ref(call), .session = session,
+                .is_watch = is_watch);
         if (!w)
                 return -ENOMEM;
-        *w = (Waiter){ .next = m->waiters,
-                       .call = server_call_ref(call),
-                       .session = session,
-                       .is_watch = is_watch };
         m->waiters = w;
         session_keep_awake(session, true);
         if (is_watch)
@@ -166,9 +163,8 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
         Methods *m = userdata;
         Session *session;
         char reason[64];
-        int r;
+        int r = methods_get_own_session(m, call, parameters, &session, refusal);
 
-        r = methods_get_own_session(m, call, parameters, &session, refusal);
         if (r != 0)
                 return r;
         if (!session_is_live(session)) {
@@ -199,9 +195,8 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
 
 static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Session *session;
-        int r;
+        int r = methods_find_session(userdata, parameters, &session, refusal);
 
-        r = methods_find_session(userdata, parameters, &session, refusal);
         if (r != 0)
                 return r;
         return parameter_reply(call, "session", session_explain(session));
@@ -214,9 +209,8 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
         int fds[2];
         Session *session;
         json_t *reply;
-        int r;
+        int r = methods_get_session(m, parameters, &session, refusal);
 
-        r = methods_get_session(m, parameters, &session, refusal);
         if (r != 0)
                 return r;
         session_save_tasks(session);
@@ -243,9 +237,8 @@ static int method_watch(ServerCall *call, json_t *parameters, Refusal *refusal, 
         Methods *m = userdata;
         Session *session;
         News news = {};
-        int r;
+        int r = methods_get_session(m, parameters, &session, refusal);
 
-        r = methods_get_session(m, parameters, &session, refusal);
         if (r != 0)
                 return r;
         r = methods_add_waiter(m, call, session, true);
@@ -285,9 +278,8 @@ static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal,
         _cleanup_free_ char *name = NULL;
         Session *session;
         char why[64];
-        int r;
+        int r = methods_find_own_session(m, call, parameters, &session, refusal);
 
-        r = methods_find_own_session(m, call, parameters, &session, refusal);
         if (r != 0)
                 return r;
         if (session_is_live(session))
@@ -314,9 +306,8 @@ static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, vo
         json_t *pinned = json_object_get(parameters, "pinned");
         Methods *m = userdata;
         Session *session;
-        int r;
+        int r = methods_get_own_session(m, call, parameters, &session, refusal);
 
-        r = methods_get_own_session(m, call, parameters, &session, refusal);
         if (r != 0)
                 return r;
         if (!json_is_boolean(pinned))
@@ -422,18 +413,13 @@ const ServerMethod *methods_table(size_t *ret_n) {
 
 int methods_new(Methods **ret, sd_event *event, Background *background, Controller *controller,
                 Store *store, Sessions *sessions, const Limits *limits, const char *config_root) {
-        Methods *m = calloc(1, sizeof(*m));
+        Methods *m = NEW(Methods, .event = event, .background = background,
+                         .controller = controller, .store = store, .sessions = sessions,
+                         .limits = limits, .config_root = config_root);
         int r;
 
         if (!m)
                 return -ENOMEM;
-        *m = (Methods){ .event = event,
-                        .background = background,
-                        .controller = controller,
-                        .store = store,
-                        .sessions = sessions,
-                        .limits = limits,
-                        .config_root = config_root };
         r = start_queue_new(&m->start_queue, event, background, sessions);
         if (r >= 0)
                 r = listings_new(&m->listings, event, sessions);

@@ -124,12 +124,10 @@ int roster_set_symbols(Roster *r, RosterEntry *e, Strv *names) {
         if (one)
                 strv_done(names);
         else {
-                one = malloc(sizeof(*one));
+                one = NEW(RosterSymbols, .next = r->symbols, .hash = hash,
+                          .names = TAKE(*names, (Strv){}));
                 if (!one)
                         return -ENOMEM;
-                *one = (RosterSymbols){ .next = r->symbols,
-                                        .hash = hash,
-                                        .names = TAKE(*names, (Strv){}) };
                 r->symbols = one;
         }
         one->n_users++;

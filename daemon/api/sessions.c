@@ -297,9 +297,8 @@ static int complete_black_box(Spec *spec) {
 static int sessions_make_meta(Sessions *s, SessionMeta **ret, const SessionRequest *q,
                               const AllowanceUse *use) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        int r;
+        int r = session_meta_new(&m);
 
-        r = session_meta_new(&m);
         if (r < 0)
                 return r;
         spec_done(&m->spec);
@@ -469,9 +468,8 @@ void session_look_done(SessionLook *l) {
 int sessions_look(Sessions *s, SessionLook *ret, const SessionRequest *q, Refusal *refusal) {
         _cleanup_session_look_ SessionLook look = { .generation = s->generation };
         Controller *c = s->context.controller;
-        int r;
+        int r = sessions_prepare(s, &look.meta, q, refusal);
 
-        r = sessions_prepare(s, &look.meta, q, refusal);
         if (r == 0)
                 r = controller_admit(c, &look.admission, look.meta, q->force, refusal);
         if (r != 0)

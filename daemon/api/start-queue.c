@@ -14,8 +14,6 @@
  * and is not the first lets all who are before him look once more.
  */
 
-#include <stdio.h>
-
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
@@ -387,12 +385,12 @@ size_t start_queue_n(const StartQueue *s) {
 }
 
 int start_queue_new(StartQueue **ret, sd_event *event, Background *background, Sessions *sessions) {
-        _cleanup_(start_queue_freep) StartQueue *s = calloc(1, sizeof(*s));
+        _cleanup_(start_queue_freep) StartQueue *s =
+                NEW(StartQueue, .event = event, .background = background, .sessions = sessions);
         int r;
 
         if (!s)
                 return -ENOMEM;
-        *s = (StartQueue){ .event = event, .background = background, .sessions = sessions };
         r = sd_event_add_time(event, &s->timer, CLOCK_MONOTONIC, UINT64_MAX, 1000, on_timer, s);
         if (r >= 0)
                 r = sd_event_add_defer(event, &s->next, on_next, s);

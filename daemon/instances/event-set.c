@@ -175,9 +175,8 @@ int refuse_event_filter(const Tracefs *fs, const char *file, const char *field, 
         _cleanup_free_ char *text = NULL;
         _cleanup_strv_ Strv lines = {};
         size_t n_before;
-        int r;
+        int r = file_read(fs->fd, file, &text, NULL, FILTER_TEXT_MAX);
 
-        r = file_read(fs->fd, file, &text, NULL, FILTER_TEXT_MAX);
         if (r >= 0)
                 r = strv_split(&lines, text, "\n");
         if (r < 0)

@@ -15,7 +15,6 @@
 #include "base/cpu-list.h"
 #include "base/io.h"
 #include "base/log.h"
-#include "base/name.h"
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/instances/instance.h"

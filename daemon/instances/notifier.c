@@ -6,15 +6,11 @@
  * listening ends with the first ring, and notifier_clear() comes before the next.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/epoll.h>
 
 #include "base/io.h"
-#include "base/log.h"
-#include "base/name.h"
 #include "daemon/admission/admission.h"
 #include "daemon/instances/notifier.h"
 #include "daemon/instances/event-set.h"
@@ -55,9 +51,8 @@ static int add_functions(Plan *p, const Tracefs *fs, const char *dir, const Func
         _cleanup_strv_ Strv found = {};
         _cleanup_free_ char *text = strv_join(names, "\n"), *lines = NULL,
                             *pids = strv_join(threads, "\n");
-        int r;
+        int r = functions_find_lines(f, names, &found);
 
-        r = functions_find_lines(f, names, &found);
         if (r < 0)
                 return r;
         lines = strv_join(&found, "\n");
@@ -174,13 +169,13 @@ static int on_ring(sd_event_source *source, int fd, uint32_t revents, void *user
 
 int notifier_open(Notifier **ret, const NotifierPlace *place, sd_event *event, NotifierRung rung,
                   void *userdata) {
-        _cleanup_(notifier_freep) Notifier *b = calloc(1, sizeof(*b));
+        _cleanup_(notifier_freep) Notifier *b =
+                NEW(Notifier, .fs = place->fs, .fd = -EBADF, .rung = rung, .userdata = userdata);
         _cleanup_free_ char *path = NULL;
         int r;
 
         if (!b)
                 return -ENOMEM;
-        *b = (Notifier){ .fs = place->fs, .fd = -EBADF, .rung = rung, .userdata = userdata };
         b->dir = make_dir(place);
         if (!b->dir || asprintf(&path, "%strace_pipe", b->dir) < 0)
                 return -ENOMEM;
@@ -211,9 +206,8 @@ int notifier_count(Notifier *b, uint64_t *ret) {
         _cleanup_free_ uint32_t *cpus = NULL;
         uint64_t count = 0;
         size_t n;
-        int r;
+        int r = tracefs_get_cpus(b->fs, &cpus, &n);
 
-        r = tracefs_get_cpus(b->fs, &cpus, &n);
         for (size_t i = 0; r >= 0 && i < n; i++) {
                 _cleanup_free_ char *path = NULL, *text = NULL;
 
@@ -289,9 +283,8 @@ int switch_put(const Tracefs *fs, Ledger *l, const char *session, const char *di
                bool on) {
         _cleanup_plan_ Plan plan = {};
         const char *file;
-        int r;
+        int r = switch_plan(&plan, l, session, dir, t, on);
 
-        r = switch_plan(&plan, l, session, dir, t, on);
         if (r >= 0)
                 r = ledger_commit(l, fs->path);
         if (r >= 0)
@@ -304,9 +297,8 @@ int switch_put(const Tracefs *fs, Ledger *l, const char *session, const char *di
 int switch_take(const Tracefs *fs, const char *dir, const Trigger *t, bool on) {
         _cleanup_free_ char *file = NULL, *line = NULL;
         _cleanup_strv_ Strv lines = {};
-        int r;
+        int r = describe_switch(dir, t, on, &file, &line);
 
-        r = describe_switch(dir, t, on, &file, &line);
         if (r >= 0)
                 r = strv_add(&lines, line);
         if (r >= 0)

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "daemon/instances/quiesce.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracefs/task-list.h"

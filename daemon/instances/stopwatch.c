@@ -11,7 +11,6 @@
 
 #include "base/unit.h"
 #include "daemon/instances/stopwatch.h"
-#include "daemon/tracefs/control.h"
 
 #define DYNAMIC_EVENTS "dynamic_events"
 #define MAX_ACTIVE 512 /* calls of one function that are measured at the same time */

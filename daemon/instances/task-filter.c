@@ -81,9 +81,8 @@ int task_filter_open(const Tracefs *fs, const char *session) {
 static int leave_out(const Tracefs *fs, const char *path, const Strv *gone, const Strv *wanted) {
         _cleanup_strv_ Strv left_out = {}, again = {}, still = {}, more = {};
         _cleanup_free_ char *text = NULL;
-        int r;
+        int r = task_list_read(fs, path, &left_out);
 
-        r = task_list_read(fs, path, &left_out);
         if (r >= 0)
                 r = task_list_pick(&left_out, wanted, true, &again);
         if (r >= 0)

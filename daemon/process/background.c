@@ -10,11 +10,8 @@
  */
 
 #include <assert.h>
-#include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "daemon/process/background.h"
@@ -222,10 +219,9 @@ int background_run(Background *a, BackgroundTask run, void *userdata) {
                 run(userdata);
                 return 0;
         }
-        task = malloc(sizeof(*task));
+        task = NEW(Task, .run = run, .userdata = userdata);
         if (!task)
                 return -ENOMEM;
-        *task = (Task){ .run = run, .userdata = userdata };
         *a->end = task;
         a->end = &task->next;
         if (a->first == task)

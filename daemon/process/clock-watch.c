@@ -2,14 +2,10 @@
 
 /* The timer's only use is to be cancelled: then it is readable, and read() says so. */
 
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
-#include <unistd.h>
 
-#include "base/io.h"
 #include "daemon/process/clock-watch.h"
 
 struct ClockWatch {
@@ -41,12 +37,12 @@ static int on_timer(sd_event_source *source, int fd, uint32_t revents, void *use
 }
 
 int clock_watch_new(ClockWatch **ret, sd_event *event, ClockStepped stepped, void *userdata) {
-        _cleanup_(clock_watch_freep) ClockWatch *w = calloc(1, sizeof(*w));
+        _cleanup_(clock_watch_freep) ClockWatch *w =
+                NEW(ClockWatch, .stepped = stepped, .userdata = userdata);
         int r;
 
         if (!w)
                 return -ENOMEM;
-        *w = (ClockWatch){ .stepped = stepped, .userdata = userdata };
         w->fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
         if (w->fd < 0)
                 return ORIGIN(-errno);

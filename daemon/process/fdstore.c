@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <linux/magic.h>
-#include <stdio.h>
 #include <sys/vfs.h>
 #include <systemd/sd-daemon.h>
 

@@ -2,7 +2,6 @@
 
 /* A timer that runs while nothing is to be done, and begins anew after every break. */
 
-#include <stdlib.h>
 #include <time.h>
 
 #include "daemon/process/idle.h"
@@ -40,16 +39,12 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata) {
 
 int idle_new(Idle **ret, sd_event *event, uint64_t usec, IdleAsk ask, IdleReached reached,
              void *userdata) {
-        _cleanup_(idle_freep) Idle *i = malloc(sizeof(*i));
+        _cleanup_(idle_freep) Idle *i = NEW(Idle, .usec = usec, .ask = ask, .reached = reached,
+                                            .userdata = userdata, .is_idle = ask(userdata));
         int r;
 
         if (!i)
                 return -ENOMEM;
-        *i = (Idle){ .usec = usec,
-                     .ask = ask,
-                     .reached = reached,
-                     .userdata = userdata,
-                     .is_idle = ask(userdata) };
         r = sd_event_add_time_relative(event, &i->timer, CLOCK_MONOTONIC, usec,
                                        MIN(usec / 10 + 1, (uint64_t) ACCURACY_USEC), on_time, i);
         if (r >= 0 && !i->is_idle)

@@ -6,8 +6,6 @@
  */
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/uio.h>
 #define SD_JOURNAL_SUPPRESS_LOCATION /* CODE_FILE= is where an error began, not this file */
 #include <systemd/sd-journal.h>

@@ -17,9 +17,8 @@ static int ask(sd_bus *bus, const char *unit) {
         _cleanup_free_ char *path = NULL, *type = NULL;
         const char *job_path;
         uint32_t job = 0;
-        int r;
+        int r = sd_bus_path_encode("/org/freedesktop/systemd1/unit", unit, &path);
 
-        r = sd_bus_path_encode("/org/freedesktop/systemd1/unit", unit, &path);
         if (r >= 0)
                 r = sd_bus_get_property(bus, MANAGER_NAME, path, MANAGER_NAME ".Unit", "Job", NULL,
                                         &reply, "(uo)");

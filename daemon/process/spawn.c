@@ -6,16 +6,12 @@
  * waits for the children that were being made, each of which may have closed the last copy.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/io.h"
 #include "daemon/process/spawn.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of n_making */

@@ -11,9 +11,8 @@
 int thread_start(pthread_t *ret, size_t stack_bytes, void *(*run)(void *userdata), void *userdata) {
         sigset_t all, before;
         pthread_attr_t attr;
-        int k;
+        int k = pthread_attr_init(&attr);
 
-        k = pthread_attr_init(&attr);
         if (k != 0)
                 return -k;
         if (stack_bytes > 0)

@@ -5,10 +5,7 @@
  * that lags behind, and go at its beginning; what is gone is moved out when it is half of all.
  */
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/grow.h"
@@ -58,18 +55,11 @@ static bool measure(const Inventory *inv, uint32_t cpu, uint64_t sequence, uint6
 
 /* Where it is, or would be, among those before the @high-th. */
 static size_t find(const Inventory *inv, size_t high, uint32_t cpu, uint64_t sequence) {
-        size_t low = inv->i_first;
+        const Item *items = inv->items;
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                const Item *item = &inv->items[middle];
-
-                if (item->sequence < sequence || (item->sequence == sequence && item->cpu < cpu))
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return BISECT(inv->i_first, high, i,
+                      items[i].sequence < sequence ||
+                              (items[i].sequence == sequence && items[i].cpu < cpu));
 }
 
 static int make_room(Inventory *inv) {
@@ -189,12 +179,12 @@ static int by_sequence(const void *a, const void *b) {
 }
 
 int inventory_new(Inventory **ret, const SessionDir *dir, const Recorder *recorder) {
-        _cleanup_(inventory_freep) Inventory *inv = calloc(1, sizeof(*inv));
+        _cleanup_(inventory_freep) Inventory *inv =
+                NEW(Inventory, .dir = dir, .recorder = recorder);
         int r = 0;
 
         if (!inv)
                 return -ENOMEM;
-        *inv = (Inventory){ .dir = dir, .recorder = recorder };
         inv->next = calloc(recorder_n_cpus(recorder) + 1, sizeof(*inv->next));
         if (!inv->next)
                 return -ENOMEM;

@@ -117,9 +117,8 @@ int reader_resume(Reader *r) {
         _cleanup_free_ uint64_t *sequences = NULL;
         SegmentRest rest = { .n_piped = r->n_piped, .n_tail = reader_find_tail(r) };
         size_t n = 0, n_torn = 0;
-        int k;
+        int k = session_dir_list_segments(r->shared->dir, r->cpu, &sequences, &n);
 
-        k = session_dir_list_segments(r->shared->dir, r->cpu, &sequences, &n);
         if (k < 0 && k != -ENOENT)
                 return k;
         if (n > 0) {

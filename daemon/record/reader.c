@@ -23,11 +23,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <time.h>
 
-#include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/process/thread.h"
@@ -231,9 +228,8 @@ static int reader_empty_pipe(Reader *r) {
         while (r->n_piped > 0) {
                 uint64_t n_pages;
                 ssize_t n;
-                int k;
+                int k = reader_open_segment(r);
 
-                k = reader_open_segment(r);
                 if (k < 0)
                         return k;
 

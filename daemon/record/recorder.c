@@ -8,7 +8,6 @@
  */
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -16,7 +15,6 @@
 #include "base/cpu-list.h"
 #include "base/grow.h"
 #include "base/io.h"
-#include "base/name.h"
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/record/backoff.h"

@@ -14,7 +14,6 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/record/rotation.h"
-#include "store/session-dir.h"
 
 struct Rotation {
         RotationConfig config;
@@ -125,9 +124,8 @@ static size_t rotation_shrink(Rotation *r, uint64_t max_bytes, size_t n_max) {
         uint64_t oldest_open = recorder_oldest_open(r->config.recorder), sequence, n_bytes;
         SessionMeta *m = r->config.meta;
         size_t n = 0;
-        int k;
+        int k = inventory_look(r->inventory);
 
-        k = inventory_look(r->inventory);
         for (; k >= 0 && n < n_max && inventory_sum(r->inventory).n_bytes > max_bytes &&
                inventory_oldest(r->inventory, &sequence, &n_bytes) && sequence < oldest_open;
              n++) {

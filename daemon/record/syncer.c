@@ -12,7 +12,6 @@
  * is shared, and freed by who leaves last.
  */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -432,10 +431,9 @@ static int shared_new(Shared **ret, const SyncerConfig *config) {
         fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (fd < 0)
                 return ORIGIN(-errno);
-        s = malloc(sizeof(*s));
+        s = NEW(Shared, .page_bytes = config->page_bytes, .wake_fd = TAKE_FD(fd));
         if (!s)
                 return -ENOMEM;
-        *s = (Shared){ .page_bytes = config->page_bytes, .wake_fd = TAKE_FD(fd) };
         s->end = &s->jobs;
         (void) pthread_mutex_init(&s->lock, NULL);
         (void) pthread_condattr_init(&attr);

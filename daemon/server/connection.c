@@ -294,10 +294,9 @@ int connection_new(Server *s, int fd, const Peer *who, bool is_short) {
         _cleanup_(connection_freep) Connection *c = NULL;
         int r;
 
-        c = malloc(sizeof(*c));
+        c = NEW(Connection, .server = s, .who = *who, .is_short = is_short);
         if (!c)
                 return -ENOMEM;
-        *c = (Connection){ .server = s, .who = *who, .is_short = is_short };
         r = sd_event_add_io(s->event, &c->io, fd, EPOLLIN, on_io, c);
         if (r >= 0)
                 r = sd_event_add_defer(s->event, &c->again, on_again, c);

@@ -64,9 +64,8 @@ static void turn_away(Listener *l, int error) {
 
 static int on_io(sd_event_source *source, int listener_fd, uint32_t events, void *userdata) {
         Listener *l = userdata;
-        int fd;
+        int fd = accept4(listener_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-        fd = accept4(listener_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd >= 0)
                 l->accepted(fd, l->userdata);
         else if (errno == EMFILE || errno == ENFILE)
@@ -85,15 +84,10 @@ int listener_new(Listener **ret, sd_event *event, int fd, ListenerAccepted accep
         if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
                 return ORIGIN(-errno);
 
-        l = malloc(sizeof(*l));
+        l = NEW(Listener, .fd = -EBADF, .reserve_fd = open_reserve(), .accepted = accepted,
+                .userdata = userdata);
         if (!l)
                 return -ENOMEM;
-        *l = (Listener){
-                .fd = -EBADF,
-                .reserve_fd = open_reserve(),
-                .accepted = accepted,
-                .userdata = userdata,
-        };
         if (l->reserve_fd < 0)
                 return l->reserve_fd;
         r = sd_event_add_time(event, &l->pause, CLOCK_MONOTONIC, UINT64_MAX, ACCURACY_USEC,

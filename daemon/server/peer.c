@@ -5,14 +5,9 @@
  * accepted socket has the name of the one that listens, so the file is found from either.
  */
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "daemon/server/peer.h"

@@ -3,8 +3,6 @@
 /* A list of accounts: of as many users as have connections, a few as a rule. */
 
 #include <assert.h>
-#include <errno.h>
-#include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "daemon/server/quota.h"
@@ -76,10 +74,9 @@ int quota_add_connection(Quota *q, const Peer *peer, uint64_t now_us) {
                 return r;
         a = find(q, peer->uid);
         if (!a) {
-                a = malloc(sizeof(*a));
+                a = NEW(QuotaAccount, .next = q->accounts, .uid = peer->uid);
                 if (!a)
                         return -ENOMEM;
-                *a = (QuotaAccount){ .next = q->accounts, .uid = peer->uid };
                 q->accounts = a;
         }
         n_all = count_of_all(q, peer, r == QUOTA_E_SHORT);

@@ -93,11 +93,11 @@ static int check_request(const ServerMethod *m, const ServerCall *call, const Re
 static int carry_out(Server *s, ServerCall *call, const Request *q, bool has_fds,
                      Refusal *refusal) {
         _cleanup_(json_decrefp) json_t *none = NULL;
-        const ServerMethod *m;
         void *userdata = s;
         int r;
+        const ServerMethod *m =
+                find_method(introspection_methods, introspection_n_methods, q->method);
 
-        m = find_method(introspection_methods, introspection_n_methods, q->method);
         if (!m) {
                 if (call->who.right == PEER_NOTHING &&
                     !introspection_same_interface(q->method, introspection_methods[0].name))
@@ -163,9 +163,8 @@ static void on_message(Connection *c, json_t *message, const int *fds) {
         Server *s = c->server;
         bool has_fds = false, has_place;
         Request q;
-        int r;
+        int r = request_parse(&q, message);
 
-        r = request_parse(&q, message);
         if (r < 0) {
                 connection_kill(c, "it sent a message that is not a call");
                 return;
@@ -224,9 +223,8 @@ static void turn_away(const Server *s, int fd, const Peer *who) {
 /* @fd is consumed on success.  0, QUOTA_E_FULL, -errno. */
 static int server_accept(Server *s, int fd, Peer *ret) {
         bool is_short;
-        int r;
+        int r = peer_of_socket(ret, fd);
 
-        r = peer_of_socket(ret, fd);
         if (r >= 0)
                 r = quota_add_connection(&s->quota, ret, server_now_us());
         is_short = r == QUOTA_E_SHORT;
@@ -241,9 +239,8 @@ static int server_accept(Server *s, int fd, Peer *ret) {
 static void on_accepted(int accepted_fd, void *userdata) {
         _cleanup_close_ int fd = accepted_fd;
         Peer who;
-        int r;
+        int r = server_accept(userdata, fd, &who);
 
-        r = server_accept(userdata, fd, &who);
         if (r == 0)
                 TAKE_FD(fd);
         else if (r == QUOTA_E_FULL)
@@ -254,18 +251,12 @@ static void on_accepted(int accepted_fd, void *userdata) {
 
 int server_new(Server **ret, sd_event *event, const ServerMethod *methods, size_t n_methods,
                ServerGone gone, void *userdata) {
-        Server *s = malloc(sizeof(*s));
+        Server *s = NEW(Server, .event = sd_event_ref(event), .methods = methods,
+                        .n_methods = n_methods, .handle = on_message, .gone = gone,
+                        .userdata = userdata);
 
         if (!s)
                 return -ENOMEM;
-        *s = (Server){
-                .event = sd_event_ref(event),
-                .methods = methods,
-                .n_methods = n_methods,
-                .handle = on_message,
-                .gone = gone,
-                .userdata = userdata,
-        };
         server_set_quota(s, SERVER_MAX_CONNECTIONS_PER_USER, SERVER_MAX_CALLS_PER_USER);
         *ret = s;
         return 0;

@@ -6,10 +6,6 @@
  * died with the daemon.
  */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/unit.h"
 #include "codec/page-source.h"
 #include "daemon/record/pipe-marks.h"
@@ -59,9 +55,8 @@ uint64_t adoption_stored_ns(const SessionDir *dir, const SessionMeta *m, uint32_
  * counted as lost. */
 static int add_gap(const AdoptionConfig *c, uint32_t cpu, GapCause cause, uint64_t n_pages) {
         ClockTuple now;
-        int r;
+        int r = tracer_read_clocks(c->tracer, &now);
 
-        r = tracer_read_clocks(c->tracer, &now);
         if (r < 0)
                 return r;
         return gaps_add(&c->meta->gaps, &(Gap){ .cpu = cpu,
@@ -116,9 +111,8 @@ static uint64_t lost_bytes(PipeMarks *marks, size_t i) {
 /* *@n_lost: bytes that were in its pipe and are missing. */
 static int take_cpu(const AdoptionConfig *c, PipeMarks *marks, size_t i, uint64_t *n_lost) {
         uint32_t cpu = c->meta->cpus[i].cpu;
-        int r;
+        int r = session_hold_take_cpu(c->hold, c->recorder, c->tracer, cpu);
 
-        r = session_hold_take_cpu(c->hold, c->recorder, c->tracer, cpu);
         if (r == 0 && !c->live->left && lost_bytes(marks, i) > 0) {
                 *n_lost += lost_bytes(marks, i);
                 r = add_gap(c, cpu, GAP_DAEMON_GONE, 0);

@@ -2,9 +2,6 @@
 
 /* The steps that clock-watch.h tells of, and those that a look at the end finds. */
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/process/clock-watch.h"
@@ -57,10 +54,9 @@ static void on_step(void *userdata) {
 }
 
 int session_clock_new(SessionClock **ret, const SessionClockConfig *config) {
-        SessionClock *c;
         int r;
+        SessionClock *c = calloc(1, sizeof(*c));
 
-        c = calloc(1, sizeof(*c));
         if (!c)
                 return -ENOMEM;
         c->config = *config;

@@ -2,9 +2,6 @@
 
 /* Takes the samples that guard.h judges, and has the readers ask for the next. */
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/session/session-guard.h"

@@ -6,10 +6,6 @@
  * in the middle of a page if need be (session-adopt.h).
  */
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "base/io.h"
 #include "base/log.h"
 #include "daemon/record/pipe-marks.h"
 #include "daemon/session/session-hold.h"
@@ -61,9 +57,8 @@ void session_hold_cpu(SessionHold *h, Recorder *recorder, uint32_t cpu, int raw_
 
 /* Those that the manager held. */
 static int add_held(Recorder *recorder, uint32_t cpu, int *raw_fd, int *pipe_fd) {
-        int r;
+        int r = recorder_add(recorder, cpu, *raw_fd);
 
-        r = recorder_add(recorder, cpu, *raw_fd);
         if (r < 0)
                 return r;
         TAKE_FD(*raw_fd);

@@ -7,9 +7,6 @@
  * answers to whoever asked for it.
  */
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
@@ -131,9 +128,8 @@ static void hook(void *userdata) {
         SessionHooks *h = userdata;
         const SessionHooksConfig *c = &h->config;
         const char *what = "writing set_ftrace_filter";
-        int r;
+        int r = follow_state(h);
 
-        r = follow_state(h);
         h->is_hooking = false;
         if (r >= 0 && c->meta->state == SESSION_RECORDING)
                 r = c->hooked(&what, c->userdata);
@@ -176,10 +172,9 @@ int session_hooks_await(SessionHooks *h, SessionHooked done, void *userdata) {
 
         if (!h->is_hooking)
                 return ORIGIN(-EINVAL);
-        w = malloc(sizeof(*w));
+        w = NEW(HookWish, .next = h->wishes, .done = done, .userdata = userdata);
         if (!w)
                 return -ENOMEM;
-        *w = (HookWish){ .next = h->wishes, .done = done, .userdata = userdata };
         h->wishes = w;
         return 0;
 }

@@ -5,17 +5,12 @@
  * learning again, when enough was known long enough ago.  What is hooked is changed by a task.
  */
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/log.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/lean/lean.h"
 #include "daemon/session/session-lean.h"
 #include "daemon/watch/bystander-watch.h"
 #include "daemon/watch/learning-pass.h"
-#include "store/trace-clock.h"
 
 #define LEARN_US (5 * USEC_PER_SEC)
 #define GUESS_US LEARN_US     /* as long as what is hooked was not learned here */

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/utsname.h>
 #include <systemd/sd-id128.h>
 

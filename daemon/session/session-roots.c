@@ -6,12 +6,7 @@
  * address that is left armed may become another function's.
  */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/log.h"
-#include "base/unit.h"
 #include "daemon/session/session-roots.h"
 #include "daemon/symbols/symbol-watch.h"
 
@@ -22,11 +17,10 @@ struct SessionRoots {
 };
 
 int session_roots_new(SessionRoots **ret, const SessionRootsConfig *config) {
-        SessionRoots *r = malloc(sizeof(*r));
+        SessionRoots *r = NEW(SessionRoots, .config = *config, .watch.seen_ns = config->seen_ns);
 
         if (!r)
                 return -ENOMEM;
-        *r = (SessionRoots){ .config = *config, .watch.seen_ns = config->seen_ns };
         *ret = r;
         return 0;
 }

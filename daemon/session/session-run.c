@@ -455,9 +455,8 @@ static int session_make_lean(Session *s) {
 }
 
 int session_make_parts(Session *s, const ClockTuple *now, uint64_t symbols_ns) {
-        int r;
+        int r = session_make_rotation(s, now);
 
-        r = session_make_rotation(s, now);
         if (r >= 0)
                 r = session_guard_new(&s->guard, &(SessionGuardConfig){
                                                          .meta = s->meta,

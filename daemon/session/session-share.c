@@ -2,9 +2,6 @@
 
 /* A look comes when the readers have closed segments, and with daemon/watch/health.h's. */
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
@@ -20,11 +17,10 @@ struct SessionShare {
 };
 
 int session_share_new(SessionShare **ret, const SessionShareConfig *config) {
-        SessionShare *h = malloc(sizeof(*h));
+        SessionShare *h = NEW(SessionShare, .config = *config);
 
         if (!h)
                 return -ENOMEM;
-        *h = (SessionShare){ .config = *config };
         *ret = h;
         return 0;
 }
@@ -39,9 +35,8 @@ static int admit(const SessionShare *h, uint64_t n_bytes, Refusal *refusal) {
 
 int session_share_admit_snapshot(SessionShare *h, uint64_t n_bytes) {
         _cleanup_refusal_ Refusal refusal = {};
-        int r;
+        int r = admit(h, n_bytes, &refusal);
 
-        r = admit(h, n_bytes, &refusal);
         if (r != REFUSED)
                 return r;
         log_notice("Session '%s': no snapshot is kept: %s.", h->config.meta->name,

@@ -6,9 +6,6 @@
  * begun.  Then they are linked.  In between the main loop is free.
  */
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/log.h"
 #include "daemon/session/session-snapshot.h"
 
@@ -52,10 +49,9 @@ int session_snapshot_add(SessionSnapshot *p, SnapshotDone done, void *userdata) 
 
         if (!done)
                 return 0;
-        w = malloc(sizeof(*w));
+        w = NEW(Wish, .next = p->wishes, .done = done, .userdata = userdata);
         if (!w)
                 return -ENOMEM;
-        *w = (Wish){ .next = p->wishes, .done = done, .userdata = userdata };
         p->wishes = w;
         return 0;
 }
@@ -88,10 +84,9 @@ bool session_snapshot_thaw(SessionSnapshot *p) {
 
 int session_snapshot_begin(SessionSnapshot **ret, const SessionSnapshotConfig *config,
                            const char *reason, SnapshotDone done, void *userdata) {
-        SessionSnapshot *p;
         int r;
+        SessionSnapshot *p = calloc(1, sizeof(*p));
 
-        p = calloc(1, sizeof(*p));
         if (!p)
                 return -ENOMEM;
         p->config = *config;
@@ -114,17 +109,16 @@ int session_snapshot_begin(SessionSnapshot **ret, const SessionSnapshotConfig *c
 static int make(SessionSnapshot *p) {
         const SessionSnapshotConfig *c = &p->config;
         _cleanup_free_ char *name = NULL;
-        int r;
+        int r = snapshot_make(&name,
+                              &(SnapshotConfig){ .store = c->store,
+                                                 .origin = c->meta,
+                                                 .dir = c->dir,
+                                                 .tracer = c->tracer,
+                                                 .end_sequence = recorder_oldest_open(c->recorder),
+                                                 .stop = p->stop,
+                                                 .uptime = c->uptime,
+                                                 .reason = p->reason });
 
-        r = snapshot_make(&name,
-                          &(SnapshotConfig){ .store = c->store,
-                                             .origin = c->meta,
-                                             .dir = c->dir,
-                                             .tracer = c->tracer,
-                                             .end_sequence = recorder_oldest_open(c->recorder),
-                                             .stop = p->stop,
-                                             .uptime = c->uptime,
-                                             .reason = p->reason });
         if (r != 0)
                 return r;
         c->meta->n_snapshots++;

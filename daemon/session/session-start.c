@@ -9,7 +9,6 @@
 
 #include <unistd.h>
 
-#include "base/io.h"
 #include "base/log.h"
 #include "base/now.h"
 #include "daemon/process/journal.h"
@@ -66,9 +65,8 @@ static int session_store_types(Session *s, Refusal *refusal) {
 
 static int session_arm(Session *s, Refusal *refusal) {
         uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
-        int r;
+        int r = controller_arm(s->context->controller, &s->tracer, s->meta, s->admission, refusal);
 
-        r = controller_arm(s->context->controller, &s->tracer, s->meta, s->admission, refusal);
         if (r < 0)
                 return refuse_kernel(s, refusal, r, "programming", "function_graph");
         if (r > 0)
@@ -80,9 +78,8 @@ static int session_arm(Session *s, Refusal *refusal) {
 }
 
 static int session_make_dir(Session *s, Refusal *refusal) {
-        int r;
+        int r = store_make_session(s->context->store, s->meta->name, &s->dir);
 
-        r = store_make_session(s->context->store, s->meta->name, &s->dir);
         if (r == -EEXIST)
                 return refusal_set(refusal, REFUSAL_SESSION_EXISTS,
                                    json_pack("{s:s}", "session", s->meta->name),
@@ -100,9 +97,8 @@ static int session_make_dir(Session *s, Refusal *refusal) {
 static int session_copy_tracing(Session *s, Refusal *refusal) {
         char what[PATH_MAX];
         const char *path;
-        int r;
+        int r = tracing_copy_begin(s->dir, s->tracer, s->meta, &path);
 
-        r = tracing_copy_begin(s->dir, s->tracer, s->meta, &path);
         if (r >= 0)
                 return 0;
         (void) snprintf(what, sizeof(what), "copying %s of tracefs to", path);
@@ -187,9 +183,8 @@ static int session_make_health(Session *s) {
 
 static int session_open_cpus(Session *s, Refusal *refusal) {
         SessionMeta *m = s->meta;
-        int r;
+        int r = session_make_hold(s);
 
-        r = session_make_hold(s);
         if (r >= 0)
                 r = session_make_recorder(s);
         if (r < 0)
@@ -222,9 +217,8 @@ static int session_begin(Session *s, Refusal *refusal) {
         bool waits = session_triggers_start(s->triggers);
         const char *what, *object;
         ClockTuple now;
-        int r;
+        int r = session_dir_write_meta(s->dir, s->meta);
 
-        r = session_dir_write_meta(s->dir, s->meta);
         if (r < 0)
                 return refuse_store(s, refusal, r, "writing session.json in");
         r = store_settle_session(s->context->store, s->meta->name);
@@ -306,9 +300,8 @@ static int (*const start_steps[])(Session *s, Refusal *refusal) = {
 int session_start(Session **ret, const SessionContext *context, SessionMeta *m, Admission *a,
                   uint64_t peer, Refusal *refusal) {
         Session *s;
-        int r;
+        int r = session_new(&s, context);
 
-        r = session_new(&s, context);
         if (r < 0)
                 return r;
         s->meta = m;
@@ -340,9 +333,8 @@ int session_start(Session **ret, const SessionContext *context, SessionMeta *m, 
 static int session_open(Session **ret, const SessionContext *context, const char *name,
                         bool takes_newer) {
         _cleanup_(session_freep) Session *s = NULL;
-        int r;
+        int r = session_new(&s, context);
 
-        r = session_new(&s, context);
         if (r < 0)
                 return r;
         s->is_saved = true;
@@ -363,9 +355,8 @@ static int session_open(Session **ret, const SessionContext *context, const char
 
 int session_load(Session **ret, const SessionContext *context, const char *name) {
         _cleanup_(session_freep) Session *s = NULL;
-        int r;
+        int r = session_open(&s, context, name, true);
 
-        r = session_open(&s, context, name, true);
         if (r != 0)
                 return r;
         if (s->meta->newer_version > 0)
@@ -397,9 +388,8 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
 
 int session_wake(Session **ret, const SessionContext *context, const SessionRest *rest) {
         _cleanup_(session_freep) Session *s = NULL;
-        int r;
+        int r = session_open(&s, context, rest->brief.name, true);
 
-        r = session_open(&s, context, rest->brief.name, true);
         if (r != 0)
                 return r;
         if (!streq(s->meta->id, rest->brief.id) || session_is_live(s))
@@ -472,9 +462,8 @@ static int session_rebuild(Session *s, const char **why, char text[static ADOPTI
 /* What it waits for is in the kernel still. */
 static int session_go_on_waiting(Session *s) {
         _cleanup_refusal_ Refusal refusal = {};
-        int r;
+        int r = session_triggers_new(&s->triggers, s->meta, &refusal);
 
-        r = session_triggers_new(&s->triggers, s->meta, &refusal);
         if (r == 0)
                 r = session_begin_triggers(s, true);
         if (r != 0)
@@ -558,9 +547,8 @@ int session_adopt(Session **ret, const SessionContext *context, const char *name
         _cleanup_(session_freep) Session *s = NULL;
         const char *why = NULL;
         char text[ADOPTION_WHY_MAX];
-        int r;
+        int r = session_open(&s, context, name, false);
 
-        r = session_open(&s, context, name, false);
         if (r == META_E_NEWER) /* what it has in the kernel is put back by the ledger */
                 return SESSION_E_NOT_LIVE;
         if (r != 0)

@@ -2,11 +2,6 @@
 
 /* A session's end, from the last page that is stored to the last that is on the disk. */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
@@ -233,10 +228,9 @@ static void on_moved(void *userdata) {
 }
 
 int session_sync_new(SessionSync **ret, const SessionSyncConfig *config) {
-        SessionSync *y;
         int r;
+        SessionSync *y = calloc(1, sizeof(*y));
 
-        y = calloc(1, sizeof(*y));
         if (!y)
                 return -ENOMEM;
         y->config = *config;

@@ -9,11 +9,6 @@
  * on.
  */
 
-#include <errno.h>
-#include <unistd.h>
-
-#include "base/io.h"
-#include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/instances/task-filter.h"
@@ -39,9 +34,8 @@ struct Following {
 
 static void look(Following *f) {
         uint64_t before = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC, after;
-        int r;
+        int r = tracer_follow(f->tracer, &f->meta->spec);
 
-        r = tracer_follow(f->tracer, &f->meta->spec);
         if (r < 0 && !f->has_failed)
                 health_warn(f->meta,
                             "the recorded tasks could not be looked up: %s; those that joined "
@@ -110,10 +104,9 @@ int following_new(Following **ret, sd_event *event, SessionMeta *m, Tracer *t) {
         *ret = NULL;
         if (!task_filter_follows(&m->spec))
                 return 0;
-        f = calloc(1, sizeof(*f));
+        f = NEW(Following, .meta = m, .tracer = t, .fd = tracer_open_tasks(t));
         if (!f)
                 return -ENOMEM;
-        *f = (Following){ .meta = m, .tracer = t, .fd = tracer_open_tasks(t) };
         if (f->fd < 0)
                 return f->fd;
         r = sd_event_add_io(event, &f->io, f->fd, EPOLLIN, on_event, f);

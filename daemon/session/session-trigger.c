@@ -9,9 +9,6 @@
  * does the rest: takes the time, lets the readers go, keeps a snapshot, waits again.
  */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "base/log.h"
@@ -178,9 +175,8 @@ static void put_off(Rule *r, const char *why) {
 static bool begin_recording(Rule *r, const char *why) {
         SessionTriggers *t = r->all;
         const char *what, *object;
-        int k;
+        int k = t->config.go(&what, &object, t->config.userdata);
 
-        k = t->config.go(&what, &object, t->config.userdata);
         if (k < 0) {
                 log_error_errno(k, "Session '%s' cannot record: %s %s failed: %m",
                                 t->config.meta->name, what, object);

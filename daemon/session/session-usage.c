@@ -2,9 +2,6 @@
 
 /* What was measured, and when. */
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/process/background.h"

@@ -21,10 +21,9 @@
 #define TASKS_GAP_FACTOR 10 /* between two copies of their names: of what one takes */
 
 int session_new(Session **ret, const SessionContext *context) {
-        Session *s;
         int r;
+        Session *s = calloc(1, sizeof(*s));
 
-        s = calloc(1, sizeof(*s));
         if (!s)
                 return -ENOMEM;
         s->context = context;
@@ -47,9 +46,8 @@ int session_write_meta(Session *s) {
 }
 
 void session_save(Session *s) {
-        int r;
+        int r = session_write_meta(s);
 
-        r = session_write_meta(s);
         if (r < 0 && s->is_saved)
                 log_error_errno(r,
                                 "Cannot write session.json of session '%s': %m; it is tried again.",
@@ -317,9 +315,8 @@ int session_set_pinned(Session *s, bool pinned) {
 
 int session_look_keep(Session *s, char **ret_foreign) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-        int r;
+        int r = store_open_session(s->context->store, s->meta->name, &dir);
 
-        r = store_open_session(s->context->store, s->meta->name, &dir);
         if (r == -ENOENT)
                 return KEEP_NOT; /* gone already */
         return r < 0 ? r : keep_look(dir, s->meta, ret_foreign);

@@ -13,13 +13,11 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/io.h"
 #include "daemon/process/background.h"
 #include "daemon/symbols/kernel-symbols.h"
-#include "store/symbol-file.h"
 
 #define MODULES_MAX ((size_t) 16 << 20)
 #define READ_TRIES 4
@@ -78,9 +76,8 @@ static int read_modules(int proc_fd, char **ret) {
         _cleanup_free_ char *text = NULL;
         _cleanup_buf_ Buf b = BUF_INIT;
         char *save = NULL;
-        int r;
+        int r = file_read(proc_fd, "modules", &text, NULL, MODULES_MAX);
 
-        r = file_read(proc_fd, "modules", &text, NULL, MODULES_MAX);
         if (r < 0 && r != -ENOENT)
                 return r;
         for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line;
@@ -139,9 +136,8 @@ static int is_current(const KernelSymbols *k, int proc_fd, int symbols_fd) {
 static int read_and_store(int proc_fd, int symbols_fd, char **ret_modules, SymbolNames *ret) {
         _cleanup_free_ char *text = NULL;
         size_t n;
-        int r;
+        int r = read_both(proc_fd, ret_modules, &text, &n);
 
-        r = read_both(proc_fd, ret_modules, &text, &n);
         if (r < 0)
                 return r;
         if (!symbols_have_addresses(text))

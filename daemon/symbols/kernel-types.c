@@ -36,9 +36,8 @@ int kernel_types_store(int root_fd, int symbols_fd, char ret_hash[static SYMBOL_
         _cleanup_free_ char *modules = NULL;
         _cleanup_buf_ Buf b = BUF_INIT;
         _cleanup_strv_ Strv lines = {};
-        int r;
+        int r = add_types(&b, root_fd, "vmlinux", strlen("vmlinux"));
 
-        r = add_types(&b, root_fd, "vmlinux", strlen("vmlinux"));
         if (r < 0)
                 return r == -ENOENT ? KERNEL_TYPES_E_NONE : r;
         r = file_read(root_fd, "proc/modules", &modules, NULL, MODULES_MAX);

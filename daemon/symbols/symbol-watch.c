@@ -21,9 +21,8 @@ static int replace(char **p, const char *hash) {
 
 int symbol_watch_begin(KernelSymbols *k, int symbols_fd, SessionMeta *m) {
         const SymbolNames *names;
-        int r;
+        int r = kernel_symbols_store(k, symbols_fd, &names);
 
-        r = kernel_symbols_store(k, symbols_fd, &names);
         if (r != 0)
                 return r;
         r = replace(&m->symbols, names->symbols);
@@ -40,9 +39,8 @@ static int look(SymbolWatch *w, KernelSymbols *k, int symbols_fd, SessionMeta *m
         const SymbolMap *last =
                 m->symbol_maps.n > 0 ? &m->symbol_maps.items[m->symbol_maps.n - 1] : NULL;
         const SymbolNames *names;
-        int r;
+        int r = kernel_symbols_store(k, symbols_fd, &names);
 
-        r = kernel_symbols_store(k, symbols_fd, &names);
         if (r != 0)
                 return MIN(r, 0); /* hidden meanwhile: what is known stays */
         if (is_same(names, last ? last->symbols : m->symbols, last ? last->modules : m->modules)) {

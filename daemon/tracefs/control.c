@@ -6,11 +6,8 @@
  * because several of these files act only when they are closed.
  */
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/io.h"
@@ -126,9 +123,8 @@ int control_read(int tracefs_fd, const char *path, char **ret) {
         ControlKind kind = kind_of(path);
         const char *instead = NULL;
         size_t n;
-        int r;
+        int r = file_read(tracefs_fd, path, &text, &n, CONTROL_MAX_BYTES);
 
-        r = file_read(tracefs_fd, path, &text, &n, CONTROL_MAX_BYTES);
         if (r < 0)
                 return r;
         if (kind == CONTROL_PIDS && n == 0)

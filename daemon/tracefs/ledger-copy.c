@@ -103,9 +103,8 @@ static void close_all(LedgerCopy *c) {
 int ledger_copy_open(LedgerCopy *ret, const char *store, pid_t *ret_holder) {
         LedgerCopy c = LEDGER_COPY_INIT;
         bool is_new;
-        int r;
+        int r = open_dirs(&c, store);
 
-        r = open_dirs(&c, store);
         if (r >= 0)
                 r = lock_take(&c.lock, c.fd, ret_holder, &is_new);
         if (r != 0)

@@ -256,9 +256,8 @@ static int add_all(Ledger *l, const Ledger *from) {
 /* All of a file, or nothing.  1: there was one; 0: none; -errno, also is_bad(). */
 static int read_file(Ledger *l, int dir_fd, const char *owner, char **ret_text) {
         _cleanup_(ledger_freep) Ledger *part = NULL;
-        int r;
+        int r = entry_read(dir_fd, LEDGER_NAME, ret_text, NULL, LEDGER_MAX_BYTES);
 
-        r = entry_read(dir_fd, LEDGER_NAME, ret_text, NULL, LEDGER_MAX_BYTES);
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
         r = ledger_new_in_memory(&part, l->boot_id);
@@ -305,9 +304,8 @@ bool ledger_is_kept(const Ledger *l) {
 int ledger_read_others(const Ledger *l, Ledger **ret) {
         _cleanup_(ledger_freep) Ledger *others = NULL;
         _cleanup_strv_ Strv stores = {};
-        int r;
+        int r = ledger_new_in_memory(&others, l->boot_id);
 
-        r = ledger_new_in_memory(&others, l->boot_id);
         if (r >= 0 && l->copy_fd >= 0)
                 r = ledger_copy_list(l->copy_fd, &stores);
         for (size_t i = 0; r >= 0 && i < stores.n; i++) {
@@ -351,9 +349,8 @@ static void tell_of_copy(const Ledger *l) {
 int ledger_open(Ledger **ret, int dir_fd, int copy_fd, int root_fd) {
         _cleanup_(ledger_freep) Ledger *l = NULL;
         size_t n;
-        int r;
+        int r = ledger_new_in_memory(&l, NULL);
 
-        r = ledger_new_in_memory(&l, NULL);
         if (r >= 0)
                 r = dup_fd(dir_fd, &l->dir_fd);
         if (r >= 0 && copy_fd >= 0)

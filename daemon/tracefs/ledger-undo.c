@@ -78,9 +78,8 @@ static int undo_file(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, 
                      size_t *n) {
         _cleanup_free_ char *now = NULL, *words = NULL, *wish = NULL;
         _cleanup_strv_ Strv skipped = {};
-        int r;
+        int r = control_read(fs->fd, e->file, &now);
 
-        r = control_read(fs->fd, e->file, &now);
         if (r == -ENOENT)
                 return 0;
         if (r < 0)
@@ -127,9 +126,8 @@ static int undo_line(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, 
                      size_t *n) {
         _cleanup_strv_ Strv lines = {};
         char *line = ledger_line_out(e);
-        int r;
+        int r = line ? strv_take(&lines, line) : -ENOMEM;
 
-        r = line ? strv_take(&lines, line) : -ENOMEM;
         if (r >= 0)
                 r = BACKGROUND_CALL(take_line_out(fs, e->file, &lines));
         *n += r >= 0;

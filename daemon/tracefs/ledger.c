@@ -10,7 +10,6 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
-#include "base/io.h"
 #include "daemon/tracefs/ledger-private.h"
 
 static void record_done(LedgerRecord *r) {
@@ -40,11 +39,10 @@ Ledger *ledger_free(Ledger *l) {
 }
 
 int ledger_new_in_memory(Ledger **ret, const char *boot_id) {
-        _cleanup_(ledger_freep) Ledger *l = malloc(sizeof(*l));
+        _cleanup_(ledger_freep) Ledger *l = NEW(Ledger, .dir_fd = -EBADF, .copy_fd = -EBADF);
 
         if (!l)
                 return -ENOMEM;
-        *l = (Ledger){ .dir_fd = -EBADF, .copy_fd = -EBADF };
         if (boot_id && !(l->boot_id = strdup(boot_id)))
                 return -ENOMEM;
         *ret = TAKE_PTR(l);

@@ -33,9 +33,8 @@ static bool is_applied(const char *file, const char *now, const char *value) {
 enum { PLAN_E_OTHER = 1 };
 static int write_and_look(const PlanStep *s, const Tracefs *fs, const char *text) {
         _cleanup_free_ char *now = NULL;
-        int r;
+        int r = control_write(fs->fd, s->file, text);
 
-        r = control_write(fs->fd, s->file, text);
         if (r >= 0)
                 r = control_read(fs->fd, s->file, &now);
         if (r < 0 || is_applied(s->file, now, s->value))

@@ -6,12 +6,10 @@
  */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 
 #include "base/buf.h"
 #include "base/grow.h"
-#include "base/log.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracefs/plan.h"
 
@@ -87,9 +85,8 @@ static int all_cpus(const Tracefs *fs, char **ret) {
         _cleanup_buf_ Buf b = BUF_INIT;
         uint32_t n_last;
         size_t n;
-        int r;
+        int r = tracefs_get_cpus(fs, &cpus, &n);
 
-        r = tracefs_get_cpus(fs, &cpus, &n);
         if (r < 0)
                 return r;
         n_last = cpus[n - 1] % 32 + 1;
@@ -102,9 +99,8 @@ static int all_cpus(const Tracefs *fs, char **ret) {
 static int read_new(const Tracefs *fs, const char *name, char **ret) {
         _cleanup_free_ char *top = NULL;
         const char *value = NULL;
-        int r;
+        int r = control_read(fs->fd, name, &top);
 
-        r = control_read(fs->fd, name, &top);
         if (r < 0)
                 return r; /* what the top level does not have an instance has not either */
         if (streq(name, "tracing_cpumask"))
@@ -123,9 +119,8 @@ static int read_new(const Tracefs *fs, const char *name, char **ret) {
 /* What @s leaves of a list that says @now. */
 static int change_list(const PlanStep *s, const char *now, char **ret) {
         _cleanup_strv_ Strv words = {}, change = {}, sorted = {}, rest = {};
-        int r;
+        int r = strv_split(&words, now, "\n");
 
-        r = strv_split(&words, now, "\n");
         if (r >= 0)
                 r = strv_split(&change, s->value, "\n");
         if (r >= 0)
@@ -153,9 +148,8 @@ static bool is_set(const Plan *p, const char *file) {
 int plan_read(const Plan *p, const Tracefs *fs, const char *file, char **ret) {
         const char *place = resolve(p, file), *name = find_in_new(p, place);
         _cleanup_free_ char *now = NULL;
-        int r;
+        int r = name ? read_new(fs, name, &now) : control_read(fs->fd, place, &now);
 
-        r = name ? read_new(fs, name, &now) : control_read(fs->fd, place, &now);
         if (r == -ENOENT && is_set(p, file)) { /* of an event that a step would make */
                 now = strdup("");
                 r = now ? 0 : -ENOMEM;
@@ -186,9 +180,8 @@ int plan_read(const Plan *p, const Tracefs *fs, const char *file, char **ret) {
 static int save_sizes_by_cpu(const Tracefs *fs, Ledger *l, const char *session) {
         _cleanup_free_ uint32_t *cpus = NULL;
         size_t n;
-        int r;
+        int r = tracefs_get_cpus(fs, &cpus, &n);
 
-        r = tracefs_get_cpus(fs, &cpus, &n);
         for (size_t i = 0; r >= 0 && i < n; i++) {
                 _cleanup_free_ char *value = NULL;
                 char file[64];
@@ -232,9 +225,8 @@ static bool tells_whose(const char *file) {
 int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
                   const char *value, const char *text) {
         _cleanup_free_ char *now = NULL;
-        int r;
+        int r = plan_read(p, fs, file, &now);
 
-        r = plan_read(p, fs, file, &now);
         if (r == -ENOENT)
                 return 0;
         if (r < 0)

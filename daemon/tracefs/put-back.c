@@ -98,9 +98,8 @@ static int is_among(const char *file, const char *now, const char *set) {
  */
 static int find_added(const PutBack *b, const char *now, Strv *ret) {
         _cleanup_strv_ Strv words = {}, set = {};
-        int r;
+        int r = strv_split(&words, now, "\n");
 
-        r = strv_split(&words, now, "\n");
         if (r >= 0)
                 r = strv_split(&set, b->set, "\n");
         for (size_t i = 0; r >= 0 && i < b->added->n; i++)
@@ -120,9 +119,8 @@ static int find_added(const PutBack *b, const char *now, Strv *ret) {
 static int looks_foreign(const PutBack *b, const char *now) {
         _cleanup_strv_ Strv words = {}, set = {}, old = {};
         bool is_foreign = false;
-        int r;
+        int r = strv_split(&words, now, "\n");
 
-        r = strv_split(&words, now, "\n");
         if (r >= 0)
                 r = strv_split(&set, b->set, "\n");
         if (r >= 0)
@@ -138,9 +136,8 @@ static int looks_foreign(const PutBack *b, const char *now) {
 
 static int merge(const PutBack *b, const char *now, char **ret) {
         _cleanup_strv_ Strv words = {}, added = {};
-        int r;
+        int r = find_added(b, now, &added);
 
-        r = find_added(b, now, &added);
         if (r >= 0)
                 r = strv_split(&words, b->old, "\n");
         for (size_t i = 0; r >= 0 && i < added.n; i++)

@@ -6,15 +6,11 @@
  * mount it: a daemon that changes the mounts of a host surprises somebody.
  */
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include <tracefs.h>
 
@@ -79,9 +75,8 @@ void tracefs_detach(Tracefs *fs) {
 static int list_names(int dir_fd, const char *path, Strv *ret) {
         _cleanup_(closedirp) DIR *d = NULL;
         struct dirent *e;
-        int r;
+        int r = dir_list(&d, dir_open(dir_fd, path));
 
-        r = dir_list(&d, dir_open(dir_fd, path));
         while (r >= 0 && (e = readdir(d)))
                 if (e->d_name[0] != '.')
                         r = strv_add(ret, e->d_name);
@@ -121,9 +116,8 @@ int tracefs_get_cpus(const Tracefs *fs, uint32_t **ret, size_t *ret_n) {
         _cleanup_free_ uint32_t *cpus = NULL;
         struct dirent *e;
         size_t n = 0;
-        int r;
+        int r = dir_list(&d, dir_open(fs->fd, "per_cpu"));
 
-        r = dir_list(&d, dir_open(fs->fd, "per_cpu"));
         if (r < 0)
                 return r;
         while ((e = readdir(d))) {
@@ -172,9 +166,8 @@ int tracefs_read_page_bytes(const Tracefs *fs, const char *dir, uint32_t *ret) {
         _cleanup_free_ char *text = NULL;
         unsigned offset, size;
         const char *data;
-        int r;
+        int r = tracefs_read_header_page(fs, dir, &text, NULL);
 
-        r = tracefs_read_header_page(fs, dir, &text, NULL);
         if (r < 0)
                 return r;
         data = strstr(text, " data;");
@@ -187,9 +180,8 @@ int tracefs_read_page_bytes(const Tracefs *fs, const char *dir, uint32_t *ret) {
 
 int tracefs_find_graph_users(const Tracefs *fs, Strv *ret) {
         _cleanup_strv_ Strv instances = {};
-        int r;
+        int r = tracefs_get_instances(fs, &instances);
 
-        r = tracefs_get_instances(fs, &instances);
         for (size_t i = 0; r >= 0 && i <= instances.n; i++) {
                 const char *instance = i < instances.n ? instances.items[i] : NULL;
                 _cleanup_free_ char *path = NULL, *tracer = NULL;

@@ -68,9 +68,8 @@ static int admit_triggers(const Controller *c, const Spec *spec, Refusal *refusa
 static int admit_spec(const Controller *c, const SessionMeta *m, const MemoryUse *use, Admission *a,
                       Refusal *refusal) {
         const Spec *spec = &m->spec;
-        int r;
+        int r = admit_names(&c->functions, spec, &a->roots, &a->notrace, refusal);
 
-        r = admit_names(&c->functions, spec, &a->roots, &a->notrace, refusal);
         if (r == 0)
                 r = admit_together(spec, &a->roots, &a->notrace, refusal);
         if (r == 0)
@@ -182,12 +181,11 @@ static int ask(Controller *c, const SessionMeta *m, Admission *a, Refusal *refus
 
 int controller_ask(Controller *c, Admission **ret, const SessionMeta *m, bool force, bool is_dry,
                    Refusal *refusal) {
-        _cleanup_(admission_freep) Admission *a = calloc(1, sizeof(*a));
+        _cleanup_(admission_freep) Admission *a = NEW(Admission, .force = force, .is_dry = is_dry);
         int r;
 
         if (!a)
                 return -ENOMEM;
-        *a = (Admission){ .force = force, .is_dry = is_dry };
         r = ask(c, m, a, refusal);
         if (r == 0)
                 *ret = TAKE_PTR(a);

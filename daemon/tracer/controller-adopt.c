@@ -31,9 +31,8 @@ static int has_roots(const Controller *c, const SessionMeta *m) {
         _cleanup_free_ char *text = NULL;
         _cleanup_strv_ Strv now = {};
         size_t n_missing = 0, n_addresses = 0;
-        int r;
+        int r = control_read(c->fs.fd, GRAPH_FUNCTION, &text);
 
-        r = control_read(c->fs.fd, GRAPH_FUNCTION, &text);
         if (r >= 0)
                 r = strv_split(&now, text, "\n");
         if (r < 0)

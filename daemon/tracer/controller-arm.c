@@ -202,9 +202,8 @@ static int warn_of_addresses(Controller *c, Strv *warnings) {
         for (size_t i = 0; i < ELEMENTSOF(files) && c->arbiter.n == 0; i++) {
                 _cleanup_free_ char *now = NULL;
                 char *text;
-                int r;
+                int r = control_read(c->fs.fd, files[i], &now);
 
-                r = control_read(c->fs.fd, files[i], &now);
                 if (r < 0 || !strstr(now, "0xffff"))
                         continue;
                 if (asprintf(&text,

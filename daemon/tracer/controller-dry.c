@@ -15,9 +15,8 @@
 /* @file is to say @value again, unless it does. */
 static int put_back(const Controller *c, Plan *p, const char *file, const char *value) {
         _cleanup_free_ char *now = NULL;
-        int r;
+        int r = plan_read(p, &c->fs, file, &now);
 
-        r = plan_read(p, &c->fs, file, &now);
         if (r == -ENOENT)
                 return 0;
         if (r < 0 || control_equal(file, now, value))
@@ -101,9 +100,8 @@ static int plan_end(const Tracer *t, Plan *p) {
 static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, Admission *a,
                     Refusal *refusal) {
         const char *file;
-        int r;
+        int r = tracer_attach_notifiers(t, p, m, &a->roots, &a->threads, refusal);
 
-        r = tracer_attach_notifiers(t, p, m, &a->roots, &a->threads, refusal);
         if (r == 0)
                 r = tracer_make_values(t, p, m, a, refusal);
         if (r > 0)

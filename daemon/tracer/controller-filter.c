@@ -265,9 +265,8 @@ static int check_roots(const Tracer *t, const Plan *p) {
         _cleanup_strv_ Strv all = {}, now = {};
         _cleanup_free_ char *text = NULL;
         Controller *c = t->c;
-        int r;
+        int r = arbiter_all_roots(&c->arbiter, &all);
 
-        r = arbiter_all_roots(&c->arbiter, &all);
         if (r >= 0)
                 r = plan_read(p, &c->fs, GRAPH_FUNCTION, &text);
         if (r >= 0)
@@ -339,9 +338,8 @@ static int plan_change(const Controller *c, Plan *p, const Strv *words, bool rem
 int tracer_add_roots(Tracer *t, Plan *p) {
         _cleanup_strv_ Strv own = {};
         Controller *c = t->c;
-        int r;
+        int r = arbiter_own_roots(&c->arbiter, t->claim, &own);
 
-        r = arbiter_own_roots(&c->arbiter, t->claim, &own);
         if (r >= 0)
                 r = p->is_dry ? plan_change(c, p, &own, false)
                               : controller_change_roots(c, &own, false, &t->quiesced_ns,

@@ -24,9 +24,8 @@ static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret
                        Strv *ret_back) {
         _cleanup_free_ char *text = NULL;
         _cleanup_strv_ Strv now = {};
-        int r;
+        int r = control_read(t->c->fs.fd, path, &text);
 
-        r = control_read(t->c->fs.fd, path, &text);
         if (r >= 0)
                 r = strv_split(&now, text, "\n");
         for (size_t i = 0; r >= 0 && i < roots->n; i++) {
@@ -46,9 +45,8 @@ static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret
 
 static int read_roots(const Tracer *t, Strv *ret) {
         _cleanup_free_ char *text = NULL;
-        int r;
+        int r = control_read(t->c->fs.fd, GRAPH_FUNCTION, &text);
 
-        r = control_read(t->c->fs.fd, GRAPH_FUNCTION, &text);
         return r < 0 ? r : strv_split(ret, text, "\n");
 }
 
@@ -58,9 +56,8 @@ static int read_roots(const Tracer *t, Strv *ret) {
  */
 static int note_stale(const Tracer *t, const Strv *strangers) {
         _cleanup_strv_ Strv now = {};
-        int r;
+        int r = read_roots(t, &now);
 
-        r = read_roots(t, &now);
         for (size_t i = 0; r >= 0 && i < strangers->n; i++)
                 if (strv_contains(&now, strangers->items[i]))
                         r = strv_add(&t->c->stale_roots, strangers->items[i]);
@@ -77,9 +74,8 @@ static int note_stale(const Tracer *t, const Strv *strangers) {
 static int drop_strangers(const Tracer *t) {
         _cleanup_strv_ Strv now = {}, wanted = {}, strangers = {};
         bool has_address = false, has_root = false;
-        int r;
+        int r = read_roots(t, &now);
 
-        r = read_roots(t, &now);
         if (r >= 0)
                 r = arbiter_all_roots(&t->c->arbiter, &wanted);
         for (size_t i = 0; r >= 0 && i < now.n; i++) {

@@ -82,9 +82,8 @@ static int read_list(const Tracer *t, const char *file, Strv *ret) {
 
 static int find_not_hooked(const Tracer *t, const SessionMeta *m, Strv *ret) {
         _cleanup_strv_ Strv filter = {}, notrace = {};
-        int r;
+        int r = read_list(t, "set_ftrace_filter", &filter);
 
-        r = read_list(t, "set_ftrace_filter", &filter);
         if (r >= 0)
                 r = read_list(t, "set_ftrace_notrace", &notrace);
         strv_sort_unique(&filter);

@@ -7,7 +7,6 @@
  * none.
  */
 
-#include "base/log.h"
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -39,9 +38,8 @@ static int hang_stopwatch(Tracer *t, const NotifierPlace *place, Plan *p, const 
                           const Strv *roots, Refusal *refusal) {
         _cleanup_trigger_ Trigger event = {};
         _cleanup_strv_ Strv nobody = {};
-        int r;
+        int r = stopwatch_make(place, p, roots, refusal);
 
-        r = stopwatch_make(place, p, roots, refusal);
         if (r == 0)
                 r = stopwatch_event(place, trigger, &event);
         if (r == 0)

@@ -12,13 +12,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <time.h>
 
-#include "base/io.h"
 #include "base/log.h"
-#include "base/unit.h"
 #include "daemon/instances/quiesce.h"
-#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 #include "daemon/tracer/host-check.h"
 #include "daemon/tracer/leftovers.h"

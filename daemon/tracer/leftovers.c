@@ -187,9 +187,8 @@ static bool has_event(const Ledger *l, const char *event, size_t n) {
 static int find_events(const Ledger *l, const Ledger *others, const Tracefs *fs, Strv *ret) {
         _cleanup_free_ char *text = NULL;
         _cleanup_strv_ Strv lines = {};
-        int r;
+        int r = control_read(fs->fd, EVENTS, &text);
 
-        r = control_read(fs->fd, EVENTS, &text);
         if (r >= 0)
                 r = strv_split(&lines, text, "\n");
         for (size_t i = 0; r >= 0 && i < lines.n; i++) {
@@ -276,9 +275,8 @@ int leftovers_claim(Ledger *l, const Tracefs *fs) {
         _cleanup_strv_ Strv instances = {};
         size_t n_before = ledger_n(l);
         bool was_on = false;
-        int r;
+        int r = ledger_read_others(l, &others);
 
-        r = ledger_read_others(l, &others);
         if (r >= 0)
                 r = tracefs_get_instances(fs, &instances);
         for (size_t i = 0; r >= 0 && i < instances.n; i++)
@@ -364,9 +362,8 @@ static int tell_ledger(const Ledger *l, const Tracefs *fs, Strv *ret) {
 int leftovers_find(const Ledger *l, const Tracefs *fs, Strv *ret) {
         _cleanup_(ledger_freep) Ledger *others = NULL;
         _cleanup_strv_ Strv instances = {}, events = {};
-        int r;
+        int r = ledger_read_others(l, &others);
 
-        r = ledger_read_others(l, &others);
         if (r >= 0)
                 r = tracefs_get_instances(fs, &instances);
         for (size_t i = 0; r >= 0 && i < instances.n; i++)
@@ -383,9 +380,8 @@ int leftovers_find(const Ledger *l, const Tracefs *fs, Strv *ret) {
 
 int leftovers_find_rest(const Ledger *l, const Tracefs *fs, Strv *ret) {
         _cleanup_(ledger_freep) Ledger *others = NULL;
-        int r;
+        int r = tell_ledger(l, fs, ret);
 
-        r = tell_ledger(l, fs, ret);
         if (r >= 0)
                 r = ledger_read_others(l, &others);
         return r < 0 ? r : tell_top_level(l, others, fs, ret);

@@ -61,9 +61,8 @@ const char *tracer_dir(const Tracer *t) {
 
 int tracer_find_strangers(const Tracer *t, Strv *ret) {
         _cleanup_strv_ Strv ours = {}, users = {};
-        int r;
+        int r = controller_own_dirs(t->c, &ours);
 
-        r = controller_own_dirs(t->c, &ours);
         if (r >= 0)
                 r = tracefs_find_graph_users(&t->c->fs, &users);
         for (size_t i = 0; r >= 0 && i < users.n; i++)

@@ -2,7 +2,6 @@
 
 /* A timer that runs while something is left; whether it is, is asked after every event. */
 
-#include <stdlib.h>
 #include <time.h>
 
 #include "daemon/tracer/undoer.h"
@@ -39,12 +38,12 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata) {
 }
 
 int undoer_new(Undoer **ret, sd_event *event, Controller *controller, Background *background) {
-        _cleanup_(undoer_freep) Undoer *u = malloc(sizeof(*u));
+        _cleanup_(undoer_freep) Undoer *u =
+                NEW(Undoer, .controller = controller, .background = background);
         int r;
 
         if (!u)
                 return -ENOMEM;
-        *u = (Undoer){ .controller = controller, .background = background };
         r = sd_event_add_time_relative(event, &u->timer, CLOCK_MONOTONIC, INTERVAL_USEC,
                                        ACCURACY_USEC, on_time, u);
         if (r >= 0)

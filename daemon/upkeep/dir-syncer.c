@@ -5,14 +5,11 @@
  * leaves last.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
-#include "base/io.h"
 #include "daemon/process/thread.h"
 #include "daemon/upkeep/dir-syncer.h"
 
@@ -59,14 +56,12 @@ static int on_wake(sd_event_source *source, int fd, uint32_t events, void *userd
 }
 
 static int shared_new(Shared **ret, int dir_fd) {
-        Shared *s = malloc(sizeof(*s));
+        Shared *s = NEW(Shared, .dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3),
+                        .wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .n_users = 1);
         int r;
 
         if (!s)
                 return -ENOMEM;
-        *s = (Shared){ .dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3),
-                       .wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
-                       .n_users = 1 };
         if (s->dir_fd < 0 || s->wake_fd < 0) {
                 r = ORIGIN(-errno);
                 leave(s);

@@ -20,9 +20,8 @@ static int walk(const SessionDir *dir, Visitor visit, void *userdata) {
         _cleanup_free_ SegmentPlace *places = NULL;
         char path[SEGMENT_PATH_MAX];
         size_t n;
-        int r;
+        int r = session_dir_list_places(dir, &places, &n);
 
-        r = session_dir_list_places(dir, &places, &n);
         for (size_t i = 0; r >= 0 && i < n; i++)
                 r = visit(dir, places[i].cpu,
                           segment_format_path(path, places[i].cpu, places[i].sequence), userdata);
@@ -78,9 +77,8 @@ static int visit_recover(const SessionDir *dir, uint32_t cpu, const char *path, 
         SessionMeta *m = userdata;
         CpuAccount *account = find_account(m, cpu);
         uint64_t n_pages;
-        int r;
+        int r = segment_recover(session_dir_fd(dir), path, &n_pages);
 
-        r = segment_recover(session_dir_fd(dir), path, &n_pages);
         if (r < 0)
                 return r;
         if (r > 0) {

@@ -45,10 +45,9 @@ static void tell(const Removal *r) {
 static void clear_some(Removal *r) {
         const char *name = r->names.items[0];
         uint64_t freed_bytes = 0;
-        int k;
+        int k = BACKGROUND_CALL(store_clear_hidden(
+                r->store, name, now_ns(CLOCK_MONOTONIC) + SLICE_NS, &freed_bytes));
 
-        k = BACKGROUND_CALL(store_clear_hidden(r->store, name, now_ns(CLOCK_MONOTONIC) + SLICE_NS,
-                                               &freed_bytes));
         r->freed_bytes += freed_bytes;
         if (k < 0)
                 log_warning_errno(
@@ -139,12 +138,12 @@ void removal_look(Removal *r) {
 
 int removal_new(Removal **ret, sd_event *event, Background *sweeper, Store *store, RemovalUsed used,
                 void *userdata) {
-        _cleanup_(removal_freep) Removal *r = calloc(1, sizeof(*r));
+        _cleanup_(removal_freep) Removal *r = NEW(Removal, .sweeper = sweeper, .store = store,
+                                                  .used = used, .userdata = userdata);
         int k;
 
         if (!r)
                 return -ENOMEM;
-        *r = (Removal){ .sweeper = sweeper, .store = store, .used = used, .userdata = userdata };
         k = sd_event_add_defer(event, &r->source, on_free_loop, r);
         if (k >= 0)
                 k = sd_event_source_set_enabled(r->source, SD_EVENT_OFF);

@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -23,7 +22,6 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/log.h"
-#include "base/unit.h"
 #include "daemon/process/spawn.h"
 #include "daemon/upkeep/dir-syncer.h"
 #include "daemon/upkeep/seal-worker.h"
@@ -527,10 +525,9 @@ int sealer_new(Sealer **ret, const SealerConfig *config) {
         _cleanup_(sealer_freep) Sealer *s = NULL;
         int r;
 
-        s = malloc(sizeof(*s));
+        s = NEW(Sealer, .config = *config, .cpu_fd = -EBADF, .out_fd = -EBADF);
         if (!s)
                 return -ENOMEM;
-        *s = (Sealer){ .config = *config, .cpu_fd = -EBADF, .out_fd = -EBADF };
         r = sd_event_add_defer(config->event, &s->next, on_next, s);
         if (r >= 0)
                 r = sd_event_source_set_enabled(s->next, SD_EVENT_OFF);

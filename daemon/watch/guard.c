@@ -5,9 +5,6 @@
  * is finding the sample that is far enough back, and dividing.
  */
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "daemon/watch/guard.h"
 
@@ -95,9 +92,8 @@ static int look(const Guard *g, const GuardSample *now, uint64_t window_ns, unsi
 }
 
 int guard_look(Guard *g, const GuardSample *now, GuardVerdict *ret) {
-        int r;
+        int r = look(g, now, GUARD_WINDOW_NS, 1, ret);
 
-        r = look(g, now, GUARD_WINDOW_NS, 1, ret);
         if (r == 0)
                 r = look(g, now, GUARD_FLOOD_NS, GUARD_FLOOD, ret);
         if (now->at_ns >= sample(g, g->n_samples - 1)->at_ns + GUARD_FLOOD_NS)

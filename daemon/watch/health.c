@@ -7,11 +7,7 @@
  * reported, or the session's own.
  */
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/log.h"
 #include "base/now.h"
@@ -162,9 +158,8 @@ bool health_refresh(Health *h) {
 static bool set_condition(Health *h, GapCause cause, const char *reason) {
         SessionMeta *m = h->config.meta;
         bool is_new = !conditions_find(&m->degraded, cause);
-        int r;
+        int r = conditions_set(&m->degraded, cause, now_ns(CLOCK_REALTIME), reason);
 
-        r = conditions_set(&m->degraded, cause, now_ns(CLOCK_REALTIME), reason);
         if (r > 0)
                 journal_tell(&(JournalEntry){ JOURNAL_DEGRADED, .meta = m, .reason = reason },
                              "Session '%s' is degraded: %s", m->name, reason);

@@ -7,8 +7,6 @@
  */
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/log.h"

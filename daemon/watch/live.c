@@ -3,7 +3,6 @@
 /* Small and written seldom: at the start, when it is taken up, when a daemon leaves. */
 
 #include <jansson.h>
-#include <unistd.h>
 
 #include "daemon/watch/live.h"
 #include "store/discard.h"

@@ -5,9 +5,7 @@
  * one is defined.  Where the snapshot begins its first pages say: only their headers are looked at.
  */
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/name.h"
@@ -47,9 +45,8 @@ static int link_cpu(const SnapshotConfig *c, SessionDir *to, uint32_t cpu, size_
         _cleanup_free_ uint64_t *sequences = NULL;
         _cleanup_close_ int to_fd = -EBADF;
         size_t n = 0;
-        int r;
+        int r = session_dir_list_segments(c->dir, cpu, &sequences, &n);
 
-        r = session_dir_list_segments(c->dir, cpu, &sequences, &n);
         for (size_t i = 0; r >= 0 && i < n && sequences[i] < c->end_sequence; i++) {
                 if (to_fd < 0)
                         to_fd = session_dir_make_cpu(to, cpu);
@@ -66,9 +63,8 @@ static int link_cpu(const SnapshotConfig *c, SessionDir *to, uint32_t cpu, size_
 static int link_all(const SnapshotConfig *c, SessionDir *to) {
         _cleanup_free_ uint32_t *cpus = NULL;
         size_t n_cpus = 0, n_links = 0;
-        int r;
+        int r = session_dir_list_cpus(c->dir, &cpus, &n_cpus);
 
-        r = session_dir_list_cpus(c->dir, &cpus, &n_cpus);
         for (size_t i = 0; r >= 0 && i < n_cpus; i++)
                 r = link_cpu(c, to, cpus[i], &n_links);
         return r < 0 ? r : n_links > 0;
@@ -77,9 +73,8 @@ static int link_all(const SnapshotConfig *c, SessionDir *to) {
 static int copy_cuts(const SnapshotConfig *c, const SessionDir *to) {
         _cleanup_free_ Cut *cuts = NULL;
         size_t n = 0, n_kept = 0;
-        int r;
+        int r = cut_log_read(c->dir, &cuts, &n);
 
-        r = cut_log_read(c->dir, &cuts, &n);
         if (r < 0)
                 return r;
         while (n_kept < n && cuts[n_kept].sequence < c->end_sequence)
@@ -142,9 +137,8 @@ static void drop_old_gaps(SessionMeta *m) {
 static int change_meta(SessionMeta *m, const SnapshotConfig *c, const char *name,
                        const SessionDir *dir) {
         uint64_t first_ns;
-        int r;
+        int r = session_meta_renew_id(m);
 
-        r = session_meta_renew_id(m);
         if (r >= 0)
                 r = text_replace(&m->name, name);
         if (r >= 0)
@@ -181,9 +175,8 @@ static int change_meta(SessionMeta *m, const SnapshotConfig *c, const char *name
 static int fill(const SnapshotConfig *c, SessionDir *dir, const char *name) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         const char *path;
-        int r;
+        int r = link_all(c, dir);
 
-        r = link_all(c, dir);
         if (r == 0)
                 return SNAPSHOT_E_EMPTY;
         if (r >= 0)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "base/cleanup.h"
 #include "daemon/watch/stored-pages.h"
 
@@ -26,9 +22,8 @@ static int open_segments(const SessionDir *dir, int fds[static MAX_SEGMENTS], si
         _cleanup_free_ uint32_t *cpus = NULL;
         uint64_t n_bytes = 0;
         size_t n_cpus, n = 0, n_found = 1;
-        int r;
+        int r = session_dir_list_cpus(dir, &cpus, &n_cpus);
 
-        r = session_dir_list_cpus(dir, &cpus, &n_cpus);
         for (size_t k = 1; r >= 0 && n_found > 0 && n_bytes < STORED_PAGES_MAX_BYTES; k++) {
                 n_found = 0;
                 for (size_t i = 0; r >= 0 && i < n_cpus && n < MAX_SEGMENTS; i++) {

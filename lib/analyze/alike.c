@@ -7,7 +7,6 @@
 
 #include "analyze/alike.h"
 #include "analyze/role.h"
-#include "base/hash.h"
 
 static const char *const syscall_prefixes[] = {
         "SyS_",        "sys_",         "ksys_",          "__se_sys_",  "__do_sys_",

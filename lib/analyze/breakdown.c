@@ -206,6 +206,5 @@ Breakdown *breakdown_free(Breakdown *p) {
         free(p->rows);
         free(p->sorted);
         hash_done(&p->by_key);
-        free(p);
-        return NULL;
+        return mfree(p);
 }

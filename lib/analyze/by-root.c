@@ -92,6 +92,5 @@ ByRoot *by_root_free(ByRoot *b) {
         quantiles_done(&b->all.quantiles);
         free(b->rows);
         hash_done(&b->by_root);
-        free(b);
-        return NULL;
+        return mfree(b);
 }

@@ -267,8 +267,7 @@ CallTree *call_tree_free(CallTree *t) {
                 return NULL;
         hash_done(&t->nodes);
         free_chunks(t, NULL);
-        free(t);
-        return NULL;
+        return mfree(t);
 }
 
 const CallNode *call_node_skip(const CallNode *top, const CallNode *node) {

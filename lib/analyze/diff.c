@@ -238,6 +238,5 @@ Diff *diff_free(Diff *d) {
                 free(d->roots[i].paths);
         }
         free(d->roots);
-        free(d);
-        return NULL;
+        return mfree(d);
 }

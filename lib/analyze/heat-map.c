@@ -201,8 +201,7 @@ HeatMap *heat_map_free(HeatMap *m) {
         grid_done(&m->all);
         free(m->grids);
         hash_done(&m->by_root);
-        free(m);
-        return NULL;
+        return mfree(m);
 }
 
 /* --- views ------------------------------------------------------------------------------------ */

@@ -341,6 +341,5 @@ Held *held_free(Held *h) {
         free(h->open);
         free(h->waits);
         free(h->order);
-        free(h);
-        return NULL;
+        return mfree(h);
 }

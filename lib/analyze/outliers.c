@@ -454,6 +454,5 @@ Outliers *outliers_free(Outliers *s) {
                 quantiles_done(&s->roots[i].quantiles);
         free(s->spare_spans);
         free(s->heap);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

@@ -165,6 +165,5 @@ int floor_new(Floor **ret, Pairing *pairing) {
 }
 
 Floor *floor_free(Floor *f) {
-        free(f);
-        return NULL;
+        return mfree(f);
 }

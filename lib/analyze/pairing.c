@@ -674,6 +674,5 @@ Pairing *pairing_free(Pairing *p) {
         hash_done(&p->roles);
         stacks_free(p->stacks);
         sched_done(&p->sched);
-        free(p);
-        return NULL;
+        return mfree(p);
 }

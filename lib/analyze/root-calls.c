@@ -124,6 +124,5 @@ RootCalls *root_calls_free(RootCalls *c) {
         }
         free(c->rows);
         hash_done(&c->by_root);
-        free(c);
-        return NULL;
+        return mfree(c);
 }

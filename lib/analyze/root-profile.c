@@ -174,10 +174,9 @@ static Open *take_spare(RootProfileData *d) {
                 d->spare = open->next_spare;
                 return open;
         }
-        open = malloc(sizeof(*open));
+        open = NEW(Open, .n_compact = N_PARTS_MAX, .next = d->open);
         if (!open)
                 return NULL;
-        *open = (Open){ .n_compact = N_PARTS_MAX, .next = d->open };
         return d->open = open;
 }
 
@@ -316,6 +315,5 @@ RootProfile *root_profile_free(RootProfile *p) {
         hash_done(&d->pointers_at);
         hash_done(&d->rows);
         hash_done(&d->edges);
-        free(d);
-        return NULL;
+        return mfree(d);
 }

@@ -95,17 +95,7 @@ static void name(const Timelines *t, Task *task, const char *comm, uint64_t at_n
 
 /* How many windows begin before @ns. */
 static size_t windows_before(const Timelines *t, uint64_t ns) {
-        size_t low = 0, high = t->n_windows;
-
-        while (low < high) {
-                size_t i = (low + high) / 2;
-
-                if (t->windows[i].begin_ns < ns)
-                        low = i + 1;
-                else
-                        high = i;
-        }
-        return low;
+        return BISECT(0, t->n_windows, i, t->windows[i].begin_ns < ns);
 }
 
 static bool is_wanted(const Timelines *t, uint64_t begin_ns, uint64_t end_ns) {
@@ -250,17 +240,7 @@ static int note_switch(Timelines *t, const SchedEvent *e, const Step *step) {
 
 /* How many switches of @c are not after @ns. */
 static size_t switches_until(const Cpu *c, uint64_t ns) {
-        size_t low = 0, high = c->n;
-
-        while (low < high) {
-                size_t i = (low + high) / 2;
-
-                if (c->switches[i].at_ns <= ns)
-                        low = i + 1;
-                else
-                        high = i;
-        }
-        return low;
+        return BISECT(0, c->n, i, c->switches[i].at_ns <= ns);
 }
 
 /* Who had the CPU longest that @away waited for. */
@@ -477,31 +457,13 @@ const Timeline *timelines_get(const Timelines *t, int64_t task) {
 }
 
 const Away *timeline_away_before(const Timeline *t, uint64_t ns) {
-        size_t low = 0, high = t->n_aways;
+        size_t n = BISECT(0, t->n_aways, i, t->aways[i].wait.left_ns < ns);
 
-        while (low < high) {
-                size_t i = (low + high) / 2;
-
-                if (t->aways[i].wait.left_ns < ns)
-                        low = i + 1;
-                else
-                        high = i;
-        }
-        return low > 0 ? &t->aways[low - 1] : NULL;
+        return n > 0 ? &t->aways[n - 1] : NULL;
 }
 
 size_t timeline_changes_before(const Timeline *t, uint64_t ns) {
-        size_t low = 0, high = t->n_changes;
-
-        while (low < high) {
-                size_t i = (low + high) / 2;
-
-                if (t->changes[i].at_ns < ns)
-                        low = i + 1;
-                else
-                        high = i;
-        }
-        return low;
+        return BISECT(0, t->n_changes, i, t->changes[i].at_ns < ns);
 }
 
 int timelines_new(Timelines **ret, Pairing *pairing, Window *windows, size_t n) {
@@ -540,6 +502,5 @@ Timelines *timelines_free(Timelines *t) {
         free(t->cpus);
         hash_done(&t->by_key);
         free(t->until);
-        free(t);
-        return NULL;
+        return mfree(t);
 }

@@ -123,6 +123,5 @@ Waits *waits_free(Waits *s) {
         }
         free(s->rows);
         hash_done(&s->by_hash);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

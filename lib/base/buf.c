@@ -2,9 +2,7 @@
 
 /* The hot call is buf_reserve(), which is in the header: what is here is called once in a while. */
 
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "base/buf.h"
 #include "base/io.h"

@@ -50,6 +50,20 @@
                 (b) = _t;                                                                          \
         })
 
+/* Where in [@from, @to] that part ends of which @is_before, an expression of @i, is true. */
+#define BISECT(from, to, i, is_before)                                                             \
+        ({                                                                                         \
+                size_t _from = (from), _to = (to);                                                 \
+                while (_from < _to) {                                                              \
+                        size_t i = _from + (_to - _from) / 2;                                      \
+                        if (is_before)                                                             \
+                                _from = i + 1;                                                     \
+                        else                                                                       \
+                                _to = i;                                                           \
+                }                                                                                  \
+                _from;                                                                             \
+        })
+
 #define TAKE(x, nothing)                                                                           \
         ({                                                                                         \
                 typeof(x) *_p = &(x);                                                              \
@@ -70,6 +84,15 @@
 static inline void freep(void *p) {
         free(*(void **) p);
 }
+
+/* One on the heap, with these members and zeroes; NULL without memory. */
+#define NEW(type, ...)                                                                             \
+        ({                                                                                         \
+                type *_new = malloc(sizeof(type));                                                 \
+                if (_new)                                                                          \
+                        *_new = (type){ __VA_ARGS__ };                                             \
+                _new;                                                                              \
+        })
 
 /* For the end of a destructor. */
 static inline void *mfree(void *p) {

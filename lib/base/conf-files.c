@@ -2,11 +2,6 @@
 
 /* Four places, and every question is a walk over them. */
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include "base/cleanup.h"
 #include "base/conf-files.h"
 

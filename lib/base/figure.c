@@ -3,7 +3,6 @@
 /* The unit and the digits are those of what is printed: 999,960 ns are "1.00 ms", not "1000.0 us". */
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "base/cleanup.h"
@@ -43,9 +42,8 @@ char *figure_change(char text[static FIGURE_MAX], double ns) {
 
 char *figure_range(char text[static FIGURE_MAX], uint64_t low_ns, uint64_t high_ns) {
         char low[FIGURE_MAX], high[FIGURE_MAX];
-        const char *unit;
+        const char *unit = strchr(figure_round(low, low_ns), ' ');
 
-        unit = strchr(figure_round(low, low_ns), ' ');
         if (streq(low, figure_round(high, high_ns)))
                 (void) snprintf(text, FIGURE_MAX, "%.20s", high);
         else if (streq(unit, strchr(high, ' ')))

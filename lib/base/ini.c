@@ -5,10 +5,8 @@
  * together, so that a value is one string of the text whatever it was.
  */
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "base/cleanup.h"
 #include "base/ini.h"

@@ -2,11 +2,8 @@
 
 /* The loops around system calls that every other file would otherwise write again. */
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"

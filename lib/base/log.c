@@ -5,10 +5,7 @@
  * systemd sets to the device and inode of the stream it connected.
  */
 
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/log.h"

@@ -4,10 +4,6 @@
  * Nearly all text is ASCII, so that is looked at in chunks, by a few vector instructions; all of a drawing goes through it.
  */
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "base/plain-text.h"
 
 #define CHUNK_BYTES 64             /* a multiple of a vector */

@@ -2,11 +2,7 @@
 
 /* An array that doubles. */
 
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "base/strv.h"

@@ -3,7 +3,6 @@
 /* The usual table of distances between beginnings, of which three rows are needed at a time. */
 
 #include <stdint.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/name.h"

@@ -3,10 +3,8 @@
 /* Numbers are read as integer and decimal fraction, never through floating point. */
 
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "base/cleanup.h"
 #include "base/unit.h"
@@ -95,9 +93,8 @@ int parse_count(const char *s, uint64_t *ret) {
 
 int parse_percent(const char *s, uint64_t *ret_ppm) {
         uint64_t whole, fraction;
-        int r;
+        int r = read_number(&s, &whole, &fraction);
 
-        r = read_number(&s, &whole, &fraction);
         if (r < 0)
                 return r;
         s += *s == '%';
@@ -149,9 +146,8 @@ int parse_duration(const char *s, uint64_t *ret_ns) {
         while (*s) {
                 uint64_t whole, fraction, part, unit = 0;
                 size_t n_unit;
-                int r;
+                int r = read_number(&s, &whole, &fraction);
 
-                r = read_number(&s, &whole, &fraction);
                 if (r < 0)
                         return r;
                 s += strspn(s, " ");

@@ -16,9 +16,8 @@
 
 int census_init(Census *ret, const Strv *roots, bool only_exits) {
         _cleanup_census_ Census c = { .only_exits = only_exits };
-        int r;
+        int r = stacks_new(&c.trees);
 
-        r = stacks_new(&c.trees);
         if (r < 0)
                 return r;
         c.roots = calloc(roots->n + 1, sizeof(*c.roots));

@@ -491,6 +491,5 @@ Filter *filter_free(Filter *f) {
         prune_free(f->fold);
         tail_sampler_free(f->tail_sampler);
         reorder_free(f->reorder);
-        free(f);
-        return NULL;
+        return mfree(f);
 }

@@ -7,8 +7,6 @@
  * name's Function back in the next span.
  */
 
-#include <stdio.h>
-
 #include "base/buf.h"
 #include "base/hash.h"
 #include "calls/function.h"
@@ -177,11 +175,10 @@ void functions_forget_times(Functions *f) {
 }
 
 int functions_new(Functions **ret, SymbolTimeline *symbol_timeline, const Strv *roots) {
-        Functions *f = malloc(sizeof(*f));
+        Functions *f = NEW(Functions, .symbol_timeline = symbol_timeline, .roots = roots);
 
         if (!f)
                 return -ENOMEM;
-        *f = (Functions){ .symbol_timeline = symbol_timeline, .roots = roots };
         *ret = f;
         return 0;
 }
@@ -193,6 +190,5 @@ Functions *functions_free(Functions *f) {
                 free((void *) (uintptr_t) f->all.slots[i].value);
         hash_done(&f->all);
         hash_done(&f->now);
-        free(f);
-        return NULL;
+        return mfree(f);
 }

@@ -61,6 +61,5 @@ NameSet *name_set_free(NameSet *s) {
         if (!s)
                 return NULL;
         hash_done(&s->verdicts);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

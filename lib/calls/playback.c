@@ -193,12 +193,11 @@ static StepsKeep keep_beside(const Playback *p) {
 
 int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta,
                   char **ret_problem) {
-        _cleanup_(playback_freep) Playback *p = malloc(sizeof(*p));
+        _cleanup_(playback_freep) Playback *p = NEW(Playback, .dir = dir, .meta = meta);
         int r;
 
         if (!p)
                 return -ENOMEM;
-        *p = (Playback){ .dir = dir, .meta = meta };
         r = open_formats(p, ret_problem);
         if (r != 0)
                 return r;
@@ -323,6 +322,5 @@ Playback *playback_free(Playback *p) {
         foreign_free(p->foreign);
         tasks_free(p->tasks);
         symbol_timeline_free(p->symbol_timeline);
-        free(p);
-        return NULL;
+        return mfree(p);
 }

@@ -112,6 +112,5 @@ Prune *prune_free(Prune *p) {
                 return NULL;
         name_set_free(p->names);
         stacks_free(p->stacks);
-        free(p);
-        return NULL;
+        return mfree(p);
 }

@@ -115,6 +115,5 @@ Reorder *reorder_free(Reorder *h) {
         }
         stacks_free(h->tasks);
         tail_sampler_free(h->line);
-        free(h);
-        return NULL;
+        return mfree(h);
 }

@@ -123,8 +123,7 @@ Stacks *stacks_free(Stacks *s) {
                 free(s->tasks[i].frames);
         free(s->tasks);
         hash_done(&s->by_key);
-        free(s);
-        return NULL;
+        return mfree(s);
 }
 
 bool stack_pop_deeper(Stack *s, int32_t depth, Frame *ret) {

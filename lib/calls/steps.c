@@ -244,10 +244,9 @@ int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *ta
         _cleanup_(steps_freep) Steps *s = NULL;
         int r;
 
-        s = malloc(sizeof(*s));
+        s = NEW(Steps, .stream = stream, .functions = functions, .tasks = tasks, .keep = keep);
         if (!s)
                 return -ENOMEM;
-        *s = (Steps){ .stream = stream, .functions = functions, .tasks = tasks, .keep = keep };
         s->has_retval = stream_has_retval(stream);
         r = keep == STEPS_IN_TREES ? stacks_new(&s->trees) : 0;
         if (r < 0)
@@ -277,6 +276,5 @@ Steps *steps_free(Steps *s) {
                 return NULL;
         trees_free(s->trees);
         free(s->cpus);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

@@ -122,6 +122,5 @@ TailSampler *tail_sampler_free(TailSampler *t) {
                 free(w);
         }
         free(t->handed);
-        free(t);
-        return NULL;
+        return mfree(t);
 }

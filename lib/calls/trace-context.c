@@ -9,8 +9,6 @@
  * but one.  If all tasks together have too many, each keeps the later half, and the last one always.
  */
 
-#include <string.h>
-
 #include "base/grow.h"
 #include "base/hash.h"
 #include "calls/trace-context.h"
@@ -229,19 +227,11 @@ int trace_contexts_step(TraceContexts *c, const Step *step) {
 
 const TraceContext *trace_contexts_find(TraceContexts *c, int64_t key, uint64_t at_ns) {
         Task *t = find_task(c, key);
-        size_t low = 0, high = t ? t->n : 0;
+        size_t n = BISECT(0, t ? t->n : 0, i, t->changes[i].at_ns <= at_ns);
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (t->changes[middle].at_ns <= at_ns)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        if (low == 0)
+        if (n == 0)
                 return NULL;
-        drop(c, t, low - 1);
+        drop(c, t, n - 1);
         return t->changes[0].is_end ? NULL : &t->changes[0].context;
 }
 
@@ -261,6 +251,5 @@ TraceContexts *trace_contexts_free(TraceContexts *c) {
                 free(c->tasks[i].changes);
         free(c->tasks);
         hash_done(&c->by_key);
-        free(c);
-        return NULL;
+        return mfree(c);
 }

@@ -43,15 +43,11 @@ int block_codec_new(BlockCodec **ret, uint32_t page_bytes, bool swap, int level)
 
         if (!page_bytes_are_valid(page_bytes) || level < 0 || level > LEVEL_MAX)
                 return ORIGIN(-EINVAL);
-        c = malloc(sizeof(*c));
+        c = NEW(BlockCodec, .page_bytes = page_bytes,
+                .little_endian = swap != (__BYTE_ORDER == __LITTLE_ENDIAN),
+                .level = level ?: LEVEL_DEFAULT, .model = malloc(sizeof(Model)));
         if (!c)
                 return -ENOMEM;
-        *c = (BlockCodec){
-                .page_bytes = page_bytes,
-                .little_endian = swap != (__BYTE_ORDER == __LITTLE_ENDIAN),
-                .level = level ?: LEVEL_DEFAULT,
-                .model = malloc(sizeof(Model)),
-        };
         r = columns_init(&c->columns, c->level);
         if (r < 0)
                 return r;
@@ -66,8 +62,7 @@ BlockCodec *block_codec_free(BlockCodec *c) {
                 return NULL;
         columns_done(&c->columns);
         free(c->model);
-        free(c);
-        return NULL;
+        return mfree(c);
 }
 
 int block_codec_add_format(BlockCodec *c, const char *text, size_t n) {

@@ -270,11 +270,10 @@ static int read_buffer(Body *b, DatBytes *bytes) {
         DatBuffer *buffer;
         DatBytes head;
         size_t n_cpus = 0, i;
-        bool packed;
         int r = 0;
+        bool packed = (open_head(b, section, &head, &n_section) & DAT_SECTION_PACKED) &&
+                      b->f->compressor != DAT_NONE;
 
-        packed = (open_head(b, section, &head, &n_section) & DAT_SECTION_PACKED) &&
-                 b->f->compressor != DAT_NONE;
         for (uint32_t k = 0; r == 0 && k < n && !bytes->problem; k++) {
                 uint32_t cpu = dat_bytes_u32(bytes, "a table of CPUs reaches beyond its option");
                 uint64_t at = dat_bytes_u64(bytes, "a table of CPUs reaches beyond its option");
@@ -511,9 +510,8 @@ static int read_flyrecord(Body *b, DatBytes *bytes, uint32_t n, DatBuffer *ret) 
 static int read_version_6(Body *b, DatBytes *bytes) {
         uint32_t n_cpus;
         uint64_t none;
-        int r;
+        int r = read_headers(b, bytes);
 
-        r = read_headers(b, bytes);
         if (r == 0)
                 r = read_formats(b, bytes, "ftrace");
         if (r == 0)

@@ -410,6 +410,5 @@ DatFile *dat_file_free(DatFile *f) {
         free(f->clock);
         free(f->uname);
         free(f->origin);
-        free(f);
-        return NULL;
+        return mfree(f);
 }

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -16,13 +15,12 @@
 
 int dat_origin_format(char **ret, const SessionMeta *m) {
         _cleanup_free_ char *text = NULL;
-        json_t *o;
         int n;
+        json_t *o = json_pack("{s:s?, s:s?, s:o, s:o, s:o}", "boot_id", m->boot_id, "machine_id",
+                              m->machine_id, "start", json_struct_new(&clock_table, &m->start),
+                              "stop", json_struct_new(&clock_table, &m->stop), "clock_steps",
+                              json_list_new(&clock_step_table, &m->clock_steps));
 
-        o = json_pack("{s:s?, s:s?, s:o, s:o, s:o}", "boot_id", m->boot_id, "machine_id",
-                      m->machine_id, "start", json_struct_new(&clock_table, &m->start), "stop",
-                      json_struct_new(&clock_table, &m->stop), "clock_steps",
-                      json_list_new(&clock_step_table, &m->clock_steps));
         if (!o)
                 return -ENOMEM;
         text = json_dumps(o, JSON_COMPACT);

@@ -191,12 +191,12 @@ static int begin_walk(DatPages *p) {
 }
 
 int dat_pages_open(DatPages **ret, const DatFile *f, uint32_t cpu) {
-        _cleanup_(dat_pages_freep) DatPages *p = calloc(1, sizeof(*p));
+        _cleanup_(dat_pages_freep) DatPages *p =
+                NEW(DatPages, .f = f, .page_bytes = dat_file_page_bytes(f), .is_walked = true);
         int r;
 
         if (!p)
                 return -ENOMEM;
-        *p = (DatPages){ .f = f, .page_bytes = dat_file_page_bytes(f), .is_walked = true };
         for (size_t i = 0; i < dat_file_n_cpus(f); i++)
                 if (dat_file_cpu(f, i)->cpu == cpu)
                         p->cpu = dat_file_cpu(f, i);
@@ -225,14 +225,7 @@ uint64_t dat_pages_torn_bytes(const DatPages *p) {
 
 /* The last mark that is not behind @page; the first one is before all. */
 static const Mark *find_mark(const DatPages *p, uint64_t page) {
-        size_t low = 0, high = p->n_marks;
-
-        while (high - low > 1) {
-                size_t middle = low + (high - low) / 2;
-
-                *(p->marks[middle].first_page <= page ? &low : &high) = middle;
-        }
-        return &p->marks[low];
+        return &p->marks[BISECT(1, p->n_marks, i, p->marks[i].first_page <= page) - 1];
 }
 
 static bool is_in(const DatPages *p, const Chunk *c, uint64_t page) {
@@ -339,6 +332,5 @@ DatPages *dat_pages_free(DatPages *p) {
         free(p->pages);
         free(p->damages);
         (void) ZSTD_freeDCtx(p->zstd);
-        free(p);
-        return NULL;
+        return mfree(p);
 }

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/text.h"
 #include "codec/dat-format.h"
 #include "codec/dat-times.h"
 #include "store/format.h"
@@ -155,16 +154,9 @@ int dat_times_read(DatTimes *t, uint16_t id, DatBytes data) {
 /* What holds at @ts: the last that began by then, and of two that there is one behind; NULL: nothing
  * is known. */
 static const DatShift *find_shift(const DatShifts *s, uint64_t ts) {
-        size_t low = 0, high = s->n;
-
         if (s->n < 2)
                 return s->n == 0 ? NULL : s->items;
-        while (high - low > 1) {
-                size_t middle = low + (high - low) / 2;
-
-                *(s->items[middle].when <= (int64_t) ts ? &low : &high) = middle;
-        }
-        return &s->items[MIN(low, s->n - 2)];
+        return &s->items[BISECT(1, s->n - 1, i, s->items[i].when <= (int64_t) ts) - 1];
 }
 
 /* How far the offset is on its way to the next one. */

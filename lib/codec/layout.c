@@ -6,8 +6,6 @@
  * surprising makes the text unusable, never wrong: such records are kept as they are.
  */
 
-#include <stdio.h>
-
 #include "base/cleanup.h"
 #include "base/strv.h"
 #include "codec/layout.h"

@@ -5,8 +5,6 @@
  * ends the search.  Number 0 marks an empty place: functions are entered as their number plus one.
  */
 
-#include <string.h>
-
 #include "codec/model.h"
 
 #define PLACES (2 * MODEL_SYMBOLS)

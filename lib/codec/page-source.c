@@ -5,11 +5,9 @@
  * file whose header is lost may still be a sealed one, whose blocks speak for themselves.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/grow.h"
 #include "base/io.h"
@@ -415,14 +413,10 @@ int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_
 
 /* The last block that begins at @ns or before. */
 static uint64_t find_sealed(SealedReader *r, uint64_t ns) {
-        size_t low = 0, high = sealed_reader_n_blocks(r);
+        size_t n =
+                BISECT(1, sealed_reader_n_blocks(r), i, sealed_reader_entry(r, i)->first_ns <= ns);
 
-        while (high - low > 1) {
-                size_t middle = low + (high - low) / 2;
-
-                *(sealed_reader_entry(r, middle)->first_ns <= ns ? &low : &high) = middle;
-        }
-        return low > 0 ? sealed_reader_entry(r, low)->first_page : 0;
+        return n > 1 ? sealed_reader_entry(r, n - 1)->first_page : 0;
 }
 
 /* When page @i begins.  1; 0: it does not say; -errno. */
@@ -547,6 +541,5 @@ PageSource *page_source_free(PageSource *s) {
         sealed_reader_free(s->sealed);
         free(s->holes);
         free(s->window);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

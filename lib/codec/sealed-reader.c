@@ -13,7 +13,6 @@
  * meanwhile is a short read instead of SIGBUS.
  */
 
-#include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/io.h"
 #include "codec/block.h"
@@ -314,12 +313,10 @@ int sealed_reader_take_fd(SealedReader **ret, int fd, uint32_t *ret_version) {
 
         if (n_file < 0)
                 return ORIGIN(-errno);
-        r = malloc(sizeof(*r));
+        r = NEW(SealedReader, .fd = TAKE_FD(owned), .n_file = (uint64_t) n_file,
+                .i_cached = SIZE_MAX);
         if (!r)
                 return -ENOMEM;
-        *r = (SealedReader){ .fd = TAKE_FD(owned),
-                             .n_file = (uint64_t) n_file,
-                             .i_cached = SIZE_MAX };
         k = sealed_header_read(&r->identity, r->fd);
         if (k == SEALED_E_NEWER && ret_version)
                 *ret_version = r->identity.version;
@@ -447,18 +444,8 @@ const SealedEntry *sealed_reader_entry(const SealedReader *r, size_t i) {
 }
 
 size_t sealed_reader_find(const SealedReader *r, uint64_t page) {
-        size_t low = 0, high = r->n_found;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                const SealedEntry *e = &r->found[middle].entry;
-
-                if (e->first_page + e->n_pages <= page)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return BISECT(0, r->n_found, i,
+                      r->found[i].entry.first_page + r->found[i].entry.n_pages <= page);
 }
 
 const SealedDamage *sealed_reader_damages(const SealedReader *r, size_t *ret_n) {
@@ -475,6 +462,5 @@ SealedReader *sealed_reader_free(SealedReader *r) {
         free(r->damages);
         free(r->pages);
         free(r->file_block);
-        free(r);
-        return NULL;
+        return mfree(r);
 }

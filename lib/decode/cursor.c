@@ -19,8 +19,6 @@
  * skipped segment are all remembered until there is an event to attach them to.
  */
 
-#include <limits.h>
-
 #include "codec/dat-file.h"
 #include "decode/cursor.h"
 #include "store/page.h"
@@ -84,9 +82,8 @@ static int list_sequences(Cursor *c) {
         _cleanup_free_ uint64_t *sequences = NULL;
         uint64_t last = c->i_sequence < c->n_sequences ? c->sequences[c->i_sequence] : 0;
         size_t n = 0, i = 0;
-        int r;
+        int r = session_dir_list_segments(c->dir, c->head.cpu, &sequences, &n);
 
-        r = session_dir_list_segments(c->dir, c->head.cpu, &sequences, &n);
         if (r == -ENOENT)
                 return 0;
         if (r < 0)
@@ -205,9 +202,8 @@ static int enter_page(Cursor *c) {
         const void *page;
         PageInfo info;
         uint64_t n;
-        int r;
+        int r = page_source_read(c->segment, c->i_page, &page, &n);
 
-        r = page_source_read(c->segment, c->i_page, &page, &n);
         if (r < 0)
                 return r;
         if (r == PAGE_SOURCE_E_GONE) {
@@ -506,10 +502,9 @@ int cursor_open(Cursor **ret, const SessionDir *dir, const Formats *formats, uin
         _cleanup_(cursor_freep) Cursor *c = NULL;
         int r;
 
-        c = malloc(sizeof(*c));
+        c = NEW(Cursor, .head.cpu = cpu, .dir = dir, .formats = formats);
         if (!c)
                 return -ENOMEM;
-        *c = (Cursor){ .head.cpu = cpu, .dir = dir, .formats = formats };
         if (file && !dat_times_are_plain(dat_file_times(file)))
                 c->times = dat_file_times(file);
         for (size_t i = 0; i < BATCH_EVENTS; i++)
@@ -543,6 +538,5 @@ Cursor *cursor_free(Cursor *c) {
         page_source_free(c->segment);
         payloads_done(&c->payloads);
         free(c->sequences);
-        free(c);
-        return NULL;
+        return mfree(c);
 }

@@ -9,15 +9,11 @@
  * the record.  A string may lack its NUL, and is then read as far as the one behind the record.
  */
 
-#include <stdio.h>
-#include <string.h>
-
 #include <event-parse.h>
 #include <trace-seq.h>
 
 #include "base/buf.h"
 #include "base/grow.h"
-#include "base/io.h"
 #include "decode/foreign.h"
 #include "decode/format-text.h"
 #include "decode/printk.h"
@@ -503,6 +499,5 @@ Foreign *foreign_free(Foreign *f) {
                 free(f->later[i].system);
         free(f->later);
         printk_free(f->printk);
-        free(f);
-        return NULL;
+        return mfree(f);
 }

@@ -6,7 +6,6 @@
  */
 
 #include <ctype.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "decode/format-text.h"

@@ -9,12 +9,8 @@
  * and goes the same way.
  */
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include <event-parse.h>
 
-#include "base/cleanup.h"
 #include "base/grow.h"
 #include "decode/format-text.h"
 #include "decode/formats.h"
@@ -126,9 +122,8 @@ static int parse_event(struct tep_handle *tep, const char *name, const char *tex
                        const Wanted *wanted, size_t n_wanted, uint16_t *ret_id,
                        uint32_t *ret_n_bytes) {
         struct tep_event *event;
-        int r;
+        int r = parse_text(tep, "", text);
 
-        r = parse_text(tep, "", text);
         if (r != 0)
                 return r;
         event = tep_find_event_by_name(tep, "ftrace", name);

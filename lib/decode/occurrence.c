@@ -149,8 +149,7 @@ Occurrence *occurrence_free(Occurrence *o) {
                 return NULL;
         (void) symbols_free(o->symbols);
         free(o->marks);
-        free(o);
-        return NULL;
+        return mfree(o);
 }
 
 bool occurrence_span(const PageInfo *info, const void *page, bool big_endian,

@@ -6,9 +6,6 @@
  */
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/hash.h"
 #include "decode/printk.h"
@@ -250,6 +247,5 @@ Printk *printk_free(Printk *p) {
         for (size_t i = 0; i < p->formats.n_slots; i++)
                 free((void *) (uintptr_t) p->formats.slots[i].value);
         hash_done(&p->formats);
-        free(p);
-        return NULL;
+        return mfree(p);
 }

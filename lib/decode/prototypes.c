@@ -7,9 +7,6 @@
  * What a function's parameters are is found out when it is asked for.
  */
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/unit.h"
@@ -388,6 +385,5 @@ Prototypes *prototypes_free(Prototypes *p) {
         free(p->parts);
         hash_done(&p->functions);
         free(p->data);
-        free(p);
-        return NULL;
+        return mfree(p);
 }

@@ -6,7 +6,6 @@
  * copied; time records and padding are consumed on the way to the next record with data.
  */
 
-#include "base/cleanup.h"
 #include "decode/records.h"
 
 #define HEAD_BYTES 4U

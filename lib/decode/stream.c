@@ -108,9 +108,8 @@ static int open_cursors(Stream *s) {
         _cleanup_free_ uint32_t *cpus = NULL;
         Cursor **cursors, **heap;
         size_t n_cpus, n_old = s->n_cursors, k = 0;
-        int r;
+        int r = session_dir_list_cpus(s->dir, &cpus, &n_cpus);
 
-        r = session_dir_list_cpus(s->dir, &cpus, &n_cpus);
         if (r < 0)
                 return r;
         if (n_cpus <= n_old)
@@ -146,10 +145,9 @@ int stream_open(Stream **ret, const SessionDir *dir, const Formats *formats) {
         _cleanup_(stream_freep) Stream *s = NULL;
         int r;
 
-        s = malloc(sizeof(*s));
+        s = NEW(Stream, .dir = dir, .formats = formats);
         if (!s)
                 return -ENOMEM;
-        *s = (Stream){ .dir = dir, .formats = formats };
         r = open_cursors(s);
         if (r < 0)
                 return r;
@@ -234,6 +232,5 @@ Stream *stream_free(Stream *s) {
                 cursor_free(s->cursors[i]);
         free(s->cursors);
         free(s->heap);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

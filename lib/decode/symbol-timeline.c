@@ -206,6 +206,5 @@ SymbolTimeline *symbol_timeline_free(SymbolTimeline *a) {
                 (void) symbols_free(a->maps[i].symbols);
         }
         free(a->maps);
-        free(a);
-        return NULL;
+        return mfree(a);
 }

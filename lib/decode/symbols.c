@@ -162,17 +162,7 @@ bool symbol_is_function(const Symbol *s) {
 
 /* The last one that begins not after @address; there is one. */
 static size_t find_entry(const Symbols *s, uint64_t address) {
-        size_t low = 0, high = s->n_entries; /* it is in [low, high) */
-
-        while (high - low > 1) {
-                size_t middle = low + (high - low) / 2;
-
-                if (s->entries[middle].address <= address)
-                        low = middle;
-                else
-                        high = middle;
-        }
-        return low;
+        return BISECT(1, s->n_entries, i, s->entries[i].address <= address) - 1;
 }
 
 bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret) {
@@ -222,6 +212,5 @@ Symbols *symbols_free(Symbols *s) {
                 return NULL;
         free(s->entries);
         free(s->text);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

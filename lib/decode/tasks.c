@@ -73,6 +73,5 @@ Tasks *tasks_free(Tasks *t) {
                 return NULL;
         free(t->comms);
         hash_done(&t->by_pid);
-        free(t);
-        return NULL;
+        return mfree(t);
 }

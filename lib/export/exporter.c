@@ -8,21 +8,11 @@
 #include "export/exporter.h"
 
 const Exporter *const exporters[] = {
-        &exporter_flame,
-        &exporter_heatmap,
-        &exporter_html,
-        &exporter_folded,
-        &exporter_dot,
-        &exporter_csv,
-        &exporter_json,
-        &exporter_ndjson,
-        &exporter_chrome,
-        &exporter_speedscope,
-        &exporter_perfetto,
-        &exporter_parquet,
-        &exporter_tsv,
-        &exporter_otlp,
-        NULL,
+        &exporter_flame,      &exporter_heatmap,  &exporter_html,
+        &exporter_folded,     &exporter_dot,      &exporter_csv,
+        &exporter_json,       &exporter_ndjson,   &exporter_chrome,
+        &exporter_speedscope, &exporter_perfetto, &exporter_parquet,
+        &exporter_tsv,        &exporter_otlp,     NULL,
 };
 
 const Exporter *exporter_find(const char *name) {
@@ -154,6 +144,5 @@ Export *export_free(Export *e) {
         free(e->state);
         spans_free(e->spans);
         pairing_free(e->pairing);
-        free(e);
-        return NULL;
+        return mfree(e);
 }

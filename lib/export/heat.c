@@ -24,8 +24,6 @@
 #define N_COLUMNS 128
 #define N_LEVELS 9
 #define N_GRIDS 5
-/* Of short ones figures differ by digits that are rounded away. */
-#define LATENCY(ns) ((ns) < 256 ? FIGURE_ROUND(ns) : FIGURE_ROUND(ns))
 
 typedef struct Drawing {
         Buf *out;
@@ -77,8 +75,8 @@ static void add_row(Drawing *d, size_t row) {
                    "<text class=\"from\" x=\"%d\" y=\"%.0f\" data-r=\"%zu\" data-to=\"%s\">%s"
                    "</text><text class=\"sum\" x=\"%d\" y=\"%.0f\" data-r=\"%zu\">%" PRIu64
                    "</text>\n",
-                   LEFT - 8, y, row, to_ns == UINT64_MAX ? "..." : LATENCY(to_ns),
-                   LATENCY(heat_view_from_ns(v, row)), WIDTH - 10, y, row, n);
+                   LEFT - 8, y, row, to_ns == UINT64_MAX ? "..." : FIGURE_ROUND(to_ns),
+                   FIGURE_ROUND(heat_view_from_ns(v, row)), WIDTH - 10, y, row, n);
         add_cells(d, row);
 }
 

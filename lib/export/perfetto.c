@@ -384,9 +384,8 @@ static int end_run(Perfetto *p, uint32_t cpu) {
 static int begin_run(Perfetto *p, const Step *step) {
         _cleanup_buf_ Buf name = BUF_INIT;
         Cpu *cpu = &p->cpus[step->cpu];
-        int r;
+        int r = end_run(p, step->cpu);
 
-        r = end_run(p, step->cpu);
         if (r >= 0)
                 r = describe_cpu(p, step->cpu, false);
         if (r < 0)

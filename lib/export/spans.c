@@ -101,11 +101,10 @@ static int end(void *userdata, const Call *call) {
 }
 
 int spans_new(Spans **ret, Pairing *pairing, SpansListener listener, void *userdata) {
-        Spans *s = malloc(sizeof(*s));
+        Spans *s = NEW(Spans, .listener = listener, .userdata = userdata);
 
         if (!s)
                 return -ENOMEM;
-        *s = (Spans){ .listener = listener, .userdata = userdata };
         pairing_add_sink(pairing, begin, end, s);
         pairing_place(pairing);
         *ret = s;
@@ -117,6 +116,5 @@ Spans *spans_free(Spans *s) {
                 return NULL;
         free(s->tasks);
         hash_done(&s->numbers);
-        free(s);
-        return NULL;
+        return mfree(s);
 }

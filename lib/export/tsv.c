@@ -160,6 +160,5 @@ Parquet *tsv_free(Parquet *p) {
         free(t->head.columns);
         free(t->values);
         free(t->has);
-        free(t);
-        return NULL;
+        return mfree(t);
 }

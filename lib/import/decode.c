@@ -4,8 +4,8 @@
 
 #include <ctype.h>
 
-#include "import/decode.h"
 #include "base/cleanup.h"
+#include "import/decode.h"
 
 #define TAB_COLUMNS 8
 

@@ -479,6 +479,5 @@ const char *envelope_name(const Envelope *e) {
 }
 
 Envelope *envelope_free(Envelope *e) {
-        free(e);
-        return NULL;
+        return mfree(e);
 }

@@ -172,6 +172,5 @@ Lines *lines_free(Lines *l) {
                 return NULL;
         (void) close(l->fd);
         free(l->data);
-        free(l);
-        return NULL;
+        return mfree(l);
 }

@@ -45,9 +45,8 @@ static void forget(TextTrace *t) {
 static int begin_another(TextTrace *t, const Line *line) {
         bool was_wanted = text_is_wanted(t);
         Stacks *stacks;
-        int r;
+        int r = text_note(t, TEXT_ANOTHER, line->number, line->text, line->n_text);
 
-        r = text_note(t, TEXT_ANOTHER, line->number, line->text, line->n_text);
         if (r >= 0)
                 r = stacks_new(&stacks);
         if (r < 0)

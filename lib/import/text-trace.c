@@ -248,6 +248,5 @@ TextTrace *text_trace_free(TextTrace *t) {
         stacks_free(t->stacks);
         free(t->cpus);
         free(t->notes);
-        free(t);
-        return NULL;
+        return mfree(t);
 }

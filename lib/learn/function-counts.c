@@ -226,17 +226,7 @@ typedef struct Symbols {
 
 /* How many begin at or below @address. */
 static size_t symbols_up_to(const Symbols *s, uint64_t address) {
-        size_t from = 0, to = s->n;
-
-        while (from < to) {
-                size_t middle = from + (to - from) / 2;
-
-                if (s->items[middle].address <= address)
-                        from = middle + 1;
-                else
-                        to = middle;
-        }
-        return from;
+        return BISECT(0, s->n, i, s->items[i].address <= address);
 }
 
 static size_t symbol_length(const Symbol *s) {
@@ -296,6 +286,5 @@ FunctionCounts *function_counts_free(FunctionCounts *t) {
                 return NULL;
         free(t->places);
         hash_done(&t->by_address);
-        free(t);
-        return NULL;
+        return mfree(t);
 }

@@ -31,8 +31,7 @@ ftraced_client *ftraced_client_free(ftraced_client *c) {
                 return NULL;
         forget_reply(c);
         frame_free(c->frame);
-        free(c);
-        return NULL;
+        return mfree(c);
 }
 
 int ftraced_client_connect(ftraced_client **ret, const char *socket_path) {

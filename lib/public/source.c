@@ -41,8 +41,7 @@ ftraced_source *ftraced_source_free(ftraced_source *s) {
         session_dir_free(s->dir);
         text_trace_free(s->text);
         free(s->description);
-        free(s);
-        return NULL;
+        return mfree(s);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -107,9 +106,8 @@ static int open_dat(ftraced_source **ret, int fd, const char *name) {
         _cleanup_free_ char *problem = NULL;
         SessionDir *dir;
         DatFile *f;
-        int r;
+        int r = dat_file_take_fd(&f, fd, &problem);
 
-        r = dat_file_take_fd(&f, fd, &problem);
         if (r != 0)
                 return r > 0 ? -EBADMSG : r;
         r = dat_file_to_dir(&dir, f, name);

@@ -96,12 +96,11 @@ static void indent_free(void *userdata) {
 }
 
 static int indent_new(void **ret, const RenderContext *context, Buf *out) {
-        Indent *d = malloc(sizeof(*d));
+        Indent *d = NEW(Indent, .options = context->options, .out = out);
         int r;
 
         if (!d)
                 return -ENOMEM;
-        *d = (Indent){ .options = context->options, .out = out };
         r = stacks_new(&d->stacks);
         if (r < 0) {
                 free(d);

@@ -633,19 +633,14 @@ static void kernel_free(void *userdata) {
 }
 
 static int kernel_new(void **ret, const RenderContext *context, Buf *out) {
-        Kernel *k = malloc(sizeof(*k));
+        Kernel *k = NEW(
+                Kernel, .options = context->options, .heading = context->heading,
+                .has_ticks = context->has_ticks, .bare_retval = context->bare_retval, .out = out,
+                .cpu_columns =
+                        count_digits(context->n_possible_cpus ? context->n_possible_cpus - 1 : 0));
 
         if (!k)
                 return -ENOMEM;
-        *k = (Kernel){
-                .options = context->options,
-                .heading = context->heading,
-                .has_ticks = context->has_ticks,
-                .bare_retval = context->bare_retval,
-                .out = out,
-                .cpu_columns =
-                        count_digits(context->n_possible_cpus ? context->n_possible_cpus - 1 : 0),
-        };
         for (uint32_t i = 0; i < ELEMENTSOF(k->thousand); i++) {
                 (void) append_number(k->thousand[i].text, i, 1, ' ');
                 (void) append_number(k->thousand[i].padded, i, 3, '0');

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "store/boot-instance.h"
 

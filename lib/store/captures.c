@@ -5,8 +5,6 @@
  * now, so that a cap neither opens nor stays shut for longer than it says.
  */
 
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "store/captures.h"
 #include "store/json-field.h"

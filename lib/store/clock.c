@@ -2,9 +2,6 @@
 
 /* Offsets are taken modulo 2^64, so that clocks set to any time at all can be compared. */
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/grow.h"
 #include "store/clock.h"
 

@@ -11,9 +11,7 @@
 #include "base/ini.h"
 #include "base/io.h"
 #include "base/name.h"
-#include "base/unit.h"
 #include "store/config.h"
-#include "store/spec.h"
 
 #define FILE_NAME "ftraced.conf"
 #define USE_PERCENT 10 /* the defaults are journald's (systemd 252, man 5 journald.conf) */
@@ -156,9 +154,8 @@ static bool is_list(ConfigKey key) {
 /* Words of characters that are in no name but harmless in a message; "none" is the empty list. */
 static int parse_list(const char *s, ValueType type, Strv *ret) {
         _cleanup_strv_ Strv list = {};
-        int r;
+        int r = strv_split(&list, streq(s, "none") ? "" : s, " \t");
 
-        r = strv_split(&list, streq(s, "none") ? "" : s, " \t");
         if (r < 0)
                 return r;
         for (size_t i = 0; i < list.n; i++)

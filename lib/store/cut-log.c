@@ -57,9 +57,8 @@ int cut_log_read(const SessionDir *d, Cut **ret, size_t *ret_n) {
         size_t n = 0;
         char *p;
         Cut cut;
-        int r;
+        int r = entry_read(session_dir_fd(d), CUTS_NAME, &text, NULL, CUTS_BYTES_MAX);
 
-        r = entry_read(session_dir_fd(d), CUTS_NAME, &text, NULL, CUTS_BYTES_MAX);
         if (r < 0 && r != -ENOENT)
                 return r;
         for (p = text; p && read_line(&p, &cut); n++) {

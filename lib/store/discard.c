@@ -12,12 +12,8 @@
  * can read: then the other sessions are looked through, where a segment has the same place.
  */
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"

@@ -104,9 +104,8 @@ int entry_read(int dir_fd, const char *path, char **ret, size_t *ret_n, size_t m
                 _cleanup_free_ char *text = NULL;
                 struct stat st;
                 size_t n;
-                int r;
+                int r = fd < 0 ? fd : fd_read(fd, &text, &n, max);
 
-                r = fd < 0 ? fd : fd_read(fd, &text, &n, max);
                 if (r < 0)
                         return r;
                 if (fstat(fd, &st) < 0)

@@ -3,8 +3,6 @@
 /* Both words end in paths below events/, so they may hold what events' names hold and nothing else. */
 
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "store/event-choice.h"

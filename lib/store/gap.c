@@ -6,10 +6,6 @@
  * cause takes up the others.  The sums stay right, the places become coarser.
  */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/strv.h"

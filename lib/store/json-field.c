@@ -6,11 +6,6 @@
  * its texts into the shape that the reader accepts, and the reader can be strict.
  */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "base/strv.h"
 #include "store/json-field.h"
 

@@ -6,19 +6,13 @@
  * one that took it.
  */
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
@@ -90,9 +84,8 @@ static bool is_lock_of(const char *line, const struct stat *st, pid_t *ret_pid) 
 static int is_listed(const struct stat *st, pid_t pid, pid_t *ret_pid) {
         _cleanup_free_ char *text = NULL;
         char *rest, *line;
-        int r;
+        int r = file_read(AT_FDCWD, "/proc/locks", &text, NULL, LOCKS_MAX);
 
-        r = file_read(AT_FDCWD, "/proc/locks", &text, NULL, LOCKS_MAX);
         if (r < 0)
                 return r;
         for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
@@ -228,9 +221,8 @@ static int try(Lock *ret, int store_fd, pid_t *ret_holder, bool *ret_is_new) {
         _cleanup_(lock_done) Lock l = LOCK_INIT;
         bool is_held;
         struct stat st;
-        int r;
+        int r = open_lock(store_fd, &l.fd, ret_is_new);
 
-        r = open_lock(store_fd, &l.fd, ret_is_new);
         if (r != 0)
                 return r;
         if (fstat(l.fd, &st) < 0)

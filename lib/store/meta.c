@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/random.h>
 
 #include "base/cleanup.h"
@@ -223,8 +222,7 @@ SessionMeta *session_meta_free(SessionMeta *m) {
         json_fields_done(&meta_table, m);
         json_fields_done(&later_table, m);
         spec_done(&m->spec);
-        free(m);
-        return NULL;
+        return mfree(m);
 }
 
 json_t *session_meta_to_json(const SessionMeta *m) {
@@ -295,9 +293,8 @@ int session_meta_from_json(SessionMeta **ret, const json_t *o, const char **ret_
 int session_meta_from_newer(SessionMeta **ret, const json_t *o, const char *name) {
         const json_t *owner = json_object_get(o, "owner_uid"), *id = json_object_get(o, "id");
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        int r;
+        int r = session_meta_new(&m);
 
-        r = session_meta_new(&m);
         if (r < 0)
                 return r;
         m->newer_version = newer_version(o);

@@ -4,12 +4,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/figure.h"
 #include "base/name.h"
-#include "base/text.h"
 #include "base/unit.h"
 #include "store/json-field.h"
 #include "store/outlook.h"

@@ -5,9 +5,7 @@
  * may be is known to spec.c, which is asked, so that nothing is said twice.
  */
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "base/cleanup.h"
 #include "base/conf-files.h"
@@ -428,9 +426,8 @@ int profile_load_file(Profile *ret, const char *path) {
 
 int profile_list(Strv *ret, const char *root) {
         _cleanup_strv_ Strv files = {};
-        int r;
+        int r = conf_files_list(&files, root, PROFILE_DIR);
 
-        r = conf_files_list(&files, root, PROFILE_DIR);
         for (size_t i = 0; r >= 0 && i < files.n; i++) {
                 char *name = files.items[i];
 
@@ -444,9 +441,8 @@ int profile_list(Strv *ret, const char *root) {
 int profile_suggest(char **ret, const char *root, const char *name) {
         _cleanup_strv_ Strv names = {};
         const char *like;
-        int r;
+        int r = profile_list(&names, root);
 
-        r = profile_list(&names, root);
         if (r < 0)
                 return r;
         like = typo_nearest(name, (const char *const *) names.items, names.n);

@@ -8,11 +8,9 @@
 #include <stdlib.h>
 
 #include "base/figure.h"
-#include "base/io.h"
 #include "base/name.h"
 #include "base/now.h"
 #include "base/strv.h"
-#include "base/text.h"
 #include "store/entry.h"
 #include "store/removed.h"
 
@@ -32,9 +30,8 @@ static int shorten(int store_fd) {
         _cleanup_free_ char *text = NULL;
         const char *from;
         size_t n;
-        int r;
+        int r = entry_read(store_fd, FILE_NAME, &text, &n, FILE_BYTES_READ);
 
-        r = entry_read(store_fd, FILE_NAME, &text, &n, FILE_BYTES_READ);
         if (r < 0 && r != -EFBIG)
                 return r;
         from = text ? memchr(text + n / 2, '\n', n - n / 2) : NULL;
@@ -86,9 +83,8 @@ static int parse(Removed *ret, char *line, const char *word) {
 int removed_find(Removed *ret, int store_fd, const char *word) {
         _cleanup_free_ char *text = NULL;
         size_t n;
-        int r;
+        int r = entry_read(store_fd, FILE_NAME, &text, &n, FILE_BYTES_READ);
 
-        r = entry_read(store_fd, FILE_NAME, &text, &n, FILE_BYTES_READ);
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
         while (r == 0 && n > 0 && text[n - 1] == '\n') {

@@ -5,9 +5,6 @@
  * from a disk that anybody may have written.
  */
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/cleanup.h"
 #include "store/retain.h"
 

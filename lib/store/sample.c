@@ -2,10 +2,8 @@
 
 /* XXH64 of "MACHINE-ID DAYS", of which the upper 53 bits are compared with the share as a fraction. */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <xxhash.h>
 
 #include "base/cleanup.h"

@@ -22,8 +22,6 @@
 
 #include <assert.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -60,8 +58,7 @@ SegmentWriter *segment_writer_free(SegmentWriter *w) {
                 return NULL;
         unmap_tail(w);
         safe_close(w->fd);
-        free(w);
-        return NULL;
+        return mfree(w);
 }
 
 static int start_file(SegmentWriter *w, const SegmentHeader *h) {
@@ -137,10 +134,9 @@ int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint6
         memcpy(h.magic, SEGMENT_MAGIC, sizeof(h.magic));
         memcpy(h.session_id, session_id, strnlen(session_id, sizeof(h.session_id)));
 
-        w = malloc(sizeof(*w));
+        w = NEW(SegmentWriter, .fd = -EBADF, .page_bytes = page_bytes);
         if (!w)
                 return -ENOMEM;
-        *w = (SegmentWriter){ .fd = -EBADF, .page_bytes = page_bytes };
         w->fd = openat(cpu_dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                        STORE_FILE_MODE);
         if (w->fd < 0)
@@ -199,10 +195,9 @@ int segment_append(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint3
         size_t n_torn = 0;
         int r;
 
-        w = malloc(sizeof(*w));
+        w = NEW(SegmentWriter, .fd = -EBADF, .page_bytes = page_bytes);
         if (!w)
                 return -ENOMEM;
-        *w = (SegmentWriter){ .fd = -EBADF, .page_bytes = page_bytes };
         w->fd = entry_open_file(cpu_dir_fd, segment_format_name(name, sequence), O_RDWR);
         if (w->fd < 0)
                 return w->fd;

@@ -7,11 +7,8 @@
  */
 
 #include <fcntl.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "base/io.h"
 #include "store/page.h"
 #include "store/segment.h"
@@ -83,10 +80,9 @@ int segment_take_fd(Segment **ret, int fd) {
         r = segment_read_header(owned, &h);
         if (r != 0)
                 return r;
-        s = malloc(sizeof(*s));
+        s = NEW(Segment, .fd = TAKE_FD(owned), .header = h);
         if (!s)
                 return -ENOMEM;
-        *s = (Segment){ .fd = TAKE_FD(owned), .header = h };
         r = look(s);
         if (r < 0)
                 return r;
@@ -117,8 +113,7 @@ Segment *segment_free(Segment *s) {
         if (!s)
                 return NULL;
         safe_close(s->fd);
-        free(s);
-        return NULL;
+        return mfree(s);
 }
 
 /* --- after writing back has failed -------------------------------------------------------------- */

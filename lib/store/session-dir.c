@@ -6,14 +6,11 @@
  * put beside them ("cpu01", "0000000A.seg") is never taken for ours.
  */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/io.h"
 #include "base/name.h"
@@ -60,10 +57,9 @@ int session_dir_take_fds(SessionDir **ret, int dir_fd, int symbols_fd) {
                 return ORIGIN(-errno);
         if (!S_ISDIR(st.st_mode))
                 return ORIGIN(-ENOTDIR);
-        d = malloc(sizeof(*d));
+        d = NEW(SessionDir, .fd = TAKE_FD(fd), .symbols_fd = TAKE_FD(symbols));
         if (!d)
                 return -ENOMEM;
-        *d = (SessionDir){ .fd = TAKE_FD(fd), .symbols_fd = TAKE_FD(symbols) };
         *ret = d;
         return 0;
 }
@@ -103,8 +99,7 @@ SessionDir *session_dir_free(SessionDir *d) {
         safe_close(d->symbols_fd);
         if (d->files)
                 d->files->free(d->p);
-        free(d);
-        return NULL;
+        return mfree(d);
 }
 
 int session_dir_write_meta(SessionDir *d, const SessionMeta *m) {
@@ -281,9 +276,8 @@ int session_dir_list_places(const SessionDir *d, SegmentPlace **ret, size_t *ret
         _cleanup_free_ SegmentPlace *places = NULL;
         _cleanup_free_ uint32_t *cpus = NULL;
         size_t n = 0, n_room = 0, n_cpus;
-        int r;
+        int r = session_dir_list_cpus(d, &cpus, &n_cpus);
 
-        r = session_dir_list_cpus(d, &cpus, &n_cpus);
         for (size_t i = 0; r >= 0 && i < n_cpus; i++) {
                 _cleanup_free_ uint64_t *sequences = NULL;
                 size_t n_here;
@@ -323,9 +317,8 @@ int session_dir_drop_period(const SessionDir *d, uint64_t sequence, PeriodDroppe
         _cleanup_close_ int sessions_fd = dir_open(session_dir_fd(d), "..");
         _cleanup_free_ uint32_t *cpus = NULL;
         size_t n_cpus;
-        int r;
+        int r = session_dir_list_cpus(d, &cpus, &n_cpus);
 
-        r = session_dir_list_cpus(d, &cpus, &n_cpus);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < n_cpus; i++) {

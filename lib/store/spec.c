@@ -161,10 +161,9 @@ int spec_member_to_json(json_t *o, const Spec *spec, size_t offset) {
 
 int spec_from_json(Spec *ret, const json_t *o, const char **ret_field) {
         _cleanup_spec_ Spec spec = {};
-        const char *field;
         int r;
+        const char *field = json_is_object(o) ? json_fields_find_unknown(&table, o) : "spec";
 
-        field = json_is_object(o) ? json_fields_find_unknown(&table, o) : "spec";
         r = field ? SPEC_E_INVALID : json_fields_read(&spec, &table, o, &field);
         if (r == 0 && spec.functions.n == 0) {
                 field = "functions";

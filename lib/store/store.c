@@ -8,14 +8,11 @@
  */
 
 #include <assert.h>
-#include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include "base/cleanup.h"
 #include "base/io.h"
 #include "base/name.h"
 #include "store/discard.h"
@@ -68,22 +65,15 @@ Store *store_free(Store *s) {
         safe_close(s->fd);
         lock_done(&s->lock); /* last: nobody else may begin before we have let go */
         free(s->path);
-        free(s);
-        return NULL;
+        return mfree(s);
 }
 
 static int store_new(Store **ret, const char *path) {
-        Store *s = malloc(sizeof(*s));
+        Store *s = NEW(Store, .path = strdup(path), .fd = -EBADF, .sessions_fd = -EBADF,
+                       .symbols_fd = -EBADF, .lock = LOCK_INIT);
 
         if (!s)
                 return -ENOMEM;
-        *s = (Store){
-                .path = strdup(path),
-                .fd = -EBADF,
-                .sessions_fd = -EBADF,
-                .symbols_fd = -EBADF,
-                .lock = LOCK_INIT,
-        };
         if (!s->path) {
                 store_free(s);
                 return -ENOMEM;
@@ -94,9 +84,8 @@ static int store_new(Store **ret, const char *path) {
 
 int store_open(Store **ret, const char *path) {
         _cleanup_(store_freep) Store *s = NULL;
-        int r;
+        int r = store_new(&s, path);
 
-        r = store_new(&s, path);
         if (r < 0)
                 return r;
         s->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -298,9 +287,8 @@ static int finish_removal(int sessions_fd, const char *name, void *userdata) {
 /* Everything in the directory; what is made on the way is unmade if it cannot be a store. */
 static int fill(Store *s, pid_t *ret_holder) {
         bool is_new;
-        int r;
+        int r = check_entries(s);
 
-        r = check_entries(s);
         if (r == 0)
                 r = take_lock(s, ret_holder, &is_new);
         else
@@ -408,9 +396,8 @@ static int add_foreign_name(int sessions_fd, const char *name, void *userdata) {
 static int list_names(const Store *s, Strv *ret,
                       int (*visit)(int dir_fd, const char *name, void *userdata)) {
         _cleanup_strv_ Strv names = {};
-        int r;
+        int r = for_each_name(s->sessions_fd, visit, &names);
 
-        r = for_each_name(s->sessions_fd, visit, &names);
         if (r < 0)
                 return r;
         strv_sort_unique(&names);
@@ -586,9 +573,8 @@ int store_discard_session(Store *s, const char *name) {
 
 int store_remove_session(Store *s, const char *name) {
         _cleanup_strv_ Strv used = {};
-        int r;
+        int r = store_discard_session(s, name);
 
-        r = store_discard_session(s, name);
         if (r == 0)
                 r = list_symbols_in_use(s, &used);
         if (r != 0)

@@ -7,7 +7,6 @@
  */
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <xxhash.h>
 #include <zstd.h>

@@ -5,8 +5,6 @@
  * clock_gettime() reads, too (linux 6.1 kernel/time/timekeeping.c).
  */
 
-#include <errno.h>
-
 #include "base/cleanup.h"
 #include "base/now.h"
 #include "store/trace-clock.h"

@@ -8,9 +8,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 
-#include "base/cleanup.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "store/trigger.h"

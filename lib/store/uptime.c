@@ -5,11 +5,8 @@
  * long the host was off only the clock on the wall could tell.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "base/cleanup.h"
@@ -40,9 +37,8 @@ static int parse(Uptime *ret, const char *text) {
         uint64_t ns, boottime_ns, now = now_ns(CLOCK_BOOTTIME);
         _cleanup_strv_ Strv words = {};
         Uptime u = {};
-        int r;
+        int r = strv_split(&words, text, " \n");
 
-        r = strv_split(&words, text, " \n");
         if (r < 0)
                 return r;
         if (words.n != WORDS || strlen(words.items[0]) != UPTIME_ID_CHARS ||
@@ -64,9 +60,8 @@ int uptime_load(Uptime *ret, int store_fd) {
         _cleanup_free_ char *text = NULL;
         Uptime u = {};
         uint64_t id;
-        int r;
+        int r = entry_read(store_fd, FILE_NAME, &text, NULL, FILE_BYTES_MAX);
 
-        r = entry_read(store_fd, FILE_NAME, &text, NULL, FILE_BYTES_MAX);
         if (r >= 0)
                 r = parse(&u, text);
         if (r == -ENOMEM)
@@ -85,10 +80,9 @@ int uptime_load(Uptime *ret, int store_fd) {
 int uptime_save(const Uptime *u, int store_fd) {
         uint64_t now = now_ns(CLOCK_BOOTTIME);
         char line[256];
-        int n;
+        int n = snprintf(line, sizeof(line), "%s %" PRIu64 " %s %" PRIu64 "\n", u->id,
+                         u->before_ns + now, *u->boot_id ? u->boot_id : "-", now);
 
-        n = snprintf(line, sizeof(line), "%s %" PRIu64 " %s %" PRIu64 "\n", u->id,
-                     u->before_ns + now, *u->boot_id ? u->boot_id : "-", now);
         return entry_replace(store_fd, FILE_NAME, line, (size_t) n);
 }
 

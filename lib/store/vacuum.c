@@ -96,9 +96,8 @@ static int add_from(Vacuum *v, const Store *store, const char *name) {
 
 static int list(Vacuum *v, const Store *store) {
         _cleanup_strv_ Strv names = {};
-        int r;
+        int r = store_list(store, &names);
 
-        r = store_list(store, &names);
         for (size_t i = 0; r >= 0 && i < names.n; i++)
                 r = add_from(v, store, names.items[i]);
         return r;
@@ -209,9 +208,8 @@ int vacuum_run(Vacuum *ret, const Store *store, const RetainLimits *limits,
                const VacuumWork *work) {
         _cleanup_vacuum_ Vacuum v = {};
         VacuumProgress p;
-        int r;
+        int r = uptime_load(&v.uptime, store_fd(store));
 
-        r = uptime_load(&v.uptime, store_fd(store));
         if (r >= 0)
                 r = list(&v, store);
         if (r >= 0)

@@ -142,21 +142,15 @@ int frame_parse(json_t **ret, const char *text, size_t n, size_t *n_values,
 
 int frame_new(Frame **ret, int fd, size_t message_max) {
         Frame *f;
-        int flags;
+        int flags = fcntl(fd, F_GETFL);
 
-        flags = fcntl(fd, F_GETFL);
         if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
                 return ORIGIN(-errno);
 
-        f = malloc(sizeof(*f));
+        f = NEW(Frame, .fd = fd, .message_max = message_max,
+                .values_max = message_max == FRAME_CALL_MAX ? FRAME_CALL_VALUES_MAX : SIZE_MAX);
         if (!f)
                 return -ENOMEM;
-
-        *f = (Frame){
-                .fd = fd,
-                .message_max = message_max,
-                .values_max = message_max == FRAME_CALL_MAX ? FRAME_CALL_VALUES_MAX : SIZE_MAX,
-        };
         *ret = f;
         return 0;
 }
@@ -354,8 +348,7 @@ static FrameOut *out_free(FrameOut *o) {
         while (o->n_fds > 0)
                 safe_close(o->fds[--o->n_fds]);
         free(o->text);
-        free(o);
-        return NULL;
+        return mfree(o);
 }
 DEFINE_CLEANUP(FrameOut *, out_free);
 
@@ -482,6 +475,5 @@ Frame *frame_free(Frame *f) {
                 safe_close(f->fds[--f->n_fds].fd);
         safe_close(f->fd);
         free(f->in);
-        free(f);
-        return NULL;
+        return mfree(f);
 }

@@ -6,7 +6,6 @@
  */
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "wire/refusal.h"
 

@@ -2,17 +2,12 @@
 
 /* Each answer ends the questions: an old kernel's command line is of no matter. */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "base/unit.h"
 #include "cli/verbs/host/black-box-check.h"
 #include "store/boot-instance.h"
 

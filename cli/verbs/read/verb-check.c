@@ -143,10 +143,9 @@ static void print_kinds(Buf *out, const Options *o, const Kind *kinds, size_t n)
 static json_t *text_json(const TextSource *s, const Kind *kinds, size_t n_kinds) {
         const TextCount *c = text_trace_count(s->trace);
         json_t *o = kinds_json(s->name, is_complete(c), kinds, n_kinds), *list = json_array();
-        const TextNote *notes;
         size_t n;
+        const TextNote *notes = text_trace_notes(s->trace, &n);
 
-        notes = text_trace_notes(s->trace, &n);
         for (size_t i = 0; i < TEXT_N_REMARKS; i++)
                 (void) json_object_set_new(o, remarks[i].key,
                                            json_integer((json_int_t) c->n_remarks[i]));
@@ -165,10 +164,9 @@ static json_t *text_json(const TextSource *s, const Kind *kinds, size_t n_kinds)
 static void print_notes(Buf *out, const TextSource *s) {
         const TextCount *c = text_trace_count(s->trace);
         uint64_t n_all = 0, n_noted = 0;
-        const TextNote *notes;
         size_t n;
+        const TextNote *notes = text_trace_notes(s->trace, &n);
 
-        notes = text_trace_notes(s->trace, &n);
         for (size_t i = 0; i < n; i++, n_noted++)
                 buf_printf(out, "%s:%" PRIu64 ": %s: %s\n", s->name, notes[i].line,
                            text_remark_name(notes[i].remark), NAME_QUOTED(notes[i].text));

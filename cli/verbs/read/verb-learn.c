@@ -5,7 +5,6 @@
  * the daemon is told names.
  */
 
-#include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"

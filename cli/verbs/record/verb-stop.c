@@ -45,10 +45,9 @@ static int list_ended(json_t *ret, const Options *o, Client *c) {
         json_auto_t *reply = NULL;
         json_t *session;
         size_t i;
-        int status;
+        int status = contact_gather(c, o, "List", json_pack("{s:i}", "newest", LOOK_AT_NEWEST),
+                                    "sessions", &reply);
 
-        status = contact_gather(c, o, "List", json_pack("{s:i}", "newest", LOOK_AT_NEWEST),
-                                "sessions", &reply);
         if (status != STATUS_OK)
                 return status;
         json_array_foreach (json_object_get(reply, "sessions"), i, session)

@@ -31,9 +31,9 @@ int verb_vacuum(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
         json_auto_t *reply = NULL;
         json_int_t n_freed;
-        int status;
+        int status =
+                contact_unless_store(&c, o) ?: upkeep_vacuum(&reply, o, c, &limits, o->dry_run);
 
-        status = contact_unless_store(&c, o) ?: upkeep_vacuum(&reply, o, c, &limits, o->dry_run);
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF)
