@@ -24,8 +24,13 @@ say() {
         printf '\n== %s\n' "$*"
 }
 
-is_installed() { # PACKAGE
-        [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == 'install ok installed' ]]
+# Of this machine's architecture, unless its name says of which: dpkg-query tells of all that have it.
+is_installed() { # PACKAGE[:ARCHITECTURE]
+        local own
+
+        own=$(dpkg --print-architecture)
+        dpkg-query -W -f '${Architecture} ${Status}\n' "$1" 2>/dev/null |
+                grep -qE "^($own|all|${1#*:}) install ok installed\$"
 }
 
 # apt-get, again and again while another program holds a lock that it wants.  By itself it can wait for

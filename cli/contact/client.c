@@ -13,12 +13,12 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "base/name.h"
 #include "base/now.h"
+#include "base/poll.h"
 #include "base/strv.h"
 #include "base/unit.h"
 #include "cli/contact/client.h"
@@ -222,28 +222,6 @@ bool client_is_private(const Client *c) {
         return c->pid > 0;
 }
 
-/* poll() until @end_ns (UINT64_MAX: for ever), whatever signals come: 0, -ETIMEDOUT, -errno. */
-static int poll_until(struct pollfd *p, nfds_t n, uint64_t end_ns) {
-        for (;;) {
-                int timeout_ms = -1, r;
-
-                if (end_ns != UINT64_MAX) {
-                        uint64_t now = now_ns(CLOCK_MONOTONIC), left;
-
-                        left = now < end_ns ? (end_ns - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC
-                                            : 0;
-                        timeout_ms = (int) MIN(left, (uint64_t) INT_MAX);
-                }
-                r = poll(p, n, timeout_ms);
-                if (r > 0)
-                        return 0;
-                if (r == 0)
-                        return ORIGIN(-ETIMEDOUT);
-                if (errno != EINTR)
-                        return ORIGIN(-errno);
-        }
-}
-
 /* What an error of the socket means to the caller. */
 static int connection_error(int r) {
         return r == -ECONNRESET || r == -EPIPE ? CLIENT_E_GONE : r;
@@ -398,14 +376,12 @@ int client_call(Client *c, const char *method, json_t *parameters, json_t **ret,
 }
 
 bool client_leave(Client *c, uint64_t ms) {
-        _cleanup_close_ int fd = -EBADF;
-        struct pollfd p = { .events = POLLIN };
+        struct pollfd p;
 
         c->frame = frame_free(c->frame);
         if (c->pid <= 0)
                 return true;
-        p.fd = fd = pidfd_open(c->pid, 0);
-        if (fd >= 0 && poll_until(&p, 1, now_ns(CLOCK_MONOTONIC) + ms * NSEC_PER_MSEC) < 0)
+        if (poll_child(c->pid, &p, 1, now_ns(CLOCK_MONOTONIC) + ms * NSEC_PER_MSEC) < 0)
                 return false;
         if (waitpid(c->pid, NULL, WNOHANG) == c->pid)
                 c->pid = 0;

@@ -6,9 +6,8 @@
  */
 
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/syscall.h>
 
+#include "base/poll.h"
 #include "cli/contact/remote-output.h"
 
 #define OUTPUTS_MAX 2
@@ -118,19 +117,19 @@ static bool pump(RemoteOutput *o) {
 }
 
 void remote_output_pass(RemoteOutput outputs[], size_t n, pid_t pid) {
-        _cleanup_close_ int pid_fd = (int) syscall(SYS_pidfd_open, pid, 0);
-        struct pollfd polls[OUTPUTS_MAX + 1] = { { .fd = pid_fd, .events = POLLIN } };
-        bool is_any = true, has_ended = false;
+        struct pollfd polls[OUTPUTS_MAX + 1];
+        int r = 0;
 
-        while (is_any && !has_ended) {
-                is_any = false;
+        while (r != POLL_CHILD_ENDED) {
+                bool is_any = false;
+
                 for (size_t i = 0; i < n; i++) {
                         polls[i + 1] = (struct pollfd){ .fd = outputs[i].in_fd, .events = POLLIN };
                         is_any |= outputs[i].in_fd >= 0;
                 }
-                if (!is_any || (poll(polls, n + 1, -1) < 0 && errno != EINTR))
+                r = is_any ? poll_child(pid, polls, n + 1, UINT64_MAX) : -EPIPE;
+                if (r < 0)
                         return;
-                has_ended = polls[0].revents != 0;
                 for (size_t i = 0; i < n; i++)
                         if (polls[i + 1].revents != 0)
                                 (void) pump(&outputs[i]);

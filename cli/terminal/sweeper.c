@@ -6,22 +6,19 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/io.h"
 #include "cli/terminal/sweeper.h"
 
-/* Nobody must wait for us to close what is theirs. */
-static void close_all_but(int fd) {
-        if (fd > 0)
-                (void) close_range(0, (unsigned) fd - 1, 0);
-        (void) close_range((unsigned) fd + 1, ~0U, 0);
-}
-
 static _Noreturn void sweep(const char *path, int fd) {
         char byte;
 
-        close_all_but(fd);
-        while (read(fd, &byte, 1) < 0 && errno == EINTR)
+        /* Nobody must wait for us to close what is theirs. */
+        if (dup2(fd, 0) < 0)
+                _exit(1);
+        closefrom(1);
+        while (read(0, &byte, 1) < 0 && errno == EINTR)
                 ;
         (void) tree_remove(AT_FDCWD, path);
         _exit(0);

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +21,7 @@
 
 #include "base/io.h"
 #include "base/now.h"
+#include "base/poll.h"
 #include "base/unit.h"
 #include "daemon/lean/workload.h"
 
@@ -325,20 +325,16 @@ uint32_t workload_cpu(const WorkloadChild *c) {
 }
 
 int workload_run(WorkloadChild *c, bool is_counted, Workload *ret) {
-        _cleanup_close_ int pid_fd = (int) syscall(SYS_pidfd_open, c->pid, 0);
-        struct pollfd p = { .fd = pid_fd, .events = POLLIN };
+        uint64_t end_ns = now_ns(CLOCK_MONOTONIC) + WORKLOAD_MAX_MS * NSEC_PER_MSEC;
+        struct pollfd p;
         char go = is_counted;
         int r;
 
-        if (pid_fd < 0)
-                return ORIGIN(-errno);
         if (write(c->go_fd, &go, 1) != 1)
                 return ORIGIN(-EIO);
-        do
-                r = poll(&p, 1, WORKLOAD_MAX_MS);
-        while (r < 0 && errno == EINTR);
-        if (r <= 0)
-                return r < 0 ? ORIGIN(-errno) : -ETIME;
+        r = poll_child(c->pid, &p, 1, end_ns);
+        if (r < 0)
+                return r == -ETIMEDOUT ? -ETIME : r;
         (void) waitpid(c->pid, NULL, 0);
         c->pid = 0;
         *ret = *c->shared;

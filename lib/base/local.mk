@@ -30,6 +30,8 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/origin.h \
 	%D%/plain-text.c \
 	%D%/plain-text.h \
+	%D%/poll.c \
+	%D%/poll.h \
 	%D%/release.c \
 	%D%/release.h \
 	%D%/strv.c \

@@ -30,6 +30,23 @@ is 'the .spec asks for the libraries that configure asks for' \
         "$(sed -nE 's/^PKG_CHECK_MODULES\(\[[A-Z]+\], *\[([^] ]*)( >= ([^]]*))?\].*/\1 \3/p' "$top_srcdir/configure.ac" | sort)"
 is 'the header is tried with a C++ compiler' "$(packages to_test | grep -cx g++)" 1
 
+# --- what is there -------------------------------------------------------------------------------
+
+mkdir "$work/status"
+for package in both:amd64 both:arm64 foreign:arm64 every:all; do
+        printf '%s\n' "Package: ${package%:*}" 'Status: install ok installed' 'Version: 1' 'Maintainer: nobody' \
+                "Architecture: ${package#*:}" 'Multi-Arch: same' 'Description: none' ''
+done | sed '/^Architecture: all/,/^Desc/{/^Multi-Arch/d}' >"$work/status/status"
+: >"$work/status/available"
+is_there_on_amd64() { # PACKAGE
+        DPKG_ADMINDIR=$work/status setup "dpkg() { echo amd64; }; is_installed $1"
+}
+ok 'a package of two architectures is there' is_there_on_amd64 both
+ok 'so is one that is for all' is_there_on_amd64 every
+ok 'and a foreign one that is asked for by name' is_there_on_amd64 foreign:arm64
+ok 'which is not there for this machine' not is_there_on_amd64 foreign
+ok 'nor is the other way round' not is_there_on_amd64 every:arm64
+
 # --- apt that is busy ----------------------------------------------------------------------------
 
 for program in apt-get dpkg-deb perl; do

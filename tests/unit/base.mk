@@ -1,5 +1,5 @@
 # unit tests of base
-unit_tests += %D%/test-buf %D%/test-cpu-list %D%/test-figure %D%/test-hash %D%/test-ini %D%/test-io %D%/test-name %D%/test-plain-text %D%/test-release %D%/test-strv %D%/test-unit
+unit_tests += %D%/test-buf %D%/test-cpu-list %D%/test-figure %D%/test-hash %D%/test-ini %D%/test-io %D%/test-name %D%/test-plain-text %D%/test-poll %D%/test-release %D%/test-strv %D%/test-unit
 %C%_test_buf_CFLAGS  = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_buf_LDADD   = $(base_libs) $(CHECK_LIBS)
 %C%_test_cpu_list_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
@@ -16,6 +16,8 @@ unit_tests += %D%/test-buf %D%/test-cpu-list %D%/test-figure %D%/test-hash %D%/t
 %C%_test_name_LDADD  = $(base_libs) $(CHECK_LIBS)
 %C%_test_plain_text_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_plain_text_LDADD  = $(base_libs) $(CHECK_LIBS)
+%C%_test_poll_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+%C%_test_poll_LDADD  = $(base_libs) $(CHECK_LIBS)
 %C%_test_release_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_release_LDADD  = $(base_libs) $(CHECK_LIBS)
 %C%_test_strv_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
