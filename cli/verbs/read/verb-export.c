@@ -232,7 +232,9 @@ static void say_left_out(const Many *m, const Options *o) {
 
 /* The one before stays until the exporter knows the next. */
 static int export_part(Many *m, const Options *o, const char *word, Part *p) {
-        int status = reading_open(&p->reading, o, word), r;
+        int status = m->exporter->has_contexts ? reading_open_with_contexts(&p->reading, o, word)
+                                               : reading_open(&p->reading, o, word),
+            r;
 
         if (status != STATUS_OK)
                 return status;
@@ -242,8 +244,6 @@ static int export_part(Many *m, const Options *o, const char *word, Part *p) {
         status = check_wall(m->exporter, &p->info, word);
         if (status != STATUS_OK)
                 return status;
-        if (m->exporter->has_contexts)
-                reading_keep_contexts(&p->reading);
         p->info.is_sparse = o->filter.functions.n > 0;
         if (m->files.path && m->exporter->has_others) {
                 p->info.open = export_files_open;
