@@ -200,6 +200,12 @@ static void many_done(Many *m) {
 }
 
 static int many_failure(const Many *m, const Options *o, int r) {
+        if (m->files.is_twice)
+                return failed(
+                        STATUS_USAGE,
+                        "%s would be the file of two SOURCEs; give them different names, or each a "
+                        "directory of its own.",
+                        NAME_QUOTED(m->files.failed));
         if (m->files.failed)
                 return failed_errno(r, "Failed to write %s: %m", m->files.failed);
         return failure(o, m->exporter, r);
