@@ -295,7 +295,11 @@ static Member *find_answered(const char *host, bool has_file, void *userdata) {
 static void end_answered(Member *m, int status, void *userdata) {
         const Runner *r = userdata;
 
-        end_member(r->fleet, m, status);
+        if (remote_is_good(status) && r->fleet->work->o->output && m->file.fd < 0 &&
+            m->spool_fd < 0)
+                fail_member(r->fleet, m, "the gateway sent no file");
+        else
+                end_member(r->fleet, m, status);
 }
 
 static void give_up(const Runner *r) {

@@ -79,6 +79,13 @@ static char *path_of(const ExportFiles *f, const char *name, const Function *roo
         return buf_take_string(&path, &text) < 0 ? NULL : text;
 }
 
+static bool is_there(const ExportFiles *f, const char *path) {
+        for (const ExportFile *file = f->files; file; file = file->next)
+                if (streq(file->asked, path))
+                        return true;
+        return false;
+}
+
 /* The directories that @path is below. */
 static int make_parents(char *path) {
         for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
@@ -102,15 +109,17 @@ int export_files_open(void *data, const char *name, const Function *root, Buf **
         if (!file)
                 return -ENOMEM;
         *file = (ExportFile){ .file = OUTFILE_INIT, .next = f->files };
-        r = f->is_dir ? make_parents(path) : 0;
+        r = is_there(f, path) ? 1 : f->is_dir ? make_parents(path) : 0;
         if (r >= 0)
                 r = outfile_open(&file->file, path, f->mode);
-        if (r < 0) {
+        if (r != 0) {
                 free(file);
                 free(f->failed);
                 f->failed = TAKE_PTR(path);
-                return r;
+                f->is_twice = r > 0;
+                return MIN(r, 0) ?: ORIGIN(-EEXIST);
         }
+        file->asked = TAKE_PTR(path);
         file->out = BUF_TO_FD(file->file.fd);
         f->files = file;
         *ret = &file->out;
@@ -132,6 +141,7 @@ void export_files_done(ExportFiles *f) {
                 next = file->next;
                 buf_done(&file->out);
                 outfile_done(&file->file);
+                free(file->asked);
                 free(file);
         }
         free(f->failed);

@@ -20,6 +20,7 @@
 
 typedef struct ExportFile {
         Outfile file;
+        char *asked; /* its path, as it was made */
         Buf out;
         struct ExportFile *next;
 } ExportFile;
@@ -30,7 +31,8 @@ typedef struct ExportFiles {
         bool is_dir;
         const ExportInfo *info; /* of the recording that is exported now */
         ExportFile *files;
-        char *failed; /* the path that could not be opened; NULL: none */
+        char *failed;  /* the path that could not be opened; NULL: none */
+        bool is_twice; /* because another recording is written to it */
 } ExportFiles;
 
 /* Whether @path is a directory, or shall be one: it ends in "/". */

@@ -106,10 +106,11 @@ int reading_find(Reading *ret, const Options *o, const char *word) {
         return status;
 }
 
-int reading_open(Reading *ret, const Options *o, const char *word) {
+static int open_reading(Reading *ret, const Options *o, const char *word, bool keeps_contexts) {
         char *problem = NULL;
         int status = reading_find(ret, o, word), e;
 
+        ret->filtering.spec.keep_contexts = keeps_contexts;
         if (status != STATUS_OK || ret->text.trace)
                 return status;
         e = playback_open(&ret->playback, ret->source->dir, ret->source->meta, &problem);
@@ -120,8 +121,12 @@ int reading_open(Reading *ret, const Options *o, const char *word) {
         return display_status(e > 0 ? DRAWING_E_UNREADABLE : e, ret->source->meta, o, problem);
 }
 
-void reading_keep_contexts(Reading *r) {
-        r->filtering.spec.keep_contexts = true;
+int reading_open(Reading *ret, const Options *o, const char *word) {
+        return open_reading(ret, o, word, false);
+}
+
+int reading_open_with_contexts(Reading *ret, const Options *o, const char *word) {
+        return open_reading(ret, o, word, true);
 }
 
 int reading_next(Reading *r, Step *ret) {

@@ -26,11 +26,12 @@ typedef struct Reading {
 /* @word: as the command line has it.  @ret must stay where it is; reading_done() it also after a
  * failure.  An exit status. */
 int reading_open(Reading *ret, const Options *o, const char *word);
+/* The same for who wants to know whose request a task works at: events that say so are passed on whatever is asked for,
+ * also those before the time that is asked for, so that all before it is read. */
+int reading_open_with_contexts(Reading *ret, const Options *o, const char *word);
 /* The same for who has another way to read a recording: of one there is no playback, and only a text gives
  * steps. */
 int reading_find(Reading *ret, const Options *o, const char *word);
-/* Before the first step: events that say whose request a task works at are passed on, whatever is asked for. */
-void reading_keep_contexts(Reading *r);
 /* 1: @ret is the next step; 0: there are no more; a negative exit status, after having said why. */
 int reading_next(Reading *r, Step *ret);
 /* Says what was skipped, damaged or lost; an exit status: STATUS_FAILED after damage of a text,

@@ -60,7 +60,8 @@ typedef struct FilterSpec {
         uint64_t keep_ns;
         const FilterLimits *keep_limits; /* instead of keep_ns; NULL: none */
         bool keep_failed;
-        bool keep_contexts; /* leaves nothing out, so it does not make a spec that is not empty */
+        bool keep_contexts; /* those before from_ns, too; leaves nothing out, so it does not make a spec
+                             * that is not empty */
 } FilterSpec;
 
 /* Whether a function that returned @retval has failed, as the kernel guesses: a 32 bit one leaves the upper half

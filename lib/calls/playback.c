@@ -296,7 +296,10 @@ int playback_filter(Playback *p, const FilterSpec *spec, char **ret_problem) {
         p->source = (StepSource){ next_step, p->steps };
         if (filter_spec_needs_rank(spec))
                 r = rank(p, spec);
-        return r >= 0 && spec->from_ns > 0 ? stream_seek(p->stream, spec->from_ns) : r;
+        /* What a task has said before still holds. */
+        if (r < 0 || spec->from_ns == 0 || spec->keep_contexts)
+                return r;
+        return stream_seek(p->stream, spec->from_ns);
 }
 
 int playback_count(Playback *p) {

@@ -63,7 +63,7 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
  * @ret_problem: on PLAYBACK_E_UNREADABLE why it cannot be told what that is
  *
  * Before the first step.  For the slowest trees the recording is read once to find them; what lies
- * before @spec->from_ns is not read at all.
+ * before @spec->from_ns is not read at all, unless contexts are kept.
  * Return: 0, PLAYBACK_E_UNREADABLE, -errno.
  */
 int playback_filter(Playback *p, const FilterSpec *spec, char **ret_problem);

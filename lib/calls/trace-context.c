@@ -151,6 +151,8 @@ struct TraceContexts {
         size_t n_tasks;
         Hash by_key; /* index + 1 */
         size_t n_changes;
+        uint64_t *losses_ns; /* when events were lost, in order */
+        size_t n_losses;
 };
 
 static void drop(TraceContexts *c, Task *t, size_t n) {
@@ -207,10 +209,38 @@ static int name_task(TraceContexts *c, const Step *step) {
         return 0;
 }
 
+/* Any task may have said something there. */
+static int add_loss(TraceContexts *c, uint64_t at_ns) {
+        uint64_t last_ns = c->n_losses > 0 ? c->losses_ns[c->n_losses - 1] : 0;
+
+        if (c->n_tasks == 0 || (c->n_losses > 0 && at_ns <= last_ns))
+                return 0;
+        if (!ARRAY_GROW(c->losses_ns, c->n_losses))
+                return -ENOMEM;
+        c->losses_ns[c->n_losses++] = at_ns;
+        return 0;
+}
+
+static bool was_lost_between(const TraceContexts *c, uint64_t from_ns, uint64_t to_ns) {
+        size_t low = 0, high = c->n_losses;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (c->losses_ns[middle] < from_ns)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low < c->n_losses && c->losses_ns[low] <= to_ns;
+}
+
 int trace_contexts_step(TraceContexts *c, const Step *step) {
         Change change = { .at_ns = step->timestamp_ns };
         Task *t;
 
+        if (_unlikely_(step->kind == STEP_LOST))
+                return add_loss(c, step->timestamp_ns);
         if (_unlikely_(step->kind == STEP_TASK))
                 return name_task(c, step);
         if (_likely_(step->kind != STEP_OTHER) || !trace_context_is_said(step))
@@ -232,7 +262,9 @@ const TraceContext *trace_contexts_find(TraceContexts *c, int64_t key, uint64_t 
         if (n == 0)
                 return NULL;
         drop(c, t, n - 1);
-        return t->changes[0].is_end ? NULL : &t->changes[0].context;
+        return t->changes[0].is_end || was_lost_between(c, t->changes[0].at_ns, at_ns)
+                       ? NULL
+                       : &t->changes[0].context;
 }
 
 int trace_contexts_new(TraceContexts **ret) {
@@ -251,5 +283,6 @@ TraceContexts *trace_contexts_free(TraceContexts *c) {
                 free(c->tasks[i].changes);
         free(c->tasks);
         hash_done(&c->by_key);
+        free(c->losses_ns);
         return mfree(c);
 }

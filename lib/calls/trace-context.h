@@ -18,7 +18,7 @@
  * text counts.
  *
  * A context is its thread's alone, and holds until the thread says another one, or exits (if the recording
- * has sched:sched_process_exit).  Events in an interrupt do not count, nor does what stands behind "comm=": a
+ * has sched:sched_process_exit), or until events are lost, on whatever CPU: it may have said another one there.  Events in an interrupt do not count, nor does what stands behind "comm=": a
  * task's name, which another task's event may show.
  *
  * Source: W3C Recommendation "Trace Context", 3.2 traceparent header; linux 6.12 kernel/trace/trace.c,

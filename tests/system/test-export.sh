@@ -210,6 +210,14 @@ exits 'a text that is cut off is an error' 1 ftracectl export "$work/cut.txt" --
 ok 'and leaves no file' test ! -e "$work/cut.csv"
 exits 'unless it is to be stepped over' 1 \
         ftracectl export --keep-going "$work/cut.txt" --format=csv -o "$work/cut.csv"
+# Two that would be one file.
+mkdir -p "$work"/{rack1,rack2,lake}
+printf ' 0)   0.668 us    |  one();\n' | tee "$work/rack1/web.txt" >"$work/rack2/web.txt"
+exits 'partitions of two texts of one name are refused' 2 \
+        ftracectl export --format=parquet "$work"/rack?/web.txt -o "$work/lake"
+says 'with the file that they have in common' 'root=one/web\.txt\.parquet would be the file of two SOURCEs'
+is 'and none is written' "$(find "$work/lake" -type f)" ''
+exits 'one file for both is not' 0 ftracectl export --format=parquet "$work"/rack?/web.txt -o "$work/web.parquet"
 # To a pipe as much as could be read, and never half a line of it.
 {
         for ((i = 0; i < 1500; i++)); do

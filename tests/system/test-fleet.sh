@@ -25,6 +25,7 @@ if [[ -e $HOSTS_DIR/$host.cut && $* == *fetch* ]]; then
         exit 255
 fi
 case $host in
+mute) while read -r host; do printf '{"host":"%s","status":0,"out":0,"err":0,"file":-1}\n' "$host"; done; exit ;;
 liar) cat >/dev/null; printf '{"host":"one","status":0,"out":99999999999,"err":0,"file":-1}\n'; exit ;;
 gate*) unset FTRACED_SOCKET ;;
 *) export FTRACED_SOCKET=$HOSTS_DIR/$host.socket ;;
@@ -148,6 +149,9 @@ second_ended() {
         [[ $(states second) == 'sealed sealed sealed' ]]
 }
 ok 'it ends' wait_until 60 second_ended
+exits 'a gateway that sends nothing' 6 ftracectl collect --hosts "$work/hosts" --via=mute -n second -o "$work/all"
+is 'has no host here, whatever it says' "$(grep -c ': none: the gateway sent no file' "$out")" 3
+is 'and none is noted' "$(cat "$work/all/second.collected")" ''
 touch "$HOSTS_DIR/three.down" "$HOSTS_DIR/two.cut"
 exits 'two hosts are missing' 6 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all"
 says 'with why' '^three: none: .*No route' "$out"

@@ -60,6 +60,24 @@ exits 'its trace.dat is fetched' 0 ftracectl fetch --store "$data" $recording -o
 exits 'and exported' 0 ftracectl export "$work/x.dat" --format=otlp -o "$work/dat"
 is 'with the same requests' "$(spans_of "$work/dat")" "$(cat "$work/wanted")"
 
+# What was said before a window holds for the calls in it, also for one of which only the end is in it, and in a file
+# that is not read from its beginning.
+ends_of() { # FILE: "TRACE-ID THREAD END" of each span
+        jq -r '.resourceSpans[].scopeSpans[].spans[] |
+                "\(.traceId) \(.attributes[] | select(.key == "thread.id").value.intValue) \(.endTimeUnixNano)"' "$1" | sort
+}
+ends_of "$work/dat" >"$work/ends"
+for from in 20 50 56 60 66; do
+        exits "from $from ms on: requests are exported" 0 \
+                ftracectl export "$work/x.dat" --format=otlp --from=+${from}ms -o "$work/late"
+        ends_of "$work/late" >"$work/late.ends"
+        first=$(awk '{ print $3 }' "$work/late.ends" | sort -n | head -n 1)
+        # Where only the end is known, that is some microseconds off.
+        is "from $from ms on: they are those of which the end is in it" "$(cut -d' ' -f1,2 "$work/late.ends")" \
+                "$(awk -v first="$first" 'substr($3, 6) + 0 >= substr(first, 6) - 10000 { print $1, $2 }' "$work/ends")"
+done
+ok 'windows leave some out' test "$(wc -l <"$work/late.ends")" -lt "$(wc -l <"$work/ends")"
+
 exits 'a text is refused' 2 ftracectl export "$work/text" --format=otlp
 one_sentence 'in one line'
 says 'for it has no time of day' 'time of day'

@@ -100,6 +100,8 @@ if [[ -r /etc/machine-id && -s /etc/machine-id ]]; then
         is 'the log has it' "$(captures rare '.captures[0] | [.result, .reason] | join(" ")')" 'skipped this host is not in the sample today'
         exits 'one that is in it records' 0 ftracectl schedule capture each --profile=each --config-root="$root"
         is 'and says what share it is of' "$(ftracectl show each-1 --json | jq .spec.sample_ppm)" 1000000
+        exits 'it is shown' 0 ftracectl show each-1
+        says 'with that' 'Sample: 100% of the hosts record it, so that this one stands for 1$' "$out"
         exits 'by hand it stands for itself' 0 ftracectl start -n alone --profile=rare --duration=50ms
         is 'and for nobody else' "$(ftracectl show alone --json | jq '.spec.sample_ppm // 0')" 0
         ok 'it ends' wait_until 20 not ftracectl stop alone

@@ -142,6 +142,38 @@ START_TEST(a_context_holds_for_its_task_until_another_one_or_an_end)
         }
 END_TEST
 
+static void lose(uint32_t cpu, uint64_t at_ns) {
+        Step s = step_of(STEP_LOST, NULL, 0);
+
+        s.cpu = cpu;
+        s.timestamp_ns = at_ns;
+        ck_assert_int_eq(trace_contexts_step(contexts, &s), 0);
+}
+
+START_TEST(a_context_does_not_outlive_a_loss_in_which_it_may_have_ended)
+        {
+                setup();
+                lose(0, 50);
+                say(7, 100, PARENT_A);
+                say(8, 100, PARENT_B);
+                lose(1, 200);
+                lose(0, 200);
+                say(7, 300, PARENT_B);
+                lose(0, 400);
+                expect(7, 199, TRACE_A);
+                expect(7, 200, NULL);
+                expect(8, 199, TRACE_B);
+                expect(8, 250, NULL);
+                expect(7, 300, TRACE_B);
+                expect(7, 399, TRACE_B);
+                expect(7, 401, NULL);
+                expect(8, 500, NULL);
+                say(8, 600, PARENT_A);
+                expect(8, 700, TRACE_A);
+                teardown();
+        }
+END_TEST
+
 START_TEST(a_broken_one_and_an_exit_end_it_and_an_interrupt_does_not)
         {
                 setup();
@@ -205,6 +237,7 @@ END_TEST
 UNIT_MAIN("trace-context", a_traceparent_is_read_wherever_it_stands, an_empty_one_ends_the_context,
           what_is_not_by_the_letter_is_no_context, other_words_and_names_of_tasks_say_nothing,
           a_context_holds_for_its_task_until_another_one_or_an_end,
+          a_context_does_not_outlive_a_loss_in_which_it_may_have_ended,
           a_broken_one_and_an_exit_end_it_and_an_interrupt_does_not,
           a_uprobe_counts_although_its_flags_look_like_an_interrupts,
           an_idle_task_is_another_one_on_each_cpu_and_a_task_may_get_its_name_later,

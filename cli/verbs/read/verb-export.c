@@ -200,6 +200,12 @@ static void many_done(Many *m) {
 }
 
 static int many_failure(const Many *m, const Options *o, int r) {
+        if (m->files.is_twice)
+                return failed(
+                        STATUS_USAGE,
+                        "%s would be the file of two SOURCEs; give them different names, or each a "
+                        "directory of its own.",
+                        NAME_QUOTED(m->files.failed));
         if (m->files.failed)
                 return failed_errno(r, "Failed to write %s: %m", m->files.failed);
         return failure(o, m->exporter, r);
@@ -232,7 +238,9 @@ static void say_left_out(const Many *m, const Options *o) {
 
 /* The one before stays until the exporter knows the next. */
 static int export_part(Many *m, const Options *o, const char *word, Part *p) {
-        int status = reading_open(&p->reading, o, word), r;
+        int status = m->exporter->has_contexts ? reading_open_with_contexts(&p->reading, o, word)
+                                               : reading_open(&p->reading, o, word),
+            r;
 
         if (status != STATUS_OK)
                 return status;
@@ -242,8 +250,6 @@ static int export_part(Many *m, const Options *o, const char *word, Part *p) {
         status = check_wall(m->exporter, &p->info, word);
         if (status != STATUS_OK)
                 return status;
-        if (m->exporter->has_contexts)
-                reading_keep_contexts(&p->reading);
         p->info.is_sparse = o->filter.functions.n > 0;
         if (m->files.path && m->exporter->has_others) {
                 p->info.open = export_files_open;

@@ -12,6 +12,7 @@
 #include "cli/terminal/summary.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
+#include "store/sample.h"
 #include "store/silence.h"
 #include "store/trigger.h"
 
@@ -215,6 +216,9 @@ static void show_where(Buf *out, const SessionMeta *m) {
         line(out, "Kernel", "%s %s on %s", m->kernel ?: "?", m->machine ?: "?", m->host ?: "?");
         if (m->profile)
                 line(out, "Profile", "%s", m->profile);
+        if (m->spec.sample_ppm > 0)
+                line(out, "Sample", "%g%% of the hosts record it, so that this one stands for %g",
+                     (double) m->spec.sample_ppm / 10000, sample_weight(m->spec.sample_ppm));
         line(out, "Traced in", "%s%s, clock %s", m->instance ? "instance " : "the top-level buffer",
              m->instance ?: "", m->clock ?: "?");
         if (!m->symbols)
