@@ -51,7 +51,7 @@ __ftracectl_offer_files() { # WORD OPTION...
 
 # The options of VERB, those that need a value with their '='.
 __ftracectl_options() { # VERB
-        local record='-n -p --name= --profile= --dry-run --depth= --notrace= --pid= --comm= --cgroup= --cpus= --flat --only=
+        local record='-n -p --name= --profile= --dry-run --verbose --depth= --notrace= --pid= --comm= --cgroup= --cpus= --flat --only=
                 --slower= --no-irqs --no-sleep-time --clock= --duration= --max-size= --ring
                 --segment-size= --segment-time= --buffer-size= --max-functions= --on-full=
                 --args --retval --event= --sched --lean= --budget= --max-hooked= --max-event-rate= --max-write-rate= --max-cpu=

@@ -112,6 +112,7 @@ static void daemon_on_session(Session *s, void *userdata) {
 
         methods_session_changed(d->methods, s);
         janitor_look(d->janitor);
+        host_survey_look(d->survey);
         (void) daemon_seal(d, s);
         daemon_notify_status(d);
 }

@@ -328,6 +328,21 @@ kill_ftraced() {
         return 0
 }
 
+# --- lean ----------------------------------------------------------------------------------------
+
+lean_by_default() { # as with no ftraced.conf
+        sed -i '/^Lean=/d' "$FTRACED_CONFIG"
+}
+
+learned() { # the files of what was learned of udp_*
+        grep -ls '^roots udp' "$store"/lean/*
+}
+
+# What the kernel does, not what was written: 6.12 takes a set_ftrace_notrace and does not heed it.
+is_hooked() { # FUNCTION
+        grep -q "^$1 " "$tracefs/enabled_functions"
+}
+
 # --- the kernel --------------------------------------------------------------------------------
 
 require_kernel() {

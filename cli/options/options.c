@@ -177,6 +177,8 @@ static const Option options[] = {
         { "dry-run",        0,  OPTIONS_VACUUM | OPTIONS_RECORD, OPTION_FLAG, AT(dry_run), NULL,
           "change nothing: print what would be removed, or the writes to tracefs as\n"
           "shell commands" },
+        { "verbose",        0,  OPTIONS_RECORD, OPTION_FLAG,     AT(verbose), NULL,
+          "with --dry-run: print long lists on a terminal, too" },
         { "config-root",    0,  OPTIONS_CONFIG, OPTION_TEXT,     AT(config_root), "DIR",
           "read ftraced.conf, profiles and their drop-ins below DIR" },
         { "deep",           0,  OPTIONS_VERIFY, OPTION_FLAG,     AT(deep), NULL,

@@ -138,7 +138,7 @@ typedef struct Options {
         WhyOptions why;
         const char *output;
         uint64_t vacuum_bytes, vacuum_age_ns, vacuum_sessions; /* 0: not said */
-        bool dry_run;
+        bool dry_run, verbose;
         const char *config_root;
         ScheduleOptions schedule;
 

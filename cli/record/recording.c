@@ -24,6 +24,7 @@
 #include "cli/terminal/terminal.h"
 
 #define CLOCK_INTERVAL_MS 1000 /* between two looks at the clock, while Start waits */
+#define LONG_COMMAND 8         /* lines of a dry run */
 
 static int check_words(const Strv *words) {
         _cleanup_strv_ Strv read = {};
@@ -270,9 +271,43 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
         return STATUS_OK;
 }
 
+/* The end of the command that begins here, and how many lines it takes. */
+static const char *end_of_command(const char *text, size_t *ret_n_lines) {
+        for (*ret_n_lines = 1;; ++*ret_n_lines) {
+                size_t n = strcspn(text, "\n");
+                bool goes_on = n > 0 && text[n - 1] == '\\';
+
+                text += n + (text[n] == '\n');
+                if (!goes_on || *text == 0)
+                        return text;
+        }
+}
+
+/* For people: a list of thousands of functions is counted above it, and who runs what is left is stopped there. */
+static void write_short(Buf *out, const char *script) {
+        char number[UNIT_TEXT_MAX];
+        size_t n_lines;
+
+        for (const char *end; *script; script = end) {
+                const char *where;
+
+                end = end_of_command(script, &n_lines);
+                where = n_lines > LONG_COMMAND ? memmem(script, (size_t) (end - script), " > ", 3)
+                                               : NULL;
+                if (!where) {
+                        buf_add(out, script, (size_t) (end - script));
+                        continue;
+                }
+                buf_printf(out, "false # %s lines, which --verbose prints: echo ...%.*s\n",
+                           format_count(number, n_lines), (int) strcspn(where + 3, " \n") + 3,
+                           where);
+        }
+}
+
 int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
+        const char *script;
         json_t *parameters;
         int status = describe(&parameters, o, c, functions)
                              ?: contact_call(c, o, "DryRun", parameters, &reply, NULL);
@@ -283,7 +318,11 @@ int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
                 (void) json_object_del(reply, "script");
                 return stdout_json(o, json_incref(reply));
         }
-        buf_adds(&out, json_string_value(json_object_get(reply, "script")) ?: "");
+        script = json_string_value(json_object_get(reply, "script")) ?: "";
+        if (o->verbose || !isatty(STDOUT_FILENO))
+                buf_adds(&out, script);
+        else
+                write_short(&out, script);
         return stdout_end(&out);
 }
 

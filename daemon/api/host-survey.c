@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A timer, a task that reads, and a bystander watch without a session. */
+/*
+ * A timer, a task that reads, and a bystander watch without a session.  The timer runs only while there is something
+ * to be found out; what makes that anew, another set of modules or a week, matters to the next recording alone, so
+ * it is looked for when one has ended.
+ */
 
 #include <errno.h>
 #include <sys/utsname.h>
@@ -13,8 +17,7 @@
 
 #define FIRST_US (USEC_PER_SEC / 2) /* whoever made systemd start the daemon comes first */
 #define COUNT_US (60 * USEC_PER_SEC)
-#define AGAIN_US (600 * USEC_PER_SEC)
-#define BUSY_US (10 * USEC_PER_SEC)
+#define AGAIN_US (10 * USEC_PER_SEC) /* the first time; then twice as much each time */
 #define BUDGET_PPM                                                                                 \
         500 /* what the rest may cost others: little, for it is paid with nothing recorded yet */
 
@@ -22,10 +25,20 @@ struct HostSurvey {
         HostSurveyConfig config;
         sd_event_source *timer;
         BystanderWatch *watch;
+        uint64_t again_us;
         bool is_reading; /* a task */
+        bool was_live;   /* there was a session, at the last change of one */
 };
 
 static int set_timer(HostSurvey *s, uint64_t us);
+
+/* Somebody else traces, a task is under way, there is no tracefs yet. */
+static int try_again(HostSurvey *s) {
+        uint64_t us = s->again_us;
+
+        s->again_us = MIN(2 * us, UINT64_MAX / 4);
+        return set_timer(s, us);
+}
 
 HostSurvey *host_survey_free(HostSurvey *s) {
         if (!s)
@@ -55,7 +68,8 @@ static void on_counted(const Strv *names, const uint32_t *ppm, int error, void *
                          "out %zu functions besides those that ordinary work calls.",
                          CONTROLLER_SAMPLE_MS, names->n);
         s->watch = bystander_watch_free(s->watch);
-        (void) set_timer(s, r == -EBUSY ? BUSY_US : AGAIN_US);
+        if (r < 0)
+                (void) try_again(s);
 }
 
 static int count(HostSurvey *s) {
@@ -82,10 +96,12 @@ static void read_lists(void *userdata) {
         HostSurvey *s = userdata;
         const HostSurveyConfig *c = &s->config;
 
-        if (controller_load_functions(c->controller) >= 0)
+        int r = controller_load_functions(c->controller);
+
+        if (r >= 0)
                 sessions_store_symbols(c->sessions);
         s->is_reading = false;
-        (void) set_timer(s, COUNT_US);
+        (void) (r < 0 ? try_again(s) : set_timer(s, COUNT_US));
 }
 
 /* First it is read, then counted, each if there is need. */
@@ -95,18 +111,18 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         bool is_known = controller_has_functions(c->controller);
 
         s->timer = sd_event_source_disable_unref(s->timer);
-        if (sessions_n_live(c->sessions) > 0 || background_is_busy(c->background))
-                return set_timer(s, BUSY_US);
+        if (sessions_n_live(c->sessions) > 0)
+                return 0; /* its end says so */
+        if (background_is_busy(c->background))
+                return try_again(s);
         if (is_known && !controller_needs_survey(c->controller, boot_realtime_ns()))
-                return set_timer(s, AGAIN_US);
+                return 0;
         if (is_known)
-                return count(s) < 0 ? set_timer(s, AGAIN_US) : 0;
-        if (controller_tracefs_fd(c->controller) < 0)
-                return set_timer(s, AGAIN_US);
+                return count(s) < 0 ? try_again(s) : 0;
         s->is_reading = true;
         if (background_run(c->background, read_lists, s) < 0) {
                 s->is_reading = false;
-                return set_timer(s, AGAIN_US);
+                return try_again(s);
         }
         return 0;
 }
@@ -124,9 +140,23 @@ int host_survey_new(HostSurvey **ret, const HostSurveyConfig *config) {
         if (!s)
                 return -ENOMEM;
         s->config = *config;
+        s->again_us = AGAIN_US;
         r = set_timer(s, FIRST_US);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(s);
         return 0;
+}
+
+void host_survey_look(HostSurvey *s) {
+        bool was_live;
+
+        if (!s)
+                return;
+        was_live = s->was_live;
+        s->was_live = sessions_n_live(s->config.sessions) > 0;
+        if (s->was_live || !was_live || host_survey_is_busy(s))
+                return;
+        s->again_us = AGAIN_US;
+        (void) set_timer(s, COUNT_US);
 }

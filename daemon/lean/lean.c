@@ -278,33 +278,50 @@ static int choose_guess(LeanChoice *ret, const LeanQuestion *q, Strv *warnings) 
         return r < 0 ? r : 1;
 }
 
-/* What they cost the reference workload was not measured: then those that are known to be called by everybody stay
- * out, and those that others were seen to call while they were hooked. */
-static int select_by_name(const LeanCache *c, const LeanQuestion *q, Strv *ret_names,
+/* Whether others were seen to call it too often while it was hooked. */
+static bool is_hot(const LeanCache *c, const LeanFunction *f) {
+        for (size_t t = 0; t < c->tasks.n; t++)
+                if (streq(c->tasks.items[t], LEAN_HOST_TASK))
+                        return f->ppm[t] > 0;
+        return false;
+}
+
+static bool has_cost(const LeanCache *c, const LeanFunction *f) {
+        for (size_t t = 0; t < c->tasks.n; t++)
+                if (f->ppm[t] > 0)
+                        return true;
+        return false;
+}
+
+/* Besides what costs too much: what is hot, and, of what everybody is known to call, that of which it is not known
+ * what it costs, for the reference workload has not all kinds of work. */
+static int leave_more_out(const LeanCache *c, const LeanQuestion *q, Strv *names,
                           Strv *ret_left_out) {
-        _cleanup_strv_ Strv ordinary = {};
+        _cleanup_strv_ Strv ordinary = {}, kept = {};
         int r = ordinary_find(q->functions, q->roots, &ordinary);
 
-        for (size_t i = 0; r >= 0 && i < c->n; i++) {
-                const LeanFunction *known = &c->functions[i];
-                const char *name = known->name;
-                bool is_hot = c->tasks.n > 0 && known->ppm[0] > 0;
-                bool is_out =
-                        (is_hot || strv_finds(&ordinary, name)) && !strv_contains(q->roots, name);
+        for (size_t i = 0; r >= 0 && i < names->n; i++) {
+                const char *name = names->items[i];
+                const LeanFunction *f = lean_cache_find(c, name);
+                bool is_out = is_hot(c, f) || (strv_finds(&ordinary, name) && !has_cost(c, f));
 
-                r = strv_add(is_out ? ret_left_out : ret_names, name);
+                r = strv_add(is_out && !strv_contains(q->roots, name) ? ret_left_out : &kept, name);
         }
-        return r;
+        if (r < 0)
+                return r;
+        strv_sort_unique(ret_left_out);
+        strv_done(names);
+        *names = TAKE(kept, (Strv){});
+        return 0;
 }
 
 static int choose_learned(LeanChoice *ret, const LeanQuestion *q, const LeanCache *known) {
         bool is_full = q->spec->lean == LEAN_FULL;
         uint64_t budget_ppm = is_full ? UINT64_MAX : q->spec->budget_ppm / 100 * ESTIMATE_PERCENT;
-        int r = known->tasks.n <= 1 && !is_full /* LEAN_HOST_TASK at most */
-                        ? select_by_name(known, q, &ret->hooks.names, &ret->left_out)
-                        : lean_select(known, q->roots, budget_ppm, &ret->hooks.names,
-                                      &ret->left_out);
+        int r = lean_select(known, q->roots, budget_ppm, &ret->hooks.names, &ret->left_out);
 
+        if (r >= 0 && !is_full)
+                r = leave_more_out(known, q, &ret->hooks.names, &ret->left_out);
         if (r >= 0)
                 r = find_callers(known, &ret->left_out, &ret->left_out_in);
         ret->learned_ns = known->learned_ns;

@@ -88,7 +88,7 @@ static void change_hooks(void *userdata) {
                         l->config.rehook(reason, l->config.userdata);
         if (!is_recording(l))
                 return;
-        if (l->config.meta->learns && !l->learning_pass)
+        if (l->config.meta->learns && !l->learning_pass && !l->learn.source)
                 (void) set_learn_timer(l);
         else if (!l->config.meta->learns && !l->widen.source)
                 (void) set_widen_timer(l);
@@ -244,6 +244,13 @@ int session_lean_begin(SessionLean *l) {
                 r = set_timer(l, &l->watch, on_watch, WATCH_FACTOR);
         }
         return r;
+}
+
+void session_lean_look_at_modules(SessionLean *l) {
+        const SessionMeta *m = l->config.meta;
+
+        if (is_recording(l) && m->n_hooked == 0 && m->n_ordinary > 0)
+                ask_for_change(l, HOOK_MODULES);
 }
 
 void session_lean_end(SessionLean *l, bool has_calls) {

@@ -48,6 +48,8 @@ DEFINE_CLEANUP(SessionLean *, session_lean_free);
 
 /* It records, and all that it needs is hooked.  0 or -errno. */
 int session_lean_begin(SessionLean *l);
+/* Modules changed.  Who has nearly all hooked has that of those that came, too, by a task. */
+void session_lean_look_at_modules(SessionLean *l);
 /* The readers have ended, the tracer is still there.  @has_calls: more than its roots was hooked while
  * it recorded.  The learning pass goes on without both. */
 void session_lean_end(SessionLean *l, bool has_calls);

@@ -29,6 +29,7 @@ typedef struct SessionRootsConfig {
                 seen_ns; /* trace clock: when the last map was looked at; 0: by an earlier daemon */
         bool (*save)(void *userdata);    /* meta has another map: whether it was written */
         void (*changed)(void *userdata); /* meta says what went or is back */
+        void (*came)(void *userdata);    /* modules changed: nearly all may be more than it was */
         void (*lost)(const char *reason, void *userdata); /* nothing is left to record */
         void *userdata;
 } SessionRootsConfig;

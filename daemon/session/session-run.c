@@ -385,6 +385,12 @@ static void session_on_note(void *userdata) {
         session_save(userdata);
 }
 
+static void session_on_modules(void *userdata) {
+        Session *s = userdata;
+
+        session_lean_look_at_modules(s->lean);
+}
+
 static int session_make_roots(Session *s, uint64_t symbols_ns) {
         return session_roots_new(&s->roots,
                                  &(SessionRootsConfig){
@@ -396,6 +402,7 @@ static int session_make_roots(Session *s, uint64_t symbols_ns) {
                                          .seen_ns = symbols_ns,
                                          .save = session_on_save,
                                          .changed = session_on_change,
+                                         .came = session_on_modules,
                                          .lost = session_on_stop,
                                          .userdata = s,
                                  });

@@ -95,6 +95,20 @@ static int plan_listed(Tracer *t, Plan *p, const LeanChoice *choice) {
         return r < 0 ? r : is_few;
 }
 
+/* As when its tracer was switched on: then the kernel hooks what comes with modules by itself. */
+static bool is_as_begun(const Tracer *t, const LeanChoice *choice) {
+        _cleanup_(hooks_done) Hooks now = {}, not_hooked = {};
+        _cleanup_strv_ Strv wanted = {};
+
+        if (tracer_is_crowded(t) || tracer_read_hooks(t, "set_ftrace_filter", &now) < 0 ||
+            now.names.n > 0 || tracer_read_hooks(t, "set_ftrace_notrace", &not_hooked) < 0 ||
+            strv_copy(&wanted, &choice->not_hooked.names) < 0)
+                return false;
+        strv_sort_unique(&not_hooked.names);
+        strv_sort_unique(&wanted);
+        return strv_equal(&not_hooked.names, &wanted);
+}
+
 /* At no time is everything hooked: an empty filter comes after the functions that are not, a full one before. */
 int tracer_plan_choice(Tracer *t, Plan *p, const LeanChoice *choice) {
         Controller *c = t->c;
@@ -102,6 +116,8 @@ int tracer_plan_choice(Tracer *t, Plan *p, const LeanChoice *choice) {
         bool is_filter_first = choice->hooks.lines.n > 0;
         int r = 0;
 
+        if (!is_filter_first && is_as_begun(t, choice))
+                return 0;
         if (instance_name(t->instance) && (is_filter_first || choice->not_hooked.names.n > 0))
                 return plan_listed(t, p, choice);
         if (is_filter_first)

@@ -51,6 +51,10 @@ const char *tracer_tracefs(const Tracer *t) {
         return t->c->fs.path;
 }
 
+bool tracer_is_held_up(const Tracer *t) {
+        return background_is_busy(t->c->background);
+}
+
 int tracer_tracefs_fd(const Tracer *t) {
         return t->c->fs.fd;
 }

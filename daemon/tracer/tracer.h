@@ -58,6 +58,9 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
 int tracer_find_silence(const Tracer *t, const SessionMeta *m, Strv *ret);
 /* Where it is programmed; all borrowed.  The directory is "" or "instances/x/". */
 const char *tracer_tracefs(const Tracer *t);
+/* Whether a task of the daemon is at the kernel, of whichever session: then whoever opens a control file may wait for
+ * as long (linux 6.12 kernel/trace/trace.c, trace_types_lock). */
+bool tracer_is_held_up(const Tracer *t);
 int tracer_tracefs_fd(const Tracer *t);
 const char *tracer_dir(const Tracer *t);
 /* What set_graph_function holds as long as nobody else writes it: the roots of all sessions, but

@@ -32,10 +32,13 @@ struct Health {
         uint64_t before_ns;  /* when the look at the interval before the last one was */
         Tamper *tamper;
         sd_event_source *timer;
-        int error;        /* of the disk, at the moment */
-        uint64_t cpu_ns;  /* that the looks took */
-        unsigned n_stuck; /* looks in a row at which some reader had not moved */
+        int error;          /* of the disk, at the moment */
+        uint64_t cpu_ns;    /* that the looks took */
+        unsigned n_stuck;   /* looks in a row at which some reader had not moved */
+        unsigned n_put_off; /* how often the look that is due was */
 };
+
+#define PUT_OFF_US (USEC_PER_SEC / 4)
 
 static uint64_t trace_ns(const Health *h) {
         ClockTuple now = {};
@@ -330,6 +333,12 @@ static int get_roots(Strv *ret, Strv *ret_gone, void *userdata) {
         return tracer_get_roots(h->config.tracer, ret, ret_gone);
 }
 
+static bool is_held_up(void *userdata) {
+        const Health *h = userdata;
+
+        return tracer_is_held_up(h->config.tracer);
+}
+
 static uint64_t count_own_closes(void *userdata) {
         const Health *h = userdata;
 
@@ -360,9 +369,15 @@ static bool look_at_strangers(Health *h) {
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Health *h = userdata;
-        uint64_t since_ns = now_ns(CLOCK_THREAD_CPUTIME_ID), timer_ns = trace_ns(h);
-        bool is_new = health_refresh(h);
+        uint64_t since_ns = now_ns(CLOCK_THREAD_CPUTIME_ID), timer_ns;
+        bool is_new;
 
+        if (tracer_is_held_up(h->config.tracer) &&
+            h->n_put_off++ * PUT_OFF_US < HEALTH_PUT_OFF_S * USEC_PER_SEC)
+                return sd_event_source_set_time_relative(source, PUT_OFF_US);
+        h->n_put_off = 0;
+        timer_ns = trace_ns(h);
+        is_new = health_refresh(h);
         if (look_at_progress(h))
                 is_new = true;
         if (h->tamper)
@@ -404,6 +419,7 @@ static int watch_anew(Health *h) {
                                .events = &m->spec.events,
                                .get_roots = get_roots,
                                .count_own_closes = count_own_closes,
+                               .is_held_up = is_held_up,
                                .handler = on_tampering,
                                .userdata = h,
                        });

@@ -25,6 +25,8 @@
 
 #define HEALTH_LOOK_S 4 /* between looks at what does not make itself heard */
 #define HEALTH_HEARD_NS NSEC_PER_SEC
+#define HEALTH_PUT_OFF_S                                                                           \
+        10 /* a look waits for tasks of the daemon for so long, lest clients wait for it */
 #define HEALTH_STUCK_S 10 /* a disk that has not answered for so long is said to be stuck */
 
 typedef struct Health Health;

@@ -26,6 +26,7 @@
 #include "store/event-choice.h"
 
 #define BURST_US (USEC_PER_SEC / 4)
+#define PUT_OFF_MAX 40 /* times BURST_US */
 
 typedef enum Check {
         CHECK_VALUE, /* it must say what it said */
@@ -117,6 +118,8 @@ struct Tamper {
         sd_event_source *settling; /* the end of a burst */
         uint64_t n_own_closes; /* of set_graph_function, by the daemon, that are accounted for */
         bool is_unsettled;     /* a burst goes on */
+        unsigned n_put_off;    /* how often the look that is due was */
+        bool is_look_due;      /* at all files */
         bool holds_hooks;      /* the files of HOOKS are being written by the daemon */
         bool is_unsure;        /* set_graph_function could not be told */
         bool is_polling;       /* nobody told: it may have been so since the last poll */
@@ -126,7 +129,7 @@ static void report(Tamper *t, TamperKind kind, GapCause cause, uint32_t cpu, con
         t->config.handler(&(TamperReport){ .kind = kind,
                                            .cause = cause,
                                            .cpu = cpu,
-                                           .is_late = t->is_polling,
+                                           .is_late = t->is_polling || t->n_put_off > 0,
                                            .sentence = sentence },
                           t->config.userdata);
 }
@@ -330,10 +333,28 @@ static int set_settling(Tamper *t) {
         return r < 0 ? r : sd_event_source_set_enabled(t->settling, SD_EVENT_ONESHOT);
 }
 
+static bool put_off(Tamper *t) {
+        if (!t->config.is_held_up(t->config.userdata) || t->n_put_off >= PUT_OFF_MAX)
+                return false;
+        t->n_put_off++;
+        return true;
+}
+
+static void look_at_all(Tamper *t) {
+        t->is_look_due = false;
+        for (size_t i = 0; i < t->n_watches; i++)
+                look_at(&t->watches[i]);
+}
+
 static int on_settled(sd_event_source *source, uint64_t usec, void *userdata) {
         Tamper *t = userdata;
 
+        if (put_off(t))
+                return set_settling(t);
+        if (t->is_look_due)
+                look_at_all(t);
         tamper_settle(t);
+        t->n_put_off = 0;
         return t->is_unsure ? set_settling(t) : 0; /* while the daemon is writing it */
 }
 
@@ -346,8 +367,10 @@ void tamper_excuse(Tamper *t, const char *file, unsigned n_closes) {
 static int on_look(sd_event_source *source, void *userdata) {
         Tamper *t = userdata;
 
-        for (size_t i = 0; i < t->n_watches; i++)
-                look_at(&t->watches[i]);
+        t->is_look_due = put_off(t);
+        if (t->is_look_due)
+                return set_settling(t);
+        look_at_all(t);
         return 0;
 }
 

@@ -36,9 +36,9 @@ typedef enum TamperKind {
 
 typedef struct TamperReport {
         TamperKind kind;
-        GapCause cause;       /* not of TAMPER_NOTED */
-        uint32_t cpu;         /* GAP_ALL_CPUS, or of TAMPER_EMPTIED one */
-        bool is_late;         /* found by tamper_poll(): it may have been so since the one before */
+        GapCause cause; /* not of TAMPER_NOTED */
+        uint32_t cpu;   /* GAP_ALL_CPUS, or of TAMPER_EMPTIED one */
+        bool is_late; /* found by tamper_poll(), or put off: it may have been so since the one before */
         const char *sentence; /* NULL with TAMPER_ENDED; names the file and the way out */
 } TamperReport;
 
@@ -59,6 +59,8 @@ typedef struct TamperConfig {
         int (*get_roots)(Strv *ret, Strv *ret_gone, void *userdata);
         /* How often the daemon has closed that file so far, counted before it does. */
         uint64_t (*count_own_closes)(void *userdata);
+        /* Whether a look would wait for the daemon itself: then it is put off, for some seconds at most. */
+        bool (*is_held_up)(void *userdata);
         TamperHandler handler;
         void *userdata;
 } TamperConfig;

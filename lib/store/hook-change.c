@@ -11,12 +11,14 @@ static const char *const reason_words[_HOOK_REASON_N] = {
         [HOOK_NARROWED] = "narrowed",
         [HOOK_WIDENED] = "widened",
         [HOOK_SPARED] = "spared",
+        [HOOK_MODULES] = "modules",
 };
 
 static const char *const reason_texts[_HOOK_REASON_N] = {
         [HOOK_NARROWED] = "narrowed to what was learned",
         [HOOK_WIDENED] = "widened, to learn what is called by now",
         [HOOK_SPARED] = "without what others call often",
+        [HOOK_MODULES] = "with the modules that were loaded meanwhile",
 };
 
 static const JsonField fields[] = {

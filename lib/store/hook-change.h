@@ -18,6 +18,7 @@ typedef enum HookReason {
         HOOK_NARROWED, /* to what the roots are known to call */
         HOOK_WIDENED,  /* to nearly all, to learn what they call by now */
         HOOK_SPARED,   /* what others call often */
+        HOOK_MODULES,  /* to what modules that came have, but what ordinary work calls of it */
         _HOOK_REASON_N,
 } HookReason;
 

@@ -10,11 +10,7 @@
 require_kernel
 pairs=100
 
-learned() {
-        grep -ls '^roots udp' "$store"/lean/*
-}
-
-sed -i '/^Lean=/d' "$FTRACED_CONFIG" # which is auto by default
+lean_by_default
 ok 'the daemon starts' start_ftraced
 exits 'everything: start succeeds' 0 ftracectl start -q -n everything --lean=off udp_sendmsg
 ok 'everything: the workload succeeds' "$udp_pairs" "$pairs"
@@ -29,10 +25,6 @@ keyctl = ctypes.CDLL(None).syscall
 while True: keyctl(250, 0, -2, 1)' & # keyctl(KEYCTL_GET_KEYRING_ID, KEY_SPEC_PROCESS_KEYRING)
 keys_pid=$!
 exits 'others: start succeeds' 0 ftracectl start -q -n others vfs_fsync_range
-# What the kernel does, not what was written: 6.12 takes a set_ftrace_notrace and does not heed it.
-is_hooked() { # FUNCTION
-        grep -q "^$1 " "$tracefs/enabled_functions"
-}
 is_spared() {
         not is_hooked lookup_user_key
 }

@@ -8,11 +8,7 @@
 require_kernel
 pairs=100
 
-learned() {
-        grep -qs '^roots udp' "$store"/lean/*
-}
-
-sed -i '/^Lean=/d' "$FTRACED_CONFIG" # which is auto by default
+lean_by_default
 mkdir -p "$work/root/usr/lib/ftraced/profiles.d"
 cp "$top_srcdir/systemd/profiles.d/udp-send.conf" "$work/root/usr/lib/ftraced/profiles.d"
 ok 'the daemon starts' start_ftraced --config-root="$work/root"

@@ -49,16 +49,12 @@ record() { # NAME OPTION...: the workload, and how many are hooked, in $hooked
         is "$name: all trees are there" "$(ftracectl verify --json "$name" | jq .trees)" $((2 * pairs))
 }
 
-learned() {
-        grep -ls '^roots udp' "$store"/lean/*
-}
-
 # Which functions the process's own calls were, without what interrupts did meanwhile.
 functions_in() { # NAME
         ftracectl report --no-pager -q "$1" 2>/dev/null | sed -n 's/^.*|   *\([a-zA-Z_][a-zA-Z0-9_.]*\)().*/\1/p' | sort -u
 }
 
-sed -i '/^Lean=/d' "$FTRACED_CONFIG" # which is auto by default
+lean_by_default
 ok 'the daemon starts' start_ftraced
 record everything --lean=off
 is 'off: no filter is set' "$hooked" 0

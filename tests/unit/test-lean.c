@@ -438,6 +438,37 @@ START_TEST(without_weights_the_ordinary_and_the_hot_are_left_out)
         }
 END_TEST
 
+START_TEST(what_everybody_calls_is_hooked_only_if_it_was_seen_to_cost_little)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_strv_ Strv roots = {}, warnings = {};
+                static const struct {
+                        const char *cache, *hooks, *left_out;
+                } cases[] = {
+                        { "tasks read\nfixed 0\nip_make_skb\nkfree\nudp_sendmsg\n",
+                          "ip_make_skb udp_sendmsg", "kfree" },
+                        { "tasks read\nfixed 0\nip_make_skb\nkfree 5\nudp_sendmsg\n",
+                          "ip_make_skb kfree udp_sendmsg", "" },
+                };
+                Tracefs fs;
+
+                set_up(&s, &fs, &f);
+                add_root(&roots);
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_lean_choice_ LeanChoice choice = {};
+                        char text[256];
+
+                        (void) snprintf(text, sizeof(text), HEAD "%s", cases[i].cache);
+                        put_cache(&s, &f, text);
+                        ck_assert_int_eq(choose(&choice, &s, &f, LEAN_AUTO, &warnings), 0);
+                        check_names(&choice.hooks.names, cases[i].hooks);
+                        check_names(&choice.left_out, cases[i].left_out);
+                }
+                ck_assert_uint_eq(warnings.n, 0);
+        }
+END_TEST
+
 START_TEST(an_answer_of_the_worker_that_is_no_answer_is_refused)
         {
                 static const struct {
@@ -474,5 +505,6 @@ UNIT_MAIN("lean", a_cache_that_is_not_as_we_write_it_is_invalid, what_was_writte
           whoever_has_all_functions_hooked_is_told_why,
           what_the_kernel_does_not_have_is_not_hooked_and_the_root_always_is,
           what_this_host_calls_often_stays_out_and_is_named,
-          without_weights_the_ordinary_and_the_hot_are_left_out, learning_adds_to_what_is_known,
-          an_answer_of_the_worker_that_is_no_answer_is_refused)
+          without_weights_the_ordinary_and_the_hot_are_left_out,
+          what_everybody_calls_is_hooked_only_if_it_was_seen_to_cost_little,
+          learning_adds_to_what_is_known, an_answer_of_the_worker_that_is_no_answer_is_refused)
