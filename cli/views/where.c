@@ -6,6 +6,7 @@
 
 #include "base/name.h"
 #include "base/unit.h"
+#include "calls/arguments.h"
 #include "cli/views/where.h"
 
 #define NODES_MAX 256
@@ -219,44 +220,26 @@ int where_parse(Where **ret, const char *text, char why[static WHERE_WHY_MAX]) {
 
 /* --- calls -------------------------------------------------------------------------------------- */
 
-/* As retval_append() has it: 32 bits with the sign set are an int's, and so are 64 that extend one. */
-static Number returned(uint64_t v) {
-        if (v >> 31 == 1)
-                return (int32_t) (uint32_t) v;
-        return v >= (uint64_t) INT32_MIN ? (Number) (int64_t) v : (Number) v;
+static Number number_of(ValueNumber v) {
+        return v.is_negative ? -(Number) v.magnitude : (Number) v.magnitude;
 }
 
-/* What stands behind "NAME=" in "(sk=0x1, len=0x40, how=-1 [BAD])". */
 static bool find_argument(const char *args, const char *name, Number *ret) {
-        size_t n = strlen(name);
+        size_t n = strlen(name), n_found;
+        const char *found;
+        ValueNumber v;
 
-        for (const char *p = args; p && *p; p = strchr(p + 1, ' ')) {
-                char *end;
-                bool minus;
-                uint64_t v;
-
-                p += *p == '(' || *p == ' ';
-                if (strncmp(p, name, n) != 0 || p[n] != '=')
-                        continue;
-                p += n + 1;
-                p += *p == '?';
-                minus = *p == '-';
-                p += minus;
-                if (!isdigit((unsigned char) *p))
-                        return false;
-                errno = 0;
-                v = strtoull(p, &end, 0);
-                if (errno != 0)
-                        return false;
-                *ret = minus ? -(Number) v : (Number) v;
-                return true;
-        }
+        while (args && arguments_next(&args, &found, &n_found, &v))
+                if (n_found == n && memcmp(found, name, n) == 0) {
+                        *ret = number_of(v);
+                        return true;
+                }
         return false;
 }
 
 static bool find_number(const WhereCall *c, const char *name, Number *ret) {
         if (streq(name, "ret")) {
-                *ret = returned(c->retval);
+                *ret = number_of(retval_number(c->retval));
                 return c->has_retval;
         }
         if (find_argument(c->args, name, ret))

@@ -21,6 +21,7 @@ typedef struct Open {
         size_t n_compact; /* from how many on they are added up in between */
         AnatomyWait *waits;
         size_t n_waits, n_waits_room;
+        VariableValues values;
         uint64_t number;
         struct Open *next, *next_spare;
 } Open;
@@ -40,7 +41,7 @@ typedef struct Feed {
 
 typedef struct Data {
         Anatomy a; /* first */
-        size_t n_parts, n_parts_room, n_waits, n_waits_room;
+        size_t n_parts, n_parts_room, n_waits, n_waits_room, n_values, n_values_room;
         uint64_t mask; /* calls stay whose number's hash has none of these bits */
         Place *places;
         size_t n_places_room;
@@ -146,7 +147,7 @@ static Open *take_spare(Data *d) {
 }
 
 static void drop(Data *d, Open *open) {
-        open->n_parts = open->n_waits = 0;
+        open->n_parts = open->n_waits = open->values.n = 0;
         open->next_spare = d->spare;
         d->spare = open;
 }
@@ -198,6 +199,7 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
         const Function *function = stand_in(d, frame->function);
         Open *open = caller ? stack->frames[0].data : take_spare(d);
         CallNode *parent, *node;
+        int r;
 
         if (!function || !open)
                 return -ENOMEM;
@@ -214,7 +216,11 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
                 open->node = node;
                 open->number = ++feed->n_begun;
         }
-        return note_node(d, node);
+        r = note_node(d, node);
+        if (r >= 0 && _unlikely_(frame->args != NULL))
+                r = variables_note(&d->a.variables, &open->values, node->id, !caller, frame->args,
+                                   NULL);
+        return r;
 }
 
 static int note_wait(void *userdata, const CallWait *wait) {
@@ -242,7 +248,7 @@ static bool is_kept(const Data *d, uint64_t number) {
 
 /* Forgets half of the calls. */
 static void thin(Data *d) {
-        size_t n = 0, n_parts = 0, n_waits = 0;
+        size_t n = 0, n_parts = 0, n_waits = 0, n_values = 0;
 
         d->mask = d->mask * 2 + 1;
         for (size_t i = 0; i < d->a.n_calls; i++) {
@@ -255,15 +261,21 @@ static void thin(Data *d) {
                 if (c.n_waits > 0)
                         memmove(d->a.waits + n_waits, d->a.waits + c.first_wait,
                                 c.n_waits * sizeof(*d->a.waits));
+                if (c.n_values > 0)
+                        memmove(d->a.values + n_values, d->a.values + c.first_value,
+                                c.n_values * sizeof(*d->a.values));
                 c.first_part = n_parts;
                 c.first_wait = n_waits;
+                c.first_value = n_values;
                 n_parts += c.n_parts;
                 n_waits += c.n_waits;
+                n_values += c.n_values;
                 d->a.calls[n++] = c;
         }
         d->a.n_calls = n;
         d->n_parts = n_parts;
         d->n_waits = n_waits;
+        d->n_values = n_values;
 }
 
 static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
@@ -273,13 +285,15 @@ static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
         while (d->a.n_calls > 0 && is_kept(d, open->number) &&
                (d->n_parts + open->n_parts > ANATOMY_PARTS_MAX ||
                 d->n_waits + open->n_waits > ANATOMY_PARTS_MAX ||
+                d->n_values + open->values.n > ANATOMY_PARTS_MAX ||
                 d->a.n_calls >= ANATOMY_CALLS_MAX))
                 thin(d);
         if (!is_kept(d, open->number))
                 return 0;
         if (!ARRAY_GROW(d->a.calls, d->a.n_calls) ||
             !ARRAY_ROOM(d->a.parts, d->n_parts_room, d->n_parts + open->n_parts) ||
-            !ARRAY_ROOM(d->a.waits, d->n_waits_room, d->n_waits + open->n_waits))
+            !ARRAY_ROOM(d->a.waits, d->n_waits_room, d->n_waits + open->n_waits) ||
+            !ARRAY_ROOM(d->a.values, d->n_values_room, d->n_values + open->values.n))
                 return -ENOMEM;
         c = &d->a.calls[d->a.n_calls];
         *c = (AnatomyCall){ .number = open->number,
@@ -287,8 +301,10 @@ static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
                             .duration_ns = call->duration_ns,
                             .first_part = d->n_parts,
                             .first_wait = d->n_waits,
+                            .first_value = d->n_values,
                             .n_parts = (uint32_t) open->n_parts,
                             .n_waits = (uint32_t) open->n_waits,
+                            .n_values = (uint32_t) open->values.n,
                             .root = open->node->id,
                             .cpu = call->cpu,
                             .pid = call->stack->pid,
@@ -301,8 +317,12 @@ static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
         memcpy(d->a.parts + d->n_parts, open->parts, open->n_parts * sizeof(*open->parts));
         if (open->n_waits > 0)
                 memcpy(d->a.waits + d->n_waits, open->waits, open->n_waits * sizeof(*open->waits));
+        if (open->values.n > 0)
+                memcpy(d->a.values + d->n_values, open->values.items,
+                       open->values.n * sizeof(*d->a.values));
         d->n_parts += open->n_parts;
         d->n_waits += open->n_waits;
+        d->n_values += open->values.n;
         d->a.n_calls++;
         return 0;
 }
@@ -317,6 +337,11 @@ static int end(void *userdata, const Call *call) {
 
         if (!ARRAY_ROOM(open->parts, open->n_parts_room, open->n_parts + 1))
                 return -ENOMEM;
+        if (_unlikely_(call->has_retval))
+                r = variables_note(&d->a.variables, &open->values, node->id, call->is_root, NULL,
+                                   &call->retval);
+        if (r < 0)
+                return r;
         open->parts[open->n_parts++] = (AnatomyPart){
                 .node = node->id, .n = 1, .run_ns = call->self_ns - wait_ns, .wait_ns = wait_ns
         };
@@ -348,6 +373,7 @@ int anatomy_add_source(Anatomy *a, Pairing *pairing) {
         d->feeds = feed;
         pairing_add_sink(pairing, begin, end, feed);
         pairing_set_wait(pairing, note_wait, feed);
+        pairing_keep_arguments(pairing);
         return 0;
 }
 
@@ -373,6 +399,7 @@ Anatomy *anatomy_free(Anatomy *a) {
                 next = open->next;
                 free(open->parts);
                 free(open->waits);
+                free(open->values.items);
                 free(open);
         }
         for (Feed *feed = d->feeds, *next; feed; feed = next) {
@@ -384,6 +411,8 @@ Anatomy *anatomy_free(Anatomy *a) {
         free(a->calls);
         free(a->parts);
         free(a->waits);
+        free(a->values);
+        variables_done(&a->variables);
         free(a->wakers);
         free(a->tasks);
         free(d->places);

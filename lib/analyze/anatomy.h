@@ -12,6 +12,8 @@
  *      call 1    5 us    root 1x 2 us    root/child 1x 3 us
  *      call 2    9 us    root 1x 2 us    root/child 2x 6 us    root/irq 1x 1 us
  *
+ * Beside them stand the values of arguments and what was returned, where that was recorded (analyze/variables.h).
+ *
  * Calls of several recordings are comparable if one Anatomy is fed with all of them: functions of
  * the same name (analyze/alike.h) are one then.
  *
@@ -21,6 +23,7 @@
 
 #include "analyze/call-tree.h"
 #include "analyze/pairing.h"
+#include "analyze/variables.h"
 #include "base/cleanup.h"
 
 #define ANATOMY_PARTS_MAX (4U << 20)
@@ -45,8 +48,8 @@ typedef struct AnatomyCall {
                 number; /* among the outermost calls of its recording, by their beginnings, from 1 */
         uint64_t start_ns; /* trace clock */
         uint64_t duration_ns;
-        size_t first_part, first_wait;
-        uint32_t n_parts, n_waits;
+        size_t first_part, first_wait, first_value;
+        uint32_t n_parts, n_waits, n_values;
         uint32_t root; /* id of its node */
         uint32_t cpu;  /* on which it ended */
         int32_t pid;
@@ -63,6 +66,8 @@ typedef struct Anatomy {
         size_t n_calls;
         AnatomyPart *parts;
         AnatomyWait *waits;
+        VariableValue *values;
+        Variables variables;
         Waker *wakers;
         size_t n_wakers;
         char (*tasks)[16]; /* names */

@@ -44,6 +44,8 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/sched.h \
 	%D%/timelines.c \
 	%D%/timelines.h \
+	%D%/variables.c \
+	%D%/variables.h \
 	%D%/waits.c \
 	%D%/waits.h \
 	%D%/why.c \
@@ -51,5 +53,7 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/why-factors.c \
 	%D%/why-sentence.c \
 	%D%/why-sentence.h \
-	%D%/why-test.c
+	%D%/why-test.c \
+	%D%/why-values.c \
+	%D%/why-values.h
 analyze_libs = %D%/libanalyze.a $(calls_libs)

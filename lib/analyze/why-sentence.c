@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <math.h>
+#include <string.h>
 
 #include "analyze/waits.h"
 #include "analyze/why-sentence.h"
@@ -10,6 +11,7 @@
 #define WAKER_MIN 0.5 /* who ended less of the waiting is not named */
 #define WAKER_ALL 0.9
 #define QUEUED_MIN 0.2 /* less of the waiting for a CPU goes without saying */
+#define ERRNO_MAX 4095
 
 static void add_name(Buf *out, const Function *f) {
         buf_add(out, f->label, f->n_name);
@@ -49,29 +51,84 @@ static void add_place(Buf *out, const CallNode *node) {
         add_below(out, node);
 }
 
-void why_describe_cause(Buf *out, const WhyCause *c) {
-        switch (c->kind) {
-        case WHY_RUNNING:
-                buf_adds(out, "running ");
-                break;
-        case WHY_WAITING:
-                buf_adds(out, "waiting in ");
-                break;
-        case WHY_CALLS:
-                buf_adds(out, c->slow_n >= c->usual_n ? "more calls of " : "fewer calls of ");
-                break;
-        case WHY_ONLY:
-                buf_adds(out, "only here: ");
-                break;
-        case WHY_NEVER:
-                buf_adds(out, "never here: ");
-                break;
+static void add_waking(Buf *out, const WhyCause *c) {
+        if (c->waker && c->waker_share >= WAKER_MIN) {
+                buf_adds(out, c->waker_share >= WAKER_ALL ? ", woken by " : ", mostly woken by ");
+                why_describe_waker(out, c->waker);
         }
+        if (c->queued_share >= QUEUED_MIN) {
+                buf_adds(out, ", ");
+                add_percent(out, c->queued_share);
+                buf_adds(out, " of it afterwards, for a CPU");
+        }
+}
+
+static void add_change(Buf *out, const WhyCause *c) {
+        buf_adds(out, ": ");
+        if (c->kind == WHY_RUNNING)
+                add_mean(out, c->slow_ns);
+        else
+                add_times(out, c->slow_n);
+        buf_adds(out, " instead of ");
+        if (c->kind == WHY_RUNNING)
+                add_mean(out, c->usual_ns);
+        else
+                add_times(out, c->usual_n);
+}
+
+/* Figures are left out where columns have them. */
+static void describe_cause(Buf *out, const WhyCause *c, bool with_figures) {
+        static const char *const behind[] = { [WHY_RUNNING] = " itself",
+                                              [WHY_ONLY] = ", which the usual ones do not have",
+                                              [WHY_NEVER] = ", which only the usual ones have" };
+        const char *words = c->kind < ELEMENTSOF(behind) ? behind[c->kind] : NULL;
+
+        if (c->kind == WHY_WAITING)
+                buf_adds(out, "waiting in ");
+        else if (c->kind == WHY_CALLS)
+                buf_adds(out, c->slow_n >= c->usual_n ? "more calls of " : "fewer calls of ");
         add_place(out, c->node);
+        buf_adds(out, words ?: "");
+        if (with_figures && (c->kind == WHY_RUNNING || c->kind == WHY_CALLS))
+                add_change(out, c);
         if (c->hottest != c->node) {
-                buf_adds(out, ", mostly in ");
+                buf_adds(out, ", mostly ");
                 add_name(out, c->hottest->function);
         }
+        add_waking(out, c);
+}
+
+void why_describe_cause(Buf *out, const WhyCause *c) {
+        describe_cause(out, c, false);
+}
+
+/* "1400", "-11 (EAGAIN)", "0xffff888003d5c000" */
+static void add_bound(Buf *out, const WhyValue *v) {
+        const char *error = NULL;
+
+        if (!v->bound.is_negative && v->bound.magnitude >= VARIABLE_NUMBER_MAX) {
+                buf_printf(out, "0x%llx", (unsigned long long) v->bound.magnitude);
+                return;
+        }
+        if (v->relation == WHY_EQUAL && v->bound.is_negative && v->bound.magnitude <= ERRNO_MAX)
+                error = strerrorname_np((int) v->bound.magnitude);
+        buf_printf(out, "%s%llu", v->bound.is_negative ? "-" : "",
+                   (unsigned long long) v->bound.magnitude);
+        if (error)
+                buf_printf(out, " (%s)", error);
+}
+
+void why_describe_value(Buf *out, const WhyValue *v) {
+        static const char *const signs[] = {
+                [WHY_EQUAL] = "=", [WHY_ABOVE] = ">", [WHY_BELOW] = "<"
+        };
+
+        buf_printf(out, "%s %s ", NAME_QUOTED(v->name), signs[v->relation]);
+        add_bound(out, v);
+        if (v->node->level < 2)
+                return;
+        buf_adds(out, " in ");
+        add_place(out, v->node);
 }
 
 void why_describe_factor(Buf *out, const WhyFactor *f) {
@@ -127,48 +184,16 @@ static void add_named(Buf *out, const WhyCause *c) {
         buf_adds(out, "; ");
         add_percent(out, c->share);
         buf_adds(out, " of that is ");
-        switch (c->kind) {
-        case WHY_RUNNING:
-                add_place(out, c->node);
-                buf_adds(out, " itself: ");
-                add_mean(out, c->slow_ns);
-                buf_adds(out, " instead of ");
-                add_mean(out, c->usual_ns);
-                break;
-        case WHY_WAITING:
-                buf_adds(out, "waiting in ");
-                add_place(out, c->node);
-                break;
-        case WHY_CALLS:
-                buf_adds(out, c->slow_n >= c->usual_n ? "more calls of " : "fewer calls of ");
-                add_place(out, c->node);
-                buf_adds(out, ": ");
-                add_times(out, c->slow_n);
-                buf_adds(out, " instead of ");
-                add_times(out, c->usual_n);
-                break;
-        case WHY_ONLY:
-                add_place(out, c->node);
-                buf_adds(out, ", which the usual ones do not have");
-                break;
-        case WHY_NEVER:
-                add_place(out, c->node);
-                buf_adds(out, ", which only the usual ones have");
-                break;
-        }
-        if (c->kind >= WHY_CALLS && c->hottest != c->node) {
-                buf_adds(out, ", mostly ");
-                add_name(out, c->hottest->function);
-        }
-        if (c->waker && c->waker_share >= WAKER_MIN) {
-                buf_adds(out, c->waker_share >= WAKER_ALL ? ", woken by " : ", mostly woken by ");
-                why_describe_waker(out, c->waker);
-        }
-        if (c->queued_share >= QUEUED_MIN) {
-                buf_adds(out, ", ");
-                add_percent(out, c->queued_share);
-                buf_adds(out, " of it afterwards, for a CPU");
-        }
+        describe_cause(out, c, true);
+}
+
+void why_describe_parts(Buf *out, const WhyValue *v) {
+        add_percent(out, v->slow_part);
+        buf_adds(out, " of them have ");
+        why_describe_value(out, v);
+        buf_adds(out, ", ");
+        add_percent(out, v->usual_part);
+        buf_adds(out, " of the usual ones");
 }
 
 static void add_factor(Buf *out, const WhyFactor *f) {
@@ -199,6 +224,7 @@ static void add_nothing(Buf *out, const Why *w) {
 void why_sentence(Buf *out, const Why *w) {
         const WhyFactor *factor = why_named_factor(w);
         const WhyCause *cause = why_named_cause(w);
+        const WhyValue *value = why_named_value(w);
 
         if (!w->is_enough) {
                 add_name(out, w->root->function);
@@ -213,7 +239,11 @@ void why_sentence(Buf *out, const Why *w) {
                 add_named(out, cause);
         if (factor && !why_names_factor_first(w))
                 add_factor(out, factor);
-        if (!factor && !cause)
+        if (value) {
+                buf_adds(out, "; ");
+                why_describe_parts(out, value);
+        }
+        if (!factor && !cause && !value)
                 add_nothing(out, w);
         buf_adds(out, ".");
 }

@@ -5,7 +5,7 @@
  * one by one; else, since the times of calls that follow each other are alike, it is a stretch of them.  Of
  * many units as many as UNITS_MAX are taken, evenly.
  *
- * A thing is the whole duration, a cause, or a place.  A cause's value in a call is what it has more than all
+ * A thing is the whole duration, a cause, a place, or a condition of values.  A cause's value in a call is what it has more than all
  * calls together would make it expect:
  *
  *      running, waiting   own time - n * (own time of all / n of all)
@@ -18,11 +18,12 @@
 #include <math.h>
 
 #include "analyze/chance.h"
-#include "analyze/why.h"
+#include "analyze/why-values.h"
 #include "base/grow.h"
 
 #define UNITS_MAX 4096
-#define STRETCHES 64 /* of each cohort, at most */
+#define WORK_MAX (1U << 18) /* units of the slow cohort, times things */
+#define STRETCHES 64        /* of each cohort, at most */
 #define THINGS_MAX 512
 
 /* What all calls of both cohorts have of a node. */
@@ -44,6 +45,7 @@ typedef struct Test {
         Pool *pool;
         Thing *things;
         size_t n_things;
+        WhyConditions conditions;
         double *n, *run_ns, *wait_ns; /* of the unit that is filled, by node */
         uint32_t *touched;
         size_t n_touched;
@@ -137,6 +139,8 @@ static void choose_things(Test *t) {
 
 static void fill(Test *t, float *row, size_t first, size_t n) {
         double duration = 0, times = (double) n;
+        WhyConditions *v = &t->conditions;
+        float *met = row + 1 + t->n_things + t->w->n_factors;
         size_t column = 0;
 
         for (size_t i = 0; i < n; i++) {
@@ -144,6 +148,8 @@ static void fill(Test *t, float *row, size_t first, size_t n) {
 
                 gather(t, c);
                 duration += (double) c->duration_ns;
+                for (size_t k = why_conditions_find(v, t->a, c); k-- > 0;)
+                        met[v->found[k]] += v->met[k] - (float) v->rates[v->found[k]];
         }
         row[column++] = (float) (duration / times);
         for (size_t k = 0; k < t->n_things; k++)
@@ -156,6 +162,8 @@ static void fill(Test *t, float *row, size_t first, size_t n) {
                                                   &t->a->calls[t->calls[first + i]]);
                 row[column++] = (float) ((double) n_there / times);
         }
+        for (size_t k = 0; k < v->n; k++)
+                met[k] /= (float) times;
         forget(t);
 }
 
@@ -171,10 +179,11 @@ static size_t fill_cohort(Test *t, float *rows, size_t n_columns, size_t first, 
 }
 
 static int run(Test *t) {
-        size_t n_columns = 1 + t->n_things + t->w->n_factors;
+        size_t n_columns = 1 + t->n_things + t->w->n_factors + t->conditions.n;
+        size_t n_max = MIN((size_t) UNITS_MAX / 4, WORK_MAX / n_columns);
         size_t n_usual = t->n_calls - t->n_slow;
-        size_t n_slow_units = fill_cohort(t, NULL, 0, 0, t->n_slow, UNITS_MAX / 4);
-        size_t n_units = n_slow_units + fill_cohort(t, NULL, 0, 0, n_usual, UNITS_MAX / 4 * 3);
+        size_t n_slow_units = fill_cohort(t, NULL, 0, 0, t->n_slow, n_max);
+        size_t n_units = n_slow_units + fill_cohort(t, NULL, 0, 0, n_usual, n_max * 3);
         _cleanup_free_ float *values = calloc(n_units * n_columns + 1, sizeof(*values));
         _cleanup_free_ bool *is_slow = calloc(n_units + 1, sizeof(*is_slow));
         _cleanup_free_ double *p = calloc(n_columns, sizeof(*p));
@@ -182,9 +191,8 @@ static int run(Test *t) {
 
         if (!values || !is_slow || !p)
                 return -ENOMEM;
-        fill_cohort(t, values, n_columns, 0, t->n_slow, UNITS_MAX / 4);
-        fill_cohort(t, values + n_slow_units * n_columns, n_columns, t->n_slow, n_usual,
-                    UNITS_MAX / 4 * 3);
+        fill_cohort(t, values, n_columns, 0, t->n_slow, n_max);
+        fill_cohort(t, values + n_slow_units * n_columns, n_columns, t->n_slow, n_usual, n_max * 3);
         memset(is_slow, true, n_slow_units);
         r = chance_test(p, values, is_slow, n_units, n_columns);
         if (r < 0)
@@ -194,6 +202,8 @@ static int run(Test *t) {
                 t->things[k].cause->p = p[1 + k];
         for (size_t k = 0; k < t->w->n_factors; k++)
                 t->w->factors[k].p = p[1 + t->n_things + k];
+        for (size_t k = 0; k < t->conditions.n; k++)
+                t->conditions.items[k].p = p[1 + t->n_things + t->w->n_factors + k];
         return 0;
 }
 
@@ -213,6 +223,7 @@ int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
                    .things = things,
                    .n = n,
                    .touched = touched };
+        int r;
 
         if (!calls || !pool || !things || !n || !touched)
                 return -ENOMEM;
@@ -224,5 +235,11 @@ int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
         t.per_unit = one_by_one ? 1 : (MIN(c->n_slow, c->n_usual) + STRETCHES - 1) / STRETCHES;
         add_pool(&t);
         choose_things(&t);
-        return run(&t);
+        r = why_conditions_init(&t.conditions, w, a, c);
+        if (r >= 0)
+                r = run(&t);
+        if (r >= 0)
+                r = why_conditions_choose(&t.conditions, w, a, c);
+        why_conditions_done(&t.conditions);
+        return r;
 }

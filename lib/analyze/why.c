@@ -306,6 +306,10 @@ const WhyFactor *why_named_factor(const Why *w) {
         return NULL;
 }
 
+const WhyValue *why_named_value(const Why *w) {
+        return w->n_values > 0 && why_value_surplus(w->values) >= WHY_VALUE_MIN ? w->values : NULL;
+}
+
 bool why_names_factor_first(const Why *w) {
         const WhyFactor *factor = why_named_factor(w);
         const WhyCause *cause = why_named_cause(w);
@@ -318,6 +322,7 @@ Why *why_free(Why *w) {
                 return NULL;
         free(w->causes);
         free(w->factors);
+        free(w->values);
         free(w);
         return NULL;
 }

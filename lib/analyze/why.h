@@ -27,6 +27,10 @@
  * what of the difference that explains: how much longer all calls there take, times how much more often slow calls
  * are there; if all paths take longer there in proportion, what slow calls would have taken less elsewhere.  That is no part of the sum: it is the same time, seen from another side.
  *
+ * And what they were given or returned, if that was recorded: a value that slow calls have more often, or a bound
+ * that they are beyond (analyze/why-values.h).  That divides the calls, not their time; what goes with it is told,
+ * too.
+ *
  * Each has its p (analyze/chance.h).  If calls were chosen by how long they took, slow ones have more of
  * everything; then a p tells that this is no accident of a few calls.
  */
@@ -36,9 +40,11 @@
 #define WHY_P_MAX 0.002     /* what is above may be chance */
 #define WHY_SHARE_MIN 0.1   /* a cause of less is not named as the cause */
 #define WHY_FACTOR_MIN 0.25 /* likewise, a place */
+#define WHY_VALUE_MIN 0.25  /* slow calls must have it so much more often */
 #define WHY_EVEN_MIN 0.8    /* from here on everything takes longer alike */
 
 #define WHY_FACTORS_MAX 32
+#define WHY_VALUES_MAX 16
 
 typedef enum WhyKind { WHY_RUNNING, WHY_WAITING, WHY_CALLS, WHY_ONLY, WHY_NEVER } WhyKind;
 
@@ -71,6 +77,24 @@ typedef struct WhyFactor {
         double p;
 } WhyFactor;
 
+typedef enum WhyRelation { WHY_EQUAL, WHY_ABOVE, WHY_BELOW } WhyRelation;
+
+/* What slow calls were given or returned more often. */
+typedef struct WhyValue {
+        uint32_t variable;    /* of the anatomy's */
+        const CallNode *node; /* whose it is */
+        const char *name;     /* of an argument, or "ret" */
+        WhyRelation relation;
+        ValueNumber bound; /* what it is equal to, above or below */
+        double slow_part,
+                usual_part; /* of the calls, 0 to 1; of several calls of a function below the
+                                       * outermost call, their part counts */
+        double slow_has,
+                usual_has; /* of the calls, those that have a value at all; usual_has 0: too few */
+        double change_ns, share; /* what that comes to */
+        double p;
+} WhyValue;
+
 typedef struct Why {
         const CallNode *root;
         CohortsSpec spec;
@@ -86,6 +110,9 @@ typedef struct Why {
         size_t n_causes;
         WhyFactor *factors; /* likewise; only those that slow calls have more often */
         size_t n_factors;
+        WhyValue *
+                values; /* the best of each variable, the best first; only with a p of at most WHY_P_MAX */
+        size_t n_values;
 } Why;
 
 /* What a mean call of a cohort consists of, by node. */
@@ -99,6 +126,10 @@ int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec
 const WhyCause *why_named_cause(const Why *w);
 /* What is named as well, or before any cause if it explains more than they: all paths take longer there. */
 const WhyFactor *why_named_factor(const Why *w);
+/* How much more often slow calls have it than if they did as usual ones do that call its function: 0 to 1. */
+double why_value_surplus(const WhyValue *v);
+/* What is named besides; NULL: none that enough more of the slow calls have. */
+const WhyValue *why_named_value(const Why *w);
 /* Whether the factor is named before the cause. */
 bool why_names_factor_first(const Why *w);
 Why *why_free(Why *w);

@@ -3,6 +3,9 @@
 /* The kernel's own rules, of linux 7.2: earlier ones printed unsigned numbers in decimal and did not
  * name the values of enumerations. */
 
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "calls/arguments.h"
@@ -131,4 +134,49 @@ char *retval_append(char *p, uint64_t retval, bool hex) {
         uint64_t error = retval >> 31 == 1 ? (uint64_t) (int64_t) (int32_t) retval : retval;
 
         return !hex && error >= (uint64_t) -4095 ? append_decimal(p, error) : append_hex(p, retval);
+}
+
+bool arguments_next(const char **at, const char **ret_name, size_t *ret_n_name, ValueNumber *ret) {
+        const char *p = *at;
+
+        while (*p) {
+                const char *name;
+                size_t n;
+
+                p += strspn(p, "( ");
+                name = p;
+                p += strcspn(p, "= ");
+                n = (size_t) (p - name);
+                if (*p != '=')
+                        continue;
+                p++;
+                p += *p == '?';
+                *ret = (ValueNumber){ .is_negative = *p == '-' };
+                p += ret->is_negative;
+                if (isdigit((unsigned char) *p)) {
+                        char *end;
+
+                        errno = 0;
+                        ret->magnitude = strtoull(p, &end, 0);
+                        p = end;
+                        if (errno == 0 && n > 0) {
+                                *at = p;
+                                *ret_name = name;
+                                *ret_n_name = n;
+                                return true;
+                        }
+                }
+                p += strcspn(p, " ");
+        }
+        *at = p;
+        return false;
+}
+
+/* 32 bits with the sign set are an int's, and so are 64 that extend one. */
+ValueNumber retval_number(uint64_t v) {
+        int64_t as_int = v >> 31 == 1 ? (int32_t) (uint32_t) v : (int64_t) v;
+
+        if (v >> 31 == 1 || v >= (uint64_t) INT32_MIN)
+                return (ValueNumber){ true, (uint64_t) -as_int };
+        return (ValueNumber){ false, v };
 }

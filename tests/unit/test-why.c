@@ -9,8 +9,12 @@
 #define NAMED(n, s)                                                                                \
         {                                                                                          \
                 .address = 100 + (n), .label = s SLACK, .n_label = sizeof(s) - 1,                  \
-                .n_name = sizeof(s) - 1                                                            \
+                .n_name = sizeof(s) - 1, .prototype = &one_argument                                \
         }
+
+static const Prototype one_argument = { .params = { { .name = "len", .kind = PARAM_HEX } },
+                                        .n_params = 1,
+                                        .n_text = 3 };
 
 static const Function functions[] = { NAMED(0, "send"), NAMED(1, "copy"),  NAMED(2, "route"),
                                       NAMED(3, "lock"), NAMED(4, "queue"), NAMED(5, "flush") };
@@ -48,7 +52,7 @@ static uint64_t draw(Fed *f, uint64_t below) {
 typedef struct Shape {
         uint64_t times[ELEMENTSOF(functions)], own_ns[ELEMENTSOF(functions)];
         uint32_t cpu;
-        uint64_t error;
+        uint64_t len[ELEMENTSOF(functions)], error;
 } Shape;
 
 static void step(Fed *f, unsigned source, Step s, const Shape *shape) {
@@ -63,9 +67,11 @@ static uint64_t call(Fed *f, unsigned source, const Shape *shape, size_t which, 
                 [0] = { 1, 2 }, [2] = { 3, 4 }, [4] = { 5 }, [5] = {}
         };
         uint64_t took = shape->own_ns[which];
-        Step leave;
+        Step enter = step_enter(&functions[which], depth), leave;
 
-        step(f, source, step_enter(&functions[which], depth), shape);
+        enter.args = &shape->len[which];
+        enter.n_args = 1;
+        step(f, source, enter, shape);
         f->now_ns += shape->own_ns[which];
         for (size_t i = 0; which < ELEMENTSOF(callees) && callees[which][i]; i++)
                 for (uint64_t n = 0; n < shape->times[callees[which][i]]; n++)
@@ -89,6 +95,7 @@ static Shape ordinary(Fed *f) {
         for (size_t i = 0; i < ELEMENTSOF(functions); i++) {
                 s.times[i] = 1;
                 s.own_ns[i] = 800 + draw(f, 400);
+                s.len[i] = 1 + draw(f, 1400);
         }
         return s;
 }
@@ -306,6 +313,78 @@ START_TEST(calls_that_failed_are_compared_with_those_that_did_not)
         }
 END_TEST
 
+START_TEST(an_argument_of_slow_calls_is_named_with_its_bound)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+                const WhyValue *v;
+
+                for (int i = 0; i < 2000; i++) {
+                        Shape s = ordinary(&f);
+
+                        if (i % 100 == 50) {
+                                s.len[0] = 1401 + draw(&f, 7000);
+                                s.own_ns[1] += 20000;
+                        }
+                        feed(&f, 0, &s);
+                }
+                w = explain(&f, (CohortsSpec){});
+                sums_up(w);
+                ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[1]);
+                v = why_named_value(w);
+                ck_assert_ptr_nonnull(v);
+                ck_assert_ptr_eq(v->node->function, &functions[0]);
+                ck_assert_str_eq(v->name, "len");
+                ck_assert_int_eq(v->relation, WHY_ABOVE);
+                ck_assert(!v->bound.is_negative && v->bound.magnitude > 1350 &&
+                          v->bound.magnitude <= 1400);
+                ck_assert_double_eq_tol(v->slow_part, 1, 1e-9);
+                ck_assert_double_eq_tol(v->usual_part, 0, 1e-9);
+                ck_assert_double_gt(v->share, 0.9);
+                ck_assert(says(w, "; 100 % of them have len > 1"));
+        }
+END_TEST
+
+START_TEST(an_error_that_slow_calls_return_is_named_by_its_name)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+
+                for (int i = 0; i < 2000; i++) {
+                        Shape s = ordinary(&f);
+                        bool slow = i % 100 == 50;
+
+                        s.own_ns[2] += slow ? 20000 : 0;
+                        s.error = slow ? (uint64_t) -105 : draw(&f, 2000);
+                        feed(&f, 0, &s);
+                }
+                w = explain(&f, (CohortsSpec){});
+                ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[2]);
+                ck_assert(says(w, "; 100 % of them have ret = -105 (ENOBUFS), 0 % of the usual "
+                                  "ones."));
+        }
+END_TEST
+
+/* That it is called at all, or more often, a cause tells. */
+START_TEST(values_of_a_function_that_only_slow_calls_call_are_no_news)
+        {
+                for (uint64_t often = 0; often < 2; often++) {
+                        _cleanup_fed_ Fed f = fed();
+                        _cleanup_(why_freep) Why *w = NULL;
+
+                        for (int i = 0; i < 2000; i++) {
+                                Shape s = ordinary(&f);
+
+                                s.times[1] = i % 100 == 50 ? 10 : often;
+                                feed(&f, 0, &s);
+                        }
+                        w = explain(&f, (CohortsSpec){});
+                        ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[1]);
+                        ck_assert_ptr_null(why_named_value(w));
+                }
+        }
+END_TEST
+
 START_TEST(few_calls_tell_nothing)
         {
                 _cleanup_fed_ Fed f = fed();
@@ -373,5 +452,8 @@ UNIT_MAIN("why", a_function_that_takes_longer_in_few_calls_is_named,
           what_only_slow_calls_have_is_one_cause_with_all_below,
           a_slow_cpu_is_named_and_no_function, a_function_that_is_slow_on_one_cpu_is_no_slow_cpu,
           a_later_recording_that_is_slower_is_told_why, two_recordings_of_the_same_differ_by_chance,
-          calls_that_failed_are_compared_with_those_that_did_not, few_calls_tell_nothing,
+          calls_that_failed_are_compared_with_those_that_did_not,
+          an_argument_of_slow_calls_is_named_with_its_bound,
+          an_error_that_slow_calls_return_is_named_by_its_name,
+          values_of_a_function_that_only_slow_calls_call_are_no_news, few_calls_tell_nothing,
           calls_that_all_take_the_same_are_not_compared_with_nothing, causes_always_add_up)

@@ -3,6 +3,7 @@
 /* What slow calls of a root have that usual ones have not: one sentence, and the causes that the
  * difference is the sum of. */
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "analyze/why-sentence.h"
@@ -17,6 +18,8 @@
 #define SHARE_SHOWN 0.005 /* unless more are asked for */
 #define FACTORS_SHOWN 3
 #define FACTOR_SHARE_MIN 0.1
+#define VALUES_SHOWN 3
+#define VALUE_PART_MIN 0.1
 
 typedef struct Sides {
         Counting now, before; /* before: of --against, or nothing */
@@ -90,13 +93,6 @@ static void add_cause(Table *t, const WhyCause *c) {
         table_add(t, "%.2f", c->usual_n);
         add_p(t, c->p);
         why_describe_cause(&text, c);
-        if (c->waker) {
-                buf_adds(&text, "; ");
-                buf_printf(&text, "%.0f%% woken by ", 100 * c->waker_share);
-                why_describe_waker(&text, c->waker);
-        }
-        if (c->queued_share >= 0.01)
-                buf_printf(&text, "; %.0f%% after it was woken", 100 * c->queued_share);
         table_add(t, "%.*s", (int) text.n_data, text.data);
 }
 
@@ -134,13 +130,27 @@ static void add_factors(Buf *out, const Why *w) {
 
                 if (f->share < FACTOR_SHARE_MIN || f->p > WHY_P_MAX)
                         continue;
-                buf_printf(out, "%.0f %% of the slow calls were ", 100 * f->slow_part);
+                buf_printf(out, "%.0f %% of them were ", 100 * f->slow_part);
                 buf_adds(out, f->place == WHY_CPU ? "on " : "in ");
                 why_describe_factor(out, f);
                 buf_printf(out,
                            ", %.0f %% of the usual ones; that goes with %.0f %% of the "
                            "difference.\n",
                            100 * f->usual_part, 100 * f->share);
+        }
+}
+
+/* Behind the one that the sentence names. */
+static void add_values(Buf *out, const Why *w) {
+        size_t first = why_named_value(w) ? 1 : 0;
+
+        for (size_t i = first; i < MIN(w->n_values, first + VALUES_SHOWN); i++) {
+                const WhyValue *v = &w->values[i];
+
+                if (why_value_surplus(v) < VALUE_PART_MIN)
+                        break;
+                why_describe_parts(out, v);
+                buf_adds(out, ".\n");
         }
 }
 
@@ -156,6 +166,7 @@ static int print(const Options *o, const Why *w) {
                 buf_adds(&out, "\n");
                 r = add_causes(&out, o, w);
                 add_factors(&out, w);
+                add_values(&out, w);
         }
         return stdout_paged(&pager, &out, r);
 }
@@ -221,14 +232,45 @@ static json_t *factor_json(const WhyFactor *f) {
                          f->change_ns, "share", f->share, "evenness", f->evenness, "p", f->p);
 }
 
+static json_t *bound_json(ValueNumber n) {
+        char text[32];
+
+        if (n.magnitude <= INT64_MAX)
+                return json_integer(n.is_negative ? -(json_int_t) n.magnitude
+                                                  : (json_int_t) n.magnitude);
+        (void) snprintf(text, sizeof(text), "%s0x%" PRIx64, n.is_negative ? "-" : "", n.magnitude);
+        return json_string(text);
+}
+
+static json_t *value_json(const WhyValue *v) {
+        static const char *const relations[] = {
+                [WHY_EQUAL] = "equal", [WHY_ABOVE] = "above", [WHY_BELOW] = "below"
+        };
+        json_t *o = json_object();
+
+        table_function_json(o, v->node->function);
+        (void) json_object_update_new(o, json_pack("{s:o, s:o, s:s, s:o, s:f, s:f, s:f, s:f, s:f}",
+                                                   "path", path_json(v->node), "name",
+                                                   terminal_json_text(v->name, strlen(v->name)),
+                                                   "relation", relations[v->relation], "bound",
+                                                   bound_json(v->bound), "slow_part", v->slow_part,
+                                                   "usual_part", v->usual_part, "change_ns",
+                                                   v->change_ns, "share", v->share, "p", v->p));
+        return o;
+}
+
 static const char *named_kind(const Why *w) {
         if (!w->is_enough)
                 return "too-few";
-        return why_names_factor_first(w) ? "factor" : why_named_cause(w) ? "cause" : "nothing";
+        if (why_names_factor_first(w))
+                return "factor";
+        return why_named_cause(w) ? "cause" : why_named_value(w) ? "value" : "nothing";
 }
 
 static int print_json(const Options *o, const Why *w) {
         json_t *object = json_object(), *causes = json_array(), *factors = json_array();
+        json_t *values = json_array();
+        const WhyValue *value = why_named_value(w);
         const WhyCause *named = why_named_cause(w);
         _cleanup_buf_ Buf sentence = BUF_INIT;
 
@@ -237,17 +279,21 @@ static int print_json(const Options *o, const Why *w) {
                 (void) json_array_append_new(causes, cause_json(&w->causes[i]));
         for (size_t i = 0; i < w->n_factors && (o->limit == 0 || i < o->limit); i++)
                 (void) json_array_append_new(factors, factor_json(&w->factors[i]));
+        for (size_t i = 0; i < w->n_values && (o->limit == 0 || i < o->limit); i++)
+                (void) json_array_append_new(values, value_json(&w->values[i]));
         table_function_json(object, w->root->function);
         (void) json_object_update_new(
                 object,
-                json_pack("{s:o, s:s, s:o, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o}",
+                json_pack("{s:o, s:s, s:o, s:o, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, "
+                          "s:o}",
                           "sentence",
                           terminal_json_text((const char *) sentence.data, sentence.n_data),
                           "named", named_kind(w), "cause", named ? cause_json(named) : json_null(),
-                          "calls", (json_int_t) w->n_all, "slow_calls", (json_int_t) w->n_slow,
+                          "value", value ? value_json(value) : json_null(), "calls",
+                          (json_int_t) w->n_all, "slow_calls", (json_int_t) w->n_slow,
                           "usual_calls", (json_int_t) w->n_usual, "slow_ns", w->slow_ns, "usual_ns",
                           w->usual_ns, "difference_ns", w->difference_ns, "p", w->p, "evenness",
-                          w->evenness, "causes", causes, "factors", factors));
+                          w->evenness, "causes", causes, "factors", factors, "values", values));
         return stdout_json(o, object);
 }
 
