@@ -122,12 +122,9 @@ install_cross_packages() { # ARCHITECTURE [PACKAGE...]: and these
 
         dpkg --print-foreign-architectures | grep -qx "$arch" || [[ $(id -u) != 0 ]] || dpkg --add-architecture "$arch"
         install_packages "gcc-${triplets[$arch]}" "libc6-dev-$arch-cross" \
-                lib{tracefs,traceevent,systemd,jansson,zstd,xxhash,seccomp}-dev:"$arch" {zlib1g-dev,check}:"$arch" "${@:2}"
+                {pkgconf,lib{tracefs,traceevent,systemd,jansson,zstd,xxhash,seccomp}-dev,zlib1g-dev,check}:"$arch" "${@:2}"
 }
 
 configure_cross() { # DIR ARCHITECTURE OPTION...
-        local dir=$1 triplet=${triplets[$2]}
-
-        configure_in "$dir" --host="$triplet" PKG_CONFIG=pkg-config \
-                PKG_CONFIG_LIBDIR="/usr/lib/$triplet/pkgconfig:/usr/share/pkgconfig" "${@:3}"
+        configure_in "$1" --host="${triplets[$2]}" "${@:3}"
 }
