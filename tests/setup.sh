@@ -12,11 +12,13 @@ to_boot=(qemu-system-x86 cpio xz-utils zstd kmod)
 to_test=(g++ clang shellcheck jq python3 trace-cmd systemd systemd-sysv procps iproute2 graphviz sqlite3
         openssh-client openssh-server)
 to_package=(build-essential debhelper lintian)
-to_cross=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm)
-to_cross+=({pkgconf,lib{tracefs,traceevent,systemd,jansson,zstd,xxhash,seccomp}-dev,zlib1g-dev,check}:arm64)
+to_emulate=(qemu-system-arm)
 to_view=(chromium protobuf-compiler)
 to_ask=(clickhouse-server clickhouse-client)
 to_test_packaging=(rpm cpio debootstrap)
+
+# What else it was built for, here, and what compilers call it.
+declare -A triplets=([arm64]=aarch64-linux-gnu [ppc64el]=powerpc64le-linux-gnu [s390x]=s390x-linux-gnu)
 
 apt_wait_s=600 # for whoever else installs something: a host that has just booted does so by itself
 
@@ -115,11 +117,14 @@ configure_in() { # DIR OPTION...
 }
 
 # What configure_cross needs is not in Debian's lists until it is told of the other architecture.
-install_cross_packages() {
-        dpkg --print-foreign-architectures | grep -qx arm64 || [[ $(id -u) != 0 ]] || dpkg --add-architecture arm64
-        install_packages "${to_cross[@]}"
+install_cross_packages() { # ARCHITECTURE [PACKAGE...]: and these
+        local arch=$1
+
+        dpkg --print-foreign-architectures | grep -qx "$arch" || [[ $(id -u) != 0 ]] || dpkg --add-architecture "$arch"
+        install_packages "gcc-${triplets[$arch]}" "libc6-dev-$arch-cross" \
+                {pkgconf,lib{tracefs,traceevent,systemd,jansson,zstd,xxhash,seccomp}-dev,zlib1g-dev,check}:"$arch" "${@:2}"
 }
 
-configure_cross() { # DIR OPTION...: for arm64
-        configure_in "$@" --host=aarch64-linux-gnu
+configure_cross() { # DIR ARCHITECTURE OPTION...
+        configure_in "$1" --host="${triplets[$2]}" "${@:3}"
 }

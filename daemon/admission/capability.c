@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Versions: where the file, the word or the tracepoint appears first. */
+/*
+ * Versions: where the file, the word or the tracepoint appears first.  Each was looked up in the sources of
+ * the last release that lacks it and of the first that has it, but for two: 6.11 is by its tag ftrace-v6.11, and
+ * that 6.11.11 has it and 6.5 has not; 6.15 is from between 6.14, which lacks it, and 7.2, which has it.
+ *
+ *      sessions        6.11    kernel/trace/trace_functions_graph.c: allow_instances
+ *      args            6.15    kernel/trace/Kconfig: FUNCTION_TRACE_ARGS
+ *      retval          6.5     kernel/trace/Kconfig: FUNCTION_GRAPH_RETVAL, FPROBE_EVENTS
+ *      sched           4.3     include/trace/events/sched.h: sched_waking
+ *      comm            3.3     include/trace/events/task.h: task_rename
+ *      cgroup          4.9     include/trace/events/cgroup.h: cgroup_attach_task
+ *      clock-tai       5.19    kernel/trace/trace.c: trace_clocks[]
+ *      on-function     2.6.28  kernel/trace/trace_functions.c; in 2.6.27 the tracer is called ftrace
+ *      dynamic_events  5.0     kernel/trace/trace_dynevent.c
+ *      on-slower       5.0     synthetic events are of HIST_TRIGGERS alone in 4.20 to 5.7, of SYNTH_EVENTS, which it
+ *                              selects, in 5.9
+ */
 
 #include <errno.h>
 #include <sys/utsname.h>
@@ -64,20 +80,20 @@ static const Capability capabilities[] = {
           "what roots and --retval=FUNCTION return, by a probe of each" },
         { "sched", "--sched", "when tasks wait, and for whom",
           "events/sched/sched_switch events/sched/sched_waking", NULL, "4.3", NULL },
-        { "comm", "--comm", "only tasks of a name", "events/task/task_rename", NULL, "3.4",
+        { "comm", "--comm", "only tasks of a name", "events/task/task_rename", NULL, "3.3",
           wants_comms },
         { "cgroup", "--cgroup", "only tasks of a control group", "events/cgroup/cgroup_attach_task",
-          NULL, "4.11 with CONFIG_CGROUPS", wants_cgroups },
+          NULL, "4.9 with CONFIG_CGROUPS", wants_cgroups },
         { "clock-tai", "--clock=tai", "times that are the same on all hosts", "trace_clock", "tai",
           "5.19", wants_tai },
         { "on-function", "--on=function", "when a function is called", "available_tracers",
-          "function", "2.6.27 with CONFIG_FUNCTION_TRACER", waits_for_function },
+          "function", "2.6.28 with CONFIG_FUNCTION_TRACER", waits_for_function },
         { "on-return", "--on=return", "when a function returns something",
           "dynamic_events kprobe_events", NULL,
           "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS", waits_for_return },
         { "on-slower", "--on=slower", "when a call has taken long",
-          "dynamic_events kprobe_events synthetic_events", NULL,
-          "5.0 with CONFIG_KPROBE_EVENTS and CONFIG_SYNTH_EVENTS", waits_for_slower },
+          "dynamic_events kprobe_events synthetic_events events/sched/sched_switch/hist", NULL,
+          "5.0 with CONFIG_KPROBE_EVENTS and CONFIG_HIST_TRIGGERS", waits_for_slower },
 };
 
 const Capability *capability_get(size_t i) {

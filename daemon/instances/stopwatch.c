@@ -70,7 +70,7 @@ int stopwatch_event(const NotifierPlace *place, const Trigger *t, Trigger *ret) 
 static int refuse_kernel(Refusal *refusal, const char *what, int error) {
         return refusal_set(refusal, REFUSAL_NOT_SUPPORTED, NULL,
                            "slower:TIME cannot be a trigger on this kernel: %s: %s; it needs "
-                           "CONFIG_KPROBE_EVENTS and CONFIG_SYNTH_EVENTS",
+                           "CONFIG_KPROBE_EVENTS and CONFIG_HIST_TRIGGERS",
                            what, strerror(-error));
 }
 

@@ -192,6 +192,9 @@ static int undo_stop(Ledger *l, const Tracefs *fs, const char *session) {
 static int remove_instance(const Tracefs *fs, const char *dir) {
         int r;
 
+        /* Of what is not there a read-only mount says that it is read-only. */
+        if (faccessat(fs->fd, dir, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+                return ORIGIN(-errno);
         log_debug("control", "rmdir %s", dir);
         for (unsigned i = 0; i < 50; i++) {
                 r = unlinkat(fs->fd, dir, AT_REMOVEDIR) < 0 ? ORIGIN(-errno) : 0;

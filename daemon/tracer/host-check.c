@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -59,10 +60,22 @@ static int say_locked_down(Finding *f, const char *what) {
                    "the kernel is locked down (confidentiality): tracefs %s", what);
 }
 
+/* In containers and sandboxes; the mount may have become so since it was opened. */
+static bool is_read_only(int fd) {
+        struct statvfs st;
+
+        return fstatvfs(fd, &st) >= 0 && (st.f_flag & ST_RDONLY) != 0;
+}
+
 static int look_tracefs(const HostFacts *h, Finding *f) {
         const char *path = h->fs->path ?: TRACEFS_DEFAULT_PATH;
         char fix[160];
 
+        if (h->fs->fd >= 0 && is_read_only(h->fs->fd)) {
+                (void) snprintf(fix, sizeof(fix),
+                                "mount -o remount,rw %.100s, outside of containers", path);
+                return say(f, GRADE_BAD, fix, "tracefs is mounted read-only at %s", path);
+        }
         if (h->fs->fd >= 0)
                 return say(f, GRADE_GOOD, NULL, "tracefs at %s", path);
         switch (-h->fs->error) {

@@ -7,22 +7,34 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "base/text.h"
 #include "codec/dat-origin.h"
 
 #define WRITER "ftraced "
 #define TEXT_MAX 128 /* of an id */
+#define ROOTS_MAX 65536
+
+static const JsonField roots_fields[] = {
+        JSON_FIELD(SessionMeta, roots, STRV, .max = ROOTS_MAX, .max_text = FUNCTION_NAME_MAX),
+};
+static const JsonTable roots_table = JSON_TABLE(SessionMeta, roots_fields);
 
 int dat_origin_format(char **ret, const SessionMeta *m) {
         _cleanup_free_ char *text = NULL;
         int n;
-        json_t *o = json_pack("{s:s?, s:s?, s:o, s:o, s:o}", "boot_id", m->boot_id, "machine_id",
-                              m->machine_id, "start", json_struct_new(&clock_table, &m->start),
-                              "stop", json_struct_new(&clock_table, &m->stop), "clock_steps",
+        json_t *o = json_pack("{s:s?, s:s?, s:o, s:o, s:o, s:o}", "boot_id", m->boot_id,
+                              "machine_id", m->machine_id, "spec", spec_to_json(&m->spec), "start",
+                              json_struct_new(&clock_table, &m->start), "stop",
+                              json_struct_new(&clock_table, &m->stop), "clock_steps",
                               json_list_new(&clock_step_table, &m->clock_steps));
 
         if (!o)
                 return -ENOMEM;
+        if (json_fields_write(o, &roots_table, m) < 0) {
+                json_decref(o);
+                return -ENOMEM;
+        }
         text = json_dumps(o, JSON_COMPACT);
         json_decref(o);
         if (!text)
@@ -37,6 +49,26 @@ static int take_text(char **ret, const json_t *o, const char *member) {
         const char *text = json_string_value(json_object_get(o, member));
 
         return text && strlen(text) <= TEXT_MAX ? text_replace(ret, text) : 0;
+}
+
+/* What was asked for, and the functions that it stood for. */
+static int take_spec(SessionMeta *m, const json_t *o) {
+        _cleanup_spec_ Spec spec = SPEC_INIT;
+        SessionMeta read = {};
+        const char *field;
+        int r = spec_from_json(&spec, json_object_get(o, "spec"), &field);
+
+        if (r == 0)
+                r = json_fields_read(&read, &roots_table, o, NULL);
+        if (r == 0) {
+                spec_done(&m->spec);
+                m->spec = TAKE(spec, SPEC_INIT);
+                strv_done(&m->roots);
+                m->roots = TAKE(read.roots, (Strv){});
+                strv_sort_unique(&m->roots);
+        }
+        strv_done(&read.roots);
+        return r < 0 ? r : 0;
 }
 
 int dat_origin_apply(SessionMeta *m, const char *text) {
@@ -66,6 +98,8 @@ int dat_origin_apply(SessionMeta *m, const char *text) {
                 }
                 clock_steps_done(&steps);
         }
+        if (r == 0)
+                r = take_spec(m, o);
         json_decref(o);
         return r < 0 ? r : 0;
 }

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Dat origin: what a trace.dat of ours says of where and when it was recorded
+ * Dat origin: what a trace.dat of ours says of where, when and with what limits it was recorded
  *
- *      ftraced {"boot_id":...,"machine_id":...,"start":{...},"stop":{...},"clock_steps":[...]}
+ *      ftraced {"boot_id":...,"machine_id":...,"spec":{...},"roots":[...],"start":{...},"stop":{...},"clock_steps":[...]}
  *
  * That is the option VERSION, which names the program that wrote the file; trace-cmd shows it in
  * "trace-cmd dump --options" and makes nothing of it (trace-cmd 3.1.6, lib/trace-cmd/trace-input.c,

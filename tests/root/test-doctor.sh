@@ -62,6 +62,13 @@ else
         finds 'another tracer is on' 1 'current_tracer|function' 'nop'
 fi
 echo nop >"$tracefs/current_tracer"
+mount -o remount,ro "$tracefs"
+finds 'tracefs is read-only' 1 'mounted read-only at' 'mount -o remount,rw'
+says 'tracefs is read-only: nothing is left to be put back' 'every change was put back' "$out"
+exits 'tracefs is read-only: start is refused' 77 ftracectl start udp_sendmsg
+says 'tracefs is read-only: start tells the fix' 'mount -o remount,rw'
+mount -o remount,rw "$tracefs"
+exits 'tracefs can be written again' 0 ftracectl doctor
 stop_ftraced
 
 umount "$tracefs"

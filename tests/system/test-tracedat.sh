@@ -30,6 +30,7 @@ for kernel in 6.1 6.12 new; do
                 ok "$what: the same goes through a pipe" cmp "$work/x.dat" "$work/piped.dat"
                 exits "$what: we draw it" 0 ftracectl report "$work/x.dat"
                 ok "$what: as the kernel did" cmp "$out" "$data/$name.trace"
+                says "$what: it tells what was asked for" "^ *Asked for: udp_sendmsg$" <(ftracectl show "$work/x.dat")
                 exits "$what: it is complete" 0 ftracectl verify "$work/x.dat"
                 [[ $has_trace_cmd ]] || continue
                 ok "$what: trace-cmd finds it valid" \

@@ -25,6 +25,10 @@ START_TEST(what_was_written_is_taken_over)
                 from->start = start;
                 from->stop = stop;
                 ck_assert_int_eq(clock_steps_note(&from->clock_steps, &start, &step), 1);
+                ck_assert_int_eq(strv_add(&from->spec.functions, "udp_sendmsg"), 0);
+                ck_assert_int_eq(strv_add(&from->roots, "udp_sendmsg"), 0);
+                from->spec.ring = true;
+                from->spec.max_bytes = 65536;
                 ck_assert_int_eq(dat_origin_format(&text, from), 0);
                 ck_assert(startswith(text, "ftraced {"));
                 ck_assert_int_eq(dat_origin_apply(to, text), 0);
@@ -33,6 +37,12 @@ START_TEST(what_was_written_is_taken_over)
                 ck_assert_mem_eq(&to->start, &start, sizeof(start));
                 ck_assert_mem_eq(&to->stop, &stop, sizeof(stop));
                 ck_assert_uint_eq(to->clock_steps.n, 1);
+                ck_assert_uint_eq(to->spec.functions.n, 1);
+                ck_assert_str_eq(to->spec.functions.items[0], "udp_sendmsg");
+                ck_assert_uint_eq(to->roots.n, 1);
+                ck_assert_str_eq(to->roots.items[0], "udp_sendmsg");
+                ck_assert(to->spec.ring);
+                ck_assert_uint_eq(to->spec.max_bytes, 65536);
                 ck_assert_uint_eq(session_meta_realtime_ns(to, 600),
                                   session_meta_realtime_ns(from, 600));
         }
@@ -51,6 +61,12 @@ START_TEST(what_is_of_others_or_damaged_changes_nothing)
                         "ftraced {\"start\":{\"trace_ns\":-1}}",
                         "ftraced {\"start\":{\"trace_ns\":1},\"start\":null}",
                         "ftraced {\"clock_steps\":{}}",
+                        "ftraced {\"spec\":7}",
+                        "ftraced {\"roots\":[\"f\"]}",
+                        "ftraced {\"spec\":{\"functions\":[\"f\"]},\"roots\":7}",
+                        "ftraced {\"spec\":{\"functions\":[]}}",
+                        "ftraced {\"spec\":{\"functions\":[\"a b\"],\"depth\":3}}",
+                        "ftraced {\"spec\":{\"functions\":[\"f\"],\"depth\":-1}}",
                 };
 
                 for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
@@ -60,6 +76,9 @@ START_TEST(what_is_of_others_or_damaged_changes_nothing)
                         ck_assert(!clock_tuple_is_set(&m->start));
                         ck_assert(!m->boot_id);
                         ck_assert_uint_eq(m->clock_steps.n, 0);
+                        ck_assert_uint_eq(m->spec.functions.n, 0);
+                        ck_assert_uint_eq(m->roots.n, 0);
+                        ck_assert_uint_eq(m->spec.depth, 0);
                 }
         }
 END_TEST

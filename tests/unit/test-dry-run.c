@@ -325,6 +325,7 @@ START_TEST(a_stopwatch_is_made_by_these_lines_and_removed_again)
                 fake_put(k, "dynamic_events", "");
                 fake_put(k, "kprobe_events", "");
                 fake_put(k, "synthetic_events", "");
+                fake_put(k, "events/sched/sched_switch/hist", "");
                 ck_assert_int_eq(strv_add(&m->spec.triggers, "stop slower:5ms"), 0);
                 text = script(k, c, m);
                 expect_text(text, HEAD("x") NEW CD

@@ -198,8 +198,10 @@ static void try(Client *c, json_t *checks) {
         else if (refusal.kind == REFUSAL_BUSY)
                 add(checks, "start", "warning", "--wait", "a recording would have to wait: %s",
                     refusal_message(&refusal));
+        else if (refusal.kind == REFUSAL_QUOTA_EXCEEDED)
+                add(checks, "start", "warning", NULL, "a recording would be refused: %s",
+                    refusal_message(&refusal));
         else if (refusal.kind != REFUSAL_PERMISSION_DENIED &&
-                 refusal.kind != REFUSAL_QUOTA_EXCEEDED &&
                  refusal.kind != REFUSAL_FUNCTION_NOT_FOUND)
                 add(checks, "start", "bad", NULL, "a recording of %s is refused: %s", TRIED,
                     refusal_message(&refusal));

@@ -296,7 +296,7 @@ static json_t *source_json(const Source *s) {
         return o;
 }
 
-/* Of another program's file, which knows less. */
+/* Of another program's file, which knows less; ours knows what was asked for, too. */
 static void show_file(Buf *out, const Source *s) {
         const SessionMeta *m = s->meta;
 
@@ -304,6 +304,8 @@ static void show_file(Buf *out, const Source *s) {
         line(out, "Traced in", "%s%s, clock %s", m->instance ? "instance " : "the top-level buffer",
              m->instance ?: "", m->clock ?: "?");
         show_buffers(out, dat_file_of_dir(s->dir));
+        if (m->spec.functions.n > 0)
+                show_what(out, m);
         if (m->start.realtime_ns > 0)
                 line(out, "Recorded", "since %s", SUMMARY_TIME(m->start.realtime_ns));
         if (!m->symbols)

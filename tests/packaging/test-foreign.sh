@@ -1,0 +1,73 @@
+#!/bin/bash
+# Touches: the network; makes a Debian system below the build directory and removes it.  Needs root.
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Other architectures, s390x because it is big-endian: they build without a warning, unit tests of lib/ pass under
+# qemu-user, and recordings, trace.dats and texts are read there as here.  Compilers and libraries are in a system of
+# its own, so that apt knows of no architecture here that it did not know before.
+#
+#       FTRACED_FOREIGN     architectures                   [s390x]
+. "$(dirname "$0")/../functions.sh"
+. "$(dirname "$0")/system.sh"
+suite=bookworm
+declare -A emulators=([ppc64el]=qemu-ppc64le-static [s390x]=qemu-s390x-static)
+
+# Under emulation it takes minutes.
+too_slow=' critical-path '
+
+lib_tests() {
+        sed -nE 's/^unit_tests \+= //p' "$top_srcdir"/tests/unit/{base,store,codec,decode,calls,import,analyze,export,render}.mk |
+                grep -oE 'test-[a-z0-9-]+' | sort -u | while read -r test; do
+                [[ $too_slow == *" ${test#test-} "* ]] || echo "$test"
+        done
+}
+
+# shellcheck disable=SC2016 # for the shell inside
+make_there() { # ARCHITECTURE TEST...
+        inside "$suite" bash -c '
+                set -e
+                build=/ftraced/build
+                mkdir -p "$build"
+                . tests/setup.sh
+                install_packages "${to_build[@]}" qemu-user-static
+                install_cross_packages "$1"
+                make_configure
+                configure_cross "$build/$1" "$1" --enable-werror
+                make -C "$build/$1" -j "$(nproc)" all "${@:2}"' make "$@"
+}
+
+there() { # ARCHITECTURE WORD...: a program in its build directory
+        inside "$suite" bash -c 'cd "build/$1" && export top_srcdir=/ftraced top_builddir=$PWD &&
+                exec timeout 300 "${@:2}"' there "$1" "${emulators[$1]}" "${@:2}"
+}
+
+same() { # DESCRIPTION WORD...: this ftracectl and the other one say the same of files in tests/data
+        local description=$1
+
+        shift
+        (cd "$top_srcdir/tests/data" && "$top_builddir/ftracectl" "$@" >"$work/here" 2>&1)
+        inside "$suite" bash -c 'cd tests/data && exec timeout 300 "$1" "../../build/$2/ftracectl" "${@:3}"' there \
+                "${emulators[$arch]}" "$arch" "$@" >"$work/there" 2>&1
+        ok "$description" cmp "$work/here" "$work/there"
+}
+
+mkdir -p "$roots"
+remove_system "$suite"
+cleanup_fn remove_system "$suite"
+ok "$suite: a system is made" install_system "$suite"
+for arch in ${FTRACED_FOREIGN:-s390x}; do
+        mapfile -t tests < <(lib_tests)
+        exits "$arch: it builds" 0 make_there "$arch" "${tests[@]/#/tests/unit/}"
+        for test in "${tests[@]}"; do
+                ok "$arch: ${test#test-}" there "$arch" "tests/unit/$test"
+        done
+        for file in udp_sendmsg-{6.1,6.12,new,arm64-16k-6.12}; do
+                same "$arch: $file is drawn" report --store . "$file"
+                same "$arch: $file.dat is drawn" report "$file.dat"
+                same "$arch: $file.dat is whole" verify "$file.dat"
+                same "$arch: $file as a table" export --format=parquet -o - --store . "$file"
+                same "$arch: $file is fetched" fetch --store . "$file" -o -
+        done
+        same "$arch: texts" top text/SyS_write-loopback.trace.txt
+done
+done_testing
