@@ -238,6 +238,26 @@ static int open_session(Rescue *x, SessionDir **ret, SessionMeta **ret_meta) {
         return r == -ENOENT ? make_session(x, ret, ret_meta) : r;
 }
 
+/* What had events, as the daemon that died knew, and has none. */
+static int note_emptied(const SessionMeta *origin, SessionMeta *m) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < origin->n_cpus; i++) {
+                const CpuAccount *had = &origin->cpus[i], *has = NULL;
+
+                for (size_t k = 0; k < m->n_cpus; k++)
+                        if (m->cpus[k].cpu == had->cpu)
+                                has = &m->cpus[k];
+                if (had->in_memory > 0 && (!has || has->n_pages == 0))
+                        r = gaps_add(&m->gaps, &(Gap){ .cpu = had->cpu,
+                                                       .cause = GAP_NOT_RESCUED,
+                                                       .from_ns = origin->start.trace_ns,
+                                                       .to_ns = m->stop.trace_ns,
+                                                       .n_events = GAP_UNKNOWN });
+        }
+        return r;
+}
+
 static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
         char n_pages[UNIT_TEXT_MAX];
         char *reason;
@@ -249,6 +269,9 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
                 m->cpus[i].n_bytes = m->cpus[i].n_pages * m->page_bytes;
         set_times(m, dir);
         gaps_close(&m->gaps, _GAP_CAUSE_N, m->stop.trace_ns);
+        r = note_emptied(x->origin, m);
+        if (r < 0)
+                return r;
         if (asprintf(&reason,
                      "the machine went down while it was recorded (a panic, a reset or a forced "
                      "reboot); %s pages survived in memory",
@@ -262,22 +285,6 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
                 return ORIGIN(-errno);
         r = session_dir_write_meta(dir, m);
         return r < 0 ? r : syncfs(session_dir_fd(dir)) < 0 ? ORIGIN(-errno) : 0;
-}
-
-/* The origin does not know how much each CPU had when the machine went down. */
-static int warn_of_empty(const BlackBox *b, SessionMeta *m) {
-        for (size_t i = 0; i < b->n_cpus; i++) {
-                int r = b->n_events[i] > 0
-                                ? 0
-                                : strv_addf(&m->warnings,
-                                            "of CPU %u nothing was in memory: it recorded nothing, "
-                                            "or this kernel found its part damaged and emptied it",
-                                            b->cpus[i]);
-
-                if (r < 0)
-                        return r;
-        }
-        return 0;
 }
 
 /* --- the one that died -------------------------------------------------------------------------- */
@@ -327,8 +334,6 @@ static int rescue_pages(Rescue *x) {
                         continue;
                 r = rescue_move_cpu(x->config->controller, &x->box, i, dir, m);
         }
-        if (r >= 0)
-                r = warn_of_empty(&x->box, m);
         if (r >= 0)
                 r = end_session(x, dir, m);
         if (r >= 0)
