@@ -65,7 +65,11 @@ void last_words_step(LastWords *w, const Step *s) {
 }
 
 bool last_words_are_due(const SessionMeta *m) {
-        return m->spec.black_box && m->origin && startswith(m->name, "blackbox-");
+        const char *boot_id = startswith(m->name, "blackbox-");
+
+        /* a snapshot of a black box has an origin as well, and may have any name */
+        return m->spec.black_box && m->origin && boot_id && m->boot_id &&
+               startswith(boot_id, m->boot_id);
 }
 
 int last_words_note(const LastWords *w, Strv *notes) {

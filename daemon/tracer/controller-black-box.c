@@ -13,6 +13,17 @@ int controller_open_black_box(const Controller *c, const BlackBox *b, uint32_t c
         return black_box_open_raw(b, &c->fs, cpu);
 }
 
+int controller_clear_black_box(Controller *c, const BlackBox *b) {
+        Instance *i;
+        int r = instance_new_kept(&i, &c->fs, b->name);
+
+        if (r < 0)
+                return r;
+        r = instance_clear(i);
+        (void) instance_free(i);
+        return r;
+}
+
 bool controller_note_in_memory(Controller *c, SessionMeta *m) {
         _cleanup_black_box_ BlackBox b = {};
         bool is_new = false;

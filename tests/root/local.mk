@@ -51,7 +51,7 @@ root_tests += \
 	%D%/test-trigger.sh \
 	%D%/test-values.sh \
 	%D%/test-watcher.sh
-EXTRA_DIST += $(root_tests) %D%/dump-tracefs.sh %D%/break-module.py %D%/others.sh %D%/run-in-guests tests/vm/fetch.sh tests/vm/vmrun
+EXTRA_DIST += $(root_tests) %D%/dump-tracefs.sh %D%/another-boot %D%/break-module.py %D%/others.sh %D%/run-in-guests tests/vm/fetch.sh tests/vm/vmrun
 
 # check-root-long: every story on every kernel, also where ordinary runs leave it at one or two.
 .PHONY: check-root check-root-long check-root-native

@@ -100,11 +100,16 @@ END_TEST
 START_TEST(only_what_was_rescued_has_any)
         {
                 char name[] = "blackbox-28e1c1f0-11f4-4a2b-9d1c-9f0b54b4c6d1", origin[] = "box";
-                SessionMeta m = { .name = name, .origin = origin };
+                SessionMeta m = { .name = name,
+                                  .origin = origin,
+                                  .boot_id = name + strlen("blackbox-") };
 
                 ck_assert(!last_words_are_due(&m));
                 m.spec.black_box = true;
                 ck_assert(last_words_are_due(&m));
+                m.boot_id = origin;
+                ck_assert(!last_words_are_due(&m));
+                m.boot_id = name + strlen("blackbox-");
                 m.origin = NULL;
                 ck_assert(!last_words_are_due(&m));
         }
