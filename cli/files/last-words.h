@@ -17,6 +17,9 @@
 typedef struct LastWords {
         char text[LAST_WORDS_MAX]; /* "" : none told of an end */
         const char *what;          /* what that is: "a panic" */
+        char fault
+                [LAST_WORDS_MAX]; /* what was said first of the latest fault; "": there was none */
+        uint64_t said_ns, fault_ns, now_ns; /* trace clock: of the two, and of the last step */
 } LastWords;
 
 /* Looks at one more step, in the order of time. */

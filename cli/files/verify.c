@@ -118,6 +118,21 @@ static int note_unseen(VerifyResult *v, const SessionMeta *m) {
         return *summary_unseen(text, m) ? strv_add(&v->notes, text) : 0;
 }
 
+/* How many events there were is known of none; that there were some: GAP_NOT_RESCUED. */
+static int note_empty(VerifyResult *v, const SessionMeta *m) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < m->n_cpus; i++)
+                n += m->cpus[i].n_pages == 0;
+        return n == 0 ? 0
+                      : strv_addf(
+                                &v->notes,
+                                "of %zu of %zu CPUs nothing was in memory: they recorded nothing, "
+                                "or the kernel that booted found their parts damaged and emptied "
+                                "them",
+                                n, m->n_cpus);
+}
+
 static int note_dropped(VerifyResult *v, const SessionMeta *m) {
         const DamageCount dropped = {
                 damage_dropped(&v->census, m), "return of irq_exit_rcu()",
@@ -165,6 +180,8 @@ static int check_all(VerifyResult *v, Playback *p, Progress *progress, bool live
                 r = note_dropped(v, m);
         if (r >= 0 && last_words_are_due(m))
                 r = last_words_note(&words, &v->notes);
+        if (r >= 0 && last_words_are_due(m))
+                r = note_empty(v, m);
         if (r >= 0)
                 r = note_unseen(v, m);
         if (r >= 0 && p->formats.page_bytes != m->page_bytes && !live)

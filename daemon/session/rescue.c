@@ -52,8 +52,7 @@ static bool may_be_live(const SessionDir *dir) {
 
 static bool died_with_its_kernel(const SessionMeta *m, const char *boot_id) {
         return m->spec.black_box && session_state_is_live(m->state) && m->boot_id && *m->boot_id &&
-               !streq(m->boot_id, boot_id) && m->start.realtime_ns > 0 &&
-               !startswith(m->name, RESCUE_PREFIX);
+               !streq(m->boot_id, boot_id) && m->start.realtime_ns > 0 && !m->origin;
 }
 
 /* Only the latest can have been the last to record there; what is said of others session_load() finds. */
@@ -204,38 +203,51 @@ static int make_session(const Rescue *x, SessionDir **ret, SessionMeta **ret_met
         return 0;
 }
 
-/* One that a daemon began which died as well: 0; -EEXIST: it is none, or is through. */
-static int go_on(const Rescue *x, SessionDir **ret, SessionMeta **ret_meta) {
-        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        int r = store_open_session(x->config->store, x->name, &dir);
+/* What a daemon made of it that died over it: 0; -ENOENT: nothing, and the name is free. */
+static int find_made(Rescue *x, SessionDir **ret, SessionMeta **ret_meta) {
+        for (unsigned i = 1; i < 100; i++) {
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                int r;
 
-        if (r < 0)
-                return r;
-        if (session_dir_read_meta(dir, &m) != 0 || m->state != SESSION_DRAINING ||
-            !streq_ptr(m->origin, x->origin->name) || m->page_bytes != x->box.page_bytes)
-                return -EEXIST;
-        r = disk_usage_recover(dir, m);
-        if (r < 0)
-                return r;
-        *ret = TAKE_PTR(dir);
-        *ret_meta = TAKE_PTR(m);
-        return 0;
+                if (i == 1)
+                        (void) snprintf(x->name, sizeof(x->name), RESCUE_PREFIX "%.36s",
+                                        x->origin->boot_id);
+                else
+                        (void) snprintf(x->name, sizeof(x->name), RESCUE_PREFIX "%.36s-%u",
+                                        x->origin->boot_id, i);
+                if (!session_name_is_valid(x->name))
+                        return ORIGIN(-EBADMSG);
+                r = store_open_session(x->config->store, x->name, &dir);
+                if (r < 0)
+                        return r;
+                if (session_dir_read_meta(dir, &m) == 0 && streq_ptr(m->origin, x->origin->name)) {
+                        *ret = TAKE_PTR(dir);
+                        *ret_meta = TAKE_PTR(m);
+                        return 0;
+                }
+        }
+        return ORIGIN(-EEXIST);
 }
 
-static int open_session(Rescue *x, SessionDir **ret, SessionMeta **ret_meta) {
-        int r;
+/* What had events, as the daemon that died knew, and has none. */
+static int note_emptied(const SessionMeta *origin, SessionMeta *m) {
+        int r = 0;
 
-        (void) snprintf(x->name, sizeof(x->name), RESCUE_PREFIX "%.36s", x->origin->boot_id);
-        if (!session_name_is_valid(x->name))
-                return -EBADMSG;
-        r = go_on(x, ret, ret_meta);
-        for (unsigned i = 2; r == -EEXIST && i < 100; i++) {
-                (void) snprintf(x->name, sizeof(x->name), RESCUE_PREFIX "%.36s-%u",
-                                x->origin->boot_id, i);
-                r = go_on(x, ret, ret_meta);
+        for (size_t i = 0; r >= 0 && i < origin->n_cpus; i++) {
+                const CpuAccount *had = &origin->cpus[i], *has = NULL;
+
+                for (size_t k = 0; k < m->n_cpus; k++)
+                        if (m->cpus[k].cpu == had->cpu)
+                                has = &m->cpus[k];
+                if (had->in_memory > 0 && (!has || has->n_pages == 0))
+                        r = gaps_add(&m->gaps, &(Gap){ .cpu = had->cpu,
+                                                       .cause = GAP_NOT_RESCUED,
+                                                       .from_ns = origin->start.trace_ns,
+                                                       .to_ns = m->stop.trace_ns,
+                                                       .n_events = GAP_UNKNOWN });
         }
-        return r == -ENOENT ? make_session(x, ret, ret_meta) : r;
+        return r;
 }
 
 static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
@@ -249,6 +261,9 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
                 m->cpus[i].n_bytes = m->cpus[i].n_pages * m->page_bytes;
         set_times(m, dir);
         gaps_close(&m->gaps, _GAP_CAUSE_N, m->stop.trace_ns);
+        r = note_emptied(x->origin, m);
+        if (r < 0)
+                return r;
         if (asprintf(&reason,
                      "the machine went down while it was recorded (a panic, a reset or a forced "
                      "reboot); %s pages survived in memory",
@@ -262,22 +277,6 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
                 return ORIGIN(-errno);
         r = session_dir_write_meta(dir, m);
         return r < 0 ? r : syncfs(session_dir_fd(dir)) < 0 ? ORIGIN(-errno) : 0;
-}
-
-/* The origin does not know how much each CPU had when the machine went down. */
-static int warn_of_empty(const BlackBox *b, SessionMeta *m) {
-        for (size_t i = 0; i < b->n_cpus; i++) {
-                int r = b->n_events[i] > 0
-                                ? 0
-                                : strv_addf(&m->warnings,
-                                            "of CPU %u nothing was in memory: it recorded nothing, "
-                                            "or this kernel found its part damaged and emptied it",
-                                            b->cpus[i]);
-
-                if (r < 0)
-                        return r;
-        }
-        return 0;
 }
 
 /* --- the one that died -------------------------------------------------------------------------- */
@@ -316,25 +315,26 @@ static int lose_origin(Rescue *x, const char *why) {
 
 /* --- all of it ---------------------------------------------------------------------------------- */
 
-static int rescue_pages(Rescue *x) {
-        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        char n_pages[UNIT_TEXT_MAX];
-        int r = open_session(x, &dir, &m);
+static int move_pages(const Rescue *x, SessionDir *dir, const SessionMeta *m) {
+        int r = 0;
 
-        for (size_t i = 0; r >= 0 && i < x->box.n_cpus; i++) {
-                if (x->box.n_events[i] == 0)
-                        continue;
-                r = rescue_move_cpu(x->config->controller, &x->box, i, dir, m);
-        }
-        if (r >= 0)
-                r = warn_of_empty(&x->box, m);
-        if (r >= 0)
-                r = end_session(x, dir, m);
-        if (r >= 0)
-                r = end_origin(x, m, "what survived in memory");
+        for (size_t i = 0; r >= 0 && i < x->box.n_cpus; i++)
+                if (x->box.n_events[i] > 0)
+                        r = rescue_move_cpu(x->config->controller, &x->box, i, dir, m);
+        return r;
+}
+
+/* All of it is in @m, and on the disk. */
+static int finish(Rescue *x, const SessionMeta *m) {
+        char n_pages[UNIT_TEXT_MAX];
+        int r = end_origin(x, m, "what survived in memory");
+
         if (r < 0)
                 return r;
+        if (x->has_box)
+                r = controller_clear_black_box(x->config->controller, &x->box);
+        if (r < 0)
+                log_warning_errno(r, "Cannot empty the black box, instance %s: %m", x->box.name);
         journal_tell(&(JournalEntry){ JOURNAL_RESCUED, .meta = m },
                      "Session '%s' was recording when the machine went down: %s pages survived in "
                      "memory and are session '%s' now.",
@@ -342,45 +342,36 @@ static int rescue_pages(Rescue *x) {
         return 1;
 }
 
-/* A daemon that died between the two ends: everything is in the session that it made. */
-static int find_made(Rescue *x, SessionMeta **ret) {
-        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-        int r;
-
-        (void) snprintf(x->name, sizeof(x->name), RESCUE_PREFIX "%.36s", x->origin->boot_id);
-        r = store_open_session(x->config->store, x->name, &dir);
-        if (r >= 0 && session_dir_read_meta(dir, ret) != 0)
-                r = -EBADMSG;
-        if (r >= 0 && !streq_ptr((*ret)->origin, x->origin->name)) {
-                *ret = session_meta_free(*ret);
-                r = -ENOENT;
-        }
-        if (r >= 0 && (*ret)->state == SESSION_DRAINING) {
-                r = disk_usage_recover(dir, *ret);
-                if (r >= 0)
-                        r = end_session(x, dir, *ret);
-        }
-        return r;
-}
-
 static int rescue_origin(Rescue *x) {
-        _cleanup_(session_meta_freep) SessionMeta *made = NULL;
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        bool has_pages, is_made;
         int r;
 
         r = controller_find_black_box(x->config->controller, &x->box);
         if (r < 0)
                 return r;
         x->has_box = r == 0;
-        if (x->has_box && black_box_n_events(&x->box) > 0)
-                return rescue_pages(x);
-        if (find_made(x, &made) >= 0)
-                return end_origin(x, made, "what survived in memory");
-        return lose_origin(x, x->has_box
-                                      ? "nothing of it survived (power was lost, the firmware "
+        has_pages = x->has_box && black_box_n_events(&x->box) > 0;
+        r = find_made(x, &dir, &m);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        is_made = r == 0;
+        if (is_made && m->state == SESSION_SEALED)
+                return finish(x, m);
+        if (!is_made && !has_pages)
+                return lose_origin(
+                        x, x->has_box ? "nothing of it survived (power was lost, the firmware "
                                         "cleared memory, this kernel was loaded over it (KASLR), "
                                         "or does not know the other's layout)"
                                       : "this kernel was booted without the memory in which it "
                                         "was recorded");
+        r = is_made ? disk_usage_recover(dir, m) : make_session(x, &dir, &m);
+        if (r >= 0 && has_pages && m->page_bytes == x->box.page_bytes)
+                r = move_pages(x, dir, m);
+        if (r >= 0)
+                r = end_session(x, dir, m);
+        return r < 0 ? r : finish(x, m);
 }
 
 int rescue_run(const RescueConfig *config) {

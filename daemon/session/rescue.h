@@ -10,6 +10,7 @@
  *         -> blackbox-BOOTID is made, draining, a copy of what ORIGIN has on disk (formats, names of symbols)
  *         -> the pages are moved into it, as they are
  *         -> it is sealed: ended with a reason -> ORIGIN is failed, with the other's name
+ *         -> the memory is emptied
  *
  * Whoever dies in between leaves an ORIGIN that is live still: the next daemon goes on, with new segments for what
  * is in memory then.  Nothing is decoded, so that another kernel than the one that died can do it.  What the pages

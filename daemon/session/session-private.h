@@ -55,6 +55,7 @@ struct Session {
         SessionSnapshot *snapshot; /* one that is under way */
         sd_event_source *deadline;
         uint64_t next_tasks_ns; /* CLOCK_MONOTONIC: their names are not copied again before */
+        uint64_t next_keep_ns;  /* the same, of a black box, for what a crash would lose */
         bool is_leaving;        /* another daemon goes on with it */
         bool is_finishing;      /* its readers have ended, and session_finish() was asked for */
 };

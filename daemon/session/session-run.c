@@ -15,7 +15,7 @@
 #include "daemon/session/session-private.h"
 #include "daemon/watch/health.h"
 
-#define KEEP_TASKS_NS (10 * NSEC_PER_SEC)
+#define KEEP_NS (10 * NSEC_PER_SEC)
 
 /* --- while it records ------------------------------------------------------------------------ */
 
@@ -67,10 +67,18 @@ static void session_look_at_guard(Session *s) {
         session_stop(s, text);
 }
 
-/* What a crash would leave of the tasks' names; the kernel keeps the latest alone. */
-static void session_keep_tasks(Session *s) {
-        if (s->meta->spec.black_box && now_ns(CLOCK_MONOTONIC) >= s->next_tasks_ns + KEEP_TASKS_NS)
-                session_save_tasks(s);
+/* What whoever rescues it after a crash has to know: the names of tasks, of which the kernel keeps the latest alone,
+ * and on which CPUs there was anything. */
+static void session_keep_for_crash(Session *s) {
+        uint64_t now = now_ns(CLOCK_MONOTONIC);
+
+        if (!s->meta->spec.black_box || s->meta->state != SESSION_RECORDING ||
+            now < s->next_keep_ns)
+                return;
+        s->next_keep_ns = now + KEEP_NS;
+        session_save_tasks(s);
+        if (controller_note_in_memory(s->context->controller, s->meta))
+                session_save(s);
 }
 
 void session_on_look(void *userdata) {
@@ -81,7 +89,7 @@ void session_on_look(void *userdata) {
                 session_roots_look(s->roots);
         session_look_at_guard(s);
         session_look_at_share(s);
-        session_keep_tasks(s);
+        session_keep_for_crash(s);
 }
 
 /* One that waits armed loses nothing, and nobody watches its files. */

@@ -64,6 +64,10 @@ void controller_set_aside(Controller *c, Background *background);
 /* The buffer that survives a reboot: black_box_find(), black_box_open_raw(). */
 int controller_find_black_box(Controller *c, BlackBox *ret);
 int controller_open_black_box(const Controller *c, const BlackBox *b, uint32_t cpu);
+/* Empties it: linux 7.2 makes pages that were read readable again at the next boot. */
+int controller_clear_black_box(Controller *c, const BlackBox *b);
+/* Sets in_memory of those CPUs of @m that have events there and had none; whether there were any. */
+bool controller_note_in_memory(Controller *c, SessionMeta *m);
 /* Undoes what nobody took up. */
 void controller_settle(Controller *c);
 /* Whether something of sessions that ended could not be put back, and no end of another will try again. */

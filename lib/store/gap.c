@@ -26,7 +26,8 @@ const char *const gap_cause_names[_GAP_CAUSE_N] = { [GAP_OVERRUN] = "overrun",
                                                     [GAP_ROOT_GONE] = "root_gone",
                                                     [GAP_ROOTS_CHANGED] = "roots_changed",
                                                     [GAP_NOT_WRITTEN] = "not_written",
-                                                    [GAP_DAEMON_GONE] = "daemon_gone" };
+                                                    [GAP_DAEMON_GONE] = "daemon_gone",
+                                                    [GAP_NOT_RESCUED] = "not_rescued" };
 
 static const char *const sentences[_GAP_CAUSE_N] = {
         [GAP_OVERRUN] = "the kernel's buffer was full",
@@ -44,6 +45,8 @@ static const char *const sentences[_GAP_CAUSE_N] = {
         [GAP_ROOTS_CHANGED] = "functions of another session or of a module came or went",
         [GAP_NOT_WRITTEN] = "the store's disk failed to write pages that it had taken",
         [GAP_DAEMON_GONE] = "no daemon read the kernel's buffer",
+        [GAP_NOT_RESCUED] =
+                "the kernel that booted after the crash emptied this part of the memory",
 };
 
 const char *gap_cause_sentence(GapCause c) {

@@ -146,6 +146,7 @@ static const JsonField cpu_fields[] = {
         NUMBER(CpuAccount, dropped_events, U64, INT64_MAX),
         NUMBER(CpuAccount, pages_lost, U64, INT64_MAX),
         NUMBER(CpuAccount, pages_dropped, U64, INT64_MAX),
+        NUMBER(CpuAccount, in_memory, U64, INT64_MAX, .flags = JSON_FIELD_OMIT),
 };
 
 static bool is_next_cpu(const void *items, size_t i) {

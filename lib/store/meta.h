@@ -88,6 +88,7 @@ typedef struct CpuAccount {
         uint64_t dropped_events;   /* events dropped because the buffer was full (nooverwrite) */
         uint64_t pages_lost;       /* pages read and not stored: torn, or the disk refused them */
         uint64_t pages_dropped;    /* stored, then dropped by the ring; not in n_pages, n_bytes */
+        uint64_t in_memory; /* of a live black box: events in it when first any were seen there */
 } CpuAccount;
 
 typedef struct SessionMeta {

@@ -7,6 +7,7 @@ root_tests += \
 	%D%/test-disk.sh \
 	%D%/test-doctor.sh \
 	%D%/test-dry-run.sh \
+	%D%/test-damaged-memory.sh \
 	%D%/test-events.sh \
 	%D%/test-elsewhere.sh \
 	%D%/test-every-call.sh \
@@ -29,11 +30,13 @@ root_tests += \
 	%D%/test-modules.sh \
 	%D%/test-moment.sh \
 	%D%/test-silence.sh \
+	%D%/test-oops.sh \
 	%D%/test-options.sh \
 	%D%/test-package.sh \
 	%D%/test-path.sh \
 	%D%/test-put-back.sh \
 	%D%/test-requests.sh \
+	%D%/test-rescue-service.sh \
 	%D%/test-restart.sh \
 	%D%/test-rotation.sh \
 	%D%/test-schedule.sh \
@@ -48,7 +51,7 @@ root_tests += \
 	%D%/test-trigger.sh \
 	%D%/test-values.sh \
 	%D%/test-watcher.sh
-EXTRA_DIST += $(root_tests) %D%/dump-tracefs.sh %D%/others.sh %D%/run-in-guests tests/vm/fetch.sh tests/vm/test-guests.sh tests/vm/vmrun
+EXTRA_DIST += $(root_tests) %D%/dump-tracefs.sh %D%/another-boot %D%/break-module.py %D%/others.sh %D%/run-in-guests tests/vm/fetch.sh tests/vm/test-guests.sh tests/vm/vmrun
 
 # check-root-long: every story on every kernel, also where ordinary runs leave it at one or two.
 .PHONY: check-root check-root-long check-root-native

@@ -54,6 +54,20 @@ says 'symbols are hidden: doctor says so' 'symbols|kptr_restrict' "$out"
 says 'symbols are hidden: doctor tells the fix' 'kptr_restrict=[01]' "$out"
 echo 0 >/proc/sys/kernel/kptr_restrict
 
+# No kernel here was booted with memory that stays (test-black-box.sh).
+exits 'no memory stays over a crash' 1 ftracectl doctor --black-box
+if [[ $(printf '%s\n' 6.12 "$(uname -r)" | sort -V | head -n1) == 6.12 ]]; then
+        says 'doctor tells how to boot' 'reserve_mem=.*trace_instance=' "$out"
+else
+        says 'doctor says that this kernel cannot' 'black box: Linux .* cannot keep a trace over a crash' "$out"
+        says 'doctor tells what comes nearest' 'arm --in-kernel' "$out"
+fi
+exits 'so a black box is refused' 77 ftracectl start --black-box udp_sendmsg
+says 'with the way out' 'doctor --black-box.*--in-kernel'
+one_sentence 'in one sentence'
+exits 'what comes nearest works' 0 ftracectl arm -n nearest --in-kernel --on='event:printk:console:msg ~ "*BUG: *"' udp_sendmsg
+stops 'and ends' nearest
+
 echo function >"$tracefs/current_tracer"
 cleanup_fn bash -c "echo nop >$tracefs/current_tracer"
 if has_instances; then

@@ -117,6 +117,29 @@ START_TEST(what_is_in_it_is_not_erased_unless_somebody_insists)
         }
 END_TEST
 
+START_TEST(where_anything_is_in_memory_is_noted_once)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
+                BlackBox b = {};
+
+                m->cpus = calloc(2, sizeof(*m->cpus));
+                m->n_cpus = 2;
+                m->cpus[1].cpu = 1;
+                ck_assert(!controller_note_in_memory(c, m));
+                make_box(k);
+                ck_assert_int_eq(controller_find_black_box(c, &b), 0);
+                black_box_done(&b);
+                fake_put(k, BOX "per_cpu/cpu1/stats", "entries: 12\noverrun: 0\n");
+                ck_assert(controller_note_in_memory(c, m));
+                ck_assert_uint_eq(m->cpus[0].in_memory, 0);
+                ck_assert_uint_eq(m->cpus[1].in_memory, 12);
+                fake_put(k, BOX "per_cpu/cpu1/stats", "entries: 13\noverrun: 0\n");
+                ck_assert(!controller_note_in_memory(c, m));
+        }
+END_TEST
+
 START_TEST(without_one_the_way_to_have_one_is_said)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
@@ -160,4 +183,5 @@ END_TEST
 UNIT_MAIN("black-box", a_word_names_an_instance_only_if_its_memory_stays,
           it_is_found_only_where_it_is_named_and_there, a_session_leaves_it_as_it_was,
           what_is_in_it_is_not_erased_unless_somebody_insists,
-          without_one_the_way_to_have_one_is_said, whoever_dies_at_whatever_step_it_is_put_back)
+          where_anything_is_in_memory_is_noted_once, without_one_the_way_to_have_one_is_said,
+          whoever_dies_at_whatever_step_it_is_put_back)

@@ -213,6 +213,31 @@ START_TEST(no_more_is_taken_than_the_memory_can_hold)
         }
 END_TEST
 
+START_TEST(a_part_that_had_events_and_is_empty_is_a_gap)
+        {
+                _cleanup_(world_done) World w = world_new();
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *origin = NULL;
+                uint8_t page[PAGE];
+
+                make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
+                put_cpu(&w, 1, page, PAGE, 1);
+                make_origin(&w, "box", BOOT);
+                origin = read_meta(&w, "box", &origin_dir);
+                origin->cpus = calloc(2, sizeof(*origin->cpus));
+                origin->n_cpus = 2;
+                origin->cpus[1].cpu = 1;
+                origin->cpus[0].in_memory = origin->cpus[1].in_memory = 5;
+                ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
+                ck_assert_int_eq(rescue(&w), 1);
+                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
+                ck_assert_uint_eq(m->gaps.n, 1);
+                ck_assert_uint_eq(m->gaps.items[0].cpu, 0);
+                ck_assert_int_eq(m->gaps.items[0].cause, GAP_NOT_RESCUED);
+                ck_assert_uint_eq(m->gaps.items[0].to_ns, START_NS + NSEC_PER_SEC);
+        }
+END_TEST
+
 START_TEST(that_nothing_survived_is_said)
         {
                 _cleanup_(world_done) World w = world_new();
@@ -278,6 +303,50 @@ START_TEST(a_daemon_that_died_over_it_is_gone_on_with)
         }
 END_TEST
 
+/* Linux 7.2 makes pages readable again that were read before a second crash. */
+START_TEST(what_is_through_is_not_moved_twice)
+        {
+                _cleanup_(world_done) World w = world_new();
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL,
+                                                        *none = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *origin = NULL, *again = NULL;
+                uint8_t page[PAGE];
+
+                make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
+                put_cpu(&w, 0, page, PAGE, 1);
+                make_origin(&w, "box", BOOT);
+                ck_assert_int_eq(rescue(&w), 1);
+                origin = read_meta(&w, "box", &origin_dir);
+                origin->state = SESSION_RECORDING;
+                ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
+                ck_assert_int_eq(disk_usage_reserve(origin_dir), 0);
+                ck_assert_int_eq(rescue(&w), 1);
+                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
+                ck_assert_uint_eq(session_meta_n_pages(m), 1);
+                ck_assert_int_eq(store_open_session(w.store, RESCUE_PREFIX BOOT "-2", &none),
+                                 -ENOENT);
+                origin_dir = session_dir_free(origin_dir);
+                again = read_meta(&w, "box", &origin_dir);
+                ck_assert_int_eq(again->state, SESSION_FAILED);
+        }
+END_TEST
+
+START_TEST(a_session_may_have_any_name)
+        {
+                _cleanup_(world_done) World w = world_new();
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                uint8_t page[PAGE];
+
+                make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
+                put_cpu(&w, 0, page, PAGE, 1);
+                make_origin(&w, RESCUE_PREFIX BOOT, BOOT);
+                ck_assert_int_eq(rescue(&w), 1);
+                m = read_meta(&w, RESCUE_PREFIX BOOT "-2", &dir);
+                ck_assert_int_eq(m->state, SESSION_SEALED);
+        }
+END_TEST
+
 START_TEST(what_records_in_this_boot_or_not_there_is_left_alone)
         {
                 _cleanup_(world_done) World w = world_new();
@@ -299,6 +368,7 @@ END_TEST
 
 UNIT_MAIN("rescue", pages_become_a_session_of_the_boot_that_died,
           damaged_pages_are_kept_as_they_came_and_believed_in_nothing,
-          no_more_is_taken_than_the_memory_can_hold, that_nothing_survived_is_said,
-          that_the_memory_has_gone_is_said, a_daemon_that_died_over_it_is_gone_on_with,
-          what_records_in_this_boot_or_not_there_is_left_alone)
+          no_more_is_taken_than_the_memory_can_hold, a_part_that_had_events_and_is_empty_is_a_gap,
+          that_nothing_survived_is_said, that_the_memory_has_gone_is_said,
+          a_daemon_that_died_over_it_is_gone_on_with, what_is_through_is_not_moved_twice,
+          a_session_may_have_any_name, what_records_in_this_boot_or_not_there_is_left_alone)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "base/text.h"
 #include "cli/files/verify.h"
 #include "page-builder.h"
 
@@ -42,6 +43,27 @@ START_TEST(a_whole_recording_is_complete)
                 ck_assert_int_eq(verify_session(r.dir, r.meta, NULL, &v), 0);
                 ck_assert_uint_eq(v.census.n_trees_complete, 2);
                 ck_assert_uint_eq(v.count.n_records, 8);
+        }
+END_TEST
+
+START_TEST(of_a_black_box_it_is_said_how_it_ended_and_what_is_empty)
+        {
+                _cleanup_recording_ Recording r;
+                _cleanup_verify_result_ VerifyResult v = {};
+
+                fill(&r);
+                r.meta->spec.black_box = true;
+                ck_assert_int_eq(text_replace(&r.meta->origin, "box"), 0);
+                ck_assert_int_eq(text_replace(&r.meta->boot_id, "28e1c1f0"), 0);
+                ck_assert_int_eq(text_replace(&r.meta->name, "blackbox-28e1c1f0"), 0);
+                r.meta->cpus = realloc(r.meta->cpus, 2 * sizeof(*r.meta->cpus));
+                r.meta->cpus[r.meta->n_cpus++] = (CpuAccount){ .cpu = 2 };
+                ck_assert_int_eq(verify_session(r.dir, r.meta, NULL, &v), 0);
+                ck_assert(v.complete);
+                ck_assert_uint_eq(v.notes.n, 2);
+                ck_assert_ptr_nonnull(strstr(v.notes.items[0], "it ended with the machine"));
+                ck_assert_ptr_nonnull(
+                        strstr(v.notes.items[1], "of 1 of 2 CPUs nothing was in memory"));
         }
 END_TEST
 
@@ -134,7 +156,8 @@ START_TEST(what_cannot_be_decoded_is_a_problem_not_an_error)
         }
 END_TEST
 
-UNIT_MAIN("verify", a_whole_recording_is_complete, the_kernels_losses_are_problems,
+UNIT_MAIN("verify", a_whole_recording_is_complete,
+          of_a_black_box_it_is_said_how_it_ended_and_what_is_empty, the_kernels_losses_are_problems,
           the_account_must_agree_with_the_pages, a_cpu_must_be_in_the_account_and_in_the_store,
           a_missing_segment_is_a_problem, calls_must_pair_where_nothing_was_lost,
           what_cannot_be_decoded_is_a_problem_not_an_error)

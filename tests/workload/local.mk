@@ -14,3 +14,6 @@ noinst_PROGRAMS += %D%/chain
 %C%_chain_SOURCES = %D%/chain.c
 noinst_PROGRAMS += %D%/requests
 %C%_requests_SOURCES = %D%/requests.c
+
+noinst_PROGRAMS += %D%/numbered
+%C%_numbered_SOURCES = %D%/numbered.c
