@@ -57,12 +57,20 @@ static int set_functions(const Tracefs *fs, const char *file, const Hooks *hooks
         return r < 0 || control_equal(file, now, names) ? r : -EIO;
 }
 
+/* Of all CPUs together no more than is read of them. */
 static int set_buffers(const CallSampleConfig *c) {
+        _cleanup_free_ uint32_t *cpus = NULL;
         char file[64] = "buffer_size_kb", text[32];
+        size_t kb = c->buffer_kb, n = 1;
+        int r = 0;
 
         if (c->cpu != CALL_SAMPLE_ALL_CPUS)
                 (void) snprintf(file, sizeof(file), "per_cpu/cpu%i/buffer_size_kb", c->cpu);
-        (void) snprintf(text, sizeof(text), "%u", c->buffer_kb);
+        else
+                r = tracefs_get_cpus(c->fs, &cpus, &n);
+        if (r < 0)
+                return r;
+        (void) snprintf(text, sizeof(text), "%zu", MIN(kb, BYTES_MAX / 1024 / n));
         return set(c->fs, file, text);
 }
 

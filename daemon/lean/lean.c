@@ -364,6 +364,8 @@ int lean_learn(int store_fd, int root_fd, const Functions *f, const Strv *roots,
         r = lean_cache_read(&all, store_fd, key);
         if (r < 0 && r != -ENOENT)
                 return r;
+        if (r >= 0 && lean_cache_is_old(&all))
+                lean_cache_done(&all);
         all.lacks_ordinary = new->lacks_ordinary && (all.n == 0 || all.lacks_ordinary);
         /* Weights of other tasks than these say nothing beside them. */
         if (new->tasks.n > 0 && !strv_equal(&all.tasks, &new->tasks)) {
@@ -376,6 +378,13 @@ int lean_learn(int store_fd, int root_fd, const Functions *f, const Strv *roots,
         }
         for (size_t t = 0; t < new->tasks.n; t++)
                 all.fixed_ppm[t] = new->fixed_ppm[t];
+        lean_cache_sort(&all);
+        for (size_t i = 0; new->tasks.n > 0 && i < new->n; i++) {
+                LeanFunction *before = lean_cache_find(&all, new->functions[i].name);
+
+                if (before)
+                        memset(before->ppm, 0, sizeof(before->ppm));
+        }
         for (size_t i = 0; i < new->n; i++) {
                 r = lean_cache_add(&all, new->functions[i].name, new->functions[i].ppm,
                                    new->tasks.n);

@@ -72,6 +72,8 @@ int lean_select(const LeanCache *c, const Strv *roots, uint64_t budget_ppm, Strv
  * lean_learn() - add what was seen to what is known
  * @new: names and weights; those that this kernel does not have are left out
  *
+ * Weights replace those of before, also what others were seen to call often, which they may not any more.  What was
+ * learned LEAN_RELEARN_NS ago is forgotten.
  * Return: 0 or -errno.
  */
 int lean_learn(int store_fd, int root_fd, const Functions *f, const Strv *roots, const char *kernel,

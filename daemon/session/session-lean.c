@@ -104,6 +104,8 @@ static void ask_for_change(SessionLean *l, HookReason reason) {
 
 /* --- learning ---------------------------------------------------------------------------------- */
 
+static int set_watch_timer(SessionLean *l);
+
 static void on_learning_pass(int error, void *userdata) {
         SessionLean *l = userdata;
 
@@ -111,10 +113,15 @@ static void on_learning_pass(int error, void *userdata) {
         l->config.changed(l->config.userdata);
         if (!is_recording(l))
                 return;
-        if (error < 0)
+        if (error < 0) {
                 (void) set_learn_timer(l);
-        else
-                ask_for_change(l, HOOK_NARROWED);
+                return;
+        }
+        ask_for_change(l, HOOK_NARROWED);
+        if (l->watch.source) { /* what others called too often is forgotten, and hooked */
+                l->watch.us = WATCH_US;
+                (void) set_watch_timer(l);
+        }
 }
 
 static void look(SessionLean *l) {
@@ -145,8 +152,6 @@ static int set_learn_timer(SessionLean *l) {
 }
 
 /* --- what others call -------------------------------------------------------------------------- */
-
-static int set_watch_timer(SessionLean *l);
 
 static void on_bystanders(const Strv *names, const uint32_t *ppm, int error, void *userdata) {
         SessionLean *l = userdata;

@@ -218,11 +218,8 @@ int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t,
 
 int controller_learn_hot(Controller *c, const SessionMeta *m, const char *kernel, const Strv *names,
                          const uint32_t *ppm) {
-        int r;
+        int r = controller_load_functions(c);
 
-        if (!controller_has_functions(c))
-                background_settle(c->background);
-        r = functions_load(&c->functions, &c->fs);
         if (r < 0)
                 return r;
         if (m && m->n_hooked > 0)
@@ -243,7 +240,11 @@ bool controller_needs_survey(Controller *c, uint64_t since_ns) {
 int controller_load_functions(Controller *c) {
         int r = controller_attach(c);
 
-        return r < 0 ? r : functions_load(&c->functions, &c->fs);
+        if (r < 0)
+                return r;
+        if (!controller_has_functions(c)) /* a task may be comparing names with those of before */
+                background_settle(c->background);
+        return functions_load(&c->functions, &c->fs);
 }
 
 int controller_measure_hook_cost(Controller *c, HookCost *ret, const Strv *names) {
@@ -261,12 +262,8 @@ int controller_measure_hook_cost(Controller *c, HookCost *ret, const Strv *names
 }
 
 int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new) {
-        int r;
+        int r = controller_load_functions(c);
 
-        if (!controller_has_functions(c))
-                background_settle(
-                        c->background); /* a task may be comparing names with those of before */
-        r = functions_load(&c->functions, &c->fs);
         return r < 0 ? r
                      : lean_learn(c->store_fd, c->fs.root_fd, &c->functions, roots, kernel, new);
 }

@@ -93,9 +93,7 @@ int controller_teach(Controller *c, const Strv *roots, const char *kernel, bool 
                 return r;
         if (kernel ? !streq(kernel, running) : !force)
                 return refuse_kernel(refusal, kernel, running);
-        if (!controller_has_functions(c))
-                background_settle(c->background);
-        r = controller_attach(c) ?: functions_load(&c->functions, &c->fs);
+        r = controller_load_functions(c);
         if (r == 0)
                 r = keep_roots(c, roots, &t, refusal);
         if (r != 0)

@@ -288,15 +288,8 @@ bool controller_has_functions(const Controller *c) {
 }
 
 int controller_list_functions(Controller *c, size_t *ret_n) {
-        int r = 0, fd;
+        int r = controller_load_functions(c), fd;
 
-        if (!controller_has_functions(c)) {
-                background_settle(
-                        c->background); /* a task may be comparing names with those of before */
-                r = controller_attach(c);
-                if (r >= 0)
-                        r = functions_load(&c->functions, &c->fs);
-        }
         if (r < 0)
                 return r;
         fd = functions_open_list(&c->functions);

@@ -182,7 +182,7 @@ int controller_learn_hot(Controller *c, const SessionMeta *m, const char *kernel
 /* Whether nobody has counted what this host calls often since @since_ns, on the real time clock, of these
  * modules.  False while the functions are not known. */
 bool controller_needs_survey(Controller *c, uint64_t since_ns);
-/* A task: reads what can be traced, unless it is known.  0 or -errno. */
+/* Reads what can be traced, unless it is known; waits for tasks then.  0 or -errno. */
 int controller_load_functions(Controller *c);
 /* daemon/lean/hook-cost.h, for functions by name. */
 int controller_measure_hook_cost(Controller *c, HookCost *ret, const Strv *names);

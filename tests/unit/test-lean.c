@@ -356,7 +356,7 @@ START_TEST(learning_adds_to_what_is_known)
 
                 set_up(&s, &fs, &f);
                 add_root(&roots);
-                put_cache(&s, &f, "ftraced lean 2\nlearned 1\ncalls 60\nkfree\n");
+                put_cache(&s, &f, "ftraced lean 2\nlearned 9000000000000000000\ncalls 60\nkfree\n");
                 ck_assert_int_eq(lean_cache_add(&new, "ip_make_skb", NULL, 0), 0);
                 ck_assert_int_eq(lean_cache_add(&new, "no_such_function", NULL, 0), 0);
                 ck_assert_int_eq(lean_learn(s.fd, s.fd, &f, &roots, "6.12", &new), 0);
@@ -438,6 +438,54 @@ START_TEST(without_weights_the_ordinary_and_the_hot_are_left_out)
         }
 END_TEST
 
+START_TEST(what_was_hot_is_tried_again_when_it_is_weighed_again)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_lean_choice_ LeanChoice hot = {}, again = {};
+                _cleanup_lean_cache_ LeanCache new = {};
+                _cleanup_strv_ Strv roots = {}, warnings = {}, names = {};
+                const uint32_t ppm[] = { 90000 };
+                Tracefs fs;
+
+                set_up(&s, &fs, &f);
+                add_root(&roots);
+                put_cache(&s, &f,
+                          HEAD "tasks read host\nfixed 0 0\nip_make_skb 5 0\nudp_sendmsg\n");
+                ck_assert_int_eq(strv_add(&names, "ip_make_skb"), 0);
+                ck_assert_int_eq(lean_learn_hot(s.fd, s.fd, &f, &roots, "6.12", &names, ppm), 0);
+                ck_assert_int_eq(choose(&hot, &s, &f, LEAN_AUTO, &warnings), 0);
+                check_names(&hot.left_out, "ip_make_skb");
+                ck_assert_int_eq(strv_split(&new.tasks, "read host", " "), 0);
+                ck_assert_int_eq(lean_cache_add(&new, "ip_make_skb", (uint32_t[]){ 7, 0 }, 2), 0);
+                ck_assert_int_eq(lean_learn(s.fd, s.fd, &f, &roots, "6.12", &new), 0);
+                ck_assert_int_eq(choose(&again, &s, &f, LEAN_AUTO, &warnings), 0);
+                check_names(&again.hooks.names, "ip_make_skb udp_sendmsg");
+        }
+END_TEST
+
+START_TEST(what_was_learned_long_ago_is_not_added_to)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_lean_cache_ LeanCache new = {}, now = {};
+                char key[LEAN_KEY_CHARS + 1];
+                _cleanup_strv_ Strv roots = {};
+                Tracefs fs;
+
+                set_up(&s, &fs, &f);
+                add_root(&roots);
+                put_cache(&s, &f, "ftraced lean 2\nlearned 1\ncalls 600\nkfree\nudp_sendmsg\n");
+                new.n_calls = 7;
+                ck_assert_int_eq(lean_cache_add(&new, "udp_sendmsg", NULL, 0), 0);
+                ck_assert_int_eq(lean_learn(s.fd, s.fd, &f, &roots, "6.12", &new), 0);
+                ck_assert_int_eq(lean_cache_make_key(s.fd, &f, &roots, key), 0);
+                ck_assert_int_eq(lean_cache_read(&now, s.fd, key), 0);
+                ck_assert_uint_eq(now.n, 1);
+                ck_assert_uint_eq(now.n_calls, 7);
+        }
+END_TEST
+
 START_TEST(what_everybody_calls_is_hooked_only_if_it_was_seen_to_cost_little)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
@@ -506,5 +554,7 @@ UNIT_MAIN("lean", a_cache_that_is_not_as_we_write_it_is_invalid, what_was_writte
           what_the_kernel_does_not_have_is_not_hooked_and_the_root_always_is,
           what_this_host_calls_often_stays_out_and_is_named,
           without_weights_the_ordinary_and_the_hot_are_left_out,
+          what_was_hot_is_tried_again_when_it_is_weighed_again,
+          what_was_learned_long_ago_is_not_added_to,
           what_everybody_calls_is_hooked_only_if_it_was_seen_to_cost_little,
           learning_adds_to_what_is_known, an_answer_of_the_worker_that_is_no_answer_is_refused)
