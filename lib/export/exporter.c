@@ -21,6 +21,8 @@ const Exporter *const exporters[] = {
         &exporter_perfetto,
         &exporter_parquet,
         &exporter_tsv,
+        &exporter_tsv_waits,
+        &exporter_tsv_losses,
         &exporter_otlp,
         NULL,
 };
