@@ -160,8 +160,8 @@ static const Verb verbs[] = {
           "calls were slow), html (a page with everything), folded or dot; chrome, speedscope or\n"
           "perfetto (timelines); csv, json or ndjson (tables of calls); parquet (the same by\n"
           "columns, of any number of recordings, into FILE or partitions of DIR) or tsv (its\n"
-          "rows as text, for databases without it); otlp (spans of requests).  Without -o,\n"
-          "writes to standard output.\n",
+          "rows as text, for databases without it; tsv-waits and tsv-losses are what parquet has\n"
+          "in files beside it); otlp (spans of requests).  Without -o, writes to standard output.\n",
           OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, MANY,
           verb_export },
         { "remove", "SESSION...", "remove sessions and their data", NULL, OPTIONS_FLEET, 1, MANY, verb_remove },

@@ -100,17 +100,34 @@ static int make_parents(char *path) {
         return 0;
 }
 
+/* Of recordings that are through nothing more comes. */
+static int flush_all(ExportFiles *f) {
+        for (ExportFile *file = f->files; file; file = file->next) {
+                int r = buf_flush(&file->out);
+
+                if (r < 0)
+                        return r;
+                buf_done(&file->out);
+                file->out = BUF_TO_FD(file->file.fd);
+        }
+        return 0;
+}
+
 int export_files_open(void *data, const char *name, const Function *root, Buf **ret) {
         ExportFiles *f = data;
         _cleanup_free_ char *path = path_of(f, name, root);
         ExportFile *file = path ? malloc(sizeof(*file)) : NULL;
-        int r;
+        int r = 0;
 
         if (!file)
                 return -ENOMEM;
         *file = (ExportFile){ .file = OUTFILE_INIT, .next = f->files };
-        r = is_there(f, path) ? 1 : f->is_dir ? make_parents(path) : 0;
-        if (r >= 0)
+        if (f->info != f->opened_for)
+                r = flush_all(f);
+        f->opened_for = f->info;
+        if (r == 0)
+                r = is_there(f, path) ? 1 : f->is_dir ? make_parents(path) : 0;
+        if (r == 0)
                 r = outfile_open(&file->file, path, f->mode);
         if (r != 0) {
                 free(file);

@@ -30,6 +30,7 @@ typedef struct ExportFiles {
         mode_t mode;
         bool is_dir;
         const ExportInfo *info; /* of the recording that is exported now */
+        const ExportInfo *opened_for;
         ExportFile *files;
         char *failed;  /* the path that could not be opened; NULL: none */
         bool is_twice; /* because another recording is written to it */

@@ -1,12 +1,12 @@
--- The calls of a fleet in ClickHouse, from 18.16 (Debian 12) on: a table, and a view for each of the eight
--- questions of ftraced-fleet(7).
+-- The calls of a fleet in ClickHouse, from 18.16 (Debian 12) on: a table of them, of their waits, and of losses, and
+-- a view for each of the eight questions of ftraced-fleet(7).
 --
 --      clickhouse-client --multiquery < calls.clickhouse.sql         on every server, in any database
 --      clickhouse-client --allow_experimental_low_cardinality_type=1 --multiquery < ...      for 18.16
 --
 -- "ftraced" is a cluster of the configuration (remote_servers), also if it has only one server.  A host is on one
--- shard, so a tree never crosses shards.  Rows are those of `ftracectl export --format=tsv`, or parquet where the
--- engine reads that: a text that is none is empty.  Numbers are nanoseconds.  Quantiles are exact, of the nearest rank.
+-- shard, so a tree never crosses shards.  Rows are those of `ftracectl export --format=tsv`, tsv-waits and tsv-losses,
+-- or parquet where the engine reads that: a text that is none is empty.  Numbers are nanoseconds.  Quantiles are exact, of the nearest rank.
 --
 -- What is asked of `below` must reach the tables before they are joined, which 18.16 does not do by itself:
 -- SET enable_optimize_predicate_expression = 1, or in the profile.
@@ -49,6 +49,47 @@ ORDER BY (host, recording, tree, "left");
 
 CREATE TABLE IF NOT EXISTS calls AS calls_local
 ENGINE = Distributed(ftraced, currentDatabase(), calls_local, cityHash64(host));
+
+-- When calls were off their CPU; tree and left are those of the call.
+CREATE TABLE IF NOT EXISTS waits_local (
+        host LowCardinality(String),
+        recording LowCardinality(String),
+        tree UInt64,
+        "left" UInt32,
+        start_unix_ns Nullable(Int64),
+        start_ns Int64,
+        woken_ns Nullable(Int64),
+        back_ns Int64,
+        state LowCardinality(String),
+        cpu UInt32,
+        pid Nullable(Int32),
+        task LowCardinality(String),
+        function LowCardinality(String),
+        waker_task LowCardinality(String),
+        waker_pid Nullable(Int32),
+        waker_function LowCardinality(String),
+        waker_interrupt UInt8
+) ENGINE = MergeTree
+PARTITION BY toDate(intDiv(coalesce(start_unix_ns, 0), 86400000000000))
+ORDER BY (host, recording, tree, "left", start_ns);
+
+CREATE TABLE IF NOT EXISTS waits AS waits_local
+ENGINE = Distributed(ftraced, currentDatabase(), waits_local, cityHash64(host));
+
+-- Where events of a CPU are missing; events: how many, if the kernel has said so.
+CREATE TABLE IF NOT EXISTS losses_local (
+        host LowCardinality(String),
+        recording LowCardinality(String),
+        at_unix_ns Nullable(Int64),
+        at_ns Int64,
+        cpu UInt32,
+        events Nullable(UInt64)
+) ENGINE = MergeTree
+PARTITION BY toDate(intDiv(coalesce(at_unix_ns, 0), 86400000000000))
+ORDER BY (host, recording, at_ns);
+
+CREATE TABLE IF NOT EXISTS losses AS losses_local
+ENGINE = Distributed(ftraced, currentDatabase(), losses_local, cityHash64(host));
 
 -- 1. Where does the time go?
 CREATE VIEW IF NOT EXISTS time_by_function AS

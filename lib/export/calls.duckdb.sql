@@ -3,6 +3,11 @@
 --      CREATE VIEW files AS FROM read_parquet('DIR/date=*/root=*/*.parquet', hive_partitioning = false);
 --      .read calls.duckdb.sql
 --
+-- and, where there are files of waits and of losses:
+--
+--      CREATE VIEW waits AS FROM waits_in('DIR/_waits/date=*/*.parquet');
+--      CREATE VIEW losses AS FROM losses_in('DIR/_losses/date=*/*.parquet');
+--
 -- Views have the names, columns and rows of those in calls.clickhouse.sql.  Numbers are nanoseconds.
 CREATE OR REPLACE VIEW calls AS
 SELECT * REPLACE (coalesce(host, '') AS host, coalesce(machine_id, '') AS machine_id, coalesce(boot_id, '') AS boot_id,
@@ -10,6 +15,15 @@ SELECT * REPLACE (coalesce(host, '') AS host, coalesce(machine_id, '') AS machin
         coalesce(cgroup, '') AS cgroup, coalesce(caller, '') AS caller, coalesce(module, '') AS module,
         coalesce(args, '') AS args, coalesce(trace_id, '') AS trace_id)
 FROM files;
+
+CREATE OR REPLACE MACRO waits_in(paths) AS TABLE
+SELECT * REPLACE (coalesce(host, '') AS host, coalesce(recording, '') AS recording, coalesce(task, '') AS task,
+        coalesce(waker_task, '') AS waker_task, coalesce(waker_function, '') AS waker_function)
+FROM read_parquet(paths, hive_partitioning = false);
+
+CREATE OR REPLACE MACRO losses_in(paths) AS TABLE
+SELECT * REPLACE (coalesce(host, '') AS host, coalesce(recording, '') AS recording)
+FROM read_parquet(paths, hive_partitioning = false);
 
 -- 1. Where does the time go?
 CREATE OR REPLACE VIEW time_by_function AS

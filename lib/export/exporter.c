@@ -8,11 +8,23 @@
 #include "export/exporter.h"
 
 const Exporter *const exporters[] = {
-        &exporter_flame,      &exporter_heatmap,  &exporter_html,
-        &exporter_folded,     &exporter_dot,      &exporter_csv,
-        &exporter_json,       &exporter_ndjson,   &exporter_chrome,
-        &exporter_speedscope, &exporter_perfetto, &exporter_parquet,
-        &exporter_tsv,        &exporter_otlp,     NULL,
+        &exporter_flame,
+        &exporter_heatmap,
+        &exporter_html,
+        &exporter_folded,
+        &exporter_dot,
+        &exporter_csv,
+        &exporter_json,
+        &exporter_ndjson,
+        &exporter_chrome,
+        &exporter_speedscope,
+        &exporter_perfetto,
+        &exporter_parquet,
+        &exporter_tsv,
+        &exporter_tsv_waits,
+        &exporter_tsv_losses,
+        &exporter_otlp,
+        NULL,
 };
 
 const Exporter *exporter_find(const char *name) {

@@ -11,6 +11,8 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/flame.c \
 	%D%/flame.h \
 	%D%/folded.c \
+	%D%/form.c \
+	%D%/form.h \
 	%D%/heat.c \
 	%D%/heat.h \
 	%D%/html.c \

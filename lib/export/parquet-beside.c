@@ -57,6 +57,8 @@ static const ParquetColumn loss_columns[] = {
 struct Beside {
         const ExportState *state;
         ParquetTexts *texts;
+        const Form *form;
+        const char *alone;
         Parquet *waits, *losses; /* NULL: there was none yet, or nobody takes such a file */
         Buf text;
 };
@@ -103,25 +105,33 @@ static void set_unix(const Beside *b, Parquet *p, size_t column, uint64_t at_ns)
 static int open_file(Beside *b, Parquet **p, const char *name, const ParquetColumn *columns,
                      size_t n_columns) {
         const ExportInfo *info = b->state->info;
-        Buf *out;
-        int r;
+        Buf *out = b->state->out;
+        int r = 0;
 
         if (*p)
                 return 1;
-        if (!info->open)
+        if (b->alone ? !streq(b->alone, name) : !info->open)
                 return 0;
-        r = info->open(info->open_data, name, NULL, &out);
-        if (r < 0)
-                return r;
-        r = parquet_new(p, b->texts, out, columns, n_columns, NULL, 0);
+        if (!b->alone)
+                r = info->open(info->open_data, name, NULL, &out);
+        if (r >= 0)
+                r = b->form->new (p, b->texts, out, columns, n_columns, NULL, 0);
         return r < 0 ? r : 1;
+}
+
+static int open_waits(Beside *b) {
+        return open_file(b, &b->waits, "waits", wait_columns, ELEMENTSOF(wait_columns));
+}
+
+static int open_losses(Beside *b) {
+        return open_file(b, &b->losses, "losses", loss_columns, ELEMENTSOF(loss_columns));
 }
 
 int beside_wait(Beside *b, const BesideWait *wait, uint64_t tree, const Stack *stack,
                 const Function *function) {
         const SchedWait *w = &wait->wait;
         const Waker *waker = &w->waker;
-        int r = open_file(b, &b->waits, "waits", wait_columns, ELEMENTSOF(wait_columns));
+        int r = open_waits(b);
         Parquet *p = b->waits;
 
         if (r <= 0)
@@ -152,11 +162,11 @@ int beside_wait(Beside *b, const BesideWait *wait, uint64_t tree, const Stack *s
                         r = set_text(b, p, WAIT_WAKER_FUNCTION, waker->function->label,
                                      waker->function->n_name);
         }
-        return r < 0 ? r : parquet_end_row(p);
+        return r < 0 ? r : b->form->end_row(p);
 }
 
 int beside_loss(Beside *b, const Step *lost) {
-        int r = open_file(b, &b->losses, "losses", loss_columns, ELEMENTSOF(loss_columns));
+        int r = open_losses(b);
         Parquet *p = b->losses;
 
         if (r <= 0)
@@ -169,21 +179,30 @@ int beside_loss(Beside *b, const Step *lost) {
         parquet_set(p, LOSS_CPU, lost->cpu);
         if (lost->n_lost > 0)
                 parquet_set(p, LOSS_EVENTS, (int64_t) lost->n_lost);
-        return parquet_end_row(p);
+        return b->form->end_row(p);
 }
 
 int beside_finish(Beside *b) {
-        int r = b->waits ? parquet_finish(b->waits) : 0;
+        int r = b->alone ? open_waits(b) : 0;
 
-        return r < 0 || !b->losses ? r : parquet_finish(b->losses);
+        if (r >= 0 && b->alone)
+                r = open_losses(b);
+        if (r >= 0 && b->waits)
+                r = b->form->finish(b->waits);
+        if (r >= 0 && b->losses)
+                r = b->form->finish(b->losses);
+        return MIN(r, 0);
 }
 
-int beside_new(Beside **ret, const ExportState *state, ParquetTexts *texts) {
+int beside_new(Beside **ret, const ExportState *state, ParquetTexts *texts, const Form *form,
+               const char *alone) {
         Beside *b = malloc(sizeof(*b));
 
         if (!b)
                 return -ENOMEM;
-        *b = (Beside){ .state = state, .texts = texts, .text = BUF_INIT };
+        *b = (Beside){
+                .state = state, .texts = texts, .form = form, .alone = alone, .text = BUF_INIT
+        };
         *ret = b;
         return 0;
 }
@@ -191,8 +210,8 @@ int beside_new(Beside **ret, const ExportState *state, ParquetTexts *texts) {
 Beside *beside_free(Beside *b) {
         if (!b)
                 return NULL;
-        parquet_free(b->waits);
-        parquet_free(b->losses);
+        b->form->free(b->waits);
+        b->form->free(b->losses);
         buf_done(&b->text);
         free(b);
         return NULL;

@@ -3,7 +3,7 @@
 
 /*
  * What belongs to calls, and is no call, in files beside theirs: when they waited and who woke them, and
- * where events were lost.
+ * where events were lost.  Or one of these alone, as the only file.
  *
  *      waits    host recording tree left start_unix_ns start_ns woken_ns back_ns state cpu pid task
  *               function waker_task waker_pid waker_function waker_interrupt
@@ -14,6 +14,7 @@
 
 #include "analyze/pairing.h"
 #include "export/exporter.h"
+#include "export/form.h"
 #include "export/parquet.h"
 
 /* A wait of a tree that is open. */
@@ -24,14 +25,23 @@ typedef struct BesideWait {
 
 typedef struct Beside Beside;
 
-/* @state, @texts: borrowed; files are opened with the first row of each.  0 or -ENOMEM. */
-int beside_new(Beside **ret, const ExportState *state, ParquetTexts *texts);
+/*
+ * beside_new()
+ * @state, @texts: borrowed; files are opened with the first row of each
+ * @alone: the name of the one that is wanted, which is written to the state's out; NULL: all that
+ *         the state's info->open opens
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int beside_new(Beside **ret, const ExportState *state, ParquetTexts *texts, const Form *form,
+               const char *alone);
 /* A text's number, whatever bytes it has; UINT32_MAX of NULL.  0 or -ENOMEM. */
 int beside_text(Beside *b, const char *text, size_t n, uint32_t *ret);
 /* Each 0 or -errno. */
 int beside_wait(Beside *b, const BesideWait *wait, uint64_t tree, const Stack *stack,
                 const Function *function);
 int beside_loss(Beside *b, const Step *lost);
+/* One that is alone has columns' names also without rows. */
 int beside_finish(Beside *b);
 Beside *beside_free(Beside *b);
 DEFINE_CLEANUP(Beside *, beside_free);

@@ -24,28 +24,11 @@
 #include "base/hash.h"
 #include "calls/arguments.h"
 #include "export/exporter.h"
+#include "export/form.h"
 #include "export/parquet-beside.h"
 #include "export/spill.h"
-#include "export/tsv.h"
 #include "store/meta.h"
 #include "store/sample.h"
-
-/* What rows become; a Parquet is that of its own new(). */
-typedef struct Form {
-        int (*new)(Parquet **ret, const ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
-                   size_t n_columns, const uint32_t *sorted, size_t n_sorted);
-        int (*end_row)(Parquet *p);
-        size_t (*n_pending)(const Parquet *p);
-        int (*flush)(Parquet *p);
-        int (*finish)(Parquet *p);
-        Parquet *(*free)(Parquet *p);
-} Form;
-
-static const Form form_parquet = { parquet_new,   parquet_end_row, parquet_n_pending,
-                                   parquet_flush, parquet_finish,  parquet_free };
-static const Form form_tsv = {
-        tsv_new, tsv_end_row, tsv_n_pending, tsv_flush, tsv_finish, tsv_free
-};
 
 enum {
         HOST,
@@ -151,6 +134,8 @@ typedef struct Part {
 typedef struct State {
         ExportState s; /* first */
         const Form *form;
+        const char *
+                beside_alone; /* the table of export/parquet-beside.h that is wanted; NULL: calls */
         ParquetTexts *texts_of_all;
         Beside *beside;
         Part *parts;
@@ -309,21 +294,24 @@ static int find_part(State *st, const Tree *t, const Function *root, Part **ret)
         return 0;
 }
 
-/* Of many files the one with the most rows in memory is written. */
+/* Of many files the one with the most rows in memory is written; those without any give back what theirs took. */
 static int relieve(State *st) {
         Part *most = &st->parts[0];
         size_t n = 0;
+        int r = 0;
 
         for (size_t i = 0; i < st->n_parts; i++) {
                 size_t n_of_part = st->form->n_pending(st->parts[i].file);
 
                 n += n_of_part;
+                if (n_of_part == 0 && r >= 0)
+                        r = st->form->flush(st->parts[i].file);
                 if (n_of_part > st->form->n_pending(most->file))
                         most = &st->parts[i];
         }
         st->n_pending = n;
-        if (n <= PENDING_MAX)
-                return 0;
+        if (r < 0 || n <= PENDING_MAX)
+                return r;
         st->n_pending -= st->form->n_pending(most->file);
         return st->form->flush(most->file);
 }
@@ -412,23 +400,28 @@ static int write_waits(State *st, const Tree *t, const Call *call) {
         return r;
 }
 
-static int write_tree(State *st, Tree *t, const Call *call) {
-        uint32_t task, trace_id = NO_TEXT;
+static int write_rows(State *st, const Tree *t, const Call *call) {
+        uint32_t task, trace_id;
         Part *part;
         int r = find_task(st, call->stack->comm, &task);
 
-        st->n_trees++;
         if (r >= 0)
                 r = find_trace_id(st, call, &trace_id);
         if (r >= 0)
                 r = find_part(st, t, call->frame->function, &part);
         for (size_t i = 0; i < t->n && r >= 0; i++)
                 r = write_row(st, part->file, t, i, call, task, trace_id);
+        st->n_pending += t->n;
+        return r >= 0 && st->n_pending > PENDING_MAX ? relieve(st) : r;
+}
+
+static int write_tree(State *st, Tree *t, const Call *call) {
+        int r;
+
+        st->n_trees++;
+        r = st->beside_alone ? 0 : write_rows(st, t, call);
         if (r >= 0)
                 r = write_waits(st, t, call);
-        st->n_pending += t->n;
-        if (r >= 0 && st->n_pending > PENDING_MAX)
-                r = relieve(st);
         t->n = t->n_waits = 0;
         spill_shrink(&t->spill);
         t->next_spare = st->spare;
@@ -465,15 +458,16 @@ static void forget_source(State *st) {
         st->has_task = false;
 }
 
-static int init(State *st, Pairing *pairing, const Form *form) {
+static int init(State *st, Pairing *pairing, const Form *form, const char *beside_alone) {
         const ExportInfo *info = st->s.info;
         const SessionMeta *m = info->meta;
         int r = st->texts_of_all ? 0 : parquet_texts_new(&st->texts_of_all);
 
         st->form = form;
+        st->beside_alone = beside_alone;
         forget_source(st);
         if (r >= 0 && !st->beside)
-                r = beside_new(&st->beside, &st->s, st->texts_of_all);
+                r = beside_new(&st->beside, &st->s, st->texts_of_all, form, beside_alone);
         if (r >= 0)
                 r = note(st, HOST, info->host);
         if (r >= 0)
@@ -496,11 +490,19 @@ static int init(State *st, Pairing *pairing, const Form *form) {
 }
 
 static int init_parquet(void *userdata, Pairing *pairing) {
-        return init(userdata, pairing, &form_parquet);
+        return init(userdata, pairing, &form_parquet, NULL);
 }
 
 static int init_tsv(void *userdata, Pairing *pairing) {
-        return init(userdata, pairing, &form_tsv);
+        return init(userdata, pairing, &form_tsv, NULL);
+}
+
+static int init_tsv_waits(void *userdata, Pairing *pairing) {
+        return init(userdata, pairing, &form_tsv, "waits");
+}
+
+static int init_tsv_losses(void *userdata, Pairing *pairing) {
+        return init(userdata, pairing, &form_tsv, "losses");
 }
 
 static int step(void *userdata, const Step *step) {
@@ -534,7 +536,7 @@ static int end(void *userdata) {
 
         if (st->s.info->is_partitioned)
                 return 0;
-        if (st->n_parts == 0)
+        if (st->n_parts == 0 && !st->beside_alone)
                 r = find_part(st, &none, NULL, &part);
         return r < 0 ? r : finish_files(st);
 }
@@ -579,6 +581,30 @@ const Exporter exporter_tsv = {
         .has_contexts = true,
         .n_bytes = sizeof(State),
         .init = init_tsv,
+        .step = step,
+        .end_source = end_source,
+        .end = end,
+        .done = done,
+};
+
+const Exporter exporter_tsv_waits = {
+        .name = "tsv-waits",
+        .summary = "when calls waited and who woke them, as text, for databases",
+        .takes_many = true,
+        .n_bytes = sizeof(State),
+        .init = init_tsv_waits,
+        .step = step,
+        .end_source = end_source,
+        .end = end,
+        .done = done,
+};
+
+const Exporter exporter_tsv_losses = {
+        .name = "tsv-losses",
+        .summary = "where events were lost, as text, for databases",
+        .takes_many = true,
+        .n_bytes = sizeof(State),
+        .init = init_tsv_losses,
         .step = step,
         .end_source = end_source,
         .end = end,

@@ -19,7 +19,7 @@
 #define ITEMS_MAX 65536  /* of a dictionary of integers */
 #define TEXT_STAT_MAX 64 /* longer texts are no least and no greatest */
 #define SORTED_MAX 4
-#define ROWS_ROOM 1024 /* at first */
+#define ROWS_ROOM 64 /* at first */
 
 enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_DELTA = 5, ENCODING_DICTIONARY = 8 };
 enum { PAGE_DICTIONARY = 2, PAGE_DATA_V2 = 3 };
@@ -462,8 +462,32 @@ size_t parquet_n_pending(const Parquet *p) {
         return p->head.n_rows;
 }
 
+/* What the rows of a group take. */
+static void release_rows(Parquet *p) {
+        for (size_t i = 0; i < p->n_columns; i++) {
+                free(TAKE_PTR(p->head.columns[i].values));
+                free(TAKE_PTR(p->head.columns[i].has));
+                free(p->columns[i].numbers);
+                free(p->columns[i].rounds);
+                p->columns[i] =
+                        (Column){ .spec = p->columns[i].spec, .encoding = p->columns[i].encoding };
+        }
+        free(TAKE_PTR(p->present));
+        free(TAKE_PTR(p->in_dictionary));
+        free(TAKE_PTR(p->items));
+        buf_done(&p->packed);
+        p->n_rows_room = p->n_present_room = p->n_in_dictionary_room = p->n_items_room = 0;
+        ZSTD_freeCCtx(TAKE_PTR(p->compressor));
+}
+
 int parquet_flush(Parquet *p) {
-        return p->head.n_rows > 0 ? write_group(p) : 0;
+        int r = p->head.n_rows > 0 ? write_group(p) : 0;
+
+        if (r < 0 || p->n_rows_room == ROWS_ROOM)
+                return r;
+        release_rows(p);
+        p->compressor = ZSTD_createCCtx();
+        return p->compressor ? grow(p) : -ENOMEM;
 }
 
 int parquet_end_row(Parquet *p) {
@@ -663,25 +687,13 @@ int parquet_new(Parquet **ret, const ParquetTexts *texts, Buf *out, const Parque
 Parquet *parquet_free(Parquet *p) {
         if (!p)
                 return NULL;
-        for (size_t i = 0; i < p->n_columns; i++) {
-                if (p->head.columns) {
-                        free(p->head.columns[i].values);
-                        free(p->head.columns[i].has);
-                }
-                if (p->columns) {
-                        free(p->columns[i].numbers);
-                        free(p->columns[i].rounds);
-                }
-        }
+        if (p->columns && p->head.columns)
+                release_rows(p);
         hash_done(&p->items_at);
         free(p->columns);
         free(p->head.columns);
-        free(p->present);
-        free(p->in_dictionary);
-        free(p->items);
         free(p->chunks);
         free(p->n_group_rows);
-        buf_done(&p->packed);
         ZSTD_freeCCtx(p->compressor);
         free(p);
         return NULL;

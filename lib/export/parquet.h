@@ -74,7 +74,7 @@ static inline void parquet_set_double(Parquet *p, size_t column, double value);
 int parquet_end_row(Parquet *p);
 /* Rows that are in memory. */
 size_t parquet_n_pending(const Parquet *p);
-/* They become a group, though there could be more.  As parquet_end_row(). */
+/* They become a group, though there could be more, and what they took is given back.  As parquet_end_row(). */
 int parquet_flush(Parquet *p);
 /* No more rows.  The same. */
 int parquet_finish(Parquet *p);

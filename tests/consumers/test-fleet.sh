@@ -2,8 +2,9 @@
 # Touches: nothing; runs two ClickHouse servers on loopback, and installs DuckDB below its own directory.
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The eight questions of ftraced-fleet(7) have the same answers on two shards of ClickHouse, which were loaded from
-# tsv, as in DuckDB on parquet, to the nanosecond; and what each recording has there is what `top` says of it.
+# The eight questions of ftraced-fleet(7), and what was waited for and lost, have the same answers on two shards of
+# ClickHouse, which were loaded from tsv, as in DuckDB on parquet, to the nanosecond; and what each recording has there
+# is what `top` and `waits` say of it.
 # No part of `make check`, for what it installs; tests/run-all runs it in the long form.
 . "$(dirname "$0")/../functions.sh"
 requires jq python3 clickhouse-server clickhouse-client npm node
@@ -30,6 +31,10 @@ for seed in 1 2 3; do
         sources+=("$work/made-$seed.txt")
 done
 
+printf '%s\n' ' 0)   1.5 us    |  kfree();' 'CPU:0 [LOST 13 EVENTS]' ' 1)   0.5 us    |  kfree();' 'CPU:1 [LOST 29 EVENTS]' \
+        ' 0)   1.5 us    |  kfree();' >"$work/lost.txt"
+sources+=("$work/lost.txt")
+
 mkdir "$work/rows"
 echo "CREATE VIEW files AS" >"$work/files.sql"
 n=0 union=
@@ -38,14 +43,26 @@ for source in "${sources[@]}"; do
                 n=$((n + 1))
                 ftracectl export --quiet --format=tsv "$source" 2>/dev/null |
                         awk -F'\t' -v OFS='\t' -v host="host$n$copy" 'NR > 1 { $1 = host } { print }' >"$work/rows/$n.tsv"
+                for table in waits losses; do
+                        ftracectl export --quiet --format=tsv-$table "$source" 2>/dev/null |
+                                awk -F'\t' -v OFS='\t' -v host="host$n$copy" 'NR > 1 { $1 = host } { print }' >"$work/rows/$n.$table.tsv"
+                done
                 ftracectl export --quiet --format=parquet "$source" -o "$work/rows/$n.parquet" 2>/dev/null
+                for table in waits losses; do
+                        [[ ! -e $work/rows/$n.$table.parquet ]] ||
+                                echo "SELECT * REPLACE ('host$n${copy//\'/\'\'}' AS host) FROM ${table}_in('$work/rows/$n.$table.parquet')" >>"$work/$table.union"
+                done
                 echo "${union}SELECT * REPLACE ('host$n${copy//\'/\'\'}' AS host) FROM '$work/rows/$n.parquet'" >>"$work/files.sql"
                 union='UNION ALL '
                 printf 'host%s%s\t%s\n' "$n" "$copy" "$source" >>"$work/hosts"
         done
 done
 echo ';' >>"$work/files.sql"
-wanted=$(cat "$work"/rows/*.tsv | grep -cv '^host	machine_id	')
+for table in waits losses; do
+        printf 'CREATE VIEW %s AS %s;\n' $table "$(sed '2,$s/^/UNION ALL /' "$work/$table.union")"
+done >"$work/beside.sql"
+wanted=$(cat "$work"/rows/*[0-9].tsv | grep -cv '^host	machine_id	')
+wanted_waits=$(cat "$work"/rows/*.waits.tsv | grep -cv '^host	recording	')
 
 # --- loading --------------------------------------------------------------------------------------
 
@@ -56,15 +73,25 @@ start_servers || {
         show_file "$work/server0.said"
         done_testing
 }
-exits 'all of it is loaded' 0 load "$work"/rows/*.tsv
-is 'and counted' "$(awk '{ n += $2 } END { print n }' "$out")" "$wanted"
+exits 'all of it is loaded' 0 load "$work"/rows/*[0-9].tsv
+is 'and counted' "$(awk '$3 == "calls" { n += $2 } END { print n }' "$out")" "$wanted"
 is 'it is there' "$(ask_server -q 'SELECT count() FROM calls')" "$wanted"
+is 'so are waits' "$(ask_server -q 'SELECT count() FROM waits')" "$wanted_waits"
+ok 'of which there are some' test "$wanted_waits" -gt 10
+is 'and losses' "$(ask_server -q 'SELECT count(), sum(events) FROM losses')" 4$'\t'84
 local_hosts() {
         for port in "${server_ports[@]}"; do
                 clickhouse-client --host 127.0.0.1 --port "$port" -q 'SELECT DISTINCT host FROM calls_local'
         done
 }
 local_hosts | sort >"$work/local"
+for table in waits losses; do
+        for port in "${server_ports[@]}"; do
+                clickhouse-client --host 127.0.0.1 --port "$port" -q "SELECT DISTINCT host FROM ${table}_local
+                        WHERE host NOT IN (SELECT host FROM calls_local)"
+        done >"$work/elsewhere"
+        is "$table are where their calls are" "$(<"$work/elsewhere")" ''
+done
 is 'each host is on one shard' "$(uniq -d "$work/local")" ''
 is 'which has all of them' "$(wc -l <"$work/local")" "$n"
 for port in "${server_ports[@]}"; do
@@ -78,13 +105,24 @@ is 'and stays' "$(ask_server -q 'SELECT count() FROM calls')" "$wanted"
 cat >"$work/loses" <<'END'
 #!/bin/bash
 if [[ "$*" == *INSERT* ]]; then
-        head -n -1 | clickhouse-client "$@"
+        awk 'NR == 1 { print; next } NR > 2 { print last } { last = $0 }' | clickhouse-client "$@"
 else
         clickhouse-client "$@"
 fi
 END
 chmod +x "$work/loses"
 sed '2,$s/^[^\t]*/short/' "$work/rows/1.tsv" >"$work/short.tsv"
+waiting=$(grep -l '^host[0-9]*a' "$work"/rows/*.waits.tsv | head -n 1)
+sed '2,$s/^[^\t]*/fewer/' "$waiting" >"$work/fewer.waits.tsv"
+head -n 1 "$work/rows/1.tsv" >"$work/fewer.tsv"
+client=$work/loses exits 'so is a wait' 1 load "$work/fewer.tsv"
+says 'by its name' '[0-9]+ waits of .* of fewer with [0-9]+ ns were sent, and there are [0-9]+ waits with [0-9]+ ns'
+exits 'it is not loaded again' 1 load "$work/fewer.tsv"
+says 'although there are none of its calls' 'waits of .* of fewer are there already; nothing is loaded'
+for port in "${server_ports[@]}"; do
+        clickhouse-client --host 127.0.0.1 --port "$port" -q "ALTER TABLE waits_local DELETE WHERE host = 'fewer'"
+done
+ok 'until what there is was removed' wait_until 30 eval "[[ \$(ask_server -q 'SELECT count() FROM waits') == $wanted_waits ]]"
 client=$work/loses exits 'a row that is lost is noticed' 1 load "$work/short.tsv"
 says 'and both counts are told' 'calls of .* of short with [0-9]+ ns were sent, and there are [0-9]+ calls'
 for port in "${server_ports[@]}"; do
@@ -96,7 +134,7 @@ head -n 1 "$work/rows/1.tsv" >"$work/none.tsv"
 exits 'a recording without calls is loaded' 0 load "$work/none.tsv"
 is 'and told' "$(cat "$out")" "$work/none.tsv: no calls"
 exits 'one that is not there is not' 1 load "$work/nowhere"
-says 'and told' 'not all of it was loaded'
+says 'and told' 'not all of its calls were loaded'
 CLICKHOUSE_CLIENT=false exits 'without a server nothing is loaded' 1 "$top_srcdir/cli/load-clickhouse" -- "$work/rows/1.tsv"
 days() {
         ask_server -q "SELECT DISTINCT partition FROM system.parts WHERE active AND table = 'calls_local' ORDER BY partition"
@@ -112,6 +150,8 @@ while IFS=$'\t' read -r host source; do
                 GROUP BY function, module" | sed "s/\\\\'/'/g" | sort >"$work/loaded"
         ok "$host has what top says of ${source##*/}" cmp "$work/top" "$work/loaded"
         ok 'which is something' test -s "$work/top"
+        ftracectl waits --json "$source" 2>/dev/null | jq -r '[([.[].count] | add // 0), ([.[].waited_ns] | add // 0)] | @tsv' >"$work/waited"
+        is "and what waits says" "$(ask_server -q "SELECT count(), sum(back_ns - start_ns) FROM waits WHERE host = '${host//\'/\\\'}'")" "$(<"$work/waited")"
 done <"$work/hosts"
 
 # --- the questions ----------------------------------------------------------------------------------
@@ -130,7 +170,7 @@ fetch @duckdb/node-api || {
         done_testing
 }
 ask_duckdb() { # QUERY
-        { cat "$work/files.sql" "$top_srcdir/lib/export/calls.duckdb.sql" && echo "$1;"; } |
+        { cat "$work/files.sql" "$top_srcdir/lib/export/calls.duckdb.sql" "$work/beside.sql" && echo "$1;"; } |
                 node "$here/consumers/ask-duckdb.mjs" "$work/npm"
 }
 both_answer() { # DESCRIPTION QUERY
@@ -148,6 +188,9 @@ both_answer() { # DESCRIPTION QUERY
 both_answer 'the rows' 'SELECT host, machine_id, boot_id, recording, kernel, tree, "left", "right", parent, depth, path, caller_path, start_unix_ns,
         start_ns, duration_ns, self_ns, blocked_ns, irq_ns, cpu, pid, task, cgroup, function, caller, module, root, cut, retval, args,
         trace_id, weight FROM calls WHERE host LIKE '"'%a'"
+both_answer 'the waits' 'SELECT host, recording, tree, "left", start_unix_ns, start_ns, woken_ns, back_ns, state, cpu, pid, task, function,
+        waker_task, waker_pid, waker_function, waker_interrupt FROM waits'
+both_answer 'the losses' 'SELECT host, recording, at_unix_ns, at_ns, cpu, events FROM losses'
 for view in "${views[@]}"; do
         both_answer "$view" "SELECT * FROM $view"
 done

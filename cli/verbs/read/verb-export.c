@@ -7,6 +7,7 @@
  */
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/name.h"
@@ -295,6 +296,16 @@ static int export_parts(Many *m, const Options *o) {
         return worst;
 }
 
+/* Partitions are as many files as recordings have roots, and are open until all of them are there. */
+static void raise_limit(void) {
+        struct rlimit limit;
+
+        if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+                return;
+        limit.rlim_cur = limit.rlim_max;
+        (void) setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int export_many(const Options *o, const Exporter *exporter) {
         bool to_stdout = !o->output || streq(o->output, "-");
         bool is_dir = !to_stdout && exporter->has_others && export_files_is_dir(o->output);
@@ -302,7 +313,9 @@ static int export_many(const Options *o, const Exporter *exporter) {
         _cleanup_(many_done) Many m = { .exporter = exporter, .out = BUF_INIT };
         int r = 0, status;
 
-        if (!to_stdout && !is_dir)
+        if (is_dir)
+                raise_limit();
+        else if (!to_stdout)
                 r = outfile_open(&f, o->output, EXPORT_MODE);
         if (r < 0)
                 return failure(o, exporter, r);
