@@ -600,12 +600,9 @@ static int (*const set_up[])(Daemon *d) = {
 int daemon_new(Daemon **ret, const DaemonConfig *config) {
         _cleanup_(daemon_freep) Daemon *d = NULL;
 
-        d = calloc(1, sizeof(*d));
+        d = NEW(Daemon, .config = *config, .copy = LEDGER_COPY_INIT);
         if (!d)
                 return log_error_errno(ENOMEM, "Cannot start: %m");
-        d->config = *config;
-        d->copy = LEDGER_COPY_INIT;
-
         for (size_t i = 0; i < ELEMENTSOF(set_up); i++) {
                 int r = set_up[i](d);
 

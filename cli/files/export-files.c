@@ -154,8 +154,7 @@ int export_files_commit(ExportFiles *f) {
 }
 
 void export_files_done(ExportFiles *f) {
-        for (ExportFile *file = f->files, *next; file; file = next) {
-                next = file->next;
+        for (ExportFile *file; (file = POP(f->files));) {
                 buf_done(&file->out);
                 outfile_done(&file->file);
                 free(file->asked);

@@ -177,12 +177,8 @@ Drawing *drawing_free(Drawing *d) {
                 return NULL;
         if (d->rendering)
                 d->renderer->free(d->rendering);
-        while (d->live_tasks) {
-                LiveTask *t = d->live_tasks;
-
-                d->live_tasks = t->next;
+        for (LiveTask *t; (t = POP(d->live_tasks));)
                 free(t);
-        }
         playback_free(d->playback);
         census_done(&d->census);
         buf_done(&d->out);

@@ -61,11 +61,10 @@ static int refuse_nothing(const Functions *f, const char *pattern, Refusal *refu
 
         if (!function_pattern_is_glob(pattern))
                 return refuse_no_function(f, pattern, refusal);
-        return refusal_set(refusal, REFUSAL_NO_FUNCTION_MATCHES,
-                           json_pack("{ss}", "pattern", pattern),
-                           "\"%s\" matches no function that can be traced here. "
-                           "List them with: ftracectl functions",
-                           name_quote(quoted, pattern));
+        return refusal_set_of(refusal, REFUSAL_NO_FUNCTION_MATCHES, "pattern", pattern,
+                              "\"%s\" matches no function that can be traced here. "
+                              "List them with: ftracectl functions",
+                              name_quote(quoted, pattern));
 }
 
 static int refuse_many(const Strv *patterns, const ListLimit *limit, size_t n, Refusal *refusal) {
@@ -92,21 +91,19 @@ static int admit_list(const Functions *f, const Strv *patterns, const ListLimit 
 
         for (size_t i = 0; i < patterns->n; i++)
                 if (!function_pattern_is_valid(patterns->items[i]))
-                        return refusal_set(
-                                refusal, REFUSAL_INVALID_NAME,
-                                json_pack("{ss}", "name", name_quote(quoted, patterns->items[i])),
-                                "\"%s\" is neither a function name nor a glob.",
-                                name_quote(quoted, patterns->items[i]));
+                        return refusal_set_of(refusal, REFUSAL_INVALID_NAME, "name",
+                                              name_quote(quoted, patterns->items[i]),
+                                              "\"%s\" is neither a function name nor a glob.",
+                                              name_quote(quoted, patterns->items[i]));
         r = functions_expand(f, patterns, limit->n, &all, &n);
         if (r == FUNCTIONS_E_NOTHING)
                 return refuse_nothing(f, patterns->items[n], refusal);
         if (r == FUNCTIONS_E_COSTLY)
-                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
-                                   json_pack("{ss}", "field", limit->field),
-                                   "so many globs like \"%s\" take too long to be compared with "
-                                   "%s functions. Name fewer, or begin them with letters.",
-                                   name_quote(quoted, patterns->items[n]),
-                                   format_count((char[UNIT_TEXT_MAX]){}, f->n));
+                return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", limit->field,
+                                      "so many globs like \"%s\" take too long to be compared with "
+                                      "%s functions. Name fewer, or begin them with letters.",
+                                      name_quote(quoted, patterns->items[n]),
+                                      format_count((char[UNIT_TEXT_MAX]){}, f->n));
         if (r < 0)
                 return r;
         if (n > limit->n)
@@ -133,9 +130,8 @@ int admit_names(const Functions *f, const Spec *spec, Strv *ret_roots, Strv *ret
         int r;
 
         if (spec->functions.n == 0)
-                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
-                                   json_pack("{ss}", "field", "functions"),
-                                   "no function is named: a session needs at least one root.");
+                return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "functions",
+                                      "no function is named: a session needs at least one root.");
         r = admit_list(f, &spec->functions, &roots_limit, &roots, refusal);
         if (r == 0)
                 r = admit_list(f, &spec->notrace, &notrace_limit, ret_notrace, refusal);
@@ -159,8 +155,7 @@ static bool leaves_nothing(const Strv *roots, const Strv *notrace) {
 }
 
 static int contradiction(Refusal *refusal, const char *field, const char *sentence) {
-        return refusal_set(refusal, REFUSAL_INVALID_SPEC, json_pack("{ss}", "field", field), "%s",
-                           sentence);
+        return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", field, "%s", sentence);
 }
 
 int admit_together(const Spec *spec, const Strv *roots, const Strv *notrace, Refusal *refusal) {
@@ -186,16 +181,15 @@ static int admit_cpu(const uint32_t *cpus, size_t n_cpus, const char *online, un
         for (size_t i = 0; i < n_cpus; i++)
                 is_possible = is_possible || cpus[i] == cpu;
         if (!is_possible)
-                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
-                                   json_pack("{ss}", "field", "cpus"),
-                                   "there is no CPU %u here: they are %u to %u.", cpu, cpus[0],
-                                   cpus[n_cpus - 1]);
+                return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "cpus",
+                                      "there is no CPU %u here: they are %u to %u.", cpu, cpus[0],
+                                      cpus[n_cpus - 1]);
         if (online && !cpu_list_has(online, cpu))
-                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
-                                   json_pack("{ss}", "field", "cpus"),
-                                   "CPU %u is offline. Leave it out, or bring it online: echo 1 > "
-                                   "/sys/devices/system/cpu/cpu%u/online",
-                                   cpu, cpu);
+                return refusal_set_of(
+                        refusal, REFUSAL_INVALID_SPEC, "field", "cpus",
+                        "CPU %u is offline. Leave it out, or bring it online: echo 1 > "
+                        "/sys/devices/system/cpu/cpu%u/online",
+                        cpu, cpu);
         return 0;
 }
 
@@ -239,8 +233,9 @@ int admit_clock(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
         names = strv_join(&clocks, ", ");
         if (!names)
                 return -ENOMEM;
-        return refusal_set(refusal, REFUSAL_INVALID_SPEC, json_pack("{ss}", "field", "clock"),
-                           "this kernel has no trace clock \"%s\"; it has %s.", spec->clock, names);
+        return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "clock",
+                              "this kernel has no trace clock \"%s\"; it has %s.", spec->clock,
+                              names);
 }
 
 static int admit_pids(const Tracefs *fs, const Spec *spec, Strv *ret, Refusal *refusal) {
@@ -248,11 +243,10 @@ static int admit_pids(const Tracefs *fs, const Spec *spec, Strv *ret, Refusal *r
                 int r = tracefs_get_threads(fs, spec->pids.items[i], ret);
 
                 if (r == -ENOENT || r == -ESRCH)
-                        return refusal_set(refusal, REFUSAL_INVALID_SPEC,
-                                           json_pack("{ss}", "field", "pids"),
-                                           "there is no process %s. pgrep -l finds processes by "
-                                           "name.",
-                                           spec->pids.items[i]);
+                        return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "pids",
+                                              "there is no process %s. pgrep -l finds processes by "
+                                              "name.",
+                                              spec->pids.items[i]);
                 if (r < 0)
                         return r;
         }
@@ -266,11 +260,11 @@ static int admit_cgroups(const Tracefs *fs, const Spec *spec, Strv *ret, Refusal
                 int r = task_find_by_cgroup(fs, spec->cgroups.items[i], ret);
 
                 if (r == -ENOENT)
-                        return refusal_set(refusal, REFUSAL_INVALID_SPEC,
-                                           json_pack("{ss}", "field", "cgroups"),
-                                           "there is no control group \"%s\". systemd-cgls shows "
-                                           "those there are.",
-                                           name_quote(quoted, spec->cgroups.items[i]));
+                        return refusal_set_of(
+                                refusal, REFUSAL_INVALID_SPEC, "field", "cgroups",
+                                "there is no control group \"%s\". systemd-cgls shows "
+                                "those there are.",
+                                name_quote(quoted, spec->cgroups.items[i]));
                 if (r < 0)
                         return r;
         }
@@ -345,11 +339,10 @@ static int refuse_foreign(const Tracefs *fs, const Ledger *ledger, const char *d
                              "%s/current_tracer, or --force.",
                              where)) < 0)
                 return -ENOMEM;
-        return refusal_set(refusal, REFUSAL_BUSY,
-                           json_pack("{ss}", "holder", holders.n > 0 ? names : "unknown"),
-                           "current_tracer of %s is %s, %s%s%s. %s", where, tracer,
-                           left ? "left on by an earlier ftraced" : "set by somebody else",
-                           holders.n > 0 ? "; its pipes are held open by " : "", names, way_out);
+        return refusal_set_of(refusal, REFUSAL_BUSY, "holder", holders.n > 0 ? names : "unknown",
+                              "current_tracer of %s is %s, %s%s%s. %s", where, tracer,
+                              left ? "left on by an earlier ftraced" : "set by somebody else",
+                              holders.n > 0 ? "; its pipes are held open by " : "", names, way_out);
 }
 
 int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal) {
@@ -362,11 +355,11 @@ int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal) {
         names = strv_join(&holders, ", ");
         if (!where || !names)
                 return -ENOMEM;
-        return refusal_set(refusal, REFUSAL_BUSY,
-                           json_pack("{ss}", "holder", holders.n > 0 ? names : "unknown"),
-                           "trace_pipe or trace_pipe_raw of %s is held open by %s: recording would "
-                           "take its events away. Stop that first, or --wait.",
-                           where, holders.n > 0 ? names : "another process");
+        return refusal_set_of(
+                refusal, REFUSAL_BUSY, "holder", holders.n > 0 ? names : "unknown",
+                "trace_pipe or trace_pipe_raw of %s is held open by %s: recording would "
+                "take its events away. Stop that first, or --wait.",
+                where, holders.n > 0 ? names : "another process");
 }
 
 int admit_tracer(const Tracefs *fs, const Ledger *ledger, bool instances, const Strv *ours,
@@ -425,7 +418,7 @@ int refuse_held(const Claim *holder, const char *what, uint64_t depth, Refusal *
                              who);
         if (r < 0)
                 return -ENOMEM;
-        return refusal_set(refusal, REFUSAL_BUSY, json_pack("{ss}", "holder", holder->session),
-                           "%s. Stop it first: ftracectl stop %s; or --wait.", why,
-                           holder->session);
+        return refusal_set_of(refusal, REFUSAL_BUSY, "holder", holder->session,
+                              "%s. Stop it first: ftracectl stop %s; or --wait.", why,
+                              holder->session);
 }

@@ -67,10 +67,9 @@ struct Janitor {
 /* --- a job ------------------------------------------------------------------------------------ */
 
 static bool janitor_begin(Janitor *j) {
-        Waiting *w = j->waiting;
+        Waiting *w = POP(j->waiting);
 
         if (w) {
-                j->waiting = w->next;
                 j->job = w->job;
                 free(w);
         } else if (TAKE(j->is_to_look, false))

@@ -241,12 +241,11 @@ int listings_answer(Listings *l, ServerCall *call, json_t *head, ListingKind kin
 }
 
 int listings_new(Listings **ret, sd_event *event, Sessions *sessions) {
-        _cleanup_(listings_freep) Listings *l = calloc(1, sizeof(*l));
+        _cleanup_(listings_freep) Listings *l = NEW(Listings, .sessions = sessions);
         int r;
 
         if (!l)
                 return -ENOMEM;
-        l->sessions = sessions;
         STAILQ_INIT(&l->queue);
         r = sd_event_add_defer(event, &l->source, on_free_loop, l);
         if (r >= 0)

@@ -49,15 +49,13 @@ static void errand_run(Errand *e) {
 
 /* Takes one out of the list: the first that is not @uid's, or the first. */
 static Errand *take_next(Methods *m, uid_t uid) {
-        Errand **at = &m->errands, *e;
+        Errand **at = &m->errands;
 
         while (*at && server_call_uid((*at)->call) == uid)
                 at = &(*at)->next;
         if (!*at)
                 at = &m->errands;
-        e = *at;
-        *at = e->next;
-        return e;
+        return POP(*at);
 }
 
 /* A task. */
@@ -124,19 +122,17 @@ int methods_run_known(Methods *m, ServerCall *call, json_t *parameters, ServerMe
 void methods_sessions_known(Methods *m) {
         janitor_go_on(m->janitor);
         while (m->postponed) {
-                _cleanup_(errand_freep) Errand *e = m->postponed;
+                _cleanup_(errand_freep) Errand *e = POP(m->postponed);
 
-                m->postponed = e->next;
                 errand_run(e);
         }
 }
 
 static void drop(Errand **first) {
         while (*first) {
-                _cleanup_(errand_freep) Errand *e = *first;
+                _cleanup_(errand_freep) Errand *e = POP(*first);
                 _cleanup_refusal_ Refusal refusal = {};
 
-                *first = e->next;
                 if (!server_call_is_connected(e->call))
                         continue;
                 (void) refusal_set_errno(&refusal, ECANCELED,

@@ -62,12 +62,8 @@ void methods_set_sealer(Methods *m, Sealer *sealer) {
 }
 
 void methods_drop_sealings(Methods *m) {
-        while (m->sealings) {
-                Sealing *s = m->sealings;
-
-                m->sealings = s->next;
+        for (Sealing *s; (s = POP(m->sealings));)
                 (void) sealing_free(s);
-        }
 }
 
 static int refuse_full(Refusal *refusal, const Methods *m, const char *session, const char *why) {

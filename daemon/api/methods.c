@@ -24,11 +24,10 @@ struct Waiter {
  */
 
 static void methods_drop_waiter(Methods *m, Waiter **at) {
-        Waiter *w = *at;
+        Waiter *w = POP(*at);
         Session *session = w->session;
         bool is_watched = false;
 
-        *at = w->next;
         (void) server_call_unref(w->call);
         session_keep_awake(session, false);
         free(w);
@@ -435,10 +434,7 @@ Methods *methods_free(Methods *m) {
         if (!m)
                 return NULL;
 
-        while (m->waiters) {
-                Waiter *w = m->waiters;
-
-                m->waiters = w->next;
+        for (Waiter *w; (w = POP(m->waiters));) {
                 (void) server_call_unref(w->call);
                 free(w);
         }

@@ -58,15 +58,14 @@ int admit_events(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
                 EventChoice e;
 
                 if (!event_choice_parse(&e, spec->events.items[i]))
-                        return refusal_set(refusal, REFUSAL_INVALID_SPEC,
-                                           json_pack("{ss}", "field", "events"),
-                                           "\"%s\" is not SYSTEM:NAME or SYSTEM:NAME:FILTER.",
-                                           name_quote(quoted, spec->events.items[i]));
+                        return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "events",
+                                              "\"%s\" is not SYSTEM:NAME or SYSTEM:NAME:FILTER.",
+                                              name_quote(quoted, spec->events.items[i]));
                 if (event_choice_is_marker(&e) && e.filter)
-                        return refusal_set(refusal, REFUSAL_INVALID_SPEC,
-                                           json_pack("{ss}", "field", "events"),
-                                           "ftrace:print takes no filter: markers are recorded as "
-                                           "they are written, or not at all.");
+                        return refusal_set_of(
+                                refusal, REFUSAL_INVALID_SPEC, "field", "events",
+                                "ftrace:print takes no filter: markers are recorded as "
+                                "they are written, or not at all.");
                 if (event_choice_is_marker(&e))
                         continue;
                 event_choice_path(path, &e, "enable");
@@ -91,8 +90,8 @@ int admit_markers(const Tracefs *fs, const Spec *spec, const char *session, bool
                 return 0;
         if (uname(&u) < 0)
                 return ORIGIN(-errno);
-        return refusal_set(
-                refusal, REFUSAL_NOT_SUPPORTED, json_pack("{ss}", "what", "ftrace:print"),
+        return refusal_set_of(
+                refusal, REFUSAL_NOT_SUPPORTED, "what", "ftrace:print",
                 "--event=ftrace:print: this kernel (%s) does not copy what is written to "
                 "%s/trace_marker into a session's own buffer. Linux can since 6.15; here "
                 "%s/" COPY_MARKERS " is missing. Without this event, a session has what is "
@@ -186,12 +185,12 @@ int refuse_event_filter(const Tracefs *fs, const char *file, const char *field, 
         reason = lines.n > 2 ? startswith(lines.items[2], "parse_error: ") ?: lines.items[2]
                              : "it does not say why";
         n_before = lines.n > 2 ? strspn(lines.items[1], " ") : 0;
-        return refusal_set(refusal, REFUSAL_INVALID_SPEC, json_pack("{ss}", "field", field),
-                           "the kernel does not take the filter \"%s\" of %.*s: %s, at \"%s\". "
-                           "%s/%.*s/format has the fields.",
-                           lines.n > 0 ? lines.items[0] : "", n_event, event, reason,
-                           lines.n > 0 && n_before < strlen(lines.items[0])
-                                   ? lines.items[0] + n_before
-                                   : "its end",
-                           fs->path, n_event, event);
+        return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", field,
+                              "the kernel does not take the filter \"%s\" of %.*s: %s, at \"%s\". "
+                              "%s/%.*s/format has the fields.",
+                              lines.n > 0 ? lines.items[0] : "", n_event, event, reason,
+                              lines.n > 0 && n_before < strlen(lines.items[0])
+                                      ? lines.items[0] + n_before
+                                      : "its end",
+                              fs->path, n_event, event);
 }

@@ -99,12 +99,11 @@ Instance *instance_free(Instance *i) {
 }
 
 int instance_new(Instance **ret, const Tracefs *fs, const char *session) {
-        _cleanup_(instance_freep) Instance *i = calloc(1, sizeof(*i));
+        _cleanup_(instance_freep) Instance *i = NEW(Instance, .fs = fs);
         int r;
 
         if (!i)
                 return -ENOMEM;
-        i->fs = fs;
         if (session) {
                 if (asprintf(&i->name, INSTANCE_PREFIX "%s", session) < 0 ||
                     asprintf(&i->dir, "instances/%s/", i->name) < 0)

@@ -140,12 +140,9 @@ static void begin(Background *a) {
 }
 
 static void pop(Background *a) {
-        Task *task = a->first;
-
-        a->first = task->next;
+        free(POP(a->first));
         if (!a->first)
                 a->end = &a->first;
-        free(task);
 }
 
 static bool set_settling(Background *a, bool is_settling) {

@@ -21,11 +21,10 @@ static void format_name(char name[static 64], const char *session_id) {
 }
 
 static int map(PipeMarks **ret, int fd, size_t n) {
-        _cleanup_free_ PipeMarks *m = calloc(1, sizeof(*m));
+        _cleanup_free_ PipeMarks *m = NEW(PipeMarks, .n = n);
 
         if (!m)
                 return -ENOMEM;
-        m->n = n;
         m->marks = mmap(NULL, n * sizeof(PipeMark), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (m->marks == MAP_FAILED)
                 return ORIGIN(-errno);

@@ -11,6 +11,7 @@
 
 #include <time.h>
 
+#include "base/grow.h"
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/record/rotation.h"
@@ -25,16 +26,13 @@ struct Rotation {
 };
 
 static int rotation_note(Rotation *r, const Cut *cut) {
-        Cut *cuts;
         int k;
 
         r->sequence = cut->sequence;
         if (r->config.ring_bytes > 0) {
-                cuts = reallocarray(r->cuts, r->n_cuts + 1, sizeof(*cuts));
-                if (!cuts)
+                if (!ARRAY_GROW(r->cuts, r->n_cuts))
                         return -ENOMEM;
-                r->cuts = cuts;
-                cuts[r->n_cuts++] = *cut;
+                r->cuts[r->n_cuts++] = *cut;
         }
         k = cut_log_append(r->config.dir, cut);
         if (k < 0)
@@ -61,12 +59,11 @@ static int rotation_on_timer(sd_event_source *source, uint64_t usec, void *userd
 }
 
 int rotation_new(Rotation **ret, const RotationConfig *config, const ClockTuple *clocks) {
-        _cleanup_(rotation_freep) Rotation *r = calloc(1, sizeof(*r));
+        _cleanup_(rotation_freep) Rotation *r = NEW(Rotation, .config = *config);
         int k;
 
         if (!r)
                 return -ENOMEM;
-        r->config = *config;
         if (config->segment_ns > 0) {
                 k = sd_event_add_time(config->event, &r->timer, CLOCK_BOOTTIME, UINT64_MAX, 0,
                                       rotation_on_timer, r);

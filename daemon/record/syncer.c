@@ -88,18 +88,10 @@ static Job *job_free(Job *job) {
 DEFINE_CLEANUP(Job *, job_free);
 
 static void shared_free(Shared *s) {
-        while (s->jobs) {
-                Job *job = s->jobs;
-
-                s->jobs = job->next;
+        for (Job *job; (job = POP(s->jobs));)
                 (void) job_free(job);
-        }
-        while (s->failed) {
-                Failed *f = s->failed;
-
-                s->failed = f->next;
+        for (Failed *f; (f = POP(s->failed));)
                 free(f);
-        }
         (void) session_dir_free(s->dir);
         safe_close(s->wake_fd);
         (void) pthread_mutex_destroy(&s->lock);
@@ -451,14 +443,13 @@ static int shared_new(Shared **ret, const SyncerConfig *config) {
 }
 
 int syncer_new(Syncer **ret, const SyncerConfig *config) {
-        _cleanup_(syncer_freep) Syncer *s = calloc(1, sizeof(*s));
+        _cleanup_(syncer_freep) Syncer *s =
+                NEW(Syncer, .is_ring = config->is_ring, .moved = config->moved,
+                    .userdata = config->userdata);
         int r;
 
         if (!s)
                 return -ENOMEM;
-        s->is_ring = config->is_ring;
-        s->moved = config->moved;
-        s->userdata = config->userdata;
         r = shared_new(&s->shared, config);
         if (r >= 0)
                 r = sd_event_add_io(config->event, &s->wake, s->shared->wake_fd, EPOLLIN, on_wake,
@@ -564,9 +555,7 @@ bool syncer_take_failure(Syncer *s, SyncerFailure *ret) {
         Failed *f;
 
         lock(s->shared);
-        f = s->shared->failed;
-        if (f)
-                s->shared->failed = f->next;
+        f = POP(s->shared->failed);
         unlock(s->shared);
         if (!f)
                 return false;

@@ -152,11 +152,7 @@ uint64_t quota_rests_until(const Quota *q, const Peer *peer) {
 }
 
 void quota_done(Quota *q) {
-        while (q->accounts) {
-                QuotaAccount *a = q->accounts;
-
-                q->accounts = a->next;
+        for (QuotaAccount *a; (a = POP(q->accounts));)
                 free(a);
-        }
         q->n_connections = q->n_short = q->n_bytes = 0;
 }

@@ -55,11 +55,10 @@ static void on_step(void *userdata) {
 
 int session_clock_new(SessionClock **ret, const SessionClockConfig *config) {
         int r;
-        SessionClock *c = calloc(1, sizeof(*c));
+        SessionClock *c = NEW(SessionClock, .config = *config);
 
         if (!c)
                 return -ENOMEM;
-        c->config = *config;
         r = clock_watch_new(&c->watch, config->event, on_step, c);
         if (r < 0)
                 (void) log_warning_errno(r,

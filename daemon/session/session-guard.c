@@ -12,13 +12,8 @@ struct SessionGuard {
 };
 
 int session_guard_new(SessionGuard **ret, const SessionGuardConfig *config) {
-        SessionGuard *g = calloc(1, sizeof(*g));
-
-        if (!g)
-                return -ENOMEM;
-        g->config = *config;
-        *ret = g;
-        return 0;
+        *ret = NEW(SessionGuard, .config = *config);
+        return *ret ? 0 : -ENOMEM;
 }
 
 SessionGuard *session_guard_free(SessionGuard *g) {

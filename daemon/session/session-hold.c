@@ -18,13 +18,8 @@ struct SessionHold {
 };
 
 int session_hold_new(SessionHold **ret, const SessionHoldConfig *config) {
-        SessionHold *h = calloc(1, sizeof(*h));
-
-        if (!h)
-                return -ENOMEM;
-        h->config = *config;
-        *ret = h;
-        return 0;
+        *ret = NEW(SessionHold, .config = *config);
+        return *ret ? 0 : -ENOMEM;
 }
 
 SessionHold *session_hold_free(SessionHold *h) {

@@ -29,13 +29,8 @@ struct SessionHooks {
 };
 
 int session_hooks_new(SessionHooks **ret, const SessionHooksConfig *config) {
-        SessionHooks *h = calloc(1, sizeof(*h));
-
-        if (!h)
-                return -ENOMEM;
-        h->config = *config;
-        *ret = h;
-        return 0;
+        *ret = NEW(SessionHooks, .config = *config);
+        return *ret ? 0 : -ENOMEM;
 }
 
 SessionHooks *session_hooks_free(SessionHooks *h) {
@@ -115,10 +110,7 @@ static int follow_state(SessionHooks *h) {
 }
 
 static void answer(SessionHooks *h) {
-        while (h->wishes) {
-                HookWish *w = h->wishes;
-
-                h->wishes = w->next;
+        for (HookWish *w; (w = POP(h->wishes));) {
                 w->done(h->config.session, w->userdata);
                 free(w);
         }

@@ -35,13 +35,8 @@ struct SessionLean {
 };
 
 int session_lean_new(SessionLean **ret, const SessionLeanConfig *config) {
-        SessionLean *l = calloc(1, sizeof(*l));
-
-        if (!l)
-                return -ENOMEM;
-        l->config = *config;
-        *ret = l;
-        return 0;
+        *ret = NEW(SessionLean, .config = *config);
+        return *ret ? 0 : -ENOMEM;
 }
 
 static void stop_timers(SessionLean *l) {

@@ -34,12 +34,8 @@ bool session_snapshot_is_moved(const Spec *spec) {
 static SessionSnapshot *snapshot_free(SessionSnapshot *p) {
         if (!p)
                 return NULL;
-        while (p->wishes) {
-                Wish *w = p->wishes;
-
-                p->wishes = w->next;
+        for (Wish *w; (w = POP(p->wishes));)
                 free(w);
-        }
         free(p->reason);
         return mfree(p);
 }
@@ -85,12 +81,10 @@ bool session_snapshot_thaw(SessionSnapshot *p) {
 int session_snapshot_begin(SessionSnapshot **ret, const SessionSnapshotConfig *config,
                            const char *reason, SnapshotDone done, void *userdata) {
         int r;
-        SessionSnapshot *p = calloc(1, sizeof(*p));
+        SessionSnapshot *p = NEW(SessionSnapshot, .config = *config, .error = -ECANCELED);
 
         if (!p)
                 return -ENOMEM;
-        p->config = *config;
-        p->error = -ECANCELED;
         p->reason = strdup(reason);
         r = p->reason ? session_snapshot_add(p, done, userdata) : -ENOMEM;
         if (r < 0) {

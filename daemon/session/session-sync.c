@@ -106,10 +106,7 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
 }
 
 static void tell_wishes(SessionSync *y) {
-        while (y->wishes) {
-                Wish *w = y->wishes;
-
-                y->wishes = w->next;
+        for (Wish *w; (w = POP(y->wishes));) {
                 w->done(y->config.session, w->userdata);
                 free(w);
         }
@@ -127,26 +124,24 @@ static int on_wish_deadline(sd_event_source *source, uint64_t usec, void *userda
 }
 
 int session_sync_await(SessionSync *y, SessionSynced done, void *userdata) {
-        Wish *w, **end = &y->wishes;
+        _cleanup_free_ Wish *w = NULL;
+        Wish **end = &y->wishes;
         int r;
 
         if (!y->syncer || !y->is_told)
                 return ORIGIN(-EINVAL);
-        w = malloc(sizeof(*w));
+        w = NEW(Wish, .done = done, .userdata = userdata);
         if (!w)
                 return -ENOMEM;
         r = y->deadline ? 0
                         : sd_event_add_time_relative(y->config.event, &y->deadline, CLOCK_MONOTONIC,
                                                      SYNC_WAIT_S * USEC_PER_SEC, 0,
                                                      on_wish_deadline, y);
-        if (r < 0) {
-                free(w);
+        if (r < 0)
                 return r;
-        }
-        *w = (Wish){ .done = done, .userdata = userdata };
         while (*end)
                 end = &(*end)->next;
-        *end = w;
+        *end = TAKE_PTR(w);
         return 0;
 }
 
@@ -229,12 +224,10 @@ static void on_moved(void *userdata) {
 
 int session_sync_new(SessionSync **ret, const SessionSyncConfig *config) {
         int r;
-        SessionSync *y = calloc(1, sizeof(*y));
+        SessionSync *y = NEW(SessionSync, .config = *config, .is_saved = true);
 
         if (!y)
                 return -ENOMEM;
-        y->config = *config;
-        y->is_saved = true;
         r = syncer_new(&y->syncer, &(SyncerConfig){
                                            .event = config->event,
                                            .dir = config->dir,

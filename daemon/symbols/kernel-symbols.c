@@ -48,13 +48,8 @@ const char *kernel_symbols_path(const char *otherwise) {
 }
 
 int kernel_symbols_new(KernelSymbols **ret, const char *proc) {
-        KernelSymbols *k = calloc(1, sizeof(*k));
-
-        if (!k)
-                return -ENOMEM;
-        k->proc = proc;
-        *ret = k;
-        return 0;
+        *ret = NEW(KernelSymbols, .proc = proc);
+        return *ret ? 0 : -ENOMEM;
 }
 
 /* "NAME BYTES USES USERS STATE ADDRESS TAINTS", the last only if there are any. */

@@ -100,10 +100,9 @@ static int admit_now(Controller *c, const SessionMeta *m, Admission *a, Refusal 
 
         for (const Tracer *t = c->tracers; t; t = t->next)
                 if (streq(t->claim->session, m->name))
-                        return refusal_set(refusal, REFUSAL_SESSION_EXISTS,
-                                           json_pack("{ss}", "session", m->name),
-                                           "session %s is live already. Choose another name.",
-                                           m->name);
+                        return refusal_set_of(refusal, REFUSAL_SESSION_EXISTS, "session", m->name,
+                                              "session %s is live already. Choose another name.",
+                                              m->name);
         a->has_instances = a->is_dry ? controller_guess_instances(c) : controller_has_instances(c);
         if (!a->has_instances && c->arbiter.n > 0)
                 return refuse_held(c->arbiter.claims[0], NULL, m->spec.depth, refusal);

@@ -120,11 +120,10 @@ int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const ch
                            "any more, or the host was started anew";
                 return CONTROLLER_E_GONE;
         }
-        t = calloc(1, sizeof(*t));
+        t = NEW(Tracer, .c = c,
+                .buffer_bytes = m->spec.black_box ? 0 : memory_of_buffers(&m->spec, 1));
         if (!t)
                 return -ENOMEM;
-        t->buffer_bytes = m->spec.black_box ? 0 : memory_of_buffers(&m->spec, 1);
-        t->c = c;
         r = tracer_adopt(t, m, ret_why);
         if (r != 0) {
                 tracer_free(t);

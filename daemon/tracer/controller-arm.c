@@ -178,11 +178,12 @@ static int refuse_program(const Tracer *t, const SessionMeta *m, int error, cons
         if (dir && error == -EBUSY)
                 return refuse_held_pipe(fs, dir, refusal);
         if (dir && error == -ENOSPC)
-                return refusal_set(refusal, REFUSAL_BUSY, json_pack("{ss}", "holder", "unknown"),
-                                   "the kernel has room for 16 users of function_graph, and %zu "
-                                   "sessions of ftraced are among them. Stop one (ftracectl list), "
-                                   "or another tool that uses it; or --wait.",
-                                   t->c->arbiter.n - 1);
+                return refusal_set_of(
+                        refusal, REFUSAL_BUSY, "holder", "unknown",
+                        "the kernel has room for 16 users of function_graph, and %zu "
+                        "sessions of ftraced are among them. Stop one (ftracectl list), "
+                        "or another tool that uses it; or --wait.",
+                        t->c->arbiter.n - 1);
         if (strstr(file, "buffer_size_kb") && error == -ENOMEM)
                 return refusal_set(refusal, REFUSAL_NO_MEMORY, NULL,
                                    "the kernel cannot give buffers of %s for each CPU. Use a "
@@ -296,9 +297,8 @@ static int make_kept_instance(Tracer *t, Refusal *refusal) {
         if (r < 0)
                 return r;
         if (r == BLACK_BOX_E_NONE)
-                return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
-                                   json_pack("{ss}", "what", "black_box"),
-                                   "the black box has gone meanwhile.");
+                return refusal_set_of(refusal, REFUSAL_NOT_SUPPORTED, "what", "black_box",
+                                      "the black box has gone meanwhile.");
         t->kept_bytes = b.cpu_bytes;
         return instance_new_kept(&t->instance, &t->c->fs, b.name);
 }
@@ -320,12 +320,12 @@ static int tracer_init(Tracer *t, const SessionMeta *m, const Admission *a, Refu
                 return r;
         if (instance_name(t->instance) && !instance_is_kept(t->instance) &&
             instance_exists(t->instance))
-                return refusal_set(refusal, REFUSAL_BUSY,
-                                   json_pack("{ss}", "holder", instance_name(t->instance)),
-                                   "%s/%s exists already and is not this daemon's. Choose another "
-                                   "name; if nobody uses it: rmdir %s/%s",
-                                   c->fs.path, instance_dir(t->instance), c->fs.path,
-                                   instance_dir(t->instance));
+                return refusal_set_of(
+                        refusal, REFUSAL_BUSY, "holder", instance_name(t->instance),
+                        "%s/%s exists already and is not this daemon's. Choose another "
+                        "name; if nobody uses it: rmdir %s/%s",
+                        c->fs.path, instance_dir(t->instance), c->fs.path,
+                        instance_dir(t->instance));
         r = arbiter_join(&c->arbiter, &t->claim, m->name, m->owner_uid, &a->roots, &a->notrace,
                          &values, &holder, &what);
         if (r == ARBITER_E_HELD)

@@ -135,8 +135,8 @@ static int refuse_read_only(const Controller *c, const Plan *p, Refusal *refusal
 
                 if (s->kind != PLAN_MKDIR && s->kind != PLAN_RMDIR &&
                     control_is_read_only(c->fs.fd, file))
-                        return refusal_set(
-                                refusal, REFUSAL_NOT_SUPPORTED, json_pack("{ss}", "what", file),
+                        return refusal_set_of(
+                                refusal, REFUSAL_NOT_SUPPORTED, "what", file,
                                 "%s/%s would have to be written, and its mode lets nobody "
                                 "write it: this kernel cannot record that.",
                                 c->fs.path, file);

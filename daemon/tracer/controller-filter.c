@@ -298,12 +298,12 @@ int controller_admit_filter(const Controller *c, Refusal *refusal) {
         for (size_t i = 0; r >= 0 && i < now.n; i++)
                 if (is_foreign(c, &all, now.items[i]) &&
                     !strv_contains(&c->stale_roots, now.items[i]))
-                        return refusal_set(refusal, REFUSAL_BUSY,
-                                           json_pack("{ss}", "holder", "unknown"),
-                                           "somebody else has written %s into %s/" GRAPH_FUNCTION
-                                           ", beside sessions that record. Take it out (echo '!%s' "
-                                           ">> that file), or stop them: ftracectl stop --all.",
-                                           now.items[i], c->fs.path, now.items[i]);
+                        return refusal_set_of(
+                                refusal, REFUSAL_BUSY, "holder", "unknown",
+                                "somebody else has written %s into %s/" GRAPH_FUNCTION
+                                ", beside sessions that record. Take it out (echo '!%s' "
+                                ">> that file), or stop them: ftracectl stop --all.",
+                                now.items[i], c->fs.path, now.items[i]);
         return MIN(r, 0);
 }
 

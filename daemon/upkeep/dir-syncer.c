@@ -72,14 +72,13 @@ static int shared_new(Shared **ret, int dir_fd) {
 }
 
 int dir_syncer_new(DirSyncer **ret, sd_event *event, int dir_fd, DirSynced done, void *userdata) {
-        _cleanup_(dir_syncer_freep) DirSyncer *s = calloc(1, sizeof(*s));
+        _cleanup_(dir_syncer_freep) DirSyncer *s =
+                NEW(DirSyncer, .done = done, .userdata = userdata);
         pthread_t thread;
         int r;
 
         if (!s)
                 return -ENOMEM;
-        s->done = done;
-        s->userdata = userdata;
         r = shared_new(&s->shared, dir_fd);
         if (r >= 0)
                 r = sd_event_add_io(event, &s->wake, s->shared->wake_fd, EPOLLIN, on_wake, s);

@@ -479,12 +479,11 @@ void health_finish(Health *h) {
 }
 
 int health_new(Health **ret, const HealthConfig *config) {
-        _cleanup_(health_freep) Health *h = calloc(1, sizeof(*h));
+        _cleanup_(health_freep) Health *h = NEW(Health, .config = *config);
         SessionMeta *m = config->meta;
 
         if (!h)
                 return -ENOMEM;
-        h->config = *config;
         h->seen = calloc(m->n_cpus, sizeof(*h->seen));
         if (!h->seen)
                 return -ENOMEM;

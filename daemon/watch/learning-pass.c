@@ -233,22 +233,16 @@ static int ask_for_functions(LearningPass *l, const SessionDir *dir) {
 int learning_pass_start(LearningPass **ret, sd_event *event, Background *background, Controller *c,
                         const SessionDir *dir, const SessionMeta *m, const Workload *quiet,
                         LearningPassDone done, void *userdata) {
-        _cleanup_(learning_pass_freep) LearningPass *l = calloc(1, sizeof(*l));
+        _cleanup_(learning_pass_freep) LearningPass *l = NEW(
+                LearningPass, .event = event, .background = background, .controller = c,
+                .done = done, .userdata = userdata, .quiet = quiet ? *quiet : (Workload){},
+                .times_quiet = !quiet && m->n_ordinary > 0,
+                .measures_cost = quiet || m->n_ordinary > 0,
+                .learned.lacks_ordinary = m->n_ordinary > 0, .hook_cost.sample = CALL_SAMPLE_INIT);
         int r;
 
         if (!l)
                 return -ENOMEM;
-        l->event = event;
-        l->background = background;
-        l->controller = c;
-        l->done = done;
-        l->userdata = userdata;
-        l->hook_cost.sample = CALL_SAMPLE_INIT;
-        l->times_quiet = !quiet && m->n_ordinary > 0;
-        l->measures_cost = quiet || l->times_quiet;
-        l->learned.lacks_ordinary = m->n_ordinary > 0;
-        if (quiet)
-                l->quiet = *quiet;
         l->session = strdup(m->name);
         l->kernel = strdup(m->kernel ?: "");
         if (!l->session || !l->kernel)

@@ -444,8 +444,7 @@ int outliers_new(Outliers **ret, Pairing *pairing, size_t n_wanted) {
 Outliers *outliers_free(Outliers *s) {
         if (!s)
                 return NULL;
-        for (Invocation *v = s->all, *next; v; v = next) {
-                next = v->next;
+        for (Invocation *v; (v = POP(s->all));) {
                 call_tree_free(v->tree);
                 free(v->spans);
                 free(v);

@@ -302,8 +302,7 @@ RootProfile *root_profile_free(RootProfile *p) {
                 quantiles_done(&p->rows[i].self_ns);
                 quantiles_done(&p->rows[i].total_ns);
         }
-        for (Open *open = d->open, *next; open; open = next) {
-                next = open->next;
+        for (Open *open; (open = POP(d->open));) {
                 free(open->parts);
                 free(open);
         }

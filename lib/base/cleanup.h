@@ -74,6 +74,15 @@
 #define TAKE_PTR(p) TAKE(p, NULL)
 #define TAKE_FD(fd) TAKE(fd, -EBADF)
 
+/* The first of a list whose items have a `next`, which is out of it then; NULL: it is empty. */
+#define POP(first)                                                                                 \
+        ({                                                                                         \
+                typeof(first) _first = (first);                                                    \
+                if (_first)                                                                        \
+                        (first) = _first->next;                                                    \
+                _first;                                                                            \
+        })
+
 #define DEFINE_CLEANUP(type, func)                                                                 \
         static inline void func##p(type *p) {                                                      \
                 if (*p)                                                                            \

@@ -115,12 +115,8 @@ bool tail_sampler_pop(TailSampler *t, uint64_t now_ns, Step *ret) {
 TailSampler *tail_sampler_free(TailSampler *t) {
         if (!t)
                 return NULL;
-        while (t->first) {
-                Waiting *w = t->first;
-
-                t->first = w->next;
+        for (Waiting *w; (w = POP(t->first));)
                 free(w);
-        }
         free(t->handed);
         return mfree(t);
 }

@@ -43,13 +43,7 @@ struct PageSource {
 };
 
 static PageSource *page_source_new(void) {
-        PageSource *s = calloc(1, sizeof(*s));
-
-        if (s) {
-                s->fd = -EBADF;
-                s->first_hole = UINT64_MAX;
-        }
-        return s;
+        return NEW(PageSource, .fd = -EBADF, .first_hole = UINT64_MAX);
 }
 
 static uint64_t page_at(const PageSource *s, uint64_t i) {

@@ -374,12 +374,8 @@ const Prototype *prototypes_find(Prototypes *p, const char *name, size_t n_name)
 Prototypes *prototypes_free(Prototypes *p) {
         if (!p)
                 return NULL;
-        while (p->made) {
-                Made *made = p->made;
-
-                p->made = made->next;
+        for (Made *made; (made = POP(p->made));)
                 made_free(made);
-        }
         for (size_t i = 0; i < p->n_parts; i++)
                 free(p->parts[i].at);
         free(p->parts);

@@ -465,12 +465,8 @@ Frame *frame_free(Frame *f) {
         if (!f)
                 return NULL;
 
-        while (f->out_first) {
-                FrameOut *o = f->out_first;
-
-                f->out_first = o->next;
+        for (FrameOut *o; (o = POP(f->out_first));)
                 out_free(o);
-        }
         while (f->n_fds > 0)
                 safe_close(f->fds[--f->n_fds].fd);
         safe_close(f->fd);

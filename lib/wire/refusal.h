@@ -63,6 +63,9 @@ int refusal_set(Refusal *r, RefusalKind kind, json_t *parameters, const char *fo
 /* A REFUSAL_SYSTEM_ERROR of @error, an errno or its negative. */
 #define refusal_set_errno(r, error, ...)                                                           \
         refusal_set((r), REFUSAL_SYSTEM_ERROR, json_pack("{s:i}", "errno", abs(error)), __VA_ARGS__)
+/* With one parameter. */
+#define refusal_set_of(r, kind, parameter, value, ...)                                             \
+        refusal_set((r), (kind), json_pack("{ss}", (parameter), (value)), __VA_ARGS__)
 const char *refusal_message(const Refusal *r);
 void refusal_done(Refusal *r);
 #define _cleanup_refusal_ _cleanup_(refusal_done)

@@ -131,7 +131,7 @@ static void expect_same(FakeKernel *k, Controller *c, SessionMeta *m) {
 #define HEAD(name)                                                                                 \
         "#!/bin/sh\n"                                                                              \
         "# What session " name " writes on Linux 6.12.57.  Nothing has been written.\n"
-#define NEW                                                                                        \
+#define NEW_DIR                                                                                    \
         "# The instance is not there yet: what its files say before is what the kernel gives a "   \
         "new one.\n"
 #define CD "set -e\ncd /T\n\n"
@@ -193,7 +193,7 @@ START_TEST(an_instance_is_made_beside_those_of_others_by_these_lines)
                 ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
                 ck_assert_int_eq(strv_split(&m->spec.hooked, "kfree_* udp_* vfs_read", " "), 0);
                 text = script(k, c, m);
-                expect_text(text, HEAD("y") NEW CD
+                expect_text(text, HEAD("y") NEW_DIR CD
 "mkdir instances/ftraced-y\n"
 "echo 0 > instances/ftraced-y/tracing_on                 # was 1, in a new instance\n"
 "echo mono > instances/ftraced-y/trace_clock             # was local, in a new instance\n"
@@ -237,7 +237,7 @@ START_TEST(triggers_are_hung_by_these_lines_and_taken_down_again)
                 ck_assert_int_eq(strv_add(&m->spec.triggers,
                                           "stop event:sched:sched_switch:prev_comm==\"x\""), 0);
                 text = script(k, c, m);
-                expect_text(text, HEAD("x") NEW CD
+                expect_text(text, HEAD("x") NEW_DIR CD
 "mkdir instances/ftraced.bell-x-0\n"
 "echo 16 > instances/ftraced.bell-x-0/buffer_size_kb     # was 1408, in a new instance\n"
 "echo 0 > instances/ftraced.bell-x-0/buffer_percent      # was 50, in a new instance\n"
@@ -289,7 +289,7 @@ START_TEST(probes_of_values_are_made_by_these_lines_and_removed_again)
                 m->spec.retval = true;
                 ck_assert_int_eq(strv_add(&m->spec.retval_functions, "kfree"), 0);
                 text = script(k, c, m);
-                expect_text(text, HEAD("x") NEW CD
+                expect_text(text, HEAD("x") NEW_DIR CD
 "echo 'f1024:ftraced/ftraced_af63f54c86021707_f0 kfree%return ret=$retval' >> dynamic_events\n"
 "echo 'f1024:ftraced/ftraced_af63f54c86021707_f1 udp_sendmsg%return ret=$retval' >> dynamic_events\n"
 "mkdir instances/ftraced-x\n"
@@ -328,7 +328,7 @@ START_TEST(a_stopwatch_is_made_by_these_lines_and_removed_again)
                 fake_put(k, "events/sched/sched_switch/hist", "");
                 ck_assert_int_eq(strv_add(&m->spec.triggers, "stop slower:5ms"), 0);
                 text = script(k, c, m);
-                expect_text(text, HEAD("x") NEW CD
+                expect_text(text, HEAD("x") NEW_DIR CD
 "echo 'p:ftraced/ftraced_af63f54c86021707_0_in0 udp_sendmsg' >> dynamic_events\n"
 "echo 'r512:ftraced/ftraced_af63f54c86021707_0_out0 udp_sendmsg' >> dynamic_events\n"
 "echo 's:ftraced_af63f54c86021707_0 u64 lat' >> dynamic_events\n"
