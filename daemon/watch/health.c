@@ -407,6 +407,7 @@ static int watch_anew(Health *h) {
                                .cpus = cpus,
                                .n_cpus = m->n_cpus,
                                .events = &m->spec.events,
+                               .probes = &m->probe_events,
                                .get_roots = get_roots,
                                .count_own_closes = count_own_closes,
                                .handler = on_tampering,
