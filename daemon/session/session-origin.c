@@ -8,6 +8,7 @@
 #include <systemd/sd-id128.h>
 
 #include "base/io.h"
+#include "base/release.h"
 #include "daemon/session/session-origin.h"
 #include "daemon/symbols/kernel-types.h"
 #include "daemon/symbols/symbol-watch.h"
@@ -65,15 +66,26 @@ int session_origin_add_symbols(SessionMeta *m, KernelSymbols *symbols, int symbo
         return MIN(r, 0);
 }
 
+/* Arguments have their names from them.  What a kretprobe sees is as wide as a register; fprobes know types themselves
+ * (daemon/instances/value-probe.h). */
+static bool needs_types(const SessionMeta *m, bool *ret_has_args) {
+        *ret_has_args = m->spec.args || m->spec.args_functions.n > 0;
+        return *ret_has_args || ((m->spec.retval || m->spec.retval_functions.n > 0) &&
+                                 release_compare(m->kernel, 6, 5) == RELEASE_BEFORE);
+}
+
 int session_origin_add_types(SessionMeta *m, int symbols_fd) {
         _cleanup_close_ int root_fd = -EBADF;
         char hash[SYMBOL_HASH_CHARS + 1];
+        bool has_args;
         int r;
 
-        if (!m->spec.args && m->spec.args_functions.n == 0)
+        if (!needs_types(m, &has_args))
                 return 0;
         root_fd = dir_open(AT_FDCWD, "/");
         r = root_fd < 0 ? root_fd : kernel_types_store(root_fd, symbols_fd, hash);
+        if (r == KERNEL_TYPES_E_NONE && !has_args)
+                return 0;
         if (r == KERNEL_TYPES_E_NONE) {
                 health_warn(m, "the kernel does not say what its functions' arguments are "
                                "(/sys/kernel/btf/vmlinux is missing): they are recorded, but "

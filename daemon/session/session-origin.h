@@ -13,6 +13,6 @@ int session_origin_add_host(SessionMeta *m);
 /* Before arming, which slows the kernel down; and again after it, when it costs nothing unless
  * modules came meanwhile.  @m is warned if the kernel hides them.  0 or -errno. */
 int session_origin_add_symbols(SessionMeta *m, KernelSymbols *symbols, int symbols_fd);
-/* What the arguments are called, if they are recorded; without it they are drawn as "()", of which @m
+/* What the arguments are called and how wide return values are, if they are recorded and the kernel's event does not say; without it they are drawn as "()", of which @m
  * is warned.  0 or -errno. */
 int session_origin_add_types(SessionMeta *m, int symbols_fd);

@@ -417,6 +417,7 @@ static int watch_anew(Health *h) {
                                .cpus = cpus,
                                .n_cpus = m->n_cpus,
                                .events = &m->spec.events,
+                               .probes = &m->probe_events,
                                .get_roots = get_roots,
                                .count_own_closes = count_own_closes,
                                .is_held_up = is_held_up,

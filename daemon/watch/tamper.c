@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/inotify.h>
+#include <unistd.h>
 
 #include "base/io.h"
 #include "base/log.h"
@@ -46,6 +47,7 @@ enum {
         SWITCH = 1 << 8, /* the daemon never writes it: one write that changes nothing is suspect */
         SYSCTL = 1 << 9, /* not in tracefs: TamperConfig.ftrace_enabled */
         HOOKS = 1 << 10, /* the daemon itself writes it: tamper_hold_hooks() */
+        PROBE = 1 << 12, /* likewise, of each that tells values (daemon/instances/value-probe.h) */
         NOT_PIDS = 1 << 11, /* behind its PIDS: as long as these are none, nor does it change */
 };
 
@@ -60,6 +62,8 @@ typedef struct File {
 
 #define OTHER_FUNCTIONS "other calls are recorded than were asked for; start a new session"
 #define OTHER_EVENTS "other events are recorded than were asked for; start a new session"
+#define NO_VALUES                                                                                  \
+        "what a function was given or returned is not recorded any more; start a new session"
 
 /* linux 6.1 kernel/trace/trace.c: tracing_set_clock() and tracing_open() with O_TRUNC reset the
  * buffer, tracing_snapshot_write() swaps it with another. */
@@ -91,6 +95,8 @@ static const File files[] = {
         { "set_event_notrace_pid", CHECK_VALUE, NOT_PIDS, GAP_FILTER_CHANGED, OTHER_EVENTS },
         { "filter", CHECK_VALUE, EVENT | POLL, GAP_FILTER_CHANGED, OTHER_EVENTS },
         { "enable", CHECK_VALUE, EVENT | POLL, GAP_FILTER_CHANGED, OTHER_EVENTS, "1" },
+        { "filter", CHECK_VALUE, PROBE | POLL, GAP_FILTER_CHANGED, NO_VALUES, "none" },
+        { "enable", CHECK_VALUE, PROBE | POLL, GAP_FILTER_CHANGED, NO_VALUES, "1" },
 };
 
 typedef struct Watch {
@@ -105,6 +111,7 @@ typedef struct Watch {
         unsigned n_modifies; /* of the burst that goes on, since a look saw a change */
         unsigned n_closes;   /* the same: writers that were done with it */
         unsigned n_ours;     /* of them the daemon itself, at most */
+        bool was_there;      /* at the beginning: if it is not now, somebody has removed it */
         bool is_written;     /* since the last look */
         bool is_changed;     /* it does not say what it should */
         bool is_unread;      /* the first look reads what is wanted, which is long */
@@ -158,16 +165,20 @@ static bool is_in_roots(const Watch *w, const char *now) {
         return true;
 }
 
-/* Whether the file says what it should; *@ret_now is what it says, NULL if it cannot be read. */
+/* Whether the file says what it should; *@ret_now is what it says, NULL if it cannot be read: no longer, if that is
+ * not as it should be. */
 static bool is_as_wanted(const Watch *w, char **ret_now) {
+        int r;
+
         *ret_now = NULL;
         if (w->file->check == CHECK_ROOTS)
                 w->tamper->is_unsure = false;
         if (w->file->check == CHECK_NONE || (w->file->check == CHECK_VALUE && !w->wanted))
                 return true;
-        if (control_read(w->tamper->config.tracefs_fd, w->path, ret_now) < 0) {
+        r = control_read(w->tamper->config.tracefs_fd, w->path, ret_now);
+        if (r < 0) {
                 *ret_now = NULL;
-                return true;
+                return !(w->was_there && r == -ENOENT);
         }
         if (w->file->check != CHECK_ROOTS)
                 return control_equal(w->path, *ret_now, w->wanted);
@@ -190,9 +201,15 @@ static int quote(const char *value) {
 static void report_began(const Watch *w, const char *now) {
         char sentence[1024];
 
-        (void) snprintf(sentence, sizeof(sentence),
-                        "%.600s was changed by somebody else to \"%.*s\"%s; %s", w->name,
-                        quote(now), now, now[quote(now)] ? " and more" : "", w->file->effect);
+        if (now)
+                (void) snprintf(sentence, sizeof(sentence),
+                                "%.600s was changed by somebody else to \"%.*s\"%s; %s", w->name,
+                                quote(now), now, now[quote(now)] ? " and more" : "",
+                                w->file->effect);
+        else
+                (void) snprintf(sentence, sizeof(sentence),
+                                "%.600s was removed by somebody else; %s", w->name,
+                                w->file->effect);
         report(w->tamper, w->file->flags & NOTE ? TAMPER_NOTED : TAMPER_BEGAN, w->file->cause,
                GAP_ALL_CPUS, sentence);
 }
@@ -465,6 +482,8 @@ static int add_watch(Tamper *t, const File *file, const char *name, uint32_t cpu
                 w->is_unread = true;
         else if (file->check == CHECK_VALUE)
                 read_wanted(w);
+        w->was_there = file->flags & (EVENT | PROBE) &&
+                       faccessat(t->config.tracefs_fd, w->path, F_OK, 0) == 0;
         if (is_sysctl)
                 w->held_fd = open(w->path, O_PATH | O_CLOEXEC);
         r = listen_to(w);
@@ -487,15 +506,14 @@ static int add_cpus(Tamper *t, const File *file) {
  * Files of an event may lose their inode, and inotify's mark with it, when nobody uses them (linux 6.12
  * fs/tracefs/event_inode.c), so these are looked at as well.
  */
-static int add_events(Tamper *t, const File *file) {
+static int add_events(Tamper *t, const File *file, const Strv *events) {
         int r = 0;
 
-        for (size_t i = 0; r >= 0 && i < t->config.events->n; i++) {
+        for (size_t i = 0; events && r >= 0 && i < events->n; i++) {
                 char path[EVENT_PATH_MAX];
                 EventChoice e;
 
-                if (!event_choice_parse(&e, t->config.events->items[i]) ||
-                    event_choice_is_marker(&e))
+                if (!event_choice_parse(&e, events->items[i]) || event_choice_is_marker(&e))
                         continue;
                 event_choice_path(path, &e, file->name);
                 r = add_watch(t, file, path, GAP_ALL_CPUS);
@@ -505,13 +523,15 @@ static int add_events(Tamper *t, const File *file) {
 
 int tamper_new(Tamper **ret, const TamperConfig *config) {
         _cleanup_(tamper_freep) Tamper *t = calloc(1, sizeof(*t));
+        size_t n_probes = config->probes ? config->probes->n : 0;
         int r;
 
         if (!t)
                 return -ENOMEM;
         t->config = *config;
-        t->watches = calloc(ELEMENTSOF(files) + config->n_cpus + 2 * config->events->n,
-                            sizeof(*t->watches));
+        t->watches =
+                calloc(ELEMENTSOF(files) + config->n_cpus + 2 * config->events->n + 2 * n_probes,
+                       sizeof(*t->watches));
         if (!t->watches)
                 return -ENOMEM;
         r = sd_event_add_defer(config->event, &t->looking, on_look, t);
@@ -531,7 +551,9 @@ int tamper_new(Tamper **ret, const TamperConfig *config) {
                 if (files[i].flags & PER_CPU)
                         r = add_cpus(t, &files[i]);
                 else if (files[i].flags & EVENT)
-                        r = add_events(t, &files[i]);
+                        r = add_events(t, &files[i], config->events);
+                else if (files[i].flags & PROBE)
+                        r = add_events(t, &files[i], config->probes);
                 else
                         r = add_watch(t, &files[i], files[i].name, GAP_ALL_CPUS);
         }

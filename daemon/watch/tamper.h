@@ -54,6 +54,7 @@ typedef struct TamperConfig {
         const uint32_t *cpus;
         size_t n_cpus;
         const Strv *events; /* that are recorded beside the graph, as a spec has them */
+        const Strv *probes; /* likewise, as SessionMeta.probe_events has them */
         /* What set_graph_function should hold now, as daemons change it for other sessions; of those
          * in @ret_gone it does not matter. */
         int (*get_roots)(Strv *ret, Strv *ret_gone, void *userdata);

@@ -376,7 +376,7 @@ int values_note(Values *v, const Event *e, Step *entry) {
                 return -ENOMEM;
         if (p->format.is_entry)
                 note_args(v, t, e, f, &record, entry);
-        else
+        else if (!p->is_kretprobe || prototype_narrow(f->prototype, &record.value))
                 note_return(v, t, e, f, &record, p->is_kretprobe);
         return 0;
 }

@@ -17,6 +17,10 @@
  *      event F ret=-90, to return_to_handler         exit F
  *      exit F                                        event F ret=-90, to the caller
  *
+ * An fprobe knows its function's types, and what it records has the sign of what is returned.  A kretprobe records the
+ * register, of which an int fills a half: that is cut by the recording's own types, if it has them
+ * (decode/prototypes.h).
+ *
  * Directly: in the same task, with nothing in between but what interrupts it.  What cannot be told is not
  * joined: a value is missing rather than of another call.
  *

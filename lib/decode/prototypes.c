@@ -18,6 +18,7 @@
 #define TYPE_BYTES 12U
 #define PART_NAME_MAX 64
 #define NAME_MAX_CHARS 255
+#define ERROR_MAX 4095   /* linux 6.12 include/linux/err.h, MAX_ERRNO */
 #define MODIFIERS_MAX 64 /* typedefs of typedefs; kernels have less than 10 */
 
 enum {
@@ -341,6 +342,38 @@ static int fill_param(const Prototypes *p, const Part *part, const uint8_t *data
         return 0;
 }
 
+static void fill_return(const Prototypes *p, const Type *proto, Prototype *to) {
+        Type t = skip_modifiers(p, proto->part, proto->size_or_type);
+
+        to->is_void = proto->size_or_type == 0;
+        if (!t.data)
+                return;
+        if (t.kind == KIND_PTR)
+                to->n_return_bytes = sizeof(uint64_t);
+        else if ((t.kind == KIND_INT || t.kind == KIND_ENUM) && t.size_or_type <= sizeof(uint64_t))
+                to->n_return_bytes = (uint8_t) t.size_or_type;
+        if (t.kind == KIND_INT)
+                to->has_sign = load_u32(t.data + TYPE_BYTES, t.part->swap) >> 24 & 1;
+        else if (t.kind == KIND_ENUM)
+                to->has_sign = load_u32(t.data + 4, t.part->swap) >> 31;
+}
+
+bool prototype_narrow(const Prototype *p, uint64_t *value) {
+        unsigned n_spare;
+
+        if (p && p->is_void)
+                return false;
+        if (!p || p->n_return_bytes == 0) {
+                if (*value <= UINT32_MAX && *value >= (uint32_t) -ERROR_MAX)
+                        *value |= ~(uint64_t) UINT32_MAX;
+                return true;
+        }
+        n_spare = 8 * (unsigned) (sizeof(*value) - p->n_return_bytes);
+        *value <<= n_spare;
+        *value = p->has_sign ? (uint64_t) ((int64_t) *value >> n_spare) : *value >> n_spare;
+        return true;
+}
+
 static void made_free(Made *made) {
         for (size_t i = 0; i < PROTOTYPE_PARAMS_MAX; i++)
                 free(made->values[i]);
@@ -359,6 +392,7 @@ const Prototype *prototypes_find(Prototypes *p, const char *name, size_t n_name)
         made = calloc(1, sizeof(*made));
         if (!made)
                 return NULL;
+        fill_return(p, &proto, &made->prototype);
         made->prototype.n_params = MIN(proto.n_members, (uint32_t) PROTOTYPE_PARAMS_MAX);
         for (uint32_t i = 0; i < made->prototype.n_params; i++)
                 if (fill_param(p, proto.part, proto.data + TYPE_BYTES + (size_t) 8 * i, made, i) <

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Prototypes: the parameters of the kernel's functions
+ * Prototypes: the parameters of the kernel's functions, and what type they return
  *
  * From the kernel's own account of its types, /sys/kernel/btf/vmlinux and one such file for each
  * module, which a recording with arguments names (SessionMeta.types) and the store keeps as one
@@ -18,6 +18,7 @@
  * end the reading of their part, since their length is not known.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +50,9 @@ typedef struct Param {
 
 typedef struct Prototype {
         Param params[PROTOTYPE_PARAMS_MAX];
+        uint8_t n_return_bytes; /* of what it returns, 1 to 8; 0: that is no number */
+        bool is_void;
+        bool has_sign; /* what it returns */
         uint32_t n_params;
         uint32_t n_text; /* more than all its names together, in bytes */
 } Prototype;
@@ -65,5 +69,8 @@ enum { PROTOTYPES_E_INVALID = 1 };
 int prototypes_new(Prototypes **ret, char *data, size_t n);
 /* NULL: there is none, or no memory for it.  Lives as long as @p. */
 const Prototype *prototypes_find(Prototypes *p, const char *name, size_t n_name);
+/* What is in a register of which a return value fills a part; false: @p returns nothing.  Without a prototype, NULL, as
+ * linux 7.2's print_graph_retval() guesses: a number of 32 bits that is an error is an int. */
+bool prototype_narrow(const Prototype *p, uint64_t *value);
 Prototypes *prototypes_free(Prototypes *p);
 DEFINE_CLEANUP(Prototypes *, prototypes_free);

@@ -36,7 +36,8 @@ fuzz_targets = \
 	%D%/fuzz-trace-context \
 	%D%/fuzz-tracedat \
 	%D%/fuzz-trigger \
-	%D%/fuzz-uftrace-text
+	%D%/fuzz-uftrace-text \
+	%D%/fuzz-values
 %C%_fuzz_block_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_block_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_block_LDADD = $(codec_libs) $(fuzz_libs)
@@ -130,6 +131,9 @@ fuzz_targets = \
 %C%_fuzz_tracedat_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_tracedat_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_tracedat_LDADD = $(drawing_libs) $(fuzz_libs)
+%C%_fuzz_values_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_values_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_values_LDADD = $(calls_libs) $(fuzz_libs)
 %C%_fuzz_uftrace_text_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_uftrace_text_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_uftrace_text_LDADD = $(import_libs) $(analyze_libs) $(render_libs) $(fuzz_libs)

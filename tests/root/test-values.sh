@@ -20,10 +20,8 @@ n_probes() {
 no_probe() {
         [[ $(n_probes) == 0 ]]
 }
-# As int, for a register of a function that returns one may hold it in 32 bits.
 values() { # SESSION FUNCTION
-        ftracectl calls --json --function="$2" "$1" 2>"$err" |
-                jq '.[].retval | if . == null then "none" elif . >= 2147483648 and . < 4294967296 then . - 4294967296 else . end' -r
+        ftracectl calls --json --function="$2" "$1" 2>"$err" | jq -r '.[].retval | if . == null then "none" else . end'
 }
 same() { # DESCRIPTION FILE FILE
         if cmp -s "$2" "$3"; then
@@ -50,7 +48,7 @@ stops 'it is stopped' root
 ok 'no probe is left' no_probe
 is_as_before 'the kernel is as it was'
 ftracectl calls --json --function=udp_sendmsg root 2>"$err" | jq -r '.[] | select(.task == "udp-errors") |
-        .retval | if . == null then "none" elif . >= 2147483648 and . < 4294967296 then . - 4294967296 else . end' >"$work/got"
+        .retval | if . == null then "none" else . end' >"$work/got"
 is 'four calls a round' "$(wc -l <"$work/told")" 400
 same 'every value is what the caller got' "$work/told" "$work/got"
 is 'errors are among them' "$(sort -n "$work/got" | uniq -c | awk '$2 < 0 { printf "%s x %s, ", $1, $2 }')" '100 x -111, 100 x -90, '
@@ -149,6 +147,26 @@ stops 'it is stopped' error
 ok 'no probe is left' no_probe
 is_as_before 'the kernel is as it was'
 exits 'a filter of what is not there is refused' 2 ftracectl arm -n bad --on='return:udp_sendmsg:len > 3' "$some" udp_sendmsg
+ok 'no probe is left' no_probe
+is_as_before 'the kernel is as it was'
+
+# --- somebody else ---------------------------------------------------------------------------------
+
+exits 'a session with values' 0 ftracectl start -n tampered --retval "$some" udp_sendmsg
+event=$(cd "$(buffer_of tampered)" && echo "$PWD"/events/ftraced/ftraced_*_[fr]0)
+is_degraded() {
+        [[ $(session tampered '[.degraded[].cause] | join(" ")') == "$1" ]]
+}
+echo 0 >"$event/enable"
+ok 'a probe that somebody switches off is noticed' wait_until 10 is_degraded filter_changed
+exits 'show works' 0 ftracectl show tampered
+says 'show says what is missing' 'enable was changed by somebody else to "0"; what a function was given or returned' "$out"
+echo 1 >"$event/enable"
+ok 'that it is on again as well' wait_until 10 is_degraded ''
+echo 0 >"$event/enable"
+echo "-:ftraced/${event##*/}" >>"$tracefs/dynamic_events"
+ok 'one that is removed' wait_until 10 is_degraded filter_changed
+stops 'it is stopped' tampered
 ok 'no probe is left' no_probe
 is_as_before 'the kernel is as it was'
 

@@ -102,6 +102,10 @@ exits 'what only the whole tells needs it twice' 2 \
 says 'which is said' 'standard input can be read only once'
 exits 'a text has no time of day' 1 ftracectl report --from=10:42 "$graph"
 exits 'a percentile is one below 100' 2 ftracectl report --keep-slower=p100 "$graph"
+for option in retval args; do
+        exits "a function at --$option is refused" 2 ftracectl report --$option=udp_sendmsg "$graph"
+        says 'for it chooses what is recorded' "--$option=udp_sendmsg chooses whose values are recorded; report draws all that were" "$err"
+done
 exits 'what a text does not have is refused' 2 ftracectl report --keep-failed "$graph"
 exits 'and what a recording does not have' 1 \
         ftracectl report --keep-failed --store "$data" udp_sendmsg-6.1

@@ -71,12 +71,12 @@ static char *make_types(size_t *ret_n) {
                  (uint32_t[]){ name_at(&t, "OFF"), 0, name_at(&t, "BAD"), (uint32_t) -1 },
                  4);                             /* 6 */
         add_type(&t, "pair", 4, 0, 16, NULL, 0); /* 7 */
-        add_type(&t, "", 13, 5, 1,
+        add_type(&t, "", 13, 5, 1,               /* it returns an int */
                  (uint32_t[]){ name_at(&t, "sk"), 3, name_at(&t, "len"), 5, name_at(&t, "flags"), 1,
                                name_at(&t, "how"), 6, name_at(&t, "p"), 7 },
                  10);                              /* 8 */
         add_type(&t, "send", 12, 1, 8, NULL, 0);   /* 9 */
-        add_type(&t, "", 13, 0, 1, NULL, 0);       /* 10 */
+        add_type(&t, "", 13, 0, 0, NULL, 0);       /* 10 */
         add_type(&t, "empty", 12, 1, 10, NULL, 0); /* 11 */
         add_type(&t, "", 13, 7, 1,
                  (uint32_t[]){ name_at(&t, "a"), 1, name_at(&t, "b"), 1, name_at(&t, "c"), 1,
@@ -84,11 +84,14 @@ static char *make_types(size_t *ret_n) {
                                name_at(&t, "g"), 1 },
                  14);                                                           /* 12 */
         add_type(&t, "many", 12, 1, 12, NULL, 0);                               /* 13 */
-        add_type(&t, "", 13, 1, 1, (uint32_t[]){ name_at(&t, "first"), 3 }, 2); /* 14 */
+        add_type(&t, "", 13, 1, 3, (uint32_t[]){ name_at(&t, "first"), 3 }, 2); /* 14 */
         add_type(&t, "two", 12, 1, 14, NULL, 0);                                /* 15 */
-        n_types = 15;
+        add_type(&t, "bool", 1, 0, 1, (uint32_t[]){ 8 }, 1);                    /* 16 */
+        add_type(&t, "", 13, 0, 16, NULL, 0);                                   /* 17 */
+        add_type(&t, "is", 12, 1, 17, NULL, 0);                                 /* 18 */
+        n_types = 18;
         types_init(&m, (uint32_t) t.names.n_data);
-        add_type(&m, "", 13, 1, 1, (uint32_t[]){ name_at(&m, "mine"), 4 }, 2);
+        add_type(&m, "", 13, 1, 2, (uint32_t[]){ name_at(&m, "mine"), 4 }, 2);
         add_type(&m, "own", 12, 1, n_types + 1, NULL, 0);
         add_type(&m, "two", 12, 1, n_types + 1, NULL, 0);
         add_part(&b, "vmlinux", &t);
@@ -171,6 +174,30 @@ START_TEST(whatever_is_cut_off_is_survived)
         }
 END_TEST
 
+static uint64_t narrowed(const char *name, uint64_t value) {
+        _cleanup_(prototypes_freep) Prototypes *p = NULL;
+        size_t n;
+        char *types = make_types(&n);
+
+        ck_assert_int_eq(prototypes_new(&p, types, n), 0);
+        return prototype_narrow(prototypes_find(p, name, strlen(name)), &value) ? value : 17;
+}
+
+START_TEST(what_is_returned_is_as_wide_as_its_type)
+        {
+                ck_assert_uint_eq(narrowed("send", 0x00000000ffffffa6), (uint64_t) -90);
+                ck_assert_uint_eq(narrowed("send", 0x1234567800000040), 0x40);
+                ck_assert_uint_eq(narrowed("own", 0x12345678ffffffa6), 0x12345678ffffffa6);
+                ck_assert_uint_eq(narrowed("two", 0xffff888003d5c000), 0xffff888003d5c000);
+                ck_assert_uint_eq(narrowed("is", 0x1234567812345601), 1);
+                ck_assert_uint_eq(narrowed("empty", 5), 17);
+                /* Nothing is known: as the kernel guesses. */
+                ck_assert_uint_eq(narrowed("nobody", 0x00000000ffffffa6), (uint64_t) -90);
+                ck_assert_uint_eq(narrowed("nobody", 0x00000000ffff0000), 0xffff0000);
+                ck_assert_uint_eq(narrowed("nobody", 0x12345678ffffffa6), 0x12345678ffffffa6);
+        }
+END_TEST
+
 static void expect_retval(uint64_t retval, bool hex, const char *text) {
         char drawn[RETVAL_ROOM + 1];
 
@@ -193,5 +220,5 @@ START_TEST(errors_are_decimal_and_all_else_is_hex)
 END_TEST
 
 UNIT_MAIN("prototypes", arguments_read_as_the_kernel_prints_them,
-          names_are_looked_up_in_the_kernels_order, whatever_is_cut_off_is_survived,
-          errors_are_decimal_and_all_else_is_hex)
+          what_is_returned_is_as_wide_as_its_type, names_are_looked_up_in_the_kernels_order,
+          whatever_is_cut_off_is_survived, errors_are_decimal_and_all_else_is_hex)

@@ -6,6 +6,8 @@
 #include "daemon/watch/tamper.h"
 #include "scratch.h"
 
+#define PROBE "ftraced_af63f54c86021707_f0"
+
 static const struct {
         const char *file, *text;
 } controls[] = {
@@ -21,6 +23,8 @@ static const struct {
         { "max_graph_depth", "0\n" },
         { "events/sched/sched_switch/enable", "1\n" },
         { "events/sched/sched_switch/filter", "prev_pid > 1\n" },
+        { "events/ftraced/" PROBE "/enable", "1\n" },
+        { "events/ftraced/" PROBE "/filter", "none\n" },
         { "ftrace_enabled", "1\n" },
 };
 
@@ -30,7 +34,7 @@ typedef struct Fixture {
         sd_event *event;
         Tamper *tamper;
         Strv said; /* "began filter_changed", ... */
-        Strv roots, events;
+        Strv roots, events, probes;
         uint64_t n_own_closes; /* of set_graph_function */
         bool is_held_up;
 } Fixture;
@@ -83,7 +87,10 @@ static void fixture_init(Fixture *f) {
         ck_assert_int_eq(dir_make(f->scratch.fd, "events", 0700), 0);
         ck_assert_int_eq(dir_make(f->scratch.fd, "events/sched", 0700), 0);
         ck_assert_int_eq(dir_make(f->scratch.fd, "events/sched/sched_switch", 0700), 0);
+        ck_assert_int_eq(dir_make(f->scratch.fd, "events/ftraced", 0700), 0);
+        ck_assert_int_eq(dir_make(f->scratch.fd, "events/ftraced/" PROBE, 0700), 0);
         ck_assert_int_eq(strv_add(&f->events, "sched:sched_switch:prev_pid > 1"), 0);
+        ck_assert_int_eq(strv_add(&f->probes, "ftraced:" PROBE ":udp_sendmsg"), 0);
         for (size_t i = 0; i < ELEMENTSOF(controls); i++)
                 put(f, controls[i].file, controls[i].text);
         (void) snprintf(f->ftrace_enabled, sizeof(f->ftrace_enabled), "%.4000s/ftrace_enabled",
@@ -98,6 +105,7 @@ static void fixture_init(Fixture *f) {
                                                         .clock = "mono",
                                                         .ftrace_enabled = f->ftrace_enabled,
                                                         .events = &f->events,
+                                                        .probes = &f->probes,
                                                         .get_roots = get_roots,
                                                         .count_own_closes = count_own_closes,
                                                         .is_held_up = is_held_up,
@@ -112,6 +120,7 @@ static void fixture_done(Fixture *f) {
         strv_done(&f->said);
         strv_done(&f->roots);
         strv_done(&f->events);
+        strv_done(&f->probes);
         scratch_done(&f->scratch);
 }
 #define _cleanup_fixture_ _cleanup_(fixture_done)
@@ -236,6 +245,31 @@ START_TEST(an_event_that_is_switched_off_or_filtered_otherwise_is_told)
                 expect(&f, "began filter_changed");
                 put(&f, "events/sched/sched_switch/filter", "prev_pid > 1\n");
                 expect(&f, "ended filter_changed");
+        }
+END_TEST
+
+START_TEST(a_probe_of_values_that_is_switched_off_filtered_or_removed_is_told)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                expect(&f, "");
+                put(&f, "events/ftraced/" PROBE "/enable", "0\n");
+                expect(&f, "began filter_changed");
+                put(&f, "events/ftraced/" PROBE "/enable", "1\n");
+                expect(&f, "ended filter_changed");
+                put(&f, "events/ftraced/" PROBE "/filter", "ret < 0\n");
+                expect(&f, "began filter_changed");
+                put(&f, "events/ftraced/" PROBE "/filter", "none\n");
+                expect(&f, "ended filter_changed");
+                put(&f, "events/ftraced/" PROBE "/enable", "0\n");
+                expect(&f, "began filter_changed");
+                ck_assert_int_eq(unlinkat(f.scratch.fd, "events/ftraced/" PROBE "/enable", 0), 0);
+                tamper_poll(f.tamper);
+                expect(&f, ""); /* and is not over */
+                ck_assert_int_eq(unlinkat(f.scratch.fd, "events/ftraced/" PROBE "/filter", 0), 0);
+                tamper_poll(f.tamper);
+                expect(&f, "began filter_changed late");
         }
 END_TEST
 
@@ -435,6 +469,7 @@ END_TEST
 UNIT_MAIN("tamper", what_is_as_it_was_says_nothing, a_change_begins_and_ends_once,
           an_event_that_is_switched_off_or_filtered_otherwise_is_told,
           a_trigger_at_an_event_is_no_change_of_it,
+          a_probe_of_values_that_is_switched_off_filtered_or_removed_is_told,
           off_and_on_again_between_two_looks_is_not_missed,
           a_switch_that_is_written_and_says_what_it_did_may_have_said_something_else,
           a_look_in_the_middle_does_not_hide_off_and_on,

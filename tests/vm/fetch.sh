@@ -130,6 +130,33 @@ fetch_kernel() ( # DIR KERNEL ARCHITECTURE [PAGE-SIZE]: all or nothing
         mv "$work/root" "$dir"
 )
 
+# What modules for a kernel that was fetched are built with: the headers of just that kernel, and pahole for their
+# types.  Their makefiles say /usr/src, where they are not.
+fetch_headers() ( # DIR RELEASE ARCHITECTURE: all or nothing
+        dir=$1 release=$2
+        work=$(mktemp -d "$cache/fetch.XXXXXX")
+        trap 'rm -rf "$work"' EXIT
+        echo "vmrun: fetching headers of $release" >&2
+        configure_apt "$3" bookworm
+        persist apt-get -q update || die "cannot read the package lists"
+        [[ $(depends "linux-headers-$release" '^linux-headers-') ]] ||
+                { add_security && persist apt-get -q update; } || die "cannot read the package lists"
+        names=$(depends "linux-headers-$release" '^linux-(headers|kbuild)-')
+        [[ $names ]] || die "Debian has no linux-headers-$release any more; remove $cache/${dir##*/headers-} to fetch a newer kernel"
+        mkdir "$work/root" "$work/debs"
+        cd "$work/debs"
+        for name in "linux-headers-$release" $names pahole libbpf1 libdw1 libelf1; do
+                persist apt-get -q download "$name" || die "cannot download $name"
+        done
+        for deb in *.deb; do
+                dpkg-deb -x "$deb" "$work/root"
+        done
+        rm -rf "${dir:?}" "$work/root/usr/share"
+        grep -rlI --include=Makefile --include=.kernelvariables /usr/src/ "$work/root/usr/src" |
+                xargs sed -i "s,/usr/src/,$dir/usr/src/,"
+        mv "$work/root" "$dir"
+)
+
 # What the stories call, besides the libraries of our programs.  These depend on the rest.
 root_packages=(base-files base-passwd bash coreutils dash dbus diffutils findutils grep gzip hostname iproute2
         jq kmod libc-bin libjansson4 libseccomp2 libsystemd0 libtraceevent1 libtracefs1 libxxhash0 libzstd1 make

@@ -2,6 +2,7 @@
 
 /* A session that still records is drawn as far as it is stored. */
 
+#include "base/name.h"
 #include "cli/options/verb.h"
 #include "cli/source/display.h"
 #include "cli/source/reading.h"
@@ -89,12 +90,25 @@ static void say_absence(const Options *o, const SessionMeta *m) {
                 talk(o, "%s has no arguments: they have to be recorded, with --args.", m->name);
 }
 
+/* Whose values there are was chosen when they were recorded. */
+static int refuse_function(const char *option, const char *function) {
+        return failed(
+                STATUS_USAGE,
+                "%s=%s chooses whose values are recorded; report draws all that were: give "
+                "%s alone, or leave out other functions with --function, --root or --notrace.",
+                option, NAME_QUOTED(function), option);
+}
+
 int verb_report(const Options *o) {
         _cleanup_reading_ Reading reading = {};
         const Source *s;
         DrawingOptions d;
         int status;
 
+        if (o->spec.retval_functions.n > 0)
+                return refuse_function("--retval", o->spec.retval_functions.items[0]);
+        if (o->spec.args_functions.n > 0)
+                return refuse_function("--args", o->spec.args_functions.items[0]);
         if (o->words.n > 1 && o->json != JSON_OFF)
                 return failed(STATUS_USAGE, "--json has one recording at a time: call \"ftracectl "
                                             "report --json\" for each.");
