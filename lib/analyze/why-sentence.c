@@ -221,7 +221,7 @@ static void add_nothing(Buf *out, const Why *w) {
         else if (w->evenness >= WHY_EVEN_MIN)
                 buf_printf(out, "; everything takes %s alike, and no function stands out",
                            w->difference_ns > 0 ? "longer" : "less");
-        else if (fabs(w->causes[0].share) >= WHY_SHARE_MIN) {
+        else if (fabs(w->causes[0].share) >= WHY_SHARE_MIN && !(w->causes[0].p <= WHY_P_MAX)) {
                 buf_adds(out, "; what stands out may be chance");
                 if (!isnan(w->causes[0].p))
                         buf_printf(out, " (p = %.3f)", w->causes[0].p);
@@ -234,20 +234,46 @@ static void add_nothing(Buf *out, const Why *w) {
         }
 }
 
+static void add_none(Buf *out, const Why *w) {
+        buf_printf(out, ": none of its %zu calls", w->n_all);
+        switch (w->spec.by) {
+        case COHORTS_BY_DURATION:
+                buf_printf(out, " takes %s", FIGURE_ROUND(w->spec.slower_ns));
+                break;
+        case COHORTS_BY_WINDOW:
+                buf_adds(out, " began within the window");
+                break;
+        case COHORTS_BY_FAILURE:
+                buf_adds(out, " failed");
+                break;
+        default:
+                buf_adds(out, " is of the second recording");
+        }
+}
+
+static void add_too_few(Buf *out, const Why *w) {
+        add_name(out, w->root->function);
+        if (w->spec.by == COHORTS_BY_FAILURE && w->n_slow + w->n_usual == 0)
+                buf_adds(out, ": what its calls returned was not recorded; \"ftracectl start "
+                              "--retval\" does");
+        else if (w->n_all < COHORTS_CALLS_MIN)
+                buf_printf(out, ": %zu calls are too few to compare", w->n_all);
+        else if (w->n_slow == 0)
+                add_none(out, w);
+        else
+                buf_printf(out,
+                           ": %zu of its %zu calls are slow ones, and of the usual ones none is "
+                           "left to compare them with",
+                           w->n_slow, w->n_all);
+        buf_adds(out, ".");
+}
+
 void why_sentence(Buf *out, const Why *w) {
         const WhyFactor *factor = why_named_factor(w);
         const WhyCause *cause = why_named_cause(w);
 
         if (!w->is_enough) {
-                add_name(out, w->root->function);
-                if (w->spec.by == COHORTS_BY_FAILURE && w->n_slow + w->n_usual == 0) {
-                        buf_adds(out, ": what its calls returned was not recorded; \"ftracectl "
-                                      "start --retval\" "
-                                      "does.");
-                        return;
-                }
-                buf_printf(out, ": %zu slow and %zu usual calls are too few to compare.", w->n_slow,
-                           w->n_usual);
+                add_too_few(out, w);
                 return;
         }
         add_cohort(out, w);

@@ -73,6 +73,20 @@ awk 'BEGIN {
 }' >"$work/alike.txt"
 exits 'where everything takes longer alike' 0 ftracectl why "$work/alike.txt"
 says 'no function is named' 'take .* us instead of .* us; everything takes longer alike, and no function stands out\.$' "$out"
+exits 'a window long after the end' 0 ftracectl why "$work/alike.txt" --from=+100s
+says 'has no call' '^send: none of its 600 calls began within the window\.$' "$out"
+exits 'what no call takes' 0 ftracectl why "$work/alike.txt" --slower=1s
+says 'none has taken' '^send: none of its 600 calls takes 1\.00 s\.$' "$out"
+exits 'what all calls take' 0 ftracectl why "$work/alike.txt" --slower=1us
+says 'leaves nothing usual' '^send: 600 of its 600 calls are slow ones, and of the usual ones none is left' "$out"
+exits 'recordings without a common root' 3 ftracectl why "$work/alike.txt" --against="$work/same.txt"
+says 'cannot be compared' 'have no calls of the same root\.$'
+{
+        cat "$work/same.txt"
+        awk 'BEGIN { for (i = 0; i < 30; i++) printf "%12.6f | %3d)  client-17     |   0.%d00 us    |  send();\n", 2 + i / 1000, i % 4, 1 + i % 9 }'
+} >"$work/both.txt"
+exits 'of two roots' 0 ftracectl why "$work/alike.txt" --against="$work/both.txt"
+says 'that is compared which both have' '^send: its calls take ' "$out"
 exits 'a window of one call' 0 ftracectl why "$work/alike.txt" --from=+3ms --to=+3.05ms
 says 'is of one' '^send: the only call within the window takes ' "$out"
 exits 'one without a call' 0 ftracectl why "$work/alike.txt" --from=+3.1ms --to=+3.2ms --json
