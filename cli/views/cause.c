@@ -9,7 +9,7 @@ static int find(char **ret, const Anatomy *a) {
         _cleanup_buf_ Buf out = BUF_INIT;
         const CallNode *root;
         size_t n_roots;
-        int r = cohorts_greatest_root(&root, &n_roots, a, NULL);
+        int r = cohorts_greatest_root(&root, &n_roots, a, NULL, false);
 
         if (r < 0 || !root)
                 return r;

@@ -13,21 +13,29 @@ bool cohorts_are_by_time(CohortsBy by) {
 }
 
 int cohorts_greatest_root(const CallNode **ret, size_t *ret_n_roots, const Anatomy *a,
-                          NameSet *names) {
+                          NameSet *names, bool in_each) {
         _cleanup_free_ uint64_t *sums = calloc(a->n_nodes + 1, sizeof(*sums));
+        _cleanup_free_ uint32_t *n_sources = calloc(a->n_nodes + 1, sizeof(*n_sources));
+        uint32_t n_all = 0;
 
         *ret = NULL;
         *ret_n_roots = 0;
-        if (!sums)
+        if (!sums || !n_sources)
                 return -ENOMEM;
+        /* Calls of one recording come before those of the next. */
         for (size_t i = 0; i < a->n_calls; i++) {
                 const AnatomyCall *c = &a->calls[i];
 
                 *ret_n_roots += sums[c->root] == 0;
                 sums[c->root] += MAX(c->duration_ns, UINT64_C(1));
+                n_all = MAX(n_all, c->source + 1);
+                if (n_sources[c->root] <= c->source)
+                        n_sources[c->root] =
+                                n_sources[c->root] == c->source ? c->source + 1 : UINT32_MAX;
         }
         for (size_t i = 1; i < a->n_nodes; i++) {
-                int r = sums[i] == 0 ? 0 : names ? name_set_has(names, a->nodes[i]->function) : 1;
+                bool is_wanted = sums[i] > 0 && (!in_each || n_sources[i] == n_all);
+                int r = !is_wanted ? 0 : names ? name_set_has(names, a->nodes[i]->function) : 1;
 
                 if (r < 0)
                         return r;

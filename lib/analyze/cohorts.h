@@ -41,13 +41,14 @@ typedef struct Cohorts {
 /*
  * cohorts_greatest_root() - the root with the most time
  * @names:       one of these; NULL: of all
+ * @in_each:     only roots that each recording has a call of
  * @ret:         NULL: there is none
  * @ret_n_roots: how many there are, whatever their names
  *
  * 0 or -ENOMEM.
  */
 int cohorts_greatest_root(const CallNode **ret, size_t *ret_n_roots, const Anatomy *a,
-                          NameSet *names);
+                          NameSet *names, bool in_each);
 /* Either may be empty.  0 or -ENOMEM; then, too, cohorts_done() it. */
 int cohorts_choose(Cohorts *ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec);
 void cohorts_done(Cohorts *c);

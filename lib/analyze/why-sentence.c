@@ -10,6 +10,8 @@
 
 #define WAKER_MIN 0.5 /* who ended less of the waiting is not named */
 #define WAKER_ALL 0.9
+#define SHARE_ALL 0.995
+#define SHARE_MORE 1.05
 #define QUEUED_MIN 0.2 /* less of the waiting for a CPU goes without saying */
 #define ERRNO_MAX 4095
 
@@ -153,6 +155,14 @@ void why_describe_waker(Buf *out, const Waker *w) {
 
 /* --- the sentence ----------------------------------------------------------------------------- */
 
+/* " the 12 calls", " the only call" */
+static void add_calls(Buf *out, size_t n) {
+        if (n == 1)
+                buf_adds(out, ": the only call");
+        else
+                buf_printf(out, ": the %zu calls", n);
+}
+
 static void add_cohort(Buf *out, const Why *w) {
         add_name(out, w->root->function);
         switch (w->spec.by) {
@@ -161,30 +171,51 @@ static void add_cohort(Buf *out, const Why *w) {
                 add_percent(out, (double) w->n_slow / (double) w->n_all);
                 break;
         case COHORTS_BY_DURATION:
-                buf_printf(out, ": the %zu calls of at least %s", w->n_slow,
-                           FIGURE_ROUND(w->spec.slower_ns));
+                add_calls(out, w->n_slow);
+                buf_printf(out, " of at least %s", FIGURE_ROUND(w->spec.slower_ns));
                 break;
         case COHORTS_BY_WINDOW:
-                buf_printf(out, ": the %zu calls within the window", w->n_slow);
+                add_calls(out, w->n_slow);
+                buf_adds(out, " within the window");
                 break;
         case COHORTS_BY_FAILURE:
-                buf_printf(out, ": the %zu calls that failed", w->n_slow);
+                add_calls(out, w->n_slow);
+                buf_adds(out, " that failed");
                 break;
         case COHORTS_BY_SOURCE:
                 buf_adds(out, ": its calls");
                 break;
         }
-        buf_adds(out, " take ");
+        buf_adds(out, w->n_slow == 1 ? " takes " : " take ");
         add_mean(out, w->slow_ns);
         buf_adds(out, " instead of ");
         add_mean(out, w->usual_ns);
 }
 
-static void add_named(Buf *out, const WhyCause *c) {
+/* Of more than all others make up for some. */
+static bool is_more_than_all(const WhyCause *c) {
+        return c->share >= SHARE_MORE;
+}
+
+static void add_share(Buf *out, const WhyCause *c) {
         buf_adds(out, "; ");
-        add_percent(out, c->share);
-        buf_adds(out, " of that is ");
+        if (is_more_than_all(c))
+                buf_printf(out, "%s", FIGURE_CHANGE(c->change_ns));
+        else if (c->share >= SHARE_ALL)
+                buf_adds(out, "all of that");
+        else {
+                add_percent(out, c->share);
+                buf_adds(out, " of that");
+        }
+        buf_adds(out, " is ");
+}
+
+static void add_named(Buf *out, const WhyCause *c) {
+        add_share(out, c);
         describe_cause(out, c, true);
+        if (is_more_than_all(c))
+                buf_adds(out, c->change_ns > 0 ? ", while others take less"
+                                               : ", while others take more");
 }
 
 void why_describe_parts(Buf *out, const WhyValue *v) {
@@ -210,15 +241,56 @@ static void add_factor(Buf *out, const WhyFactor *f) {
 static void add_nothing(Buf *out, const Why *w) {
         if (!cohorts_are_by_time(w->spec.by) && w->p > WHY_P_MAX)
                 buf_printf(out, ", which may be chance (p = %.3f)", w->p);
+        else if (w->n_causes == 0)
+                buf_adds(out, ": there is no difference");
         else if (w->evenness >= WHY_EVEN_MIN)
-                buf_adds(out, "; everything takes longer alike, and no function stands out");
-        else if (w->n_causes > 0 && w->causes[0].share >= WHY_SHARE_MIN)
+                buf_printf(out, "; everything takes %s alike, and no function stands out",
+                           w->difference_ns > 0 ? "longer" : "less");
+        else if (fabs(w->causes[0].share) >= WHY_SHARE_MIN && !(w->causes[0].p <= WHY_P_MAX)) {
                 buf_adds(out, "; what stands out may be chance");
-        else {
+                if (!isnan(w->causes[0].p))
+                        buf_printf(out, " (p = %.3f)", w->causes[0].p);
+                buf_adds(out, ": ");
+                why_describe_cause(out, &w->causes[0]);
+        } else {
                 buf_printf(out, "; that is spread over %zu causes, of which none has more than ",
                            w->n_causes);
-                add_percent(out, w->n_causes > 0 ? fabs(w->causes[0].share) : 0);
+                add_percent(out, fabs(w->causes[0].share));
         }
+}
+
+static void add_none(Buf *out, const Why *w) {
+        buf_printf(out, ": none of its %zu calls", w->n_all);
+        switch (w->spec.by) {
+        case COHORTS_BY_DURATION:
+                buf_printf(out, " takes %s", FIGURE_ROUND(w->spec.slower_ns));
+                break;
+        case COHORTS_BY_WINDOW:
+                buf_adds(out, " began within the window");
+                break;
+        case COHORTS_BY_FAILURE:
+                buf_adds(out, " failed");
+                break;
+        default:
+                buf_adds(out, " is of the second recording");
+        }
+}
+
+static void add_too_few(Buf *out, const Why *w) {
+        add_name(out, w->root->function);
+        if (w->spec.by == COHORTS_BY_FAILURE && w->n_slow + w->n_usual == 0)
+                buf_adds(out, ": what its calls returned was not recorded; \"ftracectl start "
+                              "--retval\" does");
+        else if (w->n_all < COHORTS_CALLS_MIN)
+                buf_printf(out, ": %zu calls are too few to compare", w->n_all);
+        else if (w->n_slow == 0)
+                add_none(out, w);
+        else
+                buf_printf(out,
+                           ": %zu of its %zu calls are slow ones, and of the usual ones none is "
+                           "left to compare them with",
+                           w->n_slow, w->n_all);
+        buf_adds(out, ".");
 }
 
 void why_sentence(Buf *out, const Why *w) {
@@ -227,9 +299,7 @@ void why_sentence(Buf *out, const Why *w) {
         const WhyValue *value = why_named_value(w);
 
         if (!w->is_enough) {
-                add_name(out, w->root->function);
-                buf_printf(out, ": %zu slow and %zu usual calls are too few to compare.", w->n_slow,
-                           w->n_usual);
+                add_too_few(out, w);
                 return;
         }
         add_cohort(out, w);

@@ -168,33 +168,62 @@ static void fill(Test *t, float *row, size_t first, size_t n) {
 }
 
 /* Of the stretches of one cohort at most @n_max, evenly; how many. */
-static size_t fill_cohort(Test *t, float *rows, size_t n_columns, size_t first, size_t n,
-                          size_t n_max) {
+static size_t fill_cohort(Test *t, float *rows, size_t *firsts, size_t n_columns, size_t first,
+                          size_t n, size_t n_max) {
         size_t n_stretches = n / t->per_unit, n_taken = MIN(n_stretches, n_max);
 
-        for (size_t i = 0; rows && i < n_taken; i++)
-                fill(t, rows + i * n_columns, first + i * n_stretches / n_taken * t->per_unit,
-                     t->per_unit);
+        for (size_t i = 0; rows && i < n_taken; i++) {
+                firsts[i] = first + i * n_stretches / n_taken * t->per_unit;
+                fill(t, rows + i * n_columns, firsts[i], t->per_unit);
+        }
         return n_taken;
+}
+
+/* When the unit began. */
+static const AnatomyCall *beginning(const Test *t, size_t first) {
+        return &t->a->calls[t->calls[first]];
+}
+
+/* The units of both cohorts, of which each is in the order of time, by their beginnings. */
+static void merge(const Test *t, uint32_t *to, const size_t *firsts, size_t n_slow, size_t n) {
+        size_t slow = 0, usual = n_slow;
+
+        for (size_t i = 0; i < n; i++) {
+                bool is_slow = usual == n;
+
+                if (slow < n_slow && usual < n) {
+                        const AnatomyCall *s = beginning(t, firsts[slow]);
+                        const AnatomyCall *u = beginning(t, firsts[usual]);
+
+                        is_slow = s->source != u->source ? s->source < u->source
+                                                         : s->start_ns < u->start_ns;
+                }
+                to[i] = (uint32_t) (is_slow ? slow++ : usual++);
+        }
 }
 
 static int run(Test *t) {
         size_t n_columns = 1 + t->n_things + t->w->n_factors + t->conditions.n;
         size_t n_max = MIN((size_t) UNITS_MAX / 4, WORK_MAX / n_columns);
         size_t n_usual = t->n_calls - t->n_slow;
-        size_t n_slow_units = fill_cohort(t, NULL, 0, 0, t->n_slow, n_max);
-        size_t n_units = n_slow_units + fill_cohort(t, NULL, 0, 0, n_usual, n_max * 3);
+        size_t n_slow_units = fill_cohort(t, NULL, NULL, 0, 0, t->n_slow, n_max);
+        size_t n_units = n_slow_units + fill_cohort(t, NULL, NULL, 0, 0, n_usual, n_max * 3);
         _cleanup_free_ float *values = calloc(n_units * n_columns + 1, sizeof(*values));
         _cleanup_free_ bool *is_slow = calloc(n_units + 1, sizeof(*is_slow));
         _cleanup_free_ double *p = calloc(n_columns, sizeof(*p));
+        _cleanup_free_ size_t *firsts = calloc(n_units + 1, sizeof(*firsts));
+        _cleanup_free_ uint32_t *in_time = calloc(n_units + 1, sizeof(*in_time));
         int r;
 
-        if (!values || !is_slow || !p)
+        if (!values || !is_slow || !p || !firsts || !in_time)
                 return -ENOMEM;
-        fill_cohort(t, values, n_columns, 0, t->n_slow, n_max);
-        fill_cohort(t, values + n_slow_units * n_columns, n_columns, t->n_slow, n_usual, n_max * 3);
+        fill_cohort(t, values, firsts, n_columns, 0, t->n_slow, n_max);
+        fill_cohort(t, values + n_slow_units * n_columns, firsts + n_slow_units, n_columns,
+                    t->n_slow, n_usual, n_max * 3);
+        merge(t, in_time, firsts, n_slow_units, n_units);
         memset(is_slow, true, n_slow_units);
-        r = chance_test(p, values, is_slow, n_units, n_columns);
+        r = chance_test(p, values, is_slow, cohorts_are_by_time(t->w->spec.by) ? NULL : in_time,
+                        n_units, n_columns);
         if (r < 0)
                 return r;
         t->w->p = p[0];

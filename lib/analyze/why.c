@@ -272,8 +272,8 @@ int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec
         describe_cohorts(w, a, &c);
         w->slow_ns = s.total_ns[root->id];
         w->usual_ns = u.total_ns[root->id];
-        w->difference_ns = w->slow_ns - w->usual_ns;
         if (w->is_enough) {
+                w->difference_ns = w->slow_ns - w->usual_ns;
                 r = find_causes(w, a, &s, &u);
                 if (r >= 0)
                         r = finish_causes(w, a, &c, &s, &u);
@@ -289,10 +289,22 @@ int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec
         return 0;
 }
 
+/* Where everything takes longer alike, what takes most of the time has most of the difference, and is not its cause. */
+static bool stands_out(const Why *w, const WhyCause *c) {
+        double usually = w->usual_ns > 0 ? c->usual_ns / w->usual_ns : 0;
+
+        return w->evenness < WHY_EVEN_MIN || c->share >= WHY_SHARE_ALONE || c->share >= 2 * usually;
+}
+
 const WhyCause *why_named_cause(const Why *w) {
-        for (size_t i = 0; i < w->n_causes && w->causes[i].share >= WHY_SHARE_MIN; i++)
-                if (w->causes[i].p <= WHY_P_MAX)
-                        return &w->causes[i];
+        for (size_t i = 0; i < w->n_causes; i++) {
+                const WhyCause *c = &w->causes[i];
+
+                if (fabs(c->share) < MAX(WHY_SHARE_MIN, fabs(w->causes[0].share) / 2))
+                        return NULL;
+                if (c->share > 0 && c->p <= WHY_P_MAX && stands_out(w, c))
+                        return c;
+        }
         return NULL;
 }
 

@@ -39,6 +39,7 @@
 
 #define WHY_P_MAX 0.002     /* what is above may be chance */
 #define WHY_SHARE_MIN 0.1   /* a cause of less is not named as the cause */
+#define WHY_SHARE_ALONE 0.5 /* of so much, it is the cause even if everything takes longer alike */
 #define WHY_FACTOR_MIN 0.25 /* likewise, a place */
 #define WHY_VALUE_MIN 0.25  /* slow calls must have it so much more often */
 #define WHY_EVEN_MIN 0.8    /* from here on everything takes longer alike */
@@ -100,13 +101,13 @@ typedef struct Why {
         CohortsSpec spec;
         size_t n_slow, n_usual, n_all;
         double slow_ns, usual_ns; /* means */
-        double difference_ns;
-        uint64_t slow_min_ns; /* the fastest of the slow ones */
-        double p;             /* of the whole difference; 1 if too few */
-        bool is_enough;       /* calls to tell anything */
-        double evenness;      /* 1: all paths take longer in proportion; 0: what takes longer is
+        double difference_ns;     /* 0 if there are too few calls to tell anything */
+        uint64_t slow_min_ns;     /* the fastest of the slow ones */
+        double p;                 /* of the whole difference; 1 if too few */
+        bool is_enough;           /* calls to tell anything */
+        double evenness;          /* 1: all paths take longer in proportion; 0: what takes longer is
                                * not what takes the time usually */
-        WhyCause *causes;     /* the greatest first */
+        WhyCause *causes;         /* the greatest first */
         size_t n_causes;
         WhyFactor *factors; /* likewise; only those that slow calls have more often */
         size_t n_factors;
@@ -122,7 +123,7 @@ typedef struct WhyMean {
 
 /* @a: borrowed for its life.  0 or -ENOMEM. */
 int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec);
-/* What is named: the first cause; NULL: none that stands out. */
+/* What is named: the greatest cause that is no chance, if none has twice its share; NULL: none that stands out. */
 const WhyCause *why_named_cause(const Why *w);
 /* What is named as well, or before any cause if it explains more than they: all paths take longer there. */
 const WhyFactor *why_named_factor(const Why *w);

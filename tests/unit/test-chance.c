@@ -42,7 +42,8 @@ START_TEST(what_differs_is_told_from_what_does_not)
                 fill(&t, 1);
                 for (size_t i = 0; i < N_FIRST; i++)
                         t.values[i * N_THINGS + 3] += 1;
-                ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, N_UNITS, N_THINGS), 0);
+                ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, NULL, N_UNITS, N_THINGS),
+                                 0);
                 for (size_t k = 0; k < N_THINGS; k++)
                         if (k == 3)
                                 ck_assert_double_le(t.p[k], 0.001);
@@ -60,7 +61,8 @@ START_TEST(less_is_a_difference_as_well_and_the_greater_group_may_be_the_first)
                         t.is_first[i] = !t.is_first[i];
                         t.values[i * N_THINGS + 5] -= i < N_FIRST ? 1 : 0;
                 }
-                ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, N_UNITS, N_THINGS), 0);
+                ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, NULL, N_UNITS, N_THINGS),
+                                 0);
                 ck_assert_double_le(t.p[5], 0.001);
                 ck_assert_double_gt(t.p[4], 0.05);
         }
@@ -76,8 +78,8 @@ START_TEST(among_many_things_chance_is_not_taken_for_a_difference)
                         Table t;
 
                         fill(&t, 100 + seed);
-                        ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, N_UNITS, N_THINGS),
-                                         0);
+                        ck_assert_int_eq(
+                                chance_test(t.p, t.values, t.is_first, NULL, N_UNITS, N_THINGS), 0);
                         for (size_t k = 0; k < N_THINGS; k++)
                                 least = MIN(least, t.p[k]);
                         n_wrong += least < 0.005;
@@ -93,7 +95,8 @@ START_TEST(what_is_the_same_everywhere_does_not_differ)
                 fill(&t, 3);
                 for (size_t i = 0; i < N_UNITS; i++)
                         t.values[i * N_THINGS] = 1e9F;
-                ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, N_UNITS, N_THINGS), 0);
+                ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, NULL, N_UNITS, N_THINGS),
+                                 0);
                 ck_assert_double_eq(t.p[0], 1);
         }
 END_TEST
@@ -104,15 +107,85 @@ START_TEST(an_empty_group_differs_in_nothing)
 
                 fill(&t, 4);
                 memset(t.is_first, 0, sizeof(t.is_first));
-                ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, N_UNITS, N_THINGS), 0);
+                ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, NULL, N_UNITS, N_THINGS),
+                                 0);
                 for (size_t k = 0; k < N_THINGS; k++)
                         ck_assert_double_eq(t.p[k], 1);
-                ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, 0, N_THINGS), 0);
+                ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, NULL, 0, N_THINGS), 0);
                 ck_assert_double_eq(t.p[0], 1);
+        }
+END_TEST
+
+/* Each unit is much like the one before it, so that of 120 hardly a tenth says something of its own. */
+static void fill_slowly(Table *t, uint64_t seed) {
+        double last[N_THINGS] = {};
+
+        fill(t, seed);
+        for (size_t warm_up = 0; warm_up < 2; warm_up++)
+                for (size_t i = 0; i < N_UNITS; i++)
+                        for (size_t k = 0; k < N_THINGS; k++) {
+                                last[k] = 0.8 * last[k] + draw() - 0.5;
+                                t->values[i * N_THINGS + k] = (float) last[k];
+                        }
+}
+
+START_TEST(what_is_slow_to_change_does_not_differ_for_being_so)
+        {
+                unsigned n_wrong = 0, n_wrong_else = 0;
+                uint32_t in_time[N_UNITS];
+
+                for (size_t i = 0; i < N_UNITS; i++)
+                        in_time[i] = (uint32_t) i;
+                for (uint64_t seed = 0; seed < 200; seed++) {
+                        double least = 1, least_else = 1;
+                        Table t, same;
+
+                        fill_slowly(&t, 1000 + seed);
+                        for (size_t i = 0; i < N_UNITS; i++)
+                                t.is_first[i] = i < N_UNITS / 2;
+                        same = t;
+                        ck_assert_int_eq(
+                                chance_test(t.p, t.values, t.is_first, in_time, N_UNITS, N_THINGS),
+                                0);
+                        ck_assert_int_eq(chance_test(same.p, same.values, same.is_first, NULL,
+                                                     N_UNITS, N_THINGS),
+                                         0);
+                        for (size_t k = 0; k < N_THINGS; k++) {
+                                least = MIN(least, t.p[k]);
+                                least_else = MIN(least_else, same.p[k]);
+                        }
+                        n_wrong += least < 0.005;
+                        n_wrong_else += least_else < 0.005;
+                }
+                ck_assert_uint_le(n_wrong, 6);
+                ck_assert_uint_gt(n_wrong_else, 100);
+        }
+END_TEST
+
+START_TEST(what_differs_in_a_stretch_is_told_where_units_are_in_time)
+        {
+                uint32_t in_time[N_UNITS];
+                Table t;
+
+                /* The stretch is in the middle: a place in time is no place in the table. */
+                for (size_t i = 0; i < N_UNITS; i++)
+                        in_time[i] = (uint32_t) ((i + N_UNITS / 2) % N_UNITS);
+                fill(&t, 5);
+                for (size_t i = 0; i < N_FIRST; i++)
+                        t.values[i * N_THINGS + 3] += 1;
+                ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, in_time, N_UNITS, N_THINGS),
+                                 0);
+                for (size_t k = 0; k < N_THINGS; k++)
+                        if (k == 3)
+                                ck_assert_double_le(t.p[k], 0.001);
+                        else
+                                ck_assert_double_gt(t.p[k], 0.05);
         }
 END_TEST
 
 UNIT_MAIN("chance", what_differs_is_told_from_what_does_not,
           less_is_a_difference_as_well_and_the_greater_group_may_be_the_first,
           among_many_things_chance_is_not_taken_for_a_difference,
+          what_is_slow_to_change_does_not_differ_for_being_so,
+          what_differs_in_a_stretch_is_told_where_units_are_in_time,
           what_is_the_same_everywhere_does_not_differ, an_empty_group_differs_in_nothing)

@@ -107,7 +107,7 @@ static Why *explain(Fed *f, CohortsSpec spec) {
 
         for (size_t i = 0; i < 2; i++)
                 ck_assert_int_eq(pairing_finish(f->pairings[i]), 0);
-        ck_assert_int_eq(cohorts_greatest_root(&root, &n_roots, f->anatomy, NULL), 0);
+        ck_assert_int_eq(cohorts_greatest_root(&root, &n_roots, f->anatomy, NULL, false), 0);
         ck_assert_uint_ge(n_roots, 1);
         ck_assert_int_eq(why_new(&w, f->anatomy, root, &spec), 0);
         return w;

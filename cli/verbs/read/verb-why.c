@@ -8,6 +8,7 @@
 
 #include "analyze/why-sentence.h"
 #include "base/name.h"
+#include "base/unit.h"
 #include "cli/options/verb.h"
 #include "cli/source/chosen.h"
 #include "cli/terminal/table.h"
@@ -318,19 +319,26 @@ static int read_sides(Sides *s, const Options *o, const char *source) {
         return status ?: read_side(&s->now, s->anatomy, o, source);
 }
 
+static int no_common_root(const Options *o, const Chosen *chosen) {
+        return failed(STATUS_NOT_FOUND, "\"%s\" and \"%s\" have no calls of the same root.",
+                      o->why.against, chosen->source);
+}
+
 /* What is not the outermost function anywhere becomes that by a filter, for which all is read once more; it leaves
  * out events of the scheduler. */
 static int find_root(Sides *s, const Options *o, const Chosen *chosen, const CallNode **ret,
                      size_t *ret_n_roots) {
         Options only = *o;
-        int r = cohorts_greatest_root(ret, ret_n_roots, s->anatomy, chosen->names), status;
+        int r = cohorts_greatest_root(ret, ret_n_roots, s->anatomy, chosen->names,
+                                      o->why.against != NULL),
+            status;
 
         if (r < 0)
                 return counting_failure(r);
         if (*ret)
                 return STATUS_OK;
         if (!chosen->names)
-                return chosen_not_found(chosen);
+                return *ret_n_roots == 0 ? chosen_not_found(chosen) : no_common_root(o, chosen);
         if (streq(chosen->source, "-"))
                 return failed(
                         STATUS_USAGE,
@@ -343,10 +351,13 @@ static int find_root(Sides *s, const Options *o, const Chosen *chosen, const Cal
         status = read_sides(s, &only, chosen->source);
         if (status != STATUS_OK)
                 return status;
-        r = cohorts_greatest_root(ret, ret_n_roots, s->anatomy, chosen->names);
+        r = cohorts_greatest_root(ret, ret_n_roots, s->anatomy, chosen->names,
+                                  o->why.against != NULL);
         if (r < 0)
                 return counting_failure(r);
-        return *ret ? STATUS_OK : chosen_not_found(chosen);
+        if (*ret)
+                return STATUS_OK;
+        return *ret_n_roots == 0 ? chosen_not_found(chosen) : no_common_root(o, chosen);
 }
 
 /* @all: the same as @o, but that nothing is left out that it compares. */
@@ -370,6 +381,10 @@ static int explain(const Options *o, const Options *all, const Chosen *chosen, C
         if (status == STATUS_OK && n_roots > 1 && !chosen->names)
                 talk(o, "It has %zu other roots: \"ftracectl why %s FUNCTION\" tells of one.",
                      n_roots - 1, chosen->source);
+        if (status == STATUS_OK && s->anatomy->n_calls < s->anatomy->n_all - s->anatomy->n_cut)
+                talk(o, "Compared were %s of %s calls, one out of so many.",
+                     FORMAT_COUNT(s->anatomy->n_calls),
+                     FORMAT_COUNT(s->anatomy->n_all - s->anatomy->n_cut));
         return status;
 }
 
