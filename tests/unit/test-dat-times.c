@@ -53,8 +53,8 @@ END_TEST
 START_TEST(a_guest_is_as_far_off_as_its_samples_say)
         {
                 uint64_t option[] = {
-                        77,                /* the host's trace */
-                        UINT64_C(2) << 32, /* u32 flags, u32 CPUs */
+                        77,                                      /* the host's trace */
+                        HOST_BIG_ENDIAN ? 2 : UINT64_C(2) << 32, /* u32 flags, u32 CPUs */
                         1,
                         0,
                         0,
