@@ -81,6 +81,10 @@ START_TEST(a_guest_is_as_far_off_as_its_samples_say)
                 samples[2] = 1;
                 memcpy(p + 56, samples, 24);
                 take(&t, DAT_OPTION_TIME_SHIFT, bytes, 96);
+                /* A section that was unpacked for it is gone afterwards. */
+                ck_assert_uint_eq(t.n_shift_option, 96);
+                ck_assert_int_eq(memcmp(t.shift_option, bytes, 96), 0);
+                ck_assert_ptr_ne(t.shift_option, bytes);
                 ck_assert_uint_eq(t.n_cpus, 2);
                 ck_assert_uint_eq(dat_times_apply(&t, 0, 500), 600);
                 ck_assert_uint_eq(dat_times_apply(&t, 0, 2500), 2600);
