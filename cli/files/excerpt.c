@@ -213,7 +213,8 @@ static int open_part(Excerpt *e, Part *p) {
 
         if (p->finder)
                 return 0;
-        r = page_maker_init(&p->maker, e->meta->page_bytes);
+        r = page_maker_init(&p->maker, e->meta->page_bytes,
+                            e->reading->playback->formats.big_endian);
         if (r >= 0)
                 r = p->dir_fd = session_dir_make_cpu(e->dir, p->cpu);
         if (r >= 0)
@@ -384,8 +385,6 @@ int excerpt_write(Store *store, const char *name, Reading *reading, const char *
         _cleanup_(excerpt_done) Excerpt e = { .reading = reading };
         int r;
 
-        if (reading->playback->formats.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
-                return EXCERPT_E_FOREIGN;
         r = make_meta(&e, name, why) ?: session_dir_create(&e.dir, store_sessions_fd(store), name);
         if (r < 0)
                 return r;

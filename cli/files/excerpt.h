@@ -19,8 +19,7 @@ typedef struct ExcerptCount {
 
 enum {
         EXCERPT_E_READING = 1, /* the reading failed, and said why */
-        EXCERPT_E_FOREIGN = 2, /* recorded on a machine of the other byte order */
-        EXCERPT_E_EMPTY = 3,   /* nothing is left */
+        EXCERPT_E_EMPTY = 2,   /* nothing is left */
 };
 
 /*

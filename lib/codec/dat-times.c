@@ -23,6 +23,7 @@ void dat_times_done(DatTimes *t) {
         for (size_t i = 0; i < t->n_cpus; i++)
                 free(t->cpus[i].items);
         free(t->cpus);
+        free(t->shift_option);
         *t = (DatTimes){};
 }
 
@@ -96,7 +97,9 @@ static void put_in_order(DatShifts *s) {
 }
 
 static int read_shifts(DatTimes *t, DatBytes data) {
-        DatTimes new = { .shift_option = data.data + data.at, .n_shift_option = data.n - data.at };
+        DatTimes new = {};
+        const uint8_t *option = data.data + data.at;
+        size_t n_option = data.n - data.at;
         uint32_t n_cpus;
         int r = 0;
 
@@ -117,10 +120,17 @@ static int read_shifts(DatTimes *t, DatBytes data) {
         for (size_t i = 0; r == 0 && i < n_cpus; i++)
                 if (new.cpus[i].n > 0)
                         put_in_order(&new.cpus[i]);
+        /* What it was read from may have been unpacked, and is gone soon. */
+        if (r == 0 && !data.problem) {
+                new.shift_option = malloc(n_option);
+                r = new.shift_option ? 0 : -ENOMEM;
+        }
         if (r < 0 || data.problem) {
                 dat_times_done(&new);
                 return r;
         }
+        memcpy(new.shift_option, option, n_option);
+        new.n_shift_option = n_option;
         new.is_of_day = t->is_of_day;
         new.offset_ns = t->offset_ns;
         new.mult = t->mult;

@@ -42,15 +42,14 @@ typedef struct DatTimes {
         bool interpolates;
         DatShifts *cpus; /* n_cpus of them, by number */
         size_t n_cpus;
-        const uint8_t
-                *shift_option; /* as it was, of n_shift_option bytes, in the file; NULL: none */
+        uint8_t *shift_option; /* a copy of it, of n_shift_option bytes; NULL: none */
         size_t n_shift_option;
 } DatTimes;
 
 void dat_times_done(DatTimes *t);
 /* Whether pages hold the times themselves. */
 bool dat_times_are_plain(const DatTimes *t);
-/* Takes in one of the four options, @data being its content, which lives as long as @t; others are
+/* Takes in one of the four options, @data being its content; others are
  * passed over.  What cannot be understood changes nothing.  0 or -ENOMEM. */
 int dat_times_read(DatTimes *t, uint16_t id, DatBytes data);
 /* When it was that @cpu recorded @raw. */

@@ -7,26 +7,41 @@
  * which only a page's header can tell.
  */
 
+#include <endian.h>
+
 #include "codec/page-maker.h"
 #include "store/page.h"
 
 #define TYPE_TIME_EXTEND 30
 #define DELTA_BITS 27
+#define DELTA_MASK ((1U << DELTA_BITS) - 1)
 #define SHORT_MAX (28 * 4) /* bytes whose length fits the head */
 #define MISSED_FLAG (UINT64_C(1) << 31)
 #define STORED_FLAG (UINT64_C(1) << 30)
 
-static uint8_t *put_u32(uint8_t *p, uint32_t v) {
+static uint8_t *put_u32(const PageMaker *m, uint8_t *p, uint32_t v) {
+        v = m->big_endian ? htobe32(v) : htole32(v);
         memcpy(p, &v, sizeof(v));
         return p + sizeof(v);
 }
 
-int page_maker_init(PageMaker *ret, size_t page_bytes) {
+static void put_u64(const PageMaker *m, uint8_t *p, uint64_t v) {
+        v = m->big_endian ? htobe64(v) : htole64(v);
+        memcpy(p, &v, sizeof(v));
+}
+
+static uint8_t *put_head(const PageMaker *m, uint8_t *p, uint32_t type, uint64_t delta) {
+        uint32_t low = (uint32_t) delta & DELTA_MASK;
+
+        return put_u32(m, p, m->big_endian ? type << DELTA_BITS | low : low << 5 | type);
+}
+
+int page_maker_init(PageMaker *ret, size_t page_bytes, bool big_endian) {
         uint8_t *page = malloc(page_bytes);
 
         if (!page)
                 return -ENOMEM;
-        *ret = (PageMaker){ .page = page, .page_bytes = page_bytes };
+        *ret = (PageMaker){ .page = page, .page_bytes = page_bytes, .big_endian = big_endian };
         return 0;
 }
 
@@ -53,13 +68,13 @@ int page_maker_add(PageMaker *m, uint64_t timestamp_ns, const void *data, size_t
         }
         p = m->page + m->n;
         if (is_extended) {
-                p = put_u32(p, TYPE_TIME_EXTEND | (uint32_t) (delta << 5));
-                p = put_u32(p, (uint32_t) (delta >> DELTA_BITS));
+                p = put_head(m, p, TYPE_TIME_EXTEND, delta);
+                p = put_u32(m, p, (uint32_t) (delta >> DELTA_BITS));
                 delta = 0;
         }
-        p = put_u32(p, (is_short ? (uint32_t) n / 4 : 0) | (uint32_t) (delta << 5));
+        p = put_head(m, p, is_short ? (uint32_t) n / 4 : 0, delta);
         if (!is_short)
-                p = put_u32(p, (uint32_t) n + 4);
+                p = put_u32(m, p, (uint32_t) n + 4);
         memcpy(p, data, n);
         m->n += n_needed;
         m->last_ns = timestamp_ns;
@@ -83,9 +98,9 @@ const void *page_maker_finish(PageMaker *m) {
         if (m->missed)
                 commit |= MISSED_FLAG | (m->n_missed > 0 ? STORED_FLAG : 0);
         if (m->missed && m->n_missed > 0)
-                memcpy(m->page + m->n, &m->n_missed, sizeof(m->n_missed));
-        memcpy(m->page, &m->begin_ns, sizeof(m->begin_ns));
-        memcpy(m->page + 8, &commit, sizeof(commit));
+                put_u64(m, m->page + m->n, m->n_missed);
+        put_u64(m, m->page, m->begin_ns);
+        put_u64(m, m->page + 8, commit);
         m->n = 0;
         m->missed = false;
         m->n_missed = 0;

@@ -4,9 +4,8 @@
 /*
  * PageMaker: records become ring-buffer pages again
  *
- * As the kernel writes them (store/page.h, decode/records.h), in this machine's byte order, with
- * other records before and behind them than they were recorded with: for a recording that holds a
- * part of another one.
+ * As the kernel writes them (store/page.h, decode/records.h), in the byte order of the machine that
+ * recorded them, with other records before and behind them: for a recording that holds a part of another one.
  */
 
 #include <stdbool.h>
@@ -18,6 +17,7 @@
 typedef struct PageMaker {
         uint8_t *page;
         size_t page_bytes;
+        bool big_endian;
         size_t n; /* bytes that are used, the header among them; 0: nothing is in it */
         uint64_t begin_ns, last_ns;
         bool missed; /* before the page, or, while it is empty, before the next record */
@@ -25,7 +25,7 @@ typedef struct PageMaker {
 } PageMaker;
 
 /* 0 or -ENOMEM. */
-int page_maker_init(PageMaker *ret, size_t page_bytes);
+int page_maker_init(PageMaker *ret, size_t page_bytes, bool big_endian);
 
 enum { PAGE_MAKER_E_FULL = 1 };
 /*

@@ -113,7 +113,7 @@ START_TEST(an_event_of_a_short_recording_takes_at_most_five_bytes)
                                                         "udp_sendmsg-new" };
                 static const size_t raw[] = { 34, 42, 36 }; /* bytes an event in these pages */
 
-                if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+                if (HOST_BIG_ENDIAN)
                         return; /* these pages are of the other order, for which there is zstd alone */
                 for (size_t i = 0; i < ELEMENTSOF(sessions); i++) {
                         _cleanup_(segment_freep) Segment *s = recorded(sessions[i], 0);

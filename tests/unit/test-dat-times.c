@@ -53,8 +53,8 @@ END_TEST
 START_TEST(a_guest_is_as_far_off_as_its_samples_say)
         {
                 uint64_t option[] = {
-                        77,                /* the host's trace */
-                        UINT64_C(2) << 32, /* u32 flags, u32 CPUs */
+                        77,                                      /* the host's trace */
+                        HOST_BIG_ENDIAN ? 2 : UINT64_C(2) << 32, /* u32 flags, u32 CPUs */
                         1,
                         0,
                         0,
@@ -81,6 +81,10 @@ START_TEST(a_guest_is_as_far_off_as_its_samples_say)
                 samples[2] = 1;
                 memcpy(p + 56, samples, 24);
                 take(&t, DAT_OPTION_TIME_SHIFT, bytes, 96);
+                /* A section that was unpacked for it is gone afterwards. */
+                ck_assert_uint_eq(t.n_shift_option, 96);
+                ck_assert_int_eq(memcmp(t.shift_option, bytes, 96), 0);
+                ck_assert_ptr_ne(t.shift_option, bytes);
                 ck_assert_uint_eq(t.n_cpus, 2);
                 ck_assert_uint_eq(dat_times_apply(&t, 0, 500), 600);
                 ck_assert_uint_eq(dat_times_apply(&t, 0, 2500), 2600);

@@ -60,7 +60,7 @@ END_TEST
 static void decode_at(const Formats *f, const uint8_t *data, uint32_t n, Event *e) {
         /* Exactly as long as it says, so that a sanitizer sees what is beyond. */
         _cleanup_free_ uint8_t *copy = malloc(n ?: 1);
-        Record record = { .data = copy, .n_data = n };
+        Record record = { .data = copy, .n_data = n, .swap = HOST_BIG_ENDIAN };
 
         memcpy(copy, data, n);
         formats_decode(f, &record, e);
@@ -99,14 +99,16 @@ START_TEST(arguments_are_the_words_behind_an_entrys_fields)
                         data[24 + (big_endian ? 7 : 0)] = 0xab;
                         data[24 + 40 + (big_endian ? 0 : 7)] = 0xff;
                         formats_decode(&f,
-                                       &(Record){ .data = data, .n_data = 24, .swap = big_endian },
+                                       &(Record){ .data = data,
+                                                  .n_data = 24,
+                                                  .swap = big_endian != HOST_BIG_ENDIAN },
                                        &e);
                         ck_assert_int_eq(e.kind, EVENT_ENTRY);
                         ck_assert_uint_eq(e.n_args, 0);
                         formats_decode(&f,
                                        &(Record){ .data = data,
                                                   .n_data = sizeof(data),
-                                                  .swap = big_endian },
+                                                  .swap = big_endian != HOST_BIG_ENDIAN },
                                        &e);
                         ck_assert_uint_eq(e.n_args, 6);
                         ck_assert_int_eq(payloads_keep(&kept, &f, &e), 0);

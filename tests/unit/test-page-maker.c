@@ -8,14 +8,15 @@
 #define PAGE_BYTES 4096
 
 static PageMaker maker;
+static bool is_big; /* of the recording */
 
 static Records read_page(PageInfo *info) {
         const uint8_t *page = page_maker_finish(&maker);
         Records w;
 
         ck_assert_ptr_nonnull(page);
-        ck_assert_int_eq(page_parse(info, page, PAGE_BYTES, false), 0);
-        records_init(&w, page + PAGE_HEADER_BYTES, info->n_payload, info->timestamp, false);
+        ck_assert_int_eq(page_parse(info, page, PAGE_BYTES, is_big != HOST_BIG_ENDIAN), 0);
+        records_init(&w, page + PAGE_HEADER_BYTES, info->n_payload, info->timestamp, is_big);
         return w;
 }
 
@@ -38,7 +39,7 @@ START_TEST(records_are_read_as_they_were_put_in)
                 Record r;
                 Records w;
 
-                ck_assert_int_eq(page_maker_init(&maker, PAGE_BYTES), 0);
+                ck_assert_int_eq(page_maker_init(&maker, PAGE_BYTES, is_big), 0);
                 for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                         memset(data, (int) i, sizeof(data));
                         ck_assert_int_eq(page_maker_add(&maker, cases[i].at_ns, data, cases[i].n),
@@ -66,7 +67,7 @@ START_TEST(a_page_is_filled_to_its_end_and_not_beyond)
                 PageInfo info;
                 unsigned n = 0;
 
-                ck_assert_int_eq(page_maker_init(&maker, PAGE_BYTES), 0);
+                ck_assert_int_eq(page_maker_init(&maker, PAGE_BYTES, is_big), 0);
                 while (page_maker_add(&maker, n, data, sizeof(data)) == 0)
                         n++;
                 ck_assert_uint_eq(n, (PAGE_BYTES - 16) / 24);
@@ -80,7 +81,7 @@ START_TEST(time_that_goes_back_begins_a_page)
         {
                 const uint8_t data[8] = {};
 
-                ck_assert_int_eq(page_maker_init(&maker, PAGE_BYTES), 0);
+                ck_assert_int_eq(page_maker_init(&maker, PAGE_BYTES, is_big), 0);
                 ck_assert_int_eq(page_maker_add(&maker, 50, data, 8), 0);
                 ck_assert_int_eq(page_maker_add(&maker, 49, data, 8), PAGE_MAKER_E_FULL);
                 ck_assert_ptr_nonnull(page_maker_finish(&maker));
@@ -94,7 +95,7 @@ START_TEST(a_loss_stands_in_the_head_of_the_page_behind_it)
                 uint8_t data[4072] = {};
                 PageInfo info;
 
-                ck_assert_int_eq(page_maker_init(&maker, PAGE_BYTES), 0);
+                ck_assert_int_eq(page_maker_init(&maker, PAGE_BYTES, is_big), 0);
                 ck_assert_int_eq(page_maker_add(&maker, 50, data, 8), 0);
                 ck_assert_int_eq(page_maker_lose(&maker, 7), PAGE_MAKER_E_FULL);
                 ck_assert_ptr_nonnull(page_maker_finish(&maker));
@@ -122,6 +123,34 @@ START_TEST(a_loss_stands_in_the_head_of_the_page_behind_it)
         }
 END_TEST
 
+START_TEST(of_a_big_endian_machine_they_are_big_endian)
+        {
+                const uint8_t data[120] = { 0x11, 0x22 };
+                PageInfo info;
+                Records w;
+                Record r;
+
+                is_big = true;
+                ck_assert_int_eq(page_maker_init(&maker, PAGE_BYTES, is_big), 0);
+                ck_assert_int_eq(page_maker_lose(&maker, 7), 0);
+                ck_assert_int_eq(page_maker_add(&maker, 1000, data, 8), 0);
+                ck_assert_int_eq(page_maker_add(&maker, UINT64_C(1) << 40, data, sizeof(data)), 0);
+                ck_assert_uint_eq(maker.page[PAGE_HEADER_BYTES], 2 << 3);
+                w = read_page(&info);
+                ck_assert_uint_eq(info.timestamp, 1000);
+                ck_assert_uint_eq(info.n_missed, 7);
+                ck_assert_int_eq(records_next(&w, &r), 0);
+                ck_assert_int_eq(memcmp(r.data, data, 8), 0);
+                ck_assert_int_eq(records_next(&w, &r), 0);
+                ck_assert_uint_eq(r.timestamp_ns, UINT64_C(1) << 40);
+                ck_assert_uint_eq(r.n_data, sizeof(data));
+                ck_assert_int_eq(records_next(&w, &r), RECORDS_E_END);
+                page_maker_done(&maker);
+                is_big = false;
+        }
+END_TEST
+
 UNIT_MAIN("page-maker", records_are_read_as_they_were_put_in,
           a_page_is_filled_to_its_end_and_not_beyond, time_that_goes_back_begins_a_page,
-          a_loss_stands_in_the_head_of_the_page_behind_it)
+          a_loss_stands_in_the_head_of_the_page_behind_it,
+          of_a_big_endian_machine_they_are_big_endian)

@@ -140,8 +140,7 @@ static void expect_span(const Recording *r, uint64_t first_ns, uint64_t last_ns)
         uint64_t first = 0, last = 0;
         size_t n_damages;
 
-        ck_assert_int_eq(page_source_span(s, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, &first, &last),
-                         0);
+        ck_assert_int_eq(page_source_span(s, HOST_BIG_ENDIAN, &first, &last), 0);
         ck_assert_uint_eq(first, first_ns);
         ck_assert_uint_eq(last, last_ns);
         (void) page_source_damages(s, &n_damages);

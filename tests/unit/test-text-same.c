@@ -121,14 +121,14 @@ static void repage(const char *session, unsigned cpu, uint32_t page_bytes) {
         ck_assert_int_eq(unlinkat(cpu_fd, "00000000.seg", 0), 0);
         memcpy(id, segment_header(s)->session_id, sizeof(id) - 1);
         ck_assert_int_eq(segment_create(&w, cpu_fd, 0, UINT64_MAX, cpu, page_bytes, id), 0);
-        ck_assert_int_eq(page_maker_init(&m, page_bytes), 0);
+        ck_assert_int_eq(page_maker_init(&m, page_bytes, false), 0);
         for (uint64_t i = 0; i < segment_header(s)->n_pages; i++) {
                 const uint8_t *page = segment_page(s, i);
                 PageInfo info;
                 Records records;
                 Record r;
 
-                ck_assert_int_eq(page_parse(&info, page, 4096, false), 0);
+                ck_assert_int_eq(page_parse(&info, page, 4096, HOST_BIG_ENDIAN), 0);
                 records_init(&records, page + PAGE_HEADER_BYTES, info.n_payload, info.timestamp,
                              false);
                 while (records_next(&records, &r) == 0) {
@@ -149,7 +149,6 @@ START_TEST(in_pages_of_64_kib_a_recording_is_the_same)
                 _cleanup_scratch_ Scratch scratch = scratch_new();
                 _cleanup_free_ char *data = data_path("");
                 char command[5 * PATH_MAX], session[PATH_MAX + 64], path[PATH_MAX + 128];
-
                 (void) snprintf(command, sizeof(command),
                                 "cp -r '%s/sessions' '%s/symbols' '%s' && chmod -R u+w '%s'", data,
                                 data, scratch.path, scratch.path);

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Of this machine.  Pages, records and files that tests build are little-endian unless said. */
+#define HOST_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
 /* Check writes each assertion that holds to a file, so that it can say behind which one a test crashed.  In
  * loops that was most of what tests cost: a line is written when it is reached for the first time. */
 static inline void mark_line_once(const char *file, int line) {

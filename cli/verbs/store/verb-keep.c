@@ -26,11 +26,6 @@ static int failure(const Reading *reading, const char *where, int r) {
         switch (r) {
         case EXCERPT_E_READING:
                 return STATUS_FAILED;
-        case EXCERPT_E_FOREIGN:
-                return failed(STATUS_FAILED,
-                              "%s was recorded on a machine of the other byte order; a part of it "
-                              "can be kept there.",
-                              name);
         case EXCERPT_E_EMPTY:
                 return failed(STATUS_NOT_FOUND, "nothing of %s is left to keep; ask for less.",
                               name);
