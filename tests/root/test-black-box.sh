@@ -75,8 +75,14 @@ check_rescued() {
         exits 'it says where its calls are' 0 ftracectl show "box-$((boot - 1))"
         says 'by name' "$name" "$out"
         ok 'the log says so' grep -q "$name" "$work/ftraced.log"
-        exits 'verify is content' 0 ftracectl verify --json "$name"
-        ok 'no problem is found' jq -e '.complete and .problems == [] and .gaps == []' "$out"
+        if [[ $emptied ]]; then # the daemon that died knew that something was there
+                exits 'verify is not content' 6 ftracectl verify --json "$name"
+                ok 'with a part that was emptied' jq -e '[.gaps[].cause] | unique == ["not_rescued"]' "$out"
+                says 'and says that nothing was there' 'of [0-9]+ of [0-9]+ CPUs nothing was in memory' "$out"
+        else
+                exits 'verify is content' 0 ftracectl verify --json "$name"
+                ok 'no problem is found' jq -e '.complete and .problems == [] and .gaps == []' "$out"
+        fi
         case ${emptied:+lacks-}$way in
         lacks-*) says 'verify says how it ended, or that it cannot' 'it ended with the machine' "$out" ;;
         panic) says 'verify says how it ended' 'by a panic: .*Kernel panic - not syncing: sysrq triggered crash' "$out" ;;
@@ -87,8 +93,6 @@ check_rescued() {
         exits 'markers are counted' 0 "$top_builddir/tests/root/count-markers" "$store/sessions/$name"
         says 'none is double' ', 0 double$' "$out"
         if [[ $emptied ]]; then
-                ok "the session says which CPU's part was empty" \
-                        jq -e --arg cpu "of CPU ${emptied#cpu} nothing" 'any(.warnings[]; startswith($cpu))' <(ftracectl show --json "$name")
                 ok 'what the others recorded is there' test "$(cut -d' ' -f1 "$out")" -ge 64
         else
                 says 'none is missing' '^[0-9]+ markers, 0 missing,' "$out"
@@ -100,6 +104,7 @@ check_rescued() {
         is 'every function has the name that it had' "$(grep -oE '[a-z_0-9.]+\(\)' "$out" | sort -u | tr -d '()' |
                 grep -vxF -e hrtimer_nanosleep -f "$work/hooked")" ''
         exits 'top adds it up' 0 ftracectl top "$name"
+        exits 'why looks at what was slow' 0 ftracectl why "$name"
         exits 'it is fetched' 0 ftracectl fetch "$name" -o "$work/x.dat"
         ok 'the black box is empty' test "$(cat "$box"/per_cpu/cpu*/stats | grep -c '^entries: 0$')" = "$(nproc)"
         is_as_before 'the kernel is as a boot leaves it'
@@ -140,10 +145,26 @@ if [[ $boot == 1 ]]; then
         exits 'what is nobody'"'"'s is not erased' 5 ftracectl start --black-box --lean="$work/hooked" hrtimer_nanosleep
         says 'unless somebody says so' '--force'
         : >"$box/trace"
+elif [[ $way == idle ]]; then
+        note 'nothing was recording'
 elif [[ $at == "$now_at" ]]; then
         check_rescued
 else
         check_lost
+fi
+if ((boot > ${#ways[@]})) && [[ $(uname -r) != 6.* ]]; then
+        # Pages that were read are pages all the same: Linux 7.2 has them readable again at the next boot.
+        if [[ ! -e /mnt/disk/rescued-last ]]; then
+                touch /mnt/disk/rescued-last
+                at=$now_at way=idle
+                declare -p n_tests n_failed way dead last at >/mnt/disk/state
+                sync
+                echo b >/proc/sysrq-trigger
+                sleep 60
+        fi
+        exits 'what was rescued is in nobody'"'"'s way at the next boot' 0 \
+                ftracectl start -n after --black-box --lean="$work/hooked" hrtimer_nanosleep
+        stops 'it ends' after
 fi
 if ((boot <= ${#ways[@]})); then
         go_down "${ways[boot - 1]}"
