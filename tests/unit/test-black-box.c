@@ -110,7 +110,7 @@ START_TEST(its_clock_is_one_that_a_boot_does_not_set)
                               { "6.16.0\n", NULL, "local", false },
                               { "7.2.13+deb14-amd64\n", NULL, "local", false },
                               { "7.2.13\n", "local", "local", false },
-                              { "7.2.13\n", "mono", "mono", true } };
+                              { "7.2.13\n", "uptime", "uptime", true } };
 
                 for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                         _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
