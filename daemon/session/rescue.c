@@ -213,17 +213,17 @@ static int make_session(const Rescue *x, SessionDir **ret, SessionMeta **ret_met
 
 /* What a daemon made of it that died over it: 0; -ENOENT: nothing, and the name is free. */
 static int find_made(Rescue *x, SessionDir **ret, SessionMeta **ret_meta) {
+        char suffix[8] = "";
+
         for (unsigned i = 1; i < 100; i++) {
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 int r;
 
-                if (i == 1)
-                        (void) snprintf(x->name, sizeof(x->name), RESCUE_PREFIX "%.36s",
-                                        x->origin->boot_id);
-                else
-                        (void) snprintf(x->name, sizeof(x->name), RESCUE_PREFIX "%.36s-%u",
-                                        x->origin->boot_id, i);
+                if (i > 1)
+                        (void) snprintf(suffix, sizeof(suffix), "-%u", i);
+                (void) snprintf(x->name, sizeof(x->name), RESCUE_PREFIX "%.36s%s",
+                                x->origin->boot_id, suffix);
                 if (!session_name_is_valid(x->name))
                         return ORIGIN(-EBADMSG);
                 r = store_open_session(x->config->store, x->name, &dir);
