@@ -22,6 +22,7 @@
 #include "daemon/record/pipe-marks.h"
 #include "daemon/session/rescue.h"
 #include "daemon/session/rescue-pages.h"
+#include "daemon/session/session.h"
 #include "daemon/session/session-kept.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/live.h"
@@ -51,12 +52,18 @@ static bool may_be_live(const SessionDir *dir) {
 }
 
 static bool died_with_its_kernel(const SessionMeta *m, const char *boot_id) {
-        return m->spec.black_box && session_state_is_live(m->state) && m->boot_id && *m->boot_id &&
-               !streq(m->boot_id, boot_id) && m->start.realtime_ns > 0 && !m->origin;
+        return m->spec.black_box && m->boot_id && *m->boot_id && !streq(m->boot_id, boot_id) &&
+               m->start.realtime_ns > 0 && !m->origin;
 }
 
-/* Only the latest can have been the last to record there; what is said of others session_load() finds. */
-static int find_origin(Rescue *x) {
+/* Of which a rescue failed, for want of disk space perhaps: the daemon has then ended it as any other. */
+static bool waits_for_rescue(const SessionMeta *m) {
+        return m->state == SESSION_FAILED && streq_ptr(m->reason, SESSION_REASON_DAEMON_ENDED);
+}
+
+/* Only the latest can have been the last to record there; what is said of others session_load() finds.  @is_live:
+ * those that can be told without a look at all that rest. */
+static int find_origin(Rescue *x, bool is_live) {
         char boot_id[UPTIME_BOOT_ID_CHARS + 1];
         _cleanup_strv_ Strv names = {};
         int r = store_list(x->config->store, &names);
@@ -67,8 +74,9 @@ static int find_origin(Rescue *x) {
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
 
                 if (store_open_session(x->config->store, names.items[i], &dir) < 0 ||
-                    !may_be_live(dir) || session_dir_read_meta(dir, &m) != 0 ||
-                    !streq(m->name, names.items[i]) || !died_with_its_kernel(m, boot_id))
+                    (is_live && !may_be_live(dir)) || session_dir_read_meta(dir, &m) != 0 ||
+                    !streq(m->name, names.items[i]) || !died_with_its_kernel(m, boot_id) ||
+                    !(is_live ? session_state_is_live(m->state) : waits_for_rescue(m)))
                         continue;
                 if (x->origin && x->origin->start.realtime_ns >= m->start.realtime_ns)
                         continue;
@@ -205,17 +213,17 @@ static int make_session(const Rescue *x, SessionDir **ret, SessionMeta **ret_met
 
 /* What a daemon made of it that died over it: 0; -ENOENT: nothing, and the name is free. */
 static int find_made(Rescue *x, SessionDir **ret, SessionMeta **ret_meta) {
+        char suffix[8] = "";
+
         for (unsigned i = 1; i < 100; i++) {
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 int r;
 
-                if (i == 1)
-                        (void) snprintf(x->name, sizeof(x->name), RESCUE_PREFIX "%.36s",
-                                        x->origin->boot_id);
-                else
-                        (void) snprintf(x->name, sizeof(x->name), RESCUE_PREFIX "%.36s-%u",
-                                        x->origin->boot_id, i);
+                if (i > 1)
+                        (void) snprintf(suffix, sizeof(suffix), "-%u", i);
+                (void) snprintf(x->name, sizeof(x->name), RESCUE_PREFIX "%.36s%s",
+                                x->origin->boot_id, suffix);
                 if (!session_name_is_valid(x->name))
                         return ORIGIN(-EBADMSG);
                 r = store_open_session(x->config->store, x->name, &dir);
@@ -345,15 +353,9 @@ static int finish(Rescue *x, const SessionMeta *m) {
 static int rescue_origin(Rescue *x) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        bool has_pages, is_made;
-        int r;
+        bool has_pages = black_box_n_events(&x->box) > 0, is_made;
+        int r = find_made(x, &dir, &m);
 
-        r = controller_find_black_box(x->config->controller, &x->box);
-        if (r < 0)
-                return r;
-        x->has_box = r == 0;
-        has_pages = x->has_box && black_box_n_events(&x->box) > 0;
-        r = find_made(x, &dir, &m);
         if (r < 0 && r != -ENOENT)
                 return r;
         is_made = r == 0;
@@ -376,8 +378,13 @@ static int rescue_origin(Rescue *x) {
 
 int rescue_run(const RescueConfig *config) {
         _cleanup_(rescue_done) Rescue x = { .config = config };
-        int r = find_origin(&x);
+        int r = controller_find_black_box(config->controller, &x.box);
 
+        x.has_box = r == 0;
+        if (r >= 0)
+                r = find_origin(&x, true);
+        if (r == 0 && black_box_n_events(&x.box) > 0)
+                r = find_origin(&x, false);
         if (r > 0)
                 r = rescue_origin(&x);
         if (r < 0)

@@ -368,7 +368,7 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
                 r = disk_usage_recover(s->dir, s->meta);
                 if (r < 0)
                         log_warning_errno(r, "Cannot count the pages of session '%s': %m", name);
-                session_enter(s, SESSION_EVENT_FAIL, "the daemon ended without stopping it");
+                session_enter(s, SESSION_EVENT_FAIL, SESSION_REASON_DAEMON_ENDED);
                 conditions_done(&s->meta->degraded);
                 session_kept_note(s->meta, &s->context->uptime);
                 session_save(s);

@@ -26,6 +26,9 @@
 #include "store/uptime.h"
 #include "wire/refusal.h"
 
+/* Why one has failed that was live when its daemon ended, and could not go on. */
+#define SESSION_REASON_DAEMON_ENDED "the daemon ended without stopping it"
+
 /* After every change of state. */
 typedef void (*SessionChanged)(Session *s, void *userdata);
 

@@ -25,6 +25,8 @@
 #include "store/format.h"
 #include "store/store.h"
 
+#define BOOT_CLOCK "local" /* that an instance has from the beginning */
+
 #define GRAPH_NOTRACE "set_graph_notrace"
 
 /* A list of functions that is to say @names, written as @words. */
@@ -290,6 +292,32 @@ int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
         return 0;
 }
 
+/*
+ * Since linux 6.16 a boot sets the clock of a black box as it was (kernel/trace/trace.c, setup_trace_scratch()), if that
+ * is not what instances begin with, and setting it empties what is there of CPUs that are online then: of the first.
+ */
+static bool clock_empties(const Controller *c, const SessionMeta *m, const char *clock) {
+        return m->spec.black_box && !streq(clock, BOOT_CLOCK) &&
+               tracefs_kernel_is_since(&c->fs, 6, 16);
+}
+
+static const char *choose_clock(const Controller *c, const SessionMeta *m) {
+        if (m->spec.clock)
+                return m->spec.clock;
+        return clock_empties(c, m, SPEC_DEFAULT_CLOCK) ? BOOT_CLOCK : SPEC_DEFAULT_CLOCK;
+}
+
+static int warn_of_clock(const Controller *c, const SessionMeta *m, Strv *warnings) {
+        if (!m->spec.clock || !clock_empties(c, m, m->spec.clock))
+                return 0;
+        return strv_addf(
+                warnings,
+                "after a crash nothing of the first CPU will be there: as this kernel boots "
+                "it sets the clock \"%s\" again, which empties what that CPU recorded. "
+                "Only \"" BOOT_CLOCK "\" is not set",
+                m->spec.clock);
+}
+
 static int make_kept_instance(Tracer *t, Refusal *refusal) {
         _cleanup_black_box_ BlackBox b = {};
         int r = black_box_find(&t->c->fs, &b);
@@ -310,7 +338,7 @@ static int tracer_init(Tracer *t, const SessionMeta *m, const Admission *a, Refu
         const char *what;
         int r;
 
-        t->clock = strdup(m->spec.clock ?: SPEC_DEFAULT_CLOCK);
+        t->clock = strdup(choose_clock(c, m));
         if (!t->clock)
                 return -ENOMEM;
         r = m->spec.black_box
@@ -365,6 +393,8 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission 
         background_return();
         if (r == 0)
                 r = warn_of_addresses(c, &a->warnings);
+        if (r == 0)
+                r = warn_of_clock(c, m, &a->warnings);
         if (r == 0)
                 r = controller_leave_clock_readers_out(c, &a->lean.not_hooked, &a->warnings);
         if (r == 0)

@@ -18,12 +18,6 @@ ways=(panic reboot)
 [[ -z ${FTRACED_LONG:-} ]] || for i in 1 2 3 4; do ways+=(reset panic reboot); done
 printf '%s\n' do_nanosleep schedule hrtimer_start_range_ns update_rq_clock >"$work/hooked"
 
-# Linux 7.2.13 empties the first CPU's part as it boots, before anybody can look at it: also a copy that it makes
-# itself ("trace_instance=backup=boot_mapped") lacks it.  What is left has to be whole.
-emptied=
-[[ $boot == 1 ]] || emptied=$(grep -l '^entries: 0$' "$box"/per_cpu/cpu*/stats | sed 's,.*/\(cpu[0-9]*\)/.*,\1,' | xargs)
-[[ -z $emptied ]] || note "this kernel found nothing in the part of $emptied"
-
 # Where that memory is.  A kernel that KASLR loads there has it elsewhere, and finds nothing, as does the next one.
 now_at=$(dmesg | sed -n 's/.*mapped boot instance boot_mapped at physical memory \(0x[0-9a-f]*\).*/\1/p')
 # What the boots before have found out: n_tests, n_failed, way, dead, last, at.
@@ -77,8 +71,7 @@ check_rescued() {
         ok 'the log says so' grep -q "$name" "$work/ftraced.log"
         exits 'verify is content' 0 ftracectl verify --json "$name"
         ok 'no problem is found' jq -e '.complete and .problems == [] and .gaps == []' "$out"
-        case ${emptied:+lacks-}$way in
-        lacks-*) says 'verify says how it ended, or that it cannot' 'it ended with the machine' "$out" ;;
+        case $way in
         panic) says 'verify says how it ended' 'by a panic: .*Kernel panic - not syncing: sysrq triggered crash' "$out" ;;
         reboot) says 'verify says how it ended' 'by a reboot: .*reboot: Restarting system' "$out" ;;
         reset) says 'verify says how it ended' 'by a reset that somebody asked for' "$out" ;;
@@ -86,20 +79,15 @@ check_rescued() {
         n=$(jq .trees_complete "$out")
         exits 'markers are counted' 0 "$top_builddir/tests/root/count-markers" "$store/sessions/$name"
         says 'none is double' ', 0 double$' "$out"
-        if [[ $emptied ]]; then
-                ok "the session says which CPU's part was empty" \
-                        jq -e --arg cpu "of CPU ${emptied#cpu} nothing" 'any(.warnings[]; startswith($cpu))' <(ftracectl show --json "$name")
-                ok 'what the others recorded is there' test "$(cut -d' ' -f1 "$out")" -ge 64
-        else
-                says 'none is missing' '^[0-9]+ markers, 0 missing,' "$out"
-                ok "the last that was seen in memory is there ($last of $(cut -d' ' -f1 "$out"))" \
-                        test "$(cut -d' ' -f1 "$out")" -gt "$last"
-        fi
+        says 'none is missing' '^[0-9]+ markers, 0 missing,' "$out"
+        ok "the last that was seen in memory is there ($last of $(cut -d' ' -f1 "$out"))" \
+                test "$(cut -d' ' -f1 "$out")" -gt "$last"
         ok "every sleep before the last marker is a complete tree ($n)" test "$n" -ge $(($(cut -d' ' -f1 "$out") - 1))
         exits 'report draws it' 0 ftracectl report "$name"
         is 'every function has the name that it had' "$(grep -oE '[a-z_0-9.]+\(\)' "$out" | sort -u | tr -d '()' |
                 grep -vxF -e hrtimer_nanosleep -f "$work/hooked")" ''
         exits 'top adds it up' 0 ftracectl top "$name"
+        exits 'why looks at what was slow' 0 ftracectl why "$name"
         exits 'it is fetched' 0 ftracectl fetch "$name" -o "$work/x.dat"
         ok 'the black box is empty' test "$(cat "$box"/per_cpu/cpu*/stats | grep -c '^entries: 0$')" = "$(nproc)"
         is_as_before 'the kernel is as a boot leaves it'
@@ -140,10 +128,26 @@ if [[ $boot == 1 ]]; then
         exits 'what is nobody'"'"'s is not erased' 5 ftracectl start --black-box --lean="$work/hooked" hrtimer_nanosleep
         says 'unless somebody says so' '--force'
         : >"$box/trace"
+elif [[ $way == idle ]]; then
+        note 'nothing was recording'
 elif [[ $at == "$now_at" ]]; then
         check_rescued
 else
         check_lost
+fi
+if ((boot > ${#ways[@]})) && [[ $(uname -r) != 6.* ]]; then
+        # Pages that were read are pages all the same: Linux 7.2 has them readable again at the next boot.
+        if [[ ! -e /mnt/disk/rescued-last ]]; then
+                touch /mnt/disk/rescued-last
+                at=$now_at way=idle
+                declare -p n_tests n_failed way dead last at >/mnt/disk/state
+                sync
+                echo b >/proc/sysrq-trigger
+                sleep 60
+        fi
+        exits 'what was rescued is in nobody'"'"'s way at the next boot' 0 \
+                ftracectl start -n after --black-box --lean="$work/hooked" hrtimer_nanosleep
+        stops 'it ends' after
 fi
 if ((boot <= ${#ways[@]})); then
         go_down "${ways[boot - 1]}"

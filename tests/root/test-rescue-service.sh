@@ -19,12 +19,15 @@ unset FTRACED_SOCKET
 ftracectl() {
         /usr/bin/ftracectl "$@"
 }
-has_marks() {
-        grep -q 'load 0 [0-9]\{3\}' "$box/trace"
+has_calls() { # not by the text, which takes an emulated CPU long
+        (($(sed -n 's/^entries: //p' "$box/per_cpu/cpu0/stats") > 2000))
 }
 
 if [[ $boot == 1 ]]; then
         ok 'it can be installed' make -C "$top_builddir" install DESTDIR=$root
+        for dir in bin sbin lib; do # which are links into /usr
+                [[ ! -d $root/$dir || ! -L /$dir ]] || { cp -a $root/$dir/. $root/usr/$dir && rm -r ${root:?}/$dir; }
+        done
         cp -a $root/. /
         hash -r
         systemd-sysusers /usr/lib/sysusers.d/ftraced.conf
@@ -72,7 +75,10 @@ END
         ok 'the socket is started' systemctl start ftraced.socket
         exits 'a session records' 0 ftracectl start -n box --black-box __x64_sys_sysinfo
         "$top_builddir/tests/workload/numbered" "$box/trace_marker" 1 &
-        ok 'the load runs' wait_until 60 has_marks
+        ok 'the load runs' wait_until 60 has_calls
+        if ((n_failed > 0)); then
+                done_testing
+        fi
         dead=$(</proc/sys/kernel/random/boot_id)
         declare -p n_tests n_failed dead >/mnt/disk/state
         sync

@@ -540,7 +540,7 @@ static int write_file(int fd, const char *text) {
         if (strstr(path, "current_tracer"))
                 the->has_waited = false;
         if (strstr(path, "trace_clock") && !streq(text, "mono") && !streq(text, "local") &&
-            !streq(text, "boot"))
+            !streq(text, "uptime") && !streq(text, "boot"))
                 return -EINVAL;
         if (strstr(path, "buffer_size_kb") && text[strspn(text, "0123456789")])
                 return -EINVAL;

@@ -100,6 +100,43 @@ START_TEST(a_session_leaves_it_as_it_was)
         }
 END_TEST
 
+/* Kernels that would empty a part of it as they set its clock again: that of the fake kernel is 6.13. */
+START_TEST(its_clock_is_one_that_a_boot_does_not_set)
+        {
+                static const struct {
+                        const char *release, *asked, *clock;
+                        bool warns;
+                } cases[] = { { "6.13.0\n", NULL, "mono", false },
+                              { "6.16.0\n", NULL, "local", false },
+                              { "7.2.13+deb14-amd64\n", NULL, "local", false },
+                              { "7.2.13\n", "local", "local", false },
+                              { "7.2.13\n", "uptime", "uptime", true } };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                        _cleanup_(controller_freep) Controller *c = NULL;
+                        _cleanup_(session_meta_freep) SessionMeta *m =
+                                fake_meta("x", "udp_sendmsg");
+                        _cleanup_refusal_ Refusal refusal = {};
+                        bool warned = false;
+                        Tracer *t;
+
+                        fake_put_root(k, "proc/sys/kernel/osrelease", cases[i].release);
+                        c = fake_controller(k);
+                        make_box(k);
+                        m->spec.black_box = m->spec.in_kernel = m->spec.ring = true;
+                        m->spec.clock = cases[i].asked ? strdup(cases[i].asked) : NULL;
+                        ck_assert_msg(fake_admit_and_arm(c, &t, m, false, &refusal) == 0, "%s",
+                                      refusal_message(&refusal));
+                        ck_assert_str_eq(m->clock, cases[i].clock);
+                        for (size_t n = 0; n < m->warnings.n; n++)
+                                warned = warned || strstr(m->warnings.items[n], "first CPU");
+                        ck_assert_int_eq(warned, cases[i].warns);
+                        ck_assert_int_eq(tracer_disarm(t), 0);
+                }
+        }
+END_TEST
+
 START_TEST(what_is_in_it_is_not_erased_unless_somebody_insists)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
@@ -182,6 +219,7 @@ END_TEST
 
 UNIT_MAIN("black-box", a_word_names_an_instance_only_if_its_memory_stays,
           it_is_found_only_where_it_is_named_and_there, a_session_leaves_it_as_it_was,
+          its_clock_is_one_that_a_boot_does_not_set,
           what_is_in_it_is_not_erased_unless_somebody_insists,
           where_anything_is_in_memory_is_noted_once, without_one_the_way_to_have_one_is_said,
           whoever_dies_at_whatever_step_it_is_put_back)

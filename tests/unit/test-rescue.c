@@ -11,6 +11,7 @@
 #include "codec/page-source.h"
 #include "daemon/session/rescue-pages.h"
 #include "daemon/session/rescue.h"
+#include "daemon/session/session.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "fake-kernel.h"
 #include "store/segment.h"
@@ -331,6 +332,29 @@ START_TEST(what_is_through_is_not_moved_twice)
         }
 END_TEST
 
+/* The disk was full, and the daemon ended the session as one that nobody had stopped. */
+START_TEST(what_could_not_be_rescued_is_tried_again)
+        {
+                _cleanup_(world_done) World w = world_new();
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *origin = NULL;
+                uint8_t page[PAGE];
+
+                make_origin(&w, "box", BOOT);
+                origin = read_meta(&w, "box", &origin_dir);
+                origin->state = SESSION_FAILED;
+                ck_assert_int_eq(text_replace(&origin->reason, SESSION_REASON_DAEMON_ENDED), 0);
+                ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
+                disk_usage_release(origin_dir);
+                ck_assert_int_eq(rescue(&w), 0); /* nothing is in memory */
+                make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
+                put_cpu(&w, 0, page, PAGE, 1);
+                ck_assert_int_eq(rescue(&w), 1);
+                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
+                ck_assert_uint_eq(session_meta_n_pages(m), 1);
+        }
+END_TEST
+
 START_TEST(a_session_may_have_any_name)
         {
                 _cleanup_(world_done) World w = world_new();
@@ -371,4 +395,5 @@ UNIT_MAIN("rescue", pages_become_a_session_of_the_boot_that_died,
           no_more_is_taken_than_the_memory_can_hold, a_part_that_had_events_and_is_empty_is_a_gap,
           that_nothing_survived_is_said, that_the_memory_has_gone_is_said,
           a_daemon_that_died_over_it_is_gone_on_with, what_is_through_is_not_moved_twice,
-          a_session_may_have_any_name, what_records_in_this_boot_or_not_there_is_left_alone)
+          what_could_not_be_rescued_is_tried_again, a_session_may_have_any_name,
+          what_records_in_this_boot_or_not_there_is_left_alone)
