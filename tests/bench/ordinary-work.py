@@ -1138,6 +1138,71 @@ def more_calls(n, counting):
     os.unlink("/dev/shm/more")
 
 
+def sent_files(n, counting, directory, a, b):
+    """As servers and proxies pass data on."""
+    name, (r, w) = f"{directory}/sent", os.pipe()
+    put(name, "x" * 65536)
+    fd = os.open(name, os.O_RDONLY)
+    with counting():
+        for i in range(n):
+            os.sendfile(a.fileno(), fd, i % 8 * PAGE_BYTES, 2 * PAGE_BYTES)
+            b.recv(2 * PAGE_BYTES, socket.MSG_WAITALL)
+            a.sendall(b"x" * PAGE_BYTES)
+            some = os.splice(b.fileno(), w, PAGE_BYTES)
+            os.splice(r, b.fileno(), some)
+            a.recv(some, socket.MSG_WAITALL)
+            b.recv(PAGE_BYTES - some, socket.MSG_WAITALL)
+    for f in (fd, r, w):
+        os.close(f)
+    os.unlink(name)
+    a.close()
+    b.close()
+
+
+@part(200)
+def sent_files_tmpfs(n, counting):
+    sent_files(n, counting, "/dev/shm", *socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM))
+
+
+@part(200)
+def sent_files_ext4(n, counting):
+    sent_files(n, counting, EXT4, *socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM))
+
+
+@part(200)
+def direct(n, counting):
+    """As databases read and write, around the page cache."""
+    name, block = f"{EXT4}/direct", mmap.mmap(-1, 4 * PAGE_BYTES)
+    fd = os.open(name, os.O_RDWR | os.O_CREAT | os.O_DIRECT)
+    with counting():
+        for i in range(n):
+            at = i % 16 * len(block)
+            os.pwritev(fd, [block], at)
+            os.preadv(fd, [block], at)
+            if i % 8 == 0:
+                os.fdatasync(fd)
+    os.close(fd)
+    os.unlink(name)
+
+
+@part(600)
+def reclaim(n, counting):
+    """Files beyond what a service may have in memory."""
+    name, block = f"{EXT4}/large", b"x" * 65536
+    with open(name, "wb") as f:
+        for _ in range(600):
+            f.write(block)
+    os.sync()
+    with open(f"{CGROUP}/memory.current") as f:
+        put(f"{CGROUP}/memory.max", str(int(f.read()) + (2 << 20)))
+    with open(name, "rb", buffering=0) as f, counting():
+        for i in range(n):
+            f.seek(i % 600 * len(block))
+            f.read(len(block))
+    put(f"{CGROUP}/memory.max", "max")
+    os.unlink(name)
+
+
 @part(150)
 def netlink(n, counting):
     """What ip(8), the resolver and udev ask and hear."""
@@ -1152,9 +1217,10 @@ def netlink(n, counting):
 
 # What has a name of its own.
 
-def inet_pair(kind):
-    a, b = socket.socket(socket.AF_INET, kind), socket.socket(socket.AF_INET, kind)
-    a.bind(("127.0.0.1", 0))
+def inet_pair(kind, family=socket.AF_INET):
+    a, b = socket.socket(family, kind), socket.socket(family, kind)
+    here = ("127.0.0.1" if family == socket.AF_INET else "::1", 0)
+    a.bind(here)
     if kind == socket.SOCK_STREAM:
         a.listen()
         b.connect(a.getsockname())
@@ -1163,14 +1229,14 @@ def inet_pair(kind):
         for s in (a, b):
             s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     else:
-        b.bind(("127.0.0.1", 0))
+        b.bind(here)
         a.connect(b.getsockname())
         b.connect(a.getsockname())
     return a, b
 
 
-def inet_ping_pong(n, kind, cpu, counting, size=16):
-    a, b = inet_pair(kind)
+def inet_ping_pong(n, kind, cpu, counting, size=16, family=socket.AF_INET):
+    a, b = inet_pair(kind, family)
     ping_pong(n, (lambda: a.recv(size), lambda: a.send(b"x" * size)),
               (lambda: b.recv(size), lambda: b.send(b"x" * size)), cpu, counting)
     a.close()
@@ -1185,6 +1251,16 @@ def tcp_one_cpu(n, counting):
 @part(300, "tcp")
 def tcp_two_cpus(n, counting):
     inet_ping_pong(n, socket.SOCK_STREAM, 1, counting())
+
+
+@part(200, "tcp")
+def tcp_ipv6(n, counting):
+    inet_ping_pong(n, socket.SOCK_STREAM, 0, counting(), family=socket.AF_INET6)
+
+
+@part(200, "tcp")
+def tcp_sent_files(n, counting):
+    sent_files(n, counting, "/dev/shm", *inet_pair(socket.SOCK_STREAM))
 
 
 @part(200, "tcp")
@@ -1238,6 +1314,11 @@ def udp_one_cpu(n, counting):
 @part(300, "udp")
 def udp_two_cpus(n, counting):
     inet_ping_pong(n, socket.SOCK_DGRAM, 1, counting())
+
+
+@part(200, "udp")
+def udp_ipv6(n, counting):
+    inet_ping_pong(n, socket.SOCK_DGRAM, 0, counting(), family=socket.AF_INET6)
 
 
 @part(150, "udp")

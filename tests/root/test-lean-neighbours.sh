@@ -28,7 +28,7 @@ exits 'third: one starts of a root that nobody has recorded' 0 ftracectl start -
 only_rest_is_hooked third
 # A list does not grow by itself.
 if modprobe binfmt_misc && grep -q ' \[binfmt_misc\]$' "$tracefs/available_filter_functions"; then
-        ok 'modules: what one has that comes is hooked' wait_until 60 is_hooked bm_fill_super
+        ok 'modules: what one has that comes is hooked' wait_until 120 is_hooked bm_fill_super
         says_modules() {
                 [[ $(session first '.hook_changes // [] | last.reason') == modules ]]
         }

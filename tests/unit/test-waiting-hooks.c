@@ -185,5 +185,56 @@ START_TEST(a_second_session_has_all_listed_but_what_ordinary_work_calls)
         }
 END_TEST
 
-UNIT_MAIN("waiting-hooks", a_second_session_has_all_listed_but_what_ordinary_work_calls, what_waits_has_its_root_alone_hooked_until_it_is_to_record,
+static void load_modules(FakeKernel *k) {
+        char *functions = fake_get(k, "available_filter_functions"), *more = NULL;
+
+        ck_assert_int_gt(asprintf(&more,
+                                  "%sbm_fill_super [binfmt_misc]\n"
+                                  "ext4_file_write_iter [ext4]\n",
+                                  functions),
+                         0);
+        fake_put(k, "available_filter_functions", more);
+        fake_put_root(
+                k, "proc/modules",
+                "ext4 3 0 - Live 0x0\nbinfmt_misc 2 0 - Live 0x0\nnf_conntrack 1 0 - Live 0x0\n");
+        free(functions);
+        free(more);
+}
+
+static bool is_listed(FakeKernel *k, const char *file, const char *name) {
+        _cleanup_strv_ Strv names = {};
+        char *text = fake_get(k, file);
+
+        ck_assert_int_eq(strv_split(&names, text, "\n"), 0);
+        free(text);
+        return strv_contains(&names, name);
+}
+
+START_TEST(what_comes_with_modules_is_hooked_but_what_ordinary_work_calls_of_it)
+        {
+                static const char filter[] = "instances/ftraced-first/set_ftrace_filter";
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                Wide first, second;
+
+                arm_wide(&first, c, "first", "udp_sendmsg", NULL);
+                /* Alone, and nothing came: it is as it was begun, and the kernel hooks what comes. */
+                ck_assert_int_eq(controller_rehook(c, first.t, first.m, true), 0);
+                fake_expect(k, filter, "#### all functions enabled ####\n");
+
+                arm_wide(&second, c, "second", "udp_recvmsg", NULL);
+                ck_assert(!is_listed(k, filter, "bm_fill_super"));
+                load_modules(k);
+                ck_assert_int_gt(controller_rehook(c, first.t, first.m, true), 0);
+                ck_assert(is_listed(k, filter, "bm_fill_super"));
+                ck_assert(!is_listed(k, filter, "ext4_file_write_iter"));
+                ck_assert_int_eq(controller_rehook(c, first.t, first.m, true), 0);
+                disarm_wide(&second);
+                disarm_wide(&first);
+        }
+END_TEST
+
+UNIT_MAIN("waiting-hooks", what_comes_with_modules_is_hooked_but_what_ordinary_work_calls_of_it,
+          a_second_session_has_all_listed_but_what_ordinary_work_calls,
+          what_waits_has_its_root_alone_hooked_until_it_is_to_record,
           what_cannot_be_hooked_waits_as_before, who_takes_a_session_up_looks_what_is_hooked)
