@@ -400,7 +400,7 @@ static int write_waits(State *st, const Tree *t, const Call *call) {
         return r;
 }
 
-static int write_rows(State *st, const Tree *t, const Call *call) {
+static int write_rows(State *st, Tree *t, const Call *call) {
         uint32_t task, trace_id;
         Part *part;
         int r = find_task(st, call->stack->comm, &task);
@@ -409,8 +409,11 @@ static int write_rows(State *st, const Tree *t, const Call *call) {
                 r = find_trace_id(st, call, &trace_id);
         if (r >= 0)
                 r = find_part(st, t, call->frame->function, &part);
-        for (size_t i = 0; i < t->n && r >= 0; i++)
+        for (size_t i = 0; i < t->n && r >= 0; i++) {
                 r = write_row(st, part->file, t, i, call, task, trace_id);
+                if (i % PENDING_MAX == PENDING_MAX - 1)
+                        spill_relax(&t->spill);
+        }
         st->n_pending += t->n;
         return r >= 0 && st->n_pending > PENDING_MAX ? relieve(st) : r;
 }

@@ -18,8 +18,9 @@ static void *grow_memory(Spill *s, size_t n) {
 static void *grow_file(Spill *s, size_t n) {
         void *p;
 
-        if (posix_fallocate(s->fd, 0, (off_t) n) != 0)
+        if (posix_fallocate(s->fd, (off_t) s->n_room, (off_t) (n - s->n_room)) != 0)
                 return NULL;
+        spill_relax(s);
         p = mremap(s->data, s->n_room, n, MREMAP_MAYMOVE);
         if (p == MAP_FAILED)
                 return NULL;
@@ -46,13 +47,18 @@ static void *become_file(Spill *s, size_t n) {
 }
 
 void *spill_grow(Spill *s, size_t n) {
-        size_t twice = MAX(s->n_room * 2, (size_t) 4096), room = MAX(twice, n);
+        size_t more = s->fd >= 0 ? s->n_room + SPILL_BYTES : MAX(s->n_room * 2, (size_t) 4096),
+               room = MAX(more, n);
 
-        if (room < n)
-                return NULL;
         if (s->fd >= 0)
                 return grow_file(s, room);
         return room <= SPILL_BYTES || s->n_room == 0 ? grow_memory(s, room) : become_file(s, room);
+}
+
+/* Of a mapping that is shared, what was written stays in the file. */
+void spill_relax(Spill *s) {
+        if (s->fd >= 0)
+                (void) madvise(s->data, s->n_room, MADV_DONTNEED);
 }
 
 void spill_shrink(Spill *s) {

@@ -26,6 +26,11 @@ load() { # SOURCE...
 
 sources=()
 for dir in "$data"/sessions/*; do sources+=("${dir##*/}"); done
+ftracectl fetch --quiet udp-pairs-6.12 -o "$work/even.dat"
+seed=${FTRACED_SEED:-$RANDOM}
+note "seed $seed"
+"$here/consumers/odd-names.py" "$work/even.dat" "$work/odd.dat" "$seed" >"$work/said"
+sources+=("$work/odd.dat")
 for seed in 1 2 3; do
         "$here/consumers/make-calls.py" "$seed" "$n_trees" >"$work/made-$seed.txt"
         sources+=("$work/made-$seed.txt")

@@ -77,6 +77,15 @@ same 'a trace.dat' "$data/tracecmd/split.dat"
 same 'a text with an interrupt' "$data/text/SyS_write-loopback.trace.txt"
 same 'a text without times' "$data/text/udp_sendmsg-fragmented.funcgraph.txt"
 same 'tasks and functions of odd names' "$work/names.txt"
+for seed in ${FTRACED_SEED:-$RANDOM $RANDOM ${FTRACED_LONG:+$RANDOM $RANDOM $RANDOM $RANDOM}}; do
+        for recording in udp-pairs-6.12 udp_sendmsg-6.1; do
+                ftracectl fetch --quiet $recording -o "$work/even.dat"
+                exits "seed $seed: $recording gets names of any bytes" 0 \
+                        "$top_srcdir/tests/consumers/odd-names.py" "$work/even.dat" "$work/odd.dat" "$seed"
+                ok 'some hundred' test "$(sed 's/ .*//' "$out")" -gt 200
+                same "seed $seed" "$work/odd.dat"
+        done
+done
 same 'one call' "$work/one.txt"
 same 'a call that was cut' "$work/cut.txt"
 same 'no call' --root=nothing udp_sendmsg-6.12
@@ -94,6 +103,40 @@ for i in range(150000):
     print("%12.6f | %3d)  a-%-4d |   1.%03d us    |  f%d();" % (1 + i / 1e5, i % 4, 100 + i % 7, i % 1000, i % 300))
 END
 same 'several groups of rows' "$work/many.txt"
+
+# A tree of ten million calls, which is written when all of it is known: until then its rows are in a file.
+if [[ ${FTRACED_LONG:-} ]]; then
+        n=10000000
+        python3 - $n >"$work/tree.txt" <<'END'
+import sys
+n = int(sys.argv[1])
+out, count = sys.stdout, 1
+out.write(" 0)               |  root() {\n")
+while count < n:
+    out.write(" 0)               |    a%d() {\n" % (count % 50))
+    count += 1
+    for _ in range(min(20, n - count)):
+        out.write(" 0)   0.%03d us    |      f%d();\n" % (100 + count % 800, count % 300))
+        count += 1
+    out.write(" 0) + 20.000 us   |    }\n")
+out.write(" 0) ! %d.000 us   |  }\n" % (n // 21 * 21))
+END
+        cat >"$work/measured.py" <<'END'
+import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+sys.exit(status)
+END
+        exits 'a tree of ten million calls is exported' 0 python3 "$work/measured.py" "$top_builddir/ftracectl" export --quiet \
+                --format=parquet "$work/tree.txt" -o "$work/tree.parquet"
+        ok "in bounded memory ($(<"$out") MiB)" test "$(<"$out")" -lt 200
+        cat >"$work/tree.sql" <<END
+SELECT count(*), min("left"), max("left"), count(DISTINCT "left"), sum("right" - "left") = sum(depth - 1), count(DISTINCT tree),
+        sum(self_ns) = max(duration_ns), max(depth) FROM '$work/tree.parquet';
+END
+        exits 'DuckDB reads it' 0 eval "node '$top_srcdir/tests/consumers/ask-duckdb.mjs' '$work' <'$work/tree.sql'"
+        is 'all of it' "$(<"$out")" "$n"$'\t1\t'"$n"$'\t'"$n"$'\t1\t1\t1\t3'
+fi
 
 mkdir "$work/lake"
 exits 'recordings become partitions' 0 \
