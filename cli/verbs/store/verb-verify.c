@@ -66,8 +66,7 @@ static int verify_deep(const SessionDir *dir, Progress *progress, VerifyResult *
         int r = verify_blocks(dir, progress, c);
 
         for (size_t i = 0; r >= 0 && i < c->damages.n; i++)
-                if (!strv_contains(&v->problems, c->damages.items[i]))
-                        r = strv_add(&v->problems, c->damages.items[i]);
+                r = strv_add_new(&v->problems, c->damages.items[i]);
         v->complete = v->complete && c->damages.n == 0;
         return r;
 }
