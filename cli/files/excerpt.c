@@ -312,14 +312,10 @@ static int add_step(Excerpt *e, const Step *step) {
 }
 
 static int add_all(Excerpt *e) {
+        Step step;
         int r;
 
-        for (;;) {
-                Step step;
-
-                r = reading_next(e->reading, &step);
-                if (r <= 0)
-                        break;
+        while ((r = reading_next(e->reading, &step)) > 0) {
                 r = add_step(e, &step);
                 if (r < 0)
                         return r;

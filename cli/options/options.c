@@ -392,8 +392,7 @@ static int add_sched(Strv *events) {
         int r = 0;
 
         for (size_t i = 0; i < ELEMENTSOF(names) && r >= 0; i++)
-                if (!strv_contains(events, names[i]))
-                        r = strv_add(events, names[i]);
+                r = strv_add_new(events, names[i]);
         return r;
 }
 

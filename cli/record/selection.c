@@ -335,11 +335,8 @@ int selection_expand(Strv *ret, Strv *ret_said, const Strv *words, const Functio
                                       "\"%s\" matches no function that can be traced here. List "
                                       "them with: ftracectl functions",
                                       NAME_QUOTED(word));
-                if (say(&said, word, &names) < 0)
+                if (say(&said, word, &names) < 0 || strv_extend(&all, &names) < 0)
                         return out_of_memory();
-                for (size_t k = 0; k < names.n; k++)
-                        if (strv_add(&all, names.items[k]) < 0)
-                                return out_of_memory();
         }
         *ret = TAKE(all, (Strv){});
         *ret_said = TAKE(said, (Strv){});

@@ -103,9 +103,7 @@ static int make_command(Strv *ret, const Options *o, const Strv *functions) {
                 r = options_said(ret, o, OPTIONS_RECORD, 0);
         if (r >= 0 && functions->n > 0)
                 r = strv_add(ret, "--");
-        for (size_t i = 0; r >= 0 && i < functions->n; i++)
-                r = strv_add(ret, functions->items[i]);
-        return r;
+        return r < 0 ? r : strv_extend(ret, functions);
 }
 
 static int switch_on(Units *u, const char *timer) {

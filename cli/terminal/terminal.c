@@ -47,6 +47,8 @@ char *terminal_json(const json_t *value, size_t flags) {
 json_t *terminal_json_text(const char *s, size_t n) {
         _cleanup_buf_ Buf out = BUF_INIT;
 
+        if (!s)
+                return json_null();
         for (size_t i = 0, length; i < n; i += length) {
                 uint32_t c;
 
@@ -59,6 +61,18 @@ json_t *terminal_json_text(const char *s, size_t n) {
                 length = 1;
         }
         return out.error < 0 ? NULL : json_stringn(out.data ?: "", out.n_data);
+}
+
+json_t *terminal_json_string(const char *s) {
+        return terminal_json_text(s, s ? strlen(s) : 0);
+}
+
+json_t *terminal_json_list(const Strv *list) {
+        json_t *ret = json_array();
+
+        for (size_t i = 0; i < list->n; i++)
+                (void) json_array_append_new(ret, terminal_json_string(list->items[i]));
+        return ret;
 }
 
 bool terminal_has_colours(const Options *o) {

@@ -57,7 +57,10 @@ int stdout_end(Buf *out);
 int stdout_paged(Pager *p, Buf *out, int r);
 /* JSON as json_dumps() makes it, of which a terminal may have all; the caller frees. */
 char *terminal_json(const json_t *value, size_t flags);
-/* A string of what need not be UTF-8: U+FFFD stands for what is not. */
+/* A string of what need not be UTF-8: U+FFFD stands for what is not.  NULL: null. */
 json_t *terminal_json_text(const char *s, size_t n);
+/* The same of all of @s, and of each of @list. */
+json_t *terminal_json_string(const char *s);
+json_t *terminal_json_list(const Strv *list);
 /* Prints @o as o->json wants it; an exit status.  Consumes @value; NULL: no memory. */
 int stdout_json(const Options *o, json_t *value);

@@ -28,20 +28,16 @@ int counting_open(Counting *c, const Options *o, const char *word) {
 }
 
 int counting_run(Counting *c, const Options *o) {
+        Step step;
         int r;
 
-        for (;;) {
-                Step step;
-
-                r = reading_next(&c->reading, &step);
-                if (r < 0)
-                        return -r;
-                if (r == 0)
-                        break;
+        while ((r = reading_next(&c->reading, &step)) > 0) {
                 r = pairing_step(c->pairing, &step);
                 if (r < 0)
                         return counting_failure(r);
         }
+        if (r < 0)
+                return -r;
         r = pairing_finish(c->pairing);
         if (r < 0)
                 return counting_failure(r);

@@ -13,7 +13,6 @@
 
 #define LABEL_COLUMNS 10
 #define COUNT_COLUMNS 8 /* with the blank before */
-#define ROUND_NS 256    /* what is shorter differs by digits that are rounded away */
 #define MOMENT_DIGITS 9 /* behind the point: a nanosecond */
 
 /* Shades, the weakest first. */
@@ -50,9 +49,7 @@ static void add_row(HeatDrawing *d, size_t row) {
         const HeatView *v = d->view;
         uint64_t n = 0, from_ns = heat_view_from_ns(v, row);
 
-        buf_printf(d->out, "%*s %s", LABEL_COLUMNS,
-                   from_ns < ROUND_NS ? FIGURE_ROUND(from_ns) : FIGURE_ROUND(from_ns),
-                   d->is_utf8 ? "│" : "|");
+        buf_printf(d->out, "%*s %s", LABEL_COLUMNS, FIGURE_ROUND(from_ns), d->is_utf8 ? "│" : "|");
         for (size_t column = 0; column < v->n_columns; column++) {
                 const HeatSpot *s = heat_view_at(v, row, column);
 

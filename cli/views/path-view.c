@@ -385,7 +385,7 @@ int path_view_print(const PathView *v, Buf *out, size_t limit, bool legend) {
 /* --- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *comm_json(const char *comm) {
-        return *comm ? terminal_json_text(comm, strlen(comm)) : json_null();
+        return terminal_json_string(*comm ? comm : NULL);
 }
 
 static json_t *pid_json(int64_t pid) {

@@ -251,24 +251,22 @@ void top_view_done(TopView *v) {
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static json_t *text_json(const char *s, uint32_t n) {
-        return s ? terminal_json_text(s, n) : json_null();
-}
-
 static json_t *row_json(const TopView *v, const BreakdownRow *row) {
         json_t *o = json_object();
 
         switch (v->by) {
         case BREAKDOWN_BY_FUNCTION:
         case BREAKDOWN_BY_ROOT:
-                (void) json_object_set_new(o, "function", text_json(row->name, row->n_name));
-                (void) json_object_set_new(o, "module", text_json(row->module, row->n_module));
+                (void) json_object_set_new(o, "function",
+                                           terminal_json_text(row->name, row->n_name));
+                (void) json_object_set_new(o, "module",
+                                           terminal_json_text(row->module, row->n_module));
                 break;
         case BREAKDOWN_BY_MODULE:
-                (void) json_object_set_new(o, "module", text_json(row->name, row->n_name));
+                (void) json_object_set_new(o, "module", terminal_json_text(row->name, row->n_name));
                 break;
         case BREAKDOWN_BY_TASK:
-                (void) json_object_set_new(o, "task", text_json(row->name, row->n_name));
+                (void) json_object_set_new(o, "task", terminal_json_text(row->name, row->n_name));
                 (void) json_object_set_new(o, "pid",
                                            row->pid >= 0 ? json_integer(row->pid) : json_null());
                 break;

@@ -20,12 +20,12 @@
 #include "daemon/admission/task-finder.h"
 #include "daemon/admission/untraced.h"
 #include "daemon/tracefs/control.h"
+#include "store/json-field.h"
 
 int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
         _cleanup_strv_ Strv like = {};
         _cleanup_free_ char *text = NULL, *why = NULL;
         char quoted[NAME_QUOTE_MAX];
-        json_t *suggestions;
         int r = typo_suggest(f->names, f->n, name, &like);
 
         if (r >= 0)
@@ -33,20 +33,17 @@ int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
         if (r < 0)
                 return r;
         text = strv_join(&like, ", ");
-        suggestions = json_array();
-        for (size_t i = 0; i < like.n; i++)
-                (void) json_array_append_new(suggestions, json_string(like.items[i]));
         if (!text)
                 return -ENOMEM;
-        return refusal_set(refusal, REFUSAL_FUNCTION_NOT_FOUND,
-                           json_pack("{ss so}", "function", name, "suggestions", suggestions),
-                           "no function \"%s\" can be traced here%s. %s%s%s",
-                           name_quote(quoted, name), why,
-                           like.n > 0 ? "Did you mean "
-                           : *why     ? "List them with: ftracectl functions"
-                                  : "It may be inlined wherever it is called, or be in a module "
-                                    "that is not loaded. List them with: ftracectl functions",
-                           text, like.n > 0 ? "?" : "");
+        return refusal_set(
+                refusal, REFUSAL_FUNCTION_NOT_FOUND,
+                json_pack("{ss so}", "function", name, "suggestions", json_strv_new(&like)),
+                "no function \"%s\" can be traced here%s. %s%s%s", name_quote(quoted, name), why,
+                like.n > 0 ? "Did you mean "
+                : *why     ? "List them with: ftracectl functions"
+                           : "It may be inlined wherever it is called, or be in a module "
+                             "that is not loaded. List them with: ftracectl functions",
+                text, like.n > 0 ? "?" : "");
 }
 
 /* Which list it is, how many functions it may stand for, and how a sentence about more ends. */

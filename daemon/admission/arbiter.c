@@ -115,9 +115,8 @@ int arbiter_own_roots(const Arbiter *a, const Claim *claim, Strv *ret) {
 int arbiter_all_roots(const Arbiter *a, Strv *ret) {
         int r = 0;
 
-        for (size_t i = 0; i < a->n; i++)
-                for (size_t k = 0; r >= 0 && k < a->claims[i]->roots.n; k++)
-                        r = strv_add(ret, a->claims[i]->roots.items[k]);
+        for (size_t i = 0; r >= 0 && i < a->n; i++)
+                r = strv_extend(ret, &a->claims[i]->roots);
         if (r >= 0)
                 strv_sort_unique(ret);
         return r;

@@ -11,6 +11,7 @@
 #include "base/name.h"
 #include "daemon/api/methods-private.h"
 #include "daemon/lean/lean.h"
+#include "store/json-field.h"
 
 /* Names, of which @name is a list.  0, REFUSED, -errno. */
 static int read_roots(json_t *parameters, Strv *ret, Refusal *refusal) {
@@ -81,20 +82,9 @@ static int add_roots(LeanCache *c, const Strv *roots) {
         return r;
 }
 
-static json_t *names_to_json(const Strv *names) {
-        json_t *list = json_array();
-
-        for (size_t i = 0; i < names->n; i++)
-                if (json_array_append_new(list, json_string(names->items[i])) < 0) {
-                        json_decref(list);
-                        return NULL;
-                }
-        return list;
-}
-
 static json_t *taught_to_json(const ControllerTaught *t) {
-        return json_pack("{s:o, s:o, s:I, s:I, s:I, s:i}", "roots", names_to_json(&t->roots),
-                         "missing", names_to_json(&t->missing), "functions",
+        return json_pack("{s:o, s:o, s:I, s:I, s:I, s:i}", "roots", json_strv_new(&t->roots),
+                         "missing", json_strv_new(&t->missing), "functions",
                          (json_int_t) t->n_functions, "known_functions", (json_int_t) t->n_known,
                          "known_calls", (json_int_t) t->n_known_calls, "needed_calls",
                          LEAN_MIN_CALLS);

@@ -13,6 +13,7 @@
 #include "daemon/process/background.h"
 #include "daemon/session/session-trigger.h"
 #include "daemon/tracefs/script.h"
+#include "store/json-field.h"
 #include "store/sample.h"
 #include "store/profile.h"
 
@@ -235,7 +236,6 @@ static json_t *plan_to_json(const Methods *m, const Plan *p, size_t n_arm,
                             const SessionMeta *meta) {
         _cleanup_buf_ Buf out = BUF_INIT;
         _cleanup_free_ char *script = NULL;
-        json_auto_t *warnings = json_array();
         struct utsname u;
 
         if (uname(&u) < 0)
@@ -249,13 +249,10 @@ static json_t *plan_to_json(const Methods *m, const Plan *p, size_t n_arm,
                                     .waits = controller_waits_for_start(&meta->spec) });
         if (buf_take_string(&out, &script) < 0)
                 return NULL;
-        for (size_t i = 0; i < meta->warnings.n; i++)
-                if (json_array_append_new(warnings, json_string(meta->warnings.items[i])) < 0)
-                        return NULL;
-        return json_pack("{s:s, s:s, s:s, s:o, s:o, s:O}", "name", meta->name, "tracefs",
+        return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", meta->name, "tracefs",
                          controller_tracefs(m->controller), "script", script, "steps",
                          script_steps(p, 0, n_arm), "undo", script_steps(p, n_arm, p->n),
-                         "warnings", warnings);
+                         "warnings", json_strv_new(&meta->warnings));
 }
 
 /* The whole message; it may be long. */

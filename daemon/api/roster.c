@@ -141,8 +141,7 @@ int roster_add_symbols(const Roster *r, Strv *ret) {
 
         for (const RosterSymbols *one = r->symbols; one; one = one->next)
                 for (size_t i = 0; k >= 0 && i < one->names.n; i++)
-                        if (!strv_contains(ret, one->names.items[i]))
-                                k = strv_add(ret, one->names.items[i]);
+                        k = strv_add_new(ret, one->names.items[i]);
         return k;
 }
 

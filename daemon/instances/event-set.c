@@ -17,6 +17,7 @@
 #include "base/typo.h"
 #include "daemon/instances/event-set.h"
 #include "store/event-choice.h"
+#include "store/json-field.h"
 
 #define COPY_MARKERS "options/copy_trace_marker"
 #define EVENT_LIST_MAX ((size_t) 4 << 20)
@@ -26,7 +27,6 @@ int refuse_no_event(const Tracefs *fs, const char *system, const char *event, Re
         char name[2 * EVENT_WORD_MAX + 2];
         _cleanup_strv_ Strv all = {}, like = {};
         _cleanup_free_ char *text = NULL, *names = NULL;
-        json_t *suggestions;
         int r;
 
         (void) snprintf(name, sizeof(name), "%s:%s", system, event);
@@ -38,13 +38,10 @@ int refuse_no_event(const Tracefs *fs, const char *system, const char *event, Re
         if (r < 0 && r != -ENOENT)
                 return r;
         names = strv_join(&like, ", ");
-        suggestions = json_array();
-        if (!names || !suggestions)
+        if (!names)
                 return -ENOMEM;
-        for (size_t i = 0; i < like.n; i++)
-                (void) json_array_append_new(suggestions, json_string(like.items[i]));
         return refusal_set(refusal, REFUSAL_EVENT_NOT_FOUND,
-                           json_pack("{ss so}", "event", name, "suggestions", suggestions),
+                           json_pack("{ss so}", "event", name, "suggestions", json_strv_new(&like)),
                            "no event \"%s\" can be recorded here. %s%s%s", name,
                            like.n > 0 ? "Did you mean " : "They are listed in available_events",
                            names, like.n > 0 ? "?" : ".");

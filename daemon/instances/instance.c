@@ -169,6 +169,14 @@ const char *instance_dir(const Instance *i) {
         return i->dir;
 }
 
+int instance_read_list(const Instance *i, const char *file, Strv *ret) {
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, "%s%s", i->dir, file) < 0)
+                return -ENOMEM;
+        return control_read_list(i->fs->fd, path, ret);
+}
+
 bool instance_exists(const Instance *i) {
         return faccessat(i->fs->fd, i->name ? i->dir : ".", F_OK, 0) >= 0;
 }

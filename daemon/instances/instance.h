@@ -40,6 +40,8 @@ DEFINE_CLEANUP(Instance *, instance_free);
 
 const char *instance_name(const Instance *i); /* NULL: the top level */
 const char *instance_dir(const Instance *i);  /* "instances/ftraced-x/" or "" */
+/* Adds the words of one of its lists. */
+int instance_read_list(const Instance *i, const char *file, Strv *ret);
 bool instance_exists(const Instance *i);
 /* Ledger, then mkdir(); nothing at the top level. */
 int instance_create(Instance *i, Plan *p, Ledger *l, const char *session);

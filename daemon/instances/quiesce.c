@@ -91,7 +91,7 @@ static int find_tasks(const Tracefs *fs, const char *file, Strv *ret) {
         r = task_list_read(fs, file, &left_out);
         if (r >= 0)
                 r = task_list_read(fs, pids, &tasks);
-        return r < 0 ? r : task_list_pick(&tasks, &left_out, false, ret);
+        return r < 0 ? r : strv_pick(ret, &tasks, &left_out, false);
 }
 
 static int leave_all_out(const Tracefs *fs, const char *file) {

@@ -84,16 +84,16 @@ static int leave_out(const Tracefs *fs, const char *path, const Strv *gone, cons
         int r = task_list_read(fs, path, &left_out);
 
         if (r >= 0)
-                r = task_list_pick(&left_out, wanted, true, &again);
+                r = strv_pick(&again, &left_out, wanted, true);
         if (r >= 0)
-                r = task_list_pick(gone, &left_out, false, &more);
+                r = strv_pick(&more, gone, &left_out, false);
         if (r < 0 || again.n + more.n == 0)
                 return r;
         if (again.n == 0)
                 return control_append(fs->fd, path, &more);
-        r = task_list_pick(&left_out, wanted, false, &still);
-        for (size_t i = 0; r >= 0 && i < more.n; i++)
-                r = strv_add(&still, more.items[i]);
+        r = strv_pick(&still, &left_out, wanted, false);
+        if (r >= 0)
+                r = strv_extend(&still, &more);
         if (r < 0)
                 return r;
         text = strv_join(&still, "\n");
@@ -112,9 +112,9 @@ static int set_kind(const Tracefs *fs, const char *dir, const char *kind, const 
                 return -ENOMEM;
         r = task_list_read(fs, path, &now);
         if (r >= 0)
-                r = task_list_pick(wanted, &now, false, &new);
+                r = strv_pick(&new, wanted, &now, false);
         if (r >= 0)
-                r = task_list_pick(&now, wanted, false, &gone);
+                r = strv_pick(&gone, &now, wanted, false);
         if (r >= 0 && new.n > 0)
                 r = control_append(fs->fd, path, &new);
         if (r >= 0)

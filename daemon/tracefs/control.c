@@ -155,6 +155,13 @@ int control_read(int tracefs_fd, const char *path, char **ret) {
         return 0;
 }
 
+int control_read_list(int tracefs_fd, const char *path, Strv *ret) {
+        _cleanup_free_ char *text = NULL;
+        int r = control_read(tracefs_fd, path, &text);
+
+        return r < 0 ? r : strv_split(ret, text, "\n");
+}
+
 /*
  * The size that "7 (expanded: 1408)" stands for.  7 is what the kernel allocates until something
  * is traced for the first time; no write brings that state back (linux 6.1 kernel/trace/trace.c,

@@ -42,6 +42,8 @@
 
 /* What the file says; the caller frees.  0 or -errno. */
 int control_read(int tracefs_fd, const char *path, char **ret);
+/* Adds the words of a list. */
+int control_read_list(int tracefs_fd, const char *path, Strv *ret);
 /* Whether two values of this file mean the same. */
 bool control_equal(const char *path, const char *a, const char *b);
 

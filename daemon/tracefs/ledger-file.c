@@ -92,6 +92,13 @@ int ledger_commit(Ledger *l, const char *tracefs_path) {
         return r;
 }
 
+void ledger_shorten(Ledger *l, const char *tracefs_path) {
+        int r = ledger_commit(l, tracefs_path);
+
+        if (r < 0)
+                log_debug("ledger", "the ledger is stale: %s", strerror(-r));
+}
+
 bool ledger_is_stale(const Ledger *l) {
         return l->error < 0;
 }

@@ -289,8 +289,8 @@ static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv 
         size_t n_before = ledger_n(l);
         int r, k;
 
-        if (ledger_settle(l, fs, session) > 0 && ledger_commit(l, fs->path) < 0)
-                log_debug("ledger", "the ledger is stale");
+        if (ledger_settle(l, fs, session) > 0)
+                ledger_shorten(l, fs->path);
         r = undo_stop(l, fs, session);
         if (r >= 0) {
                 r = undo_kinds(l, fs, session, 1U << LEDGER_FILE | 1U << LEDGER_LINE, warnings, n);
@@ -301,11 +301,8 @@ static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv 
         if (r >= 0)
                 r = undo_kinds(l, fs, session, 1U << LEDGER_TRACER, warnings, n);
         ledger_mark(l, fs);
-        if (ledger_n(l) != n_before || r < 0) {
-                k = ledger_commit(l, fs->path);
-                if (k < 0)
-                        log_debug("ledger", "the ledger is stale: %s", strerror(-k));
-        }
+        if (ledger_n(l) != n_before || r < 0)
+                ledger_shorten(l, fs->path);
         return r;
 }
 

@@ -128,6 +128,8 @@ char *ledger_line_out(const LedgerRecord *e);
 int ledger_switch_off(const Tracefs *fs, const char *path);
 /* Makes the file say what memory says.  Before any change, always. */
 int ledger_commit(Ledger *l, const char *tracefs_path);
+/* The same of one that has only become shorter: that it is stale is told the log alone. */
+void ledger_shorten(Ledger *l, const char *tracefs_path);
 /* Whether the last commit failed: the file still holds what has been undone since.  That does no
  * harm to be undone once more; commit again. */
 bool ledger_is_stale(const Ledger *l);

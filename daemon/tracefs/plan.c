@@ -126,11 +126,10 @@ static int change_list(const PlanStep *s, const char *now, char **ret) {
         if (r >= 0)
                 r = strv_copy(&sorted, &change);
         strv_sort_unique(&sorted);
-        for (size_t i = 0; r >= 0 && i < words.n; i++)
-                if (!strv_finds(&sorted, words.items[i]))
-                        r = strv_add(&rest, words.items[i]);
-        for (size_t i = 0; r >= 0 && s->kind != PLAN_REMOVE && i < change.n; i++)
-                r = strv_add(&rest, change.items[i]);
+        if (r >= 0)
+                r = strv_pick(&rest, &words, &sorted, false);
+        if (r >= 0 && s->kind != PLAN_REMOVE)
+                r = strv_extend(&rest, &change);
         if (r < 0)
                 return r;
         *ret = strv_join(&rest, "\n");

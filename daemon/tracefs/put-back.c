@@ -141,8 +141,7 @@ static int merge(const PutBack *b, const char *now, char **ret) {
         if (r >= 0)
                 r = strv_split(&words, b->old, "\n");
         for (size_t i = 0; r >= 0 && i < added.n; i++)
-                if (!strv_contains(&words, added.items[i]))
-                        r = strv_add(&words, added.items[i]);
+                r = strv_add_new(&words, added.items[i]);
         if (r < 0)
                 return r;
         *ret = added.n > 0 ? strv_join(&words, "\n") : strdup(b->old);

@@ -16,16 +16,3 @@ int task_list_read(const Tracefs *fs, const char *file, Strv *ret) {
         strv_sort_unique(ret);
         return r;
 }
-
-int task_list_pick(const Strv *a, const Strv *b, bool in_both, Strv *ret) {
-        size_t k = 0;
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < a->n; i++) {
-                while (k < b->n && strcmp(b->items[k], a->items[i]) < 0)
-                        k++;
-                if ((k < b->n && streq(b->items[k], a->items[i])) == in_both)
-                        r = strv_add(ret, a->items[i]);
-        }
-        return r;
-}

@@ -28,13 +28,10 @@ static bool is_in_ledger(const Controller *c, const SessionMeta *m) {
  * there (daemon/tracer/controller-arm.c, warn_of_addresses()).
  */
 static int has_roots(const Controller *c, const SessionMeta *m) {
-        _cleanup_free_ char *text = NULL;
         _cleanup_strv_ Strv now = {};
         size_t n_missing = 0, n_addresses = 0;
-        int r = control_read(c->fs.fd, GRAPH_FUNCTION, &text);
+        int r = control_read_list(c->fs.fd, GRAPH_FUNCTION, &now);
 
-        if (r >= 0)
-                r = strv_split(&now, text, "\n");
         if (r < 0)
                 return r;
         for (size_t i = 0; i < now.n; i++)
@@ -47,17 +44,12 @@ static int has_roots(const Controller *c, const SessionMeta *m) {
 /* Whether nothing but the roots is hooked of one that waits for a trigger, or did so: the daemon may have
  * ended in the middle of changing that. */
 static int look_at_hooks(Tracer *t, const SessionMeta *m) {
-        _cleanup_free_ char *path = NULL, *hooked = NULL;
         _cleanup_strv_ Strv lines = {};
         int r;
 
         if (m->n_hooked > 0 || !controller_waits_for_start(&m->spec))
                 return 0;
-        if (asprintf(&path, "%sset_ftrace_filter", instance_dir(t->instance)) < 0)
-                return -ENOMEM;
-        r = control_read(t->c->fs.fd, path, &hooked);
-        if (r >= 0)
-                r = strv_split(&lines, hooked, "\n");
+        r = instance_read_list(t->instance, "set_ftrace_filter", &lines);
         /* More, if all but some are listed (controller-hooks.c). */
         t->waits = r >= 0 && lines.n > 0 && lines.n <= m->roots.n;
         return r;

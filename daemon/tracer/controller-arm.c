@@ -78,6 +78,16 @@ int tracer_make_values(Tracer *t, Plan *p, const SessionMeta *m, Admission *a, R
         return r;
 }
 
+int tracer_apply(const Tracer *t, Plan *p, const char **ret_file) {
+        Controller *c = t->c;
+        int r = ledger_commit(c->ledger, c->fs.path);
+
+        if (r >= 0)
+                r = plan_apply(p, &c->fs, ret_file);
+        ledger_mark(c->ledger, &c->fs);
+        return r;
+}
+
 int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                    const char **ret_file) {
         Controller *c = t->c;
@@ -89,12 +99,8 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
 
         *ret_file = "the tracers of others";
         r = override_plan(p, &c->fs, c->ledger, &a->overridden);
-        if (r >= 0 && p->n > 0) {
-                r = ledger_commit(c->ledger, c->fs.path);
-                if (r >= 0)
-                        r = plan_apply(p, &c->fs, ret_file);
-                ledger_mark(c->ledger, &c->fs);
-        }
+        if (r >= 0 && p->n > 0)
+                r = tracer_apply(t, p, ret_file);
         if (r < 0)
                 return r;
 
@@ -151,8 +157,7 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
         if (r >= 0)
                 r = instance_start(t->instance, p, ret_file);
         ledger_mark(c->ledger, &c->fs);
-        if (ledger_commit(c->ledger, c->fs.path) < 0)
-                log_debug("ledger", "the ledger is stale");
+        ledger_shorten(c->ledger, c->fs.path);
         return r;
 }
 
@@ -266,8 +271,8 @@ int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
                 r = strv_copy(&values, &a->value_events);
         if (r >= 0)
                 r = lean_choice_tell(&a->lean, m);
-        for (size_t i = 0; r >= 0 && i < a->warnings.n; i++)
-                r = strv_add(&m->warnings, a->warnings.items[i]);
+        if (r >= 0)
+                r = strv_extend(&m->warnings, &a->warnings);
         if (r >= 0)
                 r = warn_of_quiesce(t, &m->warnings);
         if (r < 0)

@@ -77,8 +77,7 @@ static int install_quiesced(Controller *c, Quiesce *quiesce, int fd, const Strv 
         /* Before the turn is left to the loop: who watches the lists must know whose doing it was. */
         read_clocks(c, users, GAP_OPEN, to_ns);
         tell(c, users, from_ns, to_ns);
-        if (ledger_commit(c->ledger, c->fs.path) < 0)
-                log_debug("ledger", "the ledger is stale");
+        ledger_shorten(c->ledger, c->fs.path);
         return ret;
 }
 
@@ -128,16 +127,12 @@ static int change_quiesced(Controller *c, const Strv *words, bool removes, uint6
 /* Those of @words that are in the list: to take out others would disturb everybody for nothing.  -EBUSY:
  * nothing else is in it, and without them it would mean every function. */
 static int pick_present(const Controller *c, const Strv *words, Strv *ret) {
-        _cleanup_free_ char *text = NULL;
         _cleanup_strv_ Strv now = {};
-        int r = control_read(c->fs.fd, GRAPH_FUNCTION, &text);
+        int r = control_read_list(c->fs.fd, GRAPH_FUNCTION, &now);
 
-        if (r >= 0)
-                r = strv_split(&now, text, "\n");
         strv_sort_unique(&now);
-        for (size_t i = 0; r >= 0 && i < words->n; i++)
-                if (strv_finds(&now, words->items[i]))
-                        r = strv_add(ret, words->items[i]);
+        if (r >= 0)
+                r = strv_pick(ret, words, &now, true);
         return r >= 0 && ret->n > 0 && ret->n == now.n ? -EBUSY : r;
 }
 
@@ -212,8 +207,8 @@ static void forget(Controller *c, const Strv *words) {
                 if (file)
                         ledger_drop(c->ledger, LEDGER_ROOTS, file);
         }
-        if (words->n > 0 && ledger_commit(c->ledger, c->fs.path) < 0)
-                log_debug("ledger", "the ledger is stale");
+        if (words->n > 0)
+                ledger_shorten(c->ledger, c->fs.path);
 }
 
 void controller_forget_roots(Controller *c) {
@@ -223,16 +218,15 @@ void controller_forget_roots(Controller *c) {
         if (ledger_has(c->ledger, LEDGER_SHARED, GRAPH_FUNCTION))
                 return; /* until that is put back they tell what of the list is ours */
         ledger_drop_all(c->ledger, LEDGER_ROOTS);
-        if (ledger_n(c->ledger) < n && ledger_commit(c->ledger, c->fs.path) < 0)
-                log_debug("ledger", "the ledger is stale");
+        if (ledger_n(c->ledger) < n)
+                ledger_shorten(c->ledger, c->fs.path);
 }
 
 static int keep(Controller *c, const Strv *words) {
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < words->n; i++)
-                if (!strv_contains(&c->kept_roots, words->items[i]))
-                        r = strv_add(&c->kept_roots, words->items[i]);
+                r = strv_add_new(&c->kept_roots, words->items[i]);
         return r;
 }
 
@@ -285,16 +279,13 @@ static int check_roots(const Tracer *t, const Plan *p) {
 
 int controller_admit_filter(const Controller *c, Refusal *refusal) {
         _cleanup_strv_ Strv all = {}, now = {};
-        _cleanup_free_ char *text = NULL;
         int r;
 
         if (c->arbiter.n == 0)
                 return 0;
         r = arbiter_all_roots(&c->arbiter, &all);
         if (r >= 0)
-                r = control_read(c->fs.fd, GRAPH_FUNCTION, &text);
-        if (r >= 0)
-                r = strv_split(&now, text, "\n");
+                r = control_read_list(c->fs.fd, GRAPH_FUNCTION, &now);
         for (size_t i = 0; r >= 0 && i < now.n; i++)
                 if (is_foreign(c, &all, now.items[i]) &&
                     !strv_contains(&c->stale_roots, now.items[i]))
@@ -362,9 +353,8 @@ void controller_drop_kept(Controller *c) {
         if (c->kept_roots.n == 0 || c->arbiter.n == 0)
                 return;
         r = arbiter_all_roots(&c->arbiter, &wanted);
-        for (size_t i = 0; r >= 0 && i < c->kept_roots.n; i++)
-                if (!strv_contains(&wanted, c->kept_roots.items[i]))
-                        r = strv_add(&unwanted, c->kept_roots.items[i]);
+        if (r >= 0)
+                r = strv_pick(&unwanted, &c->kept_roots, &wanted, false);
         if (r >= 0)
                 r = controller_change_roots(c, &unwanted, true, NULL, NULL);
         if (r < 0) {

@@ -11,9 +11,6 @@
  * is hooked changes.  That is ten times as long a list, which would cost a first start a third of its time.
  */
 
-#include <stdio.h>
-
-#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 /* What is listed first where fewer than TOO_FEW are: the kernel makes room in the new table for as many as the old one
@@ -23,17 +20,9 @@
 #define FEW 1000
 
 int tracer_read_hooks(const Tracer *t, const char *file, Hooks *ret) {
-        const Controller *c = t->c;
-        _cleanup_free_ char *path = NULL, *text = NULL;
-        int r;
+        int r = instance_read_list(t->instance, file, &ret->names);
 
-        if (asprintf(&path, "%s%s", instance_dir(t->instance), file) < 0)
-                return -ENOMEM;
-        r = control_read(c->fs.fd, path, &text);
-        for (const char *s = text; r >= 0 && s && *s; s += strcspn(s, "\n"), s += *s == '\n')
-                if (*s != '#')
-                        r = strv_addn(&ret->names, s, strcspn(s, " \n"));
-        return r < 0 ? r : functions_find_lines(&c->functions, &ret->names, &ret->lines);
+        return r < 0 ? r : functions_find_lines(&t->c->functions, &ret->names, &ret->lines);
 }
 
 bool tracer_is_crowded(const Tracer *t) {

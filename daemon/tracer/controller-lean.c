@@ -74,8 +74,8 @@ int controller_leave_clock_readers_out(const Controller *c, Hooks *not_hooked, S
                               "not recorded: %s, with which this kernel reads the trace clock",
                               names)
                   : -ENOMEM;
-        for (size_t i = 0; r >= 0 && i < readers.n; i++)
-                r = strv_add(&not_hooked->names, readers.items[i]);
+        if (r >= 0)
+                r = strv_extend(&not_hooked->names, &readers);
         return r < 0 ? r : functions_find_lines(&c->functions, &readers, &not_hooked->lines);
 }
 
@@ -111,10 +111,7 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide) {
                 r = is_few = tracer_plan_choice(t, &plan, &choice);
         if (r < 0 || plan.n == 0)
                 return r;
-        r = ledger_commit(c->ledger, c->fs.path);
-        if (r >= 0)
-                r = plan_apply(&plan, &c->fs, &file);
-        ledger_mark(c->ledger, &c->fs);
+        r = tracer_apply(t, &plan, &file);
         if (r < 0)
                 return r;
         r = lean_choice_tell(&choice, m);

@@ -106,6 +106,8 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission 
                    Refusal *refusal);
 /* Plans all and makes it: the ledger of the controller is committed before each change.  0, or
  * -errno, and *@ret_file says of what (as long as @p lives). */
+/* Commits the ledger, applies @p, which has no other use then, and marks what was written. */
+int tracer_apply(const Tracer *t, Plan *p, const char **ret_file);
 int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                    const char **ret_file);
 /* Whether a learning pass is under way that would tell what is to be hooked for @spec. */

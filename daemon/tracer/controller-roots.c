@@ -22,12 +22,9 @@ static int append(const Tracer *t, const char *path, const Strv *words) {
  * those that it does to @ret_back. */
 static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret_gone,
                        Strv *ret_back) {
-        _cleanup_free_ char *text = NULL;
         _cleanup_strv_ Strv now = {};
-        int r = control_read(t->c->fs.fd, path, &text);
+        int r = control_read_list(t->c->fs.fd, path, &now);
 
-        if (r >= 0)
-                r = strv_split(&now, text, "\n");
         for (size_t i = 0; r >= 0 && i < roots->n; i++) {
                 _cleanup_strv_ Strv one = {};
 
@@ -35,19 +32,11 @@ static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret
                     strv_contains(ret_gone, roots->items[i]))
                         continue;
                 r = strv_add(&one, roots->items[i]);
-                if (r >= 0 && append(t, path, &one) < 0)
-                        r = strv_add(ret_gone, roots->items[i]);
-                else if (r >= 0 && !strv_contains(ret_back, roots->items[i]))
-                        r = strv_add(ret_back, roots->items[i]);
+                if (r >= 0)
+                        r = strv_add_new(append(t, path, &one) < 0 ? ret_gone : ret_back,
+                                         roots->items[i]);
         }
         return r;
-}
-
-static int read_roots(const Tracer *t, Strv *ret) {
-        _cleanup_free_ char *text = NULL;
-        int r = control_read(t->c->fs.fd, GRAPH_FUNCTION, &text);
-
-        return r < 0 ? r : strv_split(ret, text, "\n");
 }
 
 /*
@@ -56,11 +45,11 @@ static int read_roots(const Tracer *t, Strv *ret) {
  */
 static int note_stale(const Tracer *t, const Strv *strangers) {
         _cleanup_strv_ Strv now = {};
-        int r = read_roots(t, &now);
+        int r = control_read_list(t->c->fs.fd, GRAPH_FUNCTION, &now);
 
-        for (size_t i = 0; r >= 0 && i < strangers->n; i++)
-                if (strv_contains(&now, strangers->items[i]))
-                        r = strv_add(&t->c->stale_roots, strangers->items[i]);
+        strv_sort_unique(&now);
+        if (r >= 0)
+                r = strv_pick(&t->c->stale_roots, strangers, &now, true);
         /* Or they would be taken for what somebody else has added, and stay. */
         if (r >= 0)
                 r = controller_note_roots(t->c, &t->c->stale_roots);
@@ -74,7 +63,7 @@ static int note_stale(const Tracer *t, const Strv *strangers) {
 static int drop_strangers(const Tracer *t) {
         _cleanup_strv_ Strv now = {}, wanted = {}, strangers = {};
         bool has_address = false, has_root = false;
-        int r = read_roots(t, &now);
+        int r = control_read_list(t->c->fs.fd, GRAPH_FUNCTION, &now);
 
         if (r >= 0)
                 r = arbiter_all_roots(&t->c->arbiter, &wanted);
@@ -123,14 +112,9 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
 }
 
 static int add_to_both(const Strv *words, Strv *a, Strv *b) {
-        int r = 0;
+        int r = strv_extend(a, words);
 
-        for (size_t i = 0; r >= 0 && i < words->n; i++) {
-                r = strv_add(a, words->items[i]);
-                if (r >= 0)
-                        r = strv_add(b, words->items[i]);
-        }
-        return r;
+        return r < 0 ? r : strv_extend(b, words);
 }
 
 int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone) {
@@ -143,9 +127,8 @@ int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone) {
                 r = drop_strangers(t);
         if (r >= 0)
                 r = arbiter_all_roots(&t->c->arbiter, ret);
-        for (const Tracer *i = t->c->tracers; i; i = i->next)
-                for (size_t k = 0; r >= 0 && k < i->gone.n; k++)
-                        r = strv_add(ret_gone, i->gone.items[k]);
+        for (const Tracer *i = t->c->tracers; r >= 0 && i; i = i->next)
+                r = strv_extend(ret_gone, &i->gone);
         if (r >= 0)
                 r = add_to_both(&t->c->stale_roots, ret, ret_gone);
         return r < 0 ? r : add_to_both(&t->c->kept_roots, ret, ret_gone);

@@ -10,7 +10,6 @@
 
 #include "base/cpu-list.h"
 #include "base/io.h"
-#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 static int find_ended(const Tracefs *fs, const Spec *spec, Strv *ret) {
@@ -69,23 +68,12 @@ static int find_offline(const Tracefs *fs, const Spec *spec, Strv *ret) {
         return strv_addf(ret, "of CPUs %s none is online", cpus);
 }
 
-/* Whether @name is in a list of the session's buffer; one that is empty has all. */
-static int read_list(const Tracer *t, const char *file, Strv *ret) {
-        _cleanup_free_ char *path = NULL, *text = NULL;
-        int r;
-
-        if (asprintf(&path, "%s%s", instance_dir(t->instance), file) < 0)
-                return -ENOMEM;
-        r = control_read(t->c->fs.fd, path, &text);
-        return r < 0 ? r : strv_split(ret, text, "\n");
-}
-
 static int find_not_hooked(const Tracer *t, const SessionMeta *m, Strv *ret) {
         _cleanup_strv_ Strv filter = {}, notrace = {};
-        int r = read_list(t, "set_ftrace_filter", &filter);
+        int r = instance_read_list(t->instance, "set_ftrace_filter", &filter);
 
         if (r >= 0)
-                r = read_list(t, "set_ftrace_notrace", &notrace);
+                r = instance_read_list(t->instance, "set_ftrace_notrace", &notrace);
         strv_sort_unique(&filter);
         strv_sort_unique(&notrace);
         for (size_t i = 0; r >= 0 && i < m->roots.n; i++) {

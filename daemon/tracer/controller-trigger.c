@@ -226,14 +226,9 @@ bool tracer_can_wait(const Tracer *t, const SessionMeta *m) {
 }
 
 static int apply(Tracer *t, Plan *p) {
-        const char *file = NULL;
-        Controller *c = t->c;
-        int r = ledger_commit(c->ledger, c->fs.path);
+        const char *file;
 
-        if (r >= 0)
-                r = plan_apply(p, &c->fs, &file);
-        ledger_mark(c->ledger, &c->fs);
-        return r;
+        return tracer_apply(t, p, &file);
 }
 
 static int hook(Tracer *t, const Hooks *hooks) {

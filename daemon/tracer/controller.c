@@ -93,8 +93,8 @@ int controller_attach(Controller *c) {
         return 0;
 }
 
-static int controller_make(Controller **ret, const char *tracefs, int ledger_dir_fd, int copy_fd,
-                           int root_fd, bool keeps) {
+int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, int copy_fd,
+                      bool keeps, int root_fd) {
         _cleanup_(controller_freep) Controller *c = calloc(1, sizeof(*c));
         int r;
 
@@ -123,18 +123,13 @@ static int controller_make(Controller **ret, const char *tracefs, int ledger_dir
         return 0;
 }
 
-int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, int copy_fd,
-                      bool keeps, int root_fd) {
-        return controller_make(ret, tracefs, ledger_dir_fd, copy_fd, root_fd, keeps);
-}
-
 int controller_new(Controller **ret, const char *tracefs, int ledger_dir_fd, int copy_fd,
                    bool keeps) {
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
         if (root_fd < 0)
                 return ORIGIN(-errno);
-        return controller_make(ret, tracefs, ledger_dir_fd, copy_fd, root_fd, keeps);
+        return controller_new_at(ret, tracefs, ledger_dir_fd, copy_fd, keeps, root_fd);
 }
 
 static bool tracer_is_on(const Tracer *t) {

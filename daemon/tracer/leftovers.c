@@ -185,12 +185,9 @@ static bool has_event(const Ledger *l, const char *event, size_t n) {
 
 /* Lines that are no ledger's. */
 static int find_events(const Ledger *l, const Ledger *others, const Tracefs *fs, Strv *ret) {
-        _cleanup_free_ char *text = NULL;
         _cleanup_strv_ Strv lines = {};
-        int r = control_read(fs->fd, EVENTS, &text);
+        int r = control_read_list(fs->fd, EVENTS, &lines);
 
-        if (r >= 0)
-                r = strv_split(&lines, text, "\n");
         for (size_t i = 0; r >= 0 && i < lines.n; i++) {
                 size_t n;
                 const char *event = event_of(lines.items[i], &n);

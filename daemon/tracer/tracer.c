@@ -69,10 +69,8 @@ int tracer_find_strangers(const Tracer *t, Strv *ret) {
 
         if (r >= 0)
                 r = tracefs_find_graph_users(&t->c->fs, &users);
-        for (size_t i = 0; r >= 0 && i < users.n; i++)
-                if (!strv_contains(&ours, users.items[i]))
-                        r = strv_add(ret, users.items[i]);
-        return MIN(r, 0);
+        strv_sort_unique(&ours);
+        return r < 0 ? r : strv_pick(ret, &users, &ours, false);
 }
 
 void tracer_set_handlers(Tracer *t, TracerQuiesced on_quiesced, TracerCrowded on_crowded,

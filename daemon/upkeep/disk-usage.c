@@ -87,7 +87,7 @@ static int visit_recover(const SessionDir *dir, uint32_t cpu, const char *path, 
                 (void) snprintf(text, sizeof(text), "segment %s %s and cannot be read", path,
                                 r == SEGMENT_E_NEWER ? "was written by a newer ftraced"
                                                      : "is damaged");
-                return strv_contains(&m->warnings, text) ? 0 : strv_add(&m->warnings, text);
+                return strv_add_new(&m->warnings, text);
         }
         if (account) {
                 account->n_pages += n_pages;

@@ -166,8 +166,8 @@ static bool set_condition(Health *h, GapCause cause, const char *reason) {
         if (r > 0)
                 journal_tell(&(JournalEntry){ JOURNAL_DEGRADED, .meta = m, .reason = reason },
                              "Session '%s' is degraded: %s", m->name, reason);
-        if (is_new && !strv_contains(&m->warnings, reason))
-                (void) strv_add(&m->warnings, reason);
+        if (is_new)
+                (void) strv_add_new(&m->warnings, reason);
         return r > 0;
 }
 

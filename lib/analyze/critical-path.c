@@ -268,14 +268,6 @@ void path_sum_done(PathSum *sum) {
         hash_done(&sum->by_hash);
 }
 
-uint64_t critical_path_total_ns(const CriticalPath *p) {
-        uint64_t total_ns = 0;
-
-        for (size_t i = 0; i < p->n; i++)
-                total_ns += p->segments[i].duration_ns;
-        return total_ns;
-}
-
 void critical_path_done(CriticalPath *p) {
         free(p->segments);
         *p = (CriticalPath){};

@@ -74,6 +74,5 @@ int path_sum_add(PathSum *sum, const CriticalPath *path);
 void path_sum_sort(PathSum *sum);
 void path_sum_done(PathSum *sum);
 #define _cleanup_path_sum_ _cleanup_(path_sum_done)
-uint64_t critical_path_total_ns(const CriticalPath *p);
 void critical_path_done(CriticalPath *p);
 #define _cleanup_path_ _cleanup_(critical_path_done)

@@ -46,15 +46,33 @@ int strv_addf(Strv *v, const char *format, ...) {
         return n < 0 ? -ENOMEM : strv_take(v, text);
 }
 
+int strv_add_new(Strv *v, const char *s) {
+        return strv_contains(v, s) ? 0 : strv_add(v, s);
+}
+
+int strv_extend(Strv *v, const Strv *words) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < words->n; i++)
+                r = strv_add(v, words->items[i]);
+        return r;
+}
+
+int strv_pick(Strv *v, const Strv *words, const Strv *sorted, bool in_both) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < words->n; i++)
+                if (strv_finds(sorted, words->items[i]) == in_both)
+                        r = strv_add(v, words->items[i]);
+        return r;
+}
+
 int strv_copy(Strv *ret, const Strv *v) {
         _cleanup_strv_ Strv copy = {};
+        int r = strv_extend(&copy, v);
 
-        for (size_t i = 0; i < v->n; i++) {
-                int r = strv_add(&copy, v->items[i]);
-
-                if (r < 0)
-                        return r;
-        }
+        if (r < 0)
+                return r;
         *ret = TAKE(copy, (Strv){});
         return 0;
 }

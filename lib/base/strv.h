@@ -21,14 +21,18 @@ typedef struct Strv {
 int strv_add(Strv *v, const char *s); /* copies @s; -ENOMEM */
 int strv_addn(Strv *v, const char *s, size_t n);
 int strv_addf(Strv *v, const char *format, ...) _printf_(2, 3);
-int strv_take(Strv *v, char *s); /* consumes @s, also on failure */
-char *strv_take_first(Strv *v);  /* of one that has any; the caller frees */
+int strv_take(Strv *v, char *s);          /* consumes @s, also on failure */
+char *strv_take_first(Strv *v);           /* of one that has any; the caller frees */
+int strv_add_new(Strv *v, const char *s); /* unless it is there */
 int strv_copy(Strv *ret, const Strv *v);
+int strv_extend(Strv *v, const Strv *words); /* with copies of all */
+/* Adds those of @words that are in @sorted, one that strv_sort_unique() left, or those that are not. */
+int strv_pick(Strv *v, const Strv *words, const Strv *sorted, bool in_both);
 /* Adds every word of @s, split at any of @separators; empty words are skipped. */
 int strv_split(Strv *v, const char *s, const char *separators);
 bool strv_contains(const Strv *v, const char *s);
-bool strv_finds(const Strv *sorted,
-                const char *s);                /* the same of one that strv_sort_unique() left */
+/* The same of one that strv_sort_unique() left. */
+bool strv_finds(const Strv *sorted, const char *s);
 bool strv_equal(const Strv *a, const Strv *b); /* as ordered lists */
 void strv_sort_unique(Strv *v);                /* byte order */
 /* Words joined by @separator; caller frees; NULL without memory. */

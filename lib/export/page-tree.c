@@ -24,17 +24,26 @@ static void add_figures(const PageTree *p, const CallNode *node, double share) {
                    node->is_irq ? " (interrupt)" : "", node->n_cut > 0 ? " (cut)" : "");
 }
 
-static void add_rest(const PageTree *p, uint64_t n, uint64_t ns) {
-        if (n == 0)
-                return;
-        buf_printf(p->out, "<div class=\"%s-rest\">%s smaller call%s, %s</div>\n", p->class,
-                   FORMAT_COUNT(n), n == 1 ? "" : "s", FIGURE_ROUND(ns));
+static void add_node(const PageTree *p, const CallNode *node);
+
+static void add_children(const PageTree *p, const CallNode *node) {
+        uint64_t n = 0, ns = 0; /* of the smaller ones */
+
+        for (const CallNode *c = node->children; c; c = c->next)
+                if (c->share_ns >= p->min_ns)
+                        add_node(p, c);
+                else {
+                        n += c->n;
+                        ns += c->total_ns;
+                }
+        if (n > 0)
+                buf_printf(p->out, "<div class=\"%s-rest\">%s smaller call%s, %s</div>\n", p->class,
+                           FORMAT_COUNT(n), n == 1 ? "" : "s", FIGURE_ROUND(ns));
 }
 
 static void add_node(const PageTree *p, const CallNode *node) {
         double share = (double) node->total_ns / (double) p->all_ns;
         bool is_leaf = !node->children;
-        uint64_t n_rest = 0, rest_ns = 0;
 
         buf_printf(p->out,
                    "<%s class=\"%s\" style=\"--p:%.0f%%\"%s data-n=\"%" PRIu64
@@ -45,32 +54,17 @@ static void add_node(const PageTree *p, const CallNode *node) {
         page_add_function(p->out, node->function);
         add_figures(p, node, share);
         buf_adds(p->out, is_leaf ? "\n" : "</summary>\n");
-        for (const CallNode *c = node->children; c; c = c->next)
-                if (c->share_ns >= p->min_ns)
-                        add_node(p, c);
-                else {
-                        n_rest += c->n;
-                        rest_ns += c->total_ns;
-                }
-        add_rest(p, n_rest, rest_ns);
+        add_children(p, node);
         buf_adds(p->out, is_leaf ? "</div>\n" : "</details>\n");
 }
 
 int page_tree_write(PageTree *p, CallTree *tree) {
         const CallNode *root = call_tree_root(tree);
-        uint64_t n_rest = 0, rest_ns = 0;
         int r = call_tree_threshold(&p->min_ns, tree, p->max_nodes);
 
         if (r < 0)
                 return r;
         p->all_ns = MAX(root->total_ns, UINT64_C(1));
-        for (const CallNode *c = root->children; c; c = c->next)
-                if (c->share_ns >= p->min_ns)
-                        add_node(p, c);
-                else {
-                        n_rest += c->n;
-                        rest_ns += c->total_ns;
-                }
-        add_rest(p, n_rest, rest_ns);
+        add_children(p, root);
         return 0;
 }

@@ -35,6 +35,15 @@ static json_t *text_to_json(const char *s, size_t max) {
         return json_string(copy);
 }
 
+json_t *json_strv_new(const Strv *v) {
+        json_auto_t *list = json_array();
+
+        for (size_t i = 0; list && i < v->n; i++)
+                if (json_array_append_new(list, json_string(v->items[i])) < 0)
+                        return NULL;
+        return TAKE_PTR(list);
+}
+
 static json_t *strv_to_json(const Strv *v, const JsonField *f) {
         json_auto_t *list = json_array();
 

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/cleanup.h"
+#include "base/strv.h"
 
 typedef enum JsonFieldType {
         JSON_FIELD_U64,
@@ -77,6 +77,8 @@ struct JsonTable {
 #define JSON_TABLE(object, rows, ...)                                                              \
         { .fields = (rows), .n_fields = ELEMENTSOF(rows), .n_bytes = sizeof(object), __VA_ARGS__ }
 
+/* A list of strings; NULL: no memory, or one that is not UTF-8. */
+json_t *json_strv_new(const Strv *v);
 /* Sets the members of @o.  0 or -ENOMEM. */
 int json_fields_write(json_t *o, const JsonTable *t, const void *base);
 

@@ -412,11 +412,7 @@ void symbol_maps_drop_last(SymbolMaps *m) {
 }
 
 int session_meta_get_events(const SessionMeta *m, Strv *ret) {
-        int r = 0;
+        int r = strv_extend(ret, &m->spec.events);
 
-        for (size_t i = 0; r >= 0 && i < m->spec.events.n; i++)
-                r = strv_add(ret, m->spec.events.items[i]);
-        for (size_t i = 0; r >= 0 && i < m->probe_events.n; i++)
-                r = strv_add(ret, m->probe_events.items[i]);
-        return r;
+        return r < 0 ? r : strv_extend(ret, &m->probe_events);
 }

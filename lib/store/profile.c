@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "base/typo.h"
 #include "base/unit.h"
+#include "store/json-field.h"
 #include "store/profile.h"
 #include "store/spec.h"
 
@@ -117,15 +118,9 @@ static json_t *parse_bool(const char *s) {
 }
 
 static json_t *parse_words(const char *value) {
-        json_auto_t *list = json_array();
         _cleanup_strv_ Strv words = {};
 
-        if (!list || strv_split(&words, value, " \t,") < 0)
-                return NULL;
-        for (size_t i = 0; i < words.n; i++)
-                if (json_array_append_new(list, json_string(words.items[i])) < 0) /* not UTF-8 */
-                        return NULL;
-        return TAKE_PTR(list);
+        return strv_split(&words, value, " \t,") < 0 ? NULL : json_strv_new(&words);
 }
 
 /* A new value, or NULL if @s is none. */

@@ -418,7 +418,7 @@ int store_open_session(const Store *s, const char *name, SessionDir **ret) {
 }
 
 static int add_once(Strv *ret, const char *hash) {
-        return !hash || strv_contains(ret, hash) ? 0 : strv_add(ret, hash);
+        return hash ? strv_add_new(ret, hash) : 0;
 }
 
 static int add_symbols(Strv *ret, const SessionMeta *m) {

@@ -80,6 +80,37 @@ START_TEST(a_formatted_string_is_a_string)
         }
 END_TEST
 
-UNIT_MAIN("strv", a_formatted_string_is_a_string, order_and_terminator_are_kept_over_growth,
+START_TEST(what_is_picked_is_in_both_or_in_one)
+        {
+                _cleanup_strv_ Strv words = {}, sorted = {}, both = {}, one = {};
+                _cleanup_free_ char *in_both = NULL, *in_one = NULL;
+
+                ck_assert_int_eq(strv_split(&words, "d b a c b", " "), 0);
+                ck_assert_int_eq(strv_split(&sorted, "a b e", " "), 0);
+                ck_assert_int_eq(strv_pick(&both, &words, &sorted, true), 0);
+                ck_assert_int_eq(strv_pick(&one, &words, &sorted, false), 0);
+                in_both = strv_join(&both, " ");
+                in_one = strv_join(&one, " ");
+                ck_assert_str_eq(in_both, "b a b");
+                ck_assert_str_eq(in_one, "d c");
+        }
+END_TEST
+
+START_TEST(a_word_that_is_there_is_not_new)
+        {
+                _cleanup_strv_ Strv v = {}, more = {};
+
+                ck_assert_int_eq(strv_split(&more, "a b", " "), 0);
+                ck_assert_int_eq(strv_add_new(&v, "b"), 0);
+                ck_assert_int_eq(strv_add_new(&v, "b"), 0);
+                ck_assert_uint_eq(v.n, 1);
+                ck_assert_int_eq(strv_extend(&v, &more), 0);
+                ck_assert_uint_eq(v.n, 3);
+                ck_assert_str_eq(v.items[2], "b");
+        }
+END_TEST
+
+UNIT_MAIN("strv", what_is_picked_is_in_both_or_in_one, a_word_that_is_there_is_not_new,
+          a_formatted_string_is_a_string, order_and_terminator_are_kept_over_growth,
           splitting_skips_empty_words, sorting_drops_duplicates_and_growth_goes_on,
           copies_are_equal_and_independent, an_empty_list_joins_to_nothing)

@@ -8,6 +8,7 @@
 #include "cli/options/verb.h"
 #include "cli/record/selection.h"
 #include "cli/terminal/terminal.h"
+#include "store/json-field.h"
 
 static int compare_names(const void *a, const void *b) {
         const ListedFunction *x = a, *y = b;
@@ -25,18 +26,6 @@ static int print_names(Buf *out, const Strv *names, const FunctionList *l) {
                            module ? "]" : "");
         }
         return buf_flush(out);
-}
-
-static int print_json(const Options *o, const Strv *names) {
-        json_t *list = json_array();
-
-        for (size_t i = 0; i < names->n; i++)
-                if (json_array_append_new(list, json_string(names->items[i])) < 0) {
-                        json_decref(list);
-                        list = NULL;
-                        break;
-                }
-        return stdout_json(o, list);
 }
 
 /* The names of @l that @word stands for; here "*" may mean all.  An exit status. */
@@ -72,7 +61,7 @@ int verb_functions(const Options *o) {
                               "no function that can be traced here matches \"%s\".",
                               NAME_QUOTED(word));
         if (o->json != JSON_OFF)
-                return print_json(o, &names);
+                return stdout_json(o, json_strv_new(&names));
         pager_open(&pager, o, names.n);
         return stdout_status(pager_end(&pager, print_names(&out, &names, &list)));
 }

@@ -58,7 +58,6 @@ static void add_row(Table *t, const SessionMeta *m) {
                 table_add(t, "%s", "");
 }
 
-/* An exit status. */
 /* It ended within a day: somebody may not know yet. */
 static bool is_recent(const SessionMeta *m) {
         uint64_t now_s = (uint64_t) time(NULL), stop_s = m->stop.realtime_ns / NSEC_PER_SEC;

@@ -137,8 +137,7 @@ static json_t *waits_json(const Note *note) {
                                   is_woken ? json_integer((json_int_t) latency_ns(w)) : json_null(),
                                   "preempted", w->state == 'R', "interrupt",
                                   is_woken && w->waker.is_irq, "woken_by",
-                                  is_task ? terminal_json_text(w->waker.comm, strlen(w->waker.comm))
-                                          : json_null(),
+                                  is_task ? terminal_json_string(w->waker.comm) : json_null(),
                                   "woken_by_pid",
                                   is_task ? json_integer(w->waker.pid) : json_null(), "woken_in",
                                   label_json(is_woken ? w->waker.function : NULL)));
@@ -184,9 +183,8 @@ static json_t *line_json(const Call *call, const Note *note) {
                         "s:o}",
                         "start_ns", (json_int_t) f->start_ns, "cpu",
                         call->has_end ? json_integer(call->cpu) : json_null(), "task",
-                        call->stack->comm[0]
-                                ? terminal_json_text(call->stack->comm, strlen(call->stack->comm))
-                                : json_null(),
+                        call->stack->comm[0] ? terminal_json_string(call->stack->comm)
+                                             : json_null(),
                         "pid", call->stack->pid >= 0 ? json_integer(call->stack->pid) : json_null(),
                         "duration_ns", (json_int_t) call->duration_ns, "self_ns",
                         (json_int_t) call->self_ns, "blocked_ns",
@@ -195,8 +193,7 @@ static json_t *line_json(const Call *call, const Note *note) {
                         (json_int_t) f->wake_ns, "below", (json_int_t) f->n_below, "cut",
                         call->is_cut, "caller",
                         call->caller ? json_string(call->caller->function->label) : json_null(),
-                        "args", args ? terminal_json_text(args, strlen(args)) : json_null(),
-                        "retval",
+                        "args", terminal_json_string(args), "retval",
                         call->has_retval ? json_integer((json_int_t) call->retval) : json_null()));
         (void) json_object_set_new(o, "waits", waits_json(note));
         return o;

@@ -209,7 +209,7 @@ static int check_session(const Source *s, const Options *o) {
         Progress progress;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         Kind kinds[N_KINDS_MAX];
-        json_t *json, *problems;
+        json_t *json;
         size_t n;
         int r, status;
 
@@ -221,12 +221,7 @@ static int check_session(const Source *s, const Options *o) {
         n = record_kinds(kinds, &v, s->meta);
         if (o->json != JSON_OFF) {
                 json = kinds_json(s->meta->name, v.complete, kinds, n);
-                problems = json_array();
-                for (size_t i = 0; i < v.problems.n; i++)
-                        (void) json_array_append_new(
-                                problems, terminal_json_text(v.problems.items[i],
-                                                             strlen(v.problems.items[i])));
-                (void) json_object_set_new(json, "problems", problems);
+                (void) json_object_set_new(json, "problems", terminal_json_list(&v.problems));
                 status = stdout_json(o, json);
         } else {
                 buf_printf(&out, "%s: %s.\n", s->meta->name,
@@ -244,17 +239,14 @@ static int count_steps(Census *c, Reading *reading) {
         const SessionMeta *m = reading->source ? reading->source->meta : NULL;
         int r = census_init(c, m ? &m->roots : &no_roots, m && m->spec.slower_ns > 0);
         Step step;
+        int n = 0;
 
-        while (r >= 0) {
-                r = reading_next(reading, &step);
-                if (r < 0)
-                        return -r;
-                if (r == 0)
-                        break;
+        while (r >= 0 && (n = reading_next(reading, &step)) > 0)
                 r = census_step(c, &step);
-        }
         if (r < 0)
                 return failed_errno(r, "Failed to count calls: %m");
+        if (n < 0)
+                return -n;
         census_finish(c);
         return STATUS_OK;
 }

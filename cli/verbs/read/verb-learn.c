@@ -126,9 +126,8 @@ static int add_row(json_t *rows, const json_t *reply, const Lesson *l, const cha
         return json_array_append_new(
                 rows,
                 json_pack("{s:o, s:O, s:O, s:I, s:I, s:I, s:b, s:I, s:I, s:b}", "source",
-                          terminal_json_text(word, strlen(word)), "roots",
-                          json_object_get(reply, "roots"), "missing",
-                          json_object_get(reply, "missing"), "functions",
+                          terminal_json_string(word), "roots", json_object_get(reply, "roots"),
+                          "missing", json_object_get(reply, "missing"), "functions",
                           (json_int_t) number(reply, "functions"), "unknown_functions",
                           (json_int_t) l->functions.n - (json_int_t) number(reply, "functions"),
                           "calls", (json_int_t) l->n_calls, "lacks_ordinary", lacks_ordinary,

@@ -122,21 +122,17 @@ static int choose(Paths *p) {
 /* --- what there was meanwhile ----------------------------------------------------------------- */
 
 static int read_steps(Paths *p) {
-        for (;;) {
-                Step step;
-                int r = reading_next(&p->second.reading, &step);
+        Step step;
+        int r;
 
-                if (r < 0)
-                        return -r;
-                if (r == 0)
-                        break;
+        while ((r = reading_next(&p->second.reading, &step)) > 0) {
                 r = timelines_step(p->timelines, &step);
                 if (r >= 0)
                         r = pairing_step(p->second.pairing, &step);
                 if (r < 0)
                         return counting_failure(r);
         }
-        return STATUS_OK;
+        return -r;
 }
 
 static int finish_timelines(Paths *p) {

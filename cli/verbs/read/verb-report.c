@@ -29,15 +29,11 @@ static int draw(Reading *reading, const Renderer *renderer, void *rendering, boo
                 Buf *out) {
         const char *rest;
         size_t n_rest;
+        Step step;
         int r;
 
         renderer->begin(rendering);
-        for (;;) {
-                Step step;
-
-                r = reading_next(reading, &step);
-                if (r <= 0)
-                        break;
+        while ((r = reading_next(reading, &step)) > 0) {
                 renderer->step(rendering, &step);
                 if (_unlikely_(out->error < 0))
                         return out->error;

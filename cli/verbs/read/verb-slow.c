@@ -143,8 +143,8 @@ static json_t *invocation_json(const Options *o, const Counting *counting, const
                           "duration_ns", (json_int_t) v->duration_ns, "blocked_ns",
                           (json_int_t) v->blocked_ns, "irq_ns", (json_int_t) v->irq_ns, "cpu",
                           (json_int_t) v->cpu, "task",
-                          *v->comm ? terminal_json_text(v->comm, strlen(v->comm)) : json_null(),
-                          "pid", v->pid >= 0 ? json_integer(v->pid) : json_null(), "cut", v->is_cut,
+                          *v->comm ? terminal_json_string(v->comm) : json_null(), "pid",
+                          v->pid >= 0 ? json_integer(v->pid) : json_null(), "cut", v->is_cut,
                           "median_ns",
                           quantiles ? json_integer((json_int_t) quantiles_at(quantiles, 500))
                                     : json_null(),

@@ -58,11 +58,9 @@ static json_t *waker_json(const WaitsRow *row) {
         if (!row->is_woken)
                 return json_null();
         o = json_pack("{s:o, s:o, s:b}", "task",
-                      *row->waker.comm
-                              ? terminal_json_text(row->waker.comm, strlen(row->waker.comm))
-                              : json_null(),
-                      "pid", row->waker.pid >= 0 ? json_integer(row->waker.pid) : json_null(),
-                      "interrupt", row->waker.is_irq);
+                      *row->waker.comm ? terminal_json_string(row->waker.comm) : json_null(), "pid",
+                      row->waker.pid >= 0 ? json_integer(row->waker.pid) : json_null(), "interrupt",
+                      row->waker.is_irq);
         if (row->waker.function)
                 table_function_json(o, row->waker.function);
         return o;

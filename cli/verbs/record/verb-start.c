@@ -120,9 +120,7 @@ static int make_command(Strv *ret, const Options *o, uint64_t moment_ns) {
                 r = strv_addf(ret, "--at=%s", trigger_write_moment(moment, moment_ns));
         if (r >= 0 && o->words.n > 0)
                 r = strv_add(ret, "--");
-        for (size_t i = 0; r >= 0 && i < o->words.n; i++)
-                r = strv_add(ret, o->words.items[i]);
-        return r;
+        return r < 0 ? r : strv_extend(ret, &o->words);
 }
 
 static int print_timer(const Options *o, const char *unit, const char *when) {

@@ -97,9 +97,9 @@ static bool ends_in_line(int fd) {
 
 int collection_add(Collection *c, const char *host, uint64_t n_bytes, int status,
                    const char *lacks) {
-        json_auto_t *o = json_pack("{s:s, s:I, s:i, s:o}", "host", host, "bytes",
-                                   (json_int_t) n_bytes, "status", status, "lacks",
-                                   lacks ? terminal_json_text(lacks, strlen(lacks)) : json_null());
+        json_auto_t *o =
+                json_pack("{s:s, s:I, s:i, s:o}", "host", host, "bytes", (json_int_t) n_bytes,
+                          "status", status, "lacks", terminal_json_string(lacks));
         _cleanup_free_ char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
         _cleanup_buf_ Buf line = BUF_INIT;
 

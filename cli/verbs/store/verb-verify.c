@@ -9,15 +9,6 @@
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 
-static json_t *sentences_json(const Strv *sentences) {
-        json_t *ret = json_array();
-
-        for (size_t i = 0; i < sentences->n; i++)
-                (void) json_array_append_new(
-                        ret, terminal_json_text(sentences->items[i], strlen(sentences->items[i])));
-        return ret;
-}
-
 static json_t *result_json(const SessionMeta *m, const VerifyResult *v) {
         return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "name",
                          m->name, "complete", v->complete, "trees", (json_int_t) v->census.n_trees,
@@ -27,7 +18,7 @@ static json_t *result_json(const SessionMeta *m, const VerifyResult *v) {
                          (json_int_t) session_meta_pages_lost(m), "pages_dropped",
                          (json_int_t) session_meta_pages_dropped(m), "gaps",
                          json_list_new(&gap_table, &m->gaps), "problems",
-                         sentences_json(&v->problems), "notes", sentences_json(&v->notes));
+                         terminal_json_list(&v->problems), "notes", terminal_json_list(&v->notes));
 }
 
 static void describe(Buf *out, const SessionMeta *m, const VerifyResult *v) {
@@ -66,8 +57,7 @@ static int verify_deep(const SessionDir *dir, Progress *progress, VerifyResult *
         int r = verify_blocks(dir, progress, c);
 
         for (size_t i = 0; r >= 0 && i < c->damages.n; i++)
-                if (!strv_contains(&v->problems, c->damages.items[i]))
-                        r = strv_add(&v->problems, c->damages.items[i]);
+                r = strv_add_new(&v->problems, c->damages.items[i]);
         v->complete = v->complete && c->damages.n == 0;
         return r;
 }
