@@ -5,7 +5,8 @@
  * one by one; else, since the times of calls that follow each other are alike, it is a stretch of them.  Of
  * many units as many as UNITS_MAX are taken, evenly.
  *
- * A thing is the whole duration, a cause, a place, or a condition of values.  A cause's value in a call is what it has more than all
+ * A thing is the whole duration, a cause, or a place; conditions of values have a table of their own, so that
+ * recording them makes no cause less certain.  A cause's value in a call is what it has more than all
  * calls together would make it expect:
  *
  *      running, waiting   own time - n * (own time of all / n of all)
@@ -137,10 +138,8 @@ static void choose_things(Test *t) {
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static void fill(Test *t, float *row, size_t first, size_t n) {
+static void fill_causes(Test *t, float *row, size_t first, size_t n) {
         double duration = 0, times = (double) n;
-        WhyConditions *v = &t->conditions;
-        float *met = row + 1 + t->n_things + t->w->n_factors;
         size_t column = 0;
 
         for (size_t i = 0; i < n; i++) {
@@ -148,8 +147,6 @@ static void fill(Test *t, float *row, size_t first, size_t n) {
 
                 gather(t, c);
                 duration += (double) c->duration_ns;
-                for (size_t k = why_conditions_find(v, t->a, c); k-- > 0;)
-                        met[v->found[k]] += v->met[k] - (float) v->rates[v->found[k]];
         }
         row[column++] = (float) (duration / times);
         for (size_t k = 0; k < t->n_things; k++)
@@ -162,19 +159,34 @@ static void fill(Test *t, float *row, size_t first, size_t n) {
                                                   &t->a->calls[t->calls[first + i]]);
                 row[column++] = (float) ((double) n_there / times);
         }
-        for (size_t k = 0; k < v->n; k++)
-                met[k] /= (float) times;
         forget(t);
 }
 
+static void fill_conditions(Test *t, float *row, size_t first, size_t n) {
+        WhyConditions *v = &t->conditions;
+
+        for (size_t i = 0; i < n; i++)
+                for (size_t k = why_conditions_find(v, t->a, &t->a->calls[t->calls[first + i]]);
+                     k-- > 0;)
+                        row[v->found[k]] += v->met[k] - (float) v->rates[v->found[k]];
+        for (size_t k = 0; k < v->n; k++)
+                row[k] /= (float) n;
+}
+
+typedef struct Table {
+        size_t n_columns,
+                n_max; /* units of the slow cohort at most; of the usual one three times as many */
+        void (*fill)(Test *t, float *row, size_t first, size_t n); /* rows are zeroes */
+} Table;
+
 /* Of the stretches of one cohort at most @n_max, evenly; how many. */
-static size_t fill_cohort(Test *t, float *rows, size_t *firsts, size_t n_columns, size_t first,
+static size_t fill_cohort(Test *t, const Table *table, float *rows, size_t *firsts, size_t first,
                           size_t n, size_t n_max) {
         size_t n_stretches = n / t->per_unit, n_taken = MIN(n_stretches, n_max);
 
         for (size_t i = 0; rows && i < n_taken; i++) {
                 firsts[i] = first + i * n_stretches / n_taken * t->per_unit;
-                fill(t, rows + i * n_columns, firsts[i], t->per_unit);
+                table->fill(t, rows + i * table->n_columns, firsts[i], t->per_unit);
         }
         return n_taken;
 }
@@ -202,28 +214,33 @@ static void merge(const Test *t, uint32_t *to, const size_t *firsts, size_t n_sl
         }
 }
 
-static int run(Test *t) {
-        size_t n_columns = 1 + t->n_things + t->w->n_factors + t->conditions.n;
-        size_t n_max = MIN((size_t) UNITS_MAX / 4, WORK_MAX / n_columns);
-        size_t n_usual = t->n_calls - t->n_slow;
-        size_t n_slow_units = fill_cohort(t, NULL, NULL, 0, 0, t->n_slow, n_max);
-        size_t n_units = n_slow_units + fill_cohort(t, NULL, NULL, 0, 0, n_usual, n_max * 3);
+/* @p: of each column */
+static int test_table(Test *t, const Table *table, double *p) {
+        size_t n_usual = t->n_calls - t->n_slow, n_columns = table->n_columns;
+        size_t n_slow_units = fill_cohort(t, table, NULL, NULL, 0, t->n_slow, table->n_max);
+        size_t n_units =
+                n_slow_units + fill_cohort(t, table, NULL, NULL, 0, n_usual, table->n_max * 3);
         _cleanup_free_ float *values = calloc(n_units * n_columns + 1, sizeof(*values));
         _cleanup_free_ bool *is_slow = calloc(n_units + 1, sizeof(*is_slow));
-        _cleanup_free_ double *p = calloc(n_columns, sizeof(*p));
         _cleanup_free_ size_t *firsts = calloc(n_units + 1, sizeof(*firsts));
         _cleanup_free_ uint32_t *in_time = calloc(n_units + 1, sizeof(*in_time));
-        int r;
 
-        if (!values || !is_slow || !p || !firsts || !in_time)
+        if (!values || !is_slow || !firsts || !in_time)
                 return -ENOMEM;
-        fill_cohort(t, values, firsts, n_columns, 0, t->n_slow, n_max);
-        fill_cohort(t, values + n_slow_units * n_columns, firsts + n_slow_units, n_columns,
-                    t->n_slow, n_usual, n_max * 3);
+        fill_cohort(t, table, values, firsts, 0, t->n_slow, table->n_max);
+        fill_cohort(t, table, values + n_slow_units * n_columns, firsts + n_slow_units, t->n_slow,
+                    n_usual, table->n_max * 3);
         merge(t, in_time, firsts, n_slow_units, n_units);
         memset(is_slow, true, n_slow_units);
-        r = chance_test(p, values, is_slow, cohorts_are_by_time(t->w->spec.by) ? NULL : in_time,
-                        n_units, n_columns);
+        return chance_test(p, values, is_slow, cohorts_are_by_time(t->w->spec.by) ? NULL : in_time,
+                           n_units, n_columns);
+}
+
+static int test_causes(Test *t) {
+        Table table = { 1 + t->n_things + t->w->n_factors, UNITS_MAX / 4, fill_causes };
+        _cleanup_free_ double *p = calloc(table.n_columns, sizeof(*p));
+        int r = p ? test_table(t, &table, p) : -ENOMEM;
+
         if (r < 0)
                 return r;
         t->w->p = p[0];
@@ -231,9 +248,18 @@ static int run(Test *t) {
                 t->things[k].cause->p = p[1 + k];
         for (size_t k = 0; k < t->w->n_factors; k++)
                 t->w->factors[k].p = p[1 + t->n_things + k];
-        for (size_t k = 0; k < t->conditions.n; k++)
-                t->conditions.items[k].p = p[1 + t->n_things + t->w->n_factors + k];
         return 0;
+}
+
+static int test_conditions(Test *t, const Cohorts *c) {
+        size_t n = t->conditions.n;
+        Table table = { n, MIN((size_t) UNITS_MAX / 4, WORK_MAX / (n + 1)), fill_conditions };
+        _cleanup_free_ double *p = calloc(n + 1, sizeof(*p));
+        int r = p ? test_table(t, &table, p) : -ENOMEM;
+
+        for (size_t k = 0; k < n && r >= 0; k++)
+                t->conditions.items[k].p = p[k];
+        return r < 0 ? r : why_conditions_choose(&t->conditions, t->w, t->a, c);
 }
 
 int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
@@ -264,11 +290,12 @@ int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
         t.per_unit = one_by_one ? 1 : (MIN(c->n_slow, c->n_usual) + STRETCHES - 1) / STRETCHES;
         add_pool(&t);
         choose_things(&t);
+        r = test_causes(&t);
+        if (r < 0 || a->variables.n == 0)
+                return r;
         r = why_conditions_init(&t.conditions, w, a, c);
-        if (r >= 0)
-                r = run(&t);
-        if (r >= 0)
-                r = why_conditions_choose(&t.conditions, w, a, c);
+        if (r >= 0 && t.conditions.n > 0)
+                r = test_conditions(&t, c);
         why_conditions_done(&t.conditions);
         return r;
 }

@@ -16,6 +16,7 @@
 
 #define NAME_PREFIX "ftraced_"
 #define N_ID_DIGITS 16
+#define OPEN_MAX 64 /* depths of which it is known whose calls are open */
 #define MARKS_MAX 4 /* a task, a softirq, an interrupt, an NMI */
 #define WAITING_MAX 65536
 
@@ -50,7 +51,8 @@ typedef struct Mark {
         bool irqs_off;
         bool is_told;     /* a value: that its exit is still to come is certain */
         bool is_doubtful; /* a value: most are behind theirs, so that it is only counted */
-        uint64_t timestamp_ns, value;
+        int32_t depth;    /* of a call */
+        uint64_t timestamp_ns, value, ret_ip;
         uint64_t args[PROBE_ARGS_MAX];
         Waiting *waiting; /* a call */
 } Mark;
@@ -62,8 +64,9 @@ typedef struct Marks {
 
 /* Of a task: Stack.data. */
 typedef struct TaskValues {
-        Marks given, returned; /* values */
-        Marks entries, exits;  /* that wait for them */
+        Marks given, returned;          /* values */
+        Marks entries, exits;           /* that wait for them */
+        const Function *open[OPEN_MAX]; /* by depth, as far as was seen; NULL: none */
 } TaskValues;
 
 /* On which side of their calls those events were that do not tell themselves.  Those that could only be on the other
@@ -179,12 +182,17 @@ static Mark mark_of(const Event *e, const Function *f) {
         return (Mark){ .function = f,
                        .level = level_of(e),
                        .irqs_off = e->flags & IRQS_OFF,
+                       .depth = e->depth,
                        .timestamp_ns = e->timestamp_ns };
 }
 
 /* The graph may know a function by another address than the probe: behind an ENDBR, or before it. */
 static bool is_same(const Function *a, const Function *b) {
         return a == b || (a->n_label == b->n_label && memcmp(a->label, b->label, a->n_label) == 0);
+}
+
+static bool is_named(const Function *f, const Symbol *s) {
+        return f->n_name == s->n_name && memcmp(f->label, s->name, s->n_name) == 0;
 }
 
 static void release(Mark *m) {
@@ -278,6 +286,28 @@ static bool returns_to_graph(const Values *v, uint64_t address, uint64_t timesta
                s.n_name == strlen(name) && memcmp(s.name, name, s.n_name) == 0;
 }
 
+static const Function *open_at(const TaskValues *t, int32_t depth) {
+        return depth >= 0 && depth < OPEN_MAX ? t->open[depth] : NULL;
+}
+
+/* Whether what returns to @ret_ip cannot be the call of @f at @depth, by who calls that. */
+static bool is_anothers(const Values *v, const TaskValues *t, const Function *f, int32_t depth,
+                        uint64_t ret_ip, uint64_t timestamp_ns) {
+        const Function *caller = open_at(t, depth - 1), *above = open_at(t, depth - 2);
+        Symbol s;
+
+        if (!v->has_entries || depth >= OPEN_MAX ||
+            !functions_find_symbol(v->functions, ret_ip, timestamp_ns, &s))
+                return false;
+        if (is_named(f, &s)) {
+                for (int32_t i = 0; i < depth; i++)
+                        if (t->open[i] && is_same(t->open[i], f))
+                                return false;
+                return true;
+        }
+        return caller && is_same(caller, f) && above && is_named(above, &s);
+}
+
 /* --- what comes in ------------------------------------------------------------------------------ */
 
 static bool are_before(const Sides *s) {
@@ -341,7 +371,7 @@ static void note_return(Values *v, TaskValues *t, const Event *e, const Function
         is_silent = !is_kretprobe && !v->tells;
         if (!is_before)
                 m = top_of(&t->exits, e, f);
-        if (m) {
+        if (m && !is_anothers(v, t, f, m->depth, record->ret_ip, e->timestamp_ns)) {
                 bool may_be_behind = !is_silent || !are_before(&v->exit_sides);
 
                 v->exit_sides.n_behind += is_silent;
@@ -357,6 +387,7 @@ static void note_return(Values *v, TaskValues *t, const Event *e, const Function
         m = is_before || is_silent ? push(&t->returned, e, f) : NULL;
         if (m) {
                 m->value = record->value;
+                m->ret_ip = record->ret_ip;
                 m->is_told = is_before;
                 m->is_doubtful = is_silent && are_behind(&v->exit_sides);
         }
@@ -403,6 +434,8 @@ int values_enter(Values *v, const Event *e, Step *step) {
                         give(step, v->args, given->args);
         }
         go_on(t, e);
+        if (e->depth < OPEN_MAX)
+                t->open[e->depth] = step->function;
         what = look_at(v, step->function);
         if (what > 0 && what & ENTRY_PROBED && step->n_args == 0)
                 await(v, e, step->function, &v->has_entry);
@@ -418,6 +451,8 @@ static const Mark *value_before(const Values *v, TaskValues *t, const Event *e, 
         uint64_t duration_ns = e->rettime - e->calltime;
         const Mark *m = top_of(&t->returned, e, f);
 
+        if (m && !m->is_told && is_anothers(v, t, f, e->depth, m->ret_ip, m->timestamp_ns))
+                return NULL;
         return m && !v->has_entries && e->timestamp_ns - m->timestamp_ns > duration_ns ? NULL : m;
 }
 
@@ -439,6 +474,8 @@ int values_leave(Values *v, const Event *e, Step *step) {
                 step->has_retval = true;
         }
         go_on(t, e);
+        if (e->depth < OPEN_MAX)
+                t->open[e->depth] = NULL;
         if (step->has_retval)
                 return 0;
         what = look_at(v, step->function);
@@ -457,6 +494,7 @@ void values_forget(Values *v) {
                 forget(&t->returned);
                 forget(&t->entries);
                 forget(&t->exits);
+                memset(t->open, 0, sizeof(t->open));
         }
         v->has_exit = v->has_entry = false;
 }

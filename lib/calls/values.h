@@ -28,6 +28,8 @@
  *     softirq, interrupt, NMI) belong together, the innermost first.
  *   - A probe may be of a call that the graph does not have (too deep, too quick): its value is dropped at
  *     the next step of its context; where there are no entries, it is of no exit whose call began later.
+ *   - Of a recursion, a value that has missed its event may leave its call beside that of another: what returns into
+ *     the function itself is of a call that the function has made, and what returns to its caller is not.
  *   - A return address tells its side, but for linux 7.2's fprobes, whose is always the caller's; and an entry has
  *     none.  Then, if the event could be of the entry or exit before it, it is, unless most of the recording's were before
  *     theirs.

@@ -4,6 +4,8 @@
 
 #include "value-stream.h"
 
+#define OUTSIDE (F_LEAF + 0x10) /* a caller that is not recorded */
+
 typedef struct World {
         unsigned seed;
         bool is_behind;    /* events are behind what they belong to */
@@ -21,7 +23,7 @@ static unsigned dice(World *w, unsigned n) {
         return (w->seed >> 16) % n;
 }
 
-static void call(World *w, int32_t depth, uint8_t flags);
+static void call(World *w, int32_t depth, uint8_t flags, uint64_t from);
 
 /* Perhaps, wherever one may come. */
 static void interrupt(World *w, int32_t depth, uint8_t flags) {
@@ -33,23 +35,22 @@ static void interrupt(World *w, int32_t depth, uint8_t flags) {
                 leave(flags | IRQ, depth, 10);
         }
         for (unsigned n = dice(w, 3); n > 0; n--)
-                call(w, depth, flags | IRQ);
+                call(w, depth, flags | IRQ, OUTSIDE);
 }
 
-static void tell(World *w, bool is_probed, bool is_recorded, uint8_t flags, int32_t id,
-                 bool entry) {
+static void tell(World *w, bool is_probed, bool is_recorded, uint8_t flags, int32_t id, bool entry,
+                 uint64_t from) {
         if (!is_probed || entry != w->has_args)
                 return;
         func = F_ROOT;
         if (entry)
                 given(flags, (uint64_t) id);
         else
-                value(flags, is_recorded && !w->is_behind && !w->is_silent ? TO_GRAPH : TO_CALLER,
-                      id);
+                value(flags, is_recorded && !w->is_behind && !w->is_silent ? TO_GRAPH : from, id);
 }
 
 /* A call of the probed function, or of another one; its value is its number, which its duration says, too. */
-static void call(World *w, int32_t depth, uint8_t flags) {
+static void call(World *w, int32_t depth, uint8_t flags, uint64_t from) {
         static int32_t id;
         bool is_root = dice(w, 3) > 0, is_recorded = depth < w->depth_max;
         bool is_probed = is_root && (w->is_quiet || dice(w, 100) >= w->missed);
@@ -59,7 +60,7 @@ static void call(World *w, int32_t depth, uint8_t flags) {
         w->n_calls += is_root && is_recorded;
         w->n_told += is_probed && is_recorded;
         if (!w->is_behind) {
-                tell(w, is_probed, is_recorded, flags, own, true);
+                tell(w, is_probed, is_recorded, flags, own, true, from);
                 interrupt(w, depth, flags);
         }
         func = f;
@@ -67,14 +68,14 @@ static void call(World *w, int32_t depth, uint8_t flags) {
                 enter(flags, depth);
         if (w->is_behind) {
                 interrupt(w, depth + 1, flags);
-                tell(w, is_probed, is_recorded, flags, own, true);
+                tell(w, is_probed, is_recorded, flags, own, true, from);
         }
         for (unsigned n = dice(w, 3); n > 0 && depth < 5 && page.n_payload < 2600 && !w->is_quiet;
              n--)
-                call(w, depth + 1, flags);
+                call(w, depth + 1, flags, f + 0x10);
         interrupt(w, depth + 1, flags);
         if (!w->is_behind) {
-                tell(w, is_probed, is_recorded, flags, own, false);
+                tell(w, is_probed, is_recorded, flags, own, false, from);
                 interrupt(w, depth + 1, flags);
         }
         func = f;
@@ -82,7 +83,7 @@ static void call(World *w, int32_t depth, uint8_t flags) {
                 leave(flags, depth, (uint64_t) own);
         if (w->is_behind) {
                 interrupt(w, depth, flags);
-                tell(w, is_probed, is_recorded, flags, own, false);
+                tell(w, is_probed, is_recorded, flags, own, false, from);
         }
 }
 
@@ -128,10 +129,10 @@ static void live(unsigned seed, unsigned how) {
         begin();
         w.is_quiet = true; /* on which side they are must have been seen */
         while (w.n_told < 2)
-                call(&w, 0, TASK);
+                call(&w, 0, TASK, OUTSIDE);
         w.is_quiet = false;
         while (page.n_payload < 2600)
-                call(&w, 0, dice(&w, 4) == 0 ? SOFTIRQ : TASK);
+                call(&w, 0, dice(&w, 4) == 0 ? SOFTIRQ : TASK, OUTSIDE);
         recording_init(&r, layout);
         recording_add(&r, 0, 0, &page, 1);
         player_init(&p, &r, layout, "17 client\n", STEPS_ALL);

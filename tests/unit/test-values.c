@@ -157,6 +157,47 @@ START_TEST(a_call_of_a_recursion_whose_value_is_missing_has_none)
         }
 END_TEST
 
+START_TEST(a_value_that_returns_elsewhere_is_not_of_the_call_beside_it)
+        {
+                /* What udp_sendmsg calls itself was not recorded, and the outer one's value was missed. */
+                begin();
+                enter(TASK, 0);
+                value(TASK, TO_ITSELF, 1);
+                leave(TASK, 0, 20);
+                expect(FPROBE, ".u");
+                expect(KRETPROBE, ".u");
+
+                /* The inner one's value was missed, and the outer one's is before its own exit. */
+                begin();
+                func = F_CHILD;
+                enter(TASK, 0);
+                func = F_ROOT;
+                enter(TASK, 1);
+                enter(TASK, 2);
+                leave(TASK, 2, 10);
+                value(TASK, TO_CALLER, 2);
+                leave(TASK, 1, 40);
+                func = F_CHILD;
+                leave(TASK, 0, 70);
+                expect(FPROBE, "{i{u.u}u2}i");
+
+                /* As before, but that both have theirs. */
+                begin();
+                func = F_CHILD;
+                enter(TASK, 0);
+                func = F_ROOT;
+                enter(TASK, 1);
+                enter(TASK, 2);
+                value(TASK, TO_ITSELF, 1);
+                leave(TASK, 2, 10);
+                value(TASK, TO_CALLER, 2);
+                leave(TASK, 1, 40);
+                func = F_CHILD;
+                leave(TASK, 0, 70);
+                expect(FPROBE, "{i{u.u1}u2}i");
+        }
+END_TEST
+
 START_TEST(an_interrupt_in_between_that_calls_the_same_function_has_its_own)
         {
                 begin();
@@ -493,6 +534,7 @@ UNIT_MAIN("values", a_value_before_its_exit_and_one_behind_it_are_joined,
           an_fprobe_that_does_not_tell_its_side_is_joined_all_the_same,
           each_call_of_a_recursion_has_its_own_value,
           a_call_of_a_recursion_whose_value_is_missing_has_none,
+          a_value_that_returns_elsewhere_is_not_of_the_call_beside_it,
           an_interrupt_in_between_that_calls_the_same_function_has_its_own,
           an_interrupt_before_the_record_of_an_end_takes_no_value_away,
           an_interrupt_whose_calls_are_not_recorded_gives_no_value_to_the_task,

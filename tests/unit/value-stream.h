@@ -21,6 +21,7 @@ static const Layout *const layout = &layouts[LAYOUT_6_12];
 #define PROBE_ID 1529
 #define TO_GRAPH 0xffffffff81000280  /* return_to_handler */
 #define TO_CALLER 0xffffffff81000110 /* in ip_make_skb */
+#define TO_ITSELF 0xffffffff81000010 /* in udp_sendmsg */
 
 /* Contexts, as common_flags has them. */
 enum { TASK = 0, OFF = 1, IRQ = 1 | 8, SOFTIRQ = 16 };
