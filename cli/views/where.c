@@ -31,6 +31,7 @@ typedef struct Node {
         char name[NAME_MAX_BYTES + 1];
         Operator op;
         Number value;
+        bool was_met; /* a call had it */
 } Node;
 
 struct Where {
@@ -256,11 +257,12 @@ static bool find_number(const WhereCall *c, const char *name, Number *ret) {
         return streq(name, "pid") && c->pid >= 0;
 }
 
-static bool compare(const Node *n, const WhereCall *c) {
+static bool compare(Node *n, const WhereCall *c) {
         Number v;
 
         if (!find_number(c, n->name, &v))
                 return false;
+        n->was_met = true;
         switch (n->op) {
         case OP_EQ:
                 return v == n->value;
@@ -283,11 +285,11 @@ static bool compare(const Node *n, const WhereCall *c) {
 }
 
 /* Nodes before @i are known: no recursion, whatever the depth. */
-bool where_matches(const Where *w, const WhereCall *call) {
+bool where_matches(Where *w, const WhereCall *call) {
         bool is[NODES_MAX];
 
         for (unsigned i = 0; i < w->n; i++) {
-                const Node *n = &w->nodes[i];
+                Node *n = &w->nodes[i];
 
                 switch (n->kind) {
                 case NODE_OR:
@@ -305,6 +307,13 @@ bool where_matches(const Where *w, const WhereCall *call) {
                 }
         }
         return is[w->n - 1];
+}
+
+const char *where_unmet(const Where *w) {
+        for (unsigned i = 0; i < w->n; i++)
+                if (w->nodes[i].kind == NODE_COMPARE && !w->nodes[i].was_met)
+                        return w->nodes[i].name;
+        return NULL;
 }
 
 Where *where_free(Where *w) {

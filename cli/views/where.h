@@ -39,6 +39,8 @@ typedef struct WhereCall {
 enum { WHERE_E_INVALID = 1 };
 /* @why: on WHERE_E_INVALID half a sentence that quotes the place.  0, WHERE_E_INVALID, -ENOMEM. */
 int where_parse(Where **ret, const char *text, char why[static WHERE_WHY_MAX]);
-bool where_matches(const Where *w, const WhereCall *call);
+bool where_matches(Where *w, const WhereCall *call);
+/* A name that no call had that was asked for; NULL: there is none. */
+const char *where_unmet(const Where *w);
 Where *where_free(Where *w);
 DEFINE_CLEANUP(Where *, where_free);

@@ -295,7 +295,7 @@ static void add_too_few(Buf *out, const Why *w) {
 
 void why_sentence(Buf *out, const Why *w) {
         const WhyFactor *factor = why_named_factor(w);
-        const WhyCause *cause = why_named_cause(w);
+        const WhyCause *cause = why_named_cause(w), *second = why_second_cause(w);
         const WhyValue *value = why_named_value(w);
 
         if (!w->is_enough) {
@@ -307,6 +307,12 @@ void why_sentence(Buf *out, const Why *w) {
                 add_factor(out, factor);
         if (cause)
                 add_named(out, cause);
+        if (second && !is_more_than_all(cause)) {
+                buf_adds(out, "; ");
+                add_percent(out, second->share);
+                buf_adds(out, " is ");
+                why_describe_cause(out, second);
+        }
         if (factor && !why_names_factor_first(w))
                 add_factor(out, factor);
         if (value) {

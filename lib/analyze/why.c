@@ -296,15 +296,28 @@ static bool stands_out(const Why *w, const WhyCause *c) {
         return w->evenness < WHY_EVEN_MIN || c->share >= WHY_SHARE_ALONE || c->share >= 2 * usually;
 }
 
+static bool is_proven(const Why *w, const WhyCause *c) {
+        return c->share > 0 && c->p <= WHY_P_MAX && stands_out(w, c);
+}
+
 const WhyCause *why_named_cause(const Why *w) {
         for (size_t i = 0; i < w->n_causes; i++) {
                 const WhyCause *c = &w->causes[i];
 
                 if (fabs(c->share) < MAX(WHY_SHARE_MIN, fabs(w->causes[0].share) / 2))
                         return NULL;
-                if (c->share > 0 && c->p <= WHY_P_MAX && stands_out(w, c))
+                if (is_proven(w, c))
                         return c;
         }
+        return NULL;
+}
+
+const WhyCause *why_second_cause(const Why *w) {
+        const WhyCause *first = why_named_cause(w);
+
+        for (size_t i = 0; first && i < w->n_causes && w->causes[i].share >= WHY_SECOND_MIN; i++)
+                if (&w->causes[i] > first && is_proven(w, &w->causes[i]))
+                        return &w->causes[i];
         return NULL;
 }
 

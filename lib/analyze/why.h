@@ -40,6 +40,7 @@
 #define WHY_P_MAX 0.002     /* what is above may be chance */
 #define WHY_SHARE_MIN 0.1   /* a cause of less is not named as the cause */
 #define WHY_SHARE_ALONE 0.5 /* of so much, it is the cause even if everything takes longer alike */
+#define WHY_SECOND_MIN 0.25 /* nor, besides another one, of less than this */
 #define WHY_FACTOR_MIN 0.25 /* likewise, a place */
 #define WHY_VALUE_MIN 0.25  /* slow calls must have it so much more often */
 #define WHY_EVEN_MIN 0.8    /* from here on everything takes longer alike */
@@ -125,6 +126,8 @@ typedef struct WhyMean {
 int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec);
 /* What is named: the greatest cause that is no chance, if none has twice its share; NULL: none that stands out. */
 const WhyCause *why_named_cause(const Why *w);
+/* What is named after it; NULL: there is none. */
+const WhyCause *why_second_cause(const Why *w);
 /* What is named as well, or before any cause if it explains more than they: all paths take longer there. */
 const WhyFactor *why_named_factor(const Why *w);
 /* How much more often slow calls have it than if they did as usual ones do that call its function: 0 to 1. */

@@ -244,6 +244,24 @@ ok 'by its name' grep -q 'x64_sys_recvfrom, 929' <(answer 1)
 echo 'wait document.documentElement.dataset.ready' >"$work/commands"
 exits 'hostile names are nothing to complain of' 0 browse "$work/evil.html"
 
+printf ' 0)               |  x() {\n 0)   0.100 us    |    %0300d();\n 0)   1.000 us    |  }\n' 7 >"$work/long.txt"
+ftracectl export --quiet "$work/long.txt" --format=html -o "$work/long.html"
+for file in page.html long.html; do
+        cat >"$work/commands" <<'END'
+wait document.documentElement.dataset.ready
+size 390 844
+click .slow > summary
+eval document.documentElement.scrollWidth <= 390
+eval document.querySelector('#flame').scrollWidth > 800
+size 1300 900
+eval document.documentElement.scrollWidth <= 1300
+END
+        exits "$file is shown on a telephone" 0 browse "$work/$file"
+        is 'which shows its whole width' "$(answer 1)" true
+        is 'but that of the pictures, which stay large enough to read' "$(answer 2)" true
+        is 'on a large screen it is no wider than that' "$(answer 3)" true
+done
+
 # A million calls, by functions that call each other in any order.
 awk 'function call(depth,    kids, i, begin, blanks) {
                 n++

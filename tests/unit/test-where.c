@@ -68,6 +68,23 @@ START_TEST(a_condition_lets_through_what_it_says)
         }
 END_TEST
 
+START_TEST(a_name_that_no_call_has_is_told)
+        {
+                _cleanup_(where_freep) Where *w = NULL;
+                char why[WHERE_WHY_MAX];
+
+                ck_assert_int_eq(where_parse(&w, "ret < 0 || !(lem == 1) && cpu == 3", why), 0);
+                ck_assert_str_eq(where_unmet(w), "ret");
+                (void) where_matches(w, &bare);
+                (void) where_matches(w, &sent);
+                ck_assert_str_eq(where_unmet(w), "lem");
+                where_free(TAKE_PTR(w));
+                ck_assert_int_eq(where_parse(&w, "len == 1 && cpu == 0", why), 0);
+                (void) where_matches(w, &sent);
+                ck_assert_ptr_null(where_unmet(w));
+        }
+END_TEST
+
 START_TEST(what_a_call_does_not_have_compares_with_nothing)
         {
                 ck_assert(!matches("ret == 0", &bare));
@@ -164,5 +181,6 @@ START_TEST(no_condition_is_too_much_for_the_stack)
 END_TEST
 
 UNIT_MAIN("where", a_condition_lets_through_what_it_says,
-          what_a_call_does_not_have_compares_with_nothing, numbers_have_the_sign_that_is_drawn,
-          what_is_no_condition_is_refused_with_the_place, no_condition_is_too_much_for_the_stack)
+          what_a_call_does_not_have_compares_with_nothing, a_name_that_no_call_has_is_told,
+          numbers_have_the_sign_that_is_drawn, what_is_no_condition_is_refused_with_the_place,
+          no_condition_is_too_much_for_the_stack)

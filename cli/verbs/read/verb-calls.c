@@ -24,7 +24,8 @@ typedef struct Listing {
         Where *where; /* NULL: all */
         Buf out;
         uint64_t n;
-        bool is_first; /* of JSON's list */
+        uint64_t n_looked_at; /* calls that only --where could leave out */
+        bool is_first;        /* of JSON's list */
 } Listing;
 
 /* What is known of a call that is under way; a frame without one has none. */
@@ -229,7 +230,10 @@ static int end(void *userdata, const Call *call) {
 
         if (!is_wanted(l, call->frame, &r))
                 return r;
-        if ((l->o->limit > 0 && l->n >= l->o->limit) || (l->where && !is_where(l, call)))
+        if (l->o->limit > 0 && l->n >= l->o->limit)
+                return 0;
+        l->n_looked_at++;
+        if (l->where && !is_where(l, call))
                 return 0;
         l->n++;
         if (l->o->json != JSON_OFF)
@@ -242,6 +246,7 @@ static int list(Listing *l, const Chosen *chosen) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_pager_ Pager pager = PAGER_INIT;
         bool as_json = l->o->json != JSON_OFF;
+        const char *unmet;
         int status = counting_init(&counting, true);
 
         if (status == STATUS_OK) {
@@ -266,8 +271,11 @@ static int list(Listing *l, const Chosen *chosen) {
                 status = stdout_status(pager_end(&pager, buf_flush(&l->out)));
         if (status != STATUS_OK)
                 return status;
-        if (l->n == 0 && chosen->names && !l->where)
+        if (l->n_looked_at == 0 && chosen->names)
                 return chosen_not_found(chosen);
+        unmet = l->where && l->n_looked_at > 0 ? where_unmet(l->where) : NULL;
+        if (unmet)
+                talk(l->o, "--where: no call has \"%s\".", unmet);
         return counting_end(&counting, l->o);
 }
 
