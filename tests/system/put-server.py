@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """put-server.py DIR: takes PUTs on a port of the loopback, which it prints, into DIR.
 
-What DIR/mode says happens to the next one, which then is "good" again: "error" (500), "cut" (the connection
+What DIR/mode says happens to the next one, which then is "good" again: "error" (500), "large" (413), "cut" (the connection
 ends in the middle of the body), "deaf" (it is kept, and the connection ends before the answer), "slow" (it
 reads nothing for a while).  DIR/log gets a line for each request.
 """
@@ -57,6 +57,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             times.write(f"{n} {time.monotonic() - began:.3f}\n")
         if mode == "error":
             return self.answer(500)
+        if mode == "large":
+            return self.answer(413)
         if name.exists() and self.headers.get("If-None-Match") == "*":
             return self.answer(412)
         name.write_bytes(body)

@@ -155,21 +155,21 @@ is 'and none is noted' "$(cat "$work/all/second.collected")" ''
 touch "$HOSTS_DIR/three.down" "$HOSTS_DIR/two.cut"
 exits 'two hosts are missing' 6 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all"
 says 'with why' '^three: none: .*No route' "$out"
-says 'and what is there' '^one: .*/all/one-second.dat' "$out"
-is 'what was cut off is not there' "$(cd "$work/all" && echo *)" 'one-second.dat second.collected'
+says 'and what is there' '^one: .*/all/second@one.dat' "$out"
+is 'what was cut off is not there' "$(cd "$work/all" && echo *)" 'second.collected second@one.dat'
 rm "$HOSTS_DIR"/{three.down,two.cut}
 : >"$SSH_LOG"
 exits 'the rest is collected by way of a gateway' 0 ftracectl collect --hosts "$work/hosts" --via=gate-1 -n second -o "$work/all" --json
 conforms 'of its type' '[]Collected'
 is 'telling what was here before' "$(jq -c 'map([.host, .was_here, .status]) | sort' "$out")" '[["one",true,0],["three",false,0],["two",false,0]]'
 is 'and only that' "$(cut -d' ' -f1 "$SSH_LOG" | sort | paste -sd' ')" 'gate-1 three two'
-exits 'which is a recording' 0 ftracectl check "$work/all/three-second.dat"
+exits 'which is a recording' 0 ftracectl check "$work/all/second@three.dat"
 ok 'the same as is fetched by one' ftracectl -H three fetch second -o "$work/three.dat"
-ok 'byte by byte' cmp "$work/three.dat" "$work/all/three-second.dat"
+ok 'byte by byte' cmp "$work/three.dat" "$work/all/second@three.dat"
 : >"$SSH_LOG"
 exits 'once more' 0 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all"
 is 'nobody is asked' "$(<"$SSH_LOG")" ''
-truncate -s 100 "$work/all/two-second.dat"
+truncate -s 100 "$work/all/second@two.dat"
 printf '{"host":"one","by' >>"$work/all/second.collected"
 exits 'a file that was cut off is fetched again' 0 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all"
 is 'alone, whatever the list ends in' "$(cut -d' ' -f1 "$SSH_LOG" | paste -sd' ')" two
