@@ -115,6 +115,23 @@ says 'so that nobody knows what it does' 'three may begin all the same'
 rm "$HOSTS_DIR/three.hangs"
 is 'the others took it back' "$(states hung)" 'none none none'
 
+# --- ended meanwhile ----------------------------------------------------------------------------
+
+touch "$HOSTS_DIR/three.hangs"
+"$top_builddir/ftracectl" start --hosts "$work/hosts" --in=40s --duration=1s -n ended udp_sendmsg >"$work/ended" 2>&1 &
+ended_pid=$!
+two_are_armed() {
+        [[ $(states ended) == 'armed armed none' ]]
+}
+ok 'two have accepted it' wait_until 20 two_are_armed
+rm "$HOSTS_DIR/three.hangs"
+kill -TERM $ended_pid
+status=0
+wait $ended_pid || status=$?
+is 'who ends it before all have' "$status" 1
+says 'has it taken back' 'None begins: 2 accepted it and took it back' "$work/ended"
+is 'by all' "$(states ended)" 'none none none'
+
 # --- by way of others ---------------------------------------------------------------------------
 
 : >"$SSH_LOG"
