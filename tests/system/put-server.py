@@ -45,6 +45,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.headers.get("Authorization") != "Bearer secret.1":
             self.rfile.read(n)
             return self.answer(401)
+        if mode == "large":
+            return self.answer(413)
         if mode == "cut":
             self.rfile.read(n // 2)
             return self.end(mode)
@@ -57,8 +59,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
             times.write(f"{n} {time.monotonic() - began:.3f}\n")
         if mode == "error":
             return self.answer(500)
-        if mode == "large":
-            return self.answer(413)
         if name.exists() and self.headers.get("If-None-Match") == "*":
             return self.answer(412)
         name.write_bytes(body)
