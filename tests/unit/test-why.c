@@ -229,6 +229,26 @@ START_TEST(a_slow_cpu_is_named_and_no_function)
         }
 END_TEST
 
+START_TEST(a_slow_cpu_is_named_before_what_takes_most_of_the_time_anyway)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+
+                for (int i = 0; i < 2000; i++) {
+                        Shape s = ordinary(&f);
+
+                        s.own_ns[1] = 40000 + draw(&f, 25000);
+                        for (size_t k = 0; s.cpu == 2 && k < ELEMENTSOF(functions); k++)
+                                s.own_ns[k] *= 2;
+                        feed(&f, 0, &s);
+                }
+                w = explain(&f, (CohortsSpec){});
+                sums_up(w);
+                ck_assert(why_names_factor_first(w));
+                ck_assert_uint_eq(why_named_factor(w)->cpu, 2);
+        }
+END_TEST
+
 START_TEST(a_function_that_is_slow_on_one_cpu_is_no_slow_cpu)
         {
                 _cleanup_fed_ Fed f = fed();
@@ -450,7 +470,9 @@ END_TEST
 UNIT_MAIN("why", a_function_that_takes_longer_in_few_calls_is_named,
           a_loop_is_named_by_what_it_calls_and_not_by_what_that_calls,
           what_only_slow_calls_have_is_one_cause_with_all_below,
-          a_slow_cpu_is_named_and_no_function, a_function_that_is_slow_on_one_cpu_is_no_slow_cpu,
+          a_slow_cpu_is_named_and_no_function,
+          a_slow_cpu_is_named_before_what_takes_most_of_the_time_anyway,
+          a_function_that_is_slow_on_one_cpu_is_no_slow_cpu,
           a_later_recording_that_is_slower_is_told_why, two_recordings_of_the_same_differ_by_chance,
           calls_that_failed_are_compared_with_those_that_did_not,
           an_argument_of_slow_calls_is_named_with_its_bound,
