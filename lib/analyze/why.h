@@ -38,7 +38,8 @@
 #define WHY_SHARE_ALONE 0.5 /* of so much, it is the cause even if everything takes longer alike */
 #define WHY_SECOND_MIN 0.25 /* nor, besides another one, of less than this */
 #define WHY_FACTOR_MIN 0.25 /* likewise, a place */
-#define WHY_EVEN_MIN 0.8    /* from here on everything takes longer alike */
+#define WHY_ALIKE_MIN 0.9   /* from here on everything takes longer alike */
+#define WHY_EVEN_MIN 0.8    /* of a place, likewise */
 
 #define WHY_FACTORS_MAX 32
 
@@ -82,9 +83,9 @@ typedef struct Why {
         uint64_t slow_min_ns;     /* the fastest of the slow ones */
         double p;                 /* of the whole difference; 1 if too few */
         bool is_enough;           /* calls to tell anything */
-        double evenness;          /* 1: all paths take longer in proportion; 0: what takes longer is
-                               * not what takes the time usually */
-        WhyCause *causes;         /* the greatest first */
+        double evenness; /* which part of the usual time is where a call takes longer, in proportion at
+                          * least half as much as all of it does; 1: everything takes longer alike */
+        WhyCause *causes; /* the greatest first */
         size_t n_causes;
         WhyFactor *factors; /* likewise; only those that slow calls have more often */
         size_t n_factors;
