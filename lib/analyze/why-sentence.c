@@ -214,7 +214,7 @@ static void add_factor(Buf *out, const WhyFactor *f) {
 }
 
 static void add_nothing(Buf *out, const Why *w) {
-        if (!cohorts_are_by_time(w->spec.by) && w->p > WHY_P_MAX)
+        if (!why_is_no_chance(w))
                 buf_printf(out, ", which may be chance (p = %.3f)", w->p);
         else if (w->n_causes == 0)
                 buf_adds(out, ": there is no difference");

@@ -299,10 +299,14 @@ static bool stands_out(const Why *w, const WhyCause *c) {
                c->share >= 2 * usually;
 }
 
+bool why_is_no_chance(const Why *w) {
+        return cohorts_are_by_time(w->spec.by) || w->p <= WHY_P_MAX;
+}
+
 /* A small part of a difference that may be chance may be chance as well: what all paths share shows in all of them
  * together before it shows in one. */
 static bool is_proven(const Why *w, const WhyCause *c) {
-        if (!cohorts_are_by_time(w->spec.by) && w->p > WHY_P_MAX && c->share < WHY_SHARE_ALONE)
+        if (!why_is_no_chance(w) && c->share < WHY_SHARE_ALONE)
                 return false;
         return c->share > 0 && c->p <= WHY_P_MAX && stands_out(w, c);
 }
@@ -329,6 +333,8 @@ const WhyCause *why_second_cause(const Why *w) {
 }
 
 const WhyFactor *why_named_factor(const Why *w) {
+        if (!why_is_no_chance(w))
+                return NULL;
         for (size_t i = 0; i < w->n_factors && w->factors[i].share >= WHY_FACTOR_MIN; i++) {
                 const WhyFactor *f = &w->factors[i];
 

@@ -98,6 +98,8 @@ typedef struct WhyMean {
 
 /* @a: borrowed for its life.  0 or -ENOMEM. */
 int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec);
+/* The whole difference; true where calls were chosen by how long they took. */
+bool why_is_no_chance(const Why *w);
 /* What is named: the greatest cause that is no chance, if none has twice its share; NULL: none that stands out. */
 const WhyCause *why_named_cause(const Why *w);
 /* What is named after it; NULL: there is none. */
