@@ -113,6 +113,12 @@ sed 's/client-17/others-19/' "$work/both.txt" >"$work/other.txt"
 exits 'another task did the same' 0 ftracectl why "$work/other.txt" send --against="$work/both.txt"
 says 'which differs in nothing' '^send: its calls take (.*) instead of \1' "$out"
 ok 'that its task is another explains nothing' not grep -q 'were in task' "$out"
+printf '    1.000000 |   0)  client-17     |   2.000 us    |  only();\n' >"$work/one.txt"
+exits 'one call' 0 ftracectl why "$work/one.txt"
+says 'is too few' '^only: 1 call is too few to compare\.$' "$out"
+printf '    1.000000 |   0)  client-17     |               |  only() {\n' >"$work/cut.txt"
+exits 'a call without its end' 3 ftracectl why "$work/cut.txt"
+says 'is said to be that' 'was recorded from its beginning to its end\.$'
 exits 'a window of one call' 0 ftracectl why "$work/alike.txt" --from=+3ms --to=+3.05ms
 says 'is of one' '^send: the only call within the window takes ' "$out"
 exits 'one without a call' 0 ftracectl why "$work/alike.txt" --from=+3.1ms --to=+3.2ms --json

@@ -338,6 +338,10 @@ static int find_root(Sides *s, const Options *o, const Chosen *chosen, const Cal
                 return counting_failure(r);
         if (*ret)
                 return STATUS_OK;
+        if (!chosen->names && s->anatomy->n_cut > 0 && *ret_n_roots == 0)
+                return failed(STATUS_NOT_FOUND,
+                              "no call in \"%s\" was recorded from its beginning to its end.",
+                              chosen->source);
         if (!chosen->names)
                 return *ret_n_roots == 0 ? chosen_not_found(chosen) : no_common_root(o, chosen);
         if (streq(chosen->source, "-"))
