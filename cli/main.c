@@ -146,7 +146,7 @@ static const Verb verbs[] = {
           "Losses are reported, and the exit status is then 6.\n",
           OPTIONS_OUTPUT | OPTIONS_FETCH | OPTIONS_FLEET, 1, 1, verb_fetch },
         { "collect", "--hosts=FILE -n NAME -o DIR [OPTIONS]", "fetch a recording of many hosts",
-          "Fetches the recording NAME of each host into DIR/HOST-NAME.dat, and says who lacks\n"
+          "Fetches the recording NAME of each host into DIR/NAME@HOST.dat, and says who lacks\n"
           "what; the exit status is then 6.  What is there whole is not fetched again.\n",
           OPTIONS_COLLECT | OPTIONS_OUTPUT | OPTIONS_FETCH | OPTIONS_FLEET | OPTIONS_JSON, 0, 0,
           verb_collect, .has_fleet = true },

@@ -252,8 +252,6 @@ EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
 	%D%/instances/value-probe.h \
 	%D%/admission/task-finder.c \
 	%D%/admission/task-finder.h \
-	%D%/tracefs/task-list.c \
-	%D%/tracefs/task-list.h \
 	%D%/process/thread.c \
 	%D%/process/thread.h \
 	%D%/tracefs/tracefs.c \

@@ -19,6 +19,7 @@
 #include "base/now.h"
 #include "cli/contact/fleet.h"
 #include "cli/contact/gateway.h"
+#include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 
 #define HOSTS_BYTES_MAX ((size_t) 1 << 20)
@@ -55,6 +56,8 @@ struct Fleet {
         const FleetWork *work;
         json_t *results;
         bool is_broken; /* whom this gateway answers is gone */
+        int signal_fd;
+        bool is_ended; /* by a signal */
 };
 
 int fleet_read(Strv *ret, const char *text) {
@@ -397,7 +400,7 @@ static int wait_ms(const Fleet *f) {
 }
 
 static void wait_for_some(Fleet *f) {
-        struct pollfd polls[2 * FLEET_AT_ONCE];
+        struct pollfd polls[2 * FLEET_AT_ONCE + 1];
 
         for (size_t i = 0; i < FLEET_AT_ONCE; i++) {
                 const Runner *r = &f->runners[i];
@@ -406,8 +409,10 @@ static void wait_for_some(Fleet *f) {
                 polls[2 * i + 1] =
                         (struct pollfd){ .fd = r->pid ? r->err_fd : -1, .events = POLLIN };
         }
+        polls[2 * FLEET_AT_ONCE] = (struct pollfd){ .fd = f->signal_fd, .events = POLLIN };
         if (poll(polls, ELEMENTSOF(polls), wait_ms(f)) <= 0)
                 return;
+        f->is_ended = f->signal_fd >= 0 && signals_want_end(f->signal_fd);
         for (size_t i = 0; i < FLEET_AT_ONCE; i++) {
                 Runner *r = &f->runners[i];
 
@@ -460,15 +465,18 @@ static void begin_next(Fleet *f) {
         }
 }
 
-void fleet_work(Fleet *f, const FleetWork *work) {
+bool fleet_work(Fleet *f, const FleetWork *work) {
         size_t n = f->n_gates > 0 ? f->n_gates : f->n;
+        _cleanup_signals_ int signal_fd = work->can_be_ended ? signals_open() : -EBADF;
 
         f->work = work;
+        f->signal_fd = signal_fd;
+        f->is_ended = false;
         f->n_begun = 0;
         for (size_t i = 0; i < f->n; i++)
                 f->members[i].is_over = f->members[i].is_late = false;
         while (f->n_begun < n || f->n_running > 0) {
-                if (is_too_late(f) || f->is_broken) {
+                if (is_too_late(f) || f->is_broken || f->is_ended) {
                         give_up_all(f);
                         break;
                 }
@@ -477,9 +485,14 @@ void fleet_work(Fleet *f, const FleetWork *work) {
                 if (f->n_running > 0)
                         wait_for_some(f);
         }
-        for (size_t i = 0; i < f->n; i++)
-                if (f->members[i].is_chosen && !f->members[i].is_over)
-                        fail_member(f, &f->members[i], "it was not asked, for it was too late");
+        for (size_t i = 0; i < f->n; i++) {
+                Member *m = &f->members[i];
+
+                if (m->is_chosen && !m->is_over)
+                        fail_member(f, m, "it was not asked, for it was too late");
+                m->is_late |= m->is_chosen && f->is_ended && m->status == STATUS_FAILED;
+        }
+        return !f->is_ended;
 }
 
 int fleet_end(Fleet *f) {

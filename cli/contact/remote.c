@@ -142,10 +142,13 @@ int remote_gateway_command(Strv *ret, const Options *o, const RemoteHost *h) {
 
 pid_t remote_spawn(const Strv *command, int in_fd, int out_fd, int err_fd) {
         pid_t parent = getpid(), pid = fork();
+        sigset_t none;
 
         if (pid != 0)
                 return pid < 0 ? ORIGIN(-errno) : pid;
         (void) prctl(PR_SET_PDEATHSIG, SIGTERM);
+        sigemptyset(&none);
+        (void) sigprocmask(SIG_SETMASK, &none, NULL);
         (void) signal(SIGPIPE, SIG_DFL);
         (void) signal(SIGXFSZ, SIG_DFL);
         if (getppid() != parent || dup2(in_fd, STDIN_FILENO) < 0 ||

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <inttypes.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/hash.h"
 #include "base/unit.h"
 #include "cli/files/export-files.h"
+
+#define NAME_BYTES 100 /* of each of two names in a file's */
 
 bool export_files_is_dir(const char *path) {
         size_t n = strlen(path);
@@ -13,7 +17,9 @@ bool export_files_is_dir(const char *path) {
         return (n > 0 && path[n - 1] == '/') || (stat(path, &st) >= 0 && S_ISDIR(st.st_mode));
 }
 
+/* What is longer than a file system may take has a hash at its end. */
 static void add_name(Buf *path, const char *s, size_t n) {
+        size_t begin = path->n_data;
         static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                     "0123456789_-.";
 
@@ -22,6 +28,10 @@ static void add_name(Buf *path, const char *s, size_t n) {
                         buf_add(path, s + i, 1);
                 else
                         buf_printf(path, "%%%02X", (unsigned char) s[i]);
+        if (path->error < 0 || path->n_data - begin <= NAME_BYTES)
+                return;
+        path->n_data = begin + NAME_BYTES;
+        buf_printf(path, "~%016" PRIx64, hash_bytes(HASH_BYTES_FIRST, s, n));
 }
 
 static void add_day(Buf *path, const ExportInfo *info) {

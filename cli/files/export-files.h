@@ -9,7 +9,7 @@
  *                         DIR/_waits/date=2026-11-25/HOST-RECORDING.parquet, DIR/_losses/...
  *
  * The day is that of the recording's beginning, UTC.  Bytes of names that a path, or an engine that reads it, may
- * take for something else are %XX.  Each file is there whole or not at all (cli/terminal/outfile.h), and all appear
+ * take for something else are %XX; behind 100 of them there is a hash, "~" and 16 digits.  Each file is there whole or not at all (cli/terminal/outfile.h), and all appear
  * together at the end.
  */
 

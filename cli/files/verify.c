@@ -67,13 +67,6 @@ static bool was_emptied(const SessionMeta *m) {
         return false;
 }
 
-static const CpuAccount *find_account(const SessionMeta *m, uint32_t cpu) {
-        for (size_t i = 0; i < m->n_cpus; i++)
-                if (m->cpus[i].cpu == cpu)
-                        return &m->cpus[i];
-        return NULL;
-}
-
 static int check_cpus(VerifyResult *v, Playback *p, bool live) {
         const bool is_file = session_meta_is_of_file(p->meta);
         const CursorCount none = {};
@@ -86,7 +79,7 @@ static int check_cpus(VerifyResult *v, Playback *p, bool live) {
                 CursorCount c;
 
                 cursor_count(stream_cursor(p->stream, i), &c);
-                if (!live && !is_file && c.n_pages > 0 && !find_account(p->meta, cpu)) {
+                if (!live && !is_file && c.n_pages > 0 && !session_meta_account(p->meta, cpu)) {
                         r = strv_addf(&v->problems,
                                       "CPU %u: has pages, but the session's account has no entry",
                                       cpu);

@@ -12,6 +12,7 @@
 
 #include "base/cpu-list.h"
 #include "base/name.h"
+#include "base/text.h"
 #include "cli/options/option-value.h"
 #include "cli/options/options.h"
 #include "store/event-choice.h"
@@ -23,10 +24,7 @@ static int color_from_name(const char *word) {
                 [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"
         };
 
-        for (size_t i = 0; i < ELEMENTSOF(names); i++)
-                if (streq(word, names[i]))
-                        return (int) i;
-        return ORIGIN(-EINVAL);
+        return text_find(names, ELEMENTSOF(names), word);
 }
 
 /* NTH_TRACE_ALL, or the number; not 0, which is nothing said. */

@@ -115,9 +115,10 @@ static int describe_cpu(Strv *ret, uint32_t cpu, const CursorCount *c, bool live
 
 /* Whether its account says that events of this CPU were lost. */
 static bool is_known_lossy(const SessionMeta *m, uint32_t cpu) {
-        for (size_t i = 0; i < m->n_cpus; i++)
-                if (m->cpus[i].cpu == cpu && cpu_account_events_lost(&m->cpus[i]) > 0)
-                        return true;
+        const CpuAccount *account = session_meta_account(m, cpu);
+
+        if (account && cpu_account_events_lost(account) > 0)
+                return true;
         for (size_t i = 0; i < m->gaps.n; i++)
                 if (m->gaps.items[i].cpu == cpu || m->gaps.items[i].cpu == GAP_ALL_CPUS)
                         return true;

@@ -17,9 +17,8 @@
 #define NO_MORE " (that user's next ones are not logged for a while)"
 
 int parameter_refuse(Refusal *refusal, const char *name, const char *wanted) {
-        return refusal_set(refusal, REFUSAL_INVALID_PARAMETER,
-                           json_pack("{s:s}", "parameter", name),
-                           "parameter '%s' is missing or not %s", name, wanted);
+        return refusal_set_of(refusal, REFUSAL_INVALID_PARAMETER, "parameter", name,
+                              "parameter '%s' is missing or not %s", name, wanted);
 }
 
 /* What is null is absent, for some languages' Varlink sends it so; of the next two as well. */
@@ -99,10 +98,10 @@ int methods_find_session(Methods *m, json_t *parameters, Session **ret, Refusal 
                                              (json_int_t) gone.n_bytes, "why", gone.why),
                                    "%s", text);
         like = sessions_nearest(m->sessions, name);
-        return refusal_set(refusal, REFUSAL_SESSION_NOT_FOUND,
-                           json_pack("{s:s}", "session", name_quote(quoted, name)),
-                           "there is no session '%s'%s%s%s", quoted, like ? ". Did you mean '" : "",
-                           like ?: "; see `ftracectl list`", like ? "'?" : "");
+        return refusal_set_of(refusal, REFUSAL_SESSION_NOT_FOUND, "session",
+                              name_quote(quoted, name), "there is no session '%s'%s%s%s", quoted,
+                              like ? ". Did you mean '" : "", like ?: "; see `ftracectl list`",
+                              like ? "'?" : "");
 }
 
 int methods_get_session(Methods *m, json_t *parameters, Session **ret, Refusal *refusal) {

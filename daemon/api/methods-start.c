@@ -27,10 +27,9 @@ static int refuse_profile_not_found(const Methods *m, const char *name, Refusal 
         if (r < 0)
                 return r;
         name_quote(quoted, name);
-        return refusal_set(refusal, REFUSAL_PROFILE_NOT_FOUND,
-                           json_pack("{s:s}", "profile", quoted),
-                           "there is no profile '%s'%s%s%s; see `ftracectl profile list`", quoted,
-                           like ? ". Did you mean '" : "", like ?: "", like ? "'?" : "");
+        return refusal_set_of(refusal, REFUSAL_PROFILE_NOT_FOUND, "profile", quoted,
+                              "there is no profile '%s'%s%s%s; see `ftracectl profile list`",
+                              quoted, like ? ". Did you mean '" : "", like ?: "", like ? "'?" : "");
 }
 
 /* One that may have problems.  0, REFUSED, -ENOMEM. */
@@ -41,11 +40,11 @@ static int load_profile(const Methods *m, Profile *ret, const char *name, Refusa
                 return refuse_profile_not_found(m, name, refusal);
         r = profile_load(ret, m->config_root, name);
         if (r == PROFILE_E_HIDDEN)
-                return refusal_set(refusal, REFUSAL_PROFILE_NOT_FOUND,
-                                   json_pack("{s:s}", "profile", name),
-                                   "profile '%s' is switched off: its file is empty, or a link to "
-                                   "/dev/null",
-                                   name);
+                return refusal_set_of(
+                        refusal, REFUSAL_PROFILE_NOT_FOUND, "profile", name,
+                        "profile '%s' is switched off: its file is empty, or a link to "
+                        "/dev/null",
+                        name);
         return r == PROFILE_E_NOT_FOUND ? refuse_profile_not_found(m, name, refusal) : r;
 }
 
@@ -110,17 +109,16 @@ static int refuse_spec(json_t *spec, const char *field, Refusal *refusal) {
                 json_array_foreach (list, i, value)
                         if (json_is_string(value) &&
                             !function_pattern_is_valid(json_string_value(value)))
-                                return refusal_set(
-                                        refusal, REFUSAL_INVALID_NAME,
-                                        json_pack("{s:s}", "name",
-                                                  name_quote(quoted, json_string_value(value))),
+                                return refusal_set_of(
+                                        refusal, REFUSAL_INVALID_NAME, "name",
+                                        name_quote(quoted, json_string_value(value)),
                                         "'%s' cannot be a kernel function's name or a glob of "
                                         "them; "
                                         "`ftracectl functions` lists those there are",
                                         quoted);
         name_quote(quoted, field);
-        return refusal_set(
-                refusal, REFUSAL_INVALID_SPEC, json_pack("{s:s}", "field", quoted),
+        return refusal_set_of(
+                refusal, REFUSAL_INVALID_SPEC, "field", quoted,
                 "what to record is not valid: the member '%s' is unknown, missing or out "
                 "of range; see ftracectl(1)",
                 quoted);
@@ -169,11 +167,11 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
         if (r != 0)
                 return r;
         if (name && !session_name_is_valid(name))
-                return refusal_set(refusal, REFUSAL_INVALID_NAME,
-                                   json_pack("{s:s}", "name", name_quote(quoted, name)),
-                                   "'%s' cannot be a session's name: letters, digits, '.', '_' and "
-                                   "'-', at most %i, the first a letter or digit",
-                                   quoted, SESSION_NAME_MAX);
+                return refusal_set_of(
+                        refusal, REFUSAL_INVALID_NAME, "name", name_quote(quoted, name),
+                        "'%s' cannot be a session's name: letters, digits, '.', '_' and "
+                        "'-', at most %i, the first a letter or digit",
+                        quoted, SESSION_NAME_MAX);
         if (force && !server_call_may_all(call))
                 return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
                                    "only root may switch off a tracer of somebody else (--force)");

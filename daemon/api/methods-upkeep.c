@@ -113,9 +113,8 @@ static bool sealing_answer(Sealing *s, Methods *m) {
         else if (n_left > 0 && sealer_is_full(m->sealer, &why))
                 r = refuse_full(&refusal, m, s->session, why);
         else if (!session)
-                r = refusal_set(&refusal, REFUSAL_SESSION_NOT_FOUND,
-                                json_pack("{s:s}", "session", s->session),
-                                "session '%s' was removed meanwhile", s->session);
+                r = refusal_set_of(&refusal, REFUSAL_SESSION_NOT_FOUND, "session", s->session,
+                                   "session '%s' was removed meanwhile", s->session);
         else {
                 sealing_tell(s, is_known, n_left);
                 return false;
@@ -148,9 +147,8 @@ int method_seal(ServerCall *call, json_t *parameters, Refusal *refusal, void *us
         if (session_is_live(session))
                 return methods_refuse_live(refusal, session);
         if (!m->sealer)
-                return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
-                                   json_pack("{s:s}", "what", "sealing"),
-                                   "a private daemon seals nothing; the service does");
+                return refusal_set_of(refusal, REFUSAL_NOT_SUPPORTED, "what", "sealing",
+                                      "a private daemon seals nothing; the service does");
         s = calloc(1, sizeof(*s));
         if (!s || !(s->session = strdup(session_name(session))))
                 return -ENOMEM;

@@ -269,7 +269,7 @@ static int refuse_to_remove(Session *session, Refusal *refusal) {
                                    json_pack("{s:s, s:s}", "session", name, "state",
                                              session_state_name(session_meta(session)->state)),
                                    "%s", text);
-        return refusal_set(refusal, REFUSAL_BUSY, json_pack("{s:s}", "holder", name), "%s", text);
+        return refusal_set_of(refusal, REFUSAL_BUSY, "holder", name, "%s", text);
 }
 
 static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {

@@ -274,10 +274,10 @@ static int sessions_apply_limits(const Sessions *s, SessionMeta *m) {
 }
 
 static int refuse_existing(const char *name, Refusal *refusal) {
-        return refusal_set(refusal, REFUSAL_SESSION_EXISTS, json_pack("{s:s}", "session", name),
-                           "a session named '%s' exists; choose another name, or remove it with "
-                           "`ftracectl remove %s`",
-                           name, name);
+        return refusal_set_of(refusal, REFUSAL_SESSION_EXISTS, "session", name,
+                              "a session named '%s' exists; choose another name, or remove it with "
+                              "`ftracectl remove %s`",
+                              name, name);
 }
 
 /* A ring in the kernel of its own accord, with what the kernel says: of a panic, for one. */

@@ -14,7 +14,6 @@
 
 #include "daemon/instances/quiesce.h"
 #include "daemon/tracefs/control.h"
-#include "daemon/tracefs/task-list.h"
 
 #define PIDS "set_ftrace_pid"
 #define NOT_PIDS "set_ftrace_notrace_pid"
@@ -88,9 +87,9 @@ static int find_tasks(const Tracefs *fs, const char *file, Strv *ret) {
 
         if (asprintf(&pids, "%.*s" PIDS, (int) (strlen(file) - strlen(NOT_PIDS)), file) < 0)
                 return -ENOMEM;
-        r = task_list_read(fs, file, &left_out);
+        r = control_read_tasks(fs->fd, file, &left_out);
         if (r >= 0)
-                r = task_list_read(fs, pids, &tasks);
+                r = control_read_tasks(fs->fd, pids, &tasks);
         return r < 0 ? r : strv_pick(ret, &tasks, &left_out, false);
 }
 
@@ -127,7 +126,7 @@ static int name_nobody(const Tracefs *fs, const char *file) {
 static int wait_for_cpus(const Tracefs *fs, const Strv *files) {
         for (size_t i = files->n; i-- > 0;) {
                 _cleanup_strv_ Strv tasks = {}, one = {};
-                int r = task_list_read(fs, files->items[i], &tasks);
+                int r = control_read_tasks(fs->fd, files->items[i], &tasks);
 
                 if (r >= 0 && tasks.n > 0)
                         r = strv_add(&one, tasks.items[0]);

@@ -78,10 +78,9 @@ int stopwatch_make(const NotifierPlace *place, Plan *p, const Strv *functions, R
         int r = 0;
 
         if (functions->n > STOPWATCH_FUNCTIONS_MAX)
-                return refusal_set(refusal, REFUSAL_INVALID_SPEC,
-                                   json_pack("{s:s}", "field", "triggers"),
-                                   "slower:TIME can measure %d functions, not %zu; name fewer",
-                                   STOPWATCH_FUNCTIONS_MAX, functions->n);
+                return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "triggers",
+                                      "slower:TIME can measure %d functions, not %zu; name fewer",
+                                      STOPWATCH_FUNCTIONS_MAX, functions->n);
         for (size_t i = 0; r >= 0 && i < functions->n; i++) {
                 r = add_line(place, p, DYNAMIC_EVENTS,
                              format("p:ftraced/" NAME_FORMAT "_in%zu %s", NAME_ARGS(place), i,

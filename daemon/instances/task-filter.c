@@ -15,7 +15,6 @@
 #include "base/log.h"
 #include "daemon/instances/task-filter.h"
 #include "daemon/tracefs/control.h"
-#include "daemon/tracefs/task-list.h"
 
 #define DIR_FORMAT "instances/ftraced.tasks-%s"
 #define RENAME "events/task/task_rename"
@@ -81,7 +80,7 @@ int task_filter_open(const Tracefs *fs, const char *session) {
 static int leave_out(const Tracefs *fs, const char *path, const Strv *gone, const Strv *wanted) {
         _cleanup_strv_ Strv left_out = {}, again = {}, still = {}, more = {};
         _cleanup_free_ char *text = NULL;
-        int r = task_list_read(fs, path, &left_out);
+        int r = control_read_tasks(fs->fd, path, &left_out);
 
         if (r >= 0)
                 r = strv_pick(&again, &left_out, wanted, true);
@@ -110,7 +109,7 @@ static int set_kind(const Tracefs *fs, const char *dir, const char *kind, const 
                 return -ENOMEM;
         if (asprintf(&not_path, "%sset_%s_notrace_pid", dir, kind) < 0)
                 return -ENOMEM;
-        r = task_list_read(fs, path, &now);
+        r = control_read_tasks(fs->fd, path, &now);
         if (r >= 0)
                 r = strv_pick(&new, wanted, &now, false);
         if (r >= 0)

@@ -90,13 +90,13 @@ int rotation_new(Rotation **ret, const RotationConfig *config, const ClockTuple 
 
 static void rotation_on_dropped(uint32_t cpu, uint64_t n_pages, void *userdata) {
         SessionMeta *m = userdata;
+        CpuAccount *account = session_meta_account(m, cpu);
 
-        for (size_t i = 0; i < m->n_cpus; i++)
-                if (m->cpus[i].cpu == cpu) {
-                        m->cpus[i].pages_dropped += n_pages;
-                        m->cpus[i].n_pages -= MIN(n_pages, m->cpus[i].n_pages);
-                        m->cpus[i].n_bytes -= MIN(n_pages * m->page_bytes, m->cpus[i].n_bytes);
-                }
+        if (!account)
+                return;
+        account->pages_dropped += n_pages;
+        account->n_pages -= MIN(n_pages, account->n_pages);
+        account->n_bytes -= MIN(n_pages * m->page_bytes, account->n_bytes);
 }
 
 /* Everything below @first has been dropped. */

@@ -51,17 +51,15 @@ static int method_get_description(ServerCall *call, json_t *parameters, Refusal 
         char quoted[NAME_QUOTE_MAX];
 
         if (!name)
-                return refusal_set(refusal, REFUSAL_INVALID_PARAMETER,
-                                   json_pack("{s:s}", "parameter", "interface"),
-                                   "\"interface\" must be the name of an interface");
+                return refusal_set_of(refusal, REFUSAL_INVALID_PARAMETER, "parameter", "interface",
+                                      "\"interface\" must be the name of an interface");
         for (size_t i = 0; i < ELEMENTSOF(descriptions); i++)
                 if (streq(name, descriptions[i].name))
                         return server_call_reply(
                                 call, json_pack("{s:s}", "description", descriptions[i].text), NULL,
                                 0);
-        return refusal_set(refusal, REFUSAL_INTERFACE_NOT_FOUND,
-                           json_pack("{s:s}", "interface", name), "there is no interface %s",
-                           name_quote(quoted, name));
+        return refusal_set_of(refusal, REFUSAL_INTERFACE_NOT_FOUND, "interface", name,
+                              "there is no interface %s", name_quote(quoted, name));
 }
 
 const ServerMethod introspection_methods[] = {

@@ -33,9 +33,8 @@ static int refuse_unknown(const Server *s, const char *name, Refusal *refusal) {
         for (size_t i = 0; i < s->n_methods && !known; i++)
                 known = introspection_same_interface(name, s->methods[i].name);
         if (known)
-                return refusal_set(refusal, REFUSAL_METHOD_NOT_FOUND,
-                                   json_pack("{s:s}", "method", name), "there is no method %s",
-                                   name_quote(quoted, name));
+                return refusal_set_of(refusal, REFUSAL_METHOD_NOT_FOUND, "method", name,
+                                      "there is no method %s", name_quote(quoted, name));
         return refusal_set(
                 refusal, REFUSAL_INTERFACE_NOT_FOUND,
                 json_pack("{s:s%}", "interface", name, introspection_interface_length(name)),
@@ -45,9 +44,8 @@ static int refuse_unknown(const Server *s, const char *name, Refusal *refusal) {
 static int refuse_parameter(const char *parameter, Refusal *refusal, const char *problem) {
         char quoted[NAME_QUOTE_MAX];
 
-        return refusal_set(refusal, REFUSAL_INVALID_PARAMETER,
-                           json_pack("{s:s}", "parameter", parameter), "parameter \"%s\" %s",
-                           name_quote(quoted, parameter), problem);
+        return refusal_set_of(refusal, REFUSAL_INVALID_PARAMETER, "parameter", parameter,
+                              "parameter \"%s\" %s", name_quote(quoted, parameter), problem);
 }
 
 static int refuse_stranger(const Peer *who, Refusal *refusal) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "codec/page-source.h"
 #include "daemon/session/rescue-pages.h"
 #include "store/page.h"
 #include "store/segment.h"
@@ -66,6 +67,30 @@ static int move_all(SegmentWriter *w, int raw_fd, uint64_t max_pages, uint32_t p
         return MIN(r, 0);
 }
 
+static bool get_span(SessionDir *dir, uint32_t cpu, uint64_t sequence, uint64_t *ret_first_ns,
+                     uint64_t *ret_last_ns) {
+        _cleanup_(page_source_freep) PageSource *s = NULL;
+
+        return page_source_open(&s, dir, cpu, sequence, NULL) == 0 &&
+               page_source_span(s, false, ret_first_ns, ret_last_ns) == 0;
+}
+
+/* What a daemon that died had read linux 7.2 gives once more after a second crash, and 6.12 does not. */
+static void drop_repeated(SessionDir *dir, uint32_t cpu, int cpu_dir_fd, const uint64_t *sequences,
+                          size_t n, uint64_t sequence) {
+        char file[SEGMENT_NAME_MAX];
+        uint64_t first_ns, last_ns, old_first_ns, old_last_ns;
+
+        if (!get_span(dir, cpu, sequence, &first_ns, &last_ns))
+                return;
+        for (size_t i = 0; i < n; i++)
+                if (get_span(dir, cpu, sequences[i], &old_first_ns, &old_last_ns) &&
+                    first_ns <= old_first_ns && last_ns >= old_last_ns) {
+                        segment_format_name(file, sequences[i]);
+                        (void) unlinkat(cpu_dir_fd, file, 0);
+                }
+}
+
 int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *dir,
                       const SessionMeta *m, uint64_t *ret_n_pages) {
         _cleanup_free_ uint64_t *sequences = NULL;
@@ -94,6 +119,8 @@ int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *
                 segment_format_name(file, sequence);
                 (void) unlinkat(cpu_dir_fd, file, 0);
         }
+        if (r >= 0 && k >= 0 && n_pages > 0)
+                drop_repeated(dir, cpu, cpu_dir_fd, sequences, n, sequence);
         *ret_n_pages = n_pages;
         return r < 0 ? r : k;
 }

@@ -34,7 +34,7 @@ static GuardSample take_sample(const SessionGuardConfig *c) {
 static void set_look(SessionGuard *g) {
         uint64_t n_bytes = recorder_n_bytes(g->config.recorder), n = guard_look_bytes(&g->guard);
 
-        recorder_look_at(g->config.recorder, n > UINT64_MAX - n_bytes ? UINT64_MAX : n_bytes + n);
+        recorder_look_at(g->config.recorder, add_capped(n_bytes, n));
 }
 
 void session_guard_begin(SessionGuard *g) {

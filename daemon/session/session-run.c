@@ -77,10 +77,8 @@ static void session_keep_for_crash(Session *s) {
                 return;
         s->next_keep_ns = now + KEEP_NS;
         session_save_tasks(s);
-        if (controller_note_in_memory(s->context->controller, s->meta)) {
+        if (controller_note_in_memory(s->context->controller, s->meta))
                 session_save(s);
-                (void) BACKGROUND_CALL(fsync(session_dir_fd(s->dir)));
-        }
 }
 
 void session_on_look(void *userdata) {

@@ -81,11 +81,10 @@ static int session_make_dir(Session *s, Refusal *refusal) {
         int r = store_make_session(s->context->store, s->meta->name, &s->dir);
 
         if (r == -EEXIST)
-                return refusal_set(refusal, REFUSAL_SESSION_EXISTS,
-                                   json_pack("{s:s}", "session", s->meta->name),
-                                   "there is already a directory '%s' in %s/sessions; choose "
-                                   "another name or remove it",
-                                   s->meta->name, store_path(s->context->store));
+                return refusal_set_of(refusal, REFUSAL_SESSION_EXISTS, "session", s->meta->name,
+                                      "there is already a directory '%s' in %s/sessions; choose "
+                                      "another name or remove it",
+                                      s->meta->name, store_path(s->context->store));
         if (r < 0)
                 return refuse_store(s, refusal, r, "making the session's directory in");
         r = disk_usage_reserve(s->dir);

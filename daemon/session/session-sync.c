@@ -36,13 +36,13 @@ struct SessionSync {
 /* Where the pages lie that were lost: from the first that tells its time, or the recording's beginning. */
 static void note_failure(SessionMeta *m, const SyncerFailure *f, uint64_t to_ns) {
         uint64_t from_ns = f->first_ns > 0 ? f->first_ns : m->start.trace_ns;
+        CpuAccount *account = f->n_pages > 0 ? session_meta_account(m, f->cpu) : NULL;
 
-        for (size_t i = 0; i < m->n_cpus && f->n_pages > 0; i++)
-                if (m->cpus[i].cpu == f->cpu) {
-                        m->cpus[i].pages_lost += f->n_pages;
-                        m->cpus[i].n_pages -= MIN(f->n_pages, m->cpus[i].n_pages);
-                        m->cpus[i].n_bytes -= MIN(f->n_pages * m->page_bytes, m->cpus[i].n_bytes);
-                }
+        if (account) {
+                account->pages_lost += f->n_pages;
+                account->n_pages -= MIN(f->n_pages, account->n_pages);
+                account->n_bytes -= MIN(f->n_pages * m->page_bytes, account->n_bytes);
+        }
         if (gaps_add(&m->gaps, &(Gap){ .cpu = f->n_pages > 0 ? f->cpu : GAP_ALL_CPUS,
                                        .cause = GAP_NOT_WRITTEN,
                                        .from_ns = MIN(from_ns, to_ns),

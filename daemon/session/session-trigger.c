@@ -486,8 +486,7 @@ bool session_triggers_signal(SessionTriggers *t) {
 /* --- from the beginning to the end ------------------------------------------------------------ */
 
 static int refuse(Refusal *refusal, const char *text) {
-        return refusal_set(refusal, REFUSAL_INVALID_SPEC, json_pack("{s:s}", "field", "triggers"),
-                           "%s", text);
+        return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "triggers", "%s", text);
 }
 
 int session_triggers_admit(const Spec *spec, Refusal *refusal) {

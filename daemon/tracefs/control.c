@@ -162,6 +162,16 @@ int control_read_list(int tracefs_fd, const char *path, Strv *ret) {
         return r < 0 ? r : strv_split(ret, text, "\n");
 }
 
+int control_read_tasks(int tracefs_fd, const char *path, Strv *ret) {
+        _cleanup_free_ char *text = NULL;
+        int r = control_read(tracefs_fd, path, &text);
+
+        if (r >= 0 && !streq(text, CONTROL_PIDS_ENDED))
+                r = strv_split(ret, text, "\n");
+        strv_sort_unique(ret);
+        return r;
+}
+
 /*
  * The size that "7 (expanded: 1408)" stands for.  7 is what the kernel allocates until something
  * is traced for the first time; no write brings that state back (linux 6.1 kernel/trace/trace.c,

@@ -44,6 +44,8 @@
 int control_read(int tracefs_fd, const char *path, char **ret);
 /* Adds the words of a list. */
 int control_read_list(int tracefs_fd, const char *path, Strv *ret);
+/* The same of one of processes, and sorted by bytes; none if all have ended. */
+int control_read_tasks(int tracefs_fd, const char *path, Strv *ret);
 /* Whether two values of this file mean the same. */
 bool control_equal(const char *path, const char *a, const char *b);
 

@@ -15,6 +15,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "daemon/process/background.h"
 #include "daemon/tracefs/ledger-copy.h"
 #include "daemon/tracefs/ledger-private.h"
@@ -108,13 +109,6 @@ static bool file_is_safe(const char *file) {
         return *file && *file != '/' && !strstr(file, "..");
 }
 
-static int kind_from_name(const char *name) {
-        for (int i = 0; i < _LEDGER_KIND_N; i++)
-                if (streq(kind_names[i], name))
-                        return i;
-        return ORIGIN(-EBADMSG);
-}
-
 /* As ledger_add(), with what @e says of itself besides. */
 static int add_record(Ledger *l, const char *session, const LedgerRecord *e) {
         size_t n = l->n;
@@ -138,7 +132,7 @@ static int parse_record(Ledger *l, json_t *record, const char *owner) {
                         &is_bounded) < 0 ||
             !file_is_safe(file))
                 return -EBADMSG;
-        k = kind_from_name(kind);
+        k = text_find(kind_names, _LEDGER_KIND_N, kind);
         if (k < 0 || (k != LEDGER_INSTANCE && !old))
                 return -EBADMSG;
         return add_record(l, owner ?: session,

@@ -27,11 +27,11 @@ static int refuse_kernel(Refusal *refusal, const char *kernel, const char *runni
         char quoted[NAME_QUOTE_MAX];
 
         if (!kernel)
-                return refusal_set(refusal, REFUSAL_OTHER_KERNEL,
-                                   json_pack("{s:s}", "running", running),
-                                   "it is not known under which kernel it was recorded, and this "
-                                   "is %s; if that is the same, --force learns from it",
-                                   running);
+                return refusal_set_of(
+                        refusal, REFUSAL_OTHER_KERNEL, "running", running,
+                        "it is not known under which kernel it was recorded, and this "
+                        "is %s; if that is the same, --force learns from it",
+                        running);
         name_quote(quoted, kernel);
         return refusal_set(refusal, REFUSAL_OTHER_KERNEL,
                            json_pack("{s:s, s:s}", "kernel", quoted, "running", running),

@@ -45,16 +45,9 @@ void disk_usage_release(const SessionDir *dir) {
         (void) discard_file(session_dir_fd(dir), STORE_RESERVE_NAME, -EBADF, NULL);
 }
 
-static CpuAccount *find_account(SessionMeta *m, uint32_t cpu) {
-        for (size_t i = 0; i < m->n_cpus; i++)
-                if (m->cpus[i].cpu == cpu)
-                        return &m->cpus[i];
-        return NULL;
-}
-
 static int visit_count(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata) {
         SessionMeta *m = userdata;
-        CpuAccount *account = find_account(m, cpu);
+        CpuAccount *account = session_meta_account(m, cpu);
         _cleanup_(page_source_freep) PageSource *g = NULL;
         int fd, r;
 
@@ -75,7 +68,7 @@ int disk_usage_count(const SessionDir *dir, SessionMeta *m) {
 
 static int visit_recover(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata) {
         SessionMeta *m = userdata;
-        CpuAccount *account = find_account(m, cpu);
+        CpuAccount *account = session_meta_account(m, cpu);
         uint64_t n_pages;
         int r = segment_recover(session_dir_fd(dir), path, &n_pages);
 

@@ -72,6 +72,15 @@ static bool add_gap(Health *h, const Gap *gap) {
         return true;
 }
 
+/* Nobody counted what was lost, on whichever CPU. */
+static bool add_gap_of_all(Health *h, GapCause cause, uint64_t from_ns, uint64_t to_ns) {
+        return add_gap(h, &(Gap){ .cpu = GAP_ALL_CPUS,
+                                  .cause = cause,
+                                  .from_ns = from_ns,
+                                  .to_ns = to_ns,
+                                  .n_events = GAP_UNKNOWN });
+}
+
 /* What it is that the buffer overruns for. */
 static GapCause disk_cause(const Health *h, GapCause otherwise) {
         if (h->error == 0)
@@ -144,11 +153,7 @@ bool health_refresh(Health *h) {
         }
         if (is_emptied) {
                 health_warn(m, "somebody else emptied the kernel's buffer: what was in it is lost");
-                found = add_gap(h, &(Gap){ .cpu = GAP_ALL_CPUS,
-                                           .cause = GAP_CLEARED,
-                                           .from_ns = unstored_ns(h, GAP_ALL_CPUS),
-                                           .to_ns = at_ns,
-                                           .n_events = GAP_UNKNOWN });
+                found = add_gap_of_all(h, GAP_CLEARED, unstored_ns(h, GAP_ALL_CPUS), at_ns);
         }
         h->looked_ns = at_ns;
         if (!h->tamper || tamper_is_settled(h->tamper))
@@ -192,19 +197,11 @@ void health_note_gap(Health *h, GapCause cause) {
         uint64_t from_ns = h->before_ns;
 
         (void) health_refresh(h);
-        (void) add_gap(h, &(Gap){ .cpu = GAP_ALL_CPUS,
-                                  .cause = cause,
-                                  .from_ns = from_ns,
-                                  .to_ns = h->looked_ns,
-                                  .n_events = GAP_UNKNOWN });
+        (void) add_gap_of_all(h, cause, from_ns, h->looked_ns);
 }
 
 void health_note_quiesce(Health *h, uint64_t from_ns, uint64_t to_ns) {
-        (void) add_gap(h, &(Gap){ .cpu = GAP_ALL_CPUS,
-                                  .cause = GAP_ROOTS_CHANGED,
-                                  .from_ns = from_ns,
-                                  .to_ns = to_ns,
-                                  .n_events = GAP_UNKNOWN });
+        (void) add_gap_of_all(h, GAP_ROOTS_CHANGED, from_ns, to_ns);
         if (h->tamper)
                 tamper_excuse(h->tamper, "set_ftrace_pid", QUIESCE_CLOSES);
         changed(h, true);

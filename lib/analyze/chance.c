@@ -137,8 +137,6 @@ static double find_inflation(double *ret_times, const InTime *t, size_t thing) {
         }
         /* A sum of so many estimates is as unsure as that; taken is the upper end. */
         unsure = 1 + sqrt(2 * (2 * (double) n_lags + 1) / (double) t->n_greater);
-        if (n_lags > 0)
-                *ret_times *= unsure;
         return MAX(sum / t->overlap[0] * (n_lags > 0 ? unsure : 1), 1.0);
 }
 

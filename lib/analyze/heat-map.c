@@ -143,10 +143,6 @@ static unsigned row_of(uint64_t ns) {
         return ns == 0 ? 0 : 64 - (unsigned) __builtin_clzll(ns);
 }
 
-static uint64_t add_times(uint64_t a, uint64_t b) {
-        return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static int end(void *userdata, const Call *call) {
         HeatMap *m = userdata;
         int r = m->names ? name_set_has(m->names, call->frame->function) : call->is_root;
@@ -157,7 +153,7 @@ static int end(void *userdata, const Call *call) {
         if (r <= 0 || call->is_cut)
                 return MIN(r, 0);
         if (one.ended_ns == 0)
-                one.ended_ns = add_times(add_times(start_ns, call->duration_ns), RECORDED_NS);
+                one.ended_ns = add_capped(add_capped(start_ns, call->duration_ns), RECORDED_NS);
         g = grid_of(m, call->frame->root);
         if (!g)
                 return -ENOMEM;
@@ -249,7 +245,7 @@ uint64_t heat_view_time_ns(const HeatView *v, size_t column) {
 
         if (__builtin_mul_overflow(v->column_ns, column, &offset_ns))
                 return UINT64_MAX;
-        return add_times(v->begin_ns, offset_ns);
+        return add_capped(v->begin_ns, offset_ns);
 }
 
 uint64_t heat_view_from_ns(const HeatView *v, size_t row) {

@@ -81,7 +81,7 @@ int quantiles_add(Quantiles *s, uint64_t value) {
                 return r;
         s->min = s->n == 0 ? value : MIN(s->min, value);
         s->max = MAX(s->max, value);
-        s->sum = value > UINT64_MAX - s->sum ? UINT64_MAX : s->sum + value;
+        s->sum = add_capped(s->sum, value);
         s->n++;
         return 0;
 }

@@ -239,11 +239,11 @@ static void add_factor(Buf *out, const WhyFactor *f) {
 }
 
 static void add_nothing(Buf *out, const Why *w) {
-        if (!cohorts_are_by_time(w->spec.by) && w->p > WHY_P_MAX)
+        if (!why_is_no_chance(w))
                 buf_printf(out, ", which may be chance (p = %.3f)", w->p);
         else if (w->n_causes == 0)
                 buf_adds(out, ": there is no difference");
-        else if (w->evenness >= WHY_EVEN_MIN)
+        else if (w->evenness >= WHY_ALIKE_MIN)
                 buf_printf(out, "; everything takes %s alike, and no function stands out",
                            w->difference_ns > 0 ? "longer" : "less");
         else if (fabs(w->causes[0].share) >= WHY_SHARE_MIN && !(w->causes[0].p <= WHY_P_MAX)) {

@@ -162,19 +162,21 @@ static int compare_causes(const void *a, const void *b) {
         return (int) x->kind - (int) y->kind;
 }
 
-/* How alike what takes longer is to what takes the time usually: 1 less the distance of the two in total
- * variation. */
-static double find_evenness(const Why *w, const Anatomy *a, const WhyMean *u) {
-        _cleanup_free_ double *shares = calloc(a->n_nodes + 1, sizeof(double));
-        double distance = 0;
+/* The part of the usual time that is spent where a call takes longer, in proportion, at least half as much as all of it
+ * does; or less, if all of it does. */
+static double find_evenness(const Why *w, const Anatomy *a, const WhyMean *s, const WhyMean *u) {
+        double growth = w->usual_ns > 0 ? w->slow_ns / w->usual_ns - 1 : 0, even = 0;
 
-        if (!shares || w->usual_ns <= 0)
+        if (growth == 0)
                 return 0;
-        for (size_t i = 0; i < w->n_causes; i++)
-                shares[w->causes[i].node->id] += w->causes[i].share;
-        for (size_t i = 1; i < a->n_nodes; i++)
-                distance += fabs(shares[i] - (u->run_ns[i] + u->wait_ns[i]) / w->usual_ns);
-        return MAX(0.0, 1 - distance / 2);
+        for (size_t i = 1; i < a->n_nodes; i++) {
+                double slow = s->run_ns[i] + s->wait_ns[i], usual = u->run_ns[i] + u->wait_ns[i];
+
+                if (usual > 0 && s->n[i] > 0 &&
+                    (slow * u->n[i] / (usual * s->n[i]) - 1) / growth >= 0.5)
+                        even += usual;
+        }
+        return even / w->usual_ns;
 }
 
 /* --- who ended the waiting -------------------------------------------------------------------- */
@@ -284,7 +286,7 @@ int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec
                         r = why_test(w, a, &c);
                 if (r < 0)
                         return r;
-                w->evenness = find_evenness(w, a, &u);
+                w->evenness = find_evenness(w, a, &s, &u);
         }
         *ret = TAKE_PTR(w);
         return 0;
@@ -294,10 +296,19 @@ int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec
 static bool stands_out(const Why *w, const WhyCause *c) {
         double usually = w->usual_ns > 0 ? c->usual_ns / w->usual_ns : 0;
 
-        return w->evenness < WHY_EVEN_MIN || c->share >= WHY_SHARE_ALONE || c->share >= 2 * usually;
+        return w->evenness < WHY_ALIKE_MIN || c->share >= WHY_SHARE_ALONE ||
+               c->share >= 2 * usually;
 }
 
+bool why_is_no_chance(const Why *w) {
+        return cohorts_are_by_time(w->spec.by) || w->p <= WHY_P_MAX;
+}
+
+/* A small part of a difference that may be chance may be chance as well: what all paths share shows in all of them
+ * together before it shows in one. */
 static bool is_proven(const Why *w, const WhyCause *c) {
+        if (!why_is_no_chance(w) && c->share < WHY_SHARE_ALONE)
+                return false;
         return c->share > 0 && c->p <= WHY_P_MAX && stands_out(w, c);
 }
 
@@ -323,6 +334,8 @@ const WhyCause *why_second_cause(const Why *w) {
 }
 
 const WhyFactor *why_named_factor(const Why *w) {
+        if (!why_is_no_chance(w))
+                return NULL;
         for (size_t i = 0; i < w->n_factors && w->factors[i].share >= WHY_FACTOR_MIN; i++) {
                 const WhyFactor *f = &w->factors[i];
 

@@ -43,7 +43,8 @@
 #define WHY_SECOND_MIN 0.25 /* nor, besides another one, of less than this */
 #define WHY_FACTOR_MIN 0.25 /* likewise, a place */
 #define WHY_VALUE_MIN 0.25  /* slow calls must have it so much more often */
-#define WHY_EVEN_MIN 0.8    /* from here on everything takes longer alike */
+#define WHY_ALIKE_MIN 0.9   /* from here on everything takes longer alike */
+#define WHY_EVEN_MIN 0.8    /* of a place, likewise */
 
 #define WHY_FACTORS_MAX 32
 #define WHY_VALUES_MAX 16
@@ -53,8 +54,7 @@ typedef enum WhyKind { WHY_RUNNING, WHY_WAITING, WHY_CALLS, WHY_ONLY, WHY_NEVER 
 typedef struct WhyCause {
         WhyKind kind;
         const CallNode *node;
-        const CallNode *
-                hottest; /* CALLS, ONLY, NEVER: of what is below, where most of the time is; itself perhaps */
+        const CallNode *hottest;  /* CALLS, ONLY, NEVER: where most of the time below is */
         double change_ns;         /* of a mean call */
         double share;             /* of the whole difference */
         double slow_ns, usual_ns; /* in a mean call: own time, or total if calls are the cause */
@@ -106,9 +106,9 @@ typedef struct Why {
         uint64_t slow_min_ns;     /* the fastest of the slow ones */
         double p;                 /* of the whole difference; 1 if too few */
         bool is_enough;           /* calls to tell anything */
-        double evenness;          /* 1: all paths take longer in proportion; 0: what takes longer is
-                               * not what takes the time usually */
-        WhyCause *causes;         /* the greatest first */
+        double evenness; /* which part of the usual time is where a call takes longer, in proportion at
+                          * least half as much as all of it does; 1: everything takes longer alike */
+        WhyCause *causes; /* the greatest first */
         size_t n_causes;
         WhyFactor *factors; /* likewise; only those that slow calls have more often */
         size_t n_factors;
@@ -124,6 +124,8 @@ typedef struct WhyMean {
 
 /* @a: borrowed for its life.  0 or -ENOMEM. */
 int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec);
+/* The whole difference; true where calls were chosen by how long they took. */
+bool why_is_no_chance(const Why *w);
 /* What is named: the greatest cause that is no chance, if none has twice its share; NULL: none that stands out. */
 const WhyCause *why_named_cause(const Why *w);
 /* What is named after it; NULL: there is none. */

@@ -12,6 +12,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,11 @@
                 typeof(b) _b = (b);                                                                \
                 _a > _b ? _a : _b;                                                                 \
         })
+
+/* Sums stop at the largest number. */
+static inline uint64_t add_capped(uint64_t a, uint64_t b) {
+        return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
 
 #define SWAP(a, b)                                                                                 \
         ({                                                                                         \

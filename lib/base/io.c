@@ -150,7 +150,8 @@ static int open_temporary(int dir_fd, const char *path, mode_t mode) {
         return ORIGIN(-EEXIST);
 }
 
-int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_t mode) {
+static int replace(int dir_fd, const char *path, const void *data, size_t n, mode_t mode,
+                   bool synced) {
         char temporary[PATH_MAX];
         _cleanup_close_ int fd = -EBADF;
         int r;
@@ -161,11 +162,21 @@ int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_
         if (fd < 0)
                 return fd;
         r = write_full(fd, data, n);
+        if (r >= 0 && synced && fsync(fd) < 0)
+                r = ORIGIN(-errno);
         if (r >= 0 && renameat(dir_fd, temporary, dir_fd, path) < 0)
                 r = ORIGIN(-errno);
         if (r < 0)
                 (void) unlinkat(dir_fd, temporary, 0);
         return r;
+}
+
+int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_t mode) {
+        return replace(dir_fd, path, data, n, mode, false);
+}
+
+int file_replace_synced(int dir_fd, const char *path, const void *data, size_t n, mode_t mode) {
+        return replace(dir_fd, path, data, n, mode, true);
 }
 
 int dir_make(int dir_fd, const char *path, mode_t mode) {

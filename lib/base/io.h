@@ -41,6 +41,8 @@ bool fd_is_empty(int fd);                                   /* also for who may 
 
 /* Writes @path by way of a temporary beside it and rename(): readers see old or new, never half. */
 int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_t mode);
+/* The same, and whatever crashes there is the old file or the new one; waits for the disk. */
+int file_replace_synced(int dir_fd, const char *path, const void *data, size_t n, mode_t mode);
 
 /* Removes @path and all below it; never follows a symbolic link. */
 int tree_remove(int dir_fd, const char *path);

@@ -5,9 +5,7 @@
  * Strings that somebody owns
  */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/cleanup.h"
 
 /* Frees *@at and puts a copy of @s, which may be NULL, in its place.  0, or -ENOMEM and nothing has
  * changed. */
@@ -19,4 +17,12 @@ static inline int text_replace(char **at, const char *s) {
         free(*at);
         *at = copy;
         return 0;
+}
+
+/* Which of @n words @s is; -EINVAL: none. */
+static inline int text_find(const char *const *words, size_t n, const char *s) {
+        for (size_t i = 0; i < n; i++)
+                if (streq(words[i], s))
+                        return (int) i;
+        return ORIGIN(-EINVAL);
 }

@@ -20,6 +20,7 @@
 /* Of formats, and of all that is unpacked or read again to find them: real ones are below 20 MiB, and a
  * file may name one section as often as it likes. */
 #define WORK_BYTES_MAX ((uint64_t) 128 << 20)
+#define SECTION_WORK_BYTES ((uint64_t) 16 << 10) /* as long takes it to unpack the smallest */
 
 typedef struct Body {
         DatFile *f;
@@ -344,7 +345,7 @@ static int open_section(Body *b, uint64_t offset, DatBytes *ret, char **ret_plai
                 return finish(b, &bytes);
         if (b->f->compressor == DAT_NONE)
                 return fail(b, offset, "a section is packed that cannot be");
-        r = add_work(b, offset, n_plain);
+        r = add_work(b, offset, MAX((uint64_t) n_plain, SECTION_WORK_BYTES));
         if (r != 0)
                 return r;
         *ret_plain = malloc((size_t) n_plain + 1);

@@ -18,13 +18,6 @@ typedef struct Walk {
         uint64_t n_events; /* lost, as far as it is known */
 } Walk;
 
-static CpuAccount *find_account(const SessionMeta *m, uint32_t cpu) {
-        for (size_t i = 0; i < m->n_cpus; i++)
-                if (m->cpus[i].cpu == cpu)
-                        return &m->cpus[i];
-        return NULL;
-}
-
 /* Where its number belongs; NULL without memory. */
 static CpuAccount *make_account(SessionMeta *m, uint32_t cpu) {
         CpuAccount *cpus = reallocarray(m->cpus, m->n_cpus + 1, sizeof(*cpus));
@@ -91,7 +84,7 @@ int dat_losses_note(SessionMeta *m, const SessionDir *dir, bool is_thorough) {
                            .swap = dat_file_is_big_endian(f) !=
                                    (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
                            .page_bytes = dat_file_page_bytes(f) };
-                CpuAccount *account = find_account(m, w.cpu);
+                CpuAccount *account = session_meta_account(m, w.cpu);
                 int r;
 
                 if (account && (cpu_account_events_lost(account) > 0 || !is_thorough))

@@ -4,7 +4,7 @@
 
 #include "export/thrift.h"
 
-enum { TYPE_TRUE = 1, TYPE_FALSE = 2, TYPE_I8 = 3, TYPE_I16 = 4, TYPE_I64 = 6, TYPE_LIST = 9 };
+enum { TYPE_TRUE = 1, TYPE_FALSE = 2, TYPE_I8 = 3, TYPE_I64 = 6, TYPE_LIST = 9 };
 
 void thrift_varint(Buf *out, uint64_t v) {
         uint8_t bytes[10];
@@ -59,11 +59,6 @@ void thrift_bool(Thrift *t, int16_t field, bool v) {
 void thrift_i8(Thrift *t, int16_t field, int8_t v) {
         add_field(t, field, TYPE_I8);
         add_byte(t->out, (uint8_t) v);
-}
-
-void thrift_i16(Thrift *t, int16_t field, int16_t v) {
-        add_field(t, field, TYPE_I16);
-        thrift_zigzag(t->out, v);
 }
 
 void thrift_i32(Thrift *t, int16_t field, int32_t v) {

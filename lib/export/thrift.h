@@ -39,7 +39,6 @@ void thrift_begin(Thrift *t, int16_t field);
 void thrift_end(Thrift *t);
 void thrift_bool(Thrift *t, int16_t field, bool v);
 void thrift_i8(Thrift *t, int16_t field, int8_t v);
-void thrift_i16(Thrift *t, int16_t field, int16_t v);
 void thrift_i32(Thrift *t, int16_t field, int32_t v);
 void thrift_i64(Thrift *t, int16_t field, int64_t v);
 void thrift_binary(Thrift *t, int16_t field, const void *data, size_t n);

@@ -120,7 +120,9 @@ int entry_read(int dir_fd, const char *path, char **ret, size_t *ret_n, size_t m
         }
 }
 
-int entry_replace(int dir_fd, const char *path, const void *data, size_t n) {
+typedef int (*Replace)(int dir_fd, const char *name, const void *data, size_t n, mode_t mode);
+
+static int replace(int dir_fd, const char *path, const void *data, size_t n, Replace by) {
         _cleanup_close_ int parent_fd = -EBADF, old_fd = -EBADF;
         const char *name;
         int r;
@@ -133,10 +135,18 @@ int entry_replace(int dir_fd, const char *path, const void *data, size_t n) {
         old_fd = openat(parent_fd, name, O_WRONLY | OPEN_FLAGS);
         if (old_fd >= 0)
                 old_fd = insist_on_file(old_fd);
-        r = file_replace(parent_fd, name, data, n, STORE_FILE_MODE);
+        r = by(parent_fd, name, data, n, STORE_FILE_MODE);
         if (r >= 0 && old_fd >= 0)
                 discard_fd(old_fd, -EBADF, NULL);
         return r;
+}
+
+int entry_replace(int dir_fd, const char *path, const void *data, size_t n) {
+        return replace(dir_fd, path, data, n, file_replace);
+}
+
+int entry_replace_synced(int dir_fd, const char *path, const void *data, size_t n) {
+        return replace(dir_fd, path, data, n, file_replace_synced);
 }
 
 int entry_append(int dir_fd, const char *name, const void *data, size_t n, uint64_t *ret_n) {

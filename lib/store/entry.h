@@ -32,6 +32,8 @@ int entry_read(int dir_fd, const char *path, char **ret, size_t *ret_n, size_t m
 /* Replaces the file atomically (mode STORE_FILE_MODE), making the directories above it.  Nothing is left
  * of the old one, whoever has it open. */
 int entry_replace(int dir_fd, const char *path, const void *data, size_t n);
+/* The same; after a crash there is the old one or the new one.  Waits for the disk. */
+int entry_replace_synced(int dir_fd, const char *path, const void *data, size_t n);
 /* Writes behind the file's end, making it if it is missing (mode STORE_FILE_MODE), all or nothing.
  * *@ret_n: how long it is then. */
 int entry_append(int dir_fd, const char *name, const void *data, size_t n, uint64_t *ret_n);

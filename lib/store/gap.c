@@ -55,11 +55,6 @@ const char *gap_cause_sentence(GapCause c) {
 
 /* --- the list -------------------------------------------------------------------------------- */
 
-/* Sums stop at the largest number, and with one that is not known. */
-static uint64_t add(uint64_t a, uint64_t b) {
-        return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* What is in pages was not counted, and is told in pages. */
 static uint64_t known_events(const Gap *gap) {
         return gap->n_events == GAP_UNKNOWN && gap->n_pages > 0 ? 0 : gap->n_events;
@@ -70,8 +65,8 @@ static void merge(Gap *into, const Gap *gap, bool counts) {
         into->to_ns = MAX(into->to_ns, gap->to_ns); /* GAP_OPEN is the largest */
         into->n_events = into->n_events == gap->n_events && gap->n_events == GAP_UNKNOWN
                                  ? GAP_UNKNOWN
-                                 : add(known_events(into), known_events(gap));
-        into->n_pages = add(into->n_pages, gap->n_pages);
+                                 : add_capped(known_events(into), known_events(gap));
+        into->n_pages = add_capped(into->n_pages, gap->n_pages);
         if (counts)
                 into->n_merged = MAX(into->n_merged, UINT64_C(1)) + MAX(gap->n_merged, UINT64_C(1));
 }

@@ -43,10 +43,7 @@ const char *session_state_name(SessionState s) {
 }
 
 int session_state_from_name(const char *s) {
-        for (int i = 0; i < _SESSION_STATE_N; i++)
-                if (streq(session_state_names[i], s))
-                        return i;
-        return ORIGIN(-EINVAL);
+        return text_find(session_state_names, _SESSION_STATE_N, s);
 }
 
 bool session_state_is_live(SessionState s) {
@@ -328,13 +325,16 @@ int session_meta_from_newer(SessionMeta **ret, const json_t *o, const char *name
         return r;
 }
 
-/* Sums stop at the largest number: hostile counters must not wrap to a small one. */
-static uint64_t add(uint64_t a, uint64_t b) {
-        return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+CpuAccount *session_meta_account(const SessionMeta *m, uint32_t cpu) {
+        for (size_t i = 0; i < m->n_cpus; i++)
+                if (m->cpus[i].cpu == cpu)
+                        return &m->cpus[i];
+        return NULL;
 }
 
+/* Hostile counters must not wrap to a small sum. */
 uint64_t cpu_account_events_lost(const CpuAccount *c) {
-        return add(add(c->overrun, c->commit_overrun), c->dropped_events);
+        return add_capped(add_capped(c->overrun, c->commit_overrun), c->dropped_events);
 }
 
 /* Of the member at @offset. */
@@ -342,8 +342,8 @@ static uint64_t sum(const SessionMeta *m, size_t offset) {
         uint64_t n = 0;
 
         for (size_t i = 0; i < m->n_cpus; i++)
-                n = add(n,
-                        *(const uint64_t *) (const void *) ((const char *) &m->cpus[i] + offset));
+                n = add_capped(n, *(const uint64_t *) (const void *) ((const char *) &m->cpus[i] +
+                                                                      offset));
         return n;
 }
 
@@ -360,9 +360,9 @@ uint64_t session_meta_n_events(const SessionMeta *m) {
 }
 
 uint64_t session_meta_events_lost(const SessionMeta *m) {
-        return add(add(sum(m, offsetof(CpuAccount, overrun)),
-                       sum(m, offsetof(CpuAccount, commit_overrun))),
-                   sum(m, offsetof(CpuAccount, dropped_events)));
+        return add_capped(add_capped(sum(m, offsetof(CpuAccount, overrun)),
+                                     sum(m, offsetof(CpuAccount, commit_overrun))),
+                          sum(m, offsetof(CpuAccount, dropped_events)));
 }
 
 uint64_t session_meta_pages_lost(const SessionMeta *m) {

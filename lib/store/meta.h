@@ -195,6 +195,8 @@ uint64_t session_meta_n_bytes(const SessionMeta *m);
 /* Events that the kernel handed out; also those of pages that a ring has dropped since.  Of a
  * snapshot they are not known: 0. */
 uint64_t session_meta_n_events(const SessionMeta *m);
+/* Of a CPU; NULL: it has none. */
+CpuAccount *session_meta_account(const SessionMeta *m, uint32_t cpu);
 /* overrun + commit_overrun + dropped_events, in events. */
 uint64_t session_meta_events_lost(const SessionMeta *m);
 uint64_t cpu_account_events_lost(const CpuAccount *c);

@@ -33,19 +33,16 @@ static size_t find_newest(const RetainItem *items, size_t n) {
         return newest;
 }
 
-static uint64_t add(uint64_t a, uint64_t b) {
-        return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 uint64_t retain_stays_until(const RetainItem *item, const RetainLimits *l, uint64_t now_ns) {
         uint64_t min_age_ns = l->max_age_ns > 0 ? MIN(l->min_age_ns, l->max_age_ns) : l->min_age_ns;
 
-        return may_go(item) ? add(MIN(item->kept_ns, now_ns), min_age_ns) : UINT64_MAX;
+        return may_go(item) ? add_capped(MIN(item->kept_ns, now_ns), min_age_ns) : UINT64_MAX;
 }
 
 uint64_t retain_goes_at(const RetainItem *item, const RetainLimits *l, uint64_t now_ns) {
-        return may_go(item) && l->max_age_ns > 0 ? add(MIN(item->kept_ns, now_ns), l->max_age_ns)
-                                                 : UINT64_MAX;
+        return may_go(item) && l->max_age_ns > 0
+                       ? add_capped(MIN(item->kept_ns, now_ns), l->max_age_ns)
+                       : UINT64_MAX;
 }
 
 static RetainVerdict judge_rest(const RetainLimits *l, Sum used, Sum free_bytes,

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/cpu-list.h"
 #include "base/name.h"
+#include "base/text.h"
 #include "base/unit.h"
 #include "store/captures.h"
 #include "store/event-choice.h"
@@ -53,15 +54,8 @@ static const char *const on_full_names[] = {
         [SPEC_ON_FULL_STOP] = "stop",
 };
 
-static int from_name(const char *const *names, int n, const char *s) {
-        for (int i = 0; i < n; i++)
-                if (streq(names[i], s))
-                        return i;
-        return ORIGIN(-EINVAL);
-}
-
 int spec_lean_from_name(const char *s) {
-        return from_name(lean_names, _LEAN_N, s);
+        return text_find(lean_names, _LEAN_N, s);
 }
 
 const char *spec_on_full_name(SpecOnFull o) {
@@ -69,7 +63,7 @@ const char *spec_on_full_name(SpecOnFull o) {
 }
 
 int spec_on_full_from_name(const char *s) {
-        return from_name(on_full_names, _SPEC_ON_FULL_N, s);
+        return text_find(on_full_names, _SPEC_ON_FULL_N, s);
 }
 
 static const JsonField fields[] = {

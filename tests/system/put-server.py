@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """put-server.py DIR: takes PUTs on a port of the loopback, which it prints, into DIR.
 
-What DIR/mode says happens to the next one, which then is "good" again: "error" (500), "cut" (the connection
+What DIR/mode says happens to the next one, which then is "good" again: "error" (500), "large" (413), "cut" (the connection
 ends in the middle of the body), "deaf" (it is kept, and the connection ends before the answer), "slow" (it
 reads nothing for a while).  DIR/log gets a line for each request.
 """
@@ -45,6 +45,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.headers.get("Authorization") != "Bearer secret.1":
             self.rfile.read(n)
             return self.answer(401)
+        if mode == "large":
+            return self.answer(413)
         if mode == "cut":
             self.rfile.read(n // 2)
             return self.end(mode)

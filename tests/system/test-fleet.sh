@@ -115,6 +115,23 @@ says 'so that nobody knows what it does' 'three may begin all the same'
 rm "$HOSTS_DIR/three.hangs"
 is 'the others took it back' "$(states hung)" 'none none none'
 
+# --- ended meanwhile ----------------------------------------------------------------------------
+
+touch "$HOSTS_DIR/three.hangs"
+"$top_builddir/ftracectl" start --hosts "$work/hosts" --in=40s --duration=1s -n ended udp_sendmsg >"$work/ended" 2>&1 &
+ended_pid=$!
+two_are_armed() {
+        [[ $(states ended) == 'armed armed none' ]]
+}
+ok 'two have accepted it' wait_until 20 two_are_armed
+rm "$HOSTS_DIR/three.hangs"
+kill -TERM $ended_pid
+status=0
+wait $ended_pid || status=$?
+is 'who ends it before all have' "$status" 1
+says 'has it taken back' 'None begins: 2 accepted it and took it back' "$work/ended"
+is 'by all' "$(states ended)" 'none none none'
+
 # --- by way of others ---------------------------------------------------------------------------
 
 : >"$SSH_LOG"
@@ -155,21 +172,21 @@ is 'and none is noted' "$(cat "$work/all/second.collected")" ''
 touch "$HOSTS_DIR/three.down" "$HOSTS_DIR/two.cut"
 exits 'two hosts are missing' 6 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all"
 says 'with why' '^three: none: .*No route' "$out"
-says 'and what is there' '^one: .*/all/one-second.dat' "$out"
-is 'what was cut off is not there' "$(cd "$work/all" && echo *)" 'one-second.dat second.collected'
+says 'and what is there' '^one: .*/all/second@one.dat' "$out"
+is 'what was cut off is not there' "$(cd "$work/all" && echo *)" 'second.collected second@one.dat'
 rm "$HOSTS_DIR"/{three.down,two.cut}
 : >"$SSH_LOG"
 exits 'the rest is collected by way of a gateway' 0 ftracectl collect --hosts "$work/hosts" --via=gate-1 -n second -o "$work/all" --json
 conforms 'of its type' '[]Collected'
 is 'telling what was here before' "$(jq -c 'map([.host, .was_here, .status]) | sort' "$out")" '[["one",true,0],["three",false,0],["two",false,0]]'
 is 'and only that' "$(cut -d' ' -f1 "$SSH_LOG" | sort | paste -sd' ')" 'gate-1 three two'
-exits 'which is a recording' 0 ftracectl check "$work/all/three-second.dat"
+exits 'which is a recording' 0 ftracectl check "$work/all/second@three.dat"
 ok 'the same as is fetched by one' ftracectl -H three fetch second -o "$work/three.dat"
-ok 'byte by byte' cmp "$work/three.dat" "$work/all/three-second.dat"
+ok 'byte by byte' cmp "$work/three.dat" "$work/all/second@three.dat"
 : >"$SSH_LOG"
 exits 'once more' 0 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all"
 is 'nobody is asked' "$(<"$SSH_LOG")" ''
-truncate -s 100 "$work/all/two-second.dat"
+truncate -s 100 "$work/all/second@two.dat"
 printf '{"host":"one","by' >>"$work/all/second.collected"
 exits 'a file that was cut off is fetched again' 0 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all"
 is 'alone, whatever the list ends in' "$(cut -d' ' -f1 "$SSH_LOG" | paste -sd' ')" two

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Recordings are sent to a server once, whatever goes wrong.
+# Only here: each way in which a server, a connection or a token fails, and the bounds of disk and bandwidth.
 . "$(dirname "$0")/../functions.sh"
 requires jq python3 curl flock awk
 
@@ -71,6 +72,13 @@ log >/dev/null
 exits 'what is larger than its bound' 0 env FTRACED_SHIP_MAX_KIB=1 bash "$top_srcdir/systemd/ftraced-ship"
 says 'stays, and that is said' 'six exceeds 1 KiB'
 is 'without a request' "$(log)" ''
+exits 'it is not tried each time' 0 ship
+is 'by no request' "$(log)" ''
+rm "$work/state/too-large"
+echo large >"$work/server/mode"
+exits 'what is too large for the server' 0 ship
+says 'stays as well' 'six .* too large for the server'
+is 'by one request' "$(log)" 413
 exits 'it is not tried each time' 0 ship
 is 'by no request' "$(log)" ''
 rm "$work/state/too-large"

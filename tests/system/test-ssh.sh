@@ -84,7 +84,7 @@ later_ended() {
 }
 ok 'it records and ends' wait_until 60 later_ended
 exits 'it is collected by way of another' 0 ftracectl collect --hosts "$work/first" --via=gate-2 -n later -o "$work/by-gates"
-ok 'whole' ftracectl check "$work/by-gates/one-later.dat"
+ok 'whole' ftracectl check "$work/by-gates/later@one.dat"
 exits 'a gateway that is not there' 1 ftracectl status --hosts "$work/hosts" --via=gate-1,127.0.0.1:1
 says 'takes its part with it' '^two: no answer by way of 127.0.0.1:1: ssh: connect to host .*refused' "$out"
 is 'and no more' "$(grep -c '^one: no answer' "$out")" 0

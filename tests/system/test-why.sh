@@ -109,11 +109,15 @@ says 'cannot be compared' 'have no calls of the same root\.$'
 } >"$work/both.txt"
 exits 'of two roots' 0 ftracectl why "$work/alike.txt" --against="$work/both.txt"
 says 'that is compared which both have' '^send: its calls take ' "$out"
+sed 's/client-17/others-19/' "$work/both.txt" >"$work/other.txt"
+exits 'another task did the same' 0 ftracectl why "$work/other.txt" send --against="$work/both.txt"
+says 'which differs in nothing' '^send: its calls take (.*) instead of \1' "$out"
+ok 'that its task is another explains nothing' not grep -q 'were in task' "$out"
 exits 'a window of one call' 0 ftracectl why "$work/alike.txt" --from=+3ms --to=+3.05ms
 says 'is of one' '^send: the only call within the window takes ' "$out"
 exits 'one without a call' 0 ftracectl why "$work/alike.txt" --from=+3.1ms --to=+3.2ms --json
 is 'has no difference either' "$(jq -c '[.named, (.difference_ns | round), .causes]' "$out")" '["too-few",0,[]]'
 
-exits 'eight kinds of causes are found at random places, and nothing in halves of the same' 0 \
+exits 'eleven kinds of causes are found at random places, and nothing in halves of the same' 0 \
         env FTRACECTL="$top_builddir/ftracectl" "$top_srcdir/tests/bench/bench-why" -n 1 -p 4 -s 5
 done_testing

@@ -176,11 +176,11 @@ for round in first second third; do
                 -n "$round" -o "$work/all"
         # When each began by its own clock, and its first call did, in ms after the moment.
         while read -r name offset trip; do
-                first=$(ftracectl export --quiet --format=tsv "$work/all/$name-$round.dat" 2>"$err" | awk -F'\t' '
+                first=$(ftracectl export --quiet --format=tsv "$work/all/$round@$name.dat" 2>"$err" | awk -F'\t' '
                         NR == 1 { for (i = 1; i <= NF; i++) if ($i == "start_unix_ns") at = i; next }
                         { ms = ($at - "'$at'000000000") / 1e6; if (NR == 2 || ms < least) least = ms }
                         END { print least }')
-                ftracectl show --json "$work/all/$name-$round.dat" |
+                ftracectl show --json "$work/all/$round@$name.dat" |
                         jq -r --arg name "$name" --argjson off "$offset" --argjson first "${first:-null}" --argjson trip "$trip" \
                                 '"\($name) \((.start.realtime_ns / 1e6 - '$at'000) * 10 | round / 10) \($first) \($off) \($trip)"'
         done <"$work/clocks" >"$work/begun"

@@ -11,6 +11,7 @@
  * more.  It ends with its parent, or with the machine.
  */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -28,11 +29,14 @@ static int work(int marker_fd, int port_fd, unsigned task) {
 
         for (unsigned i = 0;; i++) {
                 struct sysinfo info;
+                ssize_t written;
                 char text[48];
                 int n = snprintf(text, sizeof(text), "load %u %u\n", task, i);
 
-                if (write(marker_fd, text, (size_t) n) != n ||
-                    pwrite(port_fd, &byte, 1, PORT) != 1) {
+                do /* as long as recording is off, for a snapshot */
+                        written = write(marker_fd, text, (size_t) n);
+                while (written < 0 && errno == EBADF && usleep(100) == 0);
+                if (written != n || pwrite(port_fd, &byte, 1, PORT) != 1) {
                         perror("numbered");
                         return 1;
                 }

@@ -126,7 +126,8 @@ static int add_causes(Buf *out, const Options *o, const Why *w) {
 }
 
 static void add_factors(Buf *out, const Why *w) {
-        for (size_t i = 0; i < MIN(w->n_factors, (size_t) FACTORS_SHOWN); i++) {
+        for (size_t i = 0; why_is_no_chance(w) && i < MIN(w->n_factors, (size_t) FACTORS_SHOWN);
+             i++) {
                 const WhyFactor *f = &w->factors[i];
 
                 if (f->share < FACTOR_SHARE_MIN || f->p > WHY_P_MAX)

@@ -4,7 +4,7 @@
  * The hosts are told the moment in seconds since 1970, for their time zones differ, and one name, by which
  * they can be asked and collected from later.  A host that has not answered a second before the moment
  * counts as one that refused: what it does is not known, so that it takes back, too, provided that
- * nobody else can have a session of that name there.
+ * nobody else can have a session of that name there.  So do all if somebody ends it before.
  */
 
 #include <inttypes.h>
@@ -108,6 +108,7 @@ int fleet_start(const Options *o, uint64_t moment_ns) {
         FleetStart s = { .name = o->name ?: name, .is_our_name = !o->name };
         _cleanup_strv_ Strv said = {};
         Options start = *o;
+        bool is_through;
         int status;
 
         if (moment_ns < now + 2 * ANSWER_NS)
@@ -122,14 +123,15 @@ int fleet_start(const Options *o, uint64_t moment_ns) {
         if (status != STATUS_OK)
                 return status;
         s.fleet = fleet;
-        fleet_work(fleet, &(FleetWork){ .o = &start,
-                                        .until_ns = moment_ns - ANSWER_NS,
-                                        .ended = on_answer,
-                                        .userdata = &s });
-        if (s.n_refused > 0 && (!o->partial || s.n_refused == fleet_size(fleet))) {
+        is_through = fleet_work(fleet, &(FleetWork){ .o = &start,
+                                                     .until_ns = moment_ns - ANSWER_NS,
+                                                     .can_be_ended = true,
+                                                     .ended = on_answer,
+                                                     .userdata = &s });
+        if (!is_through || (s.n_refused > 0 && (!o->partial || s.n_refused == fleet_size(fleet)))) {
                 undo(&s, o);
                 (void) fleet_end(fleet);
-                return s.status;
+                return is_through ? s.status : STATUS_FAILED;
         }
         now = now_ns(CLOCK_REALTIME);
         talk(o,

@@ -6,7 +6,7 @@
  *
  * Two phases: each host arms the recording, which waits for the moment there by itself, or refuses; when
  * all have accepted, nothing more has to be sent.  If one has not, the others take it back, unless
- * --partial is given.
+ * --partial is given; and all of them if Ctrl-C comes before.
  */
 
 #include "cli/options/options.h"

@@ -73,7 +73,7 @@ void collection_done(Collection *c) {
 }
 
 int collection_path(char **ret, const Collection *c, const char *host) {
-        return asprintf(ret, "%s/%s-%s.dat", c->dir, host, c->name) < 0 ? -ENOMEM : 0;
+        return asprintf(ret, "%s/%s@%s.dat", c->dir, c->name, host) < 0 ? -ENOMEM : 0;
 }
 
 const json_t *collection_find(const Collection *c, const char *host) {

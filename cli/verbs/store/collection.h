@@ -4,7 +4,7 @@
 /*
  * Collection: which hosts' recordings are in a directory
  *
- *      DIR/HOST-NAME.dat      the recording NAME of HOST
+ *      DIR/NAME@HOST.dat      the recording NAME of HOST; a name has no '@', so that no other one is in its place
  *      DIR/NAME.collected     a line of JSON for each, added when its file has its name:
  *
  *      {"host":"web-3","bytes":81920,"status":0,"lacks":null}
@@ -33,7 +33,7 @@ int collection_open(Collection *ret, const char *dir, const char *name);
 void collection_done(Collection *c);
 #define _cleanup_collection_ _cleanup_(collection_done)
 
-/* DIR/HOST-NAME.dat; the caller frees.  0 or -ENOMEM. */
+/* DIR/NAME@HOST.dat; the caller frees.  0 or -ENOMEM. */
 int collection_path(char **ret, const Collection *c, const char *host);
 /* Its line if its file is there as that says, borrowed; NULL: it is to be fetched. */
 const json_t *collection_find(const Collection *c, const char *host);
