@@ -227,6 +227,7 @@ START_TEST(what_comes_with_modules_is_hooked_but_what_ordinary_work_calls_of_it)
                 load_modules(k);
                 ck_assert_int_gt(controller_rehook(c, first.t, first.m, true), 0);
                 ck_assert(is_listed(k, filter, "bm_fill_super"));
+                ck_assert(is_listed(k, filter, "udp_sendmsg"));
                 ck_assert(!is_listed(k, filter, "ext4_file_write_iter"));
                 ck_assert_int_eq(controller_rehook(c, first.t, first.m, true), 0);
                 disarm_wide(&second);
