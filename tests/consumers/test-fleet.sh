@@ -5,6 +5,7 @@
 # The eight questions of ftraced-fleet(7), and what was waited for and lost, have the same answers on two shards of
 # ClickHouse, which were loaded from tsv, as in DuckDB on parquet, to the nanosecond; and what each recording has there
 # is what `top` and `waits` say of it.
+# FTRACED_RECORDINGS: more that are loaded, trace.dats or texts, with blanks between their names.
 # No part of `make check`, for what it installs; tests/run-all runs it in the long form.
 . "$(dirname "$0")/../functions.sh"
 requires jq python3 clickhouse-server clickhouse-client npm node
@@ -39,6 +40,8 @@ done
 printf '%s\n' ' 0)   1.5 us    |  kfree();' 'CPU:0 [LOST 13 EVENTS]' ' 1)   0.5 us    |  kfree();' 'CPU:1 [LOST 29 EVENTS]' \
         ' 0)   1.5 us    |  kfree();' >"$work/lost.txt"
 sources+=("$work/lost.txt")
+read -ra more <<<"${FTRACED_RECORDINGS:-}"
+sources+=("${more[@]}")
 
 mkdir "$work/rows"
 echo "CREATE VIEW files AS" >"$work/files.sql"
@@ -83,7 +86,9 @@ is 'and counted' "$(awk '$3 == "calls" { n += $2 } END { print n }' "$out")" "$w
 is 'it is there' "$(ask_server -q 'SELECT count() FROM calls')" "$wanted"
 is 'so are waits' "$(ask_server -q 'SELECT count() FROM waits')" "$wanted_waits"
 ok 'of which there are some' test "$wanted_waits" -gt 10
-is 'and losses' "$(ask_server -q 'SELECT count(), sum(events) FROM losses')" 4$'\t'84
+is 'and losses' "$(ask_server -q 'SELECT count(), sum(events) FROM losses')" \
+        "$(cat "$work"/rows/*.losses.tsv | awk -F'\t' '$1 != "host" { n++; sum += $6 } END { print n "\t" sum }')"
+ok 'of which there are some' test "$(ask_server -q "SELECT sum(events) FROM losses WHERE recording = 'lost.txt'")" = 84
 local_hosts() {
         for port in "${server_ports[@]}"; do
                 clickhouse-client --host 127.0.0.1 --port "$port" -q 'SELECT DISTINCT host FROM calls_local'
@@ -150,7 +155,8 @@ is 'partitions are days' "$(days | grep -cvxE '[0-9]{4}-[0-9]{2}-[0-9]{2}')" 0
 
 while IFS=$'\t' read -r host source; do
         ftracectl top --json "$source" 2>/dev/null |
-                jq -r '.[] | [.function, .module // "", .count, .self_ns] | @tsv' | sort >"$work/top"
+                jq -r 'group_by([.function, .module // ""])[] | # several functions may have one name
+                        [.[0].function, .[0].module // "", (map(.count) | add), (map(.self_ns) | add)] | @tsv' | sort >"$work/top"
         ask_server -q "SELECT function, module, count(), sum(self_ns) FROM calls WHERE host = '${host//\'/\\\'}'
                 GROUP BY function, module" | sed "s/\\\\'/'/g" | sort >"$work/loaded"
         ok "$host has what top says of ${source##*/}" cmp "$work/top" "$work/loaded"
@@ -227,7 +233,7 @@ elif ! fetch chdb; then
         fail 'chdb is installed'
         show_file "$work/npm.log"
 else
-        sed -e 's/^CREATE TABLE IF NOT EXISTS \(calls\|below\) AS \([a-z_]*\).*/CREATE VIEW \1 AS SELECT * FROM \2;/' \
+        sed -e 's/^CREATE TABLE IF NOT EXISTS \(calls\|waits\|losses\|below\) AS \([a-z_]*\).*/CREATE VIEW \1 AS SELECT * FROM \2;/' \
                 -e '/^ENGINE = Distributed/d' "$top_srcdir/lib/export/calls.clickhouse.sql" >"$work/schema.sql"
         sed -n "s/.*SELECT \\* REPLACE (\\('.*'\\) AS host) FROM \\('.*'\\)/INSERT INTO calls_local SELECT * REPLACE (\\1 AS host) FROM file(\\2);/p" \
                 "$work/files.sql" >"$work/load.sql"
