@@ -3,6 +3,7 @@
 /* The files of the fuzzer's corpus, which hold the same two pages in each form, and what becomes of
  * them when they are cut or changed. */
 
+#include <endian.h>
 #include <sys/mman.h>
 
 #include "codec/dat-file.h"
@@ -223,16 +224,16 @@ START_TEST(a_section_that_is_named_without_end_is_given_up)
                 uint64_t v;
 
                 memcpy(b.data, "\x17\x08\x44tracing7\0\0\10\0\x10\0\0none\0\0", 24);
-                v = n;
+                v = htole64(n);
                 memcpy(b.data + 24, &v, 8);
                 b.data[at] = 17;
-                v = n_section;
+                v = htole64(n_section);
                 memcpy(b.data + at + 8, &v, 8);
                 b.data[at + 16] = 1;
-                v = n_format;
+                v = htole64(n_format);
                 memcpy(b.data + at + 20, &v, 8);
                 memcpy(b.data + at + 28, "name: x\n", 8);
-                v = n_options;
+                v = htole64(n_options);
                 memcpy(b.data + n + 8, &v, 8);
                 for (size_t i = 0; i < N; i++) {
                         char *option = b.data + n + 16 + i * 14;

@@ -44,7 +44,7 @@ START_TEST(entries_are_counted_by_name_in_every_layout_and_exits_are_not)
 
                 for (size_t i = 0; i < N_LAYOUTS; i++) {
                         _cleanup_free_ char *text = NULL;
-                        Page p = {};
+                        Page p = { .big_endian = HOST_BIG_ENDIAN };
 
                         fill(&p, &layouts[i]);
                         text = count(&layouts[i], &p, &always, 1);
@@ -62,7 +62,7 @@ START_TEST(each_window_counts_from_its_beginning_up_to_its_end)
         {
                 const FunctionCountsWindow windows[] = { { 1001, 2000 }, { 2000, 2002 } };
                 _cleanup_free_ char *text = NULL;
-                Page p = {};
+                Page p = { .big_endian = HOST_BIG_ENDIAN };
 
                 fill(&p, &layouts[LAYOUT_6_12]);
                 text = count(&layouts[LAYOUT_6_12], &p, windows, 2);
@@ -81,7 +81,7 @@ START_TEST(only_what_the_wanted_tasks_call_is_counted)
                 _cleanup_(function_counts_freep) FunctionCounts *t = NULL, *nobodys = NULL;
                 _cleanup_buf_ Buf out = BUF_INIT;
                 _cleanup_free_ char *text = NULL;
-                Page p = {};
+                Page p = { .big_endian = HOST_BIG_ENDIAN };
 
                 fill(&p, &layouts[LAYOUT_6_12]);
                 page_enter(&p, 3000, 8, F_LEAF, 0);
@@ -106,7 +106,7 @@ START_TEST(callers_are_told_below_each_function_where_a_page_shows_them)
 
                 for (size_t i = 0; i < N_LAYOUTS; i++) {
                         _cleanup_free_ char *text = NULL;
-                        Page p = {};
+                        Page p = { .big_endian = HOST_BIG_ENDIAN };
 
                         fill(&p, &layouts[i]);
                         page_enter(&p, 3000, 8, F_CHILD,
@@ -150,7 +150,7 @@ START_TEST(any_bytes_at_all_are_only_counted)
                 _cleanup_(function_counts_freep) FunctionCounts *t = NULL;
                 _cleanup_buf_ Buf out = {};
                 unsigned seed = (unsigned) getpid();
-                Page p = {};
+                Page p = { .big_endian = HOST_BIG_ENDIAN };
 
                 printf("# seed %u\n", seed);
                 srandom(seed);

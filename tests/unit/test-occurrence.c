@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <endian.h>
+
 #include "decode/occurrence.h"
 #include "page-builder.h"
 
@@ -32,7 +34,7 @@ static Occurrence *occurrence_among(const char *symbols, const Formats *formats,
         Occurrence *o;
 
         ck_assert_int_eq(occurrence_new(&o, formats, strdup(symbols), strlen(symbols)), 0);
-        ck_assert_int_eq(page_parse(&info, page->bytes, BUILT_PAGE_BYTES, false), 0);
+        ck_assert_int_eq(page_parse(&info, page->bytes, BUILT_PAGE_BYTES, HOST_BIG_ENDIAN), 0);
         occurrence_add(o, &info, page->bytes);
         return o;
 }
@@ -81,6 +83,8 @@ START_TEST(words_of_other_events_keep_the_symbols_they_lie_in)
                                       0xffffffff, 0x00000010, 0x00000000, 0x00001010, 0x00000000 };
                 Page p = {};
 
+                for (size_t i = 0; i < ELEMENTSOF(record); i++)
+                        record[i] = htole32(record[i]);
                 page_begin(&p, &layouts[LAYOUT_7_2], 5);
                 page_record(&p, 5, record, sizeof(record));
                 o = occurrence_of(&f, &p);
@@ -121,12 +125,12 @@ START_TEST(a_page_spans_from_its_first_event_to_its_last)
                 Page p = {};
 
                 page_begin(&p, &layouts[LAYOUT_6_1], 5);
-                ck_assert_int_eq(page_parse(&info, p.bytes, BUILT_PAGE_BYTES, false), 0);
+                ck_assert_int_eq(page_parse(&info, p.bytes, BUILT_PAGE_BYTES, HOST_BIG_ENDIAN), 0);
                 ck_assert(!occurrence_span(&info, p.bytes, false, &first, &last));
                 page_enter(&p, 7, 17, F_ROOT, 0);
                 page_enter(&p, 1000000007, 17, F_ROOT, 0);
                 page_enter(&p, 1000000009, 17, F_ROOT, 0);
-                ck_assert_int_eq(page_parse(&info, p.bytes, BUILT_PAGE_BYTES, false), 0);
+                ck_assert_int_eq(page_parse(&info, p.bytes, BUILT_PAGE_BYTES, HOST_BIG_ENDIAN), 0);
                 ck_assert(occurrence_span(&info, p.bytes, false, &first, &last));
                 ck_assert_uint_eq(first, 7);
                 ck_assert_uint_eq(last, 1000000009);

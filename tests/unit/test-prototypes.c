@@ -40,7 +40,7 @@ static void add_type(Types *t, const char *name, uint32_t kind, uint32_t n_membe
 
 static void add_part(Buf *b, const char *name, const Types *t) {
         const uint32_t head[] = {
-                1 << 16 | 0xeb9f,
+                HOST_BIG_ENDIAN ? 0xeb9f0100 : 1 << 16 | 0xeb9f, /* u16, u8 */
                 24,
                 0,
                 (uint32_t) t->types.n_data,
