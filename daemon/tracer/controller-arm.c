@@ -78,16 +78,6 @@ int tracer_make_values(Tracer *t, Plan *p, const SessionMeta *m, Admission *a, R
         return r;
 }
 
-int tracer_apply(const Tracer *t, Plan *p, const char **ret_file) {
-        Controller *c = t->c;
-        int r = ledger_commit(c->ledger, c->fs.path);
-
-        if (r >= 0)
-                r = plan_apply(p, &c->fs, ret_file);
-        ledger_mark(c->ledger, &c->fs);
-        return r;
-}
-
 int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                    const char **ret_file) {
         Controller *c = t->c;

@@ -47,6 +47,16 @@ int controller_own_dirs(const Controller *c, Strv *ret) {
         return 0;
 }
 
+int tracer_apply(const Tracer *t, Plan *p, const char **ret_file) {
+        Controller *c = t->c;
+        int r = ledger_commit(c->ledger, c->fs.path);
+
+        if (r >= 0)
+                r = plan_apply(p, &c->fs, ret_file);
+        ledger_mark(c->ledger, &c->fs);
+        return r;
+}
+
 const char *tracer_tracefs(const Tracer *t) {
         return t->c->fs.path;
 }
