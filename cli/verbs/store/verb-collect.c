@@ -43,7 +43,7 @@ static void tell(Collect *c, const char *host, int status, uint64_t n_bytes, boo
                         c->results,
                         json_pack("{s:s, s:i, s:b, s:o, s:o, s:o}", "host", host, "status", status,
                                   "was_here", was_here, "file",
-                                  is_here && terminal_json_string(path), "bytes",
+                                  is_here ? terminal_json_string(path) : json_null(), "bytes",
                                   is_here ? json_integer((json_int_t) n_bytes) : json_null(),
                                   "lacks", terminal_json_string(said)));
                 return;
