@@ -22,7 +22,7 @@ for i in range(first, first + n):
 EOF
 }
 segments() { # SESSION CPU
-        (cd "$store/sessions/$1/cpu$2" 2>/dev/null && echo *.seg)
+        (shopt -s nullglob && cd "$store/sessions/$1/cpu$2" 2>/dev/null && echo *.seg)
 }
 stored() { # SESSION: pages that have been stored, dropped ones too
         echo $(($(sum_of "$1" n_pages) + $(sum_of "$1" pages_dropped)))
