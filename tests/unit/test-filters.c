@@ -174,16 +174,16 @@ START_TEST(a_clock_of_this_kernel_is_taken_and_others_are_not)
                         ClockTuple now;
                         Tracer *tracer;
 
-                        fake_put(t.k, "trace_clock", "uptime [mono]\n");
+                        fake_put(t.k, "trace_clock", "global [mono]\n");
                         free(t.before);
                         t.before = fake_dump(t.k);
-                        t.m->spec.clock = strdup("uptime");
+                        t.m->spec.clock = strdup("global");
                         expect_refusal(&t, REFUSAL_SYSTEM_ERROR,
                                        "trace_clock"); /* the fake has none */
                         free(t.m->spec.clock);
                         t.m->spec.clock = strdup("sundial");
                         expect_refusal(&t, REFUSAL_INVALID_SPEC,
-                                       "no trace clock \"sundial\"; it has uptime, mono.");
+                                       "no trace clock \"sundial\"; it has global, mono.");
 
                         fake_put(t.k, "trace_clock", "uptime [local]\n");
                         free(t.before);
