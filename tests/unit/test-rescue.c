@@ -225,6 +225,7 @@ START_TEST(a_part_that_had_events_and_is_empty_is_a_gap)
                 put_cpu(&w, 1, page, PAGE, 1);
                 make_origin(&w, "box", BOOT);
                 origin = read_meta(&w, "box", &origin_dir);
+                free(origin->cpus);
                 origin->cpus = calloc(2, sizeof(*origin->cpus));
                 origin->n_cpus = 2;
                 origin->cpus[1].cpu = 1;
