@@ -91,6 +91,37 @@ static void drop_repeated(SessionDir *dir, uint32_t cpu, int cpu_dir_fd, const u
                 }
 }
 
+bool rescue_find_seam(const SessionDir *dir, uint32_t cpu, uint64_t ns, uint64_t *ret_next_ns) {
+        _cleanup_free_ uint64_t *sequences = NULL;
+        bool is_before = false;
+        size_t n = 0;
+
+        if (session_dir_list_segments(dir, cpu, &sequences, &n) < 0)
+                return false;
+        *ret_next_ns = UINT64_MAX;
+        for (size_t i = 0; i < n; i++) {
+                _cleanup_(page_source_freep) PageSource *s = NULL;
+
+                if (page_source_open(&s, dir, cpu, sequences[i], NULL) != 0)
+                        continue;
+                for (uint64_t k = 0; k < page_source_n_pages(s); k++) {
+                        const void *page;
+                        uint64_t n_read;
+                        PageInfo info;
+
+                        if (page_source_read(s, k, &page, &n_read) != 0 ||
+                            page_parse(&info, page, page_source_page_bytes(s), false) != 0)
+                                continue;
+                        if (info.timestamp > ns) {
+                                *ret_next_ns = info.timestamp;
+                                return is_before;
+                        }
+                        is_before = true;
+                }
+        }
+        return is_before;
+}
+
 int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *dir,
                       const SessionMeta *m, uint64_t *ret_n_pages) {
         _cleanup_free_ uint64_t *sequences = NULL;

@@ -12,8 +12,9 @@
  * rescue_move_cpu() - read what @b has of its @i-th CPU
  * @m: whose id and page size the segment has
  *
- * One segment more than there is in @dir, closed and synced; those before it go of which it has all once more.  As many pages are read as the buffer can hold, and a
- * few; of a page that is damaged all bytes that came are kept, for readers to say so.
+ * One segment more than there is in @dir, closed and synced; those before it go of which it has all once more.  As
+ * many pages are read as the buffer can hold, and a few; of a page that is damaged all bytes that came are kept, for
+ * readers to say so.
  * Return: 0 or -errno.
  */
 int rescue_move_cpu(Controller *c, const BlackBox *b, size_t i, SessionDir *dir,
@@ -21,3 +22,12 @@ int rescue_move_cpu(Controller *c, const BlackBox *b, size_t i, SessionDir *dir,
 /* The same from any descriptor that gives pages as trace_pipe_raw does (borrowed): for tests. */
 int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *dir,
                       const SessionMeta *m, uint64_t *ret_n_pages);
+
+/*
+ * rescue_find_seam() - whether there are pages of @cpu from before @ns
+ * @ns:          on the recording's trace clock
+ * @ret_next_ns: set if so: when the first page after @ns begins; UINT64_MAX: there is none
+ *
+ * As the pages' headers say; those that cannot be read, or are damaged, count for neither.
+ */
+bool rescue_find_seam(const SessionDir *dir, uint32_t cpu, uint64_t ns, uint64_t *ret_next_ns);

@@ -258,6 +258,46 @@ static int note_emptied(const SessionMeta *origin, SessionMeta *m) {
         return r;
 }
 
+/* When the latest snapshot of it was kept, for which recording was off; 0: there is none. */
+static uint64_t find_snapshot(const Rescue *x) {
+        const SessionMeta *origin = x->origin;
+        _cleanup_strv_ Strv names = {};
+        uint64_t ns = 0;
+
+        if (origin->n_snapshots == 0 || store_list(x->config->store, &names) < 0)
+                return 0;
+        for (size_t i = 0; i < names.n; i++) {
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+
+                if (!streq(names.items[i], x->name) &&
+                    store_open_session(x->config->store, names.items[i], &dir) >= 0 &&
+                    session_dir_read_meta(dir, &m) == 0 && streq_ptr(m->origin, origin->name) &&
+                    streq_ptr(m->boot_id, origin->boot_id) &&
+                    m->stop.trace_ns > origin->start.trace_ns)
+                        ns = MAX(ns, m->stop.trace_ns);
+        }
+        return ns;
+}
+
+/* The pages that it read are not all gone: those after it go on with another moment. */
+static int note_snapshot(const Rescue *x, const SessionDir *dir, SessionMeta *m) {
+        uint64_t ns = find_snapshot(x), next_ns;
+        int r = 0;
+
+        for (size_t i = 0; ns > 0 && r >= 0 && i < m->n_cpus; i++) {
+                if (!rescue_find_seam(dir, m->cpus[i].cpu, ns, &next_ns))
+                        continue;
+                next_ns = MIN(next_ns, m->stop.trace_ns);
+                r = gaps_add(&m->gaps, &(Gap){ .cpu = m->cpus[i].cpu,
+                                               .cause = GAP_SNAPSHOT,
+                                               .from_ns = ns,
+                                               .to_ns = MAX(ns, next_ns),
+                                               .n_events = GAP_UNKNOWN });
+        }
+        return r;
+}
+
 static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
         char n_pages[UNIT_TEXT_MAX];
         char *reason;
@@ -270,6 +310,8 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
         set_times(m, dir);
         gaps_close(&m->gaps, _GAP_CAUSE_N, m->stop.trace_ns);
         r = note_emptied(x->origin, m);
+        if (r >= 0)
+                r = note_snapshot(x, dir, m);
         if (r < 0)
                 return r;
         if (asprintf(&reason,

@@ -27,6 +27,7 @@ const char *const gap_cause_names[_GAP_CAUSE_N] = { [GAP_OVERRUN] = "overrun",
                                                     [GAP_ROOTS_CHANGED] = "roots_changed",
                                                     [GAP_NOT_WRITTEN] = "not_written",
                                                     [GAP_DAEMON_GONE] = "daemon_gone",
+                                                    [GAP_SNAPSHOT] = "snapshot",
                                                     [GAP_NOT_RESCUED] = "not_rescued" };
 
 static const char *const sentences[_GAP_CAUSE_N] = {
@@ -45,6 +46,7 @@ static const char *const sentences[_GAP_CAUSE_N] = {
         [GAP_ROOTS_CHANGED] = "functions of another session or of a module came or went",
         [GAP_NOT_WRITTEN] = "the store's disk failed to write pages that it had taken",
         [GAP_DAEMON_GONE] = "no daemon read the kernel's buffer",
+        [GAP_SNAPSHOT] = "a snapshot was kept, which has what was before it",
         [GAP_NOT_RESCUED] =
                 "the kernel that booted after the crash emptied this part of the memory",
 };

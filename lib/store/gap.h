@@ -40,6 +40,7 @@ typedef enum GapCause {
         GAP_ROOT_GONE,      /* a root's module came back, and it was not a root again yet */
         GAP_NOT_WRITTEN, /* pages were stored, and the disk failed when the kernel wrote them back */
         GAP_ROOTS_CHANGED, /* the tracer was quiesced while roots of others came or went */
+        GAP_SNAPSHOT, /* of a black box: recording was off, and what is before was read and may be gone */
         GAP_NOT_RESCUED, /* a CPU's part of a black box was empty after the crash, and was not before */
         _GAP_CAUSE_N,
 } GapCause;

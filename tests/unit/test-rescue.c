@@ -240,6 +240,41 @@ START_TEST(a_part_that_had_events_and_is_empty_is_a_gap)
         }
 END_TEST
 
+/* Of the second CPU nothing is there again. */
+START_TEST(what_a_snapshot_had_read_ends_in_a_gap)
+        {
+                _cleanup_(world_done) World w = world_new();
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL,
+                                                        *other_dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *origin = NULL, *other = NULL;
+                uint8_t pages[3 * PAGE], page[PAGE];
+
+                make_page(pages, START_NS + 2 * NSEC_PER_SEC, 64, 'a');
+                make_page(pages + PAGE, START_NS + 6 * NSEC_PER_SEC, 64, 'b');
+                make_page(pages + 2 * PAGE, START_NS + 7 * NSEC_PER_SEC, 64, 'c');
+                make_page(page, START_NS + 5 * NSEC_PER_SEC, 64, 'd');
+                put_cpu(&w, 0, pages, sizeof(pages), 3);
+                put_cpu(&w, 1, page, sizeof(page), 1);
+                make_origin(&w, "box", BOOT);
+                origin = read_meta(&w, "box", &origin_dir);
+                origin->n_snapshots = 1;
+                ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
+                make_origin(&w, "box-snap-1", BOOT);
+                other = read_meta(&w, "box-snap-1", &other_dir);
+                ck_assert_int_eq(text_replace(&other->origin, "box"), 0);
+                other->state = SESSION_SEALED;
+                other->stop.trace_ns = START_NS + 4 * NSEC_PER_SEC;
+                ck_assert_int_eq(session_dir_write_meta(other_dir, other), 0);
+                ck_assert_int_eq(rescue(&w), 1);
+                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
+                ck_assert_uint_eq(m->gaps.n, 1);
+                ck_assert_uint_eq(m->gaps.items[0].cpu, 0);
+                ck_assert_int_eq(m->gaps.items[0].cause, GAP_SNAPSHOT);
+                ck_assert_uint_eq(m->gaps.items[0].from_ns, START_NS + 4 * NSEC_PER_SEC);
+                ck_assert_uint_eq(m->gaps.items[0].to_ns, START_NS + 6 * NSEC_PER_SEC);
+        }
+END_TEST
+
 START_TEST(that_nothing_survived_is_said)
         {
                 _cleanup_(world_done) World w = world_new();
@@ -423,7 +458,8 @@ END_TEST
 UNIT_MAIN("rescue", pages_become_a_session_of_the_boot_that_died,
           damaged_pages_are_kept_as_they_came_and_believed_in_nothing,
           no_more_is_taken_than_the_memory_can_hold, a_part_that_had_events_and_is_empty_is_a_gap,
-          that_nothing_survived_is_said, that_the_memory_has_gone_is_said,
-          a_daemon_that_died_over_it_is_gone_on_with, pages_that_come_again_are_there_once,
-          what_is_through_is_not_moved_twice, what_could_not_be_rescued_is_tried_again,
-          a_session_may_have_any_name, what_records_in_this_boot_or_not_there_is_left_alone)
+          what_a_snapshot_had_read_ends_in_a_gap, that_nothing_survived_is_said,
+          that_the_memory_has_gone_is_said, a_daemon_that_died_over_it_is_gone_on_with,
+          pages_that_come_again_are_there_once, what_is_through_is_not_moved_twice,
+          what_could_not_be_rescued_is_tried_again, a_session_may_have_any_name,
+          what_records_in_this_boot_or_not_there_is_left_alone)
