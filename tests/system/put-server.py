@@ -57,6 +57,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(n)
         with open(root / "times", "a") as times:
             times.write(f"{n} {time.monotonic() - began:.3f}\n")
+        if len(body) < n:  # whoever sent it is gone
+            return self.end("short")
         if mode == "error":
             return self.answer(500)
         if name.exists() and self.headers.get("If-None-Match") == "*":
