@@ -44,6 +44,7 @@ root_tests += \
 	%D%/test-shared.sh \
 	%D%/test-selftests.sh \
 	%D%/test-service.sh \
+	%D%/test-ship.sh \
 	%D%/test-suspend.sh \
 	%D%/test-tamper.sh \
 	%D%/test-texts.sh \
