@@ -151,7 +151,7 @@ ok 'by name' test -s "$work/p.waits.parquet"
 ok 'and nothing that was not there' test ! -e "$work/p.losses.parquet"
 exits 'names too long for a file system become partitions' 0 \
         ftracectl export --quiet --format=parquet "$work/names.txt" -o "$work/lake"
-is 'with a hash' "$(find "$work/lake" -path '*/root=xxx*' -printf '%h\n' | sed 's/.*~//; s/[0-9a-f]/h/g')" hhhhhhhhhhhhhhhh
+is 'with a hash' "$(find "$work/lake" -path '*/root=xxx*' -type f -printf '%h\n' | sed 's/.*~//; s/[0-9a-f]/h/g')" hhhhhhhhhhhhhhhh
 mkdir "$work/sampled"
 cp -r "$data/sessions" "$data/symbols" "$work/sampled"
 meta=$work/sampled/sessions/udp_sendmsg-6.1/session.json
