@@ -67,7 +67,7 @@ static int move_all(SegmentWriter *w, int raw_fd, uint64_t max_pages, uint32_t p
         return MIN(r, 0);
 }
 
-static bool get_span(SessionDir *dir, uint32_t cpu, uint64_t sequence, uint64_t *ret_first_ns,
+bool rescue_get_span(const SessionDir *dir, uint32_t cpu, uint64_t sequence, uint64_t *ret_first_ns,
                      uint64_t *ret_last_ns) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
 
@@ -76,15 +76,15 @@ static bool get_span(SessionDir *dir, uint32_t cpu, uint64_t sequence, uint64_t 
 }
 
 /* What a daemon that died had read linux 7.2 gives once more after a second crash, and 6.12 does not. */
-static void drop_repeated(SessionDir *dir, uint32_t cpu, int cpu_dir_fd, const uint64_t *sequences,
-                          size_t n, uint64_t sequence) {
+static void drop_repeated(const SessionDir *dir, uint32_t cpu, int cpu_dir_fd,
+                          const uint64_t *sequences, size_t n, uint64_t sequence) {
         char file[SEGMENT_NAME_MAX];
         uint64_t first_ns, last_ns, old_first_ns, old_last_ns;
 
-        if (!get_span(dir, cpu, sequence, &first_ns, &last_ns))
+        if (!rescue_get_span(dir, cpu, sequence, &first_ns, &last_ns))
                 return;
         for (size_t i = 0; i < n; i++)
-                if (get_span(dir, cpu, sequences[i], &old_first_ns, &old_last_ns) &&
+                if (rescue_get_span(dir, cpu, sequences[i], &old_first_ns, &old_last_ns) &&
                     first_ns <= old_first_ns && last_ns >= old_last_ns) {
                         segment_format_name(file, sequences[i]);
                         (void) unlinkat(cpu_dir_fd, file, 0);

@@ -61,6 +61,13 @@ static bool waits_for_rescue(const SessionMeta *m) {
         return m->state == SESSION_FAILED && streq_ptr(m->reason, SESSION_REASON_DAEMON_ENDED);
 }
 
+/* Of the store; false: it cannot be read. */
+static bool read_session(const Rescue *x, const char *name, SessionDir **ret_dir,
+                         SessionMeta **ret) {
+        return store_open_session(x->config->store, name, ret_dir) >= 0 &&
+               session_dir_read_meta(*ret_dir, ret) == 0;
+}
+
 /* Only the latest can have been the last to record there; what is said of others session_load() finds.  @is_live:
  * those that can be told without a look at all that rest. */
 static int find_origin(Rescue *x, bool is_live) {
@@ -118,11 +125,9 @@ static void set_times(SessionMeta *m, const SessionDir *dir) {
                 if (session_dir_list_segments(dir, m->cpus[i].cpu, &sequences, &n) < 0)
                         continue;
                 for (size_t k = 0; k < n; k++) {
-                        _cleanup_(page_source_freep) PageSource *s = NULL;
                         uint64_t a, b;
 
-                        if (page_source_open(&s, dir, m->cpus[i].cpu, sequences[k], NULL) != 0 ||
-                            page_source_span(s, false, &a, &b) != 0)
+                        if (!rescue_get_span(dir, m->cpus[i].cpu, sequences[k], &a, &b))
                                 continue;
                         if (a >= begin_ns && a <= end_ns)
                                 first_ns = MIN(first_ns, a);
@@ -243,11 +248,9 @@ static int note_emptied(const SessionMeta *origin, SessionMeta *m) {
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < origin->n_cpus; i++) {
-                const CpuAccount *had = &origin->cpus[i], *has = NULL;
+                const CpuAccount *had = &origin->cpus[i];
+                const CpuAccount *has = session_meta_account(m, had->cpu);
 
-                for (size_t k = 0; k < m->n_cpus; k++)
-                        if (m->cpus[k].cpu == had->cpu)
-                                has = &m->cpus[k];
                 if (had->in_memory > 0 && (!has || has->n_pages == 0))
                         r = gaps_add(&m->gaps, &(Gap){ .cpu = had->cpu,
                                                        .cause = GAP_NOT_RESCUED,
@@ -270,10 +273,8 @@ static uint64_t find_snapshot(const Rescue *x) {
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
 
-                if (!streq(names.items[i], x->name) &&
-                    store_open_session(x->config->store, names.items[i], &dir) >= 0 &&
-                    session_dir_read_meta(dir, &m) == 0 && streq_ptr(m->origin, origin->name) &&
-                    streq_ptr(m->boot_id, origin->boot_id) &&
+                if (!streq(names.items[i], x->name) && read_session(x, names.items[i], &dir, &m) &&
+                    streq_ptr(m->origin, origin->name) && streq_ptr(m->boot_id, origin->boot_id) &&
                     m->stop.trace_ns > origin->start.trace_ns)
                         ns = MAX(ns, m->stop.trace_ns);
         }
