@@ -279,12 +279,8 @@ int why_conditions_init(WhyConditions *ret, const Why *w, const Anatomy *a, cons
 /* --- what is told ----------------------------------------------------------------------------- */
 
 /* How many more of the slow calls meet it than if they did as usual ones do that have a value. */
-static double surplus(const WhyValue *v) {
-        return v->usual_has > 0 ? v->slow_part - v->usual_part * v->slow_has / v->usual_has : 0;
-}
-
 double why_value_surplus(const WhyValue *v) {
-        return surplus(v);
+        return v->usual_has > 0 ? v->slow_part - v->usual_part * v->slow_has / v->usual_has : 0;
 }
 
 static bool comes_before(const WhyValue *a, const WhyValue *b) {
@@ -297,8 +293,8 @@ static bool comes_before(const WhyValue *a, const WhyValue *b) {
 static int compare_values(const void *pa, const void *pb) {
         const WhyValue *a = pa, *b = pb;
 
-        if (surplus(a) != surplus(b))
-                return surplus(a) < surplus(b) ? 1 : -1;
+        if (why_value_surplus(a) != why_value_surplus(b))
+                return why_value_surplus(a) < why_value_surplus(b) ? 1 : -1;
         if (comes_before(a, b) != comes_before(b, a))
                 return comes_before(a, b) ? -1 : 1;
         return (int) a->relation - (int) b->relation;
@@ -358,7 +354,7 @@ static int refine(WhyValue *v, const Anatomy *a, const Cohorts *c) {
                 x.slow_part += last->slow;
                 x.usual_part += last->usual;
                 x.bound = next->number;
-                if (compare_edges(last, next) != 0 && surplus(&x) > surplus(v))
+                if (compare_edges(last, next) != 0 && why_value_surplus(&x) > why_value_surplus(v))
                         *v = x;
         }
         return 0;
@@ -408,7 +404,7 @@ static void count(WhyValue *v, const Why *w, const Anatomy *a, const Cohorts *c)
                 rest_ns += (1 - met) * (double) call->duration_ns;
         }
         if (n > 0 && rest > 0)
-                v->change_ns = surplus(v) * (sum_ns / n - rest_ns / rest);
+                v->change_ns = why_value_surplus(v) * (sum_ns / n - rest_ns / rest);
         v->share = w->difference_ns != 0 ? v->change_ns / w->difference_ns : 0;
 }
 
@@ -417,7 +413,8 @@ static void put_first(Why *w) {
         size_t best = 0;
 
         for (size_t i = 1; i < w->n_values; i++)
-                if (surplus(&w->values[i]) >= surplus(&w->values[0]) - AS_GOOD &&
+                if (why_value_surplus(&w->values[i]) >=
+                            why_value_surplus(&w->values[0]) - AS_GOOD &&
                     comes_before(&w->values[i], &w->values[best]))
                         best = i;
         for (; best > 0; best--)
@@ -431,7 +428,7 @@ int why_conditions_choose(const WhyConditions *v, Why *w, const Anatomy *a, cons
                 const WhyValue *best = NULL;
 
                 for (uint32_t k = v->first[i]; k < v->first[i + 1]; k++)
-                        if (surplus(&v->items[k]) > 0 && v->items[k].p <= WHY_P_MAX &&
+                        if (why_value_surplus(&v->items[k]) > 0 && v->items[k].p <= WHY_P_MAX &&
                             (!best || compare_values(&v->items[k], best) < 0))
                                 best = &v->items[k];
                 if (!best)

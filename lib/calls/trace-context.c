@@ -222,17 +222,9 @@ static int add_loss(TraceContexts *c, uint64_t at_ns) {
 }
 
 static bool was_lost_between(const TraceContexts *c, uint64_t from_ns, uint64_t to_ns) {
-        size_t low = 0, high = c->n_losses;
+        size_t next = BISECT(0, c->n_losses, i, c->losses_ns[i] < from_ns);
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (c->losses_ns[middle] < from_ns)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low < c->n_losses && c->losses_ns[low] <= to_ns;
+        return next < c->n_losses && c->losses_ns[next] <= to_ns;
 }
 
 int trace_contexts_step(TraceContexts *c, const Step *step) {
