@@ -15,10 +15,9 @@
 #define LAST_WORDS_MAX 240
 
 typedef struct LastWords {
-        char text[LAST_WORDS_MAX]; /* "" : none told of an end */
-        const char *what;          /* what that is: "a panic" */
-        char fault
-                [LAST_WORDS_MAX]; /* what was said first of the latest fault; "": there was none */
+        char text[LAST_WORDS_MAX];  /* "" : none told of an end */
+        const char *what;           /* what that is: "a panic" */
+        char fault[LAST_WORDS_MAX]; /* what was said first of the latest; "": there was none */
         uint64_t said_ns, fault_ns, now_ns; /* trace clock: of the two, and of the last step */
 } LastWords;
 

@@ -30,8 +30,7 @@ typedef struct CallSampleConfig {
         const Hooks *hooks;      /* which functions; none: all ... */
         const Hooks *not_hooked; /* ... but these; NULL: none */
         int cpu;                 /* the one that is recorded, or CALL_SAMPLE_ALL_CPUS */
-        uint32_t
-                buffer_kb; /* of each of them, or less on many CPUs; when it is full the oldest calls go */
+        uint32_t buffer_kb; /* of each, or less on many CPUs; when it is full the oldest calls go */
         /* What is recorded; 0 or -errno. */
         int (*work)(void *userdata);
         void *userdata;

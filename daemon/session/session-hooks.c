@@ -222,8 +222,7 @@ void session_hooks_rehook(SessionHooks *h, HookReason reason) {
         const SessionHooksConfig *c = &h->config;
         char number[UNIT_TEXT_MAX];
 
-        if (!rehook(h,
-                    reason == HOOK_WIDENED || (reason == HOOK_MODULES && h->config.meta->learns)))
+        if (!rehook(h, reason == HOOK_WIDENED || (reason == HOOK_MODULES && c->meta->learns)))
                 return;
         note(h, reason);
         if (c->meta->n_hooked > 0)
