@@ -213,17 +213,6 @@ ftracectl() {
         "$top_builddir/ftracectl" "$@"
 }
 
-# As `make install` does.  What another machine built was installed there, as a guest lacks the compiler and the
-# headers that make looks at.
-install_ftraced() {
-        if [[ -d $top_builddir/installed ]]; then
-                tar -C "$top_builddir/installed" -c . | tar -C / -x --no-same-owner --keep-directory-symlink &&
-                        make -C "$top_builddir" introduce-to-systemd
-        else
-                make -C "$top_builddir" install
-        fi
-}
-
 session() { # NAME FILTER: what jq's FILTER finds in all that is known of a session
         ftracectl show --json "$1" | jq -r "$2"
 }
@@ -369,6 +358,41 @@ kernel_is_well() {
 
 dump_tracefs() { # FILE
         bash "$top_srcdir/tests/root/dump-tracefs.sh" "$tracefs" >"$1"
+}
+
+# The service of a guest whose process 1 is systemd: installed, and ftracectl is the installed one; $prefix.
+require_service() {
+        local runstatedir
+
+        require_kernel
+        requires systemctl journalctl make
+        require_systemd
+        prefix=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")
+        runstatedir=$(sed -n 's/^runstatedir = //p' "$top_builddir/Makefile")
+        [[ $runstatedir == /run ]] ||
+                skip "configured with --runstatedir=$runstatedir; a service needs --prefix=/usr --sysconfdir=/etc --localstatedir=/var --runstatedir=/run"
+        unset FTRACED_SOCKET FTRACED_CONFIG
+        ok 'it can be installed' install_ftraced
+        hash -r
+        ftracectl() {
+                "$prefix/bin/ftracectl" "$@"
+        }
+}
+
+require_systemd() {
+        [[ -d /run/systemd/system ]] || skip "systemd does not run here"
+        [[ $(systemd-detect-virt 2>/dev/null) != none ]] || skip "installs into the system: only in a virtual machine"
+}
+
+# As `make install` does.  What another machine built was installed there, as a guest lacks the compiler and the
+# headers that make looks at.
+install_ftraced() {
+        if [[ -d $top_builddir/installed ]]; then
+                tar -C "$top_builddir/installed" -c . | tar -C / -x --no-same-owner --keep-directory-symlink &&
+                        make -C "$top_builddir" introduce-to-systemd
+        else
+                make -C "$top_builddir" install
+        fi
 }
 
 # Whether function_graph may run in an instance.  Not decided by arming: that would trace everything.

@@ -5,21 +5,9 @@
 # long kernels: 6.12-rt arm64-6.12 arm64-16k-6.12
 # needs: systemd
 . "$(dirname "$0")/../functions.sh"
-require_kernel
-requires systemctl journalctl make systemd-sysusers useradd runuser
-[[ -d /run/systemd/system ]] || skip "systemd does not run here"
-[[ $(systemd-detect-virt 2>/dev/null) != none ]] || skip "installs into the system: only in a virtual machine"
-runstatedir=$(sed -n 's/^runstatedir = //p' "$top_builddir/Makefile")
-prefix=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")
-[[ $runstatedir == /run ]] ||
-        skip "configured with --runstatedir=$runstatedir; a service needs --prefix=/usr --sysconfdir=/etc --localstatedir=/var --runstatedir=/run"
-unset FTRACED_SOCKET FTRACED_CONFIG
+requires systemd-sysusers useradd runuser
+require_service
 
-ok 'it can be installed' install_ftraced
-hash -r
-ftracectl() {
-        "$prefix/bin/ftracectl" "$@"
-}
 as() { # USER COMMAND...
         runuser -u "$1" -- "${@:2}"
 }

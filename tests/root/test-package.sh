@@ -6,8 +6,7 @@
 . "$(dirname "$0")/../functions.sh"
 require_kernel
 requires systemctl dpkg dpkg-deb pkg-config
-[[ -d /run/systemd/system ]] || skip "systemd does not run here"
-[[ $(systemd-detect-virt 2>/dev/null) != none ]] || skip "installs into the system: only in a virtual machine"
+require_systemd
 shopt -s nullglob
 debs=("$top_builddir"/deb/{ftraced,ftracectl,libftraced1,libftraced-dev}_*.deb)
 [[ ${#debs[@]} == 4 ]] || skip "there are no packages: make deb"

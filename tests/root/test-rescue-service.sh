@@ -12,7 +12,7 @@
 boot=$(cat /mnt/out/.vmrun/boot 2>/dev/null) || skip 'needs a guest that may reboot: run-in-guests'
 require_kernel
 requires systemctl journalctl make "$top_builddir/tests/workload/numbered"
-[[ -d /run/systemd/system ]] || skip 'systemd does not run here'
+require_systemd
 root=/mnt/disk/root units=/mnt/disk/root/etc/systemd/system
 box=$tracefs/instances/boot_mapped
 unset FTRACED_SOCKET

@@ -10,19 +10,11 @@
 # cannot be started any more leaves nothing in the kernel.
 # Only here: systemd's descriptor store, its watchdog and its limit of starts, and an upgrade of what is installed.
 . "$(dirname "$0")/../functions.sh"
-require_kernel
-requires systemctl make python3
-[[ -d /run/systemd/system ]] || skip "systemd does not run here"
-[[ $(systemd-detect-virt 2>/dev/null) != none ]] || skip "installs into the system: only in a virtual machine"
-runstatedir=$(sed -n 's/^runstatedir = //p' "$top_builddir/Makefile")
-[[ $runstatedir == /run ]] ||
-        skip "configured with --runstatedir=$runstatedir; a service needs --prefix=/usr --sysconfdir=/etc --localstatedir=/var --runstatedir=/run"
-unset FTRACED_SOCKET
+requires python3
+require_service
 kills=${KILLS:-3} restarts=${RESTARTS:-2} # test-kill.sh has 300
 store=/var/lib/ftraced
-
-ok 'it can be installed' install_ftraced
-sbindir=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")/sbin
+sbindir=$prefix/sbin
 systemctl daemon-reload
 ok 'the socket starts' systemctl start ftraced.socket
 

@@ -7,20 +7,8 @@
 # Schedules on a host with systemd.
 # Only here: timers of systemd: they come on time, can be masked, and nobody is needed for the end.
 . "$(dirname "$0")/../functions.sh"
-require_kernel
-requires systemctl journalctl make
-[[ -d /run/systemd/system ]] || skip "systemd does not run here"
-[[ $(systemd-detect-virt 2>/dev/null) != none ]] || skip "installs into the system: only in a virtual machine"
-[[ $(sed -n 's/^runstatedir = //p' "$top_builddir/Makefile") == /run ]] ||
-        skip "a service needs --prefix=/usr --sysconfdir=/etc --localstatedir=/var --runstatedir=/run"
-unset FTRACED_SOCKET
+require_service
 
-ok 'it can be installed' install_ftraced
-hash -r
-bindir=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")/bin
-ftracectl() {
-        "$bindir/ftracectl" "$@"
-}
 captures() { # NAME FILTER: of its log
         jq -r "$2" "/var/lib/ftraced-captures/$1.json"
 }

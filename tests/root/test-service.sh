@@ -4,23 +4,10 @@
 # kernels: 6.12
 # needs: systemd
 . "$(dirname "$0")/../functions.sh"
-require_kernel
-requires systemctl journalctl make
-[[ -d /run/systemd/system ]] || skip "systemd does not run here"
-[[ $(systemd-detect-virt 2>/dev/null) != none ]] || skip "installs into the system: only in a virtual machine"
-runstatedir=$(sed -n 's/^runstatedir = //p' "$top_builddir/Makefile")
-[[ $runstatedir == /run ]] ||
-        skip "configured with --runstatedir=$runstatedir; a service needs --prefix=/usr --sysconfdir=/etc --localstatedir=/var --runstatedir=/run"
-unset FTRACED_SOCKET
+require_service
 
-ok 'it can be installed' install_ftraced
-hash -r
-bindir=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")/bin
-ftracectl() {
-        "$bindir/ftracectl" "$@"
-}
 is 'the installed client runs' "$(ftracectl --version)" "$("$top_builddir/ftracectl" --version)"
-systemd-sysusers "$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")/lib/sysusers.d/ftraced.conf"
+systemd-sysusers "$prefix/lib/sysusers.d/ftraced.conf"
 systemctl daemon-reload
 ok 'systemctl start ftraced.socket succeeds' systemctl start ftraced.socket
 is 'the service does not run yet' "$(systemctl is-active ftraced.service)" inactive

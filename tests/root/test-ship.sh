@@ -8,20 +8,9 @@
 # Recordings are sent by systemd's service and timer, with a token that only they have, once, whatever is killed.
 # Only here: the units: LoadCredential=, the sandbox, the timer, a kill in the middle.
 . "$(dirname "$0")/../functions.sh"
-require_kernel
-requires systemctl journalctl make python3 curl flock
-[[ -d /run/systemd/system ]] || skip "systemd does not run here"
-[[ $(systemd-detect-virt 2>/dev/null) != none ]] || skip "installs into the system: only in a virtual machine"
-[[ $(sed -n 's/^runstatedir = //p' "$top_builddir/Makefile") == /run ]] ||
-        skip "a service needs --prefix=/usr --sysconfdir=/etc --localstatedir=/var --runstatedir=/run"
-unset FTRACED_SOCKET
+requires python3 curl flock
+require_service
 
-ok 'it can be installed' install_ftraced
-hash -r
-bindir=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")/bin
-ftracectl() {
-        "$bindir/ftracectl" "$@"
-}
 mkdir -p /etc/ftraced/ftraced.conf.d
 echo "$no_limits" >/etc/ftraced/ftraced.conf.d/test.conf
 systemctl daemon-reload
