@@ -18,7 +18,7 @@ import re
 import subprocess
 import sys
 
-LINE = re.compile(r" *\d+\) +.+-(\d+) +\|[^|]*\|  ( *)(.*)")
+LINE = re.compile(r" *(\d+)\.(\d{6}) \| +(\d+)\) +.+-(\d+) +\|[^|]*\|  ( *)(.*)")
 MARK = re.compile(r"/\* load (\d+) (\d+)")
 NAME = re.compile(r"/\* (\S+) \*/")
 BEGIN = 255  # what a life tells the port before its load
@@ -30,30 +30,36 @@ ENDS = {
 }
 
 
-def events(ftracectl, store, session):
-    drawn = subprocess.run([ftracectl, "report", "--store", store, "-O", "funcgraph-proc", "-O", "funcgraph-tail",
-                            "--no-pager", session], capture_output=True, text=True, errors="replace", check=False)
-    tasks = collections.defaultdict(list)
+def stretches(ftracectl, store, session, gaps):
+    """The steps of each task, in stretches: before a gap of its CPU, within it, and behind it."""
+    drawn = subprocess.run([ftracectl, "report", "--store", store, "-O", "funcgraph-proc", "-O", "funcgraph-tail", "-O",
+                            "funcgraph-abstime", "--no-pager", session], capture_output=True, text=True,
+                           errors="replace", check=False)
+    tasks, last_us = collections.defaultdict(lambda: [[]]), {}
     for line in drawn.stdout.splitlines():
         found = LINE.match(line)
         if not found:
             continue
-        pid, indent, text = found.groups()
-        depth = len(indent) // 2
+        seconds, micros, cpu, pid, indent, text = found.groups()
+        us, depth = int(seconds) * 1000000 + int(micros), len(indent) // 2
+        if any(g["cpu"] == int(cpu) and last_us.get(pid, us) < g[end] // 1000 <= us
+               for g in gaps for end in ("from_ns", "to_ns")):
+            tasks[pid].append([])
+        last_us[pid] = us
         mark = MARK.match(text)
         if mark:
-            tasks[int(pid)].append(("mark", int(mark[1]), int(mark[2])))
+            tasks[pid][-1].append(("mark", int(mark[1]), int(mark[2])))
         elif text.endswith("{"):
-            tasks[int(pid)].append(("in", depth, text.split("(")[0]))
+            tasks[pid][-1].append(("in", depth, text.split("(")[0]))
         elif text.startswith("}"):
-            tasks[int(pid)].append(("out", depth, NAME.search(text)[1] if NAME.search(text) else "?"))
+            tasks[pid][-1].append(("out", depth, NAME.search(text)[1] if NAME.search(text) else "?"))
         elif text.endswith(");"):
-            tasks[int(pid)].append(("leaf", depth, text.split("(")[0]))
+            tasks[pid][-1].append(("leaf", depth, text.split("(")[0]))
     return tasks
 
 
-class Task:
-    """The marks of one task, and the trees behind each."""
+class Stretch:
+    """The marks of one task without a gap, and the trees behind each."""
 
     def __init__(self, steps):
         self.task = None
@@ -136,22 +142,22 @@ def check_life(ftracectl, directory, told, trees, has_kaslr):
                          check=False)
     said = json.loads(ran.stdout)
     said = said[0] if isinstance(said, list) else said
-    tasks = [Task(steps) for steps in events(ftracectl, store, name).values()]
-    n_marks = sum(len(t.marks) for t in tasks)
-    seen = collections.Counter()
     # A snapshot switches recording off, in the middle of calls perhaps, and of the pages before it the last are there
-    # again, or all; the ring may have overwritten what came next.  That is one gap of each CPU, and one tree of a task.
-    has_seam = bool(said["gaps"]) and (boot - 1) % 5 == 4 and all(g["cause"] == "snapshot" for g in said["gaps"]) \
-        and len(said["problems"]) == len(said["gaps"])
+    # again, or all; the ring may have overwritten what came next.  That is one gap of each CPU.
+    gaps = [g for g in said["gaps"] if g["cause"] == "snapshot" and (boot - 1) % 5 == 4]
+    tasks = [[Stretch(steps) for steps in parts]
+             for parts in stretches(ftracectl, store, name, gaps).values()]
+    n_marks = sum(len(s.marks) for task in tasks for s in task)
+    seen = collections.Counter()
     for task in tasks:
-        problems += [] if has_seam and len(task.problems) <= 3 else task.problems[:3]
-        for tree, n in task.trees.items():
-            seen[same_tree(tree)] += n if n > 1 or not has_seam else 0
-    seen = +seen
+        numbers = [number for s in task for number, _ in s.marks]
+        problems += [p for s in task for p in s.problems][:3] + ["marks go back"] * (numbers != sorted(set(numbers)))
+        for s in task:
+            seen.update(same_tree(tree) for tree in s.trees.elements())
     trees.update(seen)
     empty = [int(c) for c in re.findall(r"CPU (\d+): ?nothing", ran.stdout)]
     for number, n in told.items():
-        ends = [t.marks[-1][0] for t in tasks if t.task == number and t.marks]
+        ends = [task[-1].marks[-1][0] for task in tasks if task[-1].task == number and task[-1].marks]
         if not ends:
             if number % int(state["n_cpus"]) not in empty:
                 problems.append(f"nothing of task {number}, which told of {n} marks")
@@ -160,7 +166,7 @@ def check_life(ftracectl, directory, told, trees, has_kaslr):
     text = " ".join(said.get("notes", []) + said.get("problems", []))
     if empty:
         return ("wrong" if problems else "emptied"), "; ".join(problems or [text]), n_marks, sum(seen.values())
-    if not has_seam and (not said["complete"] or said["problems"] or ran.returncode):
+    if len(said["problems"]) != len(gaps) or (not gaps and (not said["complete"] or ran.returncode)):
         problems.append(f"verify: {said['problems']}")
     if not re.search(ENDS[state["kind"]], text):
         problems.append(f"verify says: {text}")
