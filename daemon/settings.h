@@ -8,7 +8,7 @@
  * again all or nothing: with anything wrong what was read before stays.
  */
 
-#include "store/config.h"
+#include "meta/config.h"
 
 typedef struct Settings {
         Config config;

@@ -10,7 +10,7 @@
 
 #include "cli/contact/client.h"
 #include "cli/options/options.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 const char *contact_socket(const Options *o);
 /* Connects to the daemon; an exit status. */

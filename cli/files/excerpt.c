@@ -16,7 +16,7 @@
 #include "calls/values.h"
 #include "codec/dat-file.h"
 #include "codec/page-maker.h"
-#include "store/event-choice.h"
+#include "meta/event-choice.h"
 #include "store/symbol-file.h"
 #include "store/uptime.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/strv.h"
 #include "calls/step.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 #define LAST_WORDS_MAX 240
 

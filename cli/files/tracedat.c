@@ -14,7 +14,7 @@
 #include "codec/dat-writer.h"
 #include "decode/occurrence.h"
 #include "decode/stream.h"
-#include "store/event-choice.h"
+#include "meta/event-choice.h"
 
 #define LOOK_PAGES 256U /* between two reports of progress */
 

@@ -11,7 +11,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/filtering.h"
-#include "store/trace-clock.h"
+#include "meta/trace-clock.h"
 
 #define NS UINT64_C(1000000000)
 #define DAY_NS (24 * 3600 * NS)

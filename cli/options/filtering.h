@@ -16,7 +16,7 @@
 #include "calls/filter.h"
 #include "calls/playback.h"
 #include "cli/options/options.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 /* A moment as it was said. */
 typedef struct Moment {

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "cli/options/option-value.h"
 #include "cli/options/options.h"
-#include "store/event-choice.h"
+#include "meta/event-choice.h"
 
 #define AT(member) offsetof(Options, member)
 

@@ -19,7 +19,7 @@
 #include "base/strv.h"
 #include "cli/options/rules.h"
 #include "cli/options/status.h"
-#include "store/spec.h"
+#include "meta/spec.h"
 
 enum {
         OPTIONS_GLOBAL = 1 << 0, /* every verb has these */

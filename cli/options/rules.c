@@ -4,7 +4,7 @@
 
 #include "cli/options/rules.h"
 #include "cli/options/status.h"
-#include "store/trigger.h"
+#include "meta/trigger.h"
 
 int rules_add_on(Rules *r, const char *trigger) {
         if (r->is_doing) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Rules: --on and --do, as they follow each other, made into what a spec has (store/trigger.h)
+ * Rules: --on and --do, as they follow each other, made into what a spec has (meta/trigger.h)
  *
  * A --do belongs to every --on since the last group of --do; several in a row make one rule do
  * several things.  A --do before any --on belongs to a trigger by command.

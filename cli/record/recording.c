@@ -71,7 +71,7 @@ static int too_many(size_t n, uint64_t limit) {
                       n, (unsigned long long) limit);
 }
 
-/* What is written of a list ends there (store/spec.h). */
+/* What is written of a list ends there (meta/spec.h). */
 static int too_long(const char *option, size_t n, size_t max) {
         return failed(STATUS_REFUSED,
                       "%s%zu names are too many: a list takes %zu. Name fewer functions, or globs "

@@ -7,7 +7,7 @@
 
 #include "cli/contact/client.h"
 #include "cli/options/options.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 /* Checks the names in @o and of @functions before anything is connected; an exit status. */
 int recording_check(const Options *o, const Strv *functions);

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/meta.h"
+#include "meta/meta.h"
 
 #define CAPTURE_LOG_MAX 1000
 

@@ -20,8 +20,8 @@
 #include "cli/terminal/signals.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "store/profile.h"
-#include "store/sample.h"
+#include "meta/profile.h"
+#include "meta/sample.h"
 
 #define DAY_NS (86400 * NSEC_PER_SEC)
 #define RESTART_TRIES 120 /* a second each: systemd starts a daemon that died at once */

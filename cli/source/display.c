@@ -7,7 +7,7 @@
 #include "cli/source/display.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "store/silence.h"
+#include "meta/silence.h"
 
 #define FEW_EVENTS 20000
 #define CLOCK_LINES_MAX 20

@@ -16,7 +16,7 @@
 #include "cli/terminal/terminal.h"
 #include "codec/dat-losses.h"
 #include "codec/dat-start.h"
-#include "store/brief.h"
+#include "meta/brief.h"
 #include "store/footprint.h"
 #include "store/keep.h"
 #include "store/removed.h"

@@ -23,7 +23,7 @@
 #include "cli/options/options.h"
 #include "codec/dat-file.h"
 #include "import/source-form.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "store/session-dir.h"
 
 typedef struct Source {

@@ -13,8 +13,8 @@
 #include "base/name.h"
 #include "cli/terminal/summary.h"
 #include "store/format.h"
-#include "store/silence.h"
-#include "store/trace-clock.h"
+#include "meta/silence.h"
+#include "meta/trace-clock.h"
 
 #define GAP_LINES_MAX 20
 #define UNCOUNTED_MAX 64

@@ -13,8 +13,8 @@
 
 #include "base/buf.h"
 #include "base/unit.h"
-#include "store/brief.h"
-#include "store/meta.h"
+#include "meta/brief.h"
+#include "meta/meta.h"
 
 #define SUMMARY_MAX 256
 
@@ -42,7 +42,7 @@ char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m);
 char *summary_unseen(char text[static SUMMARY_MAX], const SessionMeta *m);
 
 #define SUMMARY_SILENCE_MAX 1024
-/* Why there are no calls (store/silence.h), fit for a terminal. */
+/* Why there are no calls (meta/silence.h), fit for a terminal. */
 char *summary_silence(char text[static SUMMARY_SILENCE_MAX], const SessionMeta *m);
 bool summary_is_complete(const SessionMeta *m);
 /* The state's name; "degraded" of a live session that something is wrong with, "limited" of one that

@@ -19,7 +19,7 @@
 #include "analyze/heat-map.h"
 #include "base/buf.h"
 #include "cli/options/options.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 #define HEAT_DRAWING_COLUMNS 80
 #define HEAT_JSON_COLUMNS 128

@@ -12,7 +12,7 @@
 
 #include "analyze/pairing.h"
 #include "base/hash.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 #define LESSON_CALLERS 4 /* of a function that are noted */
 

@@ -20,7 +20,7 @@
 #include "daemon/admission/task-finder.h"
 #include "daemon/admission/untraced.h"
 #include "daemon/tracefs/control.h"
-#include "store/json-field.h"
+#include "meta/json-field.h"
 
 int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
         _cleanup_strv_ Strv like = {};

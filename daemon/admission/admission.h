@@ -14,7 +14,7 @@
 #include "daemon/admission/functions.h"
 #include "daemon/tracefs/ledger.h"
 #include "daemon/tracefs/tracefs.h"
-#include "store/spec.h"
+#include "meta/spec.h"
 #include "wire/refusal.h"
 
 /* The functions that the spec's names and globs stand for, sorted. */

@@ -24,7 +24,7 @@
 
 #include "base/io.h"
 #include "daemon/admission/capability.h"
-#include "store/trigger.h"
+#include "meta/trigger.h"
 
 #define WORD_FILE_MAX 4096
 

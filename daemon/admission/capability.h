@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "daemon/tracefs/tracefs.h"
-#include "store/spec.h"
+#include "meta/spec.h"
 #include "wire/refusal.h"
 
 typedef struct Capability {

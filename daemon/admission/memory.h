@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "daemon/tracefs/tracefs.h"
-#include "store/config.h"
-#include "store/spec.h"
+#include "meta/config.h"
+#include "meta/spec.h"
 #include "wire/refusal.h"
 
 typedef struct MemoryUse {

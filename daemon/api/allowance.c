@@ -14,8 +14,8 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/api/allowance.h"
-#include "store/event-choice.h"
-#include "store/trigger.h"
+#include "meta/event-choice.h"
+#include "meta/trigger.h"
 
 #define GLOB_CHARS "*?[\\"
 #define BUFFER_BYTES_MIN 16384 /* what the kernel needs */

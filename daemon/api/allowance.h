@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "store/config.h"
-#include "store/spec.h"
+#include "meta/config.h"
+#include "meta/spec.h"
 #include "wire/refusal.h"
 
 /* What has to be allowed of a spec. */

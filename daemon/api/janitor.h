@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "daemon/api/sessions.h"
 #include "daemon/server/server.h"
-#include "store/config.h"
+#include "meta/config.h"
 #include "store/vacuum.h"
 
 typedef struct Janitor Janitor;

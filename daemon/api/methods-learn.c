@@ -11,7 +11,7 @@
 #include "base/name.h"
 #include "daemon/api/methods-private.h"
 #include "daemon/lean/lean.h"
-#include "store/json-field.h"
+#include "meta/json-field.h"
 
 /* Names, of which @name is a list.  0, REFUSED, -errno. */
 static int read_roots(json_t *parameters, Strv *ret, Refusal *refusal) {

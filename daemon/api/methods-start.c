@@ -13,9 +13,9 @@
 #include "daemon/process/background.h"
 #include "daemon/session/session-trigger.h"
 #include "daemon/tracefs/script.h"
-#include "store/json-field.h"
-#include "store/sample.h"
-#include "store/profile.h"
+#include "meta/json-field.h"
+#include "meta/sample.h"
+#include "meta/profile.h"
 
 /* --- profiles --------------------------------------------------------------------------------- */
 

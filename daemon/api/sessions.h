@@ -13,7 +13,7 @@
 #include "daemon/session/session.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/upkeep/removal.h"
-#include "store/config.h"
+#include "meta/config.h"
 #include "store/store.h"
 
 typedef struct Sessions Sessions;

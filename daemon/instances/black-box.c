@@ -13,7 +13,7 @@
 #include "base/unit.h"
 #include "daemon/instances/black-box.h"
 #include "daemon/tracefs/control.h"
-#include "store/boot-instance.h"
+#include "meta/boot-instance.h"
 
 void black_box_done(BlackBox *b) {
         free(b->name);

@@ -16,8 +16,8 @@
 #include "base/name.h"
 #include "base/typo.h"
 #include "daemon/instances/event-set.h"
-#include "store/event-choice.h"
-#include "store/json-field.h"
+#include "meta/event-choice.h"
+#include "meta/json-field.h"
 
 #define COPY_MARKERS "options/copy_trace_marker"
 #define EVENT_LIST_MAX ((size_t) 4 << 20)

@@ -4,7 +4,7 @@
 /*
  * EventSet: what a session records beside bare calls
  *
- * Events of other kinds (store/event-choice.h) are switched on in the session's buffer, each with
+ * Events of other kinds (meta/event-choice.h) are switched on in the session's buffer, each with
  * its filter or none.  A session that records some tasks' calls records these tasks' events
  * (set_event_pid, event-fork); of sched_switch and sched_wakeup those that concern one of them, as the
  * kernel has it (linux 6.1 kernel/trace/trace_events.c, event_filter_pid_sched_switch_probe_pre()).
@@ -19,7 +19,7 @@
  */
 
 #include "daemon/instances/instance.h"
-#include "store/spec.h"
+#include "meta/spec.h"
 #include "wire/refusal.h"
 
 /* Whether the kernel has the spec's events: 0, REFUSED, -errno. */

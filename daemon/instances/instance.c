@@ -19,7 +19,7 @@
 #include "base/unit.h"
 #include "daemon/instances/instance.h"
 #include "daemon/tracefs/control.h"
-#include "store/trace-clock.h"
+#include "meta/trace-clock.h"
 
 #define PROBE_SESSION "(probe)"
 #define PROBE_DIR "instances/ftraced.probe" /* no session's: theirs begin with "ftraced-" */

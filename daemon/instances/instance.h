@@ -15,7 +15,7 @@
 #include "daemon/tracefs/ledger.h"
 #include "daemon/tracefs/plan.h"
 #include "daemon/tracefs/tracefs.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 #define INSTANCE_PREFIX "ftraced-"
 

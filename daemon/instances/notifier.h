@@ -24,7 +24,7 @@
 #include "daemon/tracefs/ledger.h"
 #include "daemon/tracefs/plan.h"
 #include "daemon/tracefs/tracefs.h"
-#include "store/trigger.h"
+#include "meta/trigger.h"
 #include "wire/refusal.h"
 
 /* Of the session and the number; no session's instance: theirs begin with "ftraced-". */

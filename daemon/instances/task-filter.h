@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "daemon/tracefs/plan.h"
-#include "store/spec.h"
+#include "meta/spec.h"
 
 /* Whether somebody may join those whom @spec is about. */
 bool task_filter_follows(const Spec *spec);

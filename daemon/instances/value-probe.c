@@ -19,7 +19,7 @@
 #include "base/origin.h"
 #include "daemon/admission/admission.h"
 #include "daemon/instances/value-probe.h"
-#include "store/event-choice.h"
+#include "meta/event-choice.h"
 
 #define DYNAMIC_EVENTS "dynamic_events"
 #define SYSTEM "ftraced"

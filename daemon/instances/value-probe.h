@@ -22,7 +22,7 @@
 
 #include "daemon/admission/functions.h"
 #include "daemon/instances/instance.h"
-#include "store/spec.h"
+#include "meta/spec.h"
 #include "wire/refusal.h"
 
 #define VALUE_PROBES_MAX SPEC_MAX_VALUES /* of each kind in a session */

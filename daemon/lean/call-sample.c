@@ -19,7 +19,7 @@
 #include "daemon/process/background.h"
 #include "daemon/tracefs/control.h"
 #include "store/page.h"
-#include "store/spec.h"
+#include "meta/spec.h"
 
 #define SESSION "(weigh)"
 #define DIR_PATH "instances/ftraced.weigh" /* no session's: theirs begin with "ftraced-" */

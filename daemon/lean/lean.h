@@ -15,8 +15,8 @@
 
 #include "daemon/instances/instance.h"
 #include "daemon/lean/lean-cache.h"
-#include "store/meta.h"
-#include "store/spec.h"
+#include "meta/meta.h"
+#include "meta/spec.h"
 #include "wire/refusal.h"
 
 #define LEAN_MIN_CALLS 100 /* of the roots; less says too little of what they call */

@@ -19,7 +19,7 @@
 #include <sys/types.h>
 
 #include "base/cleanup.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 typedef enum JournalEvent {
         JOURNAL_STARTED,

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "daemon/record/pipe-marks.h"
 #include "daemon/record/syncer.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "store/session-dir.h"
 
 typedef struct Recorder Recorder;

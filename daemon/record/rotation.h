@@ -15,7 +15,7 @@
 #include "daemon/record/inventory.h"
 #include "daemon/record/recorder.h"
 #include "store/cut-log.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "store/session-dir.h"
 
 typedef struct Rotation Rotation;

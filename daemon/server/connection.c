@@ -26,7 +26,7 @@
 #include "base/log.h"
 #include "base/now.h"
 #include "daemon/server/server-private.h"
-#include "store/spec.h"
+#include "meta/spec.h"
 
 /* For a whole message, once it has begun; and for the next to begin, on a place for short calls. */
 #define MESSAGE_USEC ((uint64_t) 5 * 1000 * 1000)

@@ -5,7 +5,7 @@
 
 #include "daemon/instances/black-box.h"
 #include "daemon/tracer/controller.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "store/session-dir.h"
 
 /*

@@ -26,7 +26,7 @@
 #include "daemon/session/session-kept.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/live.h"
-#include "store/trace-clock.h"
+#include "meta/trace-clock.h"
 #include "store/tracing-link.h"
 
 typedef struct Rescue {

@@ -13,7 +13,7 @@
 #include "daemon/session/session-hold.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/watch/live.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "store/session-dir.h"
 
 /* All borrowed for the call. */

@@ -14,7 +14,7 @@
 #include "daemon/tracer/controller.h"
 #include "daemon/watch/guard.h"
 #include "daemon/watch/health.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 typedef struct SessionGuard SessionGuard;
 

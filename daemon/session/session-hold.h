@@ -20,7 +20,7 @@
 #include "daemon/process/fdstore.h"
 #include "daemon/record/recorder.h"
 #include "daemon/tracer/controller.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "store/session-dir.h"
 
 typedef struct SessionHold SessionHold;

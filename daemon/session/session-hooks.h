@@ -17,7 +17,7 @@
 #include "daemon/session/session-types.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/watch/health.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 typedef struct SessionHooks SessionHooks;
 

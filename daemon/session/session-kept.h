@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/config.h"
-#include "store/meta.h"
+#include "meta/config.h"
+#include "meta/meta.h"
 #include "store/uptime.h"
 
 /* From now on @m is told as kept. */

@@ -20,7 +20,7 @@
 #include "base/cleanup.h"
 #include "daemon/process/background.h"
 #include "daemon/tracer/controller.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "store/session-dir.h"
 
 typedef struct SessionLean SessionLean;

@@ -6,7 +6,7 @@
  */
 
 #include "daemon/symbols/kernel-symbols.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 /* Gives @m an id, and the names of this host and kernel.  0 or -errno. */
 int session_origin_add_host(SessionMeta *m);

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/brief.h"
+#include "meta/brief.h"
 #include "store/footprint.h"
 
 typedef struct SessionRest {

@@ -14,7 +14,7 @@
 #include "daemon/symbols/kernel-symbols.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/watch/health.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 typedef struct SessionRoots SessionRoots;
 

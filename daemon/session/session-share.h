@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "daemon/record/recorder.h"
 #include "daemon/record/rotation.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "wire/refusal.h"
 
 typedef struct SessionShare SessionShare;

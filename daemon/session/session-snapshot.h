@@ -19,7 +19,7 @@
 #include "daemon/tracer/controller.h"
 #include "daemon/watch/health.h"
 #include "daemon/watch/snapshot.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "store/session-dir.h"
 
 typedef struct SessionSnapshot SessionSnapshot;

@@ -22,7 +22,7 @@
 #include "base/cleanup.h"
 #include "daemon/record/syncer.h"
 #include "daemon/session/session-types.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "store/session-dir.h"
 #include "store/store.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "daemon/tracer/controller.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 typedef struct Following Following;
 

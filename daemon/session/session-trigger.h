@@ -23,7 +23,7 @@
 #include "daemon/session/session-hooks.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/watch/health.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "wire/refusal.h"
 
 /* Whether the rules of @spec make sense.  0, REFUSED, -errno. */

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "daemon/record/rotation.h"
 #include "store/footprint.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "store/session-dir.h"
 #include "store/store.h"
 

@@ -16,7 +16,7 @@
 #include "daemon/watch/health.h"
 #include "daemon/watch/live.h"
 #include "daemon/watch/tracing-copy.h"
-#include "store/silence.h"
+#include "meta/silence.h"
 
 #define TASKS_GAP_FACTOR 10 /* between two copies of their names: of what one takes */
 

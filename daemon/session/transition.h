@@ -11,7 +11,7 @@
  *       └──────FAIL──────┴───────────────────────┴─────────────┴───────────> failed
  */
 
-#include "store/meta.h"
+#include "meta/meta.h"
 
 typedef enum SessionEvent {
         SESSION_EVENT_ARM,   /* the kernel is programmed */

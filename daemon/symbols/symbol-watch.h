@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "daemon/symbols/kernel-symbols.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 typedef struct SymbolWatch {
         uint64_t seen_ns; /* trace clock: when the last map still held; 0: not looked yet */

@@ -19,7 +19,7 @@
 #include "daemon/process/background.h"
 #include "daemon/tracer/controller-private.h"
 #include "daemon/tracer/host-check.h"
-#include "store/trigger.h"
+#include "meta/trigger.h"
 
 #define BELIEVED_NS (NSEC_PER_SEC / 5)
 #define OUTLOOK_LONG_NS NSEC_PER_SEC

@@ -14,7 +14,7 @@
 #include "daemon/instances/stopwatch.h"
 #include "daemon/tracefs/plan.h"
 #include "daemon/tracer/controller-private.h"
-#include "store/trigger.h"
+#include "meta/trigger.h"
 
 #define FEW_NAMES 2
 

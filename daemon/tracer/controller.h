@@ -30,9 +30,9 @@
 #include "daemon/process/background.h"
 #include "daemon/tracefs/plan.h"
 #include "daemon/tracer/tracer.h"
-#include "store/config.h"
-#include "store/meta.h"
-#include "store/spec.h"
+#include "meta/config.h"
+#include "meta/meta.h"
+#include "meta/spec.h"
 #include "wire/refusal.h"
 
 typedef struct Controller Controller;

@@ -21,7 +21,7 @@
 #include "daemon/tracefs/control.h"
 #include "daemon/tracer/host-check.h"
 #include "daemon/tracer/leftovers.h"
-#include "store/spec.h"
+#include "meta/spec.h"
 
 typedef enum Grade { GRADE_GOOD, GRADE_WARNING, GRADE_BAD } Grade;
 

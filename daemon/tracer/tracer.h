@@ -15,8 +15,8 @@
 #include "daemon/instances/notifier.h"
 #include "daemon/instances/instance.h"
 #include "daemon/lean/workload.h"
-#include "store/meta.h"
-#include "store/spec.h"
+#include "meta/meta.h"
+#include "meta/spec.h"
 
 typedef struct Tracer Tracer;
 
@@ -54,7 +54,7 @@ int tracer_hook_roots(Tracer *t, const SessionMeta *m);
  */
 int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *ret_back);
 
-/* Adds what explains that nothing was recorded (store/silence.h).  0 or -errno. */
+/* Adds what explains that nothing was recorded (meta/silence.h).  0 or -errno. */
 int tracer_find_silence(const Tracer *t, const SessionMeta *m, Strv *ret);
 /* Where it is programmed; all borrowed.  The directory is "" or "instances/x/". */
 const char *tracer_tracefs(const Tracer *t);

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "base/unit.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 #define GUARD_WINDOW_NS (10 * NSEC_PER_SEC)
 #define GUARD_FLOOD_NS (NSEC_PER_SEC / 2)

@@ -21,7 +21,7 @@
 #include "base/cleanup.h"
 #include "daemon/record/recorder.h"
 #include "daemon/tracer/controller.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 #define HEALTH_LOOK_S 4 /* between looks at what does not make itself heard */
 #define HEALTH_HEARD_NS NSEC_PER_SEC

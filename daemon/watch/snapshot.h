@@ -9,7 +9,7 @@
  */
 
 #include "daemon/tracer/controller.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "store/session-dir.h"
 #include "store/store.h"
 #include "store/uptime.h"

@@ -24,7 +24,7 @@
 #include "base/unit.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/watch/tamper.h"
-#include "store/event-choice.h"
+#include "meta/event-choice.h"
 
 #define BURST_US (USEC_PER_SEC / 4)
 #define PUT_OFF_MAX 40 /* times BURST_US */

@@ -22,7 +22,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
-#include "store/gap.h"
+#include "meta/gap.h"
 
 typedef struct Tamper Tamper;
 

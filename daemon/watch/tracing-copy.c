@@ -3,7 +3,7 @@
 /* Files come from tables; those that not every kernel has are marked so. */
 
 #include "daemon/watch/tracing-copy.h"
-#include "store/event-choice.h"
+#include "meta/event-choice.h"
 
 typedef struct TracingFile {
         const char *path;

@@ -8,7 +8,7 @@
 #include "base/strv.h"
 #include "calls/playback.h"
 #include "codec/dat-file.h"
-#include "store/event-choice.h"
+#include "meta/event-choice.h"
 
 static const char *const format_paths[] = {
         "events/header_page",

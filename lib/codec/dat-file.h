@@ -31,7 +31,7 @@
 
 #include "base/cleanup.h"
 #include "codec/dat-times.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "store/session-dir.h"
 
 typedef struct DatFile DatFile;

@@ -29,7 +29,7 @@
 
 #include "base/buf.h"
 #include "codec/dat-file.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 typedef struct DatBlob {
         const char *data;

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "store/session-dir.h"
 
 /*

@@ -11,7 +11,7 @@
  * handle_options()).  The members are those of session.json.
  */
 
-#include "store/meta.h"
+#include "meta/meta.h"
 
 /* The text, which the caller frees.  0 or -ENOMEM. */
 int dat_origin_format(char **ret, const SessionMeta *m);

@@ -8,7 +8,7 @@
  * the clock on the wall (codec/dat-times.h), so that the first of them tells when it began.
  */
 
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "store/session-dir.h"
 
 /* Fills @m->start, on all clocks with the time of the first page, if @dir is such a trace.dat and

@@ -5,7 +5,7 @@
  * Symbol timeline: the symbols of a recording, each for its time
  *
  * Modules come and go, and an address that was one function may be another
- * later.  The recording holds a map for each set of modules (store/meta.h);
+ * later.  The recording holds a map for each set of modules (meta/meta.h);
  * an event's address is looked up in the map of the event's time.  Between the
  * last look that saw the old set and the first that saw the new one, both maps
  * are asked.  What is recorded are beginnings of functions, so an address has

@@ -22,7 +22,7 @@
 #include "calls/step.h"
 #include "calls/trace-context.h"
 #include "export/spans.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 /* What is known of the recording as a whole; all texts may be NULL but the first. */
 typedef struct ExportInfo {

@@ -27,8 +27,8 @@
 #include "export/form.h"
 #include "export/parquet-beside.h"
 #include "export/spill.h"
-#include "store/meta.h"
-#include "store/sample.h"
+#include "meta/meta.h"
+#include "meta/sample.h"
 
 enum {
         HOST,

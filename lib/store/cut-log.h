@@ -13,7 +13,7 @@
  * recording can be followed from line to line.
  */
 
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "store/session-dir.h"
 
 typedef struct Cut {

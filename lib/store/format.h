@@ -13,7 +13,7 @@
  *        symbols/HASH.zst         kallsyms, or a list of modules (daemon/symbols/kernel-symbols.h), zstd,
  *                                 named by the XXH3-128 of the plain text (32 hex digits)
  *        sessions/NAME/
- *          session.json           store/meta.h
+ *          session.json           meta/meta.h
  *          tracing/...            files copied from tracefs, paths as there: events/header_page,
  *                                 events/ftrace/funcgraph_entry/format, saved_cmdlines,
  *                                 printk_formats
@@ -114,6 +114,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "meta/bounds.h"
+
 #define SEGMENT_MAGIC "ftracSEG"
 #define SEGMENT_VERSION 1
 #define SEGMENT_HEADER_BYTES 4096U
@@ -191,10 +193,3 @@ _Static_assert(sizeof(SealedFooter) == 48, "the footer is a file format");
 #define STORE_DIR_MODE 0750
 #define STORE_FILE_MODE 0640
 #define STORE_RESERVE_NAME "reserve"
-#define STORE_MAX_CPUS 8192
-#define PAGE_BYTES_MIN 4096U
-#define PAGE_BYTES_MAX (1U << 20)
-
-static inline bool page_bytes_are_valid(uint32_t n) {
-        return n >= PAGE_BYTES_MIN && n <= PAGE_BYTES_MAX && (n & (n - 1)) == 0;
-}

@@ -9,7 +9,7 @@
 #include "base/figure.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "store/json-field.h"
+#include "meta/json-field.h"
 #include "store/outlook.h"
 
 #define NUMBER(k, member, ...) JSON_FIELD_AS(k, Outlook, member, U64, .max = INT64_MAX, __VA_ARGS__)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "store/segment.h"
 
 typedef struct SessionDir SessionDir;

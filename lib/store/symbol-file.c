@@ -32,11 +32,6 @@ static void format_name(char ret[static NAME_CHARS], const char *hash) {
         (void) snprintf(ret, NAME_CHARS, "%s.zst", hash);
 }
 
-bool symbol_hash_is_valid(const char *hash) {
-        return strspn(hash, "0123456789abcdef") == SYMBOL_HASH_CHARS &&
-               hash[SYMBOL_HASH_CHARS] == 0;
-}
-
 int symbol_file_store(int symbols_fd, const char *text, size_t n,
                       char ret_hash[static SYMBOL_HASH_CHARS + 1]) {
         char hash[SYMBOL_HASH_CHARS + 1], name[NAME_CHARS];

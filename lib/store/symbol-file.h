@@ -6,13 +6,12 @@
  * symbols/HASH.zst
  */
 
-#include <stdbool.h>
 #include <stddef.h>
 
-#define SYMBOL_HASH_CHARS 32                 /* XXH3-128 of the plain text, hex */
+#include "meta/bounds.h"
+
 #define SYMBOL_FILE_MAX ((size_t) 256 << 20) /* bytes, plain */
 
-bool symbol_hash_is_valid(const char *hash);
 /* Stores @text unless it is there; writes the hash and a NUL to @ret_hash.  0 or -errno. */
 int symbol_file_store(int symbols_fd, const char *text, size_t n,
                       char ret_hash[static SYMBOL_HASH_CHARS + 1]);

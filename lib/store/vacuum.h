@@ -7,7 +7,7 @@
  * store/retain.h decides; this looks at the store, and removes.
  */
 
-#include "store/config.h"
+#include "meta/config.h"
 #include "store/keep.h"
 #include "store/outlook.h"
 #include "store/retain.h"

@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "fuzz.h"
-#include "store/boot-instance.h"
+#include "meta/boot-instance.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_free_ char *text = strndup((const char *) data, n_data);

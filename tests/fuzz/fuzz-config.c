@@ -4,8 +4,8 @@
 
 #include "base/cleanup.h"
 #include "fuzz.h"
-#include "store/config.h"
-#include "store/spec.h"
+#include "meta/config.h"
+#include "meta/spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_free_ char *text = strndup((const char *) data, n_data);

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "fuzz.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL, *again = NULL;

@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "fuzz.h"
-#include "store/profile.h"
-#include "store/spec.h"
+#include "meta/profile.h"
+#include "meta/spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_free_ char *text = calloc(1, n_data + 1);

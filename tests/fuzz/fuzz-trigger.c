@@ -5,7 +5,7 @@
 
 #include "base/name.h"
 #include "fuzz.h"
-#include "store/trigger.h"
+#include "meta/trigger.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_free_ char *text = strndup((const char *) data, n_data);

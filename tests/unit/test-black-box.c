@@ -8,7 +8,7 @@
 #include "daemon/instances/black-box.h"
 #include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
-#include "store/boot-instance.h"
+#include "meta/boot-instance.h"
 
 #define BOX "instances/boot_mapped/"
 #define WORDS "quiet reserve_mem=16M:4096:trace trace_instance=boot_mapped^traceoff@trace,x:y\n"

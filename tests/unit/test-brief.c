@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/cleanup.h"
-#include "store/brief.h"
+#include "meta/brief.h"
 #include "tests/unit/unit.h"
 
 static void make(Brief *ret, size_t n_roots) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/unit.h"
-#include "store/captures.h"
+#include "meta/captures.h"
 #include "tests/unit/unit.h"
 
 #define S NSEC_PER_SEC

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/unit.h"
-#include "store/clock.h"
+#include "meta/clock.h"
 #include "tests/unit/unit.h"
 
 #define SEC NSEC_PER_SEC

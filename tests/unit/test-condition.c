@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/cleanup.h"
-#include "store/gap.h"
+#include "meta/gap.h"
 #include "tests/unit/unit.h"
 
 START_TEST(what_lasts_keeps_its_beginning_and_takes_the_newest_reason)

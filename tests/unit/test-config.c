@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
-#include "store/config.h"
+#include "meta/config.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 

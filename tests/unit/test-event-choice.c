@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "store/event-choice.h"
+#include "meta/event-choice.h"
 #include "unit.h"
 
 START_TEST(what_follows_the_second_colon_is_the_filter)

@@ -5,7 +5,7 @@
 #include "daemon/admission/task-finder.h"
 #include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
-#include "store/trace-clock.h"
+#include "meta/trace-clock.h"
 
 #define CASE(name, instances)                                                                      \
         _cleanup_case_ Case name = {};                                                             \

@@ -2,7 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
-#include "store/gap.h"
+#include "meta/gap.h"
 #include "unit.h"
 
 #define OVERRUN(c, from, to, n)                                                                    \

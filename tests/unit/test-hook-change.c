@@ -3,7 +3,7 @@
 /* Changes of what is hooked, as session.json has them. */
 
 #include "base/cleanup.h"
-#include "store/hook-change.h"
+#include "meta/hook-change.h"
 #include "unit.h"
 
 START_TEST(of_too_many_the_oldest_go)

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 #include "unit.h"
 
 #define SMALLEST                                                                                   \

@@ -7,8 +7,8 @@
 #include "base/cleanup.h"
 #include "base/typo.h"
 #include "scratch.h"
-#include "store/profile.h"
-#include "store/spec.h"
+#include "meta/profile.h"
+#include "meta/spec.h"
 
 #define VENDOR "usr/lib/ftraced/" PROFILE_DIR
 #define LOCAL "usr/local/lib/ftraced/" PROFILE_DIR

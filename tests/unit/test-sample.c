@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/now.h"
-#include "store/sample.h"
+#include "meta/sample.h"
 #include "tests/unit/unit.h"
 
 #define DAY_NS (86400 * NSEC_PER_SEC)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/unit.h"
-#include "store/silence.h"
+#include "meta/silence.h"
 #include "unit.h"
 
 #define SECOND NSEC_PER_SEC

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
-#include "store/spec.h"
+#include "meta/spec.h"
 #include "unit.h"
 
 static int parse(Spec *ret, const char *text, const char **ret_field) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/unit.h"
-#include "store/trigger.h"
+#include "meta/trigger.h"
 #include "tests/unit/unit.h"
 
 static void parses(Trigger *ret, const char *rule) {

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/verbs/host/black-box-check.h"
-#include "store/boot-instance.h"
+#include "meta/boot-instance.h"
 
 #define NAME "black_box"
 #define CPU_MIB 8 /* some seconds of calls below a busy function */

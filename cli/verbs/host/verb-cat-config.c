@@ -4,7 +4,7 @@
 
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
-#include "store/config.h"
+#include "meta/config.h"
 
 static void print_text(Buf *out, const Config *c) {
         for (int i = 0; i < _CONFIG_KEY_N; i++) {

@@ -8,7 +8,7 @@
 #include "cli/options/verb.h"
 #include "cli/record/selection.h"
 #include "cli/terminal/terminal.h"
-#include "store/json-field.h"
+#include "meta/json-field.h"
 
 static int compare_names(const void *a, const void *b) {
         const ListedFunction *x = a, *y = b;

@@ -18,7 +18,7 @@
 #include "cli/options/verb.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/terminal.h"
-#include "store/meta.h"
+#include "meta/meta.h"
 
 #define METRICS_MODE 0644 /* node_exporter is nobody */
 

@@ -13,7 +13,7 @@
 #include "cli/record/selection.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
-#include "store/profile.h"
+#include "meta/profile.h"
 
 static int fail(int r) {
         return failed_errno(r, "Failed to read profiles: %m");

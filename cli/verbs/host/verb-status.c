@@ -15,7 +15,7 @@
 #include "cli/terminal/summary.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
-#include "store/trigger.h"
+#include "meta/trigger.h"
 
 typedef struct Count {
         size_t n_live, n_kept, n_failed;

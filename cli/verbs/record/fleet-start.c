@@ -17,7 +17,7 @@
 #include "cli/contact/fleet.h"
 #include "cli/terminal/terminal.h"
 #include "cli/verbs/record/fleet-start.h"
-#include "store/trigger.h"
+#include "meta/trigger.h"
 
 #define ANSWER_NS NSEC_PER_SEC /* before the moment */
 

@@ -29,7 +29,7 @@
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/verbs/record/fleet-start.h"
-#include "store/trigger.h"
+#include "meta/trigger.h"
 
 #define SOON_NS (5 * 60 * NSEC_PER_SEC) /* it is armed now */
 #define AHEAD_NS (10 * NSEC_PER_SEC)    /* or so long before */

@@ -14,7 +14,7 @@
 #include "cli/source/source.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "store/silence.h"
+#include "meta/silence.h"
 #include "store/uptime.h"
 
 #define JUST_ENDED_NS (60 * NSEC_PER_SEC) /* ago at most: whoever stops all may have meant it */

@@ -12,9 +12,9 @@
 #include "cli/terminal/summary.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
-#include "store/sample.h"
-#include "store/silence.h"
-#include "store/trigger.h"
+#include "meta/sample.h"
+#include "meta/silence.h"
+#include "meta/trigger.h"
 
 #define ONLY_MAX 50 /* that are shown one by one */
 

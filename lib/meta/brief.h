@@ -7,7 +7,7 @@
  * A session.json may have megabytes, and a store thousands of sessions.  The `Brief` of the wire.
  */
 
-#include "store/meta.h"
+#include "meta/meta.h"
 
 /* Characters of the names in `roots` together; the first is there however long it is. */
 #define BRIEF_ROOTS_MAX 64

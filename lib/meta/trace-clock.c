@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/now.h"
-#include "store/trace-clock.h"
+#include "meta/trace-clock.h"
 
 static const struct {
         const char *name;

@@ -15,9 +15,9 @@
 #include "base/text.h"
 #include "base/typo.h"
 #include "base/unit.h"
-#include "store/json-field.h"
-#include "store/profile.h"
-#include "store/spec.h"
+#include "meta/json-field.h"
+#include "meta/profile.h"
+#include "meta/spec.h"
 
 #define SECTION "Profile"
 #define DESCRIPTION "Description"

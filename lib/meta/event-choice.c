@@ -5,7 +5,7 @@
 #include <ctype.h>
 
 #include "base/cleanup.h"
-#include "store/event-choice.h"
+#include "meta/event-choice.h"
 
 #define WORD_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 

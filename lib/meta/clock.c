@@ -3,7 +3,7 @@
 /* Offsets are taken modulo 2^64, so that clocks set to any time at all can be compared. */
 
 #include "base/grow.h"
-#include "store/clock.h"
+#include "meta/clock.h"
 
 #define NUMBER(member) JSON_FIELD(ClockTuple, member, U64, .max = INT64_MAX)
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "store/clock.h"
+#include "meta/clock.h"
 
 /* Whether it counts nanoseconds; an unknown one does not. */
 bool trace_clock_is_ns(const char *name);

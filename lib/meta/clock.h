@@ -16,10 +16,10 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-#include "store/json-field.h"
+#include "meta/json-field.h"
 
 /* One moment on every clock [ns].  trace_ns is in the session's trace clock, whatever that counts
- * (store/trace-clock.h). */
+ * (meta/trace-clock.h). */
 typedef struct ClockTuple {
         uint64_t trace_ns, monotonic_ns, boottime_ns, realtime_ns;
 } ClockTuple;

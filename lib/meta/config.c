@@ -11,7 +11,7 @@
 #include "base/ini.h"
 #include "base/io.h"
 #include "base/name.h"
-#include "store/config.h"
+#include "meta/config.h"
 
 #define FILE_NAME "ftraced.conf"
 #define USE_PERCENT 10 /* the defaults are journald's (systemd 252, man 5 journald.conf) */

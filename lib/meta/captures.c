@@ -6,8 +6,8 @@
  */
 
 #include "base/cleanup.h"
-#include "store/captures.h"
-#include "store/json-field.h"
+#include "meta/captures.h"
+#include "meta/json-field.h"
 
 static const JsonField count_fields[] = {
         JSON_FIELD(TriggerCount, fired, U64, .max = INT64_MAX),

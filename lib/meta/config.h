@@ -15,7 +15,7 @@
 
 #include "base/strv.h"
 #include "base/unit.h"
-#include "store/spec.h"
+#include "meta/spec.h"
 
 /* Of the store's file system, or of the memory that is available, or bytes. */
 typedef struct ConfigShare {

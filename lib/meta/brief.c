@@ -4,9 +4,9 @@
 
 #include "base/cleanup.h"
 #include "base/name.h"
-#include "store/brief.h"
-#include "store/format.h"
-#include "store/json-field.h"
+#include "meta/brief.h"
+#include "meta/bounds.h"
+#include "meta/json-field.h"
 
 #define MAX_ROOTS 65536
 

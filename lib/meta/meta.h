@@ -16,11 +16,11 @@
 #include <sys/types.h>
 
 #include "base/strv.h"
-#include "store/clock.h"
-#include "store/captures.h"
-#include "store/gap.h"
-#include "store/hook-change.h"
-#include "store/spec.h"
+#include "meta/clock.h"
+#include "meta/captures.h"
+#include "meta/gap.h"
+#include "meta/hook-change.h"
+#include "meta/spec.h"
 
 #define META_VERSION 1
 
@@ -95,7 +95,7 @@ typedef struct SessionMeta {
         char *name, *id; /* id: 16 hex digits; "" of another program's file */
         SessionState state;
         char *reason;  /* why it ended or failed, one sentence; NULL while it runs */
-        char *silence; /* why there are no calls (store/silence.h); NULL: there are, or may be */
+        char *silence; /* why there are no calls (meta/silence.h); NULL: there are, or may be */
         SessionLimit limit; /* that ended it */
         uid_t owner_uid;
         pid_t owner_pid;
@@ -109,7 +109,7 @@ typedef struct SessionMeta {
         char *machine, *host, *boot_id;
         char *machine_id;       /* which host, without telling its machine-id(5); NULL: not known */
         char *instance;         /* tracing instance; NULL: the top-level buffer */
-        char *clock;            /* trace_clock (store/trace-clock.h) */
+        char *clock;            /* trace_clock (meta/trace-clock.h) */
         char *symbols;          /* hash of the kallsyms in the store; NULL: hidden */
         char *modules;          /* hash of the module list there; NULL: not known */
         char *types;            /* hash of the kernel's types there; NULL: not stored */

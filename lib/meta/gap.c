@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/strv.h"
-#include "store/format.h"
-#include "store/gap.h"
+#include "meta/bounds.h"
+#include "meta/gap.h"
 
 const char *const gap_cause_names[_GAP_CAUSE_N] = { [GAP_OVERRUN] = "overrun",
                                                     [GAP_DROPPED] = "dropped",

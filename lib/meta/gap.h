@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/json-field.h"
+#include "meta/json-field.h"
 
 typedef enum GapCause {
         GAP_OVERRUN,       /* the kernel's buffer was full: its oldest events gave way */

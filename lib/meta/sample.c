@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/now.h"
-#include "store/sample.h"
+#include "meta/sample.h"
 
 #define PATH "/etc/machine-id"
 #define DAY_NS (86400 * NSEC_PER_SEC)

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/trigger.h"
+#include "meta/trigger.h"
 
 #define CAPTURES_MAX_A_DAY 1000
 #define CAPTURES_DAY_NS (UINT64_C(24) * 3600 * 1000000000)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "base/cleanup.h"
-#include "store/boot-instance.h"
+#include "meta/boot-instance.h"
 
 #define WHITE " \t\r\n"
 

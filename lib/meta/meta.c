@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Tables (store/json-field.h), and a little glue for the spec and the captures.  The daemon's own
+ * Tables (meta/json-field.h), and a little glue for the spec and the captures.  The daemon's own
  * file and a stranger's are read by the same code, so a text that is shown has lost its control
  * characters and a list has a bound.
  */
@@ -15,11 +15,10 @@
 #include "base/name.h"
 #include "base/now.h"
 #include "base/text.h"
-#include "store/format.h"
-#include "store/event-choice.h"
-#include "store/json-field.h"
-#include "store/meta.h"
-#include "store/symbol-file.h"
+#include "meta/bounds.h"
+#include "meta/event-choice.h"
+#include "meta/json-field.h"
+#include "meta/meta.h"
 
 #define MACHINE_ID_CHARS 32
 #define ID_CHARS 16

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/unit.h"
-#include "store/silence.h"
+#include "meta/silence.h"
 
 #define N_NAMES 3 /* of several roots */
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/json-field.h"
+#include "meta/json-field.h"
 
 typedef enum HookReason {
         HOOK_NARROWED, /* to what the roots are known to call */

@@ -9,7 +9,7 @@
  * did not fire, and whom and what the session was about.
  */
 
-#include "store/meta.h"
+#include "meta/meta.h"
 
 #define SILENCE_MAX 1000 /* bytes of the sentence */
 

@@ -11,7 +11,7 @@
 
 #include "base/name.h"
 #include "base/unit.h"
-#include "store/trigger.h"
+#include "meta/trigger.h"
 
 #define EVENT_NAME_MAX 127
 

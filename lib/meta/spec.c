@@ -11,12 +11,12 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "base/unit.h"
-#include "store/captures.h"
-#include "store/event-choice.h"
-#include "store/json-field.h"
-#include "store/sample.h"
-#include "store/spec.h"
-#include "store/trigger.h"
+#include "meta/captures.h"
+#include "meta/event-choice.h"
+#include "meta/json-field.h"
+#include "meta/sample.h"
+#include "meta/spec.h"
+#include "meta/trigger.h"
 
 #define PID_MAX 4194304 /* PID_MAX_LIMIT, linux 6.1 include/linux/threads.h, 64 bit */
 #define BUFFER_BYTES_MIN 4096

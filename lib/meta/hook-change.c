@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "store/hook-change.h"
+#include "meta/hook-change.h"
 
 static const char *const reason_words[_HOOK_REASON_N] = {
         [HOOK_NARROWED] = "narrowed",

@@ -68,7 +68,7 @@ typedef struct Spec {
         SpecOnFull on_full;
         SpecLean lean;       /* which functions are hooked */
         uint64_t budget_ppm; /* what lean=auto may cost others [millionths] */
-        Strv events;         /* recorded beside the calls (store/event-choice.h); each name once */
+        Strv events;         /* recorded beside the calls (meta/event-choice.h); each name once */
         bool args; /* the roots' arguments, or all calls', where the kernel records them by itself */
         bool retval; /* and what the roots return, where the kernel does it by itself what all do */
         Strv retval_functions; /* names and globs: what these return, too */
@@ -79,7 +79,7 @@ typedef struct Spec {
         uint64_t max_event_rate; /* events a second */
         uint64_t max_write_rate; /* bytes of pages stored in a second */
         uint64_t max_cpu_ppm;    /* what storing them takes of a CPU [millionths] */
-        Strv triggers;           /* rules (store/trigger.h); with any it is armed */
+        Strv triggers;           /* rules (meta/trigger.h); with any it is armed */
         bool in_kernel;          /* a ring that is in the kernel's buffer alone until a snapshot */
         bool black_box; /* in the buffer that survives a reboot (daemon/instances/black-box.h); in_kernel, too */
         uint64_t max_captures, max_captures_a_day; /* by triggers; 0: no limit */

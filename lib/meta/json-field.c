@@ -7,7 +7,7 @@
  */
 
 #include "base/strv.h"
-#include "store/json-field.h"
+#include "meta/json-field.h"
 
 /* Control characters, C0, DEL and C1 (U+0080..U+009F, in UTF-8 c2 80..9f), become '?'. */
 static void text_scrub(char *s) {
