@@ -97,6 +97,8 @@ mv "$work/filter" "$work/tracefs/set_ftrace_filter"
 exits 'it is stopped' 0 ftracectl stop stuck
 
 exits 'a flight recorder starts' 0 ftracectl start -n flight --in-kernel udp_sendmsg
+exits 'what only the kernel has cannot be followed' 7 ftracectl follow flight
+says 'and what can be done instead' 'ftracectl snapshot flight' "$err"
 feed 100 5
 sleep 0.5
 is 'nothing of it is written' "$(stored flight)" 0

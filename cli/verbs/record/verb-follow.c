@@ -60,10 +60,22 @@ static bool is_live(Client *c, const char *name) {
                session_state_is_live(m->state);
 }
 
-/* Opens somebody's session; an exit status. */
+/* Opens somebody's session; an exit status.  To read what only the kernel has would take it away: a
+ * snapshot, and the crash that a black box is for, would lack it. */
 static int join(Follow *f, const char *name) {
+        int status = source_open_client(&f->source, f->o, f->client, name);
+
+        if (status != STATUS_OK)
+                return status;
+        if (f->source->meta->spec.in_kernel)
+                return failed(
+                        STATUS_REFUSED,
+                        "session %s keeps its events in the kernel, where they cannot be "
+                        "followed: \"ftracectl snapshot %s\" keeps and \"ftracectl report\" draws "
+                        "what was recorded until now",
+                        name, name);
         talk(f->o, "Watching session %s ... Ctrl-C to end; it goes on recording.", name);
-        return source_open_client(&f->source, f->o, f->client, name);
+        return STATUS_OK;
 }
 
 /* Finds or begins the session; an exit status. */
