@@ -124,8 +124,8 @@ static const Verb verbs[] = {
         { "diff", "BEFORE NOW [OPTIONS]", "show what changed between two recordings",
           "Compares each root that both have, and the functions below it: the average time an\n"
           "outermost call spends in them, and how often it calls them.  Differences that may be\n"
-          "chance are left out.  With --fail-over the exit status is 0, 8 (slower) or 125 (it\n"
-          "cannot be told), as \"git bisect run\" wants it.\n",
+          "chance are left out.  With --fail-over the exit status is 0, 8 (slower), 125 (it cannot\n"
+          "be told) or 129 (wrong usage), as \"git bisect run\" wants it.\n",
           OPTIONS_DIFF | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 2, 2,
           verb_diff },
         { "learn", "SOURCE... [OPTIONS]", "learn from recordings what lean hooks",
@@ -161,10 +161,12 @@ static const Verb verbs[] = {
           "perfetto (timelines); csv, json or ndjson (tables of calls); parquet (the same by\n"
           "columns, of any number of recordings, into FILE or partitions of DIR) or tsv (its\n"
           "rows as text, for databases without it; tsv-waits and tsv-losses are what parquet has\n"
-          "in files beside it); otlp (spans of requests).  Without -o, writes to standard output.\n",
+          "in files beside it); otlp (spans of requests).  Without -o, writes to standard "
+          "output.\n",
           OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, MANY,
           verb_export },
-        { "remove", "SESSION...", "remove sessions and their data", NULL, OPTIONS_FLEET, 1, MANY, verb_remove },
+        { "remove", "SESSION...", "remove sessions and their data", NULL, OPTIONS_FLEET, 1, MANY,
+          verb_remove },
         { "pin", "SESSION...", "protect sessions from removal",
           "Neither \"remove\" nor lack of space removes a pinned session; \"list\" marks it with "
           "*.\n",
@@ -273,15 +275,22 @@ static int verb_version(const Options *o) {
         return stdout_end(&out);
 }
 
-int main(int argc, char **argv) {
+/* Whether the exit status is to be a verdict, however wrong the rest of the command line is. */
+static bool wants_verdict(int argc, char **argv) {
+        bool is_diff = false, is_judged = false;
+
+        for (int i = 1; i < argc; i++) {
+                is_diff |= strcmp(argv[i], "diff") == 0;
+                is_judged |= strncmp(argv[i], "--fail", strlen("--fail")) == 0;
+        }
+        return is_diff && is_judged;
+}
+
+static int run(int argc, char **argv) {
         _cleanup_options_ Options o = {};
         const Verb *v;
         int status;
 
-        (void) setlocale(LC_CTYPE, "");
-        (void) signal(SIGPIPE, SIG_IGN);
-        (void) signal(SIGXFSZ, SIG_IGN);
-        log_setup("ftracectl");
         status = options_parse(&o, argc, argv);
         if (status != STATUS_OK)
                 return status;
@@ -303,4 +312,15 @@ int main(int argc, char **argv) {
         if (status != STATUS_OK)
                 return status;
         return o.host ? remote_run(&o) : o.hosts && !v->has_fleet ? fleet_run(&o) : v->run(&o);
+}
+
+int main(int argc, char **argv) {
+        int status;
+
+        (void) setlocale(LC_CTYPE, "");
+        (void) signal(SIGPIPE, SIG_IGN);
+        (void) signal(SIGXFSZ, SIG_IGN);
+        log_setup("ftracectl");
+        status = run(argc, argv);
+        return status == STATUS_USAGE && wants_verdict(argc, argv) ? STATUS_NO_VERDICT : status;
 }

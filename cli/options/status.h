@@ -25,6 +25,7 @@ enum {
         STATUS_UNTOLD = 125,     /* diff --fail-over: it cannot be told; "git bisect run" skips */
         STATUS_NO_EXEC = 126,    /* run: the command cannot be executed ... */
         STATUS_NO_COMMAND = 127, /* ... or does not exist */
+        STATUS_NO_VERDICT = 129, /* diff --fail-over: wrong usage; "git bisect run" ends */
         STATUS_PIPE = 141,       /* nobody reads stdout any more: 128 + SIGPIPE */
 };
 

@@ -242,35 +242,22 @@ static double slowdown(const DiffRoot *root) {
                (double) MAX(root->median_before_ns, UINT64_C(1));
 }
 
-/* For --fail-over: an exit status. */
-static int judge(const Options *o, const Diff *d) {
-        double limit = (double) o->analysis.fail_over_ppm / 1e6;
-        _cleanup_free_ char *name = NULL;
-        const DiffRoot *worst = NULL;
-        size_t n_over = 0, n_told = 0;
+static bool is_chance(const DiffRoot *root) {
+        return root->p >= DIFF_P_MAX;
+}
+
+/* Whether a change of its calls could be told from chance at all. */
+static bool can_be_told(const DiffRoot *root) {
+        return !is_chance(root) || root->p_least < DIFF_P_MAX;
+}
+
+static int say_slower(const DiffRoot *worst, size_t n_over, double limit) {
+        _cleanup_free_ char *name = strndup(worst->now->label, worst->now->n_label);
         char others[48] = "";
 
-        for (size_t i = 0; i < d->n_roots; i++) {
-                const DiffRoot *root = &d->roots[i];
-
-                n_told += root->p < DIFF_P_MAX || root->p_least < DIFF_P_MAX;
-                if (root->p >= DIFF_P_MAX || slowdown(root) <= limit)
-                        continue;
-                n_over++;
-                if (!worst || slowdown(root) > slowdown(worst))
-                        worst = root;
-        }
-        if (!worst && n_told > 0)
-                return STATUS_OK;
-        if (!worst)
-                return failed(STATUS_UNTOLD,
-                              "--fail-over: %s and %s have too few calls to tell a change from "
-                              "chance; 8 in each may do.",
-                              o->words.items[0], o->words.items[1]);
         if (n_over > 1)
                 (void) snprintf(others, sizeof(others), ", and %zu more root%s", n_over - 1,
                                 n_over > 2 ? "s" : "");
-        name = strndup(worst->now->label, worst->now->n_label);
         return failed(
                 STATUS_SLOWER,
                 "%s is %.1f %% slower than before, more than --fail-over=%g%%: median %s -> "
@@ -279,6 +266,44 @@ static int judge(const Options *o, const Diff *d) {
                 FIGURE_ROUND(worst->median_before_ns), FIGURE_ROUND(worst->median_now_ns),
                 FIGURE_CHANGE((double) worst->median_now_ns - (double) worst->median_before_ns),
                 FORMAT_COUNT(worst->n_before), FORMAT_COUNT(worst->n_now), others);
+}
+
+static int say_untold(const DiffRoot *unsure, double limit) {
+        _cleanup_free_ char *name = strndup(unsure->now->label, unsure->now->n_label);
+
+        return failed(STATUS_UNTOLD,
+                      "%s may be slower than before by more than --fail-over=%g%%, or that is "
+                      "chance: median %s "
+                      "-> %s (%+.1f %%) over %s and %s calls, p = %.3f; more calls would tell.",
+                      NAME_QUOTED(name ?: ""), 100 * limit, FIGURE_ROUND(unsure->median_before_ns),
+                      FIGURE_ROUND(unsure->median_now_ns), 100 * slowdown(unsure),
+                      FORMAT_COUNT(unsure->n_before), FORMAT_COUNT(unsure->n_now), unsure->p);
+}
+
+/* For --fail-over: an exit status.  What looks slower and may be chance is neither slower nor not. */
+static int judge(const Options *o, const Diff *d) {
+        double limit = (double) o->analysis.fail_over_ppm / 1e6;
+        const DiffRoot *worst = NULL, *unsure = NULL;
+        size_t n_over = 0, n_told = 0;
+
+        for (size_t i = 0; i < d->n_roots; i++) {
+                const DiffRoot *root = &d->roots[i], **most = is_chance(root) ? &unsure : &worst;
+
+                n_told += can_be_told(root);
+                if (!can_be_told(root) || slowdown(root) <= limit)
+                        continue;
+                n_over += !is_chance(root);
+                if (!*most || slowdown(root) > slowdown(*most))
+                        *most = root;
+        }
+        if (worst)
+                return say_slower(worst, n_over, limit);
+        if (n_told == 0)
+                return failed(STATUS_UNTOLD,
+                              "--fail-over: %s and %s have too few calls to tell a change from "
+                              "chance; 8 in each may do.",
+                              o->words.items[0], o->words.items[1]);
+        return unsure ? say_untold(unsure, limit) : STATUS_OK;
 }
 
 static int compare(const Options *o) {
