@@ -15,14 +15,6 @@
 
 #define LAGS_MAX 512 /* of the autocorrelation */
 
-/* The same each time, so that a recording has the same p each time. */
-static uint64_t next_random(uint64_t *state) {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        return *state;
-}
-
 static void standardize(float *values, size_t n_units, size_t n_things) {
         for (size_t k = 0; k < n_things; k++) {
                 double mean = 0, variance = 0;
@@ -216,7 +208,7 @@ int chance_test(double *ret_p, float *values, const bool *is_first, const uint32
 
                 memset(sums, 0, n_things * sizeof(*sums));
                 for (size_t i = 0; i < n_dealt; i++) {
-                        size_t k = i + next_random(&state) % (n_units - i);
+                        size_t k = i + chance_random(&state) % (n_units - i);
 
                         SWAP(deck[i], deck[k]);
                         add_row(sums, values + deck[i] * n_things, n_things);

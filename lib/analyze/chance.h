@@ -23,6 +23,14 @@
 
 #define CHANCE_DEALS 999 /* so no p is less than 0.001 */
 
+/* Of a generator whose @state is not 0.  The same each time, so that a recording has the same p each time. */
+static inline uint64_t chance_random(uint64_t *state) {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        return *state;
+}
+
 /*
  * chance_test()
  * @ret_p:    of each thing

@@ -12,6 +12,10 @@ bool cohorts_are_by_time(CohortsBy by) {
         return by == COHORTS_BY_SLOWEST || by == COHORTS_BY_DURATION;
 }
 
+bool cohorts_are_stretches(CohortsBy by) {
+        return by == COHORTS_BY_WINDOW || by == COHORTS_BY_SOURCE;
+}
+
 int cohorts_greatest_root(const CallNode **ret, size_t *ret_n_roots, const Anatomy *a,
                           NameSet *names, bool in_each) {
         _cleanup_free_ uint64_t *sums = calloc(a->n_nodes + 1, sizeof(*sums));

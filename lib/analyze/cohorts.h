@@ -55,3 +55,5 @@ void cohorts_done(Cohorts *c);
 #define _cleanup_cohorts_ _cleanup_(cohorts_done)
 /* Whether calls were chosen by how long they took. */
 bool cohorts_are_by_time(CohortsBy by);
+/* Whether calls were chosen by when they were, and not one by one. */
+bool cohorts_are_stretches(CohortsBy by);

@@ -50,6 +50,7 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/waits.h \
 	%D%/why.c \
 	%D%/why.h \
+	%D%/why-burst.c \
 	%D%/why-factors.c \
 	%D%/why-sentence.c \
 	%D%/why-sentence.h \

@@ -210,12 +210,21 @@ static void add_share(Buf *out, const WhyCause *c) {
         buf_adds(out, " is ");
 }
 
+static void add_burst(Buf *out, const WhyBurst *b) {
+        if (b->n_calls > 0)
+                buf_printf(out, ", %s one burst%s (--from=%s --to=%s)",
+                           b->share >= SHARE_ALL ? "in" : "nearly all in",
+                           b->is_usual ? " of the usual ones" : "", FIGURE_MOMENT(b->from_ns, 9),
+                           FIGURE_MOMENT(b->to_ns, 9));
+}
+
 static void add_named(Buf *out, const WhyCause *c) {
         add_share(out, c);
         describe_cause(out, c, true);
         if (is_more_than_all(c))
                 buf_adds(out, c->change_ns > 0 ? ", while others take less"
                                                : ", while others take more");
+        add_burst(out, &c->burst);
 }
 
 void why_describe_parts(Buf *out, const WhyValue *v) {
@@ -297,6 +306,7 @@ static void add_too_few(Buf *out, const Why *w) {
 void why_sentence(Buf *out, const Why *w) {
         const WhyFactor *factor = why_named_factor(w);
         const WhyCause *cause = why_named_cause(w), *second = why_second_cause(w);
+        const WhyCause *burst = why_burst_cause(w);
         const WhyValue *value = why_named_value(w);
 
         if (!w->is_enough) {
@@ -308,6 +318,10 @@ void why_sentence(Buf *out, const Why *w) {
                 add_factor(out, factor);
         if (cause)
                 add_named(out, cause);
+        if (burst) {
+                add_named(out, burst);
+                buf_adds(out, ", which may be there by chance");
+        }
         if (second && !is_more_than_all(cause)) {
                 buf_adds(out, "; ");
                 add_percent(out, second->share);
@@ -320,7 +334,7 @@ void why_sentence(Buf *out, const Why *w) {
                 buf_adds(out, "; ");
                 why_describe_parts(out, value);
         }
-        if (!factor && !cause && !value)
+        if (!factor && !cause && !burst && !value)
                 add_nothing(out, w);
         buf_adds(out, ".");
 }

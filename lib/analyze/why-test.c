@@ -263,7 +263,6 @@ static int test_conditions(Test *t, const Cohorts *c) {
 }
 
 int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
-        bool one_by_one = cohorts_are_by_time(w->spec.by) || w->spec.by == COHORTS_BY_FAILURE;
         _cleanup_free_ size_t *calls = calloc(c->n_slow + c->n_usual + 1, sizeof(*calls));
         _cleanup_free_ Pool *pool = calloc(a->n_nodes + 1, sizeof(*pool));
         _cleanup_free_ Thing *things = calloc(w->n_causes + 1, sizeof(*things));
@@ -287,7 +286,9 @@ int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
         memcpy(calls, c->slow, c->n_slow * sizeof(*calls));
         memcpy(calls + c->n_slow, c->usual, c->n_usual * sizeof(*calls));
         /* Stretches of both cohorts are as long, so that they vary alike. */
-        t.per_unit = one_by_one ? 1 : (MIN(c->n_slow, c->n_usual) + STRETCHES - 1) / STRETCHES;
+        t.per_unit = cohorts_are_stretches(w->spec.by)
+                             ? (MIN(c->n_slow, c->n_usual) + STRETCHES - 1) / STRETCHES
+                             : 1;
         add_pool(&t);
         choose_things(&t);
         r = test_causes(&t);

@@ -284,6 +284,8 @@ int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec
                         r = why_add_factors(w, a, &c);
                 if (r >= 0)
                         r = why_test(w, a, &c);
+                if (r >= 0 && cohorts_are_stretches(spec->by))
+                        r = why_find_bursts(w, a, &c, &s, &u);
                 if (r < 0)
                         return r;
                 w->evenness = find_evenness(w, a, &s, &u);
@@ -312,23 +314,36 @@ static bool is_proven(const Why *w, const WhyCause *c) {
         return c->share > 0 && c->p <= WHY_P_MAX && stands_out(w, c);
 }
 
-const WhyCause *why_named_cause(const Why *w) {
+static bool may_be_elsewhere(const WhyCause *c) {
+        return c->burst.n_calls > 0 && c->burst.chance > WHY_BURST_MAX;
+}
+
+static const WhyCause *find_proven(const Why *w, bool elsewhere) {
         for (size_t i = 0; i < w->n_causes; i++) {
                 const WhyCause *c = &w->causes[i];
 
                 if (fabs(c->share) < MAX(WHY_SHARE_MIN, fabs(w->causes[0].share) / 2))
                         return NULL;
-                if (is_proven(w, c))
+                if (is_proven(w, c) && may_be_elsewhere(c) == elsewhere)
                         return c;
         }
         return NULL;
+}
+
+const WhyCause *why_named_cause(const Why *w) {
+        return find_proven(w, false);
+}
+
+const WhyCause *why_burst_cause(const Why *w) {
+        return why_named_cause(w) ? NULL : find_proven(w, true);
 }
 
 const WhyCause *why_second_cause(const Why *w) {
         const WhyCause *first = why_named_cause(w);
 
         for (size_t i = 0; first && i < w->n_causes && w->causes[i].share >= WHY_SECOND_MIN; i++)
-                if (&w->causes[i] > first && is_proven(w, &w->causes[i]))
+                if (&w->causes[i] > first && is_proven(w, &w->causes[i]) &&
+                    !may_be_elsewhere(&w->causes[i]))
                         return &w->causes[i];
         return NULL;
 }

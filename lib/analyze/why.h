@@ -33,6 +33,8 @@
  *
  * Each has its p (analyze/chance.h).  If calls were chosen by how long they took, slow ones have more of
  * everything; then a p tells that this is no accident of a few calls.
+ * Of a window, or of two recordings, one burst is one event: of two halves it is in one by chance, however much it
+ * takes.
  */
 
 #include "analyze/cohorts.h"
@@ -44,12 +46,22 @@
 #define WHY_FACTOR_MIN 0.25 /* likewise, a place */
 #define WHY_VALUE_MIN 0.25  /* slow calls must have it so much more often */
 #define WHY_ALIKE_MIN 0.9   /* from here on everything takes longer alike */
+#define WHY_BURST_MAX 0.25  /* nor one burst that is so likely to be in its cohort by chance */
 #define WHY_EVEN_MIN 0.8    /* of a place, likewise */
 
 #define WHY_FACTORS_MAX 32
 #define WHY_VALUES_MAX 16
 
 typedef enum WhyKind { WHY_RUNNING, WHY_WAITING, WHY_CALLS, WHY_ONLY, WHY_NEVER } WhyKind;
+
+/* Where in one cohort nearly all of a cause is: calls that follow each other, which are less than half of it. */
+typedef struct WhyBurst {
+        uint64_t from_ns, to_ns; /* the first and the last began; trace clock */
+        size_t n_calls;          /* 0: it is spread over the cohort */
+        double share;            /* of what the cohort has more */
+        double chance;           /* how likely it lay in this cohort, had it come at any time */
+        bool is_usual;           /* it is usual calls that have more */
+} WhyBurst;
 
 typedef struct WhyCause {
         WhyKind kind;
@@ -62,6 +74,7 @@ typedef struct WhyCause {
         double p;                 /* NAN: not looked at, being too little */
         const Waker *waker; /* WAITING, ONLY: who ended most of it in slow calls; NULL: not known */
         double waker_share; /* of that waiting */
+        WhyBurst burst;     /* of calls that were not chosen one by one */
         double queued_share; /* of it, after the task was woken: waiting for a CPU; 0: not known */
 } WhyCause;
 
@@ -130,6 +143,9 @@ bool why_is_no_chance(const Why *w);
 const WhyCause *why_named_cause(const Why *w);
 /* What is named after it; NULL: there is none. */
 const WhyCause *why_second_cause(const Why *w);
+/* What were named, but that it is one burst that may be in its cohort by chance; NULL: something else is named, or there
+ * is none. */
+const WhyCause *why_burst_cause(const Why *w);
 /* What is named as well, or before any cause if it explains more than they: all paths take longer there. */
 const WhyFactor *why_named_factor(const Why *w);
 /* How much more often slow calls have it than if they did as usual ones do that call its function: 0 to 1. */
@@ -141,7 +157,8 @@ bool why_names_factor_first(const Why *w);
 Why *why_free(Why *w);
 DEFINE_CLEANUP(Why *, why_free);
 
-/* For why.c only: why-factors.c, why-test.c.  0 or -ENOMEM. */
+/* For why.c only: why-burst.c, why-factors.c, why-test.c.  0 or -ENOMEM. */
+int why_find_bursts(Why *w, const Anatomy *a, const Cohorts *c, const WhyMean *s, const WhyMean *u);
 int why_add_factors(Why *w, const Anatomy *a, const Cohorts *c);
 int why_test(Why *w, const Anatomy *a, const Cohorts *c);
 /* Whether a call was there. */

@@ -312,6 +312,75 @@ START_TEST(two_recordings_of_the_same_differ_by_chance)
         }
 END_TEST
 
+/* Of 1000 calls those from @first on take longer, @every one of them; compared are those in a window. */
+static Why *explain_burst(Fed *f, int first, int n, int every, int from, int to) {
+        CohortsSpec spec = { .by = COHORTS_BY_WINDOW };
+
+        for (int i = 0; i < 1000; i++) {
+                Shape s = ordinary(f);
+
+                if (i >= first && i < first + n && (i - first) % every == 0)
+                        s.own_ns[4] += 20000;
+                if (i == from)
+                        spec.from_ns = f->now_ns;
+                feed(f, 0, &s);
+                if (i == to)
+                        spec.to_ns = f->now_ns;
+        }
+        return explain(f, spec);
+}
+
+START_TEST(one_burst_in_a_half_is_told_and_not_named)
+        {
+                /* Of the half with it, of the other one. */
+                static const int froms[] = { 0, 400 }, tos[] = { 499, 999 };
+
+                for (int i = 0; i < 2; i++) {
+                        _cleanup_fed_ Fed f = fed();
+                        _cleanup_(why_freep) Why *w =
+                                explain_burst(&f, 120, 180, 1, froms[i], tos[i]);
+                        const WhyCause *c = why_burst_cause(w);
+
+                        sums_up(w);
+                        ck_assert_double_le(w->p, WHY_P_MAX);
+                        ck_assert_ptr_null(why_named_cause(w));
+                        ck_assert_ptr_eq(c->node->function, &functions[4]);
+                        ck_assert_uint_eq(c->burst.n_calls, 180);
+                        ck_assert_int_eq(c->burst.is_usual, i);
+                        ck_assert(says(w, i == 0 ? " in one burst (--from="
+                                                 : " in one burst of the usual ones (--from="));
+                        ck_assert(says(w, "), which may be there by chance."));
+                }
+        }
+END_TEST
+
+START_TEST(one_burst_in_a_window_around_it_is_named)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = explain_burst(&f, 120, 80, 1, 80, 259);
+
+                ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[4]);
+                ck_assert_uint_eq(why_named_cause(w)->burst.n_calls, 80);
+                ck_assert_ptr_null(why_burst_cause(w));
+                ck_assert(says(w, ", nearly all in one burst (--from=") ||
+                          says(w, ", in one burst (--from="));
+                ck_assert(!says(w, "by chance"));
+        }
+END_TEST
+
+START_TEST(what_takes_longer_all_over_a_half_is_no_burst)
+        {
+                for (int every = 1; every <= 7; every += 6) {
+                        _cleanup_fed_ Fed f = fed();
+                        _cleanup_(why_freep) Why *w = explain_burst(&f, 0, 500, every, 0, 499);
+
+                        ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[4]);
+                        ck_assert_uint_eq(why_named_cause(w)->burst.n_calls, 0);
+                        ck_assert(!says(w, "burst"));
+                }
+        }
+END_TEST
+
 START_TEST(calls_that_failed_are_compared_with_those_that_did_not)
         {
                 _cleanup_fed_ Fed f = fed();
@@ -474,6 +543,8 @@ UNIT_MAIN("why", a_function_that_takes_longer_in_few_calls_is_named,
           a_slow_cpu_is_named_before_what_takes_most_of_the_time_anyway,
           a_function_that_is_slow_on_one_cpu_is_no_slow_cpu,
           a_later_recording_that_is_slower_is_told_why, two_recordings_of_the_same_differ_by_chance,
+          one_burst_in_a_half_is_told_and_not_named, one_burst_in_a_window_around_it_is_named,
+          what_takes_longer_all_over_a_half_is_no_burst,
           calls_that_failed_are_compared_with_those_that_did_not,
           an_argument_of_slow_calls_is_named_with_its_bound,
           an_error_that_slow_calls_return_is_named_by_its_name,

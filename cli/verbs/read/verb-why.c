@@ -205,6 +205,14 @@ static json_t *p_json(double p) {
         return isnan(p) ? json_null() : json_real(p);
 }
 
+static json_t *burst_json(const WhyBurst *b) {
+        if (b->n_calls == 0)
+                return json_null();
+        return json_pack("{s:I, s:I, s:I, s:f, s:f, s:b}", "from_ns", (json_int_t) b->from_ns,
+                         "to_ns", (json_int_t) b->to_ns, "calls", (json_int_t) b->n_calls, "share",
+                         b->share, "chance", b->chance, "usual", (int) b->is_usual);
+}
+
 static json_t *cause_json(const WhyCause *c) {
         static const char *const kinds[] = { [WHY_RUNNING] = "running",
                                              [WHY_WAITING] = "waiting",
@@ -215,13 +223,15 @@ static json_t *cause_json(const WhyCause *c) {
 
         table_function_json(o, c->node->function);
         (void) json_object_update_new(
-                o, json_pack("{s:s, s:o, s:b, s:s%, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:f}",
-                             "kind", kinds[c->kind], "path", path_json(c->node), "interrupt",
-                             (int) c->node->is_irq, "mostly", c->hottest->function->label,
-                             (size_t) c->hottest->function->n_name, "change_ns", c->change_ns,
-                             "share", c->share, "slow_ns", c->slow_ns, "usual_ns", c->usual_ns,
-                             "slow_calls", c->slow_n, "usual_calls", c->usual_n, "p", p_json(c->p),
-                             "waker", waker_json(c), "queued_share", c->queued_share));
+                o,
+                json_pack("{s:s, s:o, s:b, s:s%, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:f, s:o}",
+                          "kind", kinds[c->kind], "path", path_json(c->node), "interrupt",
+                          (int) c->node->is_irq, "mostly", c->hottest->function->label,
+                          (size_t) c->hottest->function->n_name, "change_ns", c->change_ns, "share",
+                          c->share, "slow_ns", c->slow_ns, "usual_ns", c->usual_ns, "slow_calls",
+                          c->slow_n, "usual_calls", c->usual_n, "p", p_json(c->p), "waker",
+                          waker_json(c), "queued_share", c->queued_share, "burst",
+                          burst_json(&c->burst)));
         return o;
 }
 
