@@ -165,17 +165,31 @@ static size_t find_entry(const Symbols *s, uint64_t address) {
         return BISECT(1, s->n_entries, i, s->entries[i].address <= address) - 1;
 }
 
+/* get_symbol_pos() and find_kallsyms_symbol(): where the next one of the same module begins. */
+static uint64_t size_of(const Symbols *s, size_t i, const Symbol *symbol) {
+        Symbol next;
+
+        if (i + 1 == s->n_entries)
+                return 0;
+        next = symbol_at(s, &s->entries[i + 1]);
+        if (next.n_module != symbol->n_module ||
+            memcmp(next.module ?: "", symbol->module ?: "", next.n_module) != 0)
+                return 0;
+        return next.address - symbol->address;
+}
+
 bool symbols_find(const Symbols *s, uint64_t address, Symbol *ret) {
-        size_t low;
+        size_t low, last;
 
         if (s->hidden || s->n_entries == 0 || s->entries[0].address > address)
                 return false;
-        low = find_entry(s, address);
+        low = last = find_entry(s, address);
         while (low > 0 && s->entries[low - 1].address == s->entries[low].address)
                 low--;
         if (address - s->entries[low].address > SYMBOL_BYTES_MAX)
                 return false;
         *ret = symbol_at(s, &s->entries[low]);
+        ret->n_bytes = size_of(s, last, ret);
         return true;
 }
 

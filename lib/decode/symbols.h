@@ -27,7 +27,8 @@ typedef struct Symbol {
         size_t n_name;
         const char *module; /* n_module bytes, without brackets; NULL: part of the kernel */
         size_t n_module;
-        char type; /* of nm(1): 't' or 'T' for code */
+        char type;        /* of nm(1): 't' or 'T' for code */
+        uint64_t n_bytes; /* up to the next symbol; 0: not known, as of a module's last */
 } Symbol;
 
 /* No function is longer: an address farther behind its symbol belongs to something that has left

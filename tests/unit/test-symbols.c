@@ -58,6 +58,30 @@ START_TEST(what_is_behind_an_address_is_the_next_that_begins)
         }
 END_TEST
 
+START_TEST(a_symbol_ends_where_the_next_of_its_module_begins)
+        {
+                _cleanup_(symbols_freep) Symbols *s =
+                        table("ffffffff81000000 T first\nffffffff81000100 t second\n"
+                              "ffffffff81000100 t alias\nffffffff81000250 D third\n"
+                              "ffffffffc0000000 t fourth\t[m]\nffffffffc0000010 t fifth\t[m]\n"
+                              "ffffffffc0001000 t sixth\t[n]\n");
+                static const struct {
+                        uint64_t address, n_bytes;
+                } cases[] = {
+                        { 0xffffffff810000ff, 0x100 }, { 0xffffffff81000104, 0x150 },
+                        { 0xffffffff81000250, 0 },     { 0xffffffffc0000000, 0x10 },
+                        { 0xffffffffc0000020, 0 },     { 0xffffffffc0001000, 0 },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        Symbol y;
+
+                        ck_assert(symbols_find(s, cases[i].address, &y));
+                        ck_assert_uint_eq(y.n_bytes, cases[i].n_bytes);
+                }
+        }
+END_TEST
+
 START_TEST(of_equal_addresses_the_first_line_counts)
         {
                 _cleanup_(symbols_freep) Symbols *s = table("ffffffff81000200 t late\n"
@@ -175,6 +199,7 @@ END_TEST
 
 UNIT_MAIN("symbols", what_is_behind_an_address_is_the_next_that_begins,
           an_address_has_the_name_of_the_last_symbol_before_it,
+          a_symbol_ends_where_the_next_of_its_module_begins,
           of_equal_addresses_the_first_line_counts, a_module_is_named_each_time,
           what_is_far_from_any_symbol_has_no_name, hidden_addresses_name_nothing,
           nothing_is_an_empty_table, lines_that_are_no_symbols_are_passed_over,
