@@ -16,22 +16,27 @@
 #include "base/grow.h"
 #include "decode/foreign.h"
 #include "decode/format-text.h"
+#include "decode/print-format.h"
 #include "decode/printk.h"
 
 #define FORMAT_TEXT_MAX ((size_t) 64 << 10) /* real ones are below 16 KiB */
 #define RECORD_BYTES_MAX 65536
 #define EXPRESSION_DEPTH_MAX 64
-#define POINTER_FORMAT "%016lx"
 #define SYMBOL_NAME_MAX 512
+#define MODULE_MAX 64
+#define PLACE_MAX (SYMBOL_NAME_MAX + sizeof("+0x0123456789abcdef/0x0123456789abcdef") + MODULE_MAX)
 
 typedef enum How {
         HOW_EVENT,   /* as the print format says */
         HOW_MESSAGE, /* the field `buf` alone */
         HOW_FUNCTION,
         HOW_STACK,
+        HOW_USER_STACK,
         HOW_RAW,
         HOW_BPRINT,
         HOW_BPUTS,
+        HOW_SYSCALL, /* "sys_NAME(" as the print format says ")" */
+        HOW_SYSCALL_EXIT,
         HOW_NOT, /* its format cannot be used */
 } How;
 
@@ -40,14 +45,17 @@ static const struct {
         const char *name;
         How how;
 } of_tracers[] = {
-        { "print", HOW_MESSAGE }, { "function", HOW_FUNCTION }, { "kernel_stack", HOW_STACK },
-        { "raw_data", HOW_RAW },  { "bprint", HOW_BPRINT },     { "bputs", HOW_BPUTS },
+        { "print", HOW_MESSAGE },      { "function", HOW_FUNCTION },
+        { "kernel_stack", HOW_STACK }, { "user_stack", HOW_USER_STACK },
+        { "raw_data", HOW_RAW },       { "bprint", HOW_BPRINT },
+        { "bputs", HOW_BPUTS },
 };
 
 typedef struct Known {
         int id;
         How how;
         struct tep_event *event;
+        char *names; /* of a PrintFormat; NULL: it prints none */
 } Known;
 
 /* A format that was not parsed yet. */
@@ -68,8 +76,9 @@ struct Foreign {
         Buf line;
         ForeignFind find; /* NULL: addresses have no names */
         void *userdata;
-        uint64_t now_ns; /* of the event that is printed */
-        char name[SYMBOL_NAME_MAX];
+        uint64_t now_ns;   /* of the event that is printed */
+        const char *names; /* its PrintFormatNames that were not printed yet */
+        char name[PLACE_MAX];
         Printk *printk; /* NULL: none are known */
 };
 
@@ -93,25 +102,6 @@ int foreign_new(Foreign **ret, bool big_endian) {
                 return -ENOMEM;
         *ret = TAKE_PTR(f);
         return 0;
-}
-
-/* @text with its print format if that @is_plain, and every "%p" in it as the kernel prints it without
- * hashing. */
-static int prepare_text(const char *text, bool is_plain, char **ret) {
-        const char *format = strstr(text, "print fmt:") ?: text + strlen(text);
-        _cleanup_buf_ Buf b = BUF_INIT;
-
-        buf_add(&b, text, (size_t) (format - text));
-        if (!is_plain)
-                format = "\nprint fmt: \"\"\n";
-        for (const char *p; (p = strstr(format, "%p")); format = p + 2) {
-                bool plain = !((p[2] >= 'a' && p[2] <= 'z') || (p[2] >= 'A' && p[2] <= 'Z'));
-
-                buf_add(&b, format, (size_t) (p - format));
-                buf_adds(&b, plain ? POINTER_FORMAT : "%p");
-        }
-        buf_adds(&b, format);
-        return buf_take_string(&b, ret);
 }
 
 static struct tep_format_field *find_field(struct tep_event *event, struct tep_format_field *field,
@@ -181,8 +171,20 @@ static bool is_bounded(struct tep_event *event, const struct tep_print_arg *arg,
         return true;
 }
 
+/* Without what libtraceevent may not be given: "NAME: FIELDS" is printed instead. */
+static int drop_print_format(char **text) {
+        const char *format = strstr(*text, "print fmt:") ?: *text + strlen(*text);
+        char *head;
+
+        if (asprintf(&head, "%.*s\nprint fmt: \"\"\n", (int) (format - *text), *text) < 0)
+                return -ENOMEM;
+        free(*text);
+        *text = head;
+        return 0;
+}
+
 int foreign_add(Foreign *f, const char *system, const char *format) {
-        _cleanup_free_ char *text = NULL;
+        _cleanup_(print_format_done) PrintFormat p = {};
         struct tep_event *event = NULL;
         bool is_plain;
         How how = HOW_EVENT;
@@ -190,22 +192,30 @@ int foreign_add(Foreign *f, const char *system, const char *format) {
 
         if (strlen(format) > FORMAT_TEXT_MAX || !format_text_is_valid(format))
                 return FORMATS_E_INVALID;
-        is_plain = format_text_prints_plainly(format);
-        r = prepare_text(format, is_plain, &text);
+        r = print_format_parse(&p, system, format);
+        if (r < 0)
+                return r;
+        is_plain = format_text_prints_plainly(p.text);
+        r = is_plain ? 0 : drop_print_format(&p.text);
         if (r < 0)
                 return r;
         if (!ARRAY_GROW(f->known, f->n_known))
                 return -ENOMEM;
-        r = (int) tep_parse_format(f->tep, &event, text, strlen(text), system);
+        r = (int) tep_parse_format(f->tep, &event, p.text, strlen(p.text), system);
         if (!event || event->id <= 0)
                 return FORMATS_E_INVALID;
         if (r != 0 || !is_plain || (event->flags & TEP_EVENT_FL_FAILED) ||
             !is_bounded(event, event->print_fmt.args, 0))
                 event->flags |= TEP_EVENT_FL_PRINTRAW;
+        else if (streq(system, "syscalls"))
+                how = startswith(event->name, "sys_enter_")  ? HOW_SYSCALL
+                      : startswith(event->name, "sys_exit_") ? HOW_SYSCALL_EXIT
+                                                             : HOW_EVENT;
         for (size_t i = 0; streq(system, "ftrace") && i < ELEMENTSOF(of_tracers); i++)
                 if (streq(event->name, of_tracers[i].name))
                         how = of_tracers[i].how;
-        f->known[f->n_known++] = (Known){ .id = event->id, .event = event, .how = how };
+        f->known[f->n_known++] =
+                (Known){ .id = event->id, .event = event, .how = how, .names = TAKE_PTR(p.names) };
         return 0;
 }
 
@@ -314,7 +324,7 @@ static const char *name_of(Foreign *f, uint64_t address, uint64_t *ret_offset) {
 
         if (!f->find || !f->find(f->userdata, address, f->now_ns, &symbol))
                 return NULL;
-        (void) snprintf(f->name, sizeof(f->name), "%.*s", (int) symbol.n_name, symbol.name);
+        (void) snprintf(f->name, SYMBOL_NAME_MAX, "%.*s", (int) symbol.n_name, symbol.name);
         *ret_offset = address - symbol.address;
         return f->name;
 }
@@ -331,14 +341,27 @@ static void put_name(void *foreign, Buf *out, uint64_t address, bool with_offset
                 buf_printf(out, "+0x%llx", (unsigned long long) offset);
 }
 
-/* %ps of a print format. */
+/* %ps of a print format: all that the kernel prints there (lib/vsprintf.c, symbol_string()). */
 static char *resolve(void *foreign, unsigned long long *address, char **module) {
-        uint64_t offset;
-        const char *name = name_of(foreign, *address, &offset);
+        Foreign *f = foreign;
+        char kind = f->names && *f->names ? *f->names++ : PRINT_FORMAT_PLACE;
+        Symbol symbol;
+        int n;
 
-        if (name)
-                *address -= offset;
-        return (char *) name;
+        /* Absolute ones, as each CPU's variables are, are where NULL is. */
+        if (!f->find || !f->find(f->userdata, *address, f->now_ns, &symbol) ||
+            (symbol.type | 0x20) == 'a')
+                return NULL;
+        n = snprintf(f->name, SYMBOL_NAME_MAX, "%.*s", (int) symbol.n_name, symbol.name);
+        n = MIN(n, SYMBOL_NAME_MAX - 1);
+        if (kind == PRINT_FORMAT_OFFSET)
+                n += sprintf(f->name + n, "+0x%llx", *address - symbol.address);
+        if (kind == PRINT_FORMAT_OFFSET && symbol.n_bytes > 0)
+                n += sprintf(f->name + n, "/0x%llx", (unsigned long long) symbol.n_bytes);
+        if (kind != PRINT_FORMAT_NAME && symbol.module)
+                (void) snprintf(f->name + n, MODULE_MAX, " [%.*s]", (int) symbol.n_module,
+                                symbol.module);
+        return f->name;
 }
 
 static void put_stack(Foreign *f, const Known *known, const Event *e) {
@@ -347,11 +370,11 @@ static void put_stack(Foreign *f, const Known *known, const Event *e) {
 
         if (tep_find_any_field(known->event, "size"))
                 n_entries = (size_t) number_of(f, known, e, "size");
-        buf_adds(&f->line, "<stack trace >");
+        buf_adds(&f->line, known->how == HOW_STACK ? "<stack trace >" : "<user stack trace >");
         for (; p && n >= 8 && n_entries > 0; p += 8, n -= 8, n_entries--) {
                 uint64_t address = load_u64(p, f->swap);
 
-                if (address == UINT64_MAX)
+                if (address == UINT64_MAX || (address == 0 && known->how == HOW_USER_STACK))
                         return;
                 buf_adds(&f->line, " => ");
                 put_name(f, &f->line, address, false);
@@ -394,6 +417,7 @@ static void put_tracers(Foreign *f, const Known *known, const Event *e) {
                 put_name(f, &f->line, number_of(f, known, e, "parent_ip"), false);
                 break;
         case HOW_STACK:
+        case HOW_USER_STACK:
                 put_stack(f, known, e);
                 break;
         case HOW_RAW:
@@ -421,6 +445,21 @@ static void add_in_one_line(Buf *b, const char *text, size_t n) {
         }
 }
 
+/* What is before the print format's text: "NAME: ", or as print_syscall_enter() and _exit() have it (linux
+ * 6.12 kernel/trace/trace_syscalls.c). */
+static void begin_event(Foreign *f, const Known *known) {
+        const char *name = known->event->name, *syscall = NULL;
+
+        if (known->how == HOW_SYSCALL)
+                syscall = startswith(name, "sys_enter_");
+        else if (known->how == HOW_SYSCALL_EXIT)
+                syscall = startswith(name, "sys_exit_");
+        if (syscall)
+                buf_printf(&f->line, "sys_%s%s", syscall, known->how == HOW_SYSCALL ? "(" : " -> ");
+        else
+                buf_printf(&f->line, "%s: ", name);
+}
+
 /* The text up to its last newline, as print_graph_comment() has it (linux 6.1
  * kernel/trace/trace_functions_graph.c). */
 static const char *take_line(Foreign *f) {
@@ -445,7 +484,7 @@ const char *foreign_print(Foreign *f, const Event *e) {
                 return NULL;
         f->line.n_data = 0;
         f->now_ns = e->timestamp_ns;
-        if (known->how > HOW_MESSAGE) {
+        if (known->how > HOW_MESSAGE && known->how < HOW_SYSCALL) {
                 put_tracers(f, known, e);
                 return take_line(f);
         }
@@ -462,18 +501,30 @@ const char *foreign_print(Foreign *f, const Event *e) {
                 return take_line(f);
         }
         trace_seq_reset(&f->seq);
+        f->names = known->names;
         tep_print_event(f->tep, &f->seq, &record, "%s", TEP_PRINT_INFO);
         if (f->seq.state != TRACE_SEQ__GOOD)
                 return NULL;
-        buf_adds(&f->line, known->event->name);
-        buf_adds(&f->line, ": ");
+        begin_event(f, known);
         add_in_one_line(&f->line, f->seq.buffer, f->seq.len);
+        if (known->how == HOW_SYSCALL)
+                buf_adds(&f->line, ")");
         return take_line(f);
 }
 
 void foreign_set_names(Foreign *f, ForeignFind find, void *userdata) {
         f->find = find;
         f->userdata = userdata;
+}
+
+/* A "%s" of a pointer is one of these, if anything. */
+static int add_string(void *foreign, uint64_t address, const char *text) {
+        Foreign *f = foreign;
+
+        /* libtraceevent 1.7.1 looks for a newline at the end of all, three characters back. */
+        if (strlen(text + (*text == '"')) < 3)
+                return 0;
+        return tep_register_print_string(f->tep, text, address) < 0 ? -ENOMEM : 0;
 }
 
 int foreign_set_printk(Foreign *f, const char *text) {
@@ -484,7 +535,7 @@ int foreign_set_printk(Foreign *f, const char *text) {
                 return r;
         printk_free(f->printk);
         f->printk = printk;
-        return 0;
+        return printk_each(printk, add_string, f);
 }
 
 Foreign *foreign_free(Foreign *f) {
@@ -494,6 +545,8 @@ Foreign *foreign_free(Foreign *f) {
                 tep_free(f->tep);
         trace_seq_destroy(&f->seq);
         buf_done(&f->line);
+        for (size_t i = 0; i < f->n_known; i++)
+                free(f->known[i].names);
         free(f->known);
         for (size_t i = 0; i < f->n_later; i++)
                 free(f->later[i].system);

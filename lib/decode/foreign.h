@@ -10,16 +10,17 @@
  *
  *   - "%p", which the kernel hashes with a secret of each boot, is the recorded number, 16 hex
  *     digits: what the kernel prints with options/hash-ptr off;
- *   - "%pS" of a function has no "/size";
- *   - "%ps" of a function is its name without the module;
+ *   - "%pS" of the last function of a module has no "/size", which kallsyms does not tell;
  *   - what libtraceevent could only print by believing a number in the record (__print_array(),
- *     __print_hex()), or cannot parse, is printed as "FIELD=VALUE FIELD=VALUE".
+ *     __print_hex()), or cannot parse, or what names a constant that only the kernel's sources know
+ *     ({ HRTIMER_MODE_ABS, "ABS" }, vmemmap_base), is printed as "FIELD=VALUE FIELD=VALUE".
  *
  * ftrace:print (trace_marker) is its message alone, as in the kernel's drawing.  What other tracers
  * record is in trace-cmd's words, in one line and without addresses of what has a name:
  *
  *      function: udp_init_sock <-- inet_create
  *      kernel_stack: <stack trace > => udp_init_sock => inet_create => __sock_create
+ *      user_stack: <user stack trace > => 0x7ffff7e75353
  *      raw_data: # 21776172 01 02 03 04
  *      bprint: a_function: its message       bputs: a_function: its message
  *

@@ -210,12 +210,15 @@ static bool parse_property(Parser *p, const char *name) {
 
 bool format_text_is_valid(const char *text) {
         Parser p = { .at = text };
-        size_t n;
+        const char *name;
 
-        if (!take(&p, "name:") || (n = peek_word(&p)) == 0)
+        if (!take(&p, "name:"))
                 return false;
-        p.at += n;
-        if (!take(&p, "ID:") || !parse_number(&p) || !take(&p, "format:"))
+        skip_space(&p);
+        name = p.at; /* "9p_client_req" is none of C's */
+        while (isalnum((unsigned char) *p.at) || *p.at == '_')
+                p.at++;
+        if (p.at == name || !take(&p, "ID:") || !parse_number(&p) || !take(&p, "format:"))
                 return false;
         while (take(&p, "field:"))
                 if (!parse_declaration(&p) || !parse_property(&p, "offset") ||

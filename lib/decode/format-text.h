@@ -7,7 +7,7 @@
  * Which ends the process (1.7.1) over declarations that are not C, and over an expression with a
  * field that is not there.  What kernels write is a small part of C, and that alone is let through:
  *
- *      name: WORD
+ *      name: WORD     or 9p_client_req
  *      ID: NUMBER
  *      format:
  *      <tab>field:TYPE NAME;<tab>offset:NUMBER;<tab>size:NUMBER;<tab>signed:NUMBER;

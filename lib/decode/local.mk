@@ -12,6 +12,8 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/formats.h \
 	%D%/occurrence.c \
 	%D%/occurrence.h \
+	%D%/print-format.c \
+	%D%/print-format.h \
 	%D%/printk.c \
 	%D%/printk.h \
 	%D%/prototypes.c \

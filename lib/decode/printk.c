@@ -64,6 +64,17 @@ int printk_new(Printk **ret, const char *text) {
         return r;
 }
 
+int printk_each(const Printk *p, int (*each)(void *userdata, uint64_t address, const char *format),
+                void *userdata) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < p->formats.n_slots; i++)
+                if (p->formats.slots[i].value != 0)
+                        r = each(userdata, p->formats.slots[i].key,
+                                 (const char *) (uintptr_t) p->formats.slots[i].value);
+        return r;
+}
+
 /* --- values ----------------------------------------------------------------------------------- */
 
 typedef struct Values {

@@ -23,6 +23,9 @@ typedef struct Printk Printk;
 int printk_new(Printk **ret, const char *text);
 /* The format at @address; NULL: there is none. */
 const char *printk_find(const Printk *p, uint64_t address);
+/* Until @each returns less than 0, which is returned; in no order. */
+int printk_each(const Printk *p, int (*each)(void *userdata, uint64_t address, const char *format),
+                void *userdata);
 /*
  * printk_put() - append the text of a format and its values
  * @put_name: appends the name of what is at an address; @offset: with where in it

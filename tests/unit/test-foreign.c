@@ -230,6 +230,8 @@ END_TEST
 
 #define TRACER(name, id, fields)                                                                   \
         "name: " name "\nID: " #id "\n" COMMON fields "\n\nprint fmt: \"\"\n"
+#define TRACER_PRINT(name, fields, print)                                                          \
+        "name: " name "\nID: 7\n" COMMON fields "\nprint fmt: " print "\n"
 #define WORD(name, at) "\tfield:unsigned long " name ";\toffset:" #at ";\tsize:8;\tsigned:0;\n"
 
 static bool find(void *userdata, uint64_t address, uint64_t timestamp_ns, Symbol *ret) {
@@ -320,8 +322,97 @@ START_TEST(a_format_that_is_needed_later_prints_the_same)
         }
 END_TEST
 
-UNIT_MAIN("foreign", what_tracers_record_has_names, a_format_that_is_needed_later_prints_the_same,
-          a_task_switch_reads_as_the_kernel_has_it,
+#define FIELD(type, at) "\tfield:" type ";\toffset:" #at ";\tsize:8;\tsigned:0;\n"
+
+static bool find_place(void *userdata, uint64_t address, uint64_t timestamp_ns, Symbol *ret) {
+        if (!find(userdata, address, timestamp_ns, ret)) {
+                *ret = (Symbol){ .name = "percpu", .n_name = 6, .type = 'A' };
+                return address == 0;
+        }
+        if (address < 0x2000)
+                ret->n_bytes = 0x123;
+        else {
+                ret->module = "m]";
+                ret->n_module = 1;
+        }
+        return true;
+}
+
+START_TEST(an_event_reads_as_the_kernel_has_it)
+        {
+                static const struct {
+                        const char *system, *format, *text;
+                        uint64_t words[3];
+                } cases[] = {
+                        { "skb",
+                          TRACER_PRINT("consume_skb", FIELD("void * p", 8) FIELD("void * q", 16),
+                                       "\"%pS %pS\", REC->p, REC->q"),
+                          "consume_skb: f1+0x4/0x123 f2+0x345 [m]",
+                          { 7, 0x1004, 0x2345 } },
+                        { "workqueue",
+                          TRACER_PRINT("work", FIELD("void * p", 8) FIELD("void * q", 16),
+                                       "\"%ps %pS\", REC->p, REC->q"),
+                          "work: f2 [m] 0x0",
+                          { 7, 0x2000, 0 } },
+                        { "timer",
+                          TRACER_PRINT("timer_start", FIELD("unsigned long flags", 8),
+                                       "\"flags=%s zero=%#lx\", __print_flags(REC->flags & (4 | "
+                                       "8), \"|\", "
+                                       "{ 1 << 2, \"M\" }, { (gfp_t)(8), \"D\" }), REC->flags & 2"),
+                          "timer_start: flags=D zero=0x0",
+                          { 7, 0x1009 } },
+                        { "rcu",
+                          TRACER_PRINT("rcu_utilization", FIELD("const char * s", 8),
+                                       "\"%s\", REC->s"),
+                          "rcu_utilization: Start scheduler-tick",
+                          { 7, 0xa0 } },
+                        { "kprobes",
+                          TRACER_PRINT("mine",
+                                       FIELD("unsigned long __probe_func", 8)
+                                               FIELD("unsigned long __probe_ret_ip", 16),
+                                       "\"(%lx <- %lx)\", REC->__probe_func, REC->__probe_ret_ip"),
+                          "mine: (f1+0x10/0x123 <- f2)",
+                          { 7, 0x2000, 0x1010 } },
+                        { "syscalls",
+                          TRACER_PRINT(
+                                  "sys_enter_access",
+                                  FIELD("const char * name", 8) FIELD("int mode", 16),
+                                  "\"name: 0x%08lx, mode: 0x%08lx\", ((unsigned long)(REC->name)), "
+                                  "((unsigned long)(REC->mode))"),
+                          "sys_access(name: 7ffff7ff42a0, mode: 4)",
+                          { 7, 0x7ffff7ff42a0, 4 } },
+                        { "syscalls",
+                          TRACER_PRINT("sys_enter_getpid", , "\"\""),
+                          "sys_getpid()",
+                          { 7 } },
+                        { "syscalls",
+                          TRACER_PRINT("sys_exit_access", FIELD("long ret", 8),
+                                       "\"0x%lx\", REC->ret"),
+                          "sys_access -> 0xfffffffffffffffe",
+                          { 7, UINT64_C(-2) } },
+                        { "ftrace",
+                          TRACER_PRINT("user_stack", FIELD("unsigned long caller[8]", 8), "\"\""),
+                          "user_stack: <user stack trace > => 0x7ffff7e75353",
+                          { 7, 0x7ffff7e75353, 0 } },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_(foreign_freep) Foreign *f =
+                                knowing(cases[i].system, cases[i].format);
+                        uint64_t words[ELEMENTSOF(cases[i].words)];
+
+                        for (size_t k = 0; k < ELEMENTSOF(words); k++)
+                                words[k] = htole64(cases[i].words[k]);
+                        ck_assert_int_eq(foreign_set_printk(f, "0xa0 : \"Start scheduler-tick\"\n"),
+                                         0);
+                        foreign_set_names(f, find_place, NULL);
+                        ck_assert_str_eq(print(f, 7, words, sizeof(words)), cases[i].text);
+                }
+        }
+END_TEST
+
+UNIT_MAIN("foreign", an_event_reads_as_the_kernel_has_it, what_tracers_record_has_names,
+          a_format_that_is_needed_later_prints_the_same, a_task_switch_reads_as_the_kernel_has_it,
           symbols_strings_elements_and_pointers_read_as_the_kernel_has_them,
           what_a_record_says_of_itself_is_not_believed,
           an_expression_without_bounds_is_printed_as_fields,

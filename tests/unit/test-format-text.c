@@ -20,6 +20,7 @@ START_TEST(what_kernels_declare_is_valid_and_nothing_else)
                         "",
                         "name: x\n",
                         "name: x\nID: y\nformat:\n",
+                        "name: \nID: 7\nformat:\n",
                         HEAD "\tfield:int;\toffset:0;\tsize:4;\tsigned:1;\n",
                         HEAD "\tfield:int x\toffset:0;\tsize:4;\tsigned:1;\n",
                         HEAD "\tfield:int x[1;\toffset:0;\tsize:4;\tsigned:1;\n",
@@ -32,6 +33,7 @@ START_TEST(what_kernels_declare_is_valid_and_nothing_else)
 
                 ck_assert(format_text_is_valid(HEAD FIELDS "print fmt: \"\"\n"));
                 ck_assert(format_text_is_valid(HEAD FIELDS));
+                ck_assert(format_text_is_valid("name: 9p_client_req\nID: 7\nformat:\n" FIELDS));
                 for (size_t i = 0; i < ELEMENTSOF(bad); i++)
                         ck_assert_msg(!format_text_is_valid(bad[i]), "\"%s\"", bad[i]);
         }

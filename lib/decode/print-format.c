@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * One pass over the text behind "print fmt:".  Where a parenthesis or a list's element begins, what
+ * follows is read as a constant expression; if it is one, its value stands in its place.
+ */
+
+#include <ctype.h>
+#include <inttypes.h>
+
+#include "base/buf.h"
+#include "decode/print-format.h"
+
+#define DEPTH_MAX 32
+
+/* --- constants -------------------------------------------------------------------------------- */
+
+typedef struct Constant {
+        const char *at;
+        int depth;
+} Constant;
+
+static bool read_expression(Constant *c, size_t level, uint64_t *ret);
+
+static void skip_space(Constant *c) {
+        c->at += strspn(c->at, " \t");
+}
+
+static bool take(Constant *c, const char *token) {
+        skip_space(c);
+        if (!startswith(c->at, token))
+                return false;
+        c->at += strlen(token);
+        return true;
+}
+
+/* "( unsigned long)", "( gfp_t)"; the parenthesis is taken. */
+static bool take_type(Constant *c) {
+        static const char *const words[] = { "unsigned", "long", "int", "gfp_t" };
+        const char *begin = c->at;
+
+        for (bool any = false;; any = true) {
+                size_t i = 0;
+
+                while (i < ELEMENTSOF(words) && !take(c, words[i]))
+                        i++;
+                if (i < ELEMENTSOF(words))
+                        continue;
+                if (any && take(c, ")"))
+                        return true;
+                c->at = begin;
+                return false;
+        }
+}
+
+static bool read_operand(Constant *c, uint64_t *ret) {
+        char *end;
+
+        if (take(c, "~")) {
+                if (!read_operand(c, ret))
+                        return false;
+                *ret = ~*ret;
+                return true;
+        }
+        if (take(c, "("))
+                return take_type(c) ? read_operand(c, ret)
+                                    : read_expression(c, 0, ret) && take(c, ")");
+        if (!isdigit((unsigned char) *c->at))
+                return false;
+        errno = 0;
+        *ret = strtoull(c->at, &end, 0);
+        c->at = end + strspn(end, "uUlL");
+        return errno == 0 && !isalnum((unsigned char) *c->at) && *c->at != '_';
+}
+
+static bool compute(const char *operator, uint64_t * left, uint64_t right) {
+        if (*operator== '|')
+                *left |= right;
+        else if (*operator== '^')
+                *left ^= right;
+        else if (*operator== '&')
+                *left &= right;
+        else if (*operator== '+')
+                *left += right;
+        else if (*operator== '-')
+                *left -= right;
+        else if (*operator== '*')
+                *left *= right;
+        else if (right >= 64)
+                return false;
+        else
+                *left = *operator== '<' ? *left << right : * left>> right;
+        return true;
+}
+
+/* Operators of level @level, as C has them, and of those that bind more tightly. */
+static bool read_expression(Constant *c, size_t level, uint64_t *ret) {
+        static const char *const levels[][2] = { { "|" },        { "^" },      { "&" },
+                                                 { "<<", ">>" }, { "+", "-" }, { "*" } };
+        bool good;
+
+        if (level == ELEMENTSOF(levels))
+                return read_operand(c, ret);
+        if (level == 0 && ++c->depth > DEPTH_MAX)
+                return false;
+        good = read_expression(c, level + 1, ret);
+        while (good) {
+                const char *const *operators = levels[level];
+                const char *operator= take(c, operators[0]) ? operators[0]
+                : operators[1] && take(c, operators[1])     ? operators[1]
+                                                            : NULL;
+                uint64_t right;
+
+                if (!operator)
+                        break;
+                good = read_expression(c, level + 1, &right) && compute(operator, ret, right);
+        }
+        if (level == 0)
+                c->depth--;
+        return good;
+}
+
+/* The constant between @p, a '(' or a '{', and the ')' or the ',' that belongs to it; where it ends, or NULL:
+ * there is none.  A negative one would be no number in a list. */
+static const char *read_constant(const char *p, uint64_t *ret) {
+        Constant c = { .at = p + 1 };
+        bool in_list = *p == '{';
+
+        if (!read_expression(&c, 0, ret) || *ret > INT64_MAX)
+                return NULL;
+        skip_space(&c);
+        if (*c.at != (in_list ? ',' : ')'))
+                return NULL;
+        return in_list ? c.at : c.at + 1;
+}
+
+/* --- conversions ------------------------------------------------------------------------------ */
+
+/* What the kernel prints differently; its length in the text, 0 if @p is none. */
+static size_t add_conversion(Buf *out, Buf *names, const char *p) {
+        size_t n;
+
+        if (p[1] == '%') {
+                buf_adds(out, "%%");
+                return 2;
+        }
+        if (p[1] == 'p') {
+                bool has_offset = p[2] == 'S' || p[2] == 'F';
+
+                if (has_offset || p[2] == 's' || p[2] == 'f') {
+                        buf_adds(out, "%ps");
+                        buf_pad(names, 1, has_offset ? PRINT_FORMAT_OFFSET : PRINT_FORMAT_PLACE);
+                        return 3;
+                }
+                if (isalpha((unsigned char) p[2]))
+                        return 0;
+                buf_adds(out, "%016lx");
+                return 2;
+        }
+        if (p[1] != '#')
+                return 0;
+        n = strspn(p + 2, "lL");
+        if (p[2 + n] != 'x')
+                return 0;
+        buf_adds(out, "0x%");
+        buf_add(out, p + 2, n + 1);
+        return n + 3;
+}
+
+/* Where a probe is: its length in the text, 0 if it says none. */
+static size_t add_place(Buf *out, Buf *names, const char *format) {
+        static const char one[] = "\"(%lx)", two[] = "\"(%lx <- %lx)";
+
+        if (startswith(format, one) && strstr(format, ", REC->__probe_ip")) {
+                buf_adds(out, "\"(%ps)");
+                buf_pad(names, 1, PRINT_FORMAT_OFFSET);
+                return strlen(one);
+        }
+        if (startswith(format, two) && strstr(format, ", REC->__probe_func, REC->__probe_ret_ip")) {
+                buf_adds(out, "\"(%ps <- %ps)");
+                buf_pad(names, 1, PRINT_FORMAT_OFFSET);
+                buf_pad(names, 1, PRINT_FORMAT_NAME);
+                return strlen(two);
+        }
+        return 0;
+}
+
+/* Other words for those at @p, outside of a string; 0: there are none. */
+static size_t add_words(Buf *out, const char *p) {
+        static const char both[] = "REC->__probe_func, REC->__probe_ret_ip";
+        const char *end;
+        uint64_t value;
+
+        if (*p == 'R' && startswith(p, both)) {
+                buf_adds(out, "REC->__probe_ret_ip, REC->__probe_func");
+                return strlen(both);
+        }
+        if (*p != '{' && (*p != '(' || isalnum((unsigned char) p[-1]) || p[-1] == '_'))
+                return 0;
+        end = read_constant(p, &value);
+        if (!end)
+                return 0;
+        buf_printf(out, "%s%" PRIu64, *p == '{' ? "{ " : "", value);
+        return (size_t) (end - p);
+}
+
+int print_format_parse(PrintFormat *ret, const char *system, const char *text) {
+        _cleanup_buf_ Buf out = BUF_INIT, names = BUF_INIT;
+        _cleanup_free_ char *changed = NULL;
+        const char *format = strstr(text, "print fmt:"), *p;
+        bool is_syscall = streq(system, "syscalls"), in_string = false;
+        int r;
+
+        p = format ? format + strlen("print fmt:") : text + strlen(text);
+        p += strspn(p, " ");
+        buf_add(&out, text, (size_t) (p - text));
+        if (*p == '"') {
+                size_t n = add_place(&out, &names, p);
+
+                in_string = n > 0;
+                p += n;
+        }
+        while (*p) {
+                size_t n = 0;
+
+                if (*p == '"' && p[-1] != '\\')
+                        in_string = !in_string;
+                else if (*p == '%')
+                        n = add_conversion(&out, &names, p);
+                else if (is_syscall && in_string && startswith(p, "0x%08lx")) {
+                        buf_adds(&out, "%lx");
+                        n = strlen("0x%08lx");
+                } else if (!in_string)
+                        n = add_words(&out, p);
+                if (n == 0)
+                        buf_add(&out, p, n = 1);
+                p += n;
+        }
+        r = buf_take_string(&out, &changed);
+        if (r >= 0)
+                r = buf_take_string(&names, &ret->names);
+        if (r >= 0)
+                ret->text = TAKE_PTR(changed);
+        return r;
+}
+
+void print_format_done(PrintFormat *f) {
+        free(f->text);
+        free(f->names);
+        *f = (PrintFormat){};
+}
