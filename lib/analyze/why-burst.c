@@ -12,7 +12,7 @@
 
 #define CAUSES_MAX 8  /* the greatest */
 #define SHARE_MIN 0.8 /* of the surplus in the burst */
-#define PART_MAX 0.5  /* of the calls in it; else it is most of the cohort */
+#define PART_MAX 0.6  /* of the calls in it; else it is most of the cohort */
 #define BINS_MAX 128
 #define DEALS 199
 #define DEALS_REACHED_MAX 1 /* which is p <= 0.01 */
@@ -88,7 +88,7 @@ static bool has_order(const Side *side) {
 }
 
 static void find_burst(WhyCause *c, const Side *side, bool is_usual) {
-        double sum = 0, mean, share, n_all = (double) side->n_all;
+        double sum = 0, mean, share;
         Stretch best;
 
         for (size_t i = 0; i < side->n_calls; i++) {
@@ -107,7 +107,7 @@ static void find_burst(WhyCause *c, const Side *side, bool is_usual) {
                 .is_usual = is_usual,
                 .n_calls = best.n,
                 .share = share,
-                .chance = ((double) side->n_calls - (double) best.n) / (n_all - (double) best.n),
+                .chance = (double) side->n_calls / (double) side->n_all,
                 .from_ns = side->a->calls[side->calls[best.first]].start_ns,
                 .to_ns = side->a->calls[side->calls[best.first + best.n - 1]].start_ns,
         };

@@ -54,12 +54,12 @@
 
 typedef enum WhyKind { WHY_RUNNING, WHY_WAITING, WHY_CALLS, WHY_ONLY, WHY_NEVER } WhyKind;
 
-/* Where in one cohort nearly all of a cause is: calls that follow each other, which are less than half of it. */
+/* Where in one cohort nearly all of a cause is: calls that follow each other, which are not most of it. */
 typedef struct WhyBurst {
         uint64_t from_ns, to_ns; /* the first and the last began; trace clock */
         size_t n_calls;          /* 0: it is spread over the cohort */
         double share;            /* of what the cohort has more */
-        double chance;           /* how likely it lay in this cohort, had it come at any time */
+        double chance;           /* that it is in this cohort, had it come at any time */
         bool is_usual;           /* it is usual calls that have more */
 } WhyBurst;
 
