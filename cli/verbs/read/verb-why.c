@@ -394,8 +394,8 @@ static int explain(const Options *o, const Options *all, const Chosen *chosen, C
                 return counting_failure(r);
         status = o->json != JSON_OFF ? print_json(o, w) : print(o, w);
         if (status == STATUS_OK && n_roots > 1 && !chosen->names)
-                talk(o, "It has %zu other roots: \"ftracectl why %s FUNCTION\" tells of one.",
-                     n_roots - 1, chosen->source);
+                talk(o, "It has %zu other root%s: \"ftracectl why %s FUNCTION\" tells of one.",
+                     n_roots - 1, n_roots == 2 ? "" : "s", chosen->source);
         if (status == STATUS_OK && s->anatomy->n_calls < s->anatomy->n_all - s->anatomy->n_cut)
                 talk(o, "Compared were %s of %s calls, one out of so many.",
                      FORMAT_COUNT(s->anatomy->n_calls),
