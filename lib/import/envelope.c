@@ -127,6 +127,7 @@ const Line *envelope_open(Envelope *e, const Line *line, Line *room) {
         *room = *line;
         e->layers_of = 0;
         open_usual(e, room, e->room[0]);
+        room->is_binary = lines_is_binary(room->text, room->n_text);
         return room;
 }
 

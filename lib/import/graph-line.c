@@ -283,6 +283,11 @@ static bool parse_marker(Scan *s, TextLine *l) {
                 l->kind = LINE_IRQ_OUT;
         else
                 return false;
+        scan_blanks(&t);
+        (void) scan_text(&t, "|");
+        scan_blanks(&t);
+        if (t.p != t.end)
+                return false;
         l->columns.duration = true;
         return true;
 }

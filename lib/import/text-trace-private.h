@@ -168,6 +168,7 @@ static inline bool text_is_wanted(const TextTrace *t) {
 
 /* 0 or -ENOMEM, like text_note_frame(). */
 int text_note(TextTrace *t, TextRemark remark, uint64_t line, const char *text, size_t n_text);
+#define TEXT_IS_BINARY "it holds bytes that are not text"
 /* A damaged line: 0, TEXT_TRACE_E_DAMAGED if that is the end, -ENOMEM. */
 int text_damaged(TextTrace *t, const Line *line, const char *problem);
 /* @line says that @n events were lost, 0: it does not say how many.  1 and a step, or -ENOMEM. */

@@ -53,6 +53,11 @@ static int next_line(TextTrace *t, const Line *line, Step *ret) {
         if (_likely_(!line->is_binary)) {
                 t->is_trial = true;
                 inner = envelope_open(t->envelope, line, &room);
+                if (_unlikely_(inner->is_binary)) {
+                        t->is_trial = false;
+                        r = text_damaged(t, line, TEXT_IS_BINARY);
+                        return r < 0 ? r : text_skip(t, inner->n_more);
+                }
                 if (_unlikely_(inner->n_text >= t->width)) {
                         r = text_rejoin(t, inner, ret);
                         if (r != TEXT_TRY) {

@@ -168,7 +168,7 @@ static int skip(TextTrace *t, const Line *line, Step *ret) {
             room.n_text == 0)
                 return text_note(t, TEXT_NOT_TRACE, line->number, "", 0);
         if (line->is_binary)
-                return text_damaged(t, line, "it holds bytes that are not text");
+                return text_damaged(t, line, TEXT_IS_BINARY);
         find_foreign(t, line);
         inner = envelope_open(t->envelope, line, &room);
         if (inner->n_text > 0) {
