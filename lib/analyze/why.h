@@ -74,8 +74,8 @@ typedef struct WhyCause {
         double p;                 /* NAN: not looked at, being too little */
         const Waker *waker; /* WAITING, ONLY: who ended most of it in slow calls; NULL: not known */
         double waker_share; /* of that waiting */
-        WhyBurst burst;     /* of calls that were not chosen one by one */
         double queued_share; /* of it, after the task was woken: waiting for a CPU; 0: not known */
+        WhyBurst burst;      /* of calls that were not chosen one by one */
 } WhyCause;
 
 typedef enum WhyPlace { WHY_CPU, WHY_TASK } WhyPlace;

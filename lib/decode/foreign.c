@@ -24,6 +24,8 @@
 #define EXPRESSION_DEPTH_MAX 64
 #define SYMBOL_NAME_MAX 512
 #define MODULE_MAX 64
+#define SYSCALL_ENTER "sys_enter_"
+#define SYSCALL_EXIT "sys_exit_"
 #define PLACE_MAX (SYMBOL_NAME_MAX + sizeof("+0x0123456789abcdef/0x0123456789abcdef") + MODULE_MAX)
 
 typedef enum How {
@@ -171,18 +173,6 @@ static bool is_bounded(struct tep_event *event, const struct tep_print_arg *arg,
         return true;
 }
 
-/* Without what libtraceevent may not be given: "NAME: FIELDS" is printed instead. */
-static int drop_print_format(char **text) {
-        const char *format = strstr(*text, "print fmt:") ?: *text + strlen(*text);
-        char *head;
-
-        if (asprintf(&head, "%.*s\nprint fmt: \"\"\n", (int) (format - *text), *text) < 0)
-                return -ENOMEM;
-        free(*text);
-        *text = head;
-        return 0;
-}
-
 int foreign_add(Foreign *f, const char *system, const char *format) {
         _cleanup_(print_format_done) PrintFormat p = {};
         struct tep_event *event = NULL;
@@ -196,7 +186,7 @@ int foreign_add(Foreign *f, const char *system, const char *format) {
         if (r < 0)
                 return r;
         is_plain = format_text_prints_plainly(p.text);
-        r = is_plain ? 0 : drop_print_format(&p.text);
+        r = is_plain ? 0 : print_format_drop(&p);
         if (r < 0)
                 return r;
         if (!ARRAY_GROW(f->known, f->n_known))
@@ -208,9 +198,9 @@ int foreign_add(Foreign *f, const char *system, const char *format) {
             !is_bounded(event, event->print_fmt.args, 0))
                 event->flags |= TEP_EVENT_FL_PRINTRAW;
         else if (streq(system, "syscalls"))
-                how = startswith(event->name, "sys_enter_")  ? HOW_SYSCALL
-                      : startswith(event->name, "sys_exit_") ? HOW_SYSCALL_EXIT
-                                                             : HOW_EVENT;
+                how = startswith(event->name, SYSCALL_ENTER)  ? HOW_SYSCALL
+                      : startswith(event->name, SYSCALL_EXIT) ? HOW_SYSCALL_EXIT
+                                                              : HOW_EVENT;
         for (size_t i = 0; streq(system, "ftrace") && i < ELEMENTSOF(of_tracers); i++)
                 if (streq(event->name, of_tracers[i].name))
                         how = of_tracers[i].how;
@@ -318,27 +308,24 @@ static uint64_t number_of(const Foreign *f, const Known *known, const Event *e, 
                                   : 0;
 }
 
-/* Its name, and how far behind its symbol it is; NULL: there is none. */
-static const char *name_of(Foreign *f, uint64_t address, uint64_t *ret_offset) {
-        Symbol symbol;
-
-        if (!f->find || !f->find(f->userdata, address, f->now_ns, &symbol))
+/* Its name, which stands in f->name, and of what; NULL: there is none. */
+static const char *name_of(Foreign *f, uint64_t address, Symbol *ret) {
+        if (!f->find || !f->find(f->userdata, address, f->now_ns, ret))
                 return NULL;
-        (void) snprintf(f->name, SYMBOL_NAME_MAX, "%.*s", (int) symbol.n_name, symbol.name);
-        *ret_offset = address - symbol.address;
+        (void) snprintf(f->name, SYMBOL_NAME_MAX, "%.*s", (int) ret->n_name, ret->name);
         return f->name;
 }
 
 static void put_name(void *foreign, Buf *out, uint64_t address, bool with_offset) {
-        uint64_t offset;
-        const char *name = name_of(foreign, address, &offset);
+        Symbol symbol;
+        const char *name = name_of(foreign, address, &symbol);
 
         if (!name)
                 buf_printf(out, "0x%llx", (unsigned long long) address);
         else
                 buf_adds(out, name);
         if (name && with_offset)
-                buf_printf(out, "+0x%llx", (unsigned long long) offset);
+                buf_printf(out, "+0x%llx", (unsigned long long) (address - symbol.address));
 }
 
 /* %ps of a print format: all that the kernel prints there (lib/vsprintf.c, symbol_string()). */
@@ -346,18 +333,16 @@ static char *resolve(void *foreign, unsigned long long *address, char **module) 
         Foreign *f = foreign;
         char kind = f->names && *f->names ? *f->names++ : PRINT_FORMAT_PLACE;
         Symbol symbol;
-        int n;
+        size_t n;
 
         /* Absolute ones, as each CPU's variables are, are where NULL is. */
-        if (!f->find || !f->find(f->userdata, *address, f->now_ns, &symbol) ||
-            (symbol.type | 0x20) == 'a')
+        if (!name_of(f, *address, &symbol) || (symbol.type | 0x20) == 'a')
                 return NULL;
-        n = snprintf(f->name, SYMBOL_NAME_MAX, "%.*s", (int) symbol.n_name, symbol.name);
-        n = MIN(n, SYMBOL_NAME_MAX - 1);
+        n = strlen(f->name);
         if (kind == PRINT_FORMAT_OFFSET)
-                n += sprintf(f->name + n, "+0x%llx", *address - symbol.address);
+                n += (size_t) sprintf(f->name + n, "+0x%llx", *address - symbol.address);
         if (kind == PRINT_FORMAT_OFFSET && symbol.n_bytes > 0)
-                n += sprintf(f->name + n, "/0x%llx", (unsigned long long) symbol.n_bytes);
+                n += (size_t) sprintf(f->name + n, "/0x%llx", (unsigned long long) symbol.n_bytes);
         if (kind != PRINT_FORMAT_NAME && symbol.module)
                 (void) snprintf(f->name + n, MODULE_MAX, " [%.*s]", (int) symbol.n_module,
                                 symbol.module);
@@ -448,14 +433,12 @@ static void add_in_one_line(Buf *b, const char *text, size_t n) {
 /* What is before the print format's text: "NAME: ", or as print_syscall_enter() and _exit() have it (linux
  * 6.12 kernel/trace/trace_syscalls.c). */
 static void begin_event(Foreign *f, const Known *known) {
-        const char *name = known->event->name, *syscall = NULL;
+        const char *name = known->event->name;
 
         if (known->how == HOW_SYSCALL)
-                syscall = startswith(name, "sys_enter_");
+                buf_printf(&f->line, "sys_%s(", startswith(name, SYSCALL_ENTER));
         else if (known->how == HOW_SYSCALL_EXIT)
-                syscall = startswith(name, "sys_exit_");
-        if (syscall)
-                buf_printf(&f->line, "sys_%s%s", syscall, known->how == HOW_SYSCALL ? "(" : " -> ");
+                buf_printf(&f->line, "sys_%s -> ", startswith(name, SYSCALL_EXIT));
         else
                 buf_printf(&f->line, "%s: ", name);
 }

@@ -12,6 +12,7 @@
 #include "decode/print-format.h"
 
 #define DEPTH_MAX 32
+#define BEGIN "print fmt:"
 
 /* --- constants -------------------------------------------------------------------------------- */
 
@@ -73,23 +74,23 @@ static bool read_operand(Constant *c, uint64_t *ret) {
         return errno == 0 && !isalnum((unsigned char) *c->at) && *c->at != '_';
 }
 
-static bool compute(const char *operator, uint64_t * left, uint64_t right) {
-        if (*operator== '|')
+static bool compute(const char *sign, uint64_t *left, uint64_t right) {
+        if (*sign == '|')
                 *left |= right;
-        else if (*operator== '^')
+        else if (*sign == '^')
                 *left ^= right;
-        else if (*operator== '&')
+        else if (*sign == '&')
                 *left &= right;
-        else if (*operator== '+')
+        else if (*sign == '+')
                 *left += right;
-        else if (*operator== '-')
+        else if (*sign == '-')
                 *left -= right;
-        else if (*operator== '*')
+        else if (*sign == '*')
                 *left *= right;
         else if (right >= 64)
                 return false;
         else
-                *left = *operator== '<' ? *left << right : * left>> right;
+                *left = *sign == '<' ? *left << right : *left >> right;
         return true;
 }
 
@@ -105,15 +106,15 @@ static bool read_expression(Constant *c, size_t level, uint64_t *ret) {
                 return false;
         good = read_expression(c, level + 1, ret);
         while (good) {
-                const char *const *operators = levels[level];
-                const char *operator= take(c, operators[0]) ? operators[0]
-                : operators[1] && take(c, operators[1])     ? operators[1]
-                                                            : NULL;
+                const char *const *signs = levels[level];
+                const char *sign = take(c, signs[0])               ? signs[0]
+                                   : signs[1] && take(c, signs[1]) ? signs[1]
+                                                                   : NULL;
                 uint64_t right;
 
-                if (!operator)
+                if (!sign)
                         break;
-                good = read_expression(c, level + 1, &right) && compute(operator, ret, right);
+                good = read_expression(c, level + 1, &right) && compute(sign, ret, right);
         }
         if (level == 0)
                 c->depth--;
@@ -207,11 +208,11 @@ static size_t add_words(Buf *out, const char *p) {
 int print_format_parse(PrintFormat *ret, const char *system, const char *text) {
         _cleanup_buf_ Buf out = BUF_INIT, names = BUF_INIT;
         _cleanup_free_ char *changed = NULL;
-        const char *format = strstr(text, "print fmt:"), *p;
+        const char *format = strstr(text, BEGIN), *p;
         bool is_syscall = streq(system, "syscalls"), in_string = false;
         int r;
 
-        p = format ? format + strlen("print fmt:") : text + strlen(text);
+        p = format ? format + strlen(BEGIN) : text + strlen(text);
         p += strspn(p, " ");
         buf_add(&out, text, (size_t) (p - text));
         if (*p == '"') {
@@ -242,6 +243,17 @@ int print_format_parse(PrintFormat *ret, const char *system, const char *text) {
         if (r >= 0)
                 ret->text = TAKE_PTR(changed);
         return r;
+}
+
+int print_format_drop(PrintFormat *f) {
+        const char *format = strstr(f->text, BEGIN) ?: f->text + strlen(f->text);
+        char *head;
+
+        if (asprintf(&head, "%.*s\n" BEGIN " \"\"\n", (int) (format - f->text), f->text) < 0)
+                return -ENOMEM;
+        free(f->text);
+        f->text = head;
+        return 0;
 }
 
 void print_format_done(PrintFormat *f) {

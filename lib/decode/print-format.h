@@ -33,4 +33,6 @@ typedef struct PrintFormat {
 
 /* @text: of a format file that format_text_is_valid().  0, -ENOMEM. */
 int print_format_parse(PrintFormat *ret, const char *system, const char *text);
+/* Leaves it the fields alone: what libtraceevent may not be given is printed as "NAME: FIELDS".  0, -ENOMEM. */
+int print_format_drop(PrintFormat *f);
 void print_format_done(PrintFormat *f);
