@@ -159,4 +159,4 @@ endif
 # Part of the long suite: each target for a minute, in a build of its own below this one.
 .PHONY: check-fuzz-long
 check-fuzz-long:
-	$(srcdir)/%D%/run-long '$(abs_top_builddir)/fuzz-long' $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+	$(srcdir)/%D%/run-long '$(abs_top_builddir)/fuzz-long' '$(FUZZ_SECONDS)' $(FUZZ_TARGETS)
