@@ -6,11 +6,17 @@
  * "Everything but these" is written soonest as set_ftrace_notrace, and on linux 6.12 that holds for an instance that
  * is the only user of function_graph and as it was when its tracer was switched on: names that come later change
  * nothing, and with a second user, whatever his lists say, everything is hooked (tried; kernel/trace/ftrace.c,
- * ftrace_startup_subops()).  6.1, which has no instances of function_graph, and 7.2 do as they are told.  What
+ * ftrace_startup_subops()).  7.2 heeds a name that comes later, unless there is a second user with a filter: then a
+ * change hooks everything (tried).  6.1, which has no instances of function_graph, does as it is told.  What
  * set_ftrace_filter lists they all heed, so an instance lists all the others there once there is a second user, or what
- * is hooked changes.  That is ten times as long a list, which would cost a first start a third of its time.
+ * is hooked changes and the kernel does not heed it otherwise.  That is ten times as long a list, which would cost a
+ * first start a third of its time, and a change on 6.12 seconds.
  */
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/log.h"
 #include "daemon/tracer/controller-private.h"
 
 /* What is listed first where fewer than TOO_FEW are: the kernel makes room in the new table for as many as the old one
@@ -69,18 +75,13 @@ int tracer_plan_list(Tracer *t, Plan *p, const Hooks *all) {
 
 static int plan_listed(Tracer *t, Plan *p, const LeanChoice *choice) {
         _cleanup_(hooks_done) Hooks listed = {}, none = {};
-        bool is_wide = choice->hooks.names.n == 0;
-        const char *session = t->claim->session;
-        int r, is_few = 0;
+        int r = tracer_list_hooks(t, &choice->not_hooked, &listed), is_few = 0;
 
-        r = is_wide ? tracer_list_hooks(t, &choice->not_hooked, &listed) : 0;
-        if (r >= 0 && is_wide)
-                r = is_few = tracer_plan_list(t, p, &listed);
-        else if (r >= 0)
-                r = instance_plan_hooks(t->instance, p, t->c->ledger, session, &choice->hooks);
         if (r >= 0)
-                r = instance_plan_not_hooked(t->instance, p, t->c->ledger, session,
-                                             is_wide ? &none : &choice->not_hooked);
+                r = is_few = tracer_plan_list(t, p, &listed);
+        if (r >= 0)
+                r = instance_plan_not_hooked(t->instance, p, t->c->ledger, t->claim->session,
+                                             &none);
         return r < 0 ? r : is_few;
 }
 
@@ -99,24 +100,114 @@ static bool is_as_begun(const Tracer *t, const LeanChoice *choice) {
 }
 
 /* At no time is everything hooked: an empty filter comes after the functions that are not, a full one before. */
-int tracer_plan_choice(Tracer *t, Plan *p, const LeanChoice *choice) {
-        Controller *c = t->c;
-        const char *session = t->claim->session;
+static int plan_choice(Tracer *t, Plan *p, const LeanChoice *choice) {
         bool is_filter_first = choice->hooks.lines.n > 0;
+        const char *session = t->claim->session;
+        Ledger *l = t->c->ledger;
         int r = 0;
 
-        if (!is_filter_first && is_as_begun(t, choice))
-                return 0;
-        if (instance_name(t->instance) && (is_filter_first || choice->not_hooked.names.n > 0))
-                return plan_listed(t, p, choice);
         if (is_filter_first)
-                r = instance_plan_hooks(t->instance, p, c->ledger, session, &choice->hooks);
+                r = instance_plan_hooks(t->instance, p, l, session, &choice->hooks);
         if (r >= 0)
-                r = instance_plan_not_hooked(t->instance, p, c->ledger, session,
-                                             &choice->not_hooked);
+                r = instance_plan_not_hooked(t->instance, p, l, session, &choice->not_hooked);
         if (r >= 0 && !is_filter_first)
-                r = instance_plan_hooks(t->instance, p, c->ledger, session, &choice->hooks);
+                r = instance_plan_hooks(t->instance, p, l, session, &choice->hooks);
         return r;
+}
+
+typedef int (*PlanHooks)(Tracer *t, Plan *p, const LeanChoice *choice);
+
+static int change(Tracer *t, const LeanChoice *choice, PlanHooks plan) {
+        _cleanup_plan_ Plan p = {};
+        const char *file = NULL;
+        int r, is_few;
+
+        r = is_few = plan(t, &p, choice);
+        if (r < 0 || p.n == 0)
+                return r;
+        r = tracer_apply(t, &p, &file);
+        return r < 0 ? r : 1 + is_few;
+}
+
+/* The first of what anybody has hooked, by name: to read it all is to look up 40,000 of them. */
+static int read_first_hooked(const Tracer *t, Strv *ret) {
+        _cleanup_close_ int fd = openat(t->c->fs.fd, "enabled_functions", O_RDONLY | O_CLOEXEC);
+        char text[4096], *end;
+        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+        int r = n < 0 ? ORIGIN(-errno) : 0;
+
+        text[MAX(n, (ssize_t) 0)] = '\0';
+        for (char *line = text; r >= 0 && (end = strchr(line, '\n')); line = end + 1)
+                r = strv_addn(ret, line, strcspn(line, " \n"));
+        return r;
+}
+
+static int is_hooked(const Tracer *t, const char *name) {
+        _cleanup_strv_ Strv first = {};
+        int r = read_first_hooked(t, &first);
+
+        return r < 0 ? r : strv_contains(&first, name);
+}
+
+/* One more that is not to be hooked, and is now: what becomes of it tells whether the kernel heeds the others. */
+static int add_witness(Tracer *t, Hooks *not_hooked, char **ret) {
+        _cleanup_strv_ Strv first = {}, sorted = {}, witness = {};
+        int r = strv_copy(&sorted, &not_hooked->names);
+
+        if (r >= 0)
+                r = strv_extend(&sorted, &t->claim->roots);
+        strv_sort_unique(&sorted);
+        if (r >= 0)
+                r = read_first_hooked(t, &first);
+        if (r == -ENOENT)
+                r = 0;
+        for (size_t i = 0; r >= 0 && i < first.n && witness.n == 0; i++)
+                if (!strv_finds(&sorted, first.items[i]))
+                        r = strv_add(&witness, first.items[i]);
+        if (r >= 0)
+                r = strv_extend(&not_hooked->names, &witness);
+        if (r >= 0)
+                r = functions_find_lines(&t->c->functions, &witness, &not_hooked->lines);
+        if (r >= 0 && witness.n > 0)
+                *ret = strv_take_first(&witness);
+        return r;
+}
+
+/* Whether "all but these" has to be a list of all the others: 1; 0; 0 and a witness that tells afterwards. */
+static int has_to_list(Tracer *t, LeanChoice *choice, char **ret_witness) {
+        int r;
+
+        if (!instance_name(t->instance) || choice->hooks.names.n > 0 ||
+            choice->not_hooked.names.n == 0)
+                return 0;
+        if (tracer_is_crowded(t) || t->c->heeds_notrace == 0)
+                return 1;
+        r = controller_others_trace(t->c);
+        if (r != 0 || t->c->heeds_notrace > 0)
+                return r;
+        r = add_witness(t, &choice->not_hooked, ret_witness);
+        return r < 0 ? r : !*ret_witness;
+}
+
+int tracer_change_hooks(Tracer *t, LeanChoice *choice) {
+        _cleanup_free_ char *witness = NULL;
+        int r, hooked;
+
+        if (choice->hooks.names.n == 0 && is_as_begun(t, choice))
+                return 0;
+        r = has_to_list(t, choice, &witness);
+        if (r >= 0)
+                r = change(t, choice, r > 0 ? plan_listed : plan_choice);
+        if (r < 0 || !witness)
+                return r;
+        hooked = is_hooked(t, witness);
+        if (hooked < 0)
+                return hooked;
+        log_debug("control", "set_ftrace_notrace of a tracer that is on: %s, so this kernel %s it",
+                  witness, hooked ? "does not heed" : "heeds");
+        if (!tracer_is_crowded(t)) /* or nothing is known */
+                t->c->heeds_notrace = !hooked;
+        return hooked ? change(t, choice, plan_listed) : r;
 }
 
 void controller_tell_crowded(Controller *c, const Tracer *newcomer) {

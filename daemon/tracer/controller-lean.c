@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,8 +17,6 @@
 #include "daemon/admission/clock-reader.h"
 #include "daemon/lean/lean.h"
 #include "daemon/lean/ordinary.h"
-#include "daemon/tracefs/control.h"
-#include "daemon/tracefs/plan.h"
 #include "daemon/tracer/controller-private.h"
 
 void tracer_look_at_quiet(Tracer *t) {
@@ -93,10 +90,8 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide) {
         LeanQuestion q = controller_lean_question(c, &m->spec, &m->roots, &m->notrace);
         _cleanup_strv_ Strv warnings = {};
         _cleanup_lean_choice_ LeanChoice choice = {};
-        _cleanup_plan_ Plan plan = {};
         _cleanup_refusal_ Refusal refusal = {};
-        const char *file = NULL;
-        int r, is_few = 0;
+        int r, changed = 0;
 
         background_settle(c->background);
         r = functions_load(&c->functions, &c->fs);
@@ -108,43 +103,14 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide) {
                 return MIN(r, 0);
         r = controller_leave_clock_readers_out(c, &choice.not_hooked, &warnings);
         if (r >= 0)
-                r = is_few = tracer_plan_choice(t, &plan, &choice);
-        if (r < 0 || plan.n == 0)
-                return r;
-        r = tracer_apply(t, &plan, &file);
-        if (r < 0)
+                r = changed = tracer_change_hooks(t, &choice);
+        if (r <= 0)
                 return r;
         r = lean_choice_tell(&choice, m);
-        return r < 0 ? r : 1 + is_few;
+        return r < 0 ? r : changed;
 }
 
 /* --- what others call -------------------------------------------------------------------------- */
-
-/* 1: a tracer that is none of ours is on. */
-static int others_trace(const Controller *c) {
-        _cleanup_strv_ Strv dirs = {}, ours = {};
-        int r = tracefs_get_instances(&c->fs, &dirs);
-
-        if (r >= 0)
-                r = controller_own_dirs(c, &ours);
-        for (size_t i = 0; r == 0 && i <= dirs.n; i++) {
-                _cleanup_free_ char *path = NULL, *tracer = NULL;
-                char dir[PATH_MAX] = "";
-
-                if (i < dirs.n)
-                        (void) snprintf(dir, sizeof(dir), "instances/%.255s/", dirs.items[i]);
-                if (strv_contains(&ours, dir))
-                        continue;
-                if (asprintf(&path, "%scurrent_tracer", dir) < 0)
-                        return -ENOMEM;
-                r = control_read(c->fs.fd, path, &tracer);
-                if (r >= 0)
-                        r = !streq(tracer, "nop");
-                else if (r == -ENOENT)
-                        r = 0; /* it has just gone */
-        }
-        return r;
-}
 
 static int find_ordinary(const Controller *c, Hooks *ret) {
         int r = ordinary_find(&c->functions, &(Strv){}, &ret->names);
@@ -192,7 +158,7 @@ int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t,
         int r;
 
         background_settle(c->background);
-        r = others_trace(c);
+        r = controller_others_trace(c);
         if (r != 0)
                 return r < 0 ? r : -EBUSY;
         r = functions_load(&c->functions, &c->fs);

@@ -34,6 +34,7 @@ struct Controller {
         Functions functions;
         Tracer *tracers;   /* live ones, and those that could not be switched off */
         int has_instances; /* < 0: not known yet */
+        int heeds_notrace; /* what set_ftrace_notrace gets while its tracer is on; < 0: not known yet */
         size_t n_restored;
         bool keeps;       /* what the ledger holds may be taken up: nothing of it is undone yet */
         bool leaving;     /* what is programmed stays when the controller goes */
@@ -128,15 +129,15 @@ void tracer_free(Tracer *t);
  *   - tracer_is_crowded() whether "all but these" has to be a list of all the others
  *   - tracer_list_hooks() that list
  *   - tracer_plan_list() steps that write it; 1: only few functions are in between
- *   - tracer_plan_choice() steps that change what is hooked for a tracer that is on; 1: only few functions are
- *     in between
+ *   - tracer_change_hooks() for a tracer that is on; 0: it is as it was; 1; 2: only few functions were in between.
+ *     One function more may be left out.
  *   - controller_tell_crowded() before @newcomer is switched on
  */
 int tracer_read_hooks(const Tracer *t, const char *file, Hooks *ret);
 bool tracer_is_crowded(const Tracer *t);
 int tracer_list_hooks(const Tracer *t, const Hooks *not_hooked, Hooks *ret);
 int tracer_plan_list(Tracer *t, Plan *p, const Hooks *all);
-int tracer_plan_choice(Tracer *t, Plan *p, const LeanChoice *choice);
+int tracer_change_hooks(Tracer *t, LeanChoice *choice);
 void controller_tell_crowded(Controller *c, const Tracer *newcomer);
 /* controller-trigger.c.  Of a session that waits armed: the roots, unless @lean says what is hooked. */
 int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots,
@@ -186,3 +187,5 @@ void controller_retry(Controller *c);
 MemoryUse controller_memory_use(const Controller *c);
 /* The buffers that are ours, as tracer_dir() says. */
 int controller_own_dirs(const Controller *c, Strv *ret);
+/* 1: a tracer that is none of ours is on. */
+int controller_others_trace(const Controller *c);

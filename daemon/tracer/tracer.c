@@ -2,10 +2,14 @@
 
 /* What a session asks of its tracer while it is programmed.  Nothing here changes what is in the ledger. */
 
+#include <limits.h>
+#include <stdio.h>
+
 #include "base/unit.h"
 #include "daemon/admission/admission.h"
 #include "daemon/instances/event-set.h"
 #include "daemon/instances/task-filter.h"
+#include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 void tracer_free(Tracer *t) {
@@ -45,6 +49,31 @@ int controller_own_dirs(const Controller *c, Strv *ret) {
                         return r;
         }
         return 0;
+}
+
+int controller_others_trace(const Controller *c) {
+        _cleanup_strv_ Strv dirs = {}, ours = {};
+        int r = tracefs_get_instances(&c->fs, &dirs);
+
+        if (r >= 0)
+                r = controller_own_dirs(c, &ours);
+        for (size_t i = 0; r == 0 && i <= dirs.n; i++) {
+                _cleanup_free_ char *path = NULL, *tracer = NULL;
+                char dir[PATH_MAX] = "";
+
+                if (i < dirs.n)
+                        (void) snprintf(dir, sizeof(dir), "instances/%.255s/", dirs.items[i]);
+                if (strv_contains(&ours, dir))
+                        continue;
+                if (asprintf(&path, "%scurrent_tracer", dir) < 0)
+                        return -ENOMEM;
+                r = control_read(c->fs.fd, path, &tracer);
+                if (r >= 0)
+                        r = !streq(tracer, "nop");
+                else if (r == -ENOENT)
+                        r = 0; /* it has just gone */
+        }
+        return r;
 }
 
 int tracer_apply(const Tracer *t, Plan *p, const char **ret_file) {
