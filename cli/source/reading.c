@@ -90,6 +90,14 @@ static int filter_text(Reading *r, const Options *o, const char *word) {
 
 /* --- anything ---------------------------------------------------------------------------------- */
 
+static int take_text(Reading *ret, const Options *o, const char *word, int fd) {
+        int status = text_source_take_fd(&ret->text, o, word, fd);
+
+        if (status == STATUS_OK && !filtering_is_empty(&ret->filtering))
+                status = filter_text(ret, o, word);
+        return status;
+}
+
 int reading_find(Reading *ret, const Options *o, const char *word) {
         SourceFound found;
         int status;
@@ -98,11 +106,18 @@ int reading_find(Reading *ret, const Options *o, const char *word) {
         status = filtering_init(&ret->filtering, o) ?: source_find(&found, o, word);
         if (status != STATUS_OK)
                 return status;
-        if (found.form != SOURCE_TEXT)
-                return source_open_found(&ret->source, o, word, found);
-        status = text_source_take_fd(&ret->text, o, word, found.fd);
-        if (status == STATUS_OK && !filtering_is_empty(&ret->filtering))
-                status = filter_text(ret, o, word);
+        return found.form == SOURCE_TEXT ? take_text(ret, o, word, found.fd)
+                                         : source_open_found(&ret->source, o, word, found);
+}
+
+int reading_take_text(Reading *ret, const Options *o, const char *name, int fd) {
+        int status;
+
+        *ret = (Reading){};
+        status = filtering_init(&ret->filtering, o);
+        if (status == STATUS_OK)
+                return take_text(ret, o, name, fd);
+        (void) close(fd);
         return status;
 }
 

@@ -479,6 +479,16 @@ int instance_open_raw(Instance *i, uint32_t cpu) {
         return fd < 0 ? ORIGIN(-errno) : fd;
 }
 
+int instance_open_text(const Instance *i) {
+        _cleanup_free_ char *path = NULL;
+        int fd;
+
+        if (asprintf(&path, "%strace", i->dir) < 0)
+                return -ENOMEM;
+        fd = openat(i->fs->fd, path, O_RDONLY | O_CLOEXEC);
+        return fd < 0 ? ORIGIN(-errno) : fd;
+}
+
 int instance_plan_recording(Instance *i, Plan *p, bool on) {
         _cleanup_free_ char *path = NULL;
 

@@ -241,6 +241,12 @@ json_t *session_explain(Session *s) {
         return to_json(s);
 }
 
+int session_open_text(const Session *s) {
+        return s->tracer && s->meta->spec.black_box && session_is_live(s)
+                       ? tracer_open_text(s->tracer)
+                       : -ENXIO;
+}
+
 const char *session_name(const Session *s) {
         return s->meta->name;
 }

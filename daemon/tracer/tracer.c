@@ -127,6 +127,10 @@ int tracer_open_raw(Tracer *t, uint32_t cpu) {
         return instance_open_raw(t->instance, cpu);
 }
 
+int tracer_open_text(const Tracer *t) {
+        return instance_open_text(t->instance);
+}
+
 int tracer_open_tasks(const Tracer *t) {
         return task_filter_open(&t->c->fs, t->claim->session);
 }

@@ -74,6 +74,8 @@ int tracer_find_strangers(const Tracer *t, Strv *ret);
 /* per_cpu/cpuN/trace_pipe_raw of a possible CPU, non-blocking; the caller owns it; -ENOENT, -errno.
  */
 int tracer_open_raw(Tracer *t, uint32_t cpu);
+/* instance_open_text(); -errno. */
+int tracer_open_text(const Tracer *t);
 /*
  * For a moment, in the trace's clock, @t recorded no call, since set_graph_function was changed for
  * others (daemon/instances/quiesce.h).  Called by the loop or a task.
