@@ -2,7 +2,7 @@
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
 # long: its waits are for what the daemon looks at every 15 s
-# kernels: 6.12 new
+# kernels: 6.12
 #
 # With --lean=auto what is hooked changes while a session records: without what others call often, and with what was
 # never seen.
@@ -38,9 +38,6 @@ ok 'others: which is noted' wait_until 60 is_noted
 ok 'others: by name' test "$(session others '.left_out | index("lookup_user_key")')" != null
 exits 'others: show succeeds' 0 ftracectl show others
 says 'others: show says since when' 'without what others call often' "$out"
-# 6.12 does not heed what set_ftrace_notrace gets while its tracer is on (daemon/tracer/controller-hooks.c).
-is 'others: what it lacks meanwhile is said, where it lacks something' \
-        "$(session others '.warnings | map(select(test("hooks few functions while"))) | length')" "$([[ $(uname -r) != 6.12.* ]]; echo $?)"
 is 'others: nobody is said to have meddled' "$(session others '.gaps // [] | length')" 0
 stops 'others: stop succeeds' others
 exits 'others: the next start, of another function' 0 ftracectl start -q -n next vfs_fallocate
