@@ -12,6 +12,7 @@
 
 #include "base/name.h"
 #include "base/unit.h"
+#include "cli/files/content-id.h"
 #include "cli/files/export-files.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/outfile.h"
@@ -52,25 +53,53 @@ static const char *file_name(const char *path) {
         return slash && slash[1] ? slash + 1 : path;
 }
 
-/* What is known of the recording; @ret_recording is what ret->recording points at. */
-static int describe(const Reading *r, const char *word, ExportInfo *ret, char **ret_recording) {
-        const SessionMeta *m = r->source ? r->source->meta : NULL;
+/* What tells a file's recording from others of its name, behind a "-"; empty of what can be read only once.  0 or
+ * -errno. */
+static int identify_file(const Options *o, const char *word,
+                         char ret[static CONTENT_ID_CHARS + 2]) {
+        _cleanup_free_ char *part = NULL;
+        int r = 0;
 
-        if (!m) {
-                const TextLayout *layout = text_trace_layout(r->text.trace);
-
-                *ret_recording = strdup(streq(word, "-") ? "stdin" : file_name(word));
-                *ret = (ExportInfo){ .title = *ret_recording,
-                                     .recording = *ret_recording,
-                                     .is_timeless = !layout->has_times };
-                return *ret_recording ? 0 : -ENOMEM;
+        ret[0] = 0;
+        if (streq(word, "-"))
+                return 0;
+        if (o->buffer || o->nth_trace > 1)
+                r = asprintf(&part, "%d %s", o->nth_trace, o->buffer ?: "");
+        if (r < 0) {
+                part = NULL;
+                return -ENOMEM;
         }
-        if (asprintf(ret_recording, "%s%s%s", m->name, m->id[0] ? "-" : "", m->id) < 0) {
+        r = content_id(ret + 1, word, part);
+        if (r == 0)
+                ret[0] = '-';
+        return MIN(r, 0);
+}
+
+/* What is known of the recording; @ret_recording is what ret->recording points at. */
+static int describe(const Reading *r, const Options *o, const char *word, ExportInfo *ret,
+                    char **ret_recording) {
+        const SessionMeta *m = r->source ? r->source->meta : NULL;
+        const char *title = m ? m->name : streq(word, "-") ? "stdin" : file_name(word);
+        char id[CONTENT_ID_CHARS + 2];
+        bool has_id = m && m->id[0];
+        int k = has_id ? 0 : identify_file(o, word, id);
+
+        if (k < 0)
+                return k;
+        if (asprintf(ret_recording, "%s%s%s", title, has_id ? "-" : "", has_id ? m->id : id) < 0) {
                 *ret_recording = NULL;
                 return -ENOMEM;
         }
+        if (!m) {
+                const TextLayout *layout = text_trace_layout(r->text.trace);
+
+                *ret = (ExportInfo){ .title = title,
+                                     .recording = *ret_recording,
+                                     .is_timeless = !layout->has_times };
+                return 0;
+        }
         *ret = (ExportInfo){
-                .title = m->name,
+                .title = title,
                 .recording = *ret_recording,
                 .host = m->host,
                 .kernel = m->kernel,
@@ -117,7 +146,7 @@ static int write_calls(Reading *reading, CallTree *before, const Options *o,
 
         if (status != STATUS_OK)
                 return status;
-        r = describe(reading, subject(o), &info, &recording);
+        r = describe(reading, o, subject(o), &info, &recording);
         info.sentence = sentence;
         info.before = before;
         info.before_title = o->words.items[0];
@@ -189,7 +218,8 @@ typedef struct Many {
         Buf out; /* of a file for all */
         ExportFiles files;
         Export *export;
-        Part parts[2]; /* the one that is read, and the one before */
+        Strv recordings; /* of which there are rows: host and name */
+        Part parts[2];   /* the one that is read, and the one before */
 } Many;
 
 static void many_done(Many *m) {
@@ -197,6 +227,7 @@ static void many_done(Many *m) {
         for (size_t i = 0; i < ELEMENTSOF(m->parts); i++)
                 part_done(&m->parts[i]);
         export_files_done(&m->files);
+        strv_done(&m->recordings);
         buf_done(&m->out);
 }
 
@@ -222,6 +253,23 @@ static int check_wall(const Exporter *exporter, const ExportInfo *info, const ch
                       NAME_QUOTED(word), exporter->name);
 }
 
+/* Rows of one recording that are there twice would be taken for two of its calls. */
+static int check_once(Many *m, const Options *o, const ExportInfo *info, const char *word) {
+        _cleanup_free_ char *name = NULL;
+        int r = asprintf(&name, "%s/%s", info->host ?: "", info->recording);
+
+        if (r < 0)
+                name = NULL;
+        else if (strv_contains(&m->recordings, name))
+                return failed(
+                        STATUS_USAGE,
+                        "%s is the same recording as another SOURCE: %s, and each can be there "
+                        "once.",
+                        NAME_QUOTED(word), NAME_QUOTED(info->recording));
+        r = r < 0 ? -ENOMEM : strv_add(&m->recordings, name);
+        return r < 0 ? many_failure(m, o, r) : STATUS_OK;
+}
+
 /* What a format of requests has left out, of all recordings. */
 static void say_left_out(const Many *m, const Options *o) {
         uint64_t n_all, n = export_n_left_out(m->export, &n_all);
@@ -245,10 +293,10 @@ static int export_part(Many *m, const Options *o, const char *word, Part *p) {
 
         if (status != STATUS_OK)
                 return status;
-        r = describe(&p->reading, word, &p->info, &p->recording);
+        r = describe(&p->reading, o, word, &p->info, &p->recording);
         if (r < 0)
                 return many_failure(m, o, r);
-        status = check_wall(m->exporter, &p->info, word);
+        status = check_wall(m->exporter, &p->info, word) ?: check_once(m, o, &p->info, word);
         if (status != STATUS_OK)
                 return status;
         p->info.is_sparse = o->filter.functions.n > 0;
