@@ -210,6 +210,24 @@ exits 'a text that is cut off is an error' 1 ftracectl export "$work/cut.txt" --
 ok 'and leaves no file' test ! -e "$work/cut.csv"
 exits 'unless it is to be stepped over' 1 \
         ftracectl export --keep-going "$work/cut.txt" --format=csv -o "$work/cut.csv"
+for format in parquet tsv; do
+        exits "damage ends $format" 1 ftracectl export "$work/cut.txt" --format=$format -o "$work/cut.$format"
+        ok 'and leaves no file' test ! -e "$work/cut.$format"
+        exits 'with --keep-going its status is told' 1 ftracectl export --keep-going "$work/cut.txt" --format=$format -o "$work/cut.$format"
+        ok 'and what can be read is written' test -s "$work/cut.$format"
+done
+is 'as many rows as csv has' "$(wc -l <"$work/cut.tsv")" "$(wc -l <"$work/cut.csv")"
+exits 'it goes to a pipe, too' 1 ftracectl export -q --keep-going "$work/cut.txt" --format=tsv
+ok 'as it goes into a file' cmp "$out" "$work/cut.tsv"
+: >"$work/empty.txt"
+printf ' 0)   0.668 us    |  one();\n' >"$work/good.txt"
+exits 'a SOURCE that cannot be read ends it' 1 ftracectl export -q "$work/empty.txt" "$work/good.txt" --format=tsv
+is 'before any row' "$(grep -c good "$out")" 0
+exits 'with --keep-going its status is told' 1 ftracectl export -q --keep-going "$work/empty.txt" "$work"/{good,nowhere,cut}.txt --format=tsv
+is 'and the others are there' "$(cut -f4 "$out" | sed 's/-.*//' | sort -u | paste -sd' ')" 'cut.txt good.txt recording'
+exits 'where none can be read' 3 ftracectl export -q --keep-going "$work"/{nowhere,empty}.txt --format=parquet -o "$work/none.parquet"
+ok 'no file is left' test ! -e "$work/none.parquet"
+exits 'the same one twice is still wrong' 2 ftracectl export -q --keep-going "$work"/{good,good}.txt --format=tsv
 # Two of one name are two recordings, in a file, among partitions, and from one export to the next.
 mkdir -p "$work"/{rack1,rack2,lake}
 printf ' 0)   0.668 us    |  one();\n' >"$work/rack1/web.txt"

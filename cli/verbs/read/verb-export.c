@@ -220,6 +220,8 @@ typedef struct Many {
         Export *export;
         Strv recordings; /* of which there are rows: host and name */
         Part parts[2];   /* the one that is read, and the one before */
+        size_t n_begun;
+        bool is_unreadable; /* the SOURCE that has failed, and there may be others */
 } Many;
 
 static void many_done(Many *m) {
@@ -285,12 +287,20 @@ static void say_left_out(const Many *m, const Options *o) {
                      (unsigned long long) n, (unsigned long long) n_all);
 }
 
-/* The one before stays until the exporter knows the next. */
-static int export_part(Many *m, const Options *o, const char *word, Part *p) {
-        int status = m->exporter->has_contexts ? reading_open_with_contexts(&p->reading, o, word)
-                                               : reading_open(&p->reading, o, word),
-            r;
+static int unreadable(Many *m, int status) {
+        m->is_unreadable = status != STATUS_OK && status != STATUS_USAGE;
+        return status;
+}
 
+/* The one before stays until the exporter knows the next. */
+static int export_part(Many *m, const Options *o, const char *word) {
+        Part *p = &m->parts[m->n_begun % ELEMENTSOF(m->parts)];
+        int status, r;
+
+        part_done(p);
+        status = unreadable(m, m->exporter->has_contexts
+                                       ? reading_open_with_contexts(&p->reading, o, word)
+                                       : reading_open(&p->reading, o, word));
         if (status != STATUS_OK)
                 return status;
         r = describe(&p->reading, o, word, &p->info, &p->recording);
@@ -308,40 +318,42 @@ static int export_part(Many *m, const Options *o, const char *word, Part *p) {
         r = m->export ? export_next(m->export, &p->info)
                       : export_new(&m->export, m->exporter, &p->info, &m->out);
         m->files.info = &p->info;
+        m->n_begun++;
         while (r >= 0) {
                 Step step;
 
                 r = reading_next(&p->reading, &step);
-                if (r < 0)
-                        return -r;
-                if (r == 0)
-                        return reading_finish(&p->reading, o);
+                if (r <= 0)
+                        return unreadable(m, r < 0 ? -r : reading_finish(&p->reading, o));
                 r = export_step(m->export, &step);
         }
         return many_failure(m, o, r);
 }
 
-/* Losses of one recording are told, and the others are exported all the same. */
-static int export_parts(Many *m, const Options *o) {
+/* Losses of one recording are told, and the others are exported all the same; so is damage with --keep-going.  @ret: the
+ * exit status if all can be written. */
+static int export_parts(Many *m, const Options *o, int *ret) {
         int worst = STATUS_OK, r;
 
         for (size_t i = 0; i < o->words.n; i++) {
-                Part *p = &m->parts[i % ELEMENTSOF(m->parts)];
-                int status;
+                int status = export_part(m, o, o->words.items[i]);
 
-                part_done(p);
-                status = export_part(m, o, o->words.items[i], p);
-                if (status != STATUS_OK && status != STATUS_INCOMPLETE)
+                if (status != STATUS_OK && status != STATUS_INCOMPLETE &&
+                    !(o->keep_going && m->is_unreadable))
                         return status;
-                worst = status ?: worst;
+                if (worst == STATUS_OK || worst == STATUS_INCOMPLETE)
+                        worst = status ?: worst;
         }
+        if (!m->export)
+                return worst;
         r = export_finish(m->export);
         if (r >= 0)
                 r = buf_flush(&m->out);
         if (r < 0)
                 return many_failure(m, o, r);
         say_left_out(m, o);
-        return worst;
+        *ret = worst;
+        return STATUS_OK;
 }
 
 /* Partitions are as many files as recordings have roots, and are open until all of them are there. */
@@ -359,7 +371,7 @@ static int export_many(const Options *o, const Exporter *exporter) {
         bool is_dir = !to_stdout && exporter->has_others && export_files_is_dir(o->output);
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
         _cleanup_(many_done) Many m = { .exporter = exporter, .out = BUF_INIT };
-        int r = 0, status;
+        int r = 0, status, worst;
 
         if (is_dir)
                 raise_limit();
@@ -370,13 +382,13 @@ static int export_many(const Options *o, const Exporter *exporter) {
         m.out.fd = to_stdout ? STDOUT_FILENO : f.fd;
         if (!to_stdout && exporter->has_others)
                 m.files = (ExportFiles){ .path = o->output, .mode = EXPORT_MODE, .is_dir = is_dir };
-        status = export_parts(&m, o);
-        if ((status != STATUS_OK && status != STATUS_INCOMPLETE) || to_stdout)
-                return status;
+        status = export_parts(&m, o, &worst);
+        if (status != STATUS_OK || to_stdout)
+                return status ?: worst;
         r = export_files_commit(&m.files);
         if (r >= 0 && !is_dir)
                 r = outfile_commit(&f);
-        return r < 0 ? many_failure(&m, o, r) : status;
+        return r < 0 ? many_failure(&m, o, r) : worst;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
