@@ -3,7 +3,7 @@ include %D%/drawing.mk
 
 # What the verbs share, apart from the verbs, so that unit tests can have it.
 noinst_LIBRARIES += %D%/libverb.a
-%C%_libverb_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+%C%_libverb_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS)
 %C%_libverb_a_SOURCES = \
 	%D%/options/action.c \
 	%D%/options/action.h \
@@ -25,6 +25,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/where.h \
 	%D%/source/display.c \
 	%D%/source/display.h \
+	%D%/files/content-id.c \
+	%D%/files/content-id.h \
 	%D%/files/excerpt.c \
 	%D%/files/export-files.c \
 	%D%/files/export-files.h \

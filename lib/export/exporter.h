@@ -27,7 +27,7 @@
 /* What is known of the recording as a whole; all texts may be NULL but the first. */
 typedef struct ExportInfo {
         const char *title;       /* a session's name, a file's */
-        const char *recording;   /* NAME-ID, or the file's name */
+        const char *recording;   /* NAME-ID, also of a file */
         const char *host;        /* that it was made on */
         const char *kernel;      /* its release */
         const SessionMeta *meta; /* of a recording */

@@ -210,14 +210,53 @@ exits 'a text that is cut off is an error' 1 ftracectl export "$work/cut.txt" --
 ok 'and leaves no file' test ! -e "$work/cut.csv"
 exits 'unless it is to be stepped over' 1 \
         ftracectl export --keep-going "$work/cut.txt" --format=csv -o "$work/cut.csv"
-# Two that would be one file.
+for format in parquet tsv; do
+        exits "damage ends $format" 1 ftracectl export "$work/cut.txt" --format=$format -o "$work/cut.$format"
+        ok 'and leaves no file' test ! -e "$work/cut.$format"
+        exits 'with --keep-going its status is told' 1 ftracectl export --keep-going "$work/cut.txt" --format=$format -o "$work/cut.$format"
+        ok 'and what can be read is written' test -s "$work/cut.$format"
+done
+is 'as many rows as csv has' "$(wc -l <"$work/cut.tsv")" "$(wc -l <"$work/cut.csv")"
+exits 'it goes to a pipe, too' 1 ftracectl export -q --keep-going "$work/cut.txt" --format=tsv
+ok 'as it goes into a file' cmp "$out" "$work/cut.tsv"
+: >"$work/empty.txt"
+printf ' 0)   0.668 us    |  one();\n' >"$work/good.txt"
+exits 'a SOURCE that cannot be read ends it' 1 ftracectl export -q "$work/empty.txt" "$work/good.txt" --format=tsv
+is 'before any row' "$(grep -c good "$out")" 0
+exits 'with --keep-going its status is told' 1 ftracectl export -q --keep-going "$work/empty.txt" "$work"/{good,nowhere,cut}.txt --format=tsv
+is 'and the others are there' "$(cut -f4 "$out" | sed 's/-.*//' | sort -u | paste -sd' ')" 'cut.txt good.txt recording'
+exits 'where none can be read' 3 ftracectl export -q --keep-going "$work"/{nowhere,empty}.txt --format=parquet -o "$work/none.parquet"
+ok 'no file is left' test ! -e "$work/none.parquet"
+exits 'the same one twice is still wrong' 2 ftracectl export -q --keep-going "$work"/{good,good}.txt --format=tsv
+# Two of one name are two recordings, in a file, among partitions, and from one export to the next.
 mkdir -p "$work"/{rack1,rack2,lake}
-printf ' 0)   0.668 us    |  one();\n' | tee "$work/rack1/web.txt" >"$work/rack2/web.txt"
-exits 'partitions of two texts of one name are refused' 2 \
-        ftracectl export --format=parquet "$work"/rack?/web.txt -o "$work/lake"
-says 'with the file that they have in common' 'root=one/web\.txt\.parquet would be the file of two SOURCEs'
-is 'and none is written' "$(find "$work/lake" -type f)" ''
-exits 'one file for both is not' 0 ftracectl export --format=parquet "$work"/rack?/web.txt -o "$work/web.parquet"
+printf ' 0)   0.668 us    |  one();\n' >"$work/rack1/web.txt"
+printf ' 0)   0.%d us    |  one();\n' 700 800 >"$work/rack2/web.txt"
+exits 'two texts of one name become one file' 0 ftracectl export -q --format=tsv "$work"/rack?/web.txt
+is 'of two recordings, each with a first tree' "$(cut -f4,6 "$out" | sed '1d; s/-[0-9a-f]*\t/ /' | paste -sd,)" 'web.txt 1,web.txt 1,web.txt 2'
+is 'so that no two rows are of one call' "$(cut -f1,4,6,7 "$out" | sort | uniq -d)" ''
+is 'ndjson has the same names' "$(ftracectl export -q --format=ndjson "$work/rack1/web.txt" | jq -r .recording)" "$(sed -n 2p "$out" | cut -f4)"
+cp "$work/rack1/web.txt" "$work/rack1/web.log"
+exits 'one under another name is another' 0 ftracectl export -q --format=tsv "$work"/rack1/web.*
+exits 'the same one twice is refused' 2 ftracectl export -q --format=tsv "$work"/rack1/web.txt "$work/rack1/../rack1/web.txt"
+says 'by its name' 'is the same recording as another SOURCE: web\.txt-[0-9a-f]{16}'
+parts() {
+        find "$work/lake/date=unknown" -type f -printf '%f\n' | sort
+}
+exits 'partitions of the first' 0 ftracectl export -q --format=parquet "$work/rack1/web.txt" -o "$work/lake"
+parts >"$work/parts"
+exits 'once more' 0 ftracectl export -q --format=parquet "$work/rack1/web.txt" -o "$work/lake"
+is 'replace themselves' "$(parts)" "$(<"$work/parts")"
+first=$(sha256sum "$work"/lake/date=unknown/*/*)
+exits 'those of the other of that name' 0 ftracectl export -q --format=parquet "$work/rack2/web.txt" -o "$work/lake"
+is 'do not' "$(parts | wc -l)" 2
+ok 'they leave them as they were' sha256sum -c --quiet <<<"$first"
+cat "$work"/rack?/web.txt >"$work/several.txt"
+printf '# cat trace\n 0)   0.668 us    |  one();\n' >>"$work/several.txt"
+for nth in 1 2; do
+        exits "trace number $nth of a text" 0 ftracectl export -q --format=parquet --nth-trace=$nth "$work/several.txt" -o "$work/lake"
+done
+is 'is a recording of its own' "$(parts | grep -c several)" 2
 # To a pipe as much as could be read, and never half a line of it.
 {
         for ((i = 0; i < 1500; i++)); do

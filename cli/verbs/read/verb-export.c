@@ -12,6 +12,7 @@
 
 #include "base/name.h"
 #include "base/unit.h"
+#include "cli/files/content-id.h"
 #include "cli/files/export-files.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/outfile.h"
@@ -52,25 +53,53 @@ static const char *file_name(const char *path) {
         return slash && slash[1] ? slash + 1 : path;
 }
 
-/* What is known of the recording; @ret_recording is what ret->recording points at. */
-static int describe(const Reading *r, const char *word, ExportInfo *ret, char **ret_recording) {
-        const SessionMeta *m = r->source ? r->source->meta : NULL;
+/* What tells a file's recording from others of its name, behind a "-"; empty of what can be read only once.  0 or
+ * -errno. */
+static int identify_file(const Options *o, const char *word,
+                         char ret[static CONTENT_ID_CHARS + 2]) {
+        _cleanup_free_ char *part = NULL;
+        int r = 0;
 
-        if (!m) {
-                const TextLayout *layout = text_trace_layout(r->text.trace);
-
-                *ret_recording = strdup(streq(word, "-") ? "stdin" : file_name(word));
-                *ret = (ExportInfo){ .title = *ret_recording,
-                                     .recording = *ret_recording,
-                                     .is_timeless = !layout->has_times };
-                return *ret_recording ? 0 : -ENOMEM;
+        ret[0] = 0;
+        if (streq(word, "-"))
+                return 0;
+        if (o->buffer || o->nth_trace > 1)
+                r = asprintf(&part, "%d %s", o->nth_trace, o->buffer ?: "");
+        if (r < 0) {
+                part = NULL;
+                return -ENOMEM;
         }
-        if (asprintf(ret_recording, "%s%s%s", m->name, m->id[0] ? "-" : "", m->id) < 0) {
+        r = content_id(ret + 1, word, part);
+        if (r == 0)
+                ret[0] = '-';
+        return MIN(r, 0);
+}
+
+/* What is known of the recording; @ret_recording is what ret->recording points at. */
+static int describe(const Reading *r, const Options *o, const char *word, ExportInfo *ret,
+                    char **ret_recording) {
+        const SessionMeta *m = r->source ? r->source->meta : NULL;
+        const char *title = m ? m->name : streq(word, "-") ? "stdin" : file_name(word);
+        char id[CONTENT_ID_CHARS + 2];
+        bool has_id = m && m->id[0];
+        int k = has_id ? 0 : identify_file(o, word, id);
+
+        if (k < 0)
+                return k;
+        if (asprintf(ret_recording, "%s%s%s", title, has_id ? "-" : "", has_id ? m->id : id) < 0) {
                 *ret_recording = NULL;
                 return -ENOMEM;
         }
+        if (!m) {
+                const TextLayout *layout = text_trace_layout(r->text.trace);
+
+                *ret = (ExportInfo){ .title = title,
+                                     .recording = *ret_recording,
+                                     .is_timeless = !layout->has_times };
+                return 0;
+        }
         *ret = (ExportInfo){
-                .title = m->name,
+                .title = title,
                 .recording = *ret_recording,
                 .host = m->host,
                 .kernel = m->kernel,
@@ -117,7 +146,7 @@ static int write_calls(Reading *reading, CallTree *before, const Options *o,
 
         if (status != STATUS_OK)
                 return status;
-        r = describe(reading, subject(o), &info, &recording);
+        r = describe(reading, o, subject(o), &info, &recording);
         info.sentence = sentence;
         info.before = before;
         info.before_title = o->words.items[0];
@@ -189,7 +218,10 @@ typedef struct Many {
         Buf out; /* of a file for all */
         ExportFiles files;
         Export *export;
-        Part parts[2]; /* the one that is read, and the one before */
+        Strv recordings; /* of which there are rows: host and name */
+        Part parts[2];   /* the one that is read, and the one before */
+        size_t n_begun;
+        bool is_unreadable; /* the SOURCE that has failed, and there may be others */
 } Many;
 
 static void many_done(Many *m) {
@@ -197,6 +229,7 @@ static void many_done(Many *m) {
         for (size_t i = 0; i < ELEMENTSOF(m->parts); i++)
                 part_done(&m->parts[i]);
         export_files_done(&m->files);
+        strv_done(&m->recordings);
         buf_done(&m->out);
 }
 
@@ -222,6 +255,23 @@ static int check_wall(const Exporter *exporter, const ExportInfo *info, const ch
                       NAME_QUOTED(word), exporter->name);
 }
 
+/* Rows of one recording that are there twice would be taken for two of its calls. */
+static int check_once(Many *m, const Options *o, const ExportInfo *info, const char *word) {
+        _cleanup_free_ char *name = NULL;
+        int r = asprintf(&name, "%s/%s", info->host ?: "", info->recording);
+
+        if (r < 0)
+                name = NULL;
+        else if (strv_contains(&m->recordings, name))
+                return failed(
+                        STATUS_USAGE,
+                        "%s is the same recording as another SOURCE: %s, and each can be there "
+                        "once.",
+                        NAME_QUOTED(word), NAME_QUOTED(info->recording));
+        r = r < 0 ? -ENOMEM : strv_add(&m->recordings, name);
+        return r < 0 ? many_failure(m, o, r) : STATUS_OK;
+}
+
 /* What a format of requests has left out, of all recordings. */
 static void say_left_out(const Many *m, const Options *o) {
         uint64_t n_all, n = export_n_left_out(m->export, &n_all);
@@ -237,18 +287,26 @@ static void say_left_out(const Many *m, const Options *o) {
                      (unsigned long long) n, (unsigned long long) n_all);
 }
 
-/* The one before stays until the exporter knows the next. */
-static int export_part(Many *m, const Options *o, const char *word, Part *p) {
-        int status = m->exporter->has_contexts ? reading_open_with_contexts(&p->reading, o, word)
-                                               : reading_open(&p->reading, o, word),
-            r;
+static int unreadable(Many *m, int status) {
+        m->is_unreadable = status != STATUS_OK && status != STATUS_USAGE;
+        return status;
+}
 
+/* The one before stays until the exporter knows the next. */
+static int export_part(Many *m, const Options *o, const char *word) {
+        Part *p = &m->parts[m->n_begun % ELEMENTSOF(m->parts)];
+        int status, r;
+
+        part_done(p);
+        status = unreadable(m, m->exporter->has_contexts
+                                       ? reading_open_with_contexts(&p->reading, o, word)
+                                       : reading_open(&p->reading, o, word));
         if (status != STATUS_OK)
                 return status;
-        r = describe(&p->reading, word, &p->info, &p->recording);
+        r = describe(&p->reading, o, word, &p->info, &p->recording);
         if (r < 0)
                 return many_failure(m, o, r);
-        status = check_wall(m->exporter, &p->info, word);
+        status = check_wall(m->exporter, &p->info, word) ?: check_once(m, o, &p->info, word);
         if (status != STATUS_OK)
                 return status;
         p->info.is_sparse = o->filter.functions.n > 0;
@@ -260,40 +318,42 @@ static int export_part(Many *m, const Options *o, const char *word, Part *p) {
         r = m->export ? export_next(m->export, &p->info)
                       : export_new(&m->export, m->exporter, &p->info, &m->out);
         m->files.info = &p->info;
+        m->n_begun++;
         while (r >= 0) {
                 Step step;
 
                 r = reading_next(&p->reading, &step);
-                if (r < 0)
-                        return -r;
-                if (r == 0)
-                        return reading_finish(&p->reading, o);
+                if (r <= 0)
+                        return unreadable(m, r < 0 ? -r : reading_finish(&p->reading, o));
                 r = export_step(m->export, &step);
         }
         return many_failure(m, o, r);
 }
 
-/* Losses of one recording are told, and the others are exported all the same. */
-static int export_parts(Many *m, const Options *o) {
+/* Losses of one recording are told, and the others are exported all the same; so is damage with --keep-going.  @ret: the
+ * exit status if all can be written. */
+static int export_parts(Many *m, const Options *o, int *ret) {
         int worst = STATUS_OK, r;
 
         for (size_t i = 0; i < o->words.n; i++) {
-                Part *p = &m->parts[i % ELEMENTSOF(m->parts)];
-                int status;
+                int status = export_part(m, o, o->words.items[i]);
 
-                part_done(p);
-                status = export_part(m, o, o->words.items[i], p);
-                if (status != STATUS_OK && status != STATUS_INCOMPLETE)
+                if (status != STATUS_OK && status != STATUS_INCOMPLETE &&
+                    !(o->keep_going && m->is_unreadable))
                         return status;
-                worst = status ?: worst;
+                if (worst == STATUS_OK || worst == STATUS_INCOMPLETE)
+                        worst = status ?: worst;
         }
+        if (!m->export)
+                return worst;
         r = export_finish(m->export);
         if (r >= 0)
                 r = buf_flush(&m->out);
         if (r < 0)
                 return many_failure(m, o, r);
         say_left_out(m, o);
-        return worst;
+        *ret = worst;
+        return STATUS_OK;
 }
 
 /* Partitions are as many files as recordings have roots, and are open until all of them are there. */
@@ -311,7 +371,7 @@ static int export_many(const Options *o, const Exporter *exporter) {
         bool is_dir = !to_stdout && exporter->has_others && export_files_is_dir(o->output);
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
         _cleanup_(many_done) Many m = { .exporter = exporter, .out = BUF_INIT };
-        int r = 0, status;
+        int r = 0, status, worst;
 
         if (is_dir)
                 raise_limit();
@@ -322,13 +382,13 @@ static int export_many(const Options *o, const Exporter *exporter) {
         m.out.fd = to_stdout ? STDOUT_FILENO : f.fd;
         if (!to_stdout && exporter->has_others)
                 m.files = (ExportFiles){ .path = o->output, .mode = EXPORT_MODE, .is_dir = is_dir };
-        status = export_parts(&m, o);
-        if ((status != STATUS_OK && status != STATUS_INCOMPLETE) || to_stdout)
-                return status;
+        status = export_parts(&m, o, &worst);
+        if (status != STATUS_OK || to_stdout)
+                return status ?: worst;
         r = export_files_commit(&m.files);
         if (r >= 0 && !is_dir)
                 r = outfile_commit(&f);
-        return r < 0 ? many_failure(&m, o, r) : status;
+        return r < 0 ? many_failure(&m, o, r) : worst;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
