@@ -71,11 +71,36 @@ static bool is_telling(const char *file, const char *value) {
         return streq(basename(file), "trace_clock") && !streq(value, "local");
 }
 
+/* Lists may have thousands of words, each of which is looked for in another one. */
+static int split_sorted(Strv *ret, const char *s) {
+        int r = strv_split(ret, s, "\n");
+
+        strv_sort_unique(ret);
+        return r;
+}
+
+/* What we wrote, and have added since. */
+static int find_ours(const PutBack *b, Strv *ret) {
+        int r = strv_split(ret, b->set, "\n");
+
+        if (r >= 0)
+                r = strv_extend(ret, b->added);
+        strv_sort_unique(ret);
+        return r;
+}
+
+static int copy_sorted(Strv *ret, const Strv *v) {
+        int r = strv_copy(ret, v);
+
+        strv_sort_unique(ret);
+        return r;
+}
+
 /* Whether @now is one of the values in @set; of a list, nothing but words of it, for nobody has written
  * addresses. */
 static int is_among(const char *file, const char *now, const char *set) {
         _cleanup_strv_ Strv values = {}, words = {};
-        int r = strv_split(&values, set, "\n");
+        int r = split_sorted(&values, set);
 
         if (r < 0)
                 return r;
@@ -87,7 +112,7 @@ static int is_among(const char *file, const char *now, const char *set) {
         }
         r = strv_split(&words, now, "\n");
         for (size_t i = 0; r >= 0 && i < words.n; i++)
-                if (!strv_contains(&values, words.items[i]) && !control_is_address(words.items[i]))
+                if (!strv_finds(&values, words.items[i]) && !control_is_address(words.items[i]))
                         return 0;
         return r < 0 ? r : 1;
 }
@@ -97,17 +122,18 @@ static int is_among(const char *file, const char *now, const char *set) {
  * in it under the name of what came to its address, which nobody has added.
  */
 static int find_added(const PutBack *b, const char *now, Strv *ret) {
-        _cleanup_strv_ Strv words = {}, set = {};
+        _cleanup_strv_ Strv words = {}, ours = {}, sorted = {};
         int r = strv_split(&words, now, "\n");
 
         if (r >= 0)
-                r = strv_split(&set, b->set, "\n");
+                r = copy_sorted(&sorted, &words);
         for (size_t i = 0; r >= 0 && i < b->added->n; i++)
-                if (!strv_contains(&words, b->added->items[i]))
+                if (!strv_finds(&sorted, b->added->items[i]))
                         return 0;
+        if (r >= 0)
+                r = find_ours(b, &ours);
         for (size_t i = 0; r >= 0 && i < words.n; i++)
-                if (!strv_contains(&set, words.items[i]) &&
-                    !strv_contains(b->added, words.items[i]) && !control_is_address(words.items[i]))
+                if (!strv_finds(&ours, words.items[i]) && !control_is_address(words.items[i]))
                         r = strv_add(ret, words.items[i]);
         return r;
 }
@@ -117,31 +143,33 @@ static int find_added(const PutBack *b, const char *now, Strv *ret) {
  * none of ours, and of ours none.  What we died over writing is short of words.
  */
 static int looks_foreign(const PutBack *b, const char *now) {
-        _cleanup_strv_ Strv words = {}, set = {}, old = {};
+        _cleanup_strv_ Strv words = {}, ours = {}, old = {};
         bool is_foreign = false;
         int r = strv_split(&words, now, "\n");
 
         if (r >= 0)
-                r = strv_split(&set, b->set, "\n");
+                r = find_ours(b, &ours);
         if (r >= 0)
-                r = strv_split(&old, b->old, "\n");
+                r = split_sorted(&old, b->old);
         for (size_t i = 0; r >= 0 && i < words.n; i++) {
-                if (strv_contains(&set, words.items[i]) || strv_contains(b->added, words.items[i]))
+                if (strv_finds(&ours, words.items[i]))
                         return false;
-                is_foreign = is_foreign || (!strv_contains(&old, words.items[i]) &&
+                is_foreign = is_foreign || (!strv_finds(&old, words.items[i]) &&
                                             !control_is_address(words.items[i]));
         }
         return r < 0 ? r : is_foreign;
 }
 
 static int merge(const PutBack *b, const char *now, char **ret) {
-        _cleanup_strv_ Strv words = {}, added = {};
+        _cleanup_strv_ Strv words = {}, added = {}, old = {};
         int r = find_added(b, now, &added);
 
         if (r >= 0)
                 r = strv_split(&words, b->old, "\n");
-        for (size_t i = 0; r >= 0 && i < added.n; i++)
-                r = strv_add_new(&words, added.items[i]);
+        if (r >= 0)
+                r = copy_sorted(&old, &words);
+        if (r >= 0)
+                r = strv_pick(&words, &added, &old, false);
         if (r < 0)
                 return r;
         *ret = added.n > 0 ? strv_join(&words, "\n") : strdup(b->old);
