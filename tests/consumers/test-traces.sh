@@ -35,9 +35,20 @@ exits 'a time that is no number is refused' 1 check_otlp "$work/wrong"
 sed 's/"parentSpanId"/"parentSpan"/' "$work/otlp" >"$work/wrong"
 exits 'a member that the schema lacks is refused' 1 check_otlp "$work/wrong"
 
+exits 'a part of them is exported' 0 ftracectl export $recording --root=udp_sendmsg --format=otlp -o "$work/part"
+span_ids() {
+        jq -r '.resourceSpans[].scopeSpans[].spans[].spanId' "$1" | sort
+}
+ok 'it is not all of them' test "$(span_ids "$work/part" | wc -l)" -lt "$n_spans"
+is 'and the same spans' "$(comm -23 <(span_ids "$work/part") <(span_ids "$work/otlp"))" ''
+mkdir "$work/store"
+cp -r "$FTRACED_STORE/sessions" "$FTRACED_STORE/symbols" "$work/store/"
+other=$work/store/sessions/other
+cp -r "$work/store/sessions/$recording" "$other"
+jq '.name = "other" | .id = "0123456789abcdef"' "$FTRACED_STORE/sessions/$recording/session.json" >"$other/session.json"
 exits 'several recordings are a request each' 0 \
-        ftracectl export $recording $recording --root=udp_sendmsg --format=otlp -o "$work/twice"
-is 'with the same spans' "$(jq -c '[.resourceSpans[].scopeSpans[].spans[].spanId] | sort' "$work/twice" | uniq | wc -l)" 1
+        ftracectl export --store="$work/store" $recording other --format=otlp -o "$work/several"
+is 'each with its spans' "$(jq -s length "$work/several") $(span_ids "$work/several" | wc -l)" "2 $((2 * n_spans))"
 exits 'a recording without requests is one without spans' 0 \
         ftracectl export udp_sendmsg-6.12 --format=otlp -o "$work/none"
 exits 'the schema has it' 0 check_otlp "$work/none"
