@@ -257,6 +257,30 @@ for nth in 1 2; do
         exits "trace number $nth of a text" 0 ftracectl export -q --format=parquet --nth-trace=$nth "$work/several.txt" -o "$work/lake"
 done
 is 'is a recording of its own' "$(parts | grep -c several)" 2
+# --- loaded, with a client that counts without rounding, as a server does --------------------------
+
+cat >"$work/client" <<'END'
+#!/usr/bin/env python3
+import os, re, sys
+query = sys.argv[-1]
+table = re.search(r'(?:INTO|FROM) (\w+)', query)[1]
+path = f"{os.environ['work']}/{table}.loaded"
+if 'INSERT' in query:
+    open(path, 'w').write(sys.stdin.read())
+elif 'sum(' in query:
+    names, *rows = [line.rstrip('\n').split('\t') for line in open(path)]
+    rows = [dict(zip(names, map(int, row))) for row in rows]
+    ns = [row['self_ns'] if table == 'calls' else row['back_ns'] - row['start_ns'] for row in rows]
+    print(len(ns), sum(ns), sep='\t')
+else:
+    print(0)
+END
+chmod +x "$work/client"
+printf '%s\t%s\t%s\n' host recording self_ns 1 2 9007199254740993 1 2 999999999 1 2 1 >"$work/long.tsv"
+printf '%s\t%s\t%s\t%s\n' host recording back_ns start_ns 1 2 9007199254740993 2 1 2 1000000001 999999999 >"$work/long.waits.tsv"
+exits 'more than 2^53 ns are loaded' 0 env work="$work" CLICKHOUSE_CLIENT="$work/client" "$top_srcdir/cli/load-clickhouse" -- "$work/long.tsv"
+says 'and told to the nanosecond' ': 3 calls of 2 of 1, 9007200254740993 ns$' "$out"
+says 'so are waits' ': 2 waits of 2 of 1, 9007199254740993 ns$' "$out"
 # To a pipe as much as could be read, and never half a line of it.
 {
         for ((i = 0; i < 1500; i++)); do
