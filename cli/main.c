@@ -58,7 +58,7 @@ static const Verb verbs[] = {
           0, verb_status },
         { "list", "", "list the sessions", NULL, OPTIONS_LIST | OPTIONS_JSON, 0, 0, verb_list },
         { "show", "SOURCE", "print everything about one session", NULL,
-          OPTIONS_BUFFER | OPTIONS_JSON, 1, 1, verb_show },
+          OPTIONS_BUFFER | OPTIONS_FLEET | OPTIONS_JSON, 1, 1, verb_show },
         { "report", "SOURCE... [OPTIONS]", "draw the calls of a recording",
           "Losses are reported on standard error, and the exit status is then 6.  SOURCE is a\n"
           "session or a file: a trace.dat, or text from the kernel's function_graph,\n"
@@ -147,7 +147,8 @@ static const Verb verbs[] = {
           OPTIONS_OUTPUT | OPTIONS_FETCH | OPTIONS_FLEET, 1, 1, verb_fetch },
         { "collect", "--hosts=FILE -n NAME -o DIR [OPTIONS]", "fetch a recording of many hosts",
           "Fetches the recording NAME of each host into DIR/NAME@HOST.dat, and says who lacks\n"
-          "what; the exit status is then 6.  What is there whole is not fetched again.\n",
+          "what; the exit status is then 6.  What is there whole is not fetched again, unless\n"
+          "the host has another recording of that name now, or the options are others.\n",
           OPTIONS_COLLECT | OPTIONS_OUTPUT | OPTIONS_FETCH | OPTIONS_FLEET | OPTIONS_JSON, 0, 0,
           verb_collect, .has_fleet = true },
         { "keep", "SOURCE -n NAME | -o FILE [OPTIONS]", "make a recording from a part of another",
