@@ -269,8 +269,8 @@ if 'INSERT' in query:
     open(path, 'w').write(sys.stdin.read())
 elif 'sum(' in query:
     names, *rows = [line.rstrip('\n').split('\t') for line in open(path)]
-    rows = [dict(zip(names, map(int, row))) for row in rows]
-    ns = [row['self_ns'] if table == 'calls' else row['back_ns'] - row['start_ns'] for row in rows]
+    rows = [dict(zip(names, (int(value) if value.isdecimal() else 0 for value in row))) for row in rows]
+    ns = [row['self_ns'] if table == 'calls' else row['back_ns'] - row['start_ns'] if table == 'waits' else row['events'] for row in rows]
     print(len(ns), sum(ns), sep='\t')
 else:
     print(0)
@@ -281,6 +281,10 @@ printf '%s\t%s\t%s\t%s\n' host recording back_ns start_ns 1 2 9007199254740993 2
 exits 'more than 2^53 ns are loaded' 0 env work="$work" CLICKHOUSE_CLIENT="$work/client" "$top_srcdir/cli/load-clickhouse" -- "$work/long.tsv"
 says 'and told to the nanosecond' ': 3 calls of 2 of 1, 9007200254740993 ns$' "$out"
 says 'so are waits' ': 2 waits of 2 of 1, 9007199254740993 ns$' "$out"
+printf '%s\n' ' 0)   1.5 us    |  kfree();' 'CPU:0 [LOST 13 EVENTS]' ' 0)   0.5 us    |  kfree();' >"$work/lossy.txt"
+exits 'what has losses is loaded' 0 env work="$work" CLICKHOUSE_CLIENT="$work/client" FTRACECTL="$top_builddir/ftracectl" "$top_srcdir/cli/load-clickhouse" -- "$work/lossy.txt"
+says 'which are counted' ': 1 losses of .*, 13 events$' "$out"
+is 'and told once' "$(grep -c 13 "$err")" 1
 # To a pipe as much as could be read, and never half a line of it.
 {
         for ((i = 0; i < 1500; i++)); do
