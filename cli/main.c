@@ -155,12 +155,12 @@ static const Verb verbs[] = {
           "What the filters leave of SOURCE becomes a session in a store that no running daemon\n"
           "owns, or a trace.dat.  The records are copied bit for bit.\n",
           OPTIONS_KEEP | OPTIONS_FILTER | OPTIONS_OUTPUT, 1, 1, verb_keep },
-        { "export", "[BEFORE] SOURCE... --format=FORMAT [-o FILE|DIR]",
+        { "export", "[BEFORE] SOURCE... --format=FORMAT [-o FILE|DIR/]",
           "write pictures, timelines or tables",
           "FORMAT is flame (a flame graph; of two recordings, the difference), heatmap (when\n"
           "calls were slow), html (a page with everything), folded or dot; chrome, speedscope or\n"
           "perfetto (timelines); csv, json or ndjson (tables of calls); parquet (the same by\n"
-          "columns, of any number of recordings, into FILE or partitions of DIR) or tsv (its\n"
+          "columns, of any number of recordings, into FILE or partitions of DIR/) or tsv (its\n"
           "rows as text, for databases without it; tsv-waits and tsv-losses are what parquet has\n"
           "in files beside it); otlp (spans of requests).  Without -o, writes to standard "
           "output.\n",
