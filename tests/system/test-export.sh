@@ -257,6 +257,22 @@ for nth in 1 2; do
         exits "trace number $nth of a text" 0 ftracectl export -q --format=parquet --nth-trace=$nth "$work/several.txt" -o "$work/lake"
 done
 is 'is a recording of its own' "$(parts | grep -c several)" 2
+# --- into more files than may be open at the same time ---------------------------------------------
+
+for ((i = 0; i < 300; i++)); do
+        printf ' 0)   0.500 us    |  root_%d();\n' $((i % 100))
+done >"$work/roots.txt"
+exits 'a recording has more roots than files may be open' 0 bash -c 'ulimit -n 64 && exec "$0" export -q --format=parquet "$1" -o "$2"' \
+        "$top_builddir/ftracectl" "$work/roots.txt" "$work/roots/"
+is 'each has its file' "$(find "$work/roots/date=unknown" -path '*/root=root_*' -name '*.parquet' -size +0 | wc -l)" 100
+is 'and nothing else is left' "$(cd "$work/roots" && find . -mindepth 1 -maxdepth 1 | sort | paste -sd' ')" './_losses ./_waits ./date=unknown'
+piped() { # WITH: what the text is read with
+        $1 "$work/roots.txt" | "$top_builddir/ftracectl" export -q --format=parquet - -o "$work/pipes/"
+}
+exits 'a pipe is exported' 0 piped cat
+exits 'what may be another one does not replace it' 2 piped tac
+says 'which is told' 'is there already'
+
 # --- loaded, with a client that counts without rounding, as a server does --------------------------
 
 cat >"$work/client" <<'END'
