@@ -86,7 +86,7 @@ __ftracectl_options() { # VERB
         cat-config | profile) echo '--config-root= -j --json' ;;
         keep) echo "-n --name= -o --output= $filter" ;;
         verify) echo '--deep --buffer= -j --json' ;;
-        show) echo '--buffer= -j --json' ;;
+        show) echo '--buffer= --hosts= --via= --relay -j --json' ;;
         remove) echo '--hosts= --via= --relay' ;;
         '' | status) echo '--hosts= --via= --relay -j --json' ;;
         list) echo '-n --newest= -j --json' ;;

@@ -58,7 +58,7 @@ static const Verb verbs[] = {
           0, verb_status },
         { "list", "", "list the sessions", NULL, OPTIONS_LIST | OPTIONS_JSON, 0, 0, verb_list },
         { "show", "SOURCE", "print everything about one session", NULL,
-          OPTIONS_BUFFER | OPTIONS_JSON, 1, 1, verb_show },
+          OPTIONS_BUFFER | OPTIONS_FLEET | OPTIONS_JSON, 1, 1, verb_show },
         { "report", "SOURCE... [OPTIONS]", "draw the calls of a recording",
           "Losses are reported on standard error, and the exit status is then 6.  SOURCE is a\n"
           "session or a file: a trace.dat, or text from the kernel's function_graph,\n"
@@ -147,19 +147,20 @@ static const Verb verbs[] = {
           OPTIONS_OUTPUT | OPTIONS_FETCH | OPTIONS_FLEET, 1, 1, verb_fetch },
         { "collect", "--hosts=FILE -n NAME -o DIR [OPTIONS]", "fetch a recording of many hosts",
           "Fetches the recording NAME of each host into DIR/NAME@HOST.dat, and says who lacks\n"
-          "what; the exit status is then 6.  What is there whole is not fetched again.\n",
+          "what; the exit status is then 6.  What is there whole is not fetched again, unless\n"
+          "the host has another recording of that name now, or the options are others.\n",
           OPTIONS_COLLECT | OPTIONS_OUTPUT | OPTIONS_FETCH | OPTIONS_FLEET | OPTIONS_JSON, 0, 0,
           verb_collect, .has_fleet = true },
         { "keep", "SOURCE -n NAME | -o FILE [OPTIONS]", "make a recording from a part of another",
           "What the filters leave of SOURCE becomes a session in a store that no running daemon\n"
           "owns, or a trace.dat.  The records are copied bit for bit.\n",
           OPTIONS_KEEP | OPTIONS_FILTER | OPTIONS_OUTPUT, 1, 1, verb_keep },
-        { "export", "[BEFORE] SOURCE... --format=FORMAT [-o FILE|DIR]",
+        { "export", "[BEFORE] SOURCE... --format=FORMAT [-o FILE|DIR/]",
           "write pictures, timelines or tables",
           "FORMAT is flame (a flame graph; of two recordings, the difference), heatmap (when\n"
           "calls were slow), html (a page with everything), folded or dot; chrome, speedscope or\n"
           "perfetto (timelines); csv, json or ndjson (tables of calls); parquet (the same by\n"
-          "columns, of any number of recordings, into FILE or partitions of DIR) or tsv (its\n"
+          "columns, of any number of recordings, into FILE or partitions of DIR/) or tsv (its\n"
           "rows as text, for databases without it; tsv-waits and tsv-losses are what parquet has\n"
           "in files beside it); otlp (spans of requests).  Without -o, writes to standard "
           "output.\n",

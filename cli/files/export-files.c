@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "base/hash.h"
+#include "base/io.h"
 #include "base/unit.h"
 #include "cli/files/export-files.h"
+#include "cli/terminal/sweeper.h"
 
 #define NAME_BYTES 100 /* of each of two names in a file's */
+#define DIR_FILES 256  /* temporary ones in a directory: some file systems look through all */
 
 bool export_files_is_dir(const char *path) {
         size_t n = strlen(path);
@@ -89,13 +93,6 @@ static char *path_of(const ExportFiles *f, const char *name, const Function *roo
         return buf_take_string(&path, &text) < 0 ? NULL : text;
 }
 
-static bool is_there(const ExportFiles *f, const char *path) {
-        for (const ExportFile *file = f->files; file; file = file->next)
-                if (streq(file->asked, path))
-                        return true;
-        return false;
-}
-
 /* The directories that @path is below. */
 static int make_parents(char *path) {
         for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
@@ -110,56 +107,89 @@ static int make_parents(char *path) {
         return 0;
 }
 
-/* Of recordings that are through nothing more comes. */
-static int flush_all(ExportFiles *f) {
-        for (ExportFile *file = f->files; file; file = file->next) {
-                int r = buf_flush(&file->out);
+static int make_temporary(ExportFiles *f) {
+        _cleanup_free_ char *path = NULL;
+        int r;
 
-                if (r < 0)
-                        return r;
-                buf_done(&file->out);
-                file->out = BUF_TO_FD(file->file.fd);
+        if (asprintf(&path, "%s/.ftraced-XXXXXX", f->path) < 0) {
+                path = NULL;
+                return -ENOMEM;
         }
-        return 0;
+        r = make_parents(path);
+        if (r < 0)
+                return r;
+        if (!mkdtemp(path))
+                return ORIGIN(-errno);
+        f->temporary = TAKE_PTR(path);
+        f->sweeper_fd = sweeper_start(f->temporary);
+        return MIN(f->sweeper_fd, 0);
+}
+
+/* The next one of a directory. */
+static int open_part(ExportFiles *f, ExportFile *file, const char *path) {
+        _cleanup_free_ char *temporary = NULL;
+        int r = f->temporary ? 0 : make_temporary(f);
+
+        if (r < 0)
+                return r;
+        if (f->is_unknown && access(path, F_OK) >= 0)
+                return ORIGIN(-EEXIST);
+        if (asprintf(&temporary, "%s/%zu/%zu", f->temporary, f->n / DIR_FILES, f->n % DIR_FILES) <
+            0) {
+                temporary = NULL;
+                return -ENOMEM;
+        }
+        r = f->n % DIR_FILES == 0 ? make_parents(temporary) : 0;
+        if (r < 0)
+                return r;
+        return outfile_open_as(&file->file, path, temporary, f->mode);
 }
 
 int export_files_open(void *data, const char *name, const Function *root, Buf **ret) {
         ExportFiles *f = data;
         _cleanup_free_ char *path = path_of(f, name, root);
         ExportFile *file = path ? malloc(sizeof(*file)) : NULL;
-        int r = 0;
+        int r;
 
         if (!file)
                 return -ENOMEM;
         *file = (ExportFile){ .file = OUTFILE_INIT, .next = f->files };
-        if (f->info != f->opened_for)
-                r = flush_all(f);
-        f->opened_for = f->info;
-        if (r == 0)
-                r = is_there(f, path) ? 1 : f->is_dir ? make_parents(path) : 0;
-        if (r == 0)
-                r = outfile_open(&file->file, path, f->mode);
-        if (r != 0) {
+        r = f->is_dir ? open_part(f, file, path) : outfile_open(&file->file, path, f->mode);
+        if (r < 0) {
                 free(file);
                 free(f->failed);
                 f->failed = TAKE_PTR(path);
-                f->is_twice = r > 0;
-                return MIN(r, 0) ?: ORIGIN(-EEXIST);
+                return r;
         }
-        file->asked = TAKE_PTR(path);
         file->out = BUF_TO_FD(file->file.fd);
         f->files = file;
+        f->n++;
         *ret = &file->out;
         return 0;
+}
+
+int export_files_close(void *data, Buf *out) {
+        ExportFile *file = (ExportFile *) out;
+        const ExportFiles *f = data;
+        int r = buf_flush(out);
+
+        buf_done(out);
+        return r < 0 || !f->is_dir ? r : outfile_close(&file->file);
 }
 
 int export_files_commit(ExportFiles *f) {
         int r = 0;
 
-        for (ExportFile *file = f->files; file && r >= 0; file = file->next)
-                r = buf_flush(&file->out);
-        for (ExportFile *file = f->files; file && r >= 0; file = file->next)
-                r = outfile_commit(&file->file);
+        for (ExportFile *file = f->files; file && r >= 0; file = file->next) {
+                if (f->is_dir)
+                        r = make_parents(file->file.path);
+                if (r >= 0)
+                        r = outfile_commit(&file->file);
+                if (r < 0) {
+                        free(f->failed);
+                        f->failed = strdup(file->file.path);
+                }
+        }
         return r;
 }
 
@@ -167,9 +197,12 @@ void export_files_done(ExportFiles *f) {
         for (ExportFile *file; (file = POP(f->files));) {
                 buf_done(&file->out);
                 outfile_done(&file->file);
-                free(file->asked);
                 free(file);
         }
+        if (f->temporary)
+                (void) tree_remove(AT_FDCWD, f->temporary);
+        safe_close(f->sweeper_fd);
+        free(f->temporary);
         free(f->failed);
-        *f = (ExportFiles){};
+        *f = EXPORT_FILES_INIT;
 }

@@ -4,13 +4,15 @@
 /*
  * Export files: where an export of one or several recordings goes that has more than one file
  *
- *      -o NAME.parquet    calls; NAME.waits.parquet, NAME.losses.parquet if there are any
+ *      -o NAME.parquet    calls; NAME.waits.parquet, NAME.losses.parquet
  *      -o DIR             DIR/date=2026-11-25/root=udp_sendmsg/HOST-RECORDING.parquet
  *                         DIR/_waits/date=2026-11-25/HOST-RECORDING.parquet, DIR/_losses/...
  *
- * The day is that of the recording's beginning, UTC.  Bytes of names that a path, or an engine that reads it, may
- * take for something else are %XX; behind 100 of them there is a hash, "~" and 16 digits.  Each file is there whole or not at all (cli/terminal/outfile.h), and all appear
- * together at the end.
+ * The day is that of the recording's beginning, UTC; "unknown" of one that does not tell.  Bytes of names that a path,
+ * or an engine that reads it, may take for something else are %XX; behind 100 of them there is a hash, "~" and 16
+ * digits.  Each file is there whole or not at all, and all appear together at the end: until then those of a DIR are in
+ * DIR/.ftraced-XXXXXX, which is gone afterwards, whatever we die of (cli/terminal/sweeper.h), so that only those that
+ * are written now need descriptors.
  */
 
 #include <sys/types.h>
@@ -19,9 +21,8 @@
 #include "export/exporter.h"
 
 typedef struct ExportFile {
+        Buf out; /* first */
         Outfile file;
-        char *asked; /* its path, as it was made */
-        Buf out;
         struct ExportFile *next;
 } ExportFile;
 
@@ -30,16 +31,21 @@ typedef struct ExportFiles {
         mode_t mode;
         bool is_dir;
         const ExportInfo *info; /* of the recording that is exported now */
-        const ExportInfo *opened_for;
+        bool is_unknown; /* whether it is the same as one of its name that is there already cannot be told */
         ExportFile *files;
-        char *failed;  /* the path that could not be opened; NULL: none */
-        bool is_twice; /* because another recording is written to it */
+        size_t n;
+        char *temporary; /* of DIR; NULL: there is none yet */
+        int sweeper_fd;
+        char *failed; /* the path that could not be opened; NULL: none */
 } ExportFiles;
+
+#define EXPORT_FILES_INIT ((ExportFiles){ .sweeper_fd = -EBADF })
 
 /* Whether @path is a directory, or shall be one: it ends in "/". */
 bool export_files_is_dir(const char *path);
-/* An ExportInfo's open(), of @data, an ExportFiles. */
+/* An ExportInfo's open() and close(), of @data, an ExportFiles.  -EEXIST: of one that is_unknown there is a file. */
 int export_files_open(void *data, const char *name, const Function *root, Buf **ret);
+int export_files_close(void *data, Buf *out);
 /* All of them are there now.  0 or -errno. */
 int export_files_commit(ExportFiles *f);
 void export_files_done(ExportFiles *f);

@@ -96,6 +96,28 @@ int outfile_open_named(Outfile *ret, const char *path, mode_t mode) {
         return open_somehow(ret, path, mode, false);
 }
 
+int outfile_open_as(Outfile *ret, const char *path, const char *temporary, mode_t mode) {
+        _cleanup_outfile_ Outfile f = OUTFILE_INIT;
+
+        f.path = strdup(path);
+        if (!f.path)
+                return -ENOMEM;
+        f.fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (f.fd < 0)
+                return ORIGIN(-errno);
+        f.temporary = strdup(temporary);
+        if (!f.temporary) {
+                (void) unlink(temporary);
+                return -ENOMEM;
+        }
+        *ret = TAKE(f, OUTFILE_INIT);
+        return 0;
+}
+
+int outfile_close(Outfile *f) {
+        return close(TAKE_FD(f->fd)) < 0 ? ORIGIN(-errno) : 0;
+}
+
 static int link_to(const Outfile *f, const char *path) {
         char link[FD_PATH_MAX];
 
@@ -137,9 +159,8 @@ int outfile_commit(Outfile *f) {
         int r;
 
         if (!f->is_nameless) {
-                if (close(TAKE_FD(f->fd)) < 0)
-                        return ORIGIN(-errno);
-                return f->temporary ? take_place(f) : 0;
+                r = f->fd >= 0 ? outfile_close(f) : 0;
+                return r < 0 || !f->temporary ? r : take_place(f);
         }
         /* Nothing that can be caught comes between the two names. */
         sigfillset(&all);

@@ -32,6 +32,11 @@ typedef struct Outfile {
 int outfile_open(Outfile *ret, const char *path, mode_t mode);
 /* The same as where there are no files without a name. */
 int outfile_open_named(Outfile *ret, const char *path, mode_t mode);
+/* The same, as @temporary until outfile_commit(), a new file on the file system of @path; whoever chooses that sees to
+ * it that nothing is left. */
+int outfile_open_as(Outfile *ret, const char *path, const char *temporary, mode_t mode);
+/* Of one that has a name: all is written, and it takes no descriptor until outfile_commit().  0 or -errno. */
+int outfile_close(Outfile *f);
 /* False: it is written in place, and need not be a file that can be sought in. */
 static inline bool outfile_is_new(const Outfile *f) {
         return f->is_nameless || f->temporary;

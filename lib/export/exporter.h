@@ -38,9 +38,11 @@ typedef struct ExportInfo {
         CallTree *before;        /* finished: what to compare with; NULL: nothing */
         const char *before_title;
         const char *sentence; /* what was slow, and why; NULL: nobody has looked */
-        /* Opens another file, which the caller closes: "calls" of @root, if they are partitioned, "waits", or
-         * "losses".  0 or -errno.  NULL: there is but the one. */
+        /* Opens another file: "calls" of @root, if they are partitioned, "waits", or "losses".  0 or -errno.  NULL:
+         * there is but the one. */
         int (*open)(void *data, const char *name, const Function *root, Buf **ret);
+        /* All of it is in the Buf, which is gone then.  0 or -errno. */
+        int (*close)(void *data, Buf *out);
         void *open_data;
         bool is_partitioned; /* calls have files for each root, and there is none for all */
 } ExportInfo;

@@ -13,7 +13,7 @@ typedef struct Form {
         int (*new)(Parquet **ret, const ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
                    size_t n_columns, const uint32_t *sorted, size_t n_sorted);
         int (*end_row)(Parquet *p);
-        size_t (*n_pending)(const Parquet *p);
+        size_t (*n_room)(const Parquet *p);
         int (*flush)(Parquet *p);
         int (*finish)(Parquet *p);
         Parquet *(*free)(Parquet *p);

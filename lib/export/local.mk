@@ -28,6 +28,8 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/parquet-calls.c \
 	%D%/parquet-encode.c \
 	%D%/parquet-encode.h \
+	%D%/parquet-parts.c \
+	%D%/parquet-parts.h \
 	%D%/parquet.c \
 	%D%/parquet.h \
 	%D%/perfetto.c \

@@ -54,12 +54,17 @@ static const ParquetColumn loss_columns[] = {
         [LOSS_EVENTS] = { "events", PARQUET_U64, true },
 };
 
+typedef struct BesideFile {
+        Parquet *table; /* NULL: it has no rows yet, or nobody takes such a file */
+        Buf *out;
+} BesideFile;
+
 struct Beside {
         const ExportState *state;
         ParquetTexts *texts;
         const Form *form;
         const char *alone;
-        Parquet *waits, *losses; /* NULL: there was none yet, or nobody takes such a file */
+        BesideFile waits, losses;
         Buf text;
 };
 
@@ -102,20 +107,20 @@ static void set_unix(const Beside *b, Parquet *p, size_t column, uint64_t at_ns)
 }
 
 /* 1: there is a file; 0: nobody takes it; -errno. */
-static int open_file(Beside *b, Parquet **p, const char *name, const ParquetColumn *columns,
+static int open_file(Beside *b, BesideFile *f, const char *name, const ParquetColumn *columns,
                      size_t n_columns) {
         const ExportInfo *info = b->state->info;
-        Buf *out = b->state->out;
         int r = 0;
 
-        if (*p)
+        if (f->table)
                 return 1;
         if (b->alone ? !streq(b->alone, name) : !info->open)
                 return 0;
+        f->out = b->state->out;
         if (!b->alone)
-                r = info->open(info->open_data, name, NULL, &out);
+                r = info->open(info->open_data, name, NULL, &f->out);
         if (r >= 0)
-                r = b->form->new (p, b->texts, out, columns, n_columns, NULL, 0);
+                r = b->form->new (&f->table, b->texts, f->out, columns, n_columns, NULL, 0);
         return r < 0 ? r : 1;
 }
 
@@ -132,7 +137,7 @@ int beside_wait(Beside *b, const BesideWait *wait, uint64_t tree, const Stack *s
         const SchedWait *w = &wait->wait;
         const Waker *waker = &w->waker;
         int r = open_waits(b);
-        Parquet *p = b->waits;
+        Parquet *p = b->waits.table;
 
         if (r <= 0)
                 return r;
@@ -167,7 +172,7 @@ int beside_wait(Beside *b, const BesideWait *wait, uint64_t tree, const Stack *s
 
 int beside_loss(Beside *b, const Step *lost) {
         int r = open_losses(b);
-        Parquet *p = b->losses;
+        Parquet *p = b->losses.table;
 
         if (r <= 0)
                 return r;
@@ -182,16 +187,21 @@ int beside_loss(Beside *b, const Step *lost) {
         return b->form->end_row(p);
 }
 
-int beside_finish(Beside *b) {
-        int r = b->alone ? open_waits(b) : 0;
+static int finish_file(Beside *b, BesideFile *f) {
+        const ExportInfo *info = b->state->info;
+        int r = b->form->finish(f->table);
 
-        if (r >= 0 && b->alone)
+        return r < 0 || b->alone ? r : info->close(info->open_data, f->out);
+}
+
+int beside_finish(Beside *b) {
+        int r = open_waits(b);
+
+        if (r > 0)
+                r = finish_file(b, &b->waits);
+        if (r >= 0)
                 r = open_losses(b);
-        if (r >= 0 && b->waits)
-                r = b->form->finish(b->waits);
-        if (r >= 0 && b->losses)
-                r = b->form->finish(b->losses);
-        return MIN(r, 0);
+        return r > 0 ? finish_file(b, &b->losses) : r;
 }
 
 int beside_new(Beside **ret, const ExportState *state, ParquetTexts *texts, const Form *form,
@@ -210,8 +220,8 @@ int beside_new(Beside **ret, const ExportState *state, ParquetTexts *texts, cons
 Beside *beside_free(Beside *b) {
         if (!b)
                 return NULL;
-        b->form->free(b->waits);
-        b->form->free(b->losses);
+        b->form->free(b->waits.table);
+        b->form->free(b->losses.table);
         buf_done(&b->text);
         free(b);
         return NULL;

@@ -27,7 +27,7 @@ typedef struct Beside Beside;
 
 /*
  * beside_new()
- * @state, @texts: borrowed; files are opened with the first row of each
+ * @state, @texts: borrowed; files are opened with the first row of each, or at the end
  * @alone: the name of the one that is wanted, which is written to the state's out; NULL: all that
  *         the state's info->open opens
  *
@@ -41,7 +41,7 @@ int beside_text(Beside *b, const char *text, size_t n, uint32_t *ret);
 int beside_wait(Beside *b, const BesideWait *wait, uint64_t tree, const Stack *stack,
                 const Function *function);
 int beside_loss(Beside *b, const Step *lost);
-/* One that is alone has columns' names also without rows. */
+/* Each file is there even without rows, so that whoever asks finds columns. */
 int beside_finish(Beside *b);
 Beside *beside_free(Beside *b);
 DEFINE_CLEANUP(Beside *, beside_free);

@@ -26,7 +26,7 @@
 #include "export/exporter.h"
 #include "export/form.h"
 #include "export/parquet-beside.h"
-#include "export/spill.h"
+#include "export/parquet-parts.h"
 #include "meta/meta.h"
 #include "meta/sample.h"
 
@@ -99,6 +99,7 @@ static const ParquetColumn columns[] = {
 };
 
 #define NO_TEXT UINT32_MAX
+#define RELAX_ROWS (512U << 10) /* of a tree, behind each of which its file is relaxed */
 
 /* A function's texts. */
 typedef struct Name {
@@ -123,14 +124,6 @@ typedef struct Tree {
         struct Tree *next, *next_spare;
 } Tree;
 
-#define PENDING_MAX (4 * (size_t) PARQUET_ROWS) /* rows in memory, of all files */
-
-/* A file of calls, of one root or of all. */
-typedef struct Part {
-        uint32_t root; /* its text; NO_TEXT: all */
-        Parquet *file;
-} Part;
-
 typedef struct State {
         ExportState s; /* first */
         const Form *form;
@@ -138,9 +131,7 @@ typedef struct State {
                 beside_alone; /* the table of export/parquet-beside.h that is wanted; NULL: calls */
         ParquetTexts *texts_of_all;
         Beside *beside;
-        Part *parts;
-        size_t n_parts;
-        size_t n_pending;
+        Parts *parts;
         Tree *trees, *spare;
         Name *names;
         size_t n_names;
@@ -265,69 +256,6 @@ static int note_wait(void *userdata, const CallWait *wait) {
         return 0;
 }
 
-/* --- files ------------------------------------------------------------------------------------ */
-
-static int find_part(State *st, const Tree *t, const Function *root, Part **ret) {
-        static const uint32_t sorted[] = { TREE, LEFT };
-        const ExportInfo *info = st->s.info;
-        uint32_t text = info->is_partitioned ? st->names[t->rows[0].name].function : NO_TEXT;
-        Buf *out = st->s.out;
-        int r = 0;
-
-        for (size_t i = 0; i < st->n_parts; i++)
-                if (st->parts[i].root == text) {
-                        *ret = &st->parts[i];
-                        return 0;
-                }
-        if (info->is_partitioned)
-                r = info->open(info->open_data, "calls", root, &out);
-        if (r < 0)
-                return r;
-        if (!ARRAY_GROW(st->parts, st->n_parts))
-                return -ENOMEM;
-        st->parts[st->n_parts] = (Part){ .root = text };
-        r = st->form->new (&st->parts[st->n_parts].file, st->texts_of_all, out, columns,
-                           ELEMENTSOF(columns), sorted, ELEMENTSOF(sorted));
-        if (r < 0)
-                return r;
-        *ret = &st->parts[st->n_parts++];
-        return 0;
-}
-
-/* Of many files the one with the most rows in memory is written; those without any give back what theirs took. */
-static int relieve(State *st) {
-        Part *most = &st->parts[0];
-        size_t n = 0;
-        int r = 0;
-
-        for (size_t i = 0; i < st->n_parts; i++) {
-                size_t n_of_part = st->form->n_pending(st->parts[i].file);
-
-                n += n_of_part;
-                if (n_of_part == 0 && r >= 0)
-                        r = st->form->flush(st->parts[i].file);
-                if (n_of_part > st->form->n_pending(most->file))
-                        most = &st->parts[i];
-        }
-        st->n_pending = n;
-        if (r < 0 || n <= PENDING_MAX)
-                return r;
-        st->n_pending -= st->form->n_pending(most->file);
-        return st->form->flush(most->file);
-}
-
-static int finish_parts(State *st) {
-        int r = 0;
-
-        for (size_t i = 0; i < st->n_parts; i++) {
-                if (r >= 0)
-                        r = st->form->finish(st->parts[i].file);
-                st->form->free(st->parts[i].file);
-        }
-        st->n_parts = 0;
-        return r;
-}
-
 /* --- rows ------------------------------------------------------------------------------------- */
 
 static void set_text(Parquet *p, size_t column, uint32_t text) {
@@ -347,16 +275,15 @@ static int find_trace_id(State *st, const Call *root, uint32_t *ret) {
         return text_of(st, text, strlen(text), ret);
 }
 
-static int write_row(State *st, Parquet *p, const Tree *t, size_t i, const Call *call,
-                     uint32_t task, uint32_t trace_id) {
-        const Row *row = &t->rows[i];
+static int write_row(State *st, Parquet *p, const PartsTree *t, size_t i) {
+        const Row *rows = t->rows, *row = &rows[i];
         const Name *name = &st->names[row->name];
         const SessionMeta *m = st->s.info->meta;
 
         for (size_t k = 0; k <= KERNEL; k++)
                 set_text(p, k, st->texts[k]);
         set_text(p, CGROUP, st->texts[CGROUP]);
-        parquet_set(p, TREE, (int64_t) st->n_trees);
+        parquet_set(p, TREE, (int64_t) t->number);
         parquet_set(p, LEFT, (int64_t) i + 1);
         parquet_set(p, RIGHT, row->right);
         if (row->parent > 0)
@@ -364,7 +291,7 @@ static int write_row(State *st, Parquet *p, const Tree *t, size_t i, const Call 
         parquet_set(p, DEPTH, row->depth);
         parquet_set(p, PATH, (int64_t) row->path);
         if (row->parent > 0)
-                parquet_set(p, CALLER_PATH, (int64_t) t->rows[row->parent - 1].path);
+                parquet_set(p, CALLER_PATH, (int64_t) rows[row->parent - 1].path);
         if (m && clock_tuple_is_set(&m->start))
                 parquet_set(p, START_UNIX_NS, (int64_t) session_meta_realtime_ns(m, row->start_ns));
         parquet_set(p, START_NS, (int64_t) row->start_ns);
@@ -374,21 +301,34 @@ static int write_row(State *st, Parquet *p, const Tree *t, size_t i, const Call 
         parquet_set(p, IRQ_NS, (int64_t) row->irq_ns);
         if (row->has_cpu)
                 parquet_set(p, CPU, row->cpu);
-        if (call->stack->pid >= 0)
-                parquet_set(p, PID, call->stack->pid);
-        set_text(p, TASK, task);
+        if (t->pid >= 0)
+                parquet_set(p, PID, t->pid);
+        set_text(p, TASK, t->task);
         parquet_set(p, FUNCTION, name->function);
         if (row->parent > 0)
-                parquet_set(p, CALLER, st->names[t->rows[row->parent - 1].name].function);
+                parquet_set(p, CALLER, st->names[rows[row->parent - 1].name].function);
         set_text(p, MODULE, name->module);
-        parquet_set(p, ROOT, st->names[t->rows[0].name].function);
+        parquet_set(p, ROOT, st->names[rows[0].name].function);
         parquet_set(p, CUT, row->is_cut);
         if (row->has_retval)
                 parquet_set(p, RETVAL, row->retval);
         set_text(p, ARGS, row->args);
-        set_text(p, TRACE_ID, trace_id);
+        set_text(p, TRACE_ID, t->trace_id);
         parquet_set_double(p, WEIGHT, m ? sample_weight(m->spec.sample_ppm) : 1);
         return st->form->end_row(p);
+}
+
+/* Of Parts. */
+static int write_rows(void *userdata, Parquet *p, const PartsTree *t) {
+        State *st = userdata;
+        int r = 0;
+
+        for (size_t i = 0; i < t->n && r >= 0; i++) {
+                r = write_row(st, p, t, i);
+                if (i % RELAX_ROWS == RELAX_ROWS - 1)
+                        spill_relax(t->spill);
+        }
+        return r;
 }
 
 static int write_waits(State *st, const Tree *t, const Call *call) {
@@ -400,29 +340,28 @@ static int write_waits(State *st, const Tree *t, const Call *call) {
         return r;
 }
 
-static int write_rows(State *st, Tree *t, const Call *call) {
-        uint32_t task, trace_id;
-        Part *part;
-        int r = find_task(st, call->stack->comm, &task);
+static int add_rows(State *st, Tree *t, const Call *call) {
+        PartsTree tree = {
+                .number = st->n_trees,
+                .pid = call->stack->pid,
+                .n = (uint32_t) t->n,
+                .rows = t->rows,
+                .spill = &t->spill,
+        };
+        int r = find_task(st, call->stack->comm, &tree.task);
 
         if (r >= 0)
-                r = find_trace_id(st, call, &trace_id);
-        if (r >= 0)
-                r = find_part(st, t, call->frame->function, &part);
-        for (size_t i = 0; i < t->n && r >= 0; i++) {
-                r = write_row(st, part->file, t, i, call, task, trace_id);
-                if (i % PENDING_MAX == PENDING_MAX - 1)
-                        spill_relax(&t->spill);
-        }
-        st->n_pending += t->n;
-        return r >= 0 && st->n_pending > PENDING_MAX ? relieve(st) : r;
+                r = find_trace_id(st, call, &tree.trace_id);
+        return r < 0 ? r
+                     : parts_add(st->parts, st->names[t->rows[0].name].function,
+                                 call->frame->function, &tree);
 }
 
 static int write_tree(State *st, Tree *t, const Call *call) {
         int r;
 
         st->n_trees++;
-        r = st->beside_alone ? 0 : write_rows(st, t, call);
+        r = st->beside_alone ? 0 : add_rows(st, t, call);
         if (r >= 0)
                 r = write_waits(st, t, call);
         t->n = t->n_waits = 0;
@@ -461,6 +400,24 @@ static void forget_source(State *st) {
         st->has_task = false;
 }
 
+static int new_parts(State *st) {
+        static const uint32_t sorted[] = { TREE, LEFT };
+        const PartsConfig config = {
+                .state = &st->s,
+                .form = st->form,
+                .texts = st->texts_of_all,
+                .columns = columns,
+                .n_columns = ELEMENTSOF(columns),
+                .sorted = sorted,
+                .n_sorted = ELEMENTSOF(sorted),
+                .row_bytes = sizeof(Row),
+                .write = write_rows,
+                .userdata = st,
+        };
+
+        return parts_new(&st->parts, &config);
+}
+
 static int init(State *st, Pairing *pairing, const Form *form, const char *beside_alone) {
         const ExportInfo *info = st->s.info;
         const SessionMeta *m = info->meta;
@@ -469,6 +426,8 @@ static int init(State *st, Pairing *pairing, const Form *form, const char *besid
         st->form = form;
         st->beside_alone = beside_alone;
         forget_source(st);
+        if (r >= 0 && !st->parts && !beside_alone)
+                r = new_parts(st);
         if (r >= 0 && !st->beside)
                 r = beside_new(&st->beside, &st->s, st->texts_of_all, form, beside_alone);
         if (r >= 0)
@@ -515,10 +474,11 @@ static int step(void *userdata, const Step *step) {
 }
 
 static int finish_files(State *st) {
-        int r = finish_parts(st);
+        int r = st->parts ? parts_finish(st->parts) : 0;
 
         if (r >= 0)
                 r = beside_finish(st->beside);
+        st->parts = parts_free(st->parts);
         st->beside = beside_free(st->beside);
         return r;
 }
@@ -530,18 +490,10 @@ static int end_source(void *userdata) {
         return st->s.info->is_partitioned ? finish_files(st) : 0;
 }
 
-/* A file for all is there even without calls. */
 static int end(void *userdata) {
         State *st = userdata;
-        const Tree none = {};
-        Part *part;
-        int r = 0;
 
-        if (st->s.info->is_partitioned)
-                return 0;
-        if (st->n_parts == 0 && !st->beside_alone)
-                r = find_part(st, &none, NULL, &part);
-        return r < 0 ? r : finish_files(st);
+        return st->s.info->is_partitioned ? 0 : finish_files(st);
 }
 
 static void done(void *userdata) {
@@ -553,9 +505,7 @@ static void done(void *userdata) {
                 free(t->waits);
                 free(t);
         }
-        for (size_t i = 0; i < st->n_parts; i++)
-                st->form->free(st->parts[i].file);
-        free(st->parts);
+        parts_free(st->parts);
         beside_free(st->beside);
         parquet_texts_free(st->texts_of_all);
         free(st->names);

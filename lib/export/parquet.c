@@ -132,9 +132,7 @@ ParquetTexts *parquet_texts_free(ParquetTexts *t) {
 }
 
 static int compare_texts(const Text *a, const Text *b) {
-        int r = memcmp(a->data, b->data, MIN(a->n, b->n));
-
-        return r ?: (a->n > b->n) - (a->n < b->n);
+        return memcmp(a->data, b->data, MIN(a->n, b->n)) ?: (a->n > b->n) - (a->n < b->n);
 }
 
 /* --- a column --------------------------------------------------------------------------------- */
@@ -263,8 +261,10 @@ static int try_way(Parquet *p, Column *c, const uint8_t *has, size_t n_rows, siz
         w->n_in_dictionary = 0;
         w->encoding = encoding;
         if (encoding == ENCODING_DICTIONARY) {
-                r = type == PARQUET_TEXT ? number_texts(p, c, n, &w->n_in_dictionary)
-                                         : number_values(p, n, &w->n_in_dictionary);
+                /* Few rows do not look at all texts that there are. */
+                r = type == PARQUET_TEXT && n >= MIN(p->texts->n, (size_t) ITEMS_MAX)
+                            ? number_texts(p, c, n, &w->n_in_dictionary)
+                            : number_values(p, n, &w->n_in_dictionary);
                 if (r != 0)
                         return r;
                 add_items(p, c, w->n_in_dictionary, &w->items);
@@ -458,8 +458,8 @@ static int grow(Parquet *p) {
         return 0;
 }
 
-size_t parquet_n_pending(const Parquet *p) {
-        return p->head.n_rows;
+size_t parquet_n_room(const Parquet *p) {
+        return p->n_rows_room;
 }
 
 /* What the rows of a group take. */

@@ -72,8 +72,8 @@ static inline void parquet_set(Parquet *p, size_t column, int64_t value);
 static inline void parquet_set_double(Parquet *p, size_t column, double value);
 /* The row is complete.  0, -ENOMEM, or the error of the Buf. */
 int parquet_end_row(Parquet *p);
-/* Rows that are in memory. */
-size_t parquet_n_pending(const Parquet *p);
+/* Rows for which there is memory. */
+size_t parquet_n_room(const Parquet *p);
 /* They become a group, though there could be more, and what they took is given back.  As parquet_end_row(). */
 int parquet_flush(Parquet *p);
 /* No more rows.  The same. */

@@ -109,7 +109,7 @@ int tsv_end_row(Parquet *p) {
         return t->out->error;
 }
 
-size_t tsv_n_pending(const Parquet *p) {
+size_t tsv_n_room(const Parquet *p) {
         (void) p;
         return 0;
 }

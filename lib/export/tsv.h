@@ -23,6 +23,6 @@ int tsv_new(Parquet **ret, const ParquetTexts *texts, Buf *out, const ParquetCol
 int tsv_end_row(Parquet *p);
 int tsv_flush(Parquet *p);
 int tsv_finish(Parquet *p);
-size_t tsv_n_pending(const Parquet *p); /* 0 */
+size_t tsv_n_room(const Parquet *p); /* 0 */
 Parquet *tsv_free(Parquet *p);
 DEFINE_CLEANUP(Parquet *, tsv_free);

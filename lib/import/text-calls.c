@@ -152,9 +152,9 @@ static int enter(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu
         if (IS_NONSENSE(l->duration_ns))
                 return 1;
         if (cpu)
-                cpu->clock_ns += l->duration_ns;
+                cpu->clock_ns = text_time(cpu->clock_ns + l->duration_ns);
         else
-                stack->last_ns = ret->rettime;
+                stack->last_ns = text_time(ret->rettime);
         add_below(stack, ret);
         return 1;
 }
@@ -206,7 +206,7 @@ static int leave(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu
         if (!has_times && !cpu)
                 ret->timestamp_ns = MAX(stack->last_ns, t->now_ns);
         if (!has_times && !is_nonsense)
-                ret->timestamp_ns = MAX(ret->timestamp_ns, begin_ns + duration_ns);
+                ret->timestamp_ns = MAX(ret->timestamp_ns, text_time(begin_ns + duration_ns));
         ret->calltime = frame && !has_times
                                 ? begin_ns
                                 : ret->timestamp_ns - MIN(duration_ns, ret->timestamp_ns);

@@ -57,6 +57,11 @@ typedef enum TextProbe {
         TEXT_PROBE_CALL, /* this kind's call or return: the text is of this kind */
 } TextProbe;
 
+/* Times that follow from durations stop, so that those of one trace behind another still fit an int64_t. */
+static inline uint64_t text_time(uint64_t ns) {
+        return MIN(ns, (uint64_t) INT64_MAX / 2);
+}
+
 typedef enum TextShape {
         TEXT_SHAPE_NONE,
         TEXT_SHAPE_HALF, /* less than a call, but some of one */

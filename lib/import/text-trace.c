@@ -106,13 +106,13 @@ static void join_times(TextTrace *t, Step *step) {
         if (TAKE(t->is_joint, false))
                 t->shift_ns = t->end_ns - step->timestamp_ns;
         step->timestamp_ns += t->shift_ns;
-        t->end_ns = MAX(t->end_ns, step->timestamp_ns);
+        t->end_ns = text_time(MAX(t->end_ns, step->timestamp_ns));
         if (!has_end)
                 return;
         step->calltime += t->shift_ns;
         step->rettime += t->shift_ns;
         if (step->rettime >= step->calltime)
-                t->end_ns = MAX(t->end_ns, step->rettime);
+                t->end_ns = text_time(MAX(t->end_ns, step->rettime));
 }
 
 /* The next step of the lines, without those that are pending. */

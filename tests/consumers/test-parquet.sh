@@ -144,11 +144,20 @@ exits 'recordings become partitions' 0 \
 is 'of a day and a root each' "$(cd "$work/lake" && find date=* -type f | sed 's|[^/]*$||; s|date=20..-..-..|date=D|' | sort -u | paste -sd' ')" \
         'date=D/root=udp_recvmsg/ date=D/root=udp_sendmsg/ date=unknown/root=kfree/'
 ok 'with waits beside' test "$(find "$work/lake/_waits" -name '*udp-pairs*.parquet' | wc -l)" = 1
-exits 'which are the waits that are known' 0 node "$work/read.mjs" waits duckdb "$(find "$work/lake/_waits" -type f)"
+exits 'which are the waits that are known' 0 node "$work/read.mjs" waits duckdb "$(find "$work/lake/_waits" -name '*udp-pairs*.parquet')"
 is 'all of them' "$(cat "$out")" "$(ftracectl waits --json udp-pairs-6.12 | jq -r '[([.[].count] | add), ([.[].waited_ns] | add)] | @tsv')"
 exits 'a file gets its waits beside it' 0 ftracectl export --quiet --format=parquet udp-pairs-6.12 -o "$work/p.parquet"
 ok 'by name' test -s "$work/p.waits.parquet"
-ok 'and nothing that was not there' test ! -e "$work/p.losses.parquet"
+exits 'and its losses' 0 eval "echo \"SELECT count(*) FROM '$work/p.losses.parquet';\" | node '$top_srcdir/tests/consumers/ask-duckdb.mjs' '$work'"
+is 'of which there are none' "$(<"$out")" 0
+for ((i = 0; i < 300; i++)); do
+        printf ' 0)   0.%03d us    |  root_%d();\n' $((i + 1)) $((i % 100))
+done >"$work/roots.txt"
+exits 'more roots than are open at the same time become partitions' 0 ftracectl export --quiet --format=parquet "$work/roots.txt" -o "$work/roots/"
+echo "SELECT count(*), count(DISTINCT tree), count(DISTINCT root), bool_and(start_ns = tree * (tree - 1) // 2 AND self_ns = tree AND function = root)
+        FROM read_parquet('$work/roots/date=*/root=*/*.parquet', hive_partitioning = false);" >"$work/roots.sql"
+exits 'DuckDB reads them' 0 eval "node '$top_srcdir/tests/consumers/ask-duckdb.mjs' '$work' <'$work/roots.sql'"
+is 'with each call' "$(<"$out")" $'300\t300\t100\t1'
 exits 'names too long for a file system become partitions' 0 \
         ftracectl export --quiet --format=parquet "$work/names.txt" -o "$work/lake"
 is 'with a hash' "$(find "$work/lake" -path '*/root=xxx*' -type f -printf '%h\n' | sed 's/.*~//; s/[0-9a-f]/h/g')" hhhhhhhhhhhhhhhh

@@ -3,7 +3,7 @@
 """put-server.py DIR: takes PUTs on a port of the loopback, which it prints, into DIR.
 
 What DIR/mode says happens to the next one, which then is "good" again: "error" (500), "large" (413), "cut" (the connection
-ends in the middle of the body), "deaf" (it is kept, and the connection ends before the answer), "slow" (it
+ends in the middle of the body), "deaf" (it is kept, and the connection ends before the answer), "half" (half of it is, likewise), "slow" (it
 reads nothing for a while).  DIR/log gets a line for each request.
 """
 
@@ -36,6 +36,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.connection.close()
         self.close_connection = True
 
+    def do_HEAD(self):
+        name = root / self.path.strip("/").replace("/", "_")
+        self.send_response(200 if name.exists() else 404)
+        self.send_header("Content-Length", str(name.stat().st_size) if name.exists() else "0")
+        self.end_headers()
+
     def do_PUT(self):
         mode_file = root / "mode"
         mode = mode_file.read_text().strip() if mode_file.exists() else "good"
@@ -63,8 +69,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(500)
         if name.exists() and self.headers.get("If-None-Match") == "*":
             return self.answer(412)
-        name.write_bytes(body)
-        if mode == "deaf":
+        name.write_bytes(body[: n // 2] if mode == "half" else body)
+        if mode in ("deaf", "half"):
             return self.end(mode)
         self.answer(201)
 

@@ -159,6 +159,9 @@ is 'are two phases' "$(states second)" 'armed armed armed'
 
 # --- collecting ---------------------------------------------------------------------------------
 
+exits 'a directory is made' 6 ftracectl collect --hosts "$work/hosts" -n none -o "$work/none/"
+exits 'but none above it' 2 ftracectl collect --hosts "$work/hosts" -n none -o "$work/nowhere/all"
+ok 'it is there' test -d "$work/none"
 mkdir "$work/all"
 exits 'what has not ended is not collected' 6 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all"
 says 'and why' '^one: none: .*has not ended' "$out"
@@ -179,19 +182,43 @@ rm "$HOSTS_DIR"/{three.down,two.cut}
 exits 'the rest is collected by way of a gateway' 0 ftracectl collect --hosts "$work/hosts" --via=gate-1 -n second -o "$work/all" --json
 conforms 'of its type' '[]Collected'
 is 'telling what was here before' "$(jq -c 'map([.host, .was_here, .status]) | sort' "$out")" '[["one",true,0],["three",false,0],["two",false,0]]'
-is 'and only that' "$(cut -d' ' -f1 "$SSH_LOG" | sort | paste -sd' ')" 'gate-1 three two'
+fetched() { # from whom, since $SSH_LOG was emptied last
+        grep fetch "$SSH_LOG" | cut -d' ' -f1 | sort | paste -sd' '
+        : >"$SSH_LOG"
+}
+is 'and only that' "$(fetched)" 'gate-1 three two'
 exits 'which is a recording' 0 ftracectl check "$work/all/second@three.dat"
 ok 'the same as is fetched by one' ftracectl -H three fetch second -o "$work/three.dat"
 ok 'byte by byte' cmp "$work/three.dat" "$work/all/second@three.dat"
-: >"$SSH_LOG"
+fetched >/dev/null
 exits 'once more' 0 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all"
-is 'nobody is asked' "$(<"$SSH_LOG")" ''
+is 'nothing is fetched' "$(fetched)" ''
 truncate -s 100 "$work/all/second@two.dat"
 printf '{"host":"one","by' >>"$work/all/second.collected"
 exits 'a file that was cut off is fetched again' 0 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all"
-is 'alone, whatever the list ends in' "$(cut -d' ' -f1 "$SSH_LOG" | paste -sd' ')" two
+is 'alone, whatever the list ends in' "$(fetched)" two
 exits 'and the list is well' 0 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all" --json
 is 'with all of them' "$(jq -c 'map(.was_here) | unique' "$out")" '[true]'
+exits 'with other options' 0 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all" --v7
+is 'all are fetched' "$(fetched)" 'one three two'
+exits 'once more' 0 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all" --v7
+is 'nothing is fetched' "$(fetched)" ''
+exits 'two records anew' 0 ftracectl -H two remove second
+exits 'under the same name' 0 ftracectl -H two start -n second udp_sendmsg
+exits 'until it is stopped' 0 ftracectl -H two stop second
+fetched >/dev/null
+exits 'that is another recording' 0 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all" --v7
+is 'and fetched' "$(fetched)" two
+ok 'the same as is fetched by one' ftracectl -H two fetch second --v7 -o "$work/two.dat"
+ok 'byte by byte' cmp "$work/two.dat" "$work/all/second@two.dat"
+fetched >/dev/null
+touch "$HOSTS_DIR/one.down"
+exits 'three has removed it' 0 ftracectl -H three remove second
+exits 'and one is away' 0 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all" --v7 --json
+is 'what is here stays' "$(jq -c 'map([.host, .was_here]) | sort' "$out")" '[["one",true],["three",true],["two",true]]'
+says 'with what is not known' '^ftracectl: one: .* whether it is still the recording of that name .*No route'
+is 'of nobody else' "$(grep -c 'whether it is still' "$err")" 1
+rm "$HOSTS_DIR/one.down"
 exits 'a recording that nobody has' 6 ftracectl collect --hosts "$work/hosts" -n none -o "$work/all"
 is 'is told of each' "$(grep -c ': none: ' "$out")" 3
 exits 'a name is wanted' 2 ftracectl collect --hosts "$work/hosts" -o "$work/all"

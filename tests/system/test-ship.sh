@@ -55,6 +55,15 @@ ok 'four has ended' record four
 echo deaf >"$work/server/mode"
 exits 'an answer that was lost' 0 ship
 is 'does not send it twice' "$(log)" 'deaf 412'
+ok 'half has ended' record half
+echo half >"$work/server/mode"
+exits 'a server that has kept half of it' 1 ship
+is 'does not take the rest' "$(log)" 'half 412'
+says 'which is told' 'half: the server has another file in its place'
+rm "$work/server/put_${host}_half-"*
+exits 'it is sent once that is gone' 0 ship
+is 'by one request' "$(log)" 201
+rm "$work/server/put_${host}_half-"*
 ok 'five has ended' record five
 echo slow >"$work/server/mode"
 exits 'a server that stalls fails a run without retries' 1 env FTRACED_SHIP_TRIES=1 FTRACED_SHIP_STALL_SEC=2 FTRACED_SHIP_URL="$FTRACED_SHIP_URL" bash "$top_srcdir/systemd/ftraced-ship"
@@ -97,6 +106,21 @@ exits 'the bandwidth is bounded' 0 env FTRACED_SHIP_RATE=$((size / 2)) bash "$to
 ok 'so that it takes its time' awk 'END { exit !(NR == 1 && $2 > 0.8) }' "$work/server/times"
 exits 'without a URL' 1 env FTRACED_SHIP_URL= bash "$top_srcdir/systemd/ftraced-ship"
 says 'it says where that belongs' 'ship.conf'
+ok 'seven has ended' record seven
+cat >"$work/anew" <<END
+#!/bin/bash
+"$top_builddir/ftracectl" "\$@" || exit
+[[ \$1 == list ]] || exit 0
+for words in 'remove seven' 'start -n seven udp_sendmsg' 'stop seven'; do "$top_builddir/ftracectl" \$words; done >/dev/null
+END
+chmod +x "$work/anew"
+log >/dev/null
+exits 'what is recorded anew after it was listed' 1 env FTRACED_SHIP_FTRACECTL="$work/anew" bash "$top_srcdir/systemd/ftraced-ship"
+says 'is not sent as what was listed' 'seven cannot be fetched'
+is 'by no request' "$(log)" ''
+exits 'the next run' 0 ship
+is 'sends it as itself' "$(log)" 201
+ok 'under its own ID' test -e "$work/server/put_${host}_seven-$(ftracectl show seven --json | jq -r .id).dat"
 exits 'a recording is removed' 0 ftracectl remove one
 exits 'the rest goes on' 0 ship
 is 'and it is forgotten' "$(grep -c ' one$' "$work/state/shipped")" 0

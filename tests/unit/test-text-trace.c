@@ -74,6 +74,37 @@ START_TEST(times_follow_from_durations)
         }
 END_TEST
 
+START_TEST(times_of_longer_calls_than_there_are_stay_in_order)
+        {
+                static const char *const texts[] = {
+                        " 0) 9000000000000000 us |  a();\n"
+                        " 0) 9000000000000000 us |  a();\n"
+                        " 0) 9000000000000000 us |  a();\n"
+                        " 0)                     |  b() {\n"
+                        " 0) 9000000000000000 us |  }\n"
+                        " 0)   0.300 us          |  c();\n",
+                        "# cat trace\n 0) 9000000000000000 us |  a();\n"
+                        "# cat trace\n 0) 9000000000000000 us |  a();\n"
+                        "# cat trace\n 0) 9000000000000000 us |  a();\n",
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                        _cleanup_(text_trace_freep) TextTrace *t = NULL;
+                        int fd = fd_of_text(texts[i], strlen(texts[i]));
+                        uint64_t last_ns = 0;
+                        Step s;
+
+                        ck_assert_int_eq(text_trace_take_nth_fd(&t, fd, TEXT_TRACE_ALL), 0);
+                        while (text_trace_next(t, &s) > 0) {
+                                ck_assert_uint_ge(s.timestamp_ns, last_ns);
+                                ck_assert_uint_le(s.timestamp_ns, INT64_MAX);
+                                last_ns = s.timestamp_ns;
+                        }
+                        ck_assert_uint_gt(last_ns, INT64_MAX / 4);
+                }
+        }
+END_TEST
+
 START_TEST(a_change_of_tasks_names_the_one_before)
         {
                 _cleanup_(text_trace_freep) TextTrace *t =
@@ -531,7 +562,8 @@ UNIT_MAIN("text-trace", a_text_that_is_not_indented_is_nested_by_its_arrows,
           a_child_that_was_forked_has_calls_of_its_own, a_tail_call_ends_with_its_caller,
           cpus_of_two_and_three_digits_have_one_column, calls_without_durations_are_calls,
           a_bare_brace_is_its_calls_return, an_interrupt_before_a_late_return_is_a_sibling,
-          times_follow_from_durations, a_change_of_tasks_names_the_one_before,
+          times_follow_from_durations, times_of_longer_calls_than_there_are_stay_in_order,
+          a_change_of_tasks_names_the_one_before,
           a_task_that_migrates_keeps_its_calls, the_idle_tasks_of_two_cpus_are_two,
           recursion_is_told_apart_by_depth, what_the_ends_cut_off_is_counted,
           what_is_missing_after_a_loss_is_remarked,

@@ -6,8 +6,6 @@
  * of one after the other.
  */
 
-#include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/name.h"
@@ -78,7 +76,7 @@ static int identify_file(const Options *o, const char *word,
 /* What is known of the recording; @ret_recording is what ret->recording points at. */
 static int describe(const Reading *r, const Options *o, const char *word, ExportInfo *ret,
                     char **ret_recording) {
-        const SessionMeta *m = r->source ? r->source->meta : NULL;
+        const SessionMeta *m = reading_meta(r);
         const char *title = m ? m->name : streq(word, "-") ? "stdin" : file_name(word);
         char id[CONTENT_ID_CHARS + 2];
         bool has_id = m && m->id[0];
@@ -234,12 +232,11 @@ static void many_done(Many *m) {
 }
 
 static int many_failure(const Many *m, const Options *o, int r) {
-        if (m->files.is_twice)
-                return failed(
-                        STATUS_USAGE,
-                        "%s would be the file of two SOURCEs; give them different names, or each a "
-                        "directory of its own.",
-                        NAME_QUOTED(m->files.failed));
+        if (r == -EEXIST && m->files.is_unknown)
+                return failed(STATUS_USAGE,
+                              "%s is there already, and what can be read only once does not tell "
+                              "whether it is the same recording: give a file, or remove that one.",
+                              NAME_QUOTED(m->files.failed));
         if (m->files.failed)
                 return failed_errno(r, "Failed to write %s: %m", m->files.failed);
         return failure(o, m->exporter, r);
@@ -312,12 +309,14 @@ static int export_part(Many *m, const Options *o, const char *word) {
         p->info.is_sparse = o->filter.functions.n > 0;
         if (m->files.path && m->exporter->has_others) {
                 p->info.open = export_files_open;
+                p->info.close = export_files_close;
                 p->info.open_data = &m->files;
                 p->info.is_partitioned = m->files.is_dir;
         }
         r = m->export ? export_next(m->export, &p->info)
                       : export_new(&m->export, m->exporter, &p->info, &m->out);
         m->files.info = &p->info;
+        m->files.is_unknown = streq(p->info.recording, p->info.title);
         m->n_begun++;
         while (r >= 0) {
                 Step step;
@@ -356,32 +355,27 @@ static int export_parts(Many *m, const Options *o, int *ret) {
         return STATUS_OK;
 }
 
-/* Partitions are as many files as recordings have roots, and are open until all of them are there. */
-static void raise_limit(void) {
-        struct rlimit limit;
-
-        if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-                return;
-        limit.rlim_cur = limit.rlim_max;
-        (void) setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static int export_many(const Options *o, const Exporter *exporter) {
         bool to_stdout = !o->output || streq(o->output, "-");
         bool is_dir = !to_stdout && exporter->has_others && export_files_is_dir(o->output);
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
-        _cleanup_(many_done) Many m = { .exporter = exporter, .out = BUF_INIT };
+        _cleanup_(many_done) Many m = {
+                .exporter = exporter,
+                .out = BUF_INIT,
+                .files = EXPORT_FILES_INIT,
+        };
         int r = 0, status, worst;
 
-        if (is_dir)
-                raise_limit();
-        else if (!to_stdout)
+        if (!is_dir && !to_stdout)
                 r = outfile_open(&f, o->output, EXPORT_MODE);
         if (r < 0)
                 return failure(o, exporter, r);
         m.out.fd = to_stdout ? STDOUT_FILENO : f.fd;
-        if (!to_stdout && exporter->has_others)
-                m.files = (ExportFiles){ .path = o->output, .mode = EXPORT_MODE, .is_dir = is_dir };
+        if (!to_stdout && exporter->has_others) {
+                m.files.path = o->output;
+                m.files.mode = EXPORT_MODE;
+                m.files.is_dir = is_dir;
+        }
         status = export_parts(&m, o, &worst);
         if (status != STATUS_OK || to_stdout)
                 return status ?: worst;

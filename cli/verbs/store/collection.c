@@ -76,12 +76,18 @@ int collection_path(char **ret, const Collection *c, const char *host) {
         return asprintf(ret, "%s/%s@%s.dat", c->dir, c->name, host) < 0 ? -ENOMEM : 0;
 }
 
-const json_t *collection_find(const Collection *c, const char *host) {
+static bool is_same(const json_t *o, const char *key, const char *value) {
+        return streq_ptr(json_string_value(json_object_get(o, key)), value);
+}
+
+const json_t *collection_find(const Collection *c, const char *host, const char *id,
+                              const char *options) {
         const json_t *o = json_object_get(c->hosts, host);
         _cleanup_free_ char *path = NULL;
         struct stat st;
 
-        if (!o || collection_path(&path, c, host) < 0 || stat(path, &st) < 0 ||
+        if (!o || (id && !is_same(o, "id", id)) || !is_same(o, "options", options) ||
+            collection_path(&path, c, host) < 0 || stat(path, &st) < 0 ||
             !S_ISREG(st.st_mode) || st.st_size != json_integer_value(json_object_get(o, "bytes")))
                 return NULL;
         return o;
@@ -95,11 +101,11 @@ static bool ends_in_line(int fd) {
                last == '\n';
 }
 
-int collection_add(Collection *c, const char *host, uint64_t n_bytes, int status,
-                   const char *lacks) {
-        json_auto_t *o =
-                json_pack("{s:s, s:I, s:i, s:o}", "host", host, "bytes", (json_int_t) n_bytes,
-                          "status", status, "lacks", terminal_json_string(lacks));
+int collection_add(Collection *c, const char *host, const char *id, const char *options,
+                   uint64_t n_bytes, int status, const char *lacks) {
+        json_auto_t *o = json_pack("{s:s, s:s?, s:s, s:I, s:i, s:o}", "host", host, "id", id,
+                                   "options", options, "bytes", (json_int_t) n_bytes, "status",
+                                   status, "lacks", terminal_json_string(lacks));
         _cleanup_free_ char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
         _cleanup_buf_ Buf line = BUF_INIT;
 

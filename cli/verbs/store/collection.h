@@ -7,7 +7,7 @@
  *      DIR/NAME@HOST.dat      the recording NAME of HOST; a name has no '@', so that no other one is in its place
  *      DIR/NAME.collected     a line of JSON for each, added when its file has its name:
  *
- *      {"host":"web-3","bytes":81920,"status":0,"lacks":null}
+ *      {"host":"web-3","id":"5c0f...","options":"--v7","bytes":81920,"status":0,"lacks":null}
  *
  * Only what is added to, and only after the file is whole, survives whatever ends this program.  Of two
  * lines of a host the later one counts; a line that is no such object does not.  A file of another size
@@ -35,8 +35,10 @@ void collection_done(Collection *c);
 
 /* DIR/NAME@HOST.dat; the caller frees.  0 or -ENOMEM. */
 int collection_path(char **ret, const Collection *c, const char *host);
-/* Its line if its file is there as that says, borrowed; NULL: it is to be fetched. */
-const json_t *collection_find(const Collection *c, const char *host);
-/* @lacks: what the recording lacks; NULL: nothing.  0 or -errno. */
-int collection_add(Collection *c, const char *host, uint64_t n_bytes, int status,
-                   const char *lacks);
+/* Its line if its file is there as that says, of the recording @id (NULL: any) fetched with @options; borrowed; NULL:
+ * it is to be fetched. */
+const json_t *collection_find(const Collection *c, const char *host, const char *id,
+                              const char *options);
+/* @id: NULL: not known; @lacks: what the recording lacks; NULL: nothing.  0 or -errno. */
+int collection_add(Collection *c, const char *host, const char *id, const char *options,
+                   uint64_t n_bytes, int status, const char *lacks);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * fetch on every host of which nothing whole is here yet.  A recording that lacks events is as whole as it will
- * ever be: it is not fetched again, and told each time.
+ * show on every host, and then fetch on each whose recording of that name is not here whole: it may be another one
+ * than was collected before.  One that lacks events is as whole as it will ever be: it is not fetched again, and told
+ * each time.
  */
 
 #include "base/unit.h"
@@ -15,6 +16,8 @@
 typedef struct Collect {
         const Options *o;
         Collection collection;
+        char *options;
+        json_t *ids; /* of the recordings, by host */
         json_t *results;
         size_t n_whole, n_lacking, n_here, n_missing;
 } Collect;
@@ -64,58 +67,78 @@ static void on_fetched(Member *m, void *userdata) {
         int r = 0;
 
         if (remote_is_good(m->status))
-                r = collection_add(&c->collection, m->name, m->n_bytes, m->status, line);
+                r = collection_add(&c->collection, m->name,
+                                   json_string_value(json_object_get(c->ids, m->name)), c->options,
+                                   m->n_bytes, m->status, line);
         if (r < 0)
                 log_warning_errno(r, "Failed to write %s: %m", c->collection.path);
         tell(c, m->name, m->status, m->n_bytes, false, line);
 }
 
-/* Those that are here need not be asked. */
-static size_t choose(Collect *c, Fleet *f) {
-        size_t n = 0;
+/* It is here, and need not be fetched: what was removed there since will not change, either. */
+static void keep(Collect *c, const Member *m, const json_t *here) {
+        _cleanup_free_ char *line = fleet_line(&m->err, true);
 
-        for (size_t i = 0; i < fleet_size(f); i++) {
-                Member *m = fleet_member(f, i);
-                const json_t *here = collection_find(&c->collection, m->name);
-
-                m->is_chosen = !here;
-                n += m->is_chosen;
-                if (here)
-                        tell(c, m->name, (int) json_integer_value(json_object_get(here, "status")),
-                             (uint64_t) json_integer_value(json_object_get(here, "bytes")), true,
-                             json_string_value(json_object_get(here, "lacks")));
-        }
-        return n;
+        if (!remote_is_good(m->status) && m->status != STATUS_NOT_FOUND)
+                log_warning("%s: what is here is from before; whether it is still the recording of "
+                            "that name was not answered: %s",
+                            m->name, line ?: "");
+        tell(c, m->name, (int) json_integer_value(json_object_get(here, "status")),
+             (uint64_t) json_integer_value(json_object_get(here, "bytes")), true,
+             json_string_value(json_object_get(here, "lacks")));
 }
 
-/* What each host is asked. */
-static int describe(Options *ret, Strv *said, const Options *o) {
-        int r = options_said(said, o, OPTIONS_FETCH, OPTIONS_REMOTE);
+/* Which recording has that name there.  One that is made after this and before the fetch is fetched, and once more by
+ * the next collect. */
+static void on_shown(Member *m, void *userdata) {
+        Collect *c = userdata;
+        json_auto_t *shown = json_loadb(m->out.data ?: "", m->out.n_data, 0, NULL);
+        const char *id = json_string_value(json_object_get(shown, "id"));
+        bool is_good = remote_is_good(m->status);
+        const json_t *here = collection_find(&c->collection, m->name,
+                                             is_good && !id ? "" : id, c->options);
+        _cleanup_free_ char *line = here ? NULL : fleet_line(&m->err, true);
 
-        if (r >= 0 && !o->fetch.ended)
-                r = strv_add(said, "--ended");
-        if (r >= 0)
-                r = strv_add(&ret->words, o->name);
-        ret->verb = (char *) "fetch";
-        ret->output = o->output;
-        ret->said = *said; /* borrowed */
-        return r;
+        m->is_chosen = !here && is_good;
+        if (id)
+                (void) json_object_set_new(c->ids, m->name, json_string(id));
+        if (here)
+                keep(c, m, here);
+        else if (!m->is_chosen)
+                tell(c, m->name, m->status, 0, false, line);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+/* What each host is asked. */
+static void ask(const Collect *c, Fleet *f, const char *verb, const Strv *said,
+                void (*ended)(Member *m, void *userdata)) {
+        char *words[] = { (char *) c->o->name };
+        const Options o = {
+                .verb = (char *) verb,
+                .words = { .items = words, .n = ELEMENTSOF(words) },
+                .said = *said,
+                .output = streq(verb, "fetch") ? c->o->output : NULL,
+        };
+
+        fleet_work(f, &(FleetWork){
+                              .o = &o, .name = name_file, .ended = ended, .userdata = (void *) c });
 }
 
 static int collect(Collect *c, Fleet *f) {
+        _cleanup_strv_ Strv show = {}, fetch = {};
         const Options *o = c->o;
-        _cleanup_strv_ Strv said = {};
-        Options fetch = {};
-        int r = describe(&fetch, &said, o);
+        int r = options_said(&fetch, o, OPTIONS_FETCH, OPTIONS_REMOTE);
 
-        if (r >= 0 && choose(c, f) > 0)
-                fleet_work(f, &(FleetWork){ .o = &fetch,
-                                            .name = name_file,
-                                            .ended = on_fetched,
-                                            .userdata = c });
-        strv_done(&fetch.words);
-        if (r < 0)
-                return failed_errno(r, "Failed to describe what to fetch: %m");
+        if (r >= 0 && !o->fetch.ended)
+                r = strv_add(&fetch, "--ended");
+        if (r >= 0)
+                r = strv_add(&show, "--json=short");
+        c->options = r < 0 ? NULL : strv_join(&fetch, " ");
+        if (!c->options)
+                return failed_errno(-ENOMEM, "Failed to describe what to fetch: %m");
+        ask(c, f, "show", &show, on_shown);
+        ask(c, f, "fetch", &fetch, on_fetched);
         talk(o, "%zu of %zu hosts are here, %zu of them without anything missing%s; %zu are not.",
              c->n_whole + c->n_lacking, fleet_size(f), c->n_whole,
              c->n_here > 0 ? ", some from before" : "", c->n_missing);
@@ -139,9 +162,12 @@ int verb_collect(const Options *o) {
         r = collection_open(&c.collection, o->output, o->name);
         if (r < 0)
                 return failed_errno(r, "Failed to open %s/%s.collected: %m", o->output, o->name);
+        c.ids = json_object();
         c.results = json_array();
-        status = c.results ? collect(&c, f) : STATUS_FAILED;
+        status = c.ids && c.results ? collect(&c, f) : STATUS_FAILED;
+        json_decref(c.ids);
         json_decref(c.results);
+        free(c.options);
         collection_done(&c.collection);
         return status;
 }
