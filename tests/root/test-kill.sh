@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12
 #
-# One recording, under load, over 300 daemons that are killed with SIGKILL at random moments: every
+# One recording, under load, over 100 daemons (FTRACED_LONG: 300) that are killed with SIGKILL at random moments: every
 # mark that was written into the trace is there once, every function that was entered returned, and
 # nothing is counted as lost.  The service manager is tests/system/service-manager.c, for systemd
 # takes its time between two starts; with systemd it is test-restart.sh.
@@ -11,9 +11,10 @@
 require_kernel
 # The promise is about the two kernels that production hosts have; newer ones get a sample.
 case $(uname -r) in
-6.1.* | 6.12.*) kills=${KILLS:-300} ;;
+6.1.* | 6.12.*) kills=${KILLS:-${FTRACED_LONG:+300}} ;;
 *) kills=${KILLS:-50} ;;
 esac
+kills=${kills:-100}
 
 status() { # KEY
         awk -v key="$1" '{ for (i = 1; i < NF; i += 2) if ($i == key) print $(i + 1) }' "$work/status"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the module binfmt_misc (loaded, unloaded); needs root.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: each change of what is hooked takes the kernel seconds when it is emulated
 # kernels: 6.12
 # long kernels: new
 #

@@ -122,8 +122,8 @@ ok 'long: but no root' not grep -qx udp_sendmsg "$not_hooked"
 n_pairs=0
 # After one more turn of the workload.  All but what turned out to be busy may be listed before.
 is_narrowed() {
-        "$udp_pairs" "$pairs" && n_pairs=$((n_pairs + pairs)) && grep -q '^[^#]' "$(filter_of long)" &&
-                ! grep -q '^[^#]' "$not_hooked"
+        "$udp_pairs" "$pairs" && n_pairs=$((n_pairs + pairs)) && [[ $(session long .narrowed_ns) -gt 0 ]] &&
+                grep -q '^[^#]' "$(filter_of long)" && ! grep -q '^[^#]' "$not_hooked"
 }
 ok 'long: the filter is narrowed while it records, and is all there is' wait_until 240 is_narrowed
 ok 'long: the workload goes on' "$udp_pairs" $pairs
