@@ -130,7 +130,7 @@ static int write_tree(Parts *p, Part *part, const PartsTree *tree) {
 /* --- those that wait -------------------------------------------------------------------------- */
 
 static Held *held_at(const Parts *p, uint64_t at) {
-        return (Held *) ((char *) p->spill.data + (at - 1));
+        return (void *) ((char *) p->spill.data + (at - 1));
 }
 
 /* A large one is in two files meanwhile, and little of both in memory. */
