@@ -1,8 +1,8 @@
 #!/bin/bash
 # Touches: function_graph, the filters and buffers of tracefs; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 5.10 6.12
-# long kernels: 6.1 new 6.12-rt new-rt arm64-6.12 arm64-16k-6.12
+# kernels: 6.12
+# long kernels: 5.10 6.1 new 6.12-rt new-rt arm64-6.12 arm64-16k-6.12
 #
 # Each option of a recording works on this kernel, or is refused with the reason, as doctor said before.
 . "$(dirname "$0")/../functions.sh"

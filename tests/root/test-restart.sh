@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: installs ftraced, systemd units, function_graph; needs a guest in which systemd is process 1.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: systemd takes its time between two starts
 # kernels: 6.12
 # long kernels: 6.12-rt arm64-6.12 arm64-16k-6.12
 # needs: systemd
