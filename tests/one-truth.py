@@ -134,7 +134,8 @@ texts = {
     "top": run("top"), "tree": run("tree", "--min=0"), "hist": run("hist"), "slow": run("slow"),
     "calls": run("calls", "*"), "diff": run("diff", source[0]), "waits": run("waits"),
     "flame": "\n".join(g["title"] for g in flame), "dot": export("dot"),
-    "html": re.sub(r"<style>.*?</style>|<script.*?</script>", "", page, flags=re.S),
+    # How long the recording is is no time of a call (lib/base/figure.h).
+    "html": re.sub(r"<style>.*?</style>|<script.*?</script>|<th>Length</th><td>.*?</td>", "", page, flags=re.S),
 }
 
 

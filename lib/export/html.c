@@ -97,7 +97,7 @@ static void add_origin(Html *h) {
         if (info->kernel)
                 add_row(out, "Kernel", info->kernel);
         if (!info->is_timeless)
-                add_row(out, "Length", FIGURE_ROUND(h->s.end_ns - h->s.begin_ns));
+                add_row(out, "Length", FORMAT_DURATION(h->s.end_ns - h->s.begin_ns));
         buf_adds(out, "</table>\n");
 }
 
