@@ -3,8 +3,8 @@
 """put-server.py DIR: takes PUTs on a port of the loopback, which it prints, into DIR.
 
 What DIR/mode says happens to the next one, which then is "good" again: "error" (500), "large" (413), "cut" (the connection
-ends in the middle of the body), "deaf" (it is kept, and the connection ends before the answer), "half" (half of it is, likewise), "slow" (it
-reads nothing for a while).  DIR/log gets a line for each request.
+ends in the middle of the body), "deaf" (it is kept, and the connection ends before the answer), "half" (half of it is,
+likewise), "slow" (it reads nothing for a while).  DIR/log gets a line for each request.
 """
 
 import http.server

@@ -87,8 +87,8 @@ const json_t *collection_find(const Collection *c, const char *host, const char 
         struct stat st;
 
         if (!o || (id && !is_same(o, "id", id)) || !is_same(o, "options", options) ||
-            collection_path(&path, c, host) < 0 || stat(path, &st) < 0 ||
-            !S_ISREG(st.st_mode) || st.st_size != json_integer_value(json_object_get(o, "bytes")))
+            collection_path(&path, c, host) < 0 || stat(path, &st) < 0 || !S_ISREG(st.st_mode) ||
+            st.st_size != json_integer_value(json_object_get(o, "bytes")))
                 return NULL;
         return o;
 }

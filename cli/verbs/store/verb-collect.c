@@ -95,8 +95,8 @@ static void on_shown(Member *m, void *userdata) {
         json_auto_t *shown = json_loadb(m->out.data ?: "", m->out.n_data, 0, NULL);
         const char *id = json_string_value(json_object_get(shown, "id"));
         bool is_good = remote_is_good(m->status);
-        const json_t *here = collection_find(&c->collection, m->name,
-                                             is_good && !id ? "" : id, c->options);
+        const json_t *here =
+                collection_find(&c->collection, m->name, is_good && !id ? "" : id, c->options);
         _cleanup_free_ char *line = here ? NULL : fleet_line(&m->err, true);
 
         m->is_chosen = !here && is_good;
