@@ -39,14 +39,16 @@ query() { # PACKAGE OPTION...
 }
 
 # Where both may differ: documents and licences, for which each has a policy; the directory of libraries, that of
-# zsh's completions, and that of units until Debian 12; whether manual pages are compressed.
+# zsh's completions, and that of units until Debian 12; whether manual pages are compressed; whether a library has the
+# x bit (Debian's policy 8.1: no; find-debuginfo, which strips Fedora's: yes).
 multiarch=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 common() {
         sed -E "\,^usr/(share/(doc|licenses|lintian)|lib/\.build-id)/,d
                 s,^lib/,usr/lib/,
                 s,^usr/(lib64|lib/$multiarch)/,usr/LIB/,
                 s,^(usr/share/zsh)/(vendor-completions|site-functions)/,\1/COMPLETIONS/,
-                s,^(usr/share/man/[^ ]*)\.gz ,\1 ,"
+                s,^(usr/share/man/[^ ]*)\.gz ,\1 ,
+                s,^(usr/LIB/[^ ]*\.so[^ ]*) (644|755) ,\1 ,"
 }
 
 # "PATH MODE SUM" for each file, "PATH -> TARGET" for each link.  Programs are not the same, being built with other
