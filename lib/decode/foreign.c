@@ -507,7 +507,13 @@ static int add_string(void *foreign, uint64_t address, const char *text) {
         /* libtraceevent 1.7.1 looks for a newline at the end of all, three characters back. */
         if (strlen(text + (*text == '"')) < 3)
                 return 0;
-        return tep_register_print_string(f->tep, text, address) < 0 ? -ENOMEM : 0;
+        if (tep_register_print_string(f->tep, text, address) < 0)
+                return -ENOMEM;
+        /* A pointer that a "%s" finds is looked up as it lies in the record (1.7.1 src/event-parse.c,
+         * print_str_arg()). */
+        return f->swap && tep_register_print_string(f->tep, text, __builtin_bswap64(address)) < 0
+                       ? -ENOMEM
+                       : 0;
 }
 
 int foreign_set_printk(Foreign *f, const char *text) {

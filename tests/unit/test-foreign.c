@@ -411,7 +411,31 @@ START_TEST(an_event_reads_as_the_kernel_has_it)
         }
 END_TEST
 
-UNIT_MAIN("foreign", an_event_reads_as_the_kernel_has_it, what_tracers_record_has_names,
+/* libtraceevent looks for it as it lies in the record, in this machine's byte order. */
+START_TEST(a_string_of_the_kernel_is_found_in_either_byte_order)
+        {
+                uint64_t little[] = { htole64(7), htole64(0xa0) },
+                         big[] = { htobe64(UINT64_C(7) << 48), htobe64(0xa0) };
+
+                for (int is_big = 0; is_big < 2; is_big++) {
+                        _cleanup_(foreign_freep) Foreign *f = NULL;
+
+                        ck_assert_int_eq(foreign_new(&f, is_big), 0);
+                        ck_assert_int_eq(foreign_add(f, "rcu",
+                                                     TRACER_PRINT("rcu_utilization",
+                                                                  FIELD("const char * s", 8),
+                                                                  "\"%s\", REC->s")),
+                                         0);
+                        ck_assert_int_eq(foreign_set_printk(f, "0xa0 : \"Start context switch\"\n"),
+                                         0);
+                        ck_assert_str_eq(print(f, 7, is_big ? big : little, sizeof(little)),
+                                         "rcu_utilization: Start context switch");
+                }
+        }
+END_TEST
+
+UNIT_MAIN("foreign", a_string_of_the_kernel_is_found_in_either_byte_order,
+          an_event_reads_as_the_kernel_has_it, what_tracers_record_has_names,
           a_format_that_is_needed_later_prints_the_same, a_task_switch_reads_as_the_kernel_has_it,
           symbols_strings_elements_and_pointers_read_as_the_kernel_has_them,
           what_a_record_says_of_itself_is_not_believed,
