@@ -95,11 +95,10 @@ static int renew(SessionRoots *o, Strv *ret_gone, Strv *ret_back) {
         SessionMeta *m = o->config.meta;
         int r, k = 0;
 
-        /* The kernel takes functions of a module out of the filter: that is nobody's tampering. */
-        if (m->n_hooked > 0)
-                health_hold_hooks(o->config.health);
+        /* The kernel takes functions of a module out of the lists: that is nobody's tampering. */
+        health_hold_hooks(o->config.health);
         r = tracer_renew_roots(o->config.tracer, m, ret_gone, ret_back);
-        if (m->n_hooked > 0 && m->state == SESSION_RECORDING)
+        if (m->state == SESSION_RECORDING)
                 k = health_release_hooks(o->config.health);
         if (r < 0 || k < 0)
                 (void) log_warning_errno(r < 0 ? r : k,

@@ -140,6 +140,8 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                 r = ledger_commit(c->ledger, c->fs.path);
         if (r >= 0)
                 r = plan_apply(p, &c->fs, ret_file);
+        if (r >= 0)
+                tracer_know_hooks(t, p, 0);
         if (r >= 0 && c->arbiter.n > 1) {
                 *ret_file = GRAPH_FUNCTION;
                 r = tracer_add_roots(t, p);

@@ -25,8 +25,50 @@
 #define TOO_FEW 64
 #define FEW 1000
 
+static const char *const lists[] = {
+        [KNOWN_HOOKED] = "set_ftrace_filter", [KNOWN_NOT_HOOKED] = "set_ftrace_notrace"
+};
+
+static ssize_t find_list(const char *file) {
+        for (size_t i = 0; file && i < _KNOWN_N; i++)
+                if (streq(file, lists[i]))
+                        return (ssize_t) i;
+        return -1;
+}
+
+void tracer_know_hooks(Tracer *t, const Plan *p, size_t from) {
+        for (size_t i = from; i < p->n_applied; i++) {
+                const PlanStep *s = &p->steps[i];
+                ssize_t k = find_list(startswith(s->file, instance_dir(t->instance)));
+
+                if (k < 0)
+                        continue;
+                free(t->known[k].text);
+                t->known[k] = (KnownList){ .text = strdup(s->value) };
+        }
+}
+
+void tracer_forget_hooks(Tracer *t) {
+        for (size_t i = 0; i < _KNOWN_N; i++)
+                t->known[i] = (KnownList){ .text = mfree(t->known[i].text) };
+}
+
+const char *tracer_get_hooks(const Tracer *t, const char *file) {
+        ssize_t k = find_list(file);
+
+        return k < 0 ? NULL : t->known[k].text;
+}
+
+void tracer_doubt_hooks(Tracer *t) {
+        for (size_t i = 0; i < _KNOWN_N; i++)
+                t->known[i].is_doubtful = true;
+}
+
 int tracer_read_hooks(const Tracer *t, const char *file, Hooks *ret) {
-        int r = instance_read_list(t->instance, file, &ret->names);
+        const KnownList *known = &t->known[find_list(file)];
+        int r = known->text && !known->is_doubtful
+                        ? strv_split(&ret->names, known->text, "\n")
+                        : instance_read_list(t->instance, file, &ret->names);
 
         return r < 0 ? r : functions_find_lines(&t->c->functions, &ret->names, &ret->lines);
 }

@@ -51,6 +51,17 @@ struct Controller {
         uint64_t n_crowds;   /* of controller_tell_crowded() */
 };
 
+/*
+ * What a list of functions says, as it was written and then read back: the kernel looks up each name once more for
+ * whoever reads it, and begins anew at every page (linux 6.12 kernel/trace/ftrace.c, t_start()), a second for 40,000.
+ */
+typedef struct KnownList {
+        char *text;       /* names; NULL: not known */
+        bool is_doubtful; /* somebody else may have written it since */
+} KnownList;
+
+enum { KNOWN_HOOKED, KNOWN_NOT_HOOKED, _KNOWN_N };
+
 struct Tracer {
         Controller *c;
         Tracer *next;
@@ -71,6 +82,7 @@ struct Tracer {
         TracerCrowded on_crowded;
         void *userdata; /* of both */
         uint64_t n_crowds;
+        KnownList known[_KNOWN_N];
 };
 
 struct Admission {
@@ -108,7 +120,7 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission 
 /* Plans all and makes it: the ledger of the controller is committed before each change.  0, or
  * -errno, and *@ret_file says of what (as long as @p lives). */
 /* Commits the ledger, applies @p, which has no other use then, and marks what was written. */
-int tracer_apply(const Tracer *t, Plan *p, const char **ret_file);
+int tracer_apply(Tracer *t, Plan *p, const char **ret_file);
 int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                    const char **ret_file);
 /* Whether a learning pass is under way that would tell what is to be hooked for @spec. */
@@ -126,6 +138,8 @@ void tracer_free(Tracer *t);
 /*
  * controller-hooks.c:
  *   - tracer_read_hooks() the functions that a file of @t names now
+ *   - tracer_know_hooks() what the steps of @p from @from on have written, if it is that
+ *   - tracer_forget_hooks() what is known of them
  *   - tracer_is_crowded() whether "all but these" has to be a list of all the others
  *   - tracer_list_hooks() that list
  *   - tracer_plan_list() steps that write it; 1: only few functions are in between
@@ -134,6 +148,8 @@ void tracer_free(Tracer *t);
  *   - controller_tell_crowded() before @newcomer is switched on
  */
 int tracer_read_hooks(const Tracer *t, const char *file, Hooks *ret);
+void tracer_know_hooks(Tracer *t, const Plan *p, size_t from);
+void tracer_forget_hooks(Tracer *t);
 bool tracer_is_crowded(const Tracer *t);
 int tracer_list_hooks(const Tracer *t, const Hooks *not_hooked, Hooks *ret);
 int tracer_plan_list(Tracer *t, Plan *p, const Hooks *all);

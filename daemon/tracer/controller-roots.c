@@ -90,6 +90,7 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
         int r;
 
         background_settle(t->c->background);
+        tracer_forget_hooks(t); /* functions of a module leave every list with it */
         r = drop_strangers(t);
         if (r >= 0)
                 r = add_missing(t, GRAPH_FUNCTION, &m->roots, &gone, &back);

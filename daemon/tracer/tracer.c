@@ -22,6 +22,7 @@ void tracer_free(Tracer *t) {
         if (t->claim)
                 arbiter_leave(&t->c->arbiter, t->claim);
         (void) instance_free(t->instance);
+        tracer_forget_hooks(t);
         free(t->clock);
         strv_done(&t->gone);
         strv_done(&t->quiesced);
@@ -76,12 +77,17 @@ int controller_others_trace(const Controller *c) {
         return r;
 }
 
-int tracer_apply(const Tracer *t, Plan *p, const char **ret_file) {
+int tracer_apply(Tracer *t, Plan *p, const char **ret_file) {
         Controller *c = t->c;
+        size_t from = p->n_applied;
         int r = ledger_commit(c->ledger, c->fs.path);
 
         if (r >= 0)
                 r = plan_apply(p, &c->fs, ret_file);
+        if (r >= 0)
+                tracer_know_hooks(t, p, from);
+        else
+                tracer_forget_hooks(t);
         ledger_mark(c->ledger, &c->fs);
         return r;
 }

@@ -69,6 +69,10 @@ const char *tracer_dir(const Tracer *t);
 int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone);
 /* How often that file was changed by us so far, for whatever session; counted before it is. */
 uint64_t tracer_n_root_closes(const Tracer *t);
+/* What set_ftrace_filter or set_ftrace_notrace says as long as nobody else writes it; borrowed until it is changed;
+ * NULL: it has to be read.  After tracer_doubt_hooks() somebody else may have: then others do not rely on it. */
+const char *tracer_get_hooks(const Tracer *t, const char *file);
+void tracer_doubt_hooks(Tracer *t);
 /* Adds directories of buffers in which somebody else has function_graph on.  0 or -errno. */
 int tracer_find_strangers(const Tracer *t, Strv *ret);
 /* per_cpu/cpuN/trace_pipe_raw of a possible CPU, non-blocking; the caller owns it; -ENOENT, -errno.

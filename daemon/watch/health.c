@@ -297,6 +297,8 @@ static void on_tampering(const TamperReport *report, void *userdata) {
         uint64_t settled_ns = h->settled_ns;
         Gap gap = { .cpu = report->cpu, .cause = report->cause, .n_events = GAP_UNKNOWN };
 
+        if (report->cause == GAP_FILTER_CHANGED)
+                tracer_doubt_hooks(h->config.tracer);
         (void) health_refresh(h);
         gap.from_ns = well_until_ns(h, report, settled_ns);
         gap.to_ns = h->looked_ns;
@@ -328,6 +330,12 @@ static int get_roots(Strv *ret, Strv *ret_gone, void *userdata) {
         Health *h = userdata;
 
         return tracer_get_roots(h->config.tracer, ret, ret_gone);
+}
+
+static const char *get_hooks(const char *file, void *userdata) {
+        Health *h = userdata;
+
+        return tracer_get_hooks(h->config.tracer, file);
 }
 
 static bool is_held_up(void *userdata) {
@@ -416,6 +424,7 @@ static int watch_anew(Health *h) {
                                .events = &m->spec.events,
                                .probes = &m->probe_events,
                                .get_roots = get_roots,
+                               .get_hooks = get_hooks,
                                .count_own_closes = count_own_closes,
                                .is_held_up = is_held_up,
                                .handler = on_tampering,

@@ -105,7 +105,7 @@ typedef struct Watch {
         uint32_t cpu;
         char *path;   /* relative to tracefs, or absolute */
         char *name;   /* as people know it: "/sys/kernel/tracing/tracing_on" */
-        char *wanted; /* what it said at the beginning; NULL: not compared */
+        char *wanted; /* what it said at the beginning; NULL: not compared, or get_hooks() knows it */
         sd_event_source *source;
         int held_fd; /* keeps the inode that is watched: procfs makes another one if it goes */
         unsigned n_modifies; /* of the burst that goes on, since a look saw a change */
@@ -165,6 +165,14 @@ static bool is_in_roots(const Watch *w, const char *now) {
         return true;
 }
 
+/* Borrowed; NULL: it is not compared. */
+static const char *wanted_of(const Watch *w) {
+        const TamperConfig *c = &w->tamper->config;
+
+        return (w->file->flags & HOOKS ? c->get_hooks(w->file->name, c->userdata) : NULL)
+                       ?: w->wanted;
+}
+
 /* Whether the file says what it should; *@ret_now is what it says, NULL if it cannot be read: no longer, if that is
  * not as it should be. */
 static bool is_as_wanted(const Watch *w, char **ret_now) {
@@ -173,7 +181,7 @@ static bool is_as_wanted(const Watch *w, char **ret_now) {
         *ret_now = NULL;
         if (w->file->check == CHECK_ROOTS)
                 w->tamper->is_unsure = false;
-        if (w->file->check == CHECK_NONE || (w->file->check == CHECK_VALUE && !w->wanted))
+        if (w->file->check == CHECK_NONE || (w->file->check == CHECK_VALUE && !wanted_of(w)))
                 return true;
         r = control_read(w->tamper->config.tracefs_fd, w->path, ret_now);
         if (r < 0) {
@@ -181,7 +189,7 @@ static bool is_as_wanted(const Watch *w, char **ret_now) {
                 return !(w->was_there && r == -ENOENT);
         }
         if (w->file->check != CHECK_ROOTS)
-                return control_equal(w->path, *ret_now, w->wanted);
+                return control_equal(w->path, *ret_now, wanted_of(w));
         if (is_in_roots(w, *ret_now))
                 return true;
         /* get_roots() has taken out what became of addresses. */
@@ -258,6 +266,8 @@ static bool changes_by_itself(const Watch *w) {
 static void read_wanted(Watch *w) {
         w->is_unread = false;
         free(TAKE_PTR(w->wanted));
+        if (wanted_of(w))
+                return;
         if (control_read(w->tamper->config.tracefs_fd, w->path, &w->wanted) < 0 ||
             changes_by_itself(w))
                 free(TAKE_PTR(w->wanted));
@@ -306,7 +316,7 @@ static bool has_flicked(const Watch *w) {
         unsigned n_closes = w->n_closes - MIN(w->n_closes, w->n_ours);
 
         if (w->is_changed || w->file->check == CHECK_NONE ||
-            (w->file->check == CHECK_VALUE && !w->wanted) || (w->file->flags & (EMPTIES | NOTE)))
+            (w->file->check == CHECK_VALUE && !wanted_of(w)) || (w->file->flags & (EMPTIES | NOTE)))
                 return false;
         return n_closes > 1 || ((w->file->flags & SWITCH) && w->n_modifies > 0) ||
                (!control_is_list(w->path) && w->n_modifies > 2);

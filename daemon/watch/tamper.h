@@ -58,6 +58,8 @@ typedef struct TamperConfig {
         /* What set_graph_function should hold now, as daemons change it for other sessions; of those
          * in @ret_gone it does not matter. */
         int (*get_roots)(Strv *ret, Strv *ret_gone, void *userdata);
+        /* What a list of functions should hold now, where that is known; borrowed.  NULL: it is read. */
+        const char *(*get_hooks)(const char *file, void *userdata);
         /* How often the daemon has closed that file so far, counted before it does. */
         uint64_t (*count_own_closes)(void *userdata);
         /* Whether a look would wait for the daemon itself: then it is put off, for some seconds at most. */
