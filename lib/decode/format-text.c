@@ -160,14 +160,23 @@ static bool parse_operand(Parser *p) {
 
 static bool take_operator(Parser *p) {
         /* Those that begin with others come first. */
-        static const char *const operators[] = { "<<", ">>", "&&", "||", "==", "!=",
-                                                 "<=", ">=", "<",  ">",  "&",  "|",
-                                                 "^",  "+",  "-",  "*",  "/",  "%" };
+        static const char *const operators[] = { "<<", ">>", "&&", "||", "==", "!=", "<=", ">=",
+                                                 "<",  ">",  "&",  "|",  "^",  "+",  "-",  "*" };
 
         for (size_t i = 0; i < ELEMENTSOF(operators); i++)
                 if (take(p, operators[i]))
                         return true;
         return false;
+}
+
+/* libtraceevent divides by whatever it finds, and 0 and -1 end the process.  Nothing stands behind it that could
+ * become part of it. */
+static bool parse_divisor(Parser *p) {
+        unsigned long long n;
+
+        skip_space(p);
+        n = isdigit((unsigned char) *p->at) ? strtoull(p->at, NULL, 0) : 0;
+        return n > 0 && n <= INT32_MAX && parse_number(p);
 }
 
 static bool parse_expression(Parser *p) {
@@ -178,6 +187,8 @@ static bool parse_expression(Parser *p) {
         do
                 good = parse_operand(p);
         while (good && take_operator(p));
+        if (good && (take(p, "/") || take(p, "%")))
+                good = parse_divisor(p);
         if (good && take(p, "?"))
                 good = parse_expression(p) && take(p, ":") && parse_expression(p);
         p->depth--;

@@ -16,9 +16,10 @@
  *
  *      TYPE NAME    words, '*', and "[]" with a word or a number in it or none
  *
- *      expression   REC->FIELD, REC->FIELD[NUMBER], numbers, "text", (TYPE) casts, + - * / % & | ^
- *                   << >> && || ! ~ == != < > <= >= ?:,  __get_str(FIELD), __get_bitmask(FIELD),
- *                   __get_dynamic_array_len(FIELD), __print_symbolic(expression, { NUMBER, "text" }...),
+ *      expression   REC->FIELD, REC->FIELD[NUMBER], numbers, "text", (TYPE) casts, + - * & | ^
+ *                   << >> && || ! ~ == != < > <= >= ?:, last of all / or % NUMBER but 0,
+ *                   __get_str(FIELD), __get_bitmask(FIELD), __get_dynamic_array_len(FIELD),
+ *                   __print_symbolic(expression, { NUMBER, "text" }...),
  *                   __print_flags(expression, "text", { NUMBER, "text" }...)
  *
  * Source: linux 6.1 kernel/trace/trace_events.c, f_show(), and include/trace/stages/stage3_trace_output.h.

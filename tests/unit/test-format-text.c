@@ -59,10 +59,19 @@ START_TEST(what_kernels_print_is_plain_and_nothing_else)
                         "\"%s\", __print_flags((unsigned long)REC->args[0] & ~1, \"|\", { 1, \"S\" "
                         "})",
                         "\"%p %s\", REC->skb, REC->comm",
+                        "\"%d %d\", REC->common_type / 1000L, 1 + (REC->common_type % 0x10)",
                 };
                 static const char *const bad[] = {
                         "",
                         "x",
+                        "\"%d\", REC->common_type / 0",
+                        "\"%d\", REC->common_type % 0x0",
+                        "\"%d\", REC->common_type / REC->common_pid",
+                        "\"%d\", REC->common_type / -1",
+                        "\"%d\", REC->common_type / 0xffffffffffffffff",
+                        "\"%d\", REC->common_type / (1)",
+                        "\"%d\", REC->common_type / 2 - 2",
+                        "\"%d\", REC->common_type / 2 / 0",
                         "\"%d\", REC->nothing",
                         "\"%d\", REC->comm_type",
                         "\"%d\", REC->common",
