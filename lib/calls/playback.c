@@ -140,6 +140,7 @@ static int open_foreign(Playback *p) {
         if (r < 0)
                 return r;
         foreign_set_names(p->foreign, find_symbol, p->functions);
+        foreign_set_release(p->foreign, p->meta->kernel);
         r = add_printk(p);
         if (r >= 0)
                 r = add_foreign(p, &(EventChoice){ .system = "ftrace", .name = "print" });

@@ -14,10 +14,12 @@
 
 #include "base/buf.h"
 #include "base/grow.h"
+#include "base/release.h"
 #include "decode/foreign.h"
 #include "decode/format-text.h"
 #include "decode/print-format.h"
 #include "decode/printk.h"
+#include "decode/syscall-text.h"
 
 #define FORMAT_TEXT_MAX ((size_t) 64 << 10) /* real ones are below 16 KiB */
 #define RECORD_BYTES_MAX 65536
@@ -37,7 +39,9 @@ typedef enum How {
         HOW_RAW,
         HOW_BPRINT,
         HOW_BPUTS,
-        HOW_SYSCALL, /* "sys_NAME(" as the print format says ")" */
+        HOW_SYSCALL,        /* "sys_NAME(" as the print format says ")" */
+        HOW_SYSCALL_OPEN,   /* the same, and perhaps no mode */
+        HOW_SYSCALL_FIELDS, /* "sys_NAME(" its fields ")" */
         HOW_SYSCALL_EXIT,
         HOW_NOT, /* its format cannot be used */
 } How;
@@ -57,7 +61,7 @@ typedef struct Known {
         int id;
         How how;
         struct tep_event *event;
-        char *names; /* of a PrintFormat; NULL: it prints none */
+        char *names; /* of a PrintFormat; NULL: it prints none; or syscall_text_kinds() */
 } Known;
 
 /* A format that was not parsed yet. */
@@ -76,7 +80,8 @@ struct Foreign {
         size_t n_later;
         struct trace_seq seq;
         Buf line;
-        ForeignFind find; /* NULL: addresses have no names */
+        bool is_since_6_18; /* as far as is known */
+        ForeignFind find;   /* NULL: addresses have no names */
         void *userdata;
         uint64_t now_ns;   /* of the event that is printed */
         const char *names; /* its PrintFormatNames that were not printed yet */
@@ -173,11 +178,29 @@ static bool is_bounded(struct tep_event *event, const struct tep_print_arg *arg,
         return true;
 }
 
+static How find_how(const Foreign *f, const struct tep_event *event, const char *system,
+                    const char *format, bool is_printed) {
+        for (size_t i = 0; streq(system, "ftrace") && i < ELEMENTSOF(of_tracers); i++)
+                if (streq(event->name, of_tracers[i].name))
+                        return of_tracers[i].how;
+        if (!streq(system, "syscalls"))
+                return HOW_EVENT;
+        if (startswith(event->name, SYSCALL_ENTER) && !syscall_text_has_flags(format) &&
+            (f->is_since_6_18 || syscall_text_has_data(format)))
+                return HOW_SYSCALL_FIELDS;
+        if (!is_printed)
+                return HOW_EVENT;
+        return startswith(event->name, SYSCALL_EXIT)     ? HOW_SYSCALL_EXIT
+               : !startswith(event->name, SYSCALL_ENTER) ? HOW_EVENT
+               : syscall_text_has_flags(format)          ? HOW_SYSCALL_OPEN
+                                                         : HOW_SYSCALL;
+}
+
 int foreign_add(Foreign *f, const char *system, const char *format) {
         _cleanup_(print_format_done) PrintFormat p = {};
         struct tep_event *event = NULL;
         bool is_plain;
-        How how = HOW_EVENT;
+        How how;
         int r;
 
         if (strlen(format) > FORMAT_TEXT_MAX || !format_text_is_valid(format))
@@ -197,13 +220,13 @@ int foreign_add(Foreign *f, const char *system, const char *format) {
         if (r != 0 || !is_plain || (event->flags & TEP_EVENT_FL_FAILED) ||
             !is_bounded(event, event->print_fmt.args, 0))
                 event->flags |= TEP_EVENT_FL_PRINTRAW;
-        else if (streq(system, "syscalls"))
-                how = startswith(event->name, SYSCALL_ENTER)  ? HOW_SYSCALL
-                      : startswith(event->name, SYSCALL_EXIT) ? HOW_SYSCALL_EXIT
-                                                              : HOW_EVENT;
-        for (size_t i = 0; streq(system, "ftrace") && i < ELEMENTSOF(of_tracers); i++)
-                if (streq(event->name, of_tracers[i].name))
-                        how = of_tracers[i].how;
+        how = find_how(f, event, system, format, !(event->flags & TEP_EVENT_FL_PRINTRAW));
+        if (how == HOW_SYSCALL_FIELDS) {
+                free(p.names);
+                p.names = syscall_text_kinds(event, format);
+                if (!p.names)
+                        return -ENOMEM;
+        }
         f->known[f->n_known++] =
                 (Known){ .id = event->id, .event = event, .how = how, .names = TAKE_PTR(p.names) };
         return 0;
@@ -435,7 +458,7 @@ static void add_in_one_line(Buf *b, const char *text, size_t n) {
 static void begin_event(Foreign *f, const Known *known) {
         const char *name = known->event->name;
 
-        if (known->how == HOW_SYSCALL)
+        if (known->how >= HOW_SYSCALL && known->how <= HOW_SYSCALL_FIELDS)
                 buf_printf(&f->line, "sys_%s(", startswith(name, SYSCALL_ENTER));
         else if (known->how == HOW_SYSCALL_EXIT)
                 buf_printf(&f->line, "sys_%s -> ", startswith(name, SYSCALL_EXIT));
@@ -483,6 +506,12 @@ const char *foreign_print(Foreign *f, const Event *e) {
                 buf_add(&f->line, text, strnlen(text, e->n_bytes - (uint32_t) message->offset));
                 return take_line(f);
         }
+        if (known->how == HOW_SYSCALL_FIELDS) {
+                begin_event(f, known);
+                syscall_text_put(&f->line, known->event, known->names, e->payload, f->swap);
+                buf_adds(&f->line, ")");
+                return take_line(f);
+        }
         trace_seq_reset(&f->seq);
         f->names = known->names;
         tep_print_event(f->tep, &f->seq, &record, "%s", TEP_PRINT_INFO);
@@ -490,9 +519,15 @@ const char *foreign_print(Foreign *f, const Event *e) {
                 return NULL;
         begin_event(f, known);
         add_in_one_line(&f->line, f->seq.buffer, f->seq.len);
-        if (known->how == HOW_SYSCALL)
+        if (known->how == HOW_SYSCALL_OPEN)
+                syscall_text_trim(&f->line);
+        if (known->how == HOW_SYSCALL || known->how == HOW_SYSCALL_OPEN)
                 buf_adds(&f->line, ")");
         return take_line(f);
+}
+
+void foreign_set_release(Foreign *f, const char *release) {
+        f->is_since_6_18 = release_compare(release, 6, 18) == RELEASE_SINCE;
 }
 
 void foreign_set_names(Foreign *f, ForeignFind find, void *userdata) {

@@ -40,6 +40,8 @@ int foreign_new(Foreign **ret, bool big_endian);
 /* Who names addresses: false if there is no symbol.  Without one they are numbers. */
 typedef bool (*ForeignFind)(void *userdata, uint64_t address, uint64_t timestamp_ns, Symbol *ret);
 void foreign_set_names(Foreign *f, ForeignFind find, void *userdata);
+/* Of the kernel that recorded, before formats are added; NULL: not known. */
+void foreign_set_release(Foreign *f, const char *release);
 /* @text: of printk_formats; may be NULL.  0 or -ENOMEM. */
 int foreign_set_printk(Foreign *f, const char *text);
 /* @system: "sched"; @format: text of the format file, hostile.  0, FORMATS_E_INVALID, -ENOMEM. */

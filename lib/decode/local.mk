@@ -26,6 +26,8 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/symbol-timeline.h \
 	%D%/symbols.c \
 	%D%/symbols.h \
+	%D%/syscall-text.c \
+	%D%/syscall-text.h \
 	%D%/tasks.c \
 	%D%/tasks.h
 decode_libs = %D%/libdecode.a $(codec_libs) $(TRACEEVENT_LIBS)

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "decode/print-format.h"
+#include "decode/syscall-text.h"
 
 #define DEPTH_MAX 32
 #define BEGIN "print fmt:"
@@ -205,11 +206,23 @@ static size_t add_words(Buf *out, const char *p) {
         return (size_t) (end - p);
 }
 
+/* O_TMPFILE, which the kernel knows and the format does not: O_DIRECTORY, which differs by architecture, and a bit
+ * (linux 7.2 include/uapi/asm-generic/fcntl.h, __O_TMPFILE). */
+static void add_tmpfile(Buf *out, const char *flags) {
+        const char *end = strstr(flags, ", \"O_DIRECTORY\" }"), *p = end;
+
+        while (p && p > flags && p[-1] != ' ')
+                p--;
+        if (p)
+                buf_printf(out, "{ %lu, \"O_TMPFILE\" }, ", strtoul(p, NULL, 0) | 020000000);
+}
+
 int print_format_parse(PrintFormat *ret, const char *system, const char *text) {
         _cleanup_buf_ Buf out = BUF_INIT, names = BUF_INIT;
         _cleanup_free_ char *changed = NULL;
         const char *format = strstr(text, BEGIN), *p;
-        bool is_syscall = streq(system, "syscalls"), in_string = false;
+        bool is_syscall = streq(system, "syscalls"), in_string = false,
+             has_flags = is_syscall && syscall_text_has_flags(text);
         int r;
 
         p = format ? format + strlen(BEGIN) : text + strlen(text);
@@ -229,9 +242,11 @@ int print_format_parse(PrintFormat *ret, const char *system, const char *text) {
                 else if (*p == '%')
                         n = add_conversion(&out, &names, p);
                 else if (is_syscall && in_string && startswith(p, "0x%08lx")) {
-                        buf_adds(&out, "%lx");
+                        buf_adds(&out, has_flags ? "%lu" : "%lx");
                         n = strlen("0x%08lx");
-                } else if (!in_string)
+                } else if (has_flags && startswith(p, "{ 0x1, \"O_WRONLY\" }"))
+                        add_tmpfile(&out, p);
+                else if (!in_string)
                         n = add_words(&out, p);
                 if (n == 0)
                         buf_add(&out, p, n = 1);

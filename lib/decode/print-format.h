@@ -12,7 +12,7 @@
  *      %#x             0x%x: the kernel's zero is 0x0
  *      (%lx)           of REC->__probe_ip, and "(%lx <- %lx)": names, as probes print them, and in
  *                      their order
- *      0x%08lx         %lx, of system calls
+ *      0x%08lx         %lx, of system calls; %lu of openat() since 6.19, which also has O_TMPFILE
  *
  * Source: linux 6.12 kernel/trace/trace_probe.c, set_print_fmt(), and trace_kprobe.c, print_kprobe_event();
  * trace_syscalls.c, __set_enter_print_fmt() and print_syscall_enter(); lib/vsprintf.c, number().

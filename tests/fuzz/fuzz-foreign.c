@@ -22,6 +22,8 @@ static bool find_symbol(void *userdata, uint64_t address, uint64_t timestamp_ns,
         return address % 3;
 }
 
+static const char *const systems[] = { "fuzz", "ftrace", "syscalls" };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         _cleanup_(foreign_freep) Foreign *f = NULL;
         _cleanup_free_ char *text = malloc(size + 1);
@@ -43,7 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         FUZZ_CHECK(foreign_new(&f, false) == 0);
         foreign_set_names(f, find_symbol, NULL);
         FUZZ_CHECK(foreign_set_printk(f, text) == 0);
-        r = foreign_add(f, size % 2 ? "fuzz" : "ftrace", text);
+        foreign_set_release(f, size % 2 ? "6.17" : "6.18");
+        r = foreign_add(f, systems[size % ELEMENTSOF(systems)], text);
         FUZZ_CHECK(r == 0 || r == FORMATS_E_INVALID);
         for (uint16_t id = 1; r == 0 && id < 512; id++) {
                 const char *line = foreign_print(f, &(Event){ .kind = EVENT_OTHER,

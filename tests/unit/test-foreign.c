@@ -411,6 +411,97 @@ START_TEST(an_event_reads_as_the_kernel_has_it)
         }
 END_TEST
 
+#define DATA(name, at) "\tfield:__data_loc char[] " name ";\toffset:" #at ";\tsize:4;\tsigned:0;\n"
+
+/* Words of 64 bits, then one of 32: where what the pointer points to is, and how long, behind it. */
+static const char *print_call(Foreign *f, const uint64_t *words, size_t n_words, const char *what,
+                              size_t n_what) {
+        uint8_t record[512] = { 7 };
+        size_t at = 16 + n_words * 8;
+        uint32_t word = htole32((uint32_t) (at + 4) | (uint32_t) n_what << 16);
+
+        for (size_t i = 0; i < n_words; i++) {
+                uint64_t w = htole64(words[i]);
+
+                memcpy(record + 16 + i * 8, &w, 8);
+        }
+        memcpy(record + at, &word, 4);
+        memcpy(record + at + 4, what, n_what);
+        return print(f, 7, record, at + 4 + n_what);
+}
+
+START_TEST(calls_of_the_system_read_as_new_kernels_have_them)
+        {
+                _cleanup_(foreign_freep) Foreign *old = NULL, *new = NULL;
+                _cleanup_(foreign_freep) Foreign *call = knowing(
+                        "syscalls",
+                        TRACER_PRINT("sys_enter_write",
+                                     FIELD("unsigned int fd", 16) FIELD("const char * buf", 24)
+                                             FIELD("size_t count", 32) DATA("__buf_val", 40),
+                                     "\"fd: 0x%08lx, buf: 0x%08lx (%s), count: 0x%08lx\", REC->fd, "
+                                     "REC->buf, __print_dynamic_array(__buf_val, 1), REC->count"));
+                _cleanup_(foreign_freep) Foreign *text = knowing(
+                        "syscalls",
+                        TRACER_PRINT(
+                                "sys_enter_access",
+                                FIELD("const char * filename", 16) FIELD("int mode", 24)
+                                        DATA("__filename_val", 32),
+                                "\"filename: 0x%08lx \\\"%s\\\", mode: 0x%08lx\", REC->filename, "
+                                "__get_str(__filename_val), REC->mode"));
+                _cleanup_(foreign_freep) Foreign *open = knowing(
+                        "syscalls",
+                        TRACER_PRINT(
+                                "sys_enter_openat",
+                                FIELD("int dfd", 16) FIELD("const char * filename", 24)
+                                        FIELD("int flags", 32) FIELD("umode_t mode", 40)
+                                                DATA("__filename_val", 48),
+                                "\"dfd: 0x%08lx, filename: 0x%08lx \\\"%s\\\", flags: %s%s, mode: "
+                                "0%03o\", ((unsigned long)(REC->dfd)), ((unsigned "
+                                "long)(REC->filename)), __get_str(__filename_val), (REC->flags & "
+                                "~3) && !(REC->flags & 3) ? \"O_RDONLY|\" : \"\",  REC->flags ? "
+                                "__print_flags(REC->flags, \"|\", { 0x1, \"O_WRONLY\" }, { 0x2, "
+                                "\"O_RDWR\" }, { 0x40, \"O_CREAT\" }, { 0x10000, \"O_DIRECTORY\" "
+                                "}, "
+                                "{ 0x80000, \"O_CLOEXEC\" }) : \"O_RDONLY\",  ((unsigned "
+                                "long)(REC->mode))"));
+                const char *close = TRACER_PRINT("sys_enter_close", FIELD("unsigned int fd", 16),
+                                                 "\"fd: 0x%08lx\", ((unsigned long)(REC->fd))");
+
+                ck_assert_str_eq(print_call(call, (uint64_t[]){ 1, 0x5000, 3 }, 3, "h\"\n", 3),
+                                 "sys_write(fd: 1, buf: 0x5000 (68:22:0a) \"h\".\", count: 3)");
+                ck_assert_str_eq(print_call(call, (uint64_t[]){ 10, 9, 400 }, 3, "h\377", 2),
+                                 "sys_write(fd: 0xa, buf: 9 (68:ff, ...) \"h.\"..., count: 0x190)");
+                ck_assert_str_eq(print_call(call, (uint64_t[]){ 1, 0, 0 }, 3, "", 0),
+                                 "sys_write(fd: 1, buf: 0 (), count: 0)");
+                ck_assert_str_eq(print_call(call, (uint64_t[]){ 1, 0, 1 }, 3, "\0", 1),
+                                 "sys_write(fd: 1, buf: 0 (00), count: 1)");
+                ck_assert_str_eq(print_call(text, (uint64_t[]){ 0x7000, 4 }, 2, "/a\n\0b", 5),
+                                 "sys_access(filename: 0x7000 \"/a.\", mode: 4)");
+                ck_assert_str_eq(
+                        print_call(open, (uint64_t[]){ 4294967196, 4096, 0x80000, 0 }, 4, "/b", 3),
+                        "sys_openat(dfd: 4294967196, filename: 4096 \"/b\", flags: "
+                        "O_RDONLY|O_CLOEXEC)");
+                ck_assert_str_eq(
+                        print_call(open, (uint64_t[]){ 3, 4096, 0x41, 0640 }, 4, ", mode: 1", 10),
+                        "sys_openat(dfd: 3, filename: 4096 \", mode: 1\", flags: O_WRONLY|O_CREAT, "
+                        "mode: 0640)");
+                ck_assert_str_eq(
+                        print_call(open, (uint64_t[]){ 3, 4096, 0x410002, 0600 }, 4, "/", 2),
+                        "sys_openat(dfd: 3, filename: 4096 \"/\", flags: O_TMPFILE|O_RDWR, mode: "
+                        "0600)");
+
+                ck_assert_int_eq(foreign_new(&old, false), 0);
+                ck_assert_int_eq(foreign_new(&new, false), 0);
+                foreign_set_release(old, "6.12.1");
+                foreign_set_release(new, "6.18.2");
+                ck_assert_int_eq(foreign_add(old, "syscalls", close), 0);
+                ck_assert_int_eq(foreign_add(new, "syscalls", close), 0);
+                ck_assert_str_eq(print_call(old, (uint64_t[]){ 10 }, 1, "", 0), "sys_close(fd: a)");
+                ck_assert_str_eq(print_call(new, (uint64_t[]){ 10 }, 1, "", 0),
+                                 "sys_close(fd: 0xa)");
+        }
+END_TEST
+
 /* libtraceevent looks for it as it lies in the record, in this machine's byte order. */
 START_TEST(a_string_of_the_kernel_is_found_in_either_byte_order)
         {
@@ -434,9 +525,10 @@ START_TEST(a_string_of_the_kernel_is_found_in_either_byte_order)
         }
 END_TEST
 
-UNIT_MAIN("foreign", a_string_of_the_kernel_is_found_in_either_byte_order,
-          an_event_reads_as_the_kernel_has_it, what_tracers_record_has_names,
-          a_format_that_is_needed_later_prints_the_same, a_task_switch_reads_as_the_kernel_has_it,
+UNIT_MAIN("foreign", calls_of_the_system_read_as_new_kernels_have_them,
+          a_string_of_the_kernel_is_found_in_either_byte_order, an_event_reads_as_the_kernel_has_it,
+          what_tracers_record_has_names, a_format_that_is_needed_later_prints_the_same,
+          a_task_switch_reads_as_the_kernel_has_it,
           symbols_strings_elements_and_pointers_read_as_the_kernel_has_them,
           what_a_record_says_of_itself_is_not_believed,
           an_expression_without_bounds_is_printed_as_fields,
