@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <ctype.h>
+#include <event-parse.h>
 #include <inttypes.h>
 #include <stdlib.h>
 

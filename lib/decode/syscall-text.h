@@ -16,10 +16,11 @@
  * Source: linux 6.18 and 7.2 kernel/trace/trace_syscalls.c, print_syscall_enter(), sys_enter_openat_print().
  */
 
-#include <event-parse.h>
 #include <stdint.h>
 
 #include "base/buf.h"
+
+struct tep_event; /* libtraceevent's */
 
 /* Whether an event with this format file records what pointers point to. */
 bool syscall_text_has_data(const char *format);
