@@ -76,7 +76,7 @@ exits 'hosts are fetched from by way of others' 0 ftracectl fetch far --hosts "$
 ok 'the same' cmp "$work/far.dat" "$work/by-gates/one.dat"
 ok 'from each' cmp "$work/far.dat" "$work/by-gates/two.dat"
 echo one >"$work/first"
-exits 'a start in two phases goes by way of another' 0 ftracectl start --hosts "$work/first" --via=gate-1 --in=12s \
+exits 'a start in two phases goes by way of another' 0 ftracectl start --hosts "$work/first" --via=gate-1 --in=20s \
         --duration=100ms -n later udp_sendmsg
 is 'and is armed there' "$(ftracectl -H one show later --json | jq -r .state)" armed
 later_ended() {
