@@ -36,6 +36,7 @@ typedef struct Fixture {
         Strv said; /* "began filter_changed", ... */
         Strv roots, events, probes;
         uint64_t n_own_closes; /* of set_graph_function */
+        const char *hooked;    /* get_hooks() */
         bool is_held_up;
 } Fixture;
 
@@ -59,6 +60,12 @@ static int get_roots(Strv *ret, Strv *ret_gone, void *userdata) {
         const Fixture *f = userdata;
 
         return strv_copy(ret, &f->roots);
+}
+
+static const char *get_hooks(const char *file, void *userdata) {
+        const Fixture *f = userdata;
+
+        return streq(file, "set_ftrace_filter") ? f->hooked : NULL;
 }
 
 static uint64_t count_own_closes(void *userdata) {
@@ -107,6 +114,7 @@ static void fixture_init(Fixture *f) {
                                                         .events = &f->events,
                                                         .probes = &f->probes,
                                                         .get_roots = get_roots,
+                                                        .get_hooks = get_hooks,
                                                         .count_own_closes = count_own_closes,
                                                         .is_held_up = is_held_up,
                                                         .handler = on_report,
@@ -407,6 +415,24 @@ START_TEST(while_we_write_what_is_hooked_all_else_is_watched)
         }
 END_TEST
 
+START_TEST(what_is_known_of_a_list_need_not_be_read)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                f.hooked = "udp_sendmsg\nip_make_skb";
+                tamper_hold_hooks(f.tamper);
+                put(&f, "set_ftrace_filter", "ip_make_skb\n");
+                tamper_release_hooks(f.tamper);
+                put(&f, "set_ftrace_filter", "ip_make_skb\nudp_sendmsg\n");
+                expect(&f, "");
+                put(&f, "set_ftrace_filter", "ip_make_skb\n");
+                expect(&f, "began filter_changed");
+                put(&f, "set_ftrace_filter", "udp_sendmsg\nip_make_skb\n");
+                expect(&f, "ended filter_changed");
+        }
+END_TEST
+
 /* As through another mount of procfs, whose inodes are others. */
 START_TEST(what_inotify_does_not_tell_is_polled)
         {
@@ -457,6 +483,7 @@ START_TEST(what_was_off_before_anybody_watched_is_found)
                                                                .ftrace_enabled = f.ftrace_enabled,
                                                                .events = &f.events,
                                                                .get_roots = get_roots,
+                                                               .get_hooks = get_hooks,
                                                                .count_own_closes = count_own_closes,
                                                                .is_held_up = is_held_up,
                                                                .handler = on_report,
@@ -477,8 +504,8 @@ UNIT_MAIN("tamper", what_is_as_it_was_says_nothing, a_change_begins_and_ends_onc
           what_happens_just_before_the_end_is_told,
           roots_that_are_changed_and_put_back_are_told_and_our_own_changes_are_not,
           while_we_write_what_is_hooked_all_else_is_watched,
-          a_sysctl_is_heard_of_like_a_file_of_tracefs, one_cause_of_two_files_ends_with_the_second,
-          roots_of_other_sessions_are_no_tampering,
+          what_is_known_of_a_list_need_not_be_read, a_sysctl_is_heard_of_like_a_file_of_tracefs,
+          one_cause_of_two_files_ends_with_the_second, roots_of_other_sessions_are_no_tampering,
           whatever_is_written_to_trace_or_its_clock_empties_the_buffer,
           a_change_that_loses_nothing_is_noted, what_inotify_does_not_tell_is_polled,
           while_a_look_would_wait_for_the_daemon_itself_it_is_put_off_and_then_late,
