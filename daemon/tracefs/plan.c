@@ -124,8 +124,7 @@ static int change_list(const PlanStep *s, const char *now, char **ret) {
         if (r >= 0)
                 r = strv_split(&change, s->value, "\n");
         if (r >= 0)
-                r = strv_copy(&sorted, &change);
-        strv_sort_unique(&sorted);
+                r = strv_copy_sorted(&sorted, &change);
         if (r >= 0)
                 r = strv_pick(&rest, &words, &sorted, false);
         if (r >= 0 && s->kind != PLAN_REMOVE)

@@ -89,13 +89,6 @@ static int find_ours(const PutBack *b, Strv *ret) {
         return r;
 }
 
-static int copy_sorted(Strv *ret, const Strv *v) {
-        int r = strv_copy(ret, v);
-
-        strv_sort_unique(ret);
-        return r;
-}
-
 /* Whether @now is one of the values in @set; of a list, nothing but words of it, for nobody has written
  * addresses. */
 static int is_among(const char *file, const char *now, const char *set) {
@@ -126,7 +119,7 @@ static int find_added(const PutBack *b, const char *now, Strv *ret) {
         int r = strv_split(&words, now, "\n");
 
         if (r >= 0)
-                r = copy_sorted(&sorted, &words);
+                r = strv_copy_sorted(&sorted, &words);
         for (size_t i = 0; r >= 0 && i < b->added->n; i++)
                 if (!strv_finds(&sorted, b->added->items[i]))
                         return 0;
@@ -167,7 +160,7 @@ static int merge(const PutBack *b, const char *now, char **ret) {
         if (r >= 0)
                 r = strv_split(&words, b->old, "\n");
         if (r >= 0)
-                r = copy_sorted(&old, &words);
+                r = strv_copy_sorted(&old, &words);
         if (r >= 0)
                 r = strv_pick(&words, &added, &old, false);
         if (r < 0)

@@ -80,9 +80,8 @@ bool tracer_is_crowded(const Tracer *t) {
 int tracer_list_hooks(const Tracer *t, const Hooks *not_hooked, Hooks *ret) {
         const Functions *f = &t->c->functions;
         _cleanup_strv_ Strv sorted = {};
-        int r = strv_copy(&sorted, &not_hooked->names);
+        int r = strv_copy_sorted(&sorted, &not_hooked->names);
 
-        strv_sort_unique(&sorted);
         for (size_t i = 0; r >= 0 && i < f->n; i++)
                 if (!strv_finds(&sorted, f->names[i]))
                         r = strv_add(&ret->names, f->names[i]);
@@ -134,10 +133,9 @@ static bool is_as_begun(const Tracer *t, const LeanChoice *choice) {
 
         if (tracer_is_crowded(t) || tracer_read_hooks(t, "set_ftrace_filter", &now) < 0 ||
             now.names.n > 0 || tracer_read_hooks(t, "set_ftrace_notrace", &not_hooked) < 0 ||
-            strv_copy(&wanted, &choice->not_hooked.names) < 0)
+            strv_copy_sorted(&wanted, &choice->not_hooked.names) < 0)
                 return false;
         strv_sort_unique(&not_hooked.names);
-        strv_sort_unique(&wanted);
         return strv_equal(&not_hooked.names, &wanted);
 }
 

@@ -130,6 +130,13 @@ void strv_sort_unique(Strv *v) {
         v->items[kept] = NULL;
 }
 
+int strv_copy_sorted(Strv *ret, const Strv *v) {
+        int r = strv_copy(ret, v);
+
+        strv_sort_unique(ret);
+        return r;
+}
+
 char *strv_join(const Strv *v, const char *separator) {
         size_t n = 1, n_sep = strlen(separator);
         char *s, *p;
