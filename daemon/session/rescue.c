@@ -346,11 +346,14 @@ static int end_origin(Rescue *x, const SessionMeta *made, const char *why) {
         m->stop = made ? made->stop : m->start;
         conditions_done(&m->degraded);
         session_kept_note(m, x->config->uptime);
-        live_remove(x->origin_dir);
         pipe_marks_remove(m->id);
         disk_usage_release(x->origin_dir);
         r = disk_usage_count(x->origin_dir, m);
-        return r < 0 ? r : session_dir_write_meta(x->origin_dir, m);
+        if (r >= 0)
+                r = session_dir_write_meta_synced(x->origin_dir, m);
+        if (r >= 0) /* by which it is found */
+                live_remove(x->origin_dir);
+        return r;
 }
 
 static int lose_origin(Rescue *x, const char *why) {

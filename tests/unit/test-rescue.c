@@ -2,10 +2,12 @@
 
 /* Memory that outlived its kernel: whole, damaged, empty, and rescued by a daemon that died. */
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/io.h"
 #include "base/now.h"
 #include "base/text.h"
 #include "codec/page-source.h"
@@ -13,6 +15,7 @@
 #include "daemon/session/rescue.h"
 #include "daemon/session/session.h"
 #include "daemon/upkeep/disk-usage.h"
+#include "daemon/watch/live.h"
 #include "fake-kernel.h"
 #include "store/segment.h"
 
@@ -420,6 +423,32 @@ START_TEST(what_could_not_be_rescued_is_tried_again)
         }
 END_TEST
 
+/* As if the daemon had died there. */
+START_TEST(whose_end_could_not_be_written_is_found_again)
+        {
+                _cleanup_(world_done) World w = world_new();
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *origin = NULL;
+                uint8_t page[PAGE];
+
+                make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
+                put_cpu(&w, 0, page, PAGE, 1);
+                make_origin(&w, "box", BOOT);
+                ck_assert_int_eq(store_open_session(w.store, "box", &dir), 0);
+                ck_assert_int_eq(file_replace(session_dir_fd(dir), LIVE_NAME, "{}", 2, 0600), 0);
+                ck_assert_int_eq(mkdirat(session_dir_fd(dir), "session.json.new", 0700), 0);
+                ck_assert_int_lt(rescue(&w), 0);
+                ck_assert_int_eq(unlinkat(session_dir_fd(dir), "session.json.new", AT_REMOVEDIR),
+                                 0);
+                put_cpu(&w, 0, "", 0, 0);
+                ck_assert_int_eq(rescue(&w), 1);
+                dir = session_dir_free(dir);
+                origin = read_meta(&w, "box", &dir);
+                ck_assert_int_eq(origin->state, SESSION_FAILED);
+                ck_assert_ptr_nonnull(strstr(origin->reason, RESCUE_PREFIX BOOT));
+        }
+END_TEST
+
 START_TEST(a_session_may_have_any_name)
         {
                 _cleanup_(world_done) World w = world_new();
@@ -461,5 +490,5 @@ UNIT_MAIN("rescue", pages_become_a_session_of_the_boot_that_died,
           what_a_snapshot_had_read_ends_in_a_gap, that_nothing_survived_is_said,
           that_the_memory_has_gone_is_said, a_daemon_that_died_over_it_is_gone_on_with,
           pages_that_come_again_are_there_once, what_is_through_is_not_moved_twice,
-          what_could_not_be_rescued_is_tried_again, a_session_may_have_any_name,
-          what_records_in_this_boot_or_not_there_is_left_alone)
+          what_could_not_be_rescued_is_tried_again, whose_end_could_not_be_written_is_found_again,
+          a_session_may_have_any_name, what_records_in_this_boot_or_not_there_is_left_alone)
