@@ -308,6 +308,30 @@ START_TEST(that_the_memory_has_gone_is_said)
         }
 END_TEST
 
+/* Tracefs is not mounted: that tells nothing of the memory. */
+START_TEST(without_tracefs_nothing_is_given_up)
+        {
+                _cleanup_(world_done) World w = world_new();
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                char away[PATH_MAX + 8];
+                uint8_t page[PAGE];
+
+                make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
+                put_cpu(&w, 0, page, PAGE, 1);
+                make_origin(&w, "box", BOOT);
+                w.controller = controller_free(w.controller);
+                (void) snprintf(away, sizeof(away), "%s.away", w.kernel->tracefs);
+                ck_assert_int_eq(rename(w.kernel->tracefs, away), 0);
+                w.controller = fake_controller(w.kernel);
+                ck_assert_int_lt(rescue(&w), 0);
+                m = read_meta(&w, "box", &dir);
+                ck_assert_int_eq(m->state, SESSION_RECORDING);
+                ck_assert_int_eq(rename(away, w.kernel->tracefs), 0);
+                ck_assert_int_eq(rescue(&w), 1);
+        }
+END_TEST
+
 START_TEST(a_daemon_that_died_over_it_is_gone_on_with)
         {
                 _cleanup_(world_done) World w = world_new();
@@ -488,7 +512,8 @@ UNIT_MAIN("rescue", pages_become_a_session_of_the_boot_that_died,
           damaged_pages_are_kept_as_they_came_and_believed_in_nothing,
           no_more_is_taken_than_the_memory_can_hold, a_part_that_had_events_and_is_empty_is_a_gap,
           what_a_snapshot_had_read_ends_in_a_gap, that_nothing_survived_is_said,
-          that_the_memory_has_gone_is_said, a_daemon_that_died_over_it_is_gone_on_with,
-          pages_that_come_again_are_there_once, what_is_through_is_not_moved_twice,
-          what_could_not_be_rescued_is_tried_again, whose_end_could_not_be_written_is_found_again,
-          a_session_may_have_any_name, what_records_in_this_boot_or_not_there_is_left_alone)
+          that_the_memory_has_gone_is_said, without_tracefs_nothing_is_given_up,
+          a_daemon_that_died_over_it_is_gone_on_with, pages_that_come_again_are_there_once,
+          what_is_through_is_not_moved_twice, what_could_not_be_rescued_is_tried_again,
+          whose_end_could_not_be_written_is_found_again, a_session_may_have_any_name,
+          what_records_in_this_boot_or_not_there_is_left_alone)
