@@ -108,6 +108,37 @@ START_TEST(a_session_leaves_it_as_it_was)
         }
 END_TEST
 
+START_TEST(a_size_that_it_cannot_have_is_told)
+        {
+                static const struct {
+                        uint64_t asked_bytes;
+                        size_t n_warnings;
+                } cases[] = { { SPEC_DEFAULT_BUFFER_BYTES, 0 },
+                              { 8144 * 1024, 0 },
+                              { UINT64_C(64) << 20, 1 } };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                        _cleanup_(session_meta_freep) SessionMeta *m =
+                                fake_meta("x", "udp_sendmsg");
+                        _cleanup_refusal_ Refusal refusal = {};
+                        Tracer *t;
+
+                        make_box(k);
+                        m->spec.black_box = m->spec.in_kernel = m->spec.ring = true;
+                        m->spec.buffer_bytes = cases[i].asked_bytes;
+                        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                        ck_assert_uint_eq(m->warnings.n, cases[i].n_warnings);
+                        ck_assert_uint_eq(m->spec.buffer_bytes, 8144 * 1024);
+                        if (m->warnings.n > 0)
+                                ck_assert_ptr_nonnull(
+                                        strstr(m->warnings.items[0], "not 64M (--buffer-size)"));
+                        ck_assert_int_eq(tracer_disarm(t), 0);
+                }
+        }
+END_TEST
+
 /* Whose machine is to crash: ext4 may leave zeros of what was renamed before it was written. */
 START_TEST(names_of_tasks_are_on_the_disk_before_they_have_their_name)
         {
@@ -252,6 +283,7 @@ END_TEST
 
 UNIT_MAIN("black-box", a_word_names_an_instance_only_if_its_memory_stays,
           it_is_found_only_where_it_is_named_and_there, a_session_leaves_it_as_it_was,
+          a_size_that_it_cannot_have_is_told,
           names_of_tasks_are_on_the_disk_before_they_have_their_name,
           its_clock_is_one_that_a_boot_does_not_set,
           what_is_in_it_is_not_erased_unless_somebody_insists,
