@@ -75,6 +75,37 @@ bool rescue_get_span(const SessionDir *dir, uint32_t cpu, uint64_t sequence, uin
                page_source_span(s, false, ret_first_ns, ret_last_ns) == 0;
 }
 
+/* 0, and @ret_page until another one is read; the first from @i on, which goes on behind it. */
+static int next_page(PageSource *s, uint64_t *i, PageInfo *ret, const void **ret_page) {
+        uint64_t n_read;
+
+        while (*i < page_source_n_pages(s))
+                if (page_source_read(s, (*i)++, ret_page, &n_read) == 0 &&
+                    page_parse(ret, *ret_page, page_source_page_bytes(s), false) == 0)
+                        return 0;
+        return ORIGIN(-ENODATA);
+}
+
+/* Times alone may be damaged: whether the first page of the older segment is there as well. */
+static bool begins_in(const SessionDir *dir, uint32_t cpu, uint64_t old_sequence,
+                      uint64_t sequence) {
+        _cleanup_(page_source_freep) PageSource *old = NULL, *s = NULL;
+        const void *old_page, *page;
+        PageInfo old_info, info;
+        uint64_t i = 0, k = 0;
+
+        if (page_source_open(&old, dir, cpu, old_sequence, NULL) != 0 ||
+            page_source_open(&s, dir, cpu, sequence, NULL) != 0 ||
+            next_page(old, &i, &old_info, &old_page) < 0)
+                return false;
+        while (next_page(s, &k, &info, &page) == 0)
+                if (info.timestamp == old_info.timestamp && info.n_payload == old_info.n_payload &&
+                    memcmp((const char *) page + PAGE_HEADER_BYTES,
+                           (const char *) old_page + PAGE_HEADER_BYTES, info.n_payload) == 0)
+                        return true;
+        return false;
+}
+
 /* What a daemon that died had read linux 7.2 gives once more after a second crash, and 6.12 does not. */
 static void drop_repeated(const SessionDir *dir, uint32_t cpu, int cpu_dir_fd,
                           const uint64_t *sequences, size_t n, uint64_t sequence) {
@@ -85,7 +116,8 @@ static void drop_repeated(const SessionDir *dir, uint32_t cpu, int cpu_dir_fd,
                 return;
         for (size_t i = 0; i < n; i++)
                 if (rescue_get_span(dir, cpu, sequences[i], &old_first_ns, &old_last_ns) &&
-                    first_ns <= old_first_ns && last_ns >= old_last_ns) {
+                    first_ns <= old_first_ns && last_ns >= old_last_ns &&
+                    begins_in(dir, cpu, sequences[i], sequence)) {
                         segment_format_name(file, sequences[i]);
                         (void) unlinkat(cpu_dir_fd, file, 0);
                 }

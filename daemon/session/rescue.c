@@ -346,11 +346,14 @@ static int end_origin(Rescue *x, const SessionMeta *made, const char *why) {
         m->stop = made ? made->stop : m->start;
         conditions_done(&m->degraded);
         session_kept_note(m, x->config->uptime);
-        live_remove(x->origin_dir);
         pipe_marks_remove(m->id);
         disk_usage_release(x->origin_dir);
         r = disk_usage_count(x->origin_dir, m);
-        return r < 0 ? r : session_dir_write_meta(x->origin_dir, m);
+        if (r >= 0)
+                r = session_dir_write_meta_synced(x->origin_dir, m);
+        if (r >= 0) /* by which it is found */
+                live_remove(x->origin_dir);
+        return r;
 }
 
 static int lose_origin(Rescue *x, const char *why) {
@@ -421,15 +424,14 @@ static int rescue_origin(Rescue *x) {
 
 int rescue_run(const RescueConfig *config) {
         _cleanup_(rescue_done) Rescue x = { .config = config };
-        int r = controller_find_black_box(config->controller, &x.box);
+        int found = controller_find_black_box(config->controller, &x.box),
+            r = find_origin(&x, true);
 
-        x.has_box = r == 0;
-        if (r >= 0)
-                r = find_origin(&x, true);
+        x.has_box = found == 0;
         if (r == 0 && black_box_n_events(&x.box) > 0)
                 r = find_origin(&x, false);
-        if (r > 0)
-                r = rescue_origin(&x);
+        if (r > 0) /* without tracefs nobody knows what survived */
+                r = found < 0 ? found : rescue_origin(&x);
         if (r < 0)
                 log_error_errno(r,
                                 "Cannot keep what survived of session '%s': %m; it is tried again "

@@ -126,6 +126,8 @@ static void finish(SessionSnapshot *p) {
         const SessionSnapshotConfig *c = &p->config;
 
         (void) health_refresh(c->health);
+        for (size_t i = 0; i < c->meta->n_cpus; i++)
+                c->meta->cpus[i].in_memory = 0; /* nobody is to miss it there after a crash */
         p->error = c->admit(c->userdata);
         if (p->error < 0) { /* which was told */
                 if (c->meta->spec.in_kernel)

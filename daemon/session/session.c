@@ -131,7 +131,7 @@ void session_save_tasks(Session *s) {
 
         if (!s->tracer || s->meta->state != SESSION_RECORDING || from_ns < s->next_tasks_ns)
                 return;
-        r = tracing_copy_end(s->dir, s->tracer, &path);
+        r = tracing_copy_end(s->dir, s->tracer, s->meta->spec.black_box, &path);
         until_ns = now_ns(CLOCK_MONOTONIC);
         s->next_tasks_ns = until_ns + TASKS_GAP_FACTOR * (until_ns - from_ns);
         if (r < 0)
@@ -446,7 +446,7 @@ void session_finish(void *userdata) {
         int r;
 
         disk_usage_release(s->dir);
-        r = tracing_copy_end(s->dir, s->tracer, &path);
+        r = tracing_copy_end(s->dir, s->tracer, false, &path);
         if (r < 0)
                 session_warn(s, "copying tracing file %s failed: %s", path, origin_text(r));
         health_finish(s->health);

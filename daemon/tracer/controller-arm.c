@@ -315,6 +315,18 @@ static int warn_of_clock(const Controller *c, const SessionMeta *m, Strv *warnin
                 m->spec.clock);
 }
 
+static int warn_of_size(const Tracer *t, const SessionMeta *m, Strv *warnings) {
+        char asked[UNIT_TEXT_MAX], each[UNIT_TEXT_MAX];
+        uint64_t n_bytes = m->spec.buffer_bytes;
+
+        if (t->kept_bytes == 0 || n_bytes == t->kept_bytes || n_bytes == SPEC_DEFAULT_BUFFER_BYTES)
+                return 0;
+        return strv_addf(warnings,
+                         "its buffer of each CPU has %s, not %s (--buffer-size): a black box is as "
+                         "large as the memory that the kernel was booted with",
+                         format_bytes(each, t->kept_bytes), format_bytes(asked, n_bytes));
+}
+
 static int make_kept_instance(Tracer *t, Refusal *refusal) {
         _cleanup_black_box_ BlackBox b = {};
         int r = black_box_find(&t->c->fs, &b);
@@ -398,6 +410,11 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission 
                 r = tracer_new(c, ret, m, a, refusal);
         if (r != 0)
                 return r;
+        r = warn_of_size(*ret, m, &a->warnings);
+        if (r < 0) {
+                tracer_free(*ret);
+                return r;
+        }
         r = hooks_for_waiting(&c->functions, m, &a->roots, &a->lean.hooks, &a->waiting,
                               &(*ret)->waits);
         if (r < 0)

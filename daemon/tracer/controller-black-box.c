@@ -5,8 +5,9 @@
 #include "daemon/tracer/controller-private.h"
 
 int controller_find_black_box(Controller *c, BlackBox *ret) {
-        (void) controller_attach(c);
-        return black_box_find(&c->fs, ret);
+        int r = controller_attach(c);
+
+        return r < 0 ? r : black_box_find(&c->fs, ret);
 }
 
 int controller_open_black_box(const Controller *c, const BlackBox *b, uint32_t cpu) {

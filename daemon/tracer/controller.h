@@ -61,7 +61,7 @@ void controller_set_memory_limit(Controller *c, ConfigShare limit);
 /* The loop's tasks, which arm and disarm; NULL, as at first: there are none.  Whoever calls anything
  * below that writes, and is no task, waits until these have ended. */
 void controller_set_aside(Controller *c, Background *background);
-/* The buffer that survives a reboot: black_box_find(), black_box_open_raw(). */
+/* The buffer that survives a reboot: black_box_find(), and -errno without tracefs; black_box_open_raw(). */
 int controller_find_black_box(Controller *c, BlackBox *ret);
 int controller_open_black_box(const Controller *c, const BlackBox *b, uint32_t cpu);
 /* Empties it: linux 7.2 makes pages that were read readable again at the next boot. */

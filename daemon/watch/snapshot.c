@@ -184,7 +184,7 @@ static int fill(const SnapshotConfig *c, SessionDir *dir, const char *name) {
         if (r >= 0)
                 r = tracing_copy_begin(dir, c->tracer, c->origin, &path);
         if (r >= 0)
-                r = tracing_copy_end(dir, c->tracer, &path);
+                r = tracing_copy_end(dir, c->tracer, false, &path);
         if (r >= 0)
                 r = copy_meta(&m, c->origin);
         if (r >= 0)

@@ -28,7 +28,7 @@ static const TracingFile files_at_end[] = {
 };
 
 static int copy_files(SessionDir *dir, Tracer *tracer, const TracingFile *files, size_t n_files,
-                      const char **ret_path) {
+                      bool synced, const char **ret_path) {
         for (size_t i = 0; i < n_files; i++) {
                 _cleanup_free_ char *text = NULL;
                 size_t n;
@@ -37,7 +37,8 @@ static int copy_files(SessionDir *dir, Tracer *tracer, const TracingFile *files,
                 if (r == -ENOENT && files[i].may_be_missing)
                         continue;
                 if (r >= 0)
-                        r = session_dir_write_tracing(dir, files[i].path, text, n);
+                        r = synced ? session_dir_write_tracing_synced(dir, files[i].path, text, n)
+                                   : session_dir_write_tracing(dir, files[i].path, text, n);
                 if (r < 0) {
                         *ret_path = files[i].path;
                         return r;
@@ -49,7 +50,8 @@ static int copy_files(SessionDir *dir, Tracer *tracer, const TracingFile *files,
 int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const SessionMeta *m,
                        const char **ret_path) {
         _cleanup_strv_ Strv events = {};
-        int r = copy_files(dir, tracer, files_at_begin, ELEMENTSOF(files_at_begin), ret_path);
+        int r = copy_files(dir, tracer, files_at_begin, ELEMENTSOF(files_at_begin), false,
+                           ret_path);
 
         if (r >= 0) {
                 *ret_path = "events";
@@ -62,13 +64,13 @@ int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const SessionMeta *m,
                 if (!event_choice_parse(&e, events.items[i]) || event_choice_is_marker(&e))
                         continue;
                 event_choice_path(path, &e, "format");
-                r = copy_files(dir, tracer, &(TracingFile){ path }, 1, ret_path);
+                r = copy_files(dir, tracer, &(TracingFile){ path }, 1, false, ret_path);
                 if (r < 0)
                         *ret_path = "the format of an event";
         }
         return r;
 }
 
-int tracing_copy_end(SessionDir *dir, Tracer *tracer, const char **ret_path) {
-        return copy_files(dir, tracer, files_at_end, ELEMENTSOF(files_at_end), ret_path);
+int tracing_copy_end(SessionDir *dir, Tracer *tracer, bool synced, const char **ret_path) {
+        return copy_files(dir, tracer, files_at_end, ELEMENTSOF(files_at_end), synced, ret_path);
 }

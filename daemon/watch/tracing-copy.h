@@ -15,5 +15,6 @@
  * *@ret_path is what it failed at, a constant. */
 int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const SessionMeta *m,
                        const char **ret_path);
-/* What is complete only after the recording, and as complete as it is before: names of tasks. */
-int tracing_copy_end(SessionDir *dir, Tracer *tracer, const char **ret_path);
+/* What is complete only after the recording, and as complete as it is before: names of tasks.  @synced: as
+ * session_dir_write_tracing_synced(). */
+int tracing_copy_end(SessionDir *dir, Tracer *tracer, bool synced, const char **ret_path);

@@ -162,6 +162,13 @@ int session_dir_write_tracing(SessionDir *d, const char *path, const void *data,
         return r < 0 ? r : entry_replace(d->fd, whole, data, n);
 }
 
+int session_dir_write_tracing_synced(SessionDir *d, const char *path, const void *data, size_t n) {
+        char whole[PATH_MAX];
+        int r = tracing_path(whole, path);
+
+        return r < 0 ? r : entry_replace_synced(d->fd, whole, data, n);
+}
+
 int session_dir_read_tracing(const SessionDir *d, const char *path, char **ret, size_t *ret_n) {
         char whole[PATH_MAX];
         int r;

@@ -52,7 +52,7 @@ int symbol_file_store(int symbols_fd, const char *text, size_t n,
                 n_packed = ZSTD_compress(packed, n_room, text, n, COMPRESSION_LEVEL);
                 if (ZSTD_isError(n_packed))
                         return -ENOMEM; /* with that room its only failure */
-                r = file_replace(symbols_fd, name, packed, n_packed, STORE_FILE_MODE);
+                r = file_replace_synced(symbols_fd, name, packed, n_packed, STORE_FILE_MODE);
                 if (r < 0)
                         return r;
         }

@@ -52,6 +52,18 @@ exits 'root is not held by it' 0 ftracectl start -n roots udp_sendmsg
 is 'his depth is what he asked for' "$(session roots .spec.depth)" null
 exits 'doctor tells root his rights' 0 ftracectl doctor
 says 'he may do everything' 'you may do everything' "$out"
+# Of a guest's 128 possible CPUs each has its part of the memory, whether it is there or not.
+mkdir "$work/world"
+echo 0-127 >"$work/world/possible"
+preload=$top_builddir/tests/system/world.so
+ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 WORLD_DIR=$work/world LD_PRELOAD=$preload \
+        ftracectl doctor --black-box >"$out" 2>"$err"
+if [[ -e $preload ]] && grep -q reserve_mem= "$out"; then
+        says 'and what a black box takes' 'of memory for good \([0-9.]+[KMG] for each of 128 possible CPUs\)' "$out"
+else
+        skip_one 'and what a black box takes' 'this kernel has none'
+fi
+unset preload
 
 # --- members and strangers -----------------------------------------------------------------------
 

@@ -114,6 +114,13 @@ exits 'another' 0 ftracectl snapshot flight
 is 'has what came since' "$(stored flight-snap-2)" 4
 exits 'it is complete' 0 ftracectl verify flight-snap-2
 exits 'and can be removed' 0 ftracectl remove flight-snap-2
+kill_ftraced
+meta=$work/store/sessions/flight/session.json
+jq '.cpus[0].in_memory = 9' "$meta" >"$work/meta" && cat "$work/meta" >"$meta"
+ok 'what a black box has in memory is known to the next daemon' start_ftraced --tracefs "$work/tracefs"
+feed 250 2
+exits 'who keeps it' 0 ftracectl snapshot flight
+is 'after which a crash has nothing to leave there' "$(jq '.cpus[0].in_memory // 0' "$meta")" 0
 exits 'the recorder is stopped' 0 ftracectl stop flight
 
 exits 'a recorder with a trigger' 0 ftracectl arm -n watch --in-kernel --on signal --min-gap=1h udp_sendmsg

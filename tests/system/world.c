@@ -4,8 +4,8 @@
  * What others do to a host, preloaded into a daemon
  *
  * Files in $WORLD_DIR, as long as they are there: CLOCK_REALTIME is ahead by the seconds in "ahead" and no
- * other clock knows of it; "boot_id" is the kernel's of another boot; so many bytes as "free" says are free
- * on every disk.
+ * other clock knows of it; "boot_id" is the kernel's of another boot; the CPUs in "possible" are those that a kernel
+ * could ever have; so many bytes as "free" says are free on every disk.
  */
 
 #include <dlfcn.h>
@@ -57,6 +57,8 @@ int openat(int dir_fd, const char *name, int flags, ...) {
         mode = va_arg(ap, mode_t);
         va_end(ap);
         if (strcmp(name, "/proc/sys/kernel/random/boot_id") == 0 && find(path, "boot_id"))
+                name = path;
+        else if (strcmp(name, "/sys/devices/system/cpu/possible") == 0 && find(path, "possible"))
                 name = path;
         return REAL(openat)(dir_fd, name, flags, mode);
 }

@@ -7,6 +7,7 @@
 
 #include "daemon/instances/black-box.h"
 #include "daemon/tracer/controller.h"
+#include "daemon/watch/tracing-copy.h"
 #include "fake-kernel.h"
 #include "meta/boot-instance.h"
 
@@ -20,6 +21,13 @@ static void make_box(FakeKernel *k) {
         fake_put(k, BOX "trace", "");
         fake_put(k, BOX "tracing_on", "0\n");
         fake_put(k, BOX "buffer_size_kb", "8144\n");
+}
+
+static unsigned n_synced;
+
+int fsync(int fd) {
+        n_synced++;
+        return 0;
 }
 
 static int arm(Controller *c, Tracer **ret, SessionMeta **ret_m, const char *name, bool force,
@@ -97,6 +105,62 @@ START_TEST(a_session_leaves_it_as_it_was)
                 ck_assert_int_eq(refusal.kind, REFUSAL_BUSY);
                 ck_assert_int_eq(tracer_disarm(t), 0);
                 fake_expect_all(k, before);
+        }
+END_TEST
+
+START_TEST(a_size_that_it_cannot_have_is_told)
+        {
+                static const struct {
+                        uint64_t asked_bytes;
+                        size_t n_warnings;
+                } cases[] = { { SPEC_DEFAULT_BUFFER_BYTES, 0 },
+                              { 8144 * 1024, 0 },
+                              { UINT64_C(64) << 20, 1 } };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                        _cleanup_(session_meta_freep) SessionMeta *m =
+                                fake_meta("x", "udp_sendmsg");
+                        _cleanup_refusal_ Refusal refusal = {};
+                        Tracer *t;
+
+                        make_box(k);
+                        m->spec.black_box = m->spec.in_kernel = m->spec.ring = true;
+                        m->spec.buffer_bytes = cases[i].asked_bytes;
+                        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                        ck_assert_uint_eq(m->warnings.n, cases[i].n_warnings);
+                        ck_assert_uint_eq(m->spec.buffer_bytes, 8144 * 1024);
+                        if (m->warnings.n > 0)
+                                ck_assert_ptr_nonnull(
+                                        strstr(m->warnings.items[0], "not 64M (--buffer-size)"));
+                        ck_assert_int_eq(tracer_disarm(t), 0);
+                }
+        }
+END_TEST
+
+/* Whose machine is to crash: ext4 may leave zeros of what was renamed before it was written. */
+START_TEST(names_of_tasks_are_on_the_disk_before_they_have_their_name)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                const char *path;
+                unsigned n;
+                Tracer *t;
+
+                make_box(k);
+                fake_put(k, "saved_cmdlines", "1 init\n");
+                ck_assert_int_eq(arm(c, &t, &m, "x", false, &refusal), 0);
+                ck_assert_int_eq(session_dir_create(&dir, k->ledger_fd, "x"), 0);
+                n = n_synced;
+                ck_assert_int_eq(tracing_copy_end(dir, t, false, &path), 0);
+                ck_assert_uint_eq(n_synced, n);
+                ck_assert_int_eq(tracing_copy_end(dir, t, true, &path), 0);
+                ck_assert_uint_eq(n_synced, n + 1);
+                ck_assert_int_eq(tracer_disarm(t), 0);
         }
 END_TEST
 
@@ -219,6 +283,8 @@ END_TEST
 
 UNIT_MAIN("black-box", a_word_names_an_instance_only_if_its_memory_stays,
           it_is_found_only_where_it_is_named_and_there, a_session_leaves_it_as_it_was,
+          a_size_that_it_cannot_have_is_told,
+          names_of_tasks_are_on_the_disk_before_they_have_their_name,
           its_clock_is_one_that_a_boot_does_not_set,
           what_is_in_it_is_not_erased_unless_somebody_insists,
           where_anything_is_in_memory_is_noted_once, without_one_the_way_to_have_one_is_said,

@@ -2,10 +2,12 @@
 
 /* Memory that outlived its kernel: whole, damaged, empty, and rescued by a daemon that died. */
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/io.h"
 #include "base/now.h"
 #include "base/text.h"
 #include "codec/page-source.h"
@@ -13,6 +15,7 @@
 #include "daemon/session/rescue.h"
 #include "daemon/session/session.h"
 #include "daemon/upkeep/disk-usage.h"
+#include "daemon/watch/live.h"
 #include "fake-kernel.h"
 #include "store/segment.h"
 
@@ -305,6 +308,30 @@ START_TEST(that_the_memory_has_gone_is_said)
         }
 END_TEST
 
+/* Tracefs is not mounted: that tells nothing of the memory. */
+START_TEST(without_tracefs_nothing_is_given_up)
+        {
+                _cleanup_(world_done) World w = world_new();
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                char away[PATH_MAX + 8];
+                uint8_t page[PAGE];
+
+                make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
+                put_cpu(&w, 0, page, PAGE, 1);
+                make_origin(&w, "box", BOOT);
+                w.controller = controller_free(w.controller);
+                (void) snprintf(away, sizeof(away), "%s.away", w.kernel->tracefs);
+                ck_assert_int_eq(rename(w.kernel->tracefs, away), 0);
+                w.controller = fake_controller(w.kernel);
+                ck_assert_int_lt(rescue(&w), 0);
+                m = read_meta(&w, "box", &dir);
+                ck_assert_int_eq(m->state, SESSION_RECORDING);
+                ck_assert_int_eq(rename(away, w.kernel->tracefs), 0);
+                ck_assert_int_eq(rescue(&w), 1);
+        }
+END_TEST
+
 START_TEST(a_daemon_that_died_over_it_is_gone_on_with)
         {
                 _cleanup_(world_done) World w = world_new();
@@ -369,6 +396,37 @@ START_TEST(pages_that_come_again_are_there_once)
         }
 END_TEST
 
+/* Their times are before and after all others, and they are others. */
+START_TEST(damaged_pages_that_come_later_replace_none)
+        {
+                _cleanup_(world_done) World w = world_new();
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *origin = NULL, *again = NULL;
+                uint8_t pages[2 * PAGE];
+
+                make_page(pages, START_NS + NSEC_PER_SEC, 64, '1');
+                put_cpu(&w, 0, pages, PAGE, 1);
+                make_origin(&w, "box", BOOT);
+                ck_assert_int_eq(rescue(&w), 1);
+                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
+                m->state = SESSION_DRAINING;
+                ck_assert_int_eq(session_dir_write_meta(dir, m), 0);
+                origin = read_meta(&w, "box", &origin_dir);
+                origin->state = SESSION_RECORDING;
+                ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
+                ck_assert_int_eq(disk_usage_reserve(origin_dir), 0);
+                make_page(pages, 1, 64, '2');
+                make_page(pages + PAGE, START_NS * 2, 64, '3');
+                put_cpu(&w, 0, pages, sizeof(pages), 2);
+                ck_assert_int_eq(rescue(&w), 1);
+                dir = session_dir_free(dir);
+                again = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
+                ck_assert_uint_eq(session_meta_n_pages(again), 3);
+                ck_assert_uint_eq(read_segment(dir, 0, 0, pages, 1), 1);
+                ck_assert_uint_eq(pages[100], '1');
+        }
+END_TEST
+
 /* Linux 7.2 makes pages readable again that were read before a second crash. */
 START_TEST(what_is_through_is_not_moved_twice)
         {
@@ -420,6 +478,32 @@ START_TEST(what_could_not_be_rescued_is_tried_again)
         }
 END_TEST
 
+/* As if the daemon had died there. */
+START_TEST(whose_end_could_not_be_written_is_found_again)
+        {
+                _cleanup_(world_done) World w = world_new();
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *origin = NULL;
+                uint8_t page[PAGE];
+
+                make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
+                put_cpu(&w, 0, page, PAGE, 1);
+                make_origin(&w, "box", BOOT);
+                ck_assert_int_eq(store_open_session(w.store, "box", &dir), 0);
+                ck_assert_int_eq(file_replace(session_dir_fd(dir), LIVE_NAME, "{}", 2, 0600), 0);
+                ck_assert_int_eq(mkdirat(session_dir_fd(dir), "session.json.new", 0700), 0);
+                ck_assert_int_lt(rescue(&w), 0);
+                ck_assert_int_eq(unlinkat(session_dir_fd(dir), "session.json.new", AT_REMOVEDIR),
+                                 0);
+                put_cpu(&w, 0, "", 0, 0);
+                ck_assert_int_eq(rescue(&w), 1);
+                dir = session_dir_free(dir);
+                origin = read_meta(&w, "box", &dir);
+                ck_assert_int_eq(origin->state, SESSION_FAILED);
+                ck_assert_ptr_nonnull(strstr(origin->reason, RESCUE_PREFIX BOOT));
+        }
+END_TEST
+
 START_TEST(a_session_may_have_any_name)
         {
                 _cleanup_(world_done) World w = world_new();
@@ -459,7 +543,8 @@ UNIT_MAIN("rescue", pages_become_a_session_of_the_boot_that_died,
           damaged_pages_are_kept_as_they_came_and_believed_in_nothing,
           no_more_is_taken_than_the_memory_can_hold, a_part_that_had_events_and_is_empty_is_a_gap,
           what_a_snapshot_had_read_ends_in_a_gap, that_nothing_survived_is_said,
-          that_the_memory_has_gone_is_said, a_daemon_that_died_over_it_is_gone_on_with,
-          pages_that_come_again_are_there_once, what_is_through_is_not_moved_twice,
-          what_could_not_be_rescued_is_tried_again, a_session_may_have_any_name,
-          what_records_in_this_boot_or_not_there_is_left_alone)
+          that_the_memory_has_gone_is_said, without_tracefs_nothing_is_given_up,
+          a_daemon_that_died_over_it_is_gone_on_with, pages_that_come_again_are_there_once,
+          damaged_pages_that_come_later_replace_none, what_is_through_is_not_moved_twice,
+          what_could_not_be_rescued_is_tried_again, whose_end_could_not_be_written_is_found_again,
+          a_session_may_have_any_name, what_records_in_this_boot_or_not_there_is_left_alone)

@@ -7,7 +7,9 @@
 #include <sys/utsname.h>
 
 #include "base/cleanup.h"
+#include "base/cpu-list.h"
 #include "base/io.h"
+#include "base/unit.h"
 #include "cli/verbs/host/black-box-check.h"
 #include "meta/boot-instance.h"
 
@@ -31,10 +33,23 @@ static bool is_too_old(const char *release) {
         return major < 6 || (major == 6 && minor < 12);
 }
 
+/* The kernel divides that memory by all CPUs that it could ever have, of which a guest may have few. */
+static uint64_t possible_cpus(void) {
+        _cleanup_free_ char *text = NULL;
+        unsigned first, last;
+        const char *list;
+        uint64_t n = 0;
+
+        if (file_read(AT_FDCWD, "/sys/devices/system/cpu/possible", &text, NULL, 65536) >= 0)
+                for (list = text; cpu_list_next(&list, &first, &last) > 0;)
+                        n = last + 1;
+        return n > 0 ? n : (uint64_t) MAX(sysconf(_SC_NPROCESSORS_CONF), 1L);
+}
+
 /* No more than a thirtieth of what there is. */
-static uint64_t proposed_mib(void) {
-        long n_cpus = sysconf(_SC_NPROCESSORS_CONF), n_pages = sysconf(_SC_PHYS_PAGES);
-        uint64_t mib = (uint64_t) (n_cpus > 0 ? n_cpus : 1) * CPU_MIB, most = UINT64_MAX;
+static uint64_t proposed_mib(uint64_t n_cpus) {
+        long n_pages = sysconf(_SC_PHYS_PAGES);
+        uint64_t mib = n_cpus * CPU_MIB, most = UINT64_MAX;
 
         if (n_pages > 0)
                 most = (uint64_t) n_pages * (uint64_t) sysconf(_SC_PAGESIZE) / 30 >> 20;
@@ -43,15 +58,16 @@ static uint64_t proposed_mib(void) {
 }
 
 static json_t *say_how(void) {
-        char fix[1024], text[256];
-        uint64_t mib = proposed_mib();
+        char fix[1024], text[256], each[UNIT_TEXT_MAX];
+        uint64_t n_cpus = possible_cpus(), mib = proposed_mib(n_cpus);
 
         (void) snprintf(text, sizeof(text),
                         "black box: this kernel can keep a trace over a crash, and was not booted "
                         "with memory for it");
         (void) snprintf(fix, sizeof(fix),
                         "add these words to the kernel's command line and reboot, which takes "
-                        "%" PRIu64 " MiB of memory for good (%d for each of %ld CPUs):\n\n"
+                        "%" PRIu64 " MiB of memory for good (%s for each of %" PRIu64
+                        " possible CPUs):\n\n"
                         "      " WORDS "\n\n"
                         "    grub: in GRUB_CMDLINE_LINUX of /etc/default/grub, then update-grub "
                         "(elsewhere grub2-mkconfig -o /boot/grub2/grub.cfg)\n"
@@ -60,7 +76,7 @@ static json_t *say_how(void) {
                         "    Another size at the next boot, or firmware that clears memory, leaves "
                         "nothing to rescue; so does KASLR where it loads the kernel over that "
                         "memory, the likelier the less memory there is: nokaslr rules that out",
-                        mib, CPU_MIB, sysconf(_SC_NPROCESSORS_CONF), mib);
+                        mib, format_bytes(each, (mib << 20) / n_cpus), n_cpus, mib);
         return say("bad", text, fix);
 }
 
