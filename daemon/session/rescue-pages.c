@@ -42,8 +42,19 @@ static void forget_missed(void *page, size_t page_bytes) {
                 page_forget_missed(page);
 }
 
+static bool is_same(const void *a, const void *b, size_t page_bytes) {
+        PageInfo x, y;
+
+        return page_parse(&x, a, page_bytes, false) == 0 &&
+               page_parse(&y, b, page_bytes, false) == 0 && x.timestamp == y.timestamp &&
+               x.n_payload == y.n_payload &&
+               memcmp((const char *) a + PAGE_HEADER_BYTES, (const char *) b + PAGE_HEADER_BYTES,
+                      x.n_payload) == 0;
+}
+
+/* @last: the page that an earlier rescue ended with, which linux 7.2 gives once more, or NULL. */
 static int move_all(SegmentWriter *w, int raw_fd, uint64_t max_pages, uint32_t page_bytes,
-                    uint64_t *ret_n) {
+                    const void *last, uint64_t *ret_n) {
         uint64_t n = 0;
         int r = 1;
 
@@ -58,6 +69,12 @@ static int move_all(SegmentWriter *w, int raw_fd, uint64_t max_pages, uint32_t p
                         segment_tail_abort(w);
                         break;
                 }
+                if (last && is_same(room, last, page_bytes)) {
+                        segment_tail_abort(w);
+                        last = NULL;
+                        continue;
+                }
+                last = NULL;
                 if (n == 0)
                         forget_missed(room, page_bytes);
                 segment_tail_commit(w);
@@ -76,14 +93,27 @@ bool rescue_get_span(const SessionDir *dir, uint32_t cpu, uint64_t sequence, uin
 }
 
 /* 0, and @ret_page until another one is read; the first from @i on, which goes on behind it. */
-static int next_page(PageSource *s, uint64_t *i, PageInfo *ret, const void **ret_page) {
+static int next_page(PageSource *s, uint64_t *i, const void **ret_page) {
         uint64_t n_read;
+        PageInfo info;
 
         while (*i < page_source_n_pages(s))
                 if (page_source_read(s, (*i)++, ret_page, &n_read) == 0 &&
-                    page_parse(ret, *ret_page, page_source_page_bytes(s), false) == 0)
+                    page_parse(&info, *ret_page, page_source_page_bytes(s), false) == 0)
                         return 0;
         return ORIGIN(-ENODATA);
+}
+
+/* Valid as long as none is read of @s; NULL: it has none. */
+static const void *find_last(PageSource *s) {
+        const void *page = NULL;
+
+        for (uint64_t k = page_source_n_pages(s), i; k > 0; k--) {
+                i = k - 1;
+                if (next_page(s, &i, &page) == 0)
+                        return page;
+        }
+        return NULL;
 }
 
 /* Times alone may be damaged: whether the first page of the older segment is there as well. */
@@ -91,17 +121,14 @@ static bool begins_in(const SessionDir *dir, uint32_t cpu, uint64_t old_sequence
                       uint64_t sequence) {
         _cleanup_(page_source_freep) PageSource *old = NULL, *s = NULL;
         const void *old_page, *page;
-        PageInfo old_info, info;
         uint64_t i = 0, k = 0;
 
         if (page_source_open(&old, dir, cpu, old_sequence, NULL) != 0 ||
             page_source_open(&s, dir, cpu, sequence, NULL) != 0 ||
-            next_page(old, &i, &old_info, &old_page) < 0)
+            next_page(old, &i, &old_page) < 0)
                 return false;
-        while (next_page(s, &k, &info, &page) == 0)
-                if (info.timestamp == old_info.timestamp && info.n_payload == old_info.n_payload &&
-                    memcmp((const char *) page + PAGE_HEADER_BYTES,
-                           (const char *) old_page + PAGE_HEADER_BYTES, info.n_payload) == 0)
+        while (next_page(s, &k, &page) == 0)
+                if (is_same(page, old_page, page_source_page_bytes(s)))
                         return true;
         return false;
 }
@@ -160,6 +187,8 @@ int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *
         _cleanup_close_ int cpu_dir_fd = session_dir_make_cpu(dir, cpu), segment_fd = -EBADF;
         char file[SEGMENT_NAME_MAX];
         uint64_t sequence, n_pages;
+        _cleanup_(page_source_freep) PageSource *before = NULL;
+        const void *last = NULL;
         SegmentWriter *w;
         size_t n = 0;
         int r, k;
@@ -174,7 +203,9 @@ int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *
         r = segment_create(&w, cpu_dir_fd, sequence, sequence - 1, cpu, m->page_bytes, m->id);
         if (r < 0)
                 return r;
-        r = move_all(w, raw_fd, max_pages, m->page_bytes, &n_pages);
+        if (n > 0 && page_source_open(&before, dir, cpu, sequences[n - 1], NULL) == 0)
+                last = find_last(before);
+        r = move_all(w, raw_fd, max_pages, m->page_bytes, last, &n_pages);
         k = segment_writer_end(w, NULL, &segment_fd);
         if (k >= 0 && fsync(segment_fd) < 0)
                 k = ORIGIN(-errno);

@@ -373,11 +373,12 @@ START_TEST(pages_that_come_again_are_there_once)
                 _cleanup_(world_done) World w = world_new();
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL, *origin = NULL, *again = NULL;
-                uint8_t pages[2 * PAGE];
+                uint8_t pages[3 * PAGE];
 
                 make_page(pages, START_NS + NSEC_PER_SEC, 64, '1');
                 make_page(pages + PAGE, START_NS + 2 * NSEC_PER_SEC, 64, '2');
-                put_cpu(&w, 0, pages, PAGE, 1);
+                make_page(pages + 2 * PAGE, START_NS + 3 * NSEC_PER_SEC, 64, '3');
+                put_cpu(&w, 0, pages, 2 * PAGE, 2);
                 make_origin(&w, "box", BOOT);
                 ck_assert_int_eq(rescue(&w), 1);
                 m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
@@ -387,12 +388,12 @@ START_TEST(pages_that_come_again_are_there_once)
                 origin->state = SESSION_RECORDING;
                 ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
                 ck_assert_int_eq(disk_usage_reserve(origin_dir), 0);
-                put_cpu(&w, 0, pages, sizeof(pages), 2);
+                put_cpu(&w, 0, pages, sizeof(pages), 3);
                 ck_assert_int_eq(rescue(&w), 1);
                 dir = session_dir_free(dir);
                 again = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_uint_eq(session_meta_n_pages(again), 2);
-                ck_assert_uint_eq(read_segment(dir, 0, 1, pages, 2), 2);
+                ck_assert_uint_eq(session_meta_n_pages(again), 3);
+                ck_assert_uint_eq(read_segment(dir, 0, 1, pages, 3), 3);
         }
 END_TEST
 
@@ -424,6 +425,39 @@ START_TEST(damaged_pages_that_come_later_replace_none)
                 ck_assert_uint_eq(session_meta_n_pages(again), 3);
                 ck_assert_uint_eq(read_segment(dir, 0, 0, pages, 1), 1);
                 ck_assert_uint_eq(pages[100], '1');
+        }
+END_TEST
+
+/* As linux 7.2 does with the last one that a rescue read before a second crash. */
+START_TEST(the_page_that_is_given_once_more_is_kept_once)
+        {
+                _cleanup_(world_done) World w = world_new();
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *origin = NULL, *again = NULL;
+                uint8_t pages[3 * PAGE];
+
+                for (size_t i = 0; i < 3; i++)
+                        make_page(pages + i * PAGE, START_NS + (i + 1) * NSEC_PER_MSEC, 64,
+                                  (char) ('1' + i));
+                put_cpu(&w, 0, pages, 2 * PAGE, 2);
+                make_origin(&w, "box", BOOT);
+                ck_assert_int_eq(rescue(&w), 1);
+                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
+                m->state = SESSION_DRAINING;
+                ck_assert_int_eq(session_dir_write_meta(dir, m), 0);
+                origin = read_meta(&w, "box", &origin_dir);
+                origin->state = SESSION_RECORDING;
+                ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
+                ck_assert_int_eq(disk_usage_reserve(origin_dir), 0);
+                put_cpu(&w, 0, pages + PAGE, 2 * PAGE, 2);
+                ck_assert_int_eq(rescue(&w), 1);
+                dir = session_dir_free(dir);
+                again = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
+                ck_assert_uint_eq(session_meta_n_pages(again), 3);
+                ck_assert_uint_eq(read_segment(dir, 0, 0, pages, 2), 2);
+                ck_assert_uint_eq(pages[PAGE + 100], '2');
+                ck_assert_uint_eq(read_segment(dir, 0, 1, pages, 1), 1);
+                ck_assert_uint_eq(pages[100], '3');
         }
 END_TEST
 
@@ -545,6 +579,7 @@ UNIT_MAIN("rescue", pages_become_a_session_of_the_boot_that_died,
           what_a_snapshot_had_read_ends_in_a_gap, that_nothing_survived_is_said,
           that_the_memory_has_gone_is_said, without_tracefs_nothing_is_given_up,
           a_daemon_that_died_over_it_is_gone_on_with, pages_that_come_again_are_there_once,
-          damaged_pages_that_come_later_replace_none, what_is_through_is_not_moved_twice,
-          what_could_not_be_rescued_is_tried_again, whose_end_could_not_be_written_is_found_again,
-          a_session_may_have_any_name, what_records_in_this_boot_or_not_there_is_left_alone)
+          damaged_pages_that_come_later_replace_none, the_page_that_is_given_once_more_is_kept_once,
+          what_is_through_is_not_moved_twice, what_could_not_be_rescued_is_tried_again,
+          whose_end_could_not_be_written_is_found_again, a_session_may_have_any_name,
+          what_records_in_this_boot_or_not_there_is_left_alone)
