@@ -141,6 +141,19 @@ static uint64_t read_segment(const SessionDir *dir, uint32_t cpu, uint64_t seque
         return n_pages;
 }
 
+/* As if the daemon had died when all pages were moved. */
+static void undo_end(World *w) {
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *m = read_meta(w, RESCUE_PREFIX BOOT, &dir),
+                                                  *origin = read_meta(w, "box", &origin_dir);
+
+        m->state = SESSION_DRAINING;
+        ck_assert_int_eq(session_dir_write_meta(dir, m), 0);
+        origin->state = SESSION_RECORDING;
+        ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
+        ck_assert_int_eq(disk_usage_reserve(origin_dir), 0);
+}
+
 START_TEST(pages_become_a_session_of_the_boot_that_died)
         {
                 _cleanup_(world_done) World w = world_new();
@@ -335,8 +348,8 @@ END_TEST
 START_TEST(a_daemon_that_died_over_it_is_gone_on_with)
         {
                 _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *origin = NULL, *again = NULL;
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *again = NULL;
                 uint8_t page[PAGE], got[PAGE];
 
                 make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
@@ -345,18 +358,11 @@ START_TEST(a_daemon_that_died_over_it_is_gone_on_with)
                 ck_assert_int_eq(rescue(&w), 1);
 
                 /* As it was before either of the two had ended. */
-                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                m->state = SESSION_DRAINING;
-                ck_assert_int_eq(session_dir_write_meta(dir, m), 0);
-                origin = read_meta(&w, "box", &origin_dir);
-                origin->state = SESSION_RECORDING;
-                ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
-                ck_assert_int_eq(disk_usage_reserve(origin_dir), 0);
+                undo_end(&w);
                 make_page(page, START_NS + 2 * NSEC_PER_SEC, 64, '2');
                 put_cpu(&w, 0, page, PAGE, 1);
 
                 ck_assert_int_eq(rescue(&w), 1);
-                dir = session_dir_free(dir);
                 again = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
                 ck_assert_int_eq(again->state, SESSION_SEALED);
                 ck_assert_uint_eq(session_meta_n_pages(again), 2);
@@ -371,8 +377,8 @@ END_TEST
 START_TEST(pages_that_come_again_are_there_once)
         {
                 _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *origin = NULL, *again = NULL;
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *again = NULL;
                 uint8_t pages[3 * PAGE];
 
                 make_page(pages, START_NS + NSEC_PER_SEC, 64, '1');
@@ -381,16 +387,9 @@ START_TEST(pages_that_come_again_are_there_once)
                 put_cpu(&w, 0, pages, 2 * PAGE, 2);
                 make_origin(&w, "box", BOOT);
                 ck_assert_int_eq(rescue(&w), 1);
-                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                m->state = SESSION_DRAINING;
-                ck_assert_int_eq(session_dir_write_meta(dir, m), 0);
-                origin = read_meta(&w, "box", &origin_dir);
-                origin->state = SESSION_RECORDING;
-                ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
-                ck_assert_int_eq(disk_usage_reserve(origin_dir), 0);
+                undo_end(&w);
                 put_cpu(&w, 0, pages, sizeof(pages), 3);
                 ck_assert_int_eq(rescue(&w), 1);
-                dir = session_dir_free(dir);
                 again = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
                 ck_assert_uint_eq(session_meta_n_pages(again), 3);
                 ck_assert_uint_eq(read_segment(dir, 0, 1, pages, 3), 3);
@@ -401,26 +400,19 @@ END_TEST
 START_TEST(damaged_pages_that_come_later_replace_none)
         {
                 _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *origin = NULL, *again = NULL;
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *again = NULL;
                 uint8_t pages[2 * PAGE];
 
                 make_page(pages, START_NS + NSEC_PER_SEC, 64, '1');
                 put_cpu(&w, 0, pages, PAGE, 1);
                 make_origin(&w, "box", BOOT);
                 ck_assert_int_eq(rescue(&w), 1);
-                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                m->state = SESSION_DRAINING;
-                ck_assert_int_eq(session_dir_write_meta(dir, m), 0);
-                origin = read_meta(&w, "box", &origin_dir);
-                origin->state = SESSION_RECORDING;
-                ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
-                ck_assert_int_eq(disk_usage_reserve(origin_dir), 0);
+                undo_end(&w);
                 make_page(pages, 1, 64, '2');
                 make_page(pages + PAGE, START_NS * 2, 64, '3');
                 put_cpu(&w, 0, pages, sizeof(pages), 2);
                 ck_assert_int_eq(rescue(&w), 1);
-                dir = session_dir_free(dir);
                 again = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
                 ck_assert_uint_eq(session_meta_n_pages(again), 3);
                 ck_assert_uint_eq(read_segment(dir, 0, 0, pages, 1), 1);
@@ -432,8 +424,8 @@ END_TEST
 START_TEST(the_page_that_is_given_once_more_is_kept_once)
         {
                 _cleanup_(world_done) World w = world_new();
-                _cleanup_(session_dir_freep) SessionDir *dir = NULL, *origin_dir = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *origin = NULL, *again = NULL;
+                _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+                _cleanup_(session_meta_freep) SessionMeta *again = NULL;
                 uint8_t pages[3 * PAGE];
 
                 for (size_t i = 0; i < 3; i++)
@@ -442,16 +434,9 @@ START_TEST(the_page_that_is_given_once_more_is_kept_once)
                 put_cpu(&w, 0, pages, 2 * PAGE, 2);
                 make_origin(&w, "box", BOOT);
                 ck_assert_int_eq(rescue(&w), 1);
-                m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                m->state = SESSION_DRAINING;
-                ck_assert_int_eq(session_dir_write_meta(dir, m), 0);
-                origin = read_meta(&w, "box", &origin_dir);
-                origin->state = SESSION_RECORDING;
-                ck_assert_int_eq(session_dir_write_meta(origin_dir, origin), 0);
-                ck_assert_int_eq(disk_usage_reserve(origin_dir), 0);
+                undo_end(&w);
                 put_cpu(&w, 0, pages + PAGE, 2 * PAGE, 2);
                 ck_assert_int_eq(rescue(&w), 1);
-                dir = session_dir_free(dir);
                 again = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
                 ck_assert_uint_eq(session_meta_n_pages(again), 3);
                 ck_assert_uint_eq(read_segment(dir, 0, 0, pages, 2), 2);
