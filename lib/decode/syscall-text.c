@@ -102,7 +102,10 @@ static void put_data(Buf *out, const struct tep_event *event, const Field *f, co
                 if (is_data_of(d, f->name) && *kinds == 's')
                         put_text(out, p, strnlen((const char *) p, n), UINT8_MAX);
                 else if (is_data_of(d, f->name)) /* the next argument says of how many bytes */
-                        put_bytes(out, p, n, f->next ? (int) number_of(f->next, data, swap) : 0);
+                        put_bytes(out, p, n,
+                                  f->next && !is_data(f->next)
+                                          ? (int) number_of(f->next, data, swap)
+                                          : 0);
                 if (*kinds)
                         kinds++;
         }
