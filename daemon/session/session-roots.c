@@ -100,6 +100,8 @@ static int renew(SessionRoots *o, Strv *ret_gone, Strv *ret_back) {
         r = tracer_renew_roots(o->config.tracer, m, ret_gone, ret_back);
         if (m->state == SESSION_RECORDING)
                 k = health_release_hooks(o->config.health);
+        else
+                health_renew_hooks(o->config.health);
         if (r < 0 || k < 0)
                 (void) log_warning_errno(r < 0 ? r : k,
                                          "Session '%s': cannot look whether its roots are still "
