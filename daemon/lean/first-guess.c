@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "daemon/lean/first-guess.h"
-#include "daemon/lean/ordinary.h"
 
 static const char *const lines[] = {
 #include "daemon/lean/first-guess-names.h"
@@ -26,9 +25,9 @@ static size_t find_root(const char *root) {
         return ELEMENTSOF(lines);
 }
 
-int first_guess_find(const Functions *f, const Strv *roots, Strv *ret) {
-        _cleanup_strv_ Strv ordinary = {}, found = {};
-        int r = ordinary_find(f, roots, &ordinary);
+int first_guess_find(const Functions *f, const Strv *roots, const Strv *left_out, Strv *ret) {
+        _cleanup_strv_ Strv found = {};
+        int r = 0;
 
         for (size_t i = 0; r >= 0 && i < roots->n; i++) {
                 size_t at = find_root(roots->items[i]);
@@ -37,7 +36,7 @@ int first_guess_find(const Functions *f, const Strv *roots, Strv *ret) {
                         return 0;
                 r = strv_add(&found, roots->items[i]);
                 for (; r >= 0 && at < ELEMENTSOF(lines) && !is_head(lines[at]); at++)
-                        if (functions_contain(f, lines[at]) && !strv_finds(&ordinary, lines[at]))
+                        if (functions_contain(f, lines[at]) && !strv_finds(left_out, lines[at]))
                                 r = strv_add(&found, lines[at]);
         }
         if (r < 0)

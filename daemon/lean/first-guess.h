@@ -13,10 +13,11 @@
 
 /*
  * first_guess_find()
- * @roots: sorted, of this kernel
- * @ret:   the roots, and what they are known to call of what this kernel has and ordinary work does not
- *         call, sorted; nothing if of one of the roots nothing is known
+ * @roots:    sorted, of this kernel
+ * @left_out: what is not to be hooked, sorted
+ * @ret:      the roots, and what else of this kernel they are known to call, sorted; nothing if of one of the
+ *            roots nothing is known
  *
  * Return: 0 or -ENOMEM.
  */
-int first_guess_find(const Functions *f, const Strv *roots, Strv *ret);
+int first_guess_find(const Functions *f, const Strv *roots, const Strv *left_out, Strv *ret);

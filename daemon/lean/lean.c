@@ -222,23 +222,36 @@ static int leave_out(LeanChoice *c, const LeanQuestion *q, const char *name) {
         return r < 0 ? r : 1;
 }
 
+static int find_ordinary(const LeanQuestion *q, Strv *ret, Strv *ret_here) {
+        _cleanup_strv_ Strv host = {};
+        int r = ordinary_find_host(q->functions, q->store_fd, q->root_fd, &host, NULL);
+
+        return r < 0 ? r : ordinary_find(q->functions, q->roots, &host, ret, ret_here);
+}
+
+static int find_all_ordinary(const LeanQuestion *q, Strv *ret) {
+        _cleanup_strv_ Strv here = {};
+        int r = find_ordinary(q, ret, &here);
+
+        if (r >= 0)
+                r = strv_extend(ret, &here);
+        strv_sort_unique(ret);
+        return r;
+}
+
 /* So that others do not pay: what is hooked in vain for roots that are not called is called by them.  What this
  * host calls is named, for it is not the same everywhere. */
 static int leave_ordinary_out(LeanChoice *c, const LeanQuestion *q) {
-        _cleanup_strv_ Strv shipped = {}, host = {};
-        int r = ordinary_find(q->functions, q->roots, &shipped);
+        _cleanup_strv_ Strv anywhere = {}, here = {};
+        int r = find_ordinary(q, &anywhere, &here);
 
-        if (r >= 0)
-                r = ordinary_find_host(q->functions, q->store_fd, q->root_fd, &host, NULL);
-        for (size_t i = 0; r >= 0 && i < shipped.n; i++)
-                r = leave_out(c, q, shipped.items[i]);
-        for (size_t i = 0; r >= 0 && i < host.n; i++) {
-                if (strv_finds(&shipped, host.items[i]))
-                        continue;
-                r = leave_out(c, q, host.items[i]);
+        for (size_t i = 0; r >= 0 && i < anywhere.n; i++)
+                r = leave_out(c, q, anywhere.items[i]);
+        for (size_t i = 0; r >= 0 && i < here.n; i++) {
+                r = leave_out(c, q, here.items[i]);
                 if (r <= 0)
                         continue;
-                r = strv_add(&c->left_out, host.items[i]);
+                r = strv_add(&c->left_out, here.items[i]);
                 if (r >= 0)
                         r = strv_add(&c->left_out_in, "");
         }
@@ -262,11 +275,14 @@ static int choose_nearly_all(LeanChoice *ret, const LeanQuestion *q, const LeanC
 /* 1: it is one. */
 static int choose_guess(LeanChoice *ret, const LeanQuestion *q, Strv *warnings) {
         char number[UNIT_TEXT_MAX];
+        _cleanup_strv_ Strv ordinary = {};
         int r;
 
         if (!q->is_profile || q->is_wide || q->spec->lean != LEAN_AUTO)
                 return 0;
-        r = first_guess_find(q->functions, q->roots, &ret->hooks.names);
+        r = find_all_ordinary(q, &ordinary);
+        if (r >= 0)
+                r = first_guess_find(q->functions, q->roots, &ordinary, &ret->hooks.names);
         if (r < 0 || ret->hooks.names.n == 0)
                 return r;
         r = strv_addf(warnings,
@@ -298,7 +314,7 @@ static bool has_cost(const LeanCache *c, const LeanFunction *f) {
 static int leave_more_out(const LeanCache *c, const LeanQuestion *q, Strv *names,
                           Strv *ret_left_out) {
         _cleanup_strv_ Strv ordinary = {}, kept = {};
-        int r = ordinary_find(q->functions, q->roots, &ordinary);
+        int r = find_all_ordinary(q, &ordinary);
 
         for (size_t i = 0; r >= 0 && i < names->n; i++) {
                 const char *name = names->items[i];

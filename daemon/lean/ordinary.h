@@ -10,20 +10,33 @@
  * is missing are helpers, whose time is then their callers' own.
  *
  * What only the TCP or the UDP of others calls is hooked if the roots are called by that, too, or by nothing
- * that was counted: then it is what is traced.
+ * that was counted: then it is what is traced.  Where this host does much of the other, what both call is not.
  */
 
 #include "daemon/admission/functions.h"
 
-/* Adds those that there are on this kernel, sorted; no roots: all.  0 or -ENOMEM. */
-int ordinary_find(const Functions *f, const Strv *roots, Strv *ret);
+/*
+ * ordinary_find()
+ * @roots:    no roots: all
+ * @host:     what this host calls often, as ordinary_find_host() has it
+ * @ret:      what ordinary work calls anywhere, sorted
+ * @ret_here: what is to be left out besides because this host calls it often, sorted
+ *
+ * All of this kernel.  0 or -ENOMEM.
+ */
+int ordinary_find(const Functions *f, const Strv *roots, const Strv *host, Strv *ret,
+                  Strv *ret_here);
+/* Adds what any work calls, of whatever kind: that it is called often is known before counting. */
+int ordinary_find_common(const Functions *f, Strv *ret);
 
 /*
- * What this host calls often besides, as it was counted here (daemon/watch/bystander-watch.h): a LeanCache of
- * no roots, so of one kernel build and its modules.
- *   - ordinary_find_host() adds the names to @ret, sorted; *@ret_since_ns: when counting began, on the real
- *     time clock, 0: never, or too long ago.  0 or -errno; what is damaged was never there
- *   - ordinary_learn_host() adds @names to them, or forgets the others if @anew
+ * What this host calls often, as it was counted here (daemon/watch/bystander-watch.h): a LeanCache of no roots, so of
+ * one kernel build and its modules.
+ *   - ordinary_find_host() adds the names to @ret, sorted, and the words "tcp" and "udp" if there is much of that;
+ *     *@ret_since_ns: when counting began, on the real time clock, 0: never, or too long ago.  0 or -errno; what
+ *     is damaged was never there
+ *   - ordinary_learn_host() adds @names to them: what others called while a session recorded.  @anew: what all called
+ *     while none did; what was known before is forgotten, and of TCP and UDP only the words are kept
  * 0 or -errno.
  */
 #define ORDINARY_HOST_MAX 4096
