@@ -18,7 +18,8 @@ to_ask=(clickhouse-server clickhouse-client)
 to_test_packaging=(rpm cpio debootstrap)
 
 # What else it was built for, here, and what compilers call it.
-declare -A triplets=([arm64]=aarch64-linux-gnu [ppc64el]=powerpc64le-linux-gnu [s390x]=s390x-linux-gnu)
+declare -A triplets=([arm64]=aarch64-linux-gnu [ppc64el]=powerpc64le-linux-gnu [riscv64]=riscv64-linux-gnu
+        [s390x]=s390x-linux-gnu)
 
 apt_wait_s=600 # for whoever else installs something: a host that has just booted does so by itself
 

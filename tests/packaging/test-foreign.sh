@@ -9,8 +9,9 @@
 #       FTRACED_FOREIGN     architectures                   [s390x]
 . "$(dirname "$0")/../functions.sh"
 . "$(dirname "$0")/system.sh"
-suite=bookworm
-declare -A emulators=([ppc64el]=qemu-ppc64le-static [s390x]=qemu-s390x-static)
+# riscv64 is of Debian 13 and later.
+declare -A emulators=([ppc64el]=qemu-ppc64le-static [riscv64]=qemu-riscv64-static [s390x]=qemu-s390x-static) \
+        suites=([riscv64]=trixie)
 
 # Under emulation the first takes minutes, and the second waits for a process that is not seen to end; the others
 # put records of this machine's byte order into little-endian pages.
@@ -53,10 +54,11 @@ same() { # DESCRIPTION WORD...: this ftracectl and the other one say the same of
 }
 
 mkdir -p "$roots"
-remove_system "$suite"
-cleanup_fn remove_system "$suite"
-ok "$suite: a system is made" install_system "$suite"
 for arch in ${FTRACED_FOREIGN:-s390x}; do
+        suite=${suites[$arch]:-bookworm}
+        remove_system "$suite"
+        cleanup_fn remove_system "$suite"
+        ok "$suite: a system is made" install_system "$suite"
         mapfile -t tests < <(lib_tests)
         exits "$arch: it builds" 0 make_there "$arch" "${tests[@]/#/tests/unit/}"
         for test in "${tests[@]}"; do

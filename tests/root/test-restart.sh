@@ -105,7 +105,7 @@ ok 'with a shorter watchdog it starts again' wait_until 60 is_new "$pid"
 pid=$(main_pid)
 python3 "$top_srcdir/tests/hold-thread.py" "$pid" >"$work/held" &
 held_pid=$!
-ok 'a thread that reads is stopped' wait_until 20 test -s "$work/held"
+ok 'a thread that reads is stopped' wait_until 60 test -s "$work/held"
 ok 'the others work meanwhile' ftracectl show long
 ok 'the watchdog ends that daemon' wait_until 150 is_new "$pid"
 wait "$held_pid"
