@@ -216,7 +216,7 @@ static int explain(Strv *warnings, const LeanCache *c, const Strv *roots, const 
 static int leave_out(LeanChoice *c, const LeanQuestion *q, const char *name) {
         int r;
 
-        if (strv_contains(q->roots, name) || strv_contains(q->notrace, name))
+        if (strv_finds(q->roots, name) || strv_finds(q->notrace, name))
                 return 0;
         r = strv_add(&c->not_hooked.names, name);
         return r < 0 ? r : 1;
@@ -321,7 +321,7 @@ static int leave_more_out(const LeanCache *c, const LeanQuestion *q, Strv *names
                 const LeanFunction *f = lean_cache_find(c, name);
                 bool is_out = is_hot(c, f) || (strv_finds(&ordinary, name) && !has_cost(c, f));
 
-                r = strv_add(is_out && !strv_contains(q->roots, name) ? ret_left_out : &kept, name);
+                r = strv_add(is_out && !strv_finds(q->roots, name) ? ret_left_out : &kept, name);
         }
         if (r < 0)
                 return r;

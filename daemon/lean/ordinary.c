@@ -70,7 +70,7 @@ static unsigned kinds_of(const Strv *roots, unsigned unknown) {
 /* A root that is called often itself has callees that are, too. */
 static bool is_any_hot(const Strv *roots, const Strv *host) {
         for (size_t i = 0; i < roots->n; i++)
-                if (strv_contains(host, roots->items[i]))
+                if (strv_finds(host, roots->items[i]))
                         return true;
         return false;
 }

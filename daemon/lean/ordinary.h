@@ -18,7 +18,7 @@
 /*
  * ordinary_find()
  * @roots:    no roots: all
- * @host:     what this host calls often, as ordinary_find_host() has it
+ * @host:     sorted; what this host calls often, as ordinary_find_host() has it
  * @ret:      what ordinary work calls anywhere, sorted
  * @ret_here: what is to be left out besides because this host calls it often, sorted
  *
