@@ -38,7 +38,7 @@ static bool take(Constant *c, const char *token) {
 
 /* "( unsigned long)", "( gfp_t)"; the parenthesis is taken. */
 static bool take_type(Constant *c) {
-        static const char *const words[] = { "unsigned", "long", "int", "gfp_t" };
+        static const char *const words[] = { "unsigned", "long", "int", "gfp_t", "u32" };
         const char *begin = c->at;
 
         for (bool any = false;; any = true) {
@@ -55,6 +55,43 @@ static bool take_type(Constant *c) {
         }
 }
 
+/* Of enums that the kernel's own text has by name since 7.2; these numbers are fixed (linux 7.2
+ * include/linux/hrtimer.h, enum hrtimer_mode; include/uapi/linux/ioprio.h). */
+static bool take_enumerator(Constant *c, uint64_t *ret) {
+        static const struct {
+                const char *name;
+                uint64_t value;
+        } enumerators[] = {
+                { "HRTIMER_MODE_ABS", 0 },
+                { "HRTIMER_MODE_REL", 1 },
+                { "HRTIMER_MODE_ABS_PINNED", 2 },
+                { "HRTIMER_MODE_REL_PINNED", 3 },
+                { "HRTIMER_MODE_ABS_SOFT", 4 },
+                { "HRTIMER_MODE_REL_SOFT", 5 },
+                { "HRTIMER_MODE_ABS_PINNED_SOFT", 6 },
+                { "HRTIMER_MODE_REL_PINNED_SOFT", 7 },
+                { "HRTIMER_MODE_ABS_HARD", 8 },
+                { "HRTIMER_MODE_REL_HARD", 9 },
+                { "HRTIMER_MODE_ABS_PINNED_HARD", 10 },
+                { "HRTIMER_MODE_REL_PINNED_HARD", 11 },
+                { "IOPRIO_CLASS_NONE", 0 },
+                { "IOPRIO_CLASS_RT", 1 },
+                { "IOPRIO_CLASS_BE", 2 },
+                { "IOPRIO_CLASS_IDLE", 3 },
+                { "IOPRIO_CLASS_INVALID", 7 },
+        };
+        size_t n = strspn(c->at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+
+        for (size_t i = 0; i < ELEMENTSOF(enumerators); i++)
+                if (strlen(enumerators[i].name) == n &&
+                    strncmp(c->at, enumerators[i].name, n) == 0) {
+                        c->at += n;
+                        *ret = enumerators[i].value;
+                        return true;
+                }
+        return false;
+}
+
 static bool read_operand(Constant *c, uint64_t *ret) {
         char *end;
 
@@ -68,7 +105,7 @@ static bool read_operand(Constant *c, uint64_t *ret) {
                 return take_type(c) ? read_operand(c, ret)
                                     : read_expression(c, 0, ret) && take(c, ")");
         if (!isdigit((unsigned char) *c->at))
-                return false;
+                return take_enumerator(c, ret);
         errno = 0;
         *ret = strtoull(c->at, &end, 0);
         c->at = end + strspn(end, "uUlL");
@@ -189,7 +226,8 @@ static size_t add_place(Buf *out, Buf *names, const char *format) {
 
 /* Other words for those at @p, outside of a string; 0: there are none. */
 static size_t add_words(Buf *out, const char *p) {
-        static const char both[] = "REC->__probe_func, REC->__probe_ret_ip";
+        static const char both[] = "REC->__probe_func, REC->__probe_ret_ip",
+                          end_of_list[] = ", { 0, ((void *)0) }";
         const char *end;
         uint64_t value;
 
@@ -197,6 +235,8 @@ static size_t add_words(Buf *out, const char *p) {
                 buf_adds(out, "REC->__probe_ret_ip, REC->__probe_func");
                 return strlen(both);
         }
+        if (*p == ',' && startswith(p, end_of_list))
+                return strlen(end_of_list);
         if (*p != '{' && (*p != '(' || isalnum((unsigned char) p[-1]) || p[-1] == '_'))
                 return 0;
         end = read_constant(p, &value);

@@ -5,7 +5,8 @@
  * Print format: an event's format file, changed so that libtraceevent prints by it what the kernel prints
  *
  *      constants       "(1 << 3)", "((gfp_t)(0x400u | 0x800u))" become numbers: libtraceevent 1.7.1 forgets
- *                      the parentheses of "FLAGS & (4 | 8)", and FormatText lets only numbers into lists
+ *                      the parentheses of "FLAGS & (4 | 8)", and FormatText lets only numbers into lists; so
+ *                      do names of enums that are known, and the "{ 0, ((void *)0) }" behind a list goes
  *      %p              %016lx: what the kernel prints without hashing
  *      %pS %ps         %ps: libtraceevent prints no size and no module, so what it prints is made
  *                      elsewhere, of which kind is in PrintFormat.names

@@ -30,6 +30,15 @@ START_TEST(constants_become_numbers)
                         { "(REC->dev & ((1U << 20) - 1))", "(REC->dev & 1048575)" },
                         { "(1 + 2 * 3 << 1 & 14 ^ 1 | 16)", "31" },
                         { "(2 - 1 - 1)", "0" },
+                        /* of 7.2.13 */
+                        { "__print_flags(REC->f, \"|\", {( unsigned long)(( gfp_t)((((1UL))) << "
+                          "(24))), "
+                          "\"X\"}, { 0, ((void *)0) } )",
+                          "__print_flags(REC->f, \"|\", { 16777216, \"X\"} )" },
+                        { "REC->old & ~((u32)((((1UL))) << (31)))", "REC->old & ~2147483648" },
+                        { "{ HRTIMER_MODE_REL_HARD, \"REL|HARD\" }", "{ 9, \"REL|HARD\" }" },
+                        { "{ IOPRIO_CLASS_BE, \"be\" }", "{ 2, \"be\" }" },
+                        { "{ IOPRIO_CLASS_BEST, \"be\" }", "{ IOPRIO_CLASS_BEST, \"be\" }" },
                 };
 
                 for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
