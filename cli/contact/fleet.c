@@ -2,7 +2,8 @@
 
 /*
  * One process for each host or gateway, of which FLEET_AT_ONCE run.  Their output comes through pipes, is
- * kept up to a bound, and is printed when all of it is there; of fetch it goes straight into a file.
+ * kept up to a bound, and is printed when all of it is there; of fetch it is written to a file here: ssh
+ * itself may end well although the disk was full for the last of it.
  *
  * On a gateway what a host said is not printed but passed on, and a file is spooled without a name
  * meanwhile.
@@ -149,22 +150,29 @@ static void relay(Fleet *f, Member *m) {
         m->spool_fd = safe_close(m->spool_fd);
 }
 
-static void end_member(Fleet *f, Member *m, int status) {
-        int r = 0;
+static const char *spool_dir(void) {
+        return getenv("TMPDIR") ?: "/var/tmp";
+}
 
+static void end_member(Fleet *f, Member *m, int status) {
         m->status = status == REMOTE_SSH_FAILED ? STATUS_FAILED : status;
         m->is_over = true;
-        if (m->file.fd >= 0 && remote_is_good(m->status)) {
+        if (m->error >= 0 && m->file.fd >= 0 && remote_is_good(m->status)) {
                 struct stat st = {};
 
                 m->n_bytes = fstat(m->file.fd, &st) >= 0 ? (uint64_t) st.st_size : 0;
-                r = outfile_commit(&m->file);
-                if (r < 0) {
-                        buf_printf(&m->err, "Failed to write %s: %s\n", m->file.path,
-                                   origin_text(r));
-                        m->status = STATUS_FAILED;
-                } else
+                m->error = outfile_commit(&m->file);
+                if (m->error >= 0)
                         buf_printf(&m->out, "%s\n", m->file.path);
+        }
+        if (m->error < 0) {
+                m->err.n_data = 0;
+                buf_printf(&m->err, "Failed to write %s: %s\n",
+                           m->file.path  ? m->file.path
+                           : f->o->relay ? spool_dir()
+                                         : f->work->o->output,
+                           origin_text(m->error));
+                m->status = STATUS_FAILED;
         }
         outfile_done(&m->file);
         m->file = OUTFILE_INIT;
@@ -189,8 +197,7 @@ static void fail_member(Fleet *f, Member *m, const char *why) {
 
 /* Where there are no files without a name, one whose name is taken at once. */
 static int open_spool(void) {
-        const char *dir = getenv("TMPDIR") ?: "/var/tmp";
-        int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        int fd = open(spool_dir(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
         char path[] = "/var/tmp/ftracectl-relay-XXXXXX";
 
         if (fd >= 0)
@@ -259,13 +266,9 @@ static int begin(Runner *r) {
         if (k >= 0 && (pipe2(err, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0))
                 k = ORIGIN(-errno);
         if (k >= 0 && m && f->work->o->output)
-                k = open_output(f, m);
+                k = m->error = open_output(f, m);
         if (k >= 0)
-                k = spawn(r, in_fd,
-                          m && m->file.fd >= 0    ? m->file.fd
-                          : m && m->spool_fd >= 0 ? m->spool_fd
-                                                  : out[1],
-                          err[1]);
+                k = spawn(r, in_fd, out[1], err[1]);
         safe_close(out[1]);
         safe_close(err[1]);
         if (k < 0) {
@@ -288,8 +291,10 @@ static Member *find_answered(const char *host, bool has_file, void *userdata) {
 
                 if (!m->is_chosen || m->is_over || !streq(m->name, host))
                         continue;
-                if (has_file && (!f->work->o->output || open_output(f, m) < 0))
+                if (has_file && !f->work->o->output)
                         return NULL;
+                if (has_file)
+                        m->error = open_output(f, m);
                 return m;
         }
         return NULL;
@@ -298,8 +303,8 @@ static Member *find_answered(const char *host, bool has_file, void *userdata) {
 static void end_answered(Member *m, int status, void *userdata) {
         const Runner *r = userdata;
 
-        if (remote_is_good(status) && r->fleet->work->o->output && m->file.fd < 0 &&
-            m->spool_fd < 0)
+        if (remote_is_good(status) && r->fleet->work->o->output && m->error >= 0 &&
+            m->file.fd < 0 && m->spool_fd < 0)
                 fail_member(r->fleet, m, "the gateway sent no file");
         else
                 end_member(r->fleet, m, status);
@@ -311,9 +316,19 @@ static void give_up(const Runner *r) {
 }
 
 static void take_output(Runner *r, const char *data, size_t n) {
-        if (r->member) {
-                if (r->member->out.n_data < MEMBER_SAID_MAX - n)
-                        buf_add(&r->member->out, data, n);
+        Member *m = r->member;
+
+        if (m && m->file.fd < 0 && m->spool_fd < 0) {
+                if (m->out.n_data < MEMBER_SAID_MAX - n)
+                        buf_add(&m->out, data, n);
+                return;
+        }
+        if (m) {
+                if (m->error < 0)
+                        return;
+                m->error = write_full(m->file.fd >= 0 ? m->file.fd : m->spool_fd, data, n);
+                if (m->error < 0)
+                        give_up(r);
                 return;
         }
         if (r->is_bad || gateway_feed(&r->gateway, data, n) == 0)
@@ -473,8 +488,10 @@ bool fleet_work(Fleet *f, const FleetWork *work) {
         f->signal_fd = signal_fd;
         f->is_ended = false;
         f->n_begun = 0;
-        for (size_t i = 0; i < f->n; i++)
+        for (size_t i = 0; i < f->n; i++) {
                 f->members[i].is_over = f->members[i].is_late = false;
+                f->members[i].error = 0;
+        }
         while (f->n_begun < n || f->n_running > 0) {
                 if (is_too_late(f) || f->is_broken || f->is_ended) {
                         give_up_all(f);

@@ -20,6 +20,7 @@ typedef struct Member {
         Outfile file;     /* where its output goes; fd -EBADF: into out */
         int spool_fd;     /* or here, which has no name, for whom this host is a gateway */
         uint64_t n_bytes; /* of the file */
+        int error;        /* -errno: it could not be written */
         int status;       /* an exit status, when it is over */
         bool is_chosen;   /* it is to be asked */
         bool is_over;
