@@ -155,7 +155,8 @@ static const char *spool_dir(void) {
 }
 
 static void end_member(Fleet *f, Member *m, int status) {
-        m->status = status == REMOTE_SSH_FAILED ? STATUS_FAILED : status;
+        m->status = status == REMOTE_SSH_FAILED && !f->o->relay ? STATUS_FAILED : status;
+        m->is_unknown |= status == REMOTE_SSH_FAILED;
         m->is_over = true;
         if (m->error >= 0 && m->file.fd >= 0 && remote_is_good(m->status)) {
                 struct stat st = {};
@@ -362,9 +363,14 @@ static void end_gateway(Runner *r) {
                      : line && *line ? line
                                      : "it ended") < 0)
                 why = NULL;
-        for (size_t i = r->gate->first; i < f->n; i += f->n_gates)
-                if (f->members[i].is_chosen && !f->members[i].is_over)
-                        fail_member(f, &f->members[i], why ?: "no answer");
+        for (size_t i = r->gate->first; i < f->n; i += f->n_gates) {
+                Member *m = &f->members[i];
+
+                if (!m->is_chosen || m->is_over)
+                        continue;
+                m->is_unknown = true;
+                fail_member(f, m, why ?: "no answer");
+        }
         gateway_done(&r->gateway);
         buf_done(&r->said);
 }
@@ -375,7 +381,7 @@ static void end(Runner *r) {
 
         if (!r->member)
                 end_gateway(r);
-        else if (r->member->is_late)
+        else if (r->member->is_unknown)
                 fail_member(f, r->member, "it had not answered when it was too late");
         else
                 end_member(f, r->member, status);
@@ -395,9 +401,10 @@ static void give_up_all(Fleet *f) {
                 if (r->pid == 0)
                         continue;
                 if (r->member)
-                        r->member->is_late = true;
+                        r->member->is_unknown = true;
                 for (size_t k = r->gate ? r->gate->first : f->n; k < f->n; k += f->n_gates)
-                        f->members[k].is_late = f->members[k].is_chosen && !f->members[k].is_over;
+                        f->members[k].is_unknown =
+                                f->members[k].is_chosen && !f->members[k].is_over;
                 give_up(r);
                 r->out_fd = safe_close(r->out_fd);
                 r->err_fd = safe_close(r->err_fd);
@@ -489,7 +496,7 @@ bool fleet_work(Fleet *f, const FleetWork *work) {
         f->is_ended = false;
         f->n_begun = 0;
         for (size_t i = 0; i < f->n; i++) {
-                f->members[i].is_over = f->members[i].is_late = false;
+                f->members[i].is_over = f->members[i].is_unknown = false;
                 f->members[i].error = 0;
         }
         while (f->n_begun < n || f->n_running > 0) {
@@ -507,7 +514,7 @@ bool fleet_work(Fleet *f, const FleetWork *work) {
 
                 if (m->is_chosen && !m->is_over)
                         fail_member(f, m, "it was not asked, for it was too late");
-                m->is_late |= m->is_chosen && f->is_ended && m->status == STATUS_FAILED;
+                m->is_unknown |= m->is_chosen && f->is_ended && m->status == STATUS_FAILED;
         }
         return !f->is_ended;
 }

@@ -40,7 +40,7 @@ DEFINE_CLEANUP(Fleet *, fleet_free);
 size_t fleet_size(const Fleet *f);
 /* The @i-th; is_chosen may be changed between two works. */
 Member *fleet_member(Fleet *f, size_t i);
-/* Asks all that are chosen, and returns when each is over.  False: it was ended; with who is late is then also whose
+/* Asks all that are chosen, and returns when each is over.  False: it was ended; who is unknown is then also whose
  * process may have been ended by the same signal. */
 bool fleet_work(Fleet *f, const FleetWork *work);
 /* Prints what @m said in a line, or notes it for fleet_end(). */

@@ -24,5 +24,5 @@ typedef struct Member {
         int status;       /* an exit status, when it is over */
         bool is_chosen;   /* it is to be asked */
         bool is_over;
-        bool is_late; /* it was asked, and had not answered when that was too late */
+        bool is_unknown; /* it was asked, and has not answered: nobody knows what it did */
 } Member;

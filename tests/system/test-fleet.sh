@@ -20,6 +20,14 @@ shift
 echo "$host $*" >>"$SSH_LOG"
 [[ ! -e $HOSTS_DIR/$host.down ]] || { echo "ssh: connect to host $host: No route to host" >&2; exit 255; }
 if [[ -e $HOSTS_DIR/$host.hangs ]]; then exec sleep 60; fi
+if [[ -e $HOSTS_DIR/$host.dies && $* == *start* ]]; then # behind a gateway the gateway does, when it has been done
+        if [[ $host == gate* ]]; then
+                FTRACED_SOCKET= /bin/sh -c "$*" >/dev/null
+        else
+                FTRACED_SOCKET=$HOSTS_DIR/$host.socket /bin/sh -c "$*" >/dev/null
+        fi
+        exit 255
+fi
 if [[ -e $HOSTS_DIR/$host.cut && $* == *fetch* ]]; then
         /bin/sh -c "FTRACED_SOCKET=$HOSTS_DIR/$host.socket $*" | head -c 3000
         exit 255
@@ -117,8 +125,31 @@ touch "$HOSTS_DIR/three.hangs"
 exits 'one that does not answer holds up nobody' 1 timeout 30 ftracectl start --hosts "$work/hosts" --in=4s --duration=1s -n hung udp_sendmsg
 says 'and is late' '^three: it had not answered' "$out"
 says 'so that nobody knows what it does' 'three may begin all the same'
+is 'the others took it back' "$(states hung | cut -d' ' -f1,2)" 'none none'
+all_states() {
+        for host in one two three; do
+                ftracectl --socket "$HOSTS_DIR/$host.socket" list --json | jq -r '.[].state' | grep armed
+        done
+}
+exits 'nor does it where it is to take back, too' 1 timeout 40 ftracectl start --hosts "$work/hosts" --in=4s --duration=1s udp_sendmsg
+says 'and that is said' 'three may begin all the same'
 rm "$HOSTS_DIR/three.hangs"
-is 'the others took it back' "$(states hung)" 'none none none'
+is 'none waits' "$(all_states)" ''
+touch "$HOSTS_DIR/three.dies"
+exits 'a host whose connection ends when it has accepted' 1 ftracectl start --hosts "$work/hosts" --in=20s --duration=1s udp_sendmsg
+is 'takes it back, too' "$(all_states)" ''
+says 'and is counted' '3 accepted it and took it back'
+exits 'by a name that somebody else may have' 1 ftracectl start --hosts "$work/hosts" --in=20s --duration=1s -n died udp_sendmsg
+is 'it does not' "$(states died)" 'none none armed'
+says 'which is told' 'three may begin all the same'
+exits 'it is stopped' 0 ftracectl -H three stop died
+exits 'by way of a gateway' 1 ftracectl start --hosts "$work/hosts" --via=gate-1 --in=20s --duration=1s udp_sendmsg
+is 'it takes it back' "$(all_states)" ''
+rm "$HOSTS_DIR/three.dies"
+touch "$HOSTS_DIR/gate-2.dies"
+exits 'a gateway that ends when its hosts have accepted' 1 ftracectl start --hosts "$work/hosts" --via=gate-1,gate-2 --in=20s --duration=1s udp_sendmsg
+is 'has it taken back' "$(all_states)" ''
+rm "$HOSTS_DIR/gate-2.dies"
 
 # --- ended meanwhile ----------------------------------------------------------------------------
 
