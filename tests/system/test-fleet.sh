@@ -28,6 +28,7 @@ if [[ -e $HOSTS_DIR/$host.dies && $* == *start* ]]; then # behind a gateway the 
         fi
         exit 255
 fi
+if [[ -e $HOSTS_DIR/$host.late && $* == *start* ]]; then echo ftraced-start-12ab.timer; exit; fi
 if [[ -e $HOSTS_DIR/$host.cut && $* == *fetch* ]]; then
         /bin/sh -c "FTRACED_SOCKET=$HOSTS_DIR/$host.socket $*" | head -c 3000
         exit 255
@@ -150,6 +151,13 @@ touch "$HOSTS_DIR/gate-2.dies"
 exits 'a gateway that ends when its hosts have accepted' 1 ftracectl start --hosts "$work/hosts" --via=gate-1,gate-2 --in=20s --duration=1s udp_sendmsg
 is 'has it taken back' "$(all_states)" ''
 rm "$HOSTS_DIR/gate-2.dies"
+touch "$HOSTS_DIR/three.late"
+exits 'a host that leaves it to a timer, for its clock is behind' 1 ftracectl start --hosts "$work/hosts" --in=20s --duration=1s -n late udp_sendmsg
+says 'has not accepted' '^three: its clock is minutes behind.*systemctl stop' "$out"
+is 'so that none begins' "$(states late)" 'none none none'
+rm "$HOSTS_DIR/three.late"
+exits 'hosts that begin together do not wait for their turn' 2 ftracectl start --hosts "$work/hosts" --in=20s --wait=1m --duration=1s -n late udp_sendmsg
+says 'which is told' '--wait: '
 
 # --- ended meanwhile ----------------------------------------------------------------------------
 

@@ -30,9 +30,26 @@ typedef struct FleetStart {
         int status; /* of those that refused */
 } FleetStart;
 
+/* What it prints is the recording's name then, or that of the timer. */
+static bool is_left_to_timer(const FleetStart *s, const Member *m) {
+        json_auto_t *said = json_loadb(m->out.data ?: "", m->out.n_data, 0, NULL);
+        _cleanup_free_ char *line = said ? NULL : fleet_line(&m->out, false);
+
+        return json_object_get(said, "timer") ||
+               (line && startswith(line, "ftraced-start-") && !streq(line, s->name));
+}
+
 static void on_answer(Member *m, void *userdata) {
         FleetStart *s = userdata;
 
+        if (remote_is_good(m->status) && is_left_to_timer(s, m)) {
+                m->err.n_data = 0;
+                buf_printf(&m->err,
+                           "its clock is minutes behind, so that a timer there begins it; set the "
+                           "clock, and take it back there with: systemctl stop "
+                           "'ftraced-start-*.timer'\n");
+                m->status = STATUS_FAILED;
+        }
         fleet_tell(s->fleet, m);
         if (remote_is_good(m->status))
                 return;
