@@ -101,6 +101,9 @@ is 'without a request' "$(log)" ''
 exits 'it is not tried each time' 0 ship
 is 'by no request' "$(log)" ''
 rm "$work/state/too-large"
+exits 'a bound that is no number' 1 env FTRACED_SHIP_MAX_KIB=1G bash "$top_srcdir/systemd/ftraced-ship"
+says 'is told' 'FTRACED_SHIP_MAX_KIB=.* are whole numbers'
+is 'and nothing is sent without one' "$(log)" ''
 echo large >"$work/server/mode"
 exits 'what is too large for the server' 0 ship
 says 'stays as well' 'six .* too large for the server'
