@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/io.h"
 #include "base/name.h"
@@ -26,6 +27,7 @@
 #define HOSTS_BYTES_MAX ((size_t) 1 << 20)
 #define OUTPUT_MODE 0640
 #define READ_BYTES ((size_t) 64 << 10)
+#define LOOK_MS 20 /* whether a process that writes no more has ended */
 
 /* A host of --via, and which part of the list it has. */
 typedef struct Gate {
@@ -415,10 +417,35 @@ static void give_up_all(Fleet *f) {
 static int wait_ms(const Fleet *f) {
         uint64_t now = now_ns(CLOCK_REALTIME);
 
+        for (size_t i = 0; i < ELEMENTSOF(f->runners); i++)
+                if (f->runners[i].pid > 0 && f->runners[i].out_fd < 0)
+                        return LOOK_MS;
         return f->work->until_ns == 0 ? -1
                : f->work->until_ns <= now
                        ? 0
                        : (int) MIN((f->work->until_ns - now) / NSEC_PER_MSEC + 1, (uint64_t) 60000);
+}
+
+/* The end is the process's, not that of standard error: ssh may leave one behind that shares its connection
+ * (ControlPersist) and keeps that. */
+static void end_if_over(Runner *r) {
+        siginfo_t info = {};
+
+        if (r->out_fd >= 0)
+                return;
+        if (r->err_fd >= 0 &&
+            (waitid(P_PID, (id_t) r->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+             info.si_pid == 0))
+                return;
+        for (size_t i = 0; i < MEMBER_SAID_MAX / READ_BYTES && r->err_fd >= 0; i++) {
+                struct pollfd p = { .fd = r->err_fd, .events = POLLIN };
+
+                if (poll(&p, 1, 0) <= 0)
+                        break;
+                pump(r, &r->err_fd, false);
+        }
+        r->err_fd = safe_close(r->err_fd);
+        end(r);
 }
 
 static void wait_for_some(Fleet *f) {
@@ -432,7 +459,7 @@ static void wait_for_some(Fleet *f) {
                         (struct pollfd){ .fd = r->pid ? r->err_fd : -1, .events = POLLIN };
         }
         polls[2 * FLEET_AT_ONCE] = (struct pollfd){ .fd = f->signal_fd, .events = POLLIN };
-        if (poll(polls, ELEMENTSOF(polls), wait_ms(f)) <= 0)
+        if (poll(polls, ELEMENTSOF(polls), wait_ms(f)) < 0)
                 return;
         f->is_ended = f->signal_fd >= 0 && signals_want_end(f->signal_fd);
         for (size_t i = 0; i < FLEET_AT_ONCE; i++) {
@@ -444,8 +471,7 @@ static void wait_for_some(Fleet *f) {
                         pump(r, &r->out_fd, true);
                 if (polls[2 * i + 1].revents)
                         pump(r, &r->err_fd, false);
-                if (r->out_fd < 0 && r->err_fd < 0)
-                        end(r);
+                end_if_over(r);
         }
 }
 

@@ -28,6 +28,10 @@ if [[ -e $HOSTS_DIR/$host.dies && $* == *start* ]]; then # behind a gateway the 
         fi
         exit 255
 fi
+if [[ -e $HOSTS_DIR/$host.persists ]]; then # with ControlPersist, as older ones do
+        sleep 60 >/dev/null &
+        echo $! >>"$HOSTS_DIR/left"
+fi
 if [[ -e $HOSTS_DIR/$host.late && $* == *start* ]]; then echo ftraced-start-12ab.timer; exit; fi
 if [[ -e $HOSTS_DIR/$host.cut && $* == *fetch* ]]; then
         /bin/sh -c "FTRACED_SOCKET=$HOSTS_DIR/$host.socket $*" | head -c 3000
@@ -189,6 +193,12 @@ is 'and no more' "$(grep -vc 'no answer' "$out")" 2
 rm "$HOSTS_DIR/gate-2.down"
 exits 'what a gateway sends is checked' 1 ftracectl status --hosts "$work/hosts" --via=liar
 is 'of all its hosts' "$(grep -c 'by way of liar: what it sends is not valid' "$out")" 3
+touch "$HOSTS_DIR"/{two,gate-1}.persists
+exits 'a process that ssh leaves behind' 0 timeout 30 ftracectl status --hosts "$work/hosts"
+exits 'also of a gateway' 0 timeout 30 ftracectl status --hosts "$work/hosts" --via=gate-1
+is 'holds up nobody' "$(cut -d: -f1 "$out" | sort | paste -sd' ')" 'one three two'
+rm "$HOSTS_DIR"/{two,gate-1}.persists
+xargs kill <"$HOSTS_DIR/left"
 exits 'as JSON' 0 ftracectl status --json --hosts "$work/hosts" --via=gate-1
 conforms 'of its type' '[]Answered'
 exits 'a gateway is a host' 2 ftracectl status --hosts "$work/hosts" --via=-oProxyCommand=x
