@@ -170,7 +170,8 @@ static void end_member(Fleet *f, Member *m, int status) {
         }
         if (m->error < 0) {
                 m->err.n_data = 0;
-                buf_printf(&m->err, "Failed to write %s: %s\n",
+                buf_printf(&m->err, "Failed to write %s%s: %s\n",
+                           f->o->relay ? "the gateway's " : "",
                            m->file.path  ? m->file.path
                            : f->o->relay ? spool_dir()
                                          : f->work->o->output,

@@ -45,6 +45,7 @@ fi
 case $host in
 mute) while read -r host; do printf '{"host":"%s","status":0,"out":0,"err":0,"file":-1}\n' "$host"; done; exit ;;
 liar) cat >/dev/null; printf '{"host":"one","status":0,"out":99999999999,"err":0,"file":-1}\n'; exit ;;
+gate-full) unset FTRACED_SOCKET; ulimit -S -f 1 ;;
 gate*) unset FTRACED_SOCKET; ulimit -S -f unlimited ;;
 *) export FTRACED_SOCKET=$HOSTS_DIR/$host.socket ;;
 esac
@@ -234,6 +235,9 @@ exits 'without room here' 6 without_room collect --hosts "$work/hosts" -n second
 is 'none is collected' "$(grep -c ': none: Failed to write .*/all/second@.*dat: .*File too large' "$out")" 3
 exits 'by way of a gateway' 6 without_room collect --hosts "$work/hosts" --via=gate-1 -n second -o "$work/all"
 is 'it is the same, and none of its making' "$(grep -c ': none: Failed to write .*/all/second@.*dat: .*File too large' "$out")" 3
+: >"$SSH_LOG"
+exits 'without room on a gateway' 6 ftracectl collect --hosts "$work/hosts" --via=gate-full -n second -o "$work/all"
+is 'whose room it is is told' "$(grep -c ': none: Failed to write the gateway.s .*: .*File too large' "$out")" 3
 exits 'of one host' 1 without_room -H one fetch second -o "$work/one.dat"
 says 'that is said' 'Failed to write .*/one.dat: .*File too large'
 exits 'of standard output' 1 eval "without_room -H one fetch second -o - >'$work/one.dat'"
