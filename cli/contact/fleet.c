@@ -578,8 +578,10 @@ static int parse(RemoteHost *ret, const char *text, const char *option) {
 static int check_output(const Options *o) {
         struct stat st;
 
-        if (!o->output || o->relay || mkdir(o->output, 0777) >= 0 ||
-            (stat(o->output, &st) >= 0 && S_ISDIR(st.st_mode)))
+        if (!o->output || o->relay)
+                return STATUS_OK;
+        if (!streq(o->output, "-") &&
+            (mkdir(o->output, 0777) >= 0 || (stat(o->output, &st) >= 0 && S_ISDIR(st.st_mode))))
                 return STATUS_OK;
         return failed(STATUS_USAGE,
                       "-o: with many hosts, each writes a file into a directory; %s is not one.",

@@ -296,4 +296,6 @@ exits 'a recording that nobody has' 6 ftracectl collect --hosts "$work/hosts" -n
 is 'is told of each' "$(grep -c ': none: ' "$out")" 3
 exits 'a name is wanted' 2 ftracectl collect --hosts "$work/hosts" -o "$work/all"
 exits 'a directory, too' 2 ftracectl collect --hosts "$work/hosts" -n second -o "$work/three.dat"
+exits 'which standard output is not' 2 eval "(cd '$work/none' && ftracectl fetch second --hosts '$work/hosts' -o -)"
+ok 'and is not made' test ! -e "$work/none/-"
 done_testing
