@@ -27,6 +27,7 @@
 #define HOSTS_BYTES_MAX ((size_t) 1 << 20)
 #define OUTPUT_MODE 0640
 #define READ_BYTES ((size_t) 64 << 10)
+#define SILENT_LOOK_MS 1000
 #define LOOK_MS 20 /* whether a process that writes no more has ended */
 
 /* A host of --via, and which part of the list it has. */
@@ -45,7 +46,8 @@ typedef struct Runner {
         Gateway gateway;
         Buf said; /* by a gateway, on standard error */
         int out_fd, err_fd;
-        bool is_bad; /* a gateway whose answer is of no use */
+        uint64_t heard_ns; /* CLOCK_MONOTONIC */
+        bool is_bad;       /* a gateway whose answer is of no use */
 } Runner;
 
 struct Fleet {
@@ -282,6 +284,7 @@ static int begin(Runner *r) {
         }
         r->out_fd = out[0];
         r->err_fd = err[0];
+        r->heard_ns = now_ns(CLOCK_MONOTONIC);
         return 0;
 }
 
@@ -348,6 +351,7 @@ static void pump(Runner *r, int *fd, bool is_out) {
 
         if (n < 0 && errno == EINTR)
                 return;
+        r->heard_ns = now_ns(CLOCK_MONOTONIC);
         if (n <= 0)
                 *fd = safe_close(*fd);
         else if (is_out)
@@ -397,21 +401,29 @@ static bool is_too_late(const Fleet *f) {
         return f->work->until_ns > 0 && now_ns(CLOCK_REALTIME) >= f->work->until_ns;
 }
 
+static void give_up_on(Runner *r) {
+        if (r->member)
+                r->member->is_unknown = true;
+        give_up(r);
+        r->out_fd = safe_close(r->out_fd);
+        r->err_fd = safe_close(r->err_fd);
+        end(r);
+}
+
 static void give_up_all(Fleet *f) {
-        for (size_t i = 0; i < ELEMENTSOF(f->runners); i++) {
+        for (size_t i = 0; i < ELEMENTSOF(f->runners); i++)
+                if (f->runners[i].pid != 0)
+                        give_up_on(&f->runners[i]);
+}
+
+static void give_up_silent(Fleet *f) {
+        uint64_t now = now_ns(CLOCK_MONOTONIC);
+
+        for (size_t i = 0; f->work->silent_ns > 0 && i < ELEMENTSOF(f->runners); i++) {
                 Runner *r = &f->runners[i];
 
-                if (r->pid == 0)
-                        continue;
-                if (r->member)
-                        r->member->is_unknown = true;
-                for (size_t k = r->gate ? r->gate->first : f->n; k < f->n; k += f->n_gates)
-                        f->members[k].is_unknown =
-                                f->members[k].is_chosen && !f->members[k].is_over;
-                give_up(r);
-                r->out_fd = safe_close(r->out_fd);
-                r->err_fd = safe_close(r->err_fd);
-                end(r);
+                if (r->pid != 0 && now - r->heard_ns >= f->work->silent_ns)
+                        give_up_on(r);
         }
 }
 
@@ -421,6 +433,8 @@ static int wait_ms(const Fleet *f) {
         for (size_t i = 0; i < ELEMENTSOF(f->runners); i++)
                 if (f->runners[i].pid > 0 && f->runners[i].out_fd < 0)
                         return LOOK_MS;
+        if (f->work->silent_ns > 0)
+                return SILENT_LOOK_MS;
         return f->work->until_ns == 0 ? -1
                : f->work->until_ns <= now
                        ? 0
@@ -474,6 +488,7 @@ static void wait_for_some(Fleet *f) {
                         pump(r, &r->err_fd, false);
                 end_if_over(r);
         }
+        give_up_silent(f);
 }
 
 static bool has_part(const Fleet *f, const Gate *g) {

@@ -21,9 +21,10 @@ int fleet_run(const Options *o);
 
 /* One verb on some or all of them. */
 typedef struct FleetWork {
-        const Options *o;  /* the verb, its words, and what was said of its options */
-        uint64_t until_ns; /* CLOCK_REALTIME; who has not answered then is late.  0: whenever */
-        bool can_be_ended; /* by Ctrl-C and its kin, as if it were until_ns */
+        const Options *o;   /* the verb, its words, and what was said of its options */
+        uint64_t until_ns;  /* CLOCK_REALTIME; who has not answered then is late.  0: whenever */
+        uint64_t silent_ns; /* who says nothing for so long is late, too.  0: nobody */
+        bool can_be_ended;  /* by Ctrl-C and its kin, as if it were until_ns */
         /* Where the output of @host is written, if o->output is set; NULL: OUTPUT/HOST.dat.  0, -errno. */
         int (*name)(char **ret, const char *host, void *userdata);
         /* @m is over; NULL: fleet_tell() */

@@ -20,6 +20,7 @@ shift
 echo "$host $*" >>"$SSH_LOG"
 [[ ! -e $HOSTS_DIR/$host.down ]] || { echo "ssh: connect to host $host: No route to host" >&2; exit 255; }
 if [[ -e $HOSTS_DIR/$host.hangs ]]; then exec sleep 60; fi
+if [[ $host == hung ]]; then exec sleep 600; fi
 if [[ -e $HOSTS_DIR/$host.dies && $* == *start* ]]; then # behind a gateway the gateway does, when it has been done
         if [[ $host == gate* ]]; then
                 FTRACED_SOCKET= /bin/sh -c "$*" >/dev/null
@@ -227,6 +228,11 @@ ok 'it ends' wait_until 60 second_ended
 exits 'a gateway that sends nothing' 6 ftracectl collect --hosts "$work/hosts" --via=mute -n second -o "$work/all"
 is 'has no host here, whatever it says' "$(grep -c ': none: the gateway sent no file' "$out")" 3
 is 'and none is noted' "$(cat "$work/all/second.collected")" ''
+mkdir "$work/hung"
+printf 'one\nhung\n' >"$work/hung/hosts"
+status=0
+timeout 200 "$top_builddir/ftracectl" collect --hosts "$work/hung/hosts" -n second -o "$work/hung" >"$work/hung/said" 2>&1 &
+hung_pid=$!
 touch "$HOSTS_DIR/room.none"
 without_room() { # WORD...
         : >"$SSH_LOG" && (ulimit -S -f 1 && ftracectl "$@")
@@ -294,6 +300,10 @@ is 'of nobody else' "$(grep -c 'whether it is still' "$err")" 1
 rm "$HOSTS_DIR/one.down"
 exits 'a recording that nobody has' 6 ftracectl collect --hosts "$work/hosts" -n none -o "$work/all"
 is 'is told of each' "$(grep -c ': none: ' "$out")" 3
+wait $hung_pid || status=$?
+is 'a host that hangs' "$status" 6
+says 'is given up' '^hung: none: it had not answered' "$work/hung/said"
+ok 'and the others are collected' ftracectl check "$work/hung/second@one.dat"
 exits 'a name is wanted' 2 ftracectl collect --hosts "$work/hosts" -o "$work/all"
 exits 'a directory, too' 2 ftracectl collect --hosts "$work/hosts" -n second -o "$work/three.dat"
 exits 'which standard output is not' 2 eval "(cd '$work/none' && ftracectl fetch second --hosts '$work/hosts' -o -)"
