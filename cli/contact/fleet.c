@@ -2,7 +2,8 @@
 
 /*
  * One process for each host or gateway, of which FLEET_AT_ONCE run.  Their output comes through pipes, is
- * kept up to a bound, and is printed when all of it is there; of fetch it goes straight into a file.
+ * kept up to a bound, and is printed when all of it is there; of fetch it is written to a file here: ssh
+ * itself may end well although the disk was full for the last of it.
  *
  * On a gateway what a host said is not printed but passed on, and a file is spooled without a name
  * meanwhile.
@@ -13,6 +14,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/io.h"
 #include "base/name.h"
@@ -25,6 +27,8 @@
 #define HOSTS_BYTES_MAX ((size_t) 1 << 20)
 #define OUTPUT_MODE 0640
 #define READ_BYTES ((size_t) 64 << 10)
+#define SILENT_LOOK_MS 1000
+#define LOOK_MS 20 /* whether a process that writes no more has ended */
 
 /* A host of --via, and which part of the list it has. */
 typedef struct Gate {
@@ -42,7 +46,8 @@ typedef struct Runner {
         Gateway gateway;
         Buf said; /* by a gateway, on standard error */
         int out_fd, err_fd;
-        bool is_bad; /* a gateway whose answer is of no use */
+        uint64_t heard_ns; /* CLOCK_MONOTONIC */
+        bool is_bad;       /* a gateway whose answer is of no use */
 } Runner;
 
 struct Fleet {
@@ -149,22 +154,31 @@ static void relay(Fleet *f, Member *m) {
         m->spool_fd = safe_close(m->spool_fd);
 }
 
-static void end_member(Fleet *f, Member *m, int status) {
-        int r = 0;
+static const char *spool_dir(void) {
+        return getenv("TMPDIR") ?: "/var/tmp";
+}
 
-        m->status = status == REMOTE_SSH_FAILED ? STATUS_FAILED : status;
+static void end_member(Fleet *f, Member *m, int status) {
+        m->status = status == REMOTE_SSH_FAILED && !f->o->relay ? STATUS_FAILED : status;
+        m->is_unknown |= status == REMOTE_SSH_FAILED;
         m->is_over = true;
-        if (m->file.fd >= 0 && remote_is_good(m->status)) {
+        if (m->error >= 0 && m->file.fd >= 0 && remote_is_good(m->status)) {
                 struct stat st = {};
 
                 m->n_bytes = fstat(m->file.fd, &st) >= 0 ? (uint64_t) st.st_size : 0;
-                r = outfile_commit(&m->file);
-                if (r < 0) {
-                        buf_printf(&m->err, "Failed to write %s: %s\n", m->file.path,
-                                   origin_text(r));
-                        m->status = STATUS_FAILED;
-                } else
+                m->error = outfile_commit(&m->file);
+                if (m->error >= 0)
                         buf_printf(&m->out, "%s\n", m->file.path);
+        }
+        if (m->error < 0) {
+                m->err.n_data = 0;
+                buf_printf(&m->err, "Failed to write %s%s: %s\n",
+                           f->o->relay ? "the gateway's " : "",
+                           m->file.path  ? m->file.path
+                           : f->o->relay ? spool_dir()
+                                         : f->work->o->output,
+                           origin_text(m->error));
+                m->status = STATUS_FAILED;
         }
         outfile_done(&m->file);
         m->file = OUTFILE_INIT;
@@ -189,8 +203,7 @@ static void fail_member(Fleet *f, Member *m, const char *why) {
 
 /* Where there are no files without a name, one whose name is taken at once. */
 static int open_spool(void) {
-        const char *dir = getenv("TMPDIR") ?: "/var/tmp";
-        int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        int fd = open(spool_dir(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
         char path[] = "/var/tmp/ftracectl-relay-XXXXXX";
 
         if (fd >= 0)
@@ -259,13 +272,9 @@ static int begin(Runner *r) {
         if (k >= 0 && (pipe2(err, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0))
                 k = ORIGIN(-errno);
         if (k >= 0 && m && f->work->o->output)
-                k = open_output(f, m);
+                k = m->error = open_output(f, m);
         if (k >= 0)
-                k = spawn(r, in_fd,
-                          m && m->file.fd >= 0    ? m->file.fd
-                          : m && m->spool_fd >= 0 ? m->spool_fd
-                                                  : out[1],
-                          err[1]);
+                k = spawn(r, in_fd, out[1], err[1]);
         safe_close(out[1]);
         safe_close(err[1]);
         if (k < 0) {
@@ -275,6 +284,7 @@ static int begin(Runner *r) {
         }
         r->out_fd = out[0];
         r->err_fd = err[0];
+        r->heard_ns = now_ns(CLOCK_MONOTONIC);
         return 0;
 }
 
@@ -288,8 +298,10 @@ static Member *find_answered(const char *host, bool has_file, void *userdata) {
 
                 if (!m->is_chosen || m->is_over || !streq(m->name, host))
                         continue;
-                if (has_file && (!f->work->o->output || open_output(f, m) < 0))
+                if (has_file && !f->work->o->output)
                         return NULL;
+                if (has_file)
+                        m->error = open_output(f, m);
                 return m;
         }
         return NULL;
@@ -298,8 +310,8 @@ static Member *find_answered(const char *host, bool has_file, void *userdata) {
 static void end_answered(Member *m, int status, void *userdata) {
         const Runner *r = userdata;
 
-        if (remote_is_good(status) && r->fleet->work->o->output && m->file.fd < 0 &&
-            m->spool_fd < 0)
+        if (remote_is_good(status) && r->fleet->work->o->output && m->error >= 0 &&
+            m->file.fd < 0 && m->spool_fd < 0)
                 fail_member(r->fleet, m, "the gateway sent no file");
         else
                 end_member(r->fleet, m, status);
@@ -311,9 +323,19 @@ static void give_up(const Runner *r) {
 }
 
 static void take_output(Runner *r, const char *data, size_t n) {
-        if (r->member) {
-                if (r->member->out.n_data < MEMBER_SAID_MAX - n)
-                        buf_add(&r->member->out, data, n);
+        Member *m = r->member;
+
+        if (m && m->file.fd < 0 && m->spool_fd < 0) {
+                if (m->out.n_data < MEMBER_SAID_MAX - n)
+                        buf_add(&m->out, data, n);
+                return;
+        }
+        if (m) {
+                if (m->error < 0)
+                        return;
+                m->error = write_full(m->file.fd >= 0 ? m->file.fd : m->spool_fd, data, n);
+                if (m->error < 0)
+                        give_up(r);
                 return;
         }
         if (r->is_bad || gateway_feed(&r->gateway, data, n) == 0)
@@ -329,6 +351,7 @@ static void pump(Runner *r, int *fd, bool is_out) {
 
         if (n < 0 && errno == EINTR)
                 return;
+        r->heard_ns = now_ns(CLOCK_MONOTONIC);
         if (n <= 0)
                 *fd = safe_close(*fd);
         else if (is_out)
@@ -347,9 +370,14 @@ static void end_gateway(Runner *r) {
                      : line && *line ? line
                                      : "it ended") < 0)
                 why = NULL;
-        for (size_t i = r->gate->first; i < f->n; i += f->n_gates)
-                if (f->members[i].is_chosen && !f->members[i].is_over)
-                        fail_member(f, &f->members[i], why ?: "no answer");
+        for (size_t i = r->gate->first; i < f->n; i += f->n_gates) {
+                Member *m = &f->members[i];
+
+                if (!m->is_chosen || m->is_over)
+                        continue;
+                m->is_unknown = true;
+                fail_member(f, m, why ?: "no answer");
+        }
         gateway_done(&r->gateway);
         buf_done(&r->said);
 }
@@ -360,7 +388,7 @@ static void end(Runner *r) {
 
         if (!r->member)
                 end_gateway(r);
-        else if (r->member->is_late)
+        else if (r->member->is_unknown)
                 fail_member(f, r->member, "it had not answered when it was too late");
         else
                 end_member(f, r->member, status);
@@ -373,30 +401,66 @@ static bool is_too_late(const Fleet *f) {
         return f->work->until_ns > 0 && now_ns(CLOCK_REALTIME) >= f->work->until_ns;
 }
 
+static void give_up_on(Runner *r) {
+        if (r->member)
+                r->member->is_unknown = true;
+        give_up(r);
+        r->out_fd = safe_close(r->out_fd);
+        r->err_fd = safe_close(r->err_fd);
+        end(r);
+}
+
 static void give_up_all(Fleet *f) {
-        for (size_t i = 0; i < ELEMENTSOF(f->runners); i++) {
+        for (size_t i = 0; i < ELEMENTSOF(f->runners); i++)
+                if (f->runners[i].pid != 0)
+                        give_up_on(&f->runners[i]);
+}
+
+static void give_up_silent(Fleet *f) {
+        uint64_t now = now_ns(CLOCK_MONOTONIC);
+
+        for (size_t i = 0; f->work->silent_ns > 0 && i < ELEMENTSOF(f->runners); i++) {
                 Runner *r = &f->runners[i];
 
-                if (r->pid == 0)
-                        continue;
-                if (r->member)
-                        r->member->is_late = true;
-                for (size_t k = r->gate ? r->gate->first : f->n; k < f->n; k += f->n_gates)
-                        f->members[k].is_late = f->members[k].is_chosen && !f->members[k].is_over;
-                give_up(r);
-                r->out_fd = safe_close(r->out_fd);
-                r->err_fd = safe_close(r->err_fd);
-                end(r);
+                if (r->pid != 0 && now - r->heard_ns >= f->work->silent_ns)
+                        give_up_on(r);
         }
 }
 
 static int wait_ms(const Fleet *f) {
         uint64_t now = now_ns(CLOCK_REALTIME);
 
+        for (size_t i = 0; i < ELEMENTSOF(f->runners); i++)
+                if (f->runners[i].pid > 0 && f->runners[i].out_fd < 0)
+                        return LOOK_MS;
+        if (f->work->silent_ns > 0)
+                return SILENT_LOOK_MS;
         return f->work->until_ns == 0 ? -1
                : f->work->until_ns <= now
                        ? 0
                        : (int) MIN((f->work->until_ns - now) / NSEC_PER_MSEC + 1, (uint64_t) 60000);
+}
+
+/* The end is the process's, not that of standard error: ssh may leave one behind that shares its connection
+ * (ControlPersist) and keeps that. */
+static void end_if_over(Runner *r) {
+        siginfo_t info = {};
+
+        if (r->out_fd >= 0)
+                return;
+        if (r->err_fd >= 0 &&
+            (waitid(P_PID, (id_t) r->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+             info.si_pid == 0))
+                return;
+        for (size_t i = 0; i < MEMBER_SAID_MAX / READ_BYTES && r->err_fd >= 0; i++) {
+                struct pollfd p = { .fd = r->err_fd, .events = POLLIN };
+
+                if (poll(&p, 1, 0) <= 0)
+                        break;
+                pump(r, &r->err_fd, false);
+        }
+        r->err_fd = safe_close(r->err_fd);
+        end(r);
 }
 
 static void wait_for_some(Fleet *f) {
@@ -410,7 +474,7 @@ static void wait_for_some(Fleet *f) {
                         (struct pollfd){ .fd = r->pid ? r->err_fd : -1, .events = POLLIN };
         }
         polls[2 * FLEET_AT_ONCE] = (struct pollfd){ .fd = f->signal_fd, .events = POLLIN };
-        if (poll(polls, ELEMENTSOF(polls), wait_ms(f)) <= 0)
+        if (poll(polls, ELEMENTSOF(polls), wait_ms(f)) < 0)
                 return;
         f->is_ended = f->signal_fd >= 0 && signals_want_end(f->signal_fd);
         for (size_t i = 0; i < FLEET_AT_ONCE; i++) {
@@ -422,9 +486,9 @@ static void wait_for_some(Fleet *f) {
                         pump(r, &r->out_fd, true);
                 if (polls[2 * i + 1].revents)
                         pump(r, &r->err_fd, false);
-                if (r->out_fd < 0 && r->err_fd < 0)
-                        end(r);
+                end_if_over(r);
         }
+        give_up_silent(f);
 }
 
 static bool has_part(const Fleet *f, const Gate *g) {
@@ -473,8 +537,10 @@ bool fleet_work(Fleet *f, const FleetWork *work) {
         f->signal_fd = signal_fd;
         f->is_ended = false;
         f->n_begun = 0;
-        for (size_t i = 0; i < f->n; i++)
-                f->members[i].is_over = f->members[i].is_late = false;
+        for (size_t i = 0; i < f->n; i++) {
+                f->members[i].is_over = f->members[i].is_unknown = false;
+                f->members[i].error = 0;
+        }
         while (f->n_begun < n || f->n_running > 0) {
                 if (is_too_late(f) || f->is_broken || f->is_ended) {
                         give_up_all(f);
@@ -490,7 +556,7 @@ bool fleet_work(Fleet *f, const FleetWork *work) {
 
                 if (m->is_chosen && !m->is_over)
                         fail_member(f, m, "it was not asked, for it was too late");
-                m->is_late |= m->is_chosen && f->is_ended && m->status == STATUS_FAILED;
+                m->is_unknown |= m->is_chosen && f->is_ended && m->status == STATUS_FAILED;
         }
         return !f->is_ended;
 }
@@ -527,8 +593,10 @@ static int parse(RemoteHost *ret, const char *text, const char *option) {
 static int check_output(const Options *o) {
         struct stat st;
 
-        if (!o->output || o->relay || mkdir(o->output, 0777) >= 0 ||
-            (stat(o->output, &st) >= 0 && S_ISDIR(st.st_mode)))
+        if (!o->output || o->relay)
+                return STATUS_OK;
+        if (!streq(o->output, "-") &&
+            (mkdir(o->output, 0777) >= 0 || (stat(o->output, &st) >= 0 && S_ISDIR(st.st_mode))))
                 return STATUS_OK;
         return failed(STATUS_USAGE,
                       "-o: with many hosts, each writes a file into a directory; %s is not one.",

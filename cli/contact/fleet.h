@@ -21,9 +21,10 @@ int fleet_run(const Options *o);
 
 /* One verb on some or all of them. */
 typedef struct FleetWork {
-        const Options *o;  /* the verb, its words, and what was said of its options */
-        uint64_t until_ns; /* CLOCK_REALTIME; who has not answered then is late.  0: whenever */
-        bool can_be_ended; /* by Ctrl-C and its kin, as if it were until_ns */
+        const Options *o;   /* the verb, its words, and what was said of its options */
+        uint64_t until_ns;  /* CLOCK_REALTIME; who has not answered then is late.  0: whenever */
+        uint64_t silent_ns; /* who says nothing for so long is late, too.  0: nobody */
+        bool can_be_ended;  /* by Ctrl-C and its kin, as if it were until_ns */
         /* Where the output of @host is written, if o->output is set; NULL: OUTPUT/HOST.dat.  0, -errno. */
         int (*name)(char **ret, const char *host, void *userdata);
         /* @m is over; NULL: fleet_tell() */
@@ -40,7 +41,7 @@ DEFINE_CLEANUP(Fleet *, fleet_free);
 size_t fleet_size(const Fleet *f);
 /* The @i-th; is_chosen may be changed between two works. */
 Member *fleet_member(Fleet *f, size_t i);
-/* Asks all that are chosen, and returns when each is over.  False: it was ended; with who is late is then also whose
+/* Asks all that are chosen, and returns when each is over.  False: it was ended; who is unknown is then also whose
  * process may have been ended by the same signal. */
 bool fleet_work(Fleet *f, const FleetWork *work);
 /* Prints what @m said in a line, or notes it for fleet_end(). */

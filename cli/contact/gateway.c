@@ -52,18 +52,18 @@ static int add_to_head(Gateway *g, const char *data, size_t n) {
         return g->head.error;
 }
 
-static int add_to_body(Gateway *g, size_t i, const char *data, size_t n) {
+/* Of a file that cannot be written the rest is read all the same: those behind it are not to blame. */
+static void add_to_body(Gateway *g, size_t i, const char *data, size_t n) {
         Member *m = g->member;
 
         if (i == OUT)
                 buf_add(&m->out, data, n);
         else if (i == ERR)
                 buf_add(&m->err, data, n);
-        else if (m->file.fd >= 0) {
+        else if (m->file.fd >= 0 && m->error >= 0) {
                 m->n_bytes += n;
-                return write_full(m->file.fd, data, n);
+                m->error = write_full(m->file.fd, data, n);
         }
-        return 0;
 }
 
 static void end_if_done(Gateway *g) {
@@ -88,7 +88,7 @@ int gateway_feed(Gateway *g, const char *data, size_t n) {
                         }
                 } else {
                         taken = (size_t) MIN((uint64_t) n, g->left[i]);
-                        r = add_to_body(g, i, data, taken);
+                        add_to_body(g, i, data, taken);
                         g->left[i] -= taken;
                 }
                 data += taken;

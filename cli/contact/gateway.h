@@ -36,7 +36,8 @@ typedef struct Gateway {
 /*
  * gateway_feed() - the next @n bytes of what it answers
  *
- * Return: 0, GATEWAY_E_INVALID (the rest is of no use), -errno (a file could not be written).
+ * Return: 0, GATEWAY_E_INVALID (the rest is of no use), -ENOMEM.  A file that cannot be written is its
+ * member's error.
  */
 enum { GATEWAY_E_INVALID = 1 };
 int gateway_feed(Gateway *g, const char *data, size_t n);

@@ -20,8 +20,9 @@ typedef struct Member {
         Outfile file;     /* where its output goes; fd -EBADF: into out */
         int spool_fd;     /* or here, which has no name, for whom this host is a gateway */
         uint64_t n_bytes; /* of the file */
+        int error;        /* -errno: it could not be written */
         int status;       /* an exit status, when it is over */
         bool is_chosen;   /* it is to be asked */
         bool is_over;
-        bool is_late; /* it was asked, and had not answered when that was too late */
+        bool is_unknown; /* it was asked, and has not answered: nobody knows what it did */
 } Member;

@@ -6,7 +6,9 @@
  */
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
+#include "base/io.h"
 #include "base/poll.h"
 #include "cli/contact/remote-output.h"
 
@@ -19,10 +21,12 @@ static const char *const codes[] = {
 };
 
 int remote_output_open(RemoteOutput *o, int fd, int *ret_fd) {
+        struct stat st;
         int fds[2];
 
         *ret_fd = fd;
-        if (!isatty(fd))
+        o->is_file = fstat(fd, &st) >= 0 && S_ISREG(st.st_mode);
+        if (!o->is_file && !isatty(fd))
                 return 0;
         if (pipe2(fds, O_CLOEXEC) < 0)
                 return ORIGIN(-errno);
@@ -109,8 +113,11 @@ static bool pump(RemoteOutput *o) {
                 return true;
         if (n < 0 && errno == EAGAIN)
                 return false;
-        remote_output_add(o, &out, data, (size_t) MAX(n, 0), n <= 0);
-        if (buf_flush(&out) >= 0 && n > 0)
+        if (o->is_file)
+                o->error = write_full(o->out_fd, data, (size_t) MAX(n, 0));
+        else
+                remote_output_add(o, &out, data, (size_t) MAX(n, 0), n <= 0);
+        if (buf_flush(&out) >= 0 && o->error >= 0 && n > 0)
                 return true;
         remote_output_done(o); /* a terminal that has gone is one that nobody writes to */
         return false;

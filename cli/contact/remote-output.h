@@ -2,12 +2,14 @@
 #pragma once
 
 /*
- * Remote output: what another host sends, on its way to a terminal here
+ * Remote output: what another host sends, on its way to a terminal or a file here
  *
  * The host may be anybody's, and its recordings hold anybody's names.  Of what it sends the plain
  * text (base/plain-text.h) reaches the terminal, and of what a terminal obeys the codes that ftracectl
  * itself writes: colours, lines that are written over, a table that is drawn again.  Everything else
  * becomes "\xNN".  What does not go to a terminal is not touched.
+ *
+ * A file is written here, for ssh ends well although the disk was full for the last of it.
  */
 
 #include <sys/types.h>
@@ -18,7 +20,9 @@
 
 typedef struct RemoteOutput {
         int in_fd;  /* a pipe's end, or -EBADF: there is nothing between */
-        int out_fd; /* a terminal, borrowed */
+        int out_fd; /* a terminal or a file, borrowed */
+        bool is_file;
+        int error; /* -errno: the file could not be written */
         char held[REMOTE_OUTPUT_HELD_MAX];
         size_t n_held;
 } RemoteOutput;
@@ -26,7 +30,7 @@ typedef struct RemoteOutput {
 #define REMOTE_OUTPUT_INIT ((RemoteOutput){ .in_fd = -EBADF, .out_fd = -EBADF })
 
 /*
- * remote_output_open() - stand between somebody and @fd if that is a terminal
+ * remote_output_open() - stand between somebody and @fd if that is a terminal or a regular file
  * @ret_fd: what he is given to write to: a pipe that the caller closes, or @fd
  *
  * 0 or -errno.

@@ -2,7 +2,7 @@
 
 /*
  * ssh hands one line to the shell there, so every word is quoted for it.  What -o names is written
- * here: there it becomes "-o -", and arrives as ssh's output.  What reaches a terminal goes through
+ * here: there it becomes "-o -", and arrives as ssh's output.  What reaches a terminal or a file goes through
  * cli/contact/remote-output.h.
  */
 
@@ -190,6 +190,9 @@ static int run(const Options *o, const RemoteHost *h, int out_fd, bool with_term
                 return failed_errno((int) pid, "Failed to execute %s: %m",
                                     command.items[0] ?: "ssh");
         status = remote_wait(pid);
+        if (outputs[0].error < 0)
+                return failed_errno(outputs[0].error, "Failed to write %s: %m",
+                                    o->output ?: "to standard output");
         if (status == REMOTE_SSH_FAILED)
                 return failed(STATUS_FAILED, "Cannot reach %s; see ssh's message above.", o->host);
         if (status == STATUS_NO_COMMAND && o->n_command == 0)

@@ -10,7 +10,7 @@
 #include "export/parquet.h"
 
 typedef struct Form {
-        int (*new)(Parquet **ret, const ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
+        int (*new)(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
                    size_t n_columns, const uint32_t *sorted, size_t n_sorted);
         int (*end_row)(Parquet *p);
         size_t (*n_room)(const Parquet *p);

@@ -30,6 +30,8 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/parquet-encode.h \
 	%D%/parquet-parts.c \
 	%D%/parquet-parts.h \
+	%D%/parquet-texts.c \
+	%D%/parquet-texts.h \
 	%D%/parquet.c \
 	%D%/parquet.h \
 	%D%/perfetto.c \

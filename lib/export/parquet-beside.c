@@ -68,7 +68,7 @@ struct Beside {
         Buf text;
 };
 
-int beside_text(Beside *b, const char *text, size_t n, uint32_t *ret) {
+int beside_text_for(Beside *b, const char *text, size_t n, uint32_t n_rows, uint32_t *ret) {
         *ret = UINT32_MAX;
         if (!text)
                 return 0;
@@ -76,7 +76,11 @@ int beside_text(Beside *b, const char *text, size_t n, uint32_t *ret) {
         escape_utf8(&b->text, text, n);
         if (b->text.error < 0)
                 return b->text.error;
-        return parquet_texts_add(b->texts, b->text.data ?: "", b->text.n_data, ret);
+        return parquet_texts_add(b->texts, b->text.data ?: "", b->text.n_data, n_rows, ret);
+}
+
+int beside_text(Beside *b, const char *text, size_t n, uint32_t *ret) {
+        return beside_text_for(b, text, n, PARQUET_ALL_ROWS, ret);
 }
 
 /* Of an empty text, or NULL, there is no value. */

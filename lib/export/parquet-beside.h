@@ -35,8 +35,10 @@ typedef struct Beside Beside;
  */
 int beside_new(Beside **ret, const ExportState *state, ParquetTexts *texts, const Form *form,
                const char *alone);
-/* A text's number, whatever bytes it has; UINT32_MAX of NULL.  0 or -ENOMEM. */
+/* A text's number, whatever bytes it has, which stays; UINT32_MAX of NULL.  0 or -ENOMEM. */
 int beside_text(Beside *b, const char *text, size_t n, uint32_t *ret);
+/* The same for @n_rows rows alone. */
+int beside_text_for(Beside *b, const char *text, size_t n, uint32_t n_rows, uint32_t *ret);
 /* Each 0 or -errno. */
 int beside_wait(Beside *b, const BesideWait *wait, uint64_t tree, const Stack *stack,
                 const Function *function);

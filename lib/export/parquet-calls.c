@@ -227,8 +227,8 @@ static int begin_call(void *userdata, Stack *stack, const Frame *caller, Frame *
         row = &t->rows[t->n];
         *row = (Row){ .is_of = frame->function, .start_ns = frame->start_ns, .args = NO_TEXT };
         r = name_of(st, frame->function, &row->name);
-        if (r >= 0 && frame->args)
-                r = text_of(st, frame->args, strlen(frame->args), &row->args);
+        if (r >= 0 && frame->args && !st->beside_alone)
+                r = beside_text_for(st->beside, frame->args, strlen(frame->args), 1, &row->args);
         if (r < 0)
                 return r;
         if (caller) {
@@ -263,8 +263,8 @@ static void set_text(Parquet *p, size_t column, uint32_t text) {
                 parquet_set(p, column, text);
 }
 
-/* The one that its root's task has said; NO_TEXT: none. */
-static int find_trace_id(State *st, const Call *root, uint32_t *ret) {
+/* The one that its root's task has said, for @n_rows rows; NO_TEXT: none. */
+static int find_trace_id(State *st, const Call *root, uint32_t n_rows, uint32_t *ret) {
         const TraceContext *c = export_context_of(&st->s, root);
         char text[2 * TRACE_ID_BYTES + 1];
 
@@ -272,7 +272,7 @@ static int find_trace_id(State *st, const Call *root, uint32_t *ret) {
         if (!c)
                 return 0;
         trace_context_format_trace_id(text, c);
-        return text_of(st, text, strlen(text), ret);
+        return beside_text_for(st->beside, text, strlen(text), n_rows, ret);
 }
 
 static int write_row(State *st, Parquet *p, const PartsTree *t, size_t i) {
@@ -351,7 +351,7 @@ static int add_rows(State *st, Tree *t, const Call *call) {
         int r = find_task(st, call->stack->comm, &tree.task);
 
         if (r >= 0)
-                r = find_trace_id(st, call, &tree.trace_id);
+                r = find_trace_id(st, call, tree.n, &tree.trace_id);
         return r < 0 ? r
                      : parts_add(st->parts, st->names[t->rows[0].name].function,
                                  call->frame->function, &tree);

@@ -30,7 +30,7 @@ typedef struct PartsTree {
 typedef struct PartsConfig {
         const ExportState *state; /* its info: whether there is one for each root; opens, closes */
         const Form *form;
-        const ParquetTexts *texts;
+        ParquetTexts *texts;
         const ParquetColumn *columns;
         size_t n_columns;
         const uint32_t *sorted;

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/release.h"
 #include "export/parquet-encode.h"
+#include "export/parquet-texts.h"
 #include "export/parquet.h"
 #include "export/thrift.h"
 
@@ -24,17 +25,6 @@
 enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_DELTA = 5, ENCODING_DICTIONARY = 8 };
 enum { PAGE_DICTIONARY = 2, PAGE_DATA_V2 = 3 };
 enum { CODEC_ZSTD = 6 };
-
-typedef struct Text {
-        char *data;
-        size_t n;
-} Text;
-
-struct ParquetTexts {
-        Text *items;
-        size_t n;
-        Hash at; /* index + 1 */
-};
 
 /* Of a column in a group, for the footer. */
 typedef struct Chunk {
@@ -69,7 +59,7 @@ struct Parquet {
         size_t n_columns;
         uint32_t sorted[SORTED_MAX];
         size_t n_sorted;
-        const ParquetTexts *texts;
+        ParquetTexts *texts;
         size_t n_rows_room;
         uint64_t offset, n_rows_written, round;
         Chunk *chunks; /* those of the first group first */
@@ -86,52 +76,7 @@ struct Parquet {
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-int parquet_texts_new(ParquetTexts **ret) {
-        *ret = calloc(1, sizeof(**ret));
-        return *ret ? 0 : -ENOMEM;
-}
-
-int parquet_texts_add(ParquetTexts *t, const char *text, size_t n, uint32_t *ret) {
-        uint64_t key = hash_bytes(HASH_BYTES_FIRST, text, n);
-        const HashSlot *slot;
-        Text *item;
-
-        hash_each (slot, &t->at, key) {
-                item = &t->items[slot->value - 1];
-                if (item->n == n && memcmp(item->data, text, n) == 0) {
-                        *ret = (uint32_t) slot->value - 1;
-                        return 0;
-                }
-        }
-        if (!ARRAY_GROW(t->items, t->n) || hash_reserve(&t->at, t->n + 1) < 0)
-                return -ENOMEM;
-        item = &t->items[t->n];
-        *item = (Text){ .data = malloc(n + 1), .n = n };
-        if (!item->data)
-                return -ENOMEM;
-        memcpy(item->data, text, n);
-        (void) hash_add(&t->at, key, t->n + 1);
-        *ret = (uint32_t) t->n++;
-        return 0;
-}
-
-const char *parquet_texts_get(const ParquetTexts *t, uint32_t number, size_t *ret_n) {
-        *ret_n = t->items[number].n;
-        return t->items[number].data;
-}
-
-ParquetTexts *parquet_texts_free(ParquetTexts *t) {
-        if (!t)
-                return NULL;
-        for (size_t i = 0; i < t->n; i++)
-                free(t->items[i].data);
-        free(t->items);
-        hash_done(&t->at);
-        free(t);
-        return NULL;
-}
-
-static int compare_texts(const Text *a, const Text *b) {
+static int compare_texts(const ParquetText *a, const ParquetText *b) {
         return memcmp(a->data, b->data, MIN(a->n, b->n)) ?: (a->n > b->n) - (a->n < b->n);
 }
 
@@ -224,7 +169,7 @@ static void add_items(const Parquet *p, const Column *c, size_t n_items, Buf *ou
                 return;
         }
         for (size_t i = 0; i < n_items; i++) {
-                const Text *t = &p->texts->items[p->items[i]];
+                const ParquetText *t = &p->texts->items[p->items[i]];
                 int64_t n = (int64_t) t->n;
 
                 parquet_encode_plain(out, &n, 1, 4);
@@ -380,6 +325,16 @@ static void put_page(Parquet *p, const Way *w, size_t n_rows, Chunk *chunk) {
         put(p, w->page.data, w->page.n_data);
 }
 
+/* Of a column that is written.  Those that the footer has stay. */
+static void drop_texts(Parquet *p, size_t n, const Chunk *chunk) {
+        if (chunk->has_range) {
+                p->texts->items[chunk->least].n_rows = PARQUET_ALL_ROWS;
+                p->texts->items[chunk->greatest].n_rows = PARQUET_ALL_ROWS;
+        }
+        for (size_t k = 0; k < n; k++)
+                parquet_texts_drop(p->texts, (uint32_t) p->present[k]);
+}
+
 static int write_column(Parquet *p, size_t i, Way *best, Way *other, Chunk *chunk) {
         struct ParquetValues *v = &p->head.columns[i];
         size_t n_rows = p->head.n_rows, n = 0;
@@ -398,6 +353,8 @@ static int write_column(Parquet *p, size_t i, Way *best, Way *other, Chunk *chun
         if (best->encoding == ENCODING_DICTIONARY)
                 put_dictionary(p, best, chunk);
         put_page(p, best, n_rows, chunk);
+        if (p->columns[i].spec->type == PARQUET_TEXT)
+                drop_texts(p, n, chunk);
         if (v->has)
                 memset(v->has, 0, n_rows);
         memset(v->values, 0, n_rows * sizeof(*v->values));
@@ -657,7 +614,7 @@ int parquet_finish(Parquet *p) {
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-int parquet_new(Parquet **ret, const ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
+int parquet_new(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
                 size_t n_columns, const uint32_t *sorted, size_t n_sorted) {
         _cleanup_(parquet_freep) Parquet *p = calloc(1, sizeof(*p));
 

@@ -14,7 +14,7 @@
  * Bloom filters and no encryption.
  *
  * Memory: the rows of a group that are there, eight bytes for each column, and a hundred bytes for each
- * column of each group.
+ * column of each group, besides the texts.
  *
  * Source: apache/parquet-format, src/main/thrift/parquet.thrift (2.11).
  */
@@ -24,6 +24,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "export/parquet-texts.h"
 
 #define PARQUET_ROWS (128U << 10)
 
@@ -44,27 +45,16 @@ typedef struct ParquetColumn {
         bool is_optional; /* rows may have no value */
 } ParquetColumn;
 
-/* Texts, each once; what several files have in common. */
-typedef struct ParquetTexts ParquetTexts;
-
-int parquet_texts_new(ParquetTexts **ret);
-/* The number of a text, from 0, the same for the same text.  UTF-8.  0 or -ENOMEM. */
-int parquet_texts_add(ParquetTexts *t, const char *text, size_t n, uint32_t *ret);
-/* The text of a number; @ret_n: its bytes.  Borrowed until the next parquet_texts_add(). */
-const char *parquet_texts_get(const ParquetTexts *t, uint32_t number, size_t *ret_n);
-ParquetTexts *parquet_texts_free(ParquetTexts *t);
-DEFINE_CLEANUP(ParquetTexts *, parquet_texts_free);
-
 typedef struct Parquet Parquet;
 
 /*
  * parquet_new()
- * @texts:    borrowed; a text in a row is its number there
+ * @texts:    borrowed; a text in a row is its number there, and dropped when the row is written
  * @out:      borrowed; empty, or it was written already
  * @columns:  borrowed
  * @n_sorted: by so many of the first of @sorted, indices of columns, rows come in order; at most 4
  */
-int parquet_new(Parquet **ret, const ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
+int parquet_new(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
                 size_t n_columns, const uint32_t *sorted, size_t n_sorted);
 /* Of the row that is filled; of a double its bits (parquet_set_double()).  What is not set is none, or 0 where
  * there must be a value. */

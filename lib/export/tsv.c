@@ -11,7 +11,7 @@
 
 typedef struct Tsv {
         ParquetHead head; /* first; its only row is the first */
-        const ParquetTexts *texts;
+        ParquetTexts *texts;
         const ParquetColumn *columns;
         size_t n_columns;
         Buf *out;
@@ -79,6 +79,7 @@ static void add_value(const Tsv *t, size_t i) {
         case PARQUET_TEXT:
                 text = parquet_texts_get(t->texts, (uint32_t) value, &n);
                 add_text(t->out, text, n);
+                parquet_texts_drop(t->texts, (uint32_t) value);
                 break;
         case PARQUET_F64:
                 add_double(t->out, value);
@@ -122,7 +123,7 @@ int tsv_finish(Parquet *p) {
         return ((Tsv *) p)->out->error;
 }
 
-int tsv_new(Parquet **ret, const ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
+int tsv_new(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
             size_t n_columns, const uint32_t *sorted, size_t n_sorted) {
         _cleanup_(tsv_freep) Parquet *p = calloc(1, sizeof(Tsv));
         Tsv *t = (Tsv *) p;

@@ -17,7 +17,7 @@
 #include "export/parquet.h"
 
 /* As parquet_new(); the order of rows is of no matter. */
-int tsv_new(Parquet **ret, const ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
+int tsv_new(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
             size_t n_columns, const uint32_t *sorted, size_t n_sorted);
 /* Each 0 or the error of the Buf. */
 int tsv_end_row(Parquet *p);

@@ -34,6 +34,7 @@ typedef enum ValueType {
         VALUE_BYTES,
         VALUE_DURATION,
         VALUE_PERCENT,
+        VALUE_SAMPLE,
         VALUE_BOOL,
 } ValueType;
 
@@ -77,12 +78,19 @@ static const struct {
         { "MaxCaptures", "max_captures", VALUE_NUMBER },
         { "MaxCapturesADay", "max_captures_a_day", VALUE_NUMBER },
         { "MinGap", "min_gap_ns", VALUE_DURATION },
-        { "Sample", "sample_ppm", VALUE_PERCENT },
+        { "Sample", "sample_ppm", VALUE_SAMPLE },
         { "OnFull", "on_full", VALUE_WORD },
         { "Lean", "lean", VALUE_WORD },
         { "Budget", "budget_ppm", VALUE_PERCENT },
         { "Hooked", "hooked", VALUE_WORDS },
 };
+
+/* 0 in a Spec is no sample, which has all hosts. */
+static int parse_sample(const char *s, uint64_t *ret_ppm) {
+        int r = parse_percent(s, ret_ppm);
+
+        return r < 0 ? r : *ret_ppm > 0 ? 0 : -ERANGE;
+}
 
 /* How a number is read, and the rest of "KEY=VALUE is ...". */
 static const struct {
@@ -98,6 +106,7 @@ static const struct {
         [VALUE_BYTES] = { parse_bytes, "not a size like 64M, or out of range" },
         [VALUE_DURATION] = { parse_duration, "not a time like 30s, or out of range" },
         [VALUE_PERCENT] = { parse_percent, "not a share like 2%" },
+        [VALUE_SAMPLE] = { parse_sample, "not a share of hosts like 1%, of 0.0001% at least" },
         [VALUE_BOOL] = { NULL, "neither yes nor no" },
 };
 

@@ -104,6 +104,25 @@ for i in range(150000):
 END
 same 'several groups of rows' "$work/many.txt"
 
+# Arguments that are others in each call are not kept for longer than their rows.
+python3 - >"$work/args.txt" <<'END'
+for i in range(2000000):
+    print(" 0)   0.%03d us    |  f%d(len=0x%x, ptr=0x%x);" % (100 + i % 800, i % 300, i, 0xffff888000000000 + 64 * i))
+END
+cat >"$work/measured.py" <<'END'
+import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+sys.exit(status)
+END
+exits 'calls with arguments of their own are exported' 0 python3 "$work/measured.py" "$top_builddir/ftracectl" export --quiet \
+        --format=parquet "$work/args.txt" -o "$work/args.parquet"
+ok "in bounded memory ($(<"$out") MiB)" test "$(<"$out")" -lt 150
+echo "SELECT count(*), count(DISTINCT args), bool_and(args = printf('len=0x%x, ptr=0x%x', tree - 1, 18446612682070032384::UBIGINT + 64 * (tree - 1)))
+        FROM '$work/args.parquet';" >"$work/args.sql"
+exits 'DuckDB reads them' 0 eval "node '$top_srcdir/tests/consumers/ask-duckdb.mjs' '$work' <'$work/args.sql'"
+is 'each in its row' "$(<"$out")" $'2000000\t2000000\t1'
+
 # A tree of ten million calls, which is written when all of it is known: until then its rows are in a file.
 if [[ ${FTRACED_LONG:-} ]]; then
         n=10000000
@@ -120,12 +139,6 @@ while count < n:
         count += 1
     out.write(" 0) + 20.000 us   |    }\n")
 out.write(" 0) ! %d.000 us   |  }\n" % (n // 21 * 21))
-END
-        cat >"$work/measured.py" <<'END'
-import resource, subprocess, sys
-status = subprocess.run(sys.argv[1:]).returncode
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
-sys.exit(status)
 END
         exits 'a tree of ten million calls is exported' 0 python3 "$work/measured.py" "$top_builddir/ftracectl" export --quiet \
                 --format=parquet "$work/tree.txt" -o "$work/tree.parquet"

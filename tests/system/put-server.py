@@ -4,11 +4,13 @@
 
 What DIR/mode says happens to the next one, which then is "good" again: "error" (500), "large" (413), "cut" (the connection
 ends in the middle of the body), "deaf" (it is kept, and the connection ends before the answer), "half" (half of it is,
-likewise), "slow" (it reads nothing for a while).  DIR/log gets a line for each request.
+likewise), "slow" (it reads nothing for a while), "early" (it answers 200 and reads nothing), "endless" (its answer
+has no end).  DIR/log gets a line for each request.
 """
 
 import http.server
 import pathlib
+import socket
 import sys
 import time
 
@@ -59,6 +61,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if mode == "slow":
             time.sleep(6)
             return self.end(mode)
+        if mode == "early":
+            self.connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            self.connection.shutdown(socket.SHUT_WR)
+            time.sleep(1)
+            return self.end(mode)
         began = time.monotonic()
         body = self.rfile.read(n)
         with open(root / "times", "a") as times:
@@ -72,6 +79,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         name.write_bytes(body[: n // 2] if mode == "half" else body)
         if mode in ("deaf", "half"):
             return self.end(mode)
+        if mode == "endless":
+            self.connection.sendall(b"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n")
+            try:
+                while True:
+                    self.connection.sendall(b"1000\r\n" + 4096 * b"x" + b"\r\n")
+            except OSError:
+                return self.end(mode)
         self.answer(201)
 
 

@@ -20,14 +20,34 @@ shift
 echo "$host $*" >>"$SSH_LOG"
 [[ ! -e $HOSTS_DIR/$host.down ]] || { echo "ssh: connect to host $host: No route to host" >&2; exit 255; }
 if [[ -e $HOSTS_DIR/$host.hangs ]]; then exec sleep 60; fi
+if [[ $host == hung ]]; then exec sleep 600; fi
+if [[ -e $HOSTS_DIR/$host.dies && $* == *start* ]]; then # behind a gateway the gateway does, when it has been done
+        if [[ $host == gate* ]]; then
+                FTRACED_SOCKET= /bin/sh -c "$*" >/dev/null
+        else
+                FTRACED_SOCKET=$HOSTS_DIR/$host.socket /bin/sh -c "$*" >/dev/null
+        fi
+        exit 255
+fi
+if [[ -e $HOSTS_DIR/$host.persists ]]; then # with ControlPersist, as older ones do
+        sleep 60 >/dev/null &
+        echo $! >>"$HOSTS_DIR/left"
+fi
+if [[ -e $HOSTS_DIR/$host.late && $* == *start* ]]; then echo ftraced-start-12ab.timer; exit; fi
 if [[ -e $HOSTS_DIR/$host.cut && $* == *fetch* ]]; then
         /bin/sh -c "FTRACED_SOCKET=$HOSTS_DIR/$host.socket $*" | head -c 3000
         exit 255
 fi
+# As ssh does of the last 64K: it has taken them before it looks for room.
+if [[ -e $HOSTS_DIR/room.none && $host != gate* ]]; then
+        FTRACED_SOCKET=$HOSTS_DIR/$host.socket /bin/sh -c "$*" | (trap '' XFSZ; cat 2>/dev/null)
+        exit 0
+fi
 case $host in
 mute) while read -r host; do printf '{"host":"%s","status":0,"out":0,"err":0,"file":-1}\n' "$host"; done; exit ;;
 liar) cat >/dev/null; printf '{"host":"one","status":0,"out":99999999999,"err":0,"file":-1}\n'; exit ;;
-gate*) unset FTRACED_SOCKET ;;
+gate-full) unset FTRACED_SOCKET; ulimit -S -f 1 ;;
+gate*) unset FTRACED_SOCKET; ulimit -S -f unlimited ;;
 *) export FTRACED_SOCKET=$HOSTS_DIR/$host.socket ;;
 esac
 exec /bin/sh -c "$*"
@@ -112,8 +132,38 @@ touch "$HOSTS_DIR/three.hangs"
 exits 'one that does not answer holds up nobody' 1 timeout 30 ftracectl start --hosts "$work/hosts" --in=4s --duration=1s -n hung udp_sendmsg
 says 'and is late' '^three: it had not answered' "$out"
 says 'so that nobody knows what it does' 'three may begin all the same'
+is 'the others took it back' "$(states hung | cut -d' ' -f1,2)" 'none none'
+all_states() {
+        for host in one two three; do
+                ftracectl --socket "$HOSTS_DIR/$host.socket" list --json | jq -r '.[].state' | grep armed
+        done
+}
+exits 'nor does it where it is to take back, too' 1 timeout 40 ftracectl start --hosts "$work/hosts" --in=4s --duration=1s udp_sendmsg
+says 'and that is said' 'three may begin all the same'
 rm "$HOSTS_DIR/three.hangs"
-is 'the others took it back' "$(states hung)" 'none none none'
+is 'none waits' "$(all_states)" ''
+touch "$HOSTS_DIR/three.dies"
+exits 'a host whose connection ends when it has accepted' 1 ftracectl start --hosts "$work/hosts" --in=20s --duration=1s udp_sendmsg
+is 'takes it back, too' "$(all_states)" ''
+says 'and is counted' '3 accepted it and took it back'
+exits 'by a name that somebody else may have' 1 ftracectl start --hosts "$work/hosts" --in=20s --duration=1s -n died udp_sendmsg
+is 'it does not' "$(states died)" 'none none armed'
+says 'which is told' 'three may begin all the same'
+exits 'it is stopped' 0 ftracectl -H three stop died
+exits 'by way of a gateway' 1 ftracectl start --hosts "$work/hosts" --via=gate-1 --in=20s --duration=1s udp_sendmsg
+is 'it takes it back' "$(all_states)" ''
+rm "$HOSTS_DIR/three.dies"
+touch "$HOSTS_DIR/gate-2.dies"
+exits 'a gateway that ends when its hosts have accepted' 1 ftracectl start --hosts "$work/hosts" --via=gate-1,gate-2 --in=20s --duration=1s udp_sendmsg
+is 'has it taken back' "$(all_states)" ''
+rm "$HOSTS_DIR/gate-2.dies"
+touch "$HOSTS_DIR/three.late"
+exits 'a host that leaves it to a timer, for its clock is behind' 1 ftracectl start --hosts "$work/hosts" --in=20s --duration=1s -n late udp_sendmsg
+says 'has not accepted' '^three: its clock is minutes behind.*systemctl stop' "$out"
+is 'so that none begins' "$(states late)" 'none none none'
+rm "$HOSTS_DIR/three.late"
+exits 'hosts that begin together do not wait for their turn' 2 ftracectl start --hosts "$work/hosts" --in=20s --wait=1m --duration=1s -n late udp_sendmsg
+says 'which is told' '--wait: '
 
 # --- ended meanwhile ----------------------------------------------------------------------------
 
@@ -145,6 +195,12 @@ is 'and no more' "$(grep -vc 'no answer' "$out")" 2
 rm "$HOSTS_DIR/gate-2.down"
 exits 'what a gateway sends is checked' 1 ftracectl status --hosts "$work/hosts" --via=liar
 is 'of all its hosts' "$(grep -c 'by way of liar: what it sends is not valid' "$out")" 3
+touch "$HOSTS_DIR"/{two,gate-1}.persists
+exits 'a process that ssh leaves behind' 0 timeout 30 ftracectl status --hosts "$work/hosts"
+exits 'also of a gateway' 0 timeout 30 ftracectl status --hosts "$work/hosts" --via=gate-1
+is 'holds up nobody' "$(cut -d: -f1 "$out" | sort | paste -sd' ')" 'one three two'
+rm "$HOSTS_DIR"/{two,gate-1}.persists
+xargs kill <"$HOSTS_DIR/left"
 exits 'as JSON' 0 ftracectl status --json --hosts "$work/hosts" --via=gate-1
 conforms 'of its type' '[]Answered'
 exits 'a gateway is a host' 2 ftracectl status --hosts "$work/hosts" --via=-oProxyCommand=x
@@ -171,6 +227,29 @@ second_ended() {
 ok 'it ends' wait_until 60 second_ended
 exits 'a gateway that sends nothing' 6 ftracectl collect --hosts "$work/hosts" --via=mute -n second -o "$work/all"
 is 'has no host here, whatever it says' "$(grep -c ': none: the gateway sent no file' "$out")" 3
+is 'and none is noted' "$(cat "$work/all/second.collected")" ''
+mkdir "$work/hung"
+printf 'one\nhung\n' >"$work/hung/hosts"
+status=0
+timeout 200 "$top_builddir/ftracectl" collect --hosts "$work/hung/hosts" -n second -o "$work/hung" >"$work/hung/said" 2>&1 &
+hung_pid=$!
+touch "$HOSTS_DIR/room.none"
+without_room() { # WORD...
+        : >"$SSH_LOG" && (ulimit -S -f 1 && ftracectl "$@")
+}
+exits 'without room here' 6 without_room collect --hosts "$work/hosts" -n second -o "$work/all"
+is 'none is collected' "$(grep -c ': none: Failed to write .*/all/second@.*dat: .*File too large' "$out")" 3
+exits 'by way of a gateway' 6 without_room collect --hosts "$work/hosts" --via=gate-1 -n second -o "$work/all"
+is 'it is the same, and none of its making' "$(grep -c ': none: Failed to write .*/all/second@.*dat: .*File too large' "$out")" 3
+: >"$SSH_LOG"
+exits 'without room on a gateway' 6 ftracectl collect --hosts "$work/hosts" --via=gate-full -n second -o "$work/all"
+is 'whose room it is is told' "$(grep -c ': none: Failed to write the gateway.s .*: .*File too large' "$out")" 3
+exits 'of one host' 1 without_room -H one fetch second -o "$work/one.dat"
+says 'that is said' 'Failed to write .*/one.dat: .*File too large'
+exits 'of standard output' 1 eval "without_room -H one fetch second -o - >'$work/one.dat'"
+says 'too' 'Failed to write .*: .*File too large'
+rm "$HOSTS_DIR/room.none" "$work/one.dat"
+is 'nothing is left of them' "$(cd "$work/all" && echo *)" second.collected
 is 'and none is noted' "$(cat "$work/all/second.collected")" ''
 touch "$HOSTS_DIR/three.down" "$HOSTS_DIR/two.cut"
 exits 'two hosts are missing' 6 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all"
@@ -221,6 +300,12 @@ is 'of nobody else' "$(grep -c 'whether it is still' "$err")" 1
 rm "$HOSTS_DIR/one.down"
 exits 'a recording that nobody has' 6 ftracectl collect --hosts "$work/hosts" -n none -o "$work/all"
 is 'is told of each' "$(grep -c ': none: ' "$out")" 3
+wait $hung_pid || status=$?
+is 'a host that hangs' "$status" 6
+says 'is given up' '^hung: none: it had not answered' "$work/hung/said"
+ok 'and the others are collected' ftracectl check "$work/hung/second@one.dat"
 exits 'a name is wanted' 2 ftracectl collect --hosts "$work/hosts" -o "$work/all"
 exits 'a directory, too' 2 ftracectl collect --hosts "$work/hosts" -n second -o "$work/three.dat"
+exits 'which standard output is not' 2 eval "(cd '$work/none' && ftracectl fetch second --hosts '$work/hosts' -o -)"
+ok 'and is not made' test ! -e "$work/none/-"
 done_testing

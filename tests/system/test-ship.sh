@@ -64,6 +64,23 @@ rm "$work/server/put_${host}_half-"*
 exits 'it is sent once that is gone' 0 ship
 is 'by one request' "$(log)" 201
 rm "$work/server/put_${host}_half-"*
+cat >"$work/large" <<END
+#!/bin/bash
+[[ \$1 != fetch ]] || exec head -c 20000000 /dev/zero >"\$4"
+exec "$top_builddir/ftracectl" "\$@"
+END
+chmod +x "$work/large"
+ok 'large has ended' record large
+echo early >"$work/server/mode"
+exits 'a server that says yes and takes nothing' 0 env FTRACED_SHIP_FTRACECTL="$work/large" bash "$top_srcdir/systemd/ftraced-ship"
+is 'is asked again' "$(log)" 'early 201'
+is 'until it has all of it' "$(stat -c %s "$work/server/put_${host}_large-"*)" 20000000
+rm "$work/server/put_${host}_large-"*
+ok 'talk has ended' record talk
+echo endless >"$work/server/mode"
+exits 'a server whose answer has no end' 0 timeout 60 bash "$top_srcdir/systemd/ftraced-ship"
+is 'has taken it all the same' "$(log)" endless
+rm "$work/server/put_${host}_talk-"*
 ok 'five has ended' record five
 echo slow >"$work/server/mode"
 exits 'a server that stalls fails a run without retries' 1 env FTRACED_SHIP_TRIES=1 FTRACED_SHIP_STALL_SEC=2 FTRACED_SHIP_URL="$FTRACED_SHIP_URL" bash "$top_srcdir/systemd/ftraced-ship"
@@ -84,6 +101,9 @@ is 'without a request' "$(log)" ''
 exits 'it is not tried each time' 0 ship
 is 'by no request' "$(log)" ''
 rm "$work/state/too-large"
+exits 'a bound that is no number' 1 env FTRACED_SHIP_MAX_KIB=1G bash "$top_srcdir/systemd/ftraced-ship"
+says 'is told' 'FTRACED_SHIP_MAX_KIB=.* are whole numbers'
+is 'and nothing is sent without one' "$(log)" ''
 echo large >"$work/server/mode"
 exits 'what is too large for the server' 0 ship
 says 'stays as well' 'six .* too large for the server'

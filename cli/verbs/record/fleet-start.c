@@ -2,9 +2,9 @@
 
 /*
  * The hosts are told the moment in seconds since 1970, for their time zones differ, and one name, by which
- * they can be asked and collected from later.  A host that has not answered a second before the moment
- * counts as one that refused: what it does is not known, so that it takes back, too, provided that
- * nobody else can have a session of that name there.  So do all if somebody ends it before.
+ * they can be asked and collected from later.  A host that has not answered a second before the moment,
+ * or whose connection ends before, counts as one that refused: what it does is not known, so that it takes back, too,
+ * provided that nobody else can have a session of that name there.  So do all if somebody ends it before.
  */
 
 #include <inttypes.h>
@@ -19,7 +19,8 @@
 #include "cli/verbs/record/fleet-start.h"
 #include "meta/trigger.h"
 
-#define ANSWER_NS NSEC_PER_SEC /* before the moment */
+#define ANSWER_NS NSEC_PER_SEC      /* before the moment */
+#define UNDO_NS (10 * NSEC_PER_SEC) /* at least, for each verb that takes it back */
 
 typedef struct FleetStart {
         Fleet *fleet;
@@ -29,9 +30,26 @@ typedef struct FleetStart {
         int status; /* of those that refused */
 } FleetStart;
 
+/* What it prints is the recording's name then, or that of the timer. */
+static bool is_left_to_timer(const FleetStart *s, const Member *m) {
+        json_auto_t *said = json_loadb(m->out.data ?: "", m->out.n_data, 0, NULL);
+        _cleanup_free_ char *line = said ? NULL : fleet_line(&m->out, false);
+
+        return json_object_get(said, "timer") ||
+               (line && startswith(line, "ftraced-start-") && !streq(line, s->name));
+}
+
 static void on_answer(Member *m, void *userdata) {
         FleetStart *s = userdata;
 
+        if (remote_is_good(m->status) && is_left_to_timer(s, m)) {
+                m->err.n_data = 0;
+                buf_printf(&m->err,
+                           "its clock is minutes behind, so that a timer there begins it; set the "
+                           "clock, and take it back there with: systemctl stop "
+                           "'ftraced-start-*.timer'\n");
+                m->status = STATUS_FAILED;
+        }
         fleet_tell(s->fleet, m);
         if (remote_is_good(m->status))
                 return;
@@ -44,6 +62,7 @@ static void on_undone(Member *m, void *userdata) {
         _cleanup_free_ char *line = NULL;
 
         s->n_undone += remote_is_good(m->status);
+        m->is_chosen = remote_is_good(m->status);
         if (remote_is_good(m->status) || m->status == STATUS_NOT_FOUND)
                 return;
         line = fleet_line(&m->err, true);
@@ -51,22 +70,27 @@ static void on_undone(Member *m, void *userdata) {
 }
 
 /* Verbs with the name of the recording and no option. */
-static void undo(FleetStart *s, const Options *o) {
+static void undo(FleetStart *s, const Options *o, uint64_t moment_ns) {
         static const char *const verbs[] = { "stop", "remove" };
         char *words[] = { (char *) s->name, NULL };
 
         for (size_t i = 0; i < fleet_size(s->fleet); i++) {
                 Member *m = fleet_member(s->fleet, i);
 
-                m->is_chosen = remote_is_good(m->status) || (m->is_late && s->is_our_name);
-                if (m->is_late && !s->is_our_name)
+                m->is_chosen = remote_is_good(m->status) || (m->is_unknown && s->is_our_name);
+                if (m->is_unknown && !s->is_our_name)
                         log_error("%s may begin all the same: it had not answered.", m->name);
         }
         for (size_t i = 0; i < ELEMENTSOF(verbs); i++) {
                 Options verb = { .verb = (char *) verbs[i], .words = { .items = words, .n = 1 } };
 
                 s->n_undone = 0;
-                fleet_work(s->fleet, &(FleetWork){ .o = &verb, .ended = on_undone, .userdata = s });
+                fleet_work(
+                        s->fleet,
+                        &(FleetWork){ .o = &verb,
+                                      .until_ns = MAX(moment_ns, now_ns(CLOCK_REALTIME) + UNDO_NS),
+                                      .ended = on_undone,
+                                      .userdata = s });
         }
         talk(o,
              "None begins: %zu accepted it and took it back. See who refused above, or say "
@@ -129,7 +153,7 @@ int fleet_start(const Options *o, uint64_t moment_ns) {
                                                      .ended = on_answer,
                                                      .userdata = &s });
         if (!is_through || (s.n_refused > 0 && (!o->partial || s.n_refused == fleet_size(fleet)))) {
-                undo(&s, o);
+                undo(&s, o, moment_ns);
                 (void) fleet_end(fleet);
                 return is_through ? s.status : STATUS_FAILED;
         }

@@ -192,6 +192,9 @@ int verb_start(const Options *o) {
                         "--at: hosts that begin together wait armed, and that for %s at most; "
                         "name an earlier time, or a timer for this command: systemd-run.",
                         FORMAT_DURATION(SOON_NS));
+        if (o->hosts && is_queued(o))
+                return failed(STATUS_USAGE,
+                              "--wait: hosts that begin together do not wait for their turn.");
         if (o->hosts)
                 return fleet_start(o, moment_ns);
         if (!is_later)

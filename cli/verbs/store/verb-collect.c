@@ -6,12 +6,16 @@
  * each time.
  */
 
+#include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/fleet.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
 #include "cli/verbs/store/collection.h"
+
+#define SHOW_NS                                                                                    \
+        (60 * NSEC_PER_SEC) /* nothing is fetched while a host hangs, and a fetch may take long */
 
 typedef struct Collect {
         const Options *o;
@@ -111,7 +115,7 @@ static void on_shown(Member *m, void *userdata) {
 /* --- all of it -------------------------------------------------------------------------------- */
 
 /* What each host is asked. */
-static void ask(const Collect *c, Fleet *f, const char *verb, const Strv *said,
+static void ask(const Collect *c, Fleet *f, const char *verb, const Strv *said, uint64_t silent_ns,
                 void (*ended)(Member *m, void *userdata)) {
         char *words[] = { (char *) c->o->name };
         const Options o = {
@@ -121,8 +125,11 @@ static void ask(const Collect *c, Fleet *f, const char *verb, const Strv *said,
                 .output = streq(verb, "fetch") ? c->o->output : NULL,
         };
 
-        fleet_work(f, &(FleetWork){
-                              .o = &o, .name = name_file, .ended = ended, .userdata = (void *) c });
+        fleet_work(f, &(FleetWork){ .o = &o,
+                                    .silent_ns = silent_ns,
+                                    .name = name_file,
+                                    .ended = ended,
+                                    .userdata = (void *) c });
 }
 
 static int collect(Collect *c, Fleet *f) {
@@ -137,8 +144,8 @@ static int collect(Collect *c, Fleet *f) {
         c->options = r < 0 ? NULL : strv_join(&fetch, " ");
         if (!c->options)
                 return failed_errno(-ENOMEM, "Failed to describe what to fetch: %m");
-        ask(c, f, "show", &show, on_shown);
-        ask(c, f, "fetch", &fetch, on_fetched);
+        ask(c, f, "show", &show, SHOW_NS, on_shown);
+        ask(c, f, "fetch", &fetch, 0, on_fetched);
         talk(o, "%zu of %zu hosts are here, %zu of them without anything missing%s; %zu are not.",
              c->n_whole + c->n_lacking, fleet_size(f), c->n_whole,
              c->n_here > 0 ? ", some from before" : "", c->n_missing);
