@@ -144,7 +144,7 @@ int reading_open_with_contexts(Reading *ret, const Options *o, const char *word)
         return open_reading(ret, o, word, true);
 }
 
-int reading_next(Reading *r, Step *ret) {
+static int next_step(Reading *r, Step *ret) {
         int e;
 
         if (r->text.trace && !r->filter)
@@ -158,6 +158,13 @@ int reading_next(Reading *r, Step *ret) {
         if (e >= 0)
                 return e;
         return -failed_errno(e, "Failed to read session \"%s\": %m", r->source->meta->name);
+}
+
+int reading_next(Reading *r, Step *ret) {
+        int e = next_step(r, ret);
+
+        r->filtering.has_left |= e > 0 && step_is_call(ret);
+        return e;
 }
 
 int reading_finish(const Reading *r, const Options *o) {

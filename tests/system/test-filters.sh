@@ -50,6 +50,18 @@ is 'all of it' "$(jq '.[] | select(.function == "ip_queue_xmit") | .self_ns == .
 exits 'a part is checked' 0 ftracectl check --json --notrace=ip_queue_xmit "$graph"
 ok 'and is less than all' test "$(jq .entries "$out")" -lt 300
 
+# What filters leave nothing of has not been without calls.
+for verb in report tree top slow hist calls; do
+        exits "$verb: nothing is left" 0 ftracectl $verb --store "$data" udp_sendmsg-6.12 --root=nosuch --cpu=0
+        says "$verb: it is told by what" '^There are no calls in it with --root=nosuch --cpu=0\.$'
+done
+for format in csv tsv; do
+        exits "export as $format: nothing is left" 0 ftracectl export --format=$format --task=nobody "$stap"
+        says "export as $format: it is told by what" '^There are no calls in it with --task=nobody\.$'
+done
+exits 'of nothing there is no reason' 3 ftracectl why --store "$data" udp_sendmsg-6.12 --task=nobody
+says 'and the filter is named' 'there are no calls in "udp_sendmsg-6.12" with --task=nobody\.$'
+
 # How it is drawn besides.
 exits 'colours can be had anywhere' 0 ftracectl report --color=always --store "$data" udp_sendmsg-6.12
 ok 'and change nothing else' cmp <(sed 's/\x1b\[[0-9;]*m//g' "$out") "$data/udp_sendmsg-6.12.trace"

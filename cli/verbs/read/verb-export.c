@@ -13,6 +13,7 @@
 #include "cli/files/content-id.h"
 #include "cli/files/export-files.h"
 #include "cli/options/verb.h"
+#include "cli/source/display.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
@@ -322,6 +323,8 @@ static int export_part(Many *m, const Options *o, const char *word) {
                 Step step;
 
                 r = reading_next(&p->reading, &step);
+                if (r == 0)
+                        display_none_left(o, &p->reading.filtering);
                 if (r <= 0)
                         return unreadable(m, r < 0 ? -r : reading_finish(&p->reading, o));
                 r = export_step(m->export, &step);
@@ -416,5 +419,8 @@ int verb_export(const Options *o) {
         if (status == STATUS_OK)
                 status = to_stdout ? write_calls(&reading, before, o, exporter, STDOUT_FILENO)
                                    : write_file(&reading, before, o, exporter);
-        return status == STATUS_OK ? reading_finish(&reading, o) : status;
+        if (status != STATUS_OK)
+                return status;
+        display_none_left(o, &reading.filtering);
+        return reading_finish(&reading, o);
 }

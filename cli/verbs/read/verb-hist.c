@@ -275,7 +275,7 @@ static int hist(const Options *o, const Chosen *chosen) {
                 return status;
         (void) by_root_rows(by_root, &n);
         if (n == 0 && chosen->names)
-                return chosen_not_found(chosen);
+                return chosen_not_found(chosen, o);
         limit = o->limit > 0 ? (size_t) o->limit : o->json != JSON_OFF ? n : LIMIT_DEFAULT;
         h = (Hist){ o, chosen, &counting, by_root, heat, limit };
         status = o->output ? print_picture(&h) : o->json != JSON_OFF ? print_json(&h) : print(&h);
