@@ -24,7 +24,7 @@ int counting_init(Counting *ret, bool with_floor) {
 int counting_open(Counting *c, const Options *o, const char *word) {
         if (o->filter.functions.n > 0)
                 pairing_set_sparse(c->pairing);
-        return reading_open(&c->reading, o, word);
+        return reading_open_for_calls(&c->reading, o, word);
 }
 
 int counting_run(Counting *c, const Options *o) {
