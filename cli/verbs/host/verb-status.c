@@ -167,7 +167,7 @@ int verb_status(const Options *o) {
                 return status;
         if (o->json != JSON_OFF)
                 return stdout_json(o, json_incref(reply));
-        table_init(&t, "  NAME|STATE|>ROOTS|>LENGTH|>SIZE|>RATE|LOST|END");
+        table_init(&t, "=  NAME|STATE|>ROOTS|>LENGTH|>SIZE|>RATE|LOST|END");
         count_ended(&count, reply);
         status = look_at_sessions(&t, &count, &troubles, json_object_get(reply, "sessions"));
         if (status != STATUS_OK)

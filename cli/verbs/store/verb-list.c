@@ -142,7 +142,7 @@ int verb_list(const Options *o) {
                 talk(o, "No sessions. Record with: ftracectl run FUNCTION -- COMMAND");
                 return STATUS_OK;
         }
-        table_init(&t, "NAME|STATE|ROOTS|STARTED|>LENGTH|>EVENTS|>SIZE|>ON DISK|>LOST");
+        table_init(&t, "=NAME|STATE|ROOTS|STARTED|>LENGTH|>EVENTS|>SIZE|>ON DISK|>LOST");
         r = add_rows(&t, briefs);
         pager_open(&pager, o, table_n_rows(&t) + (o->no_legend ? 0 : 1 + LEGEND_LINES));
         if (r == 0)
