@@ -42,7 +42,7 @@ static void add_row(Table *t, const SessionMeta *m) {
         table_add(t, "  %s", m->name);
         table_add(t, "%s", summary_state(m));
         table_add(t, "%zu root%s", m->roots.n, m->roots.n == 1 ? "" : "s");
-        table_add(t, "%s", FORMAT_DURATION(length_ns));
+        table_add(t, "%s", clock_tuple_is_set(&m->start) ? FORMAT_DURATION(length_ns) : "-");
         table_add(t, "%s", FORMAT_BYTES(session_meta_n_bytes(m)));
         table_add(t, "%s events/s",
                   FORMAT_COUNT(length_ns < NSEC_PER_MSEC
