@@ -118,7 +118,9 @@ static void count_ended(Count *count, const json_t *reply) {
 static void add_survey(Buf *out, const json_t *reply) {
         const json_t *survey = json_object_get(reply, "survey");
 
-        if (survey)
+        if (survey && number_of(survey, "total") == 0)
+                buf_adds(out, "  still reading the store\n");
+        else if (survey)
                 buf_printf(out, "  still reading the store: %s of %s sessions are counted\n",
                            FORMAT_COUNT(number_of(survey, "done")),
                            FORMAT_COUNT(number_of(survey, "total")));
