@@ -58,6 +58,13 @@ ok 'is ASCII' not grep -qP '[^\x00-\x7f]' "$out"
 exits '--no-legend leaves lines' 0 ftracectl list --no-legend
 is 'and no titles' "$(awk '{ print $1 }' "$out" | sort | paste -sd' ')" 'a-session-with-a-long-name first'
 
+SYSTEMD_PAGER='' FTRACED_STORE=$top_srcdir/tests/data ok 'a histogram on a terminal' on_terminal 80 "$client" hist udp-pairs-6.12 schedule
+ok 'has bars as long as there is room' not grep -q … "$out"
+exits 'elsewhere' 0 ftracectl hist --store "$top_srcdir/tests/data" udp-pairs-6.12 schedule
+is 'they are as ever' "$(grep -oE '█+' "$out" | head -n 1 | wc -m)" 49
+exits 'what a file does not tell' 0 ftracectl show "$top_srcdir/tests/data/tracecmd/split.dat"
+ok 'is not asked' not grep -q '?' "$out"
+
 # --- the pager ----------------------------------------------------------------------------------
 
 SYSTEMD_PAGER="sed 's/^/paged: /'" ok 'a long output on a terminal' on_terminal 80 "$client" functions

@@ -18,6 +18,7 @@
 
 #define LIMIT_DEFAULT 5
 #define BAR_COLUMNS 48
+#define BAR_COLUMNS_MIN 8
 #define PICTURE_MODE 0640
 
 static const struct {
@@ -46,10 +47,23 @@ static uint64_t average(const Quantiles *s) {
 
 /* --- drawn ------------------------------------------------------------------------------------ */
 
+/* What a terminal has left beside "262.1 us  524.3 us  CALLS  70.1%". */
+static size_t bar_columns(uint64_t most) {
+        size_t used = (size_t) snprintf(NULL, 0, "262.1 us  524.3 us  %5llu  100.0%%  ",
+                                        (unsigned long long) most),
+               columns = terminal_columns();
+
+        if (columns == 0)
+                return BAR_COLUMNS;
+        return columns < used + BAR_COLUMNS_MIN ? BAR_COLUMNS_MIN
+                                                : MIN((size_t) BAR_COLUMNS, columns - used);
+}
+
 /* As long as @n is of @most, in eighths of a column where the terminal can. */
-static void add_bar(Buf *out, uint64_t n, uint64_t most) {
+static void add_bar(Buf *out, uint64_t n, uint64_t most, size_t columns) {
         static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-        uint64_t length = most > 0 ? (uint64_t) ((double) n / (double) most * BAR_COLUMNS * 8) : 0;
+        uint64_t length =
+                most > 0 ? (uint64_t) ((double) n / (double) most * (double) columns * 8) : 0;
 
         if (n > 0 && length == 0)
                 length = 1;
@@ -95,7 +109,7 @@ static int draw_ranges(Buf *out, const Options *o, const ByRootRow *row) {
                           ranges[i].to_ns == UINT64_MAX ? "..." : FIGURE_ROUND(ranges[i].to_ns));
                 table_add(&t, "%llu", (unsigned long long) ranges[i].n);
                 table_add(&t, "%.1f%%", 100.0 * (double) ranges[i].n / (double) row->quantiles.n);
-                add_bar(&bar, ranges[i].n, most);
+                add_bar(&bar, ranges[i].n, most, bar_columns(most));
                 table_add(&t, "%.*s", (int) bar.n_data, bar.n_data > 0 ? bar.data : "");
         }
         return n > 0 ? table_print(&t, out, !o->no_legend) : 0;
