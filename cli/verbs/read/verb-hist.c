@@ -81,7 +81,8 @@ static void add_summary(Buf *out, const ByRootRow *row) {
 
         buf_printf(out, "%s call%s", FORMAT_COUNT(s->n), s->n == 1 ? "" : "s");
         if (row->n_cut > 0)
-                buf_printf(out, " (and %s that were cut)", FORMAT_COUNT(row->n_cut));
+                buf_printf(out, " (and %s that %s cut)", FORMAT_COUNT(row->n_cut),
+                           row->n_cut == 1 ? "was" : "were");
         if (s->n == 0)
                 return;
         buf_printf(out, ", min %s", FIGURE_ROUND(s->min));
