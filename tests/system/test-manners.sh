@@ -111,12 +111,16 @@ ok 'one member a line' test "$(wc -l <"$out")" -gt 20
 
 exits 'a verb that is mistyped' 2 ftracectl lsit
 says 'is guessed' 'Did you mean "list"'
+exits 'the beginning of one' 2 ftracectl rep
+says 'is taken for that' 'Did you mean "report"'
 exits 'one that is like none' 2 ftracectl xyzzyx
 says 'is not' 'see "ftracectl --help"'
 exits 'a session that is mistyped' 3 ftracectl show frist
 says 'is guessed by the daemon' "Did you mean 'first'"
 exits 'and without it' 3 ftracectl show frist --store "$store"
 says 'as well' 'Did you mean "first"'
+exits 'the beginning of its name' 3 ftracectl show a-session --store "$store"
+says 'is taken for it' 'Did you mean "a-session-with-a-long-name"'
 exits 'a function that is mistyped' 3 ftracectl start udp_sendmesg
 says 'too' 'Did you mean udp_sendmsg'
 for verb in $(ftracectl --help | sed -n '/^Verbs/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p'); do
