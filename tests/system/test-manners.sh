@@ -107,6 +107,13 @@ ok 'what is not of a type is told' not python3 "$top_srcdir/tests/json-tables.py
 ok 'JSON on a terminal is for people' on_terminal 80 "$client" list --json --no-pager
 ok 'one member a line' test "$(wc -l <"$out")" -gt 20
 
+# --- help ---------------------------------------------------------------------------------------
+
+exits 'help of an option that several verbs have' 0 ftracectl doctor --help
+says 'can be read by itself' '--black-box +a flight recorder in memory' "$out"
+exits 'help of a long option' 0 ftracectl start --help
+ok 'begins in the column where all begin' not grep -qE '^  (-.,|   ) --[^ ]{20,} +[^ ]' "$out"
+
 # --- refusals -----------------------------------------------------------------------------------
 
 exits 'a verb that is mistyped' 2 ftracectl lsit
