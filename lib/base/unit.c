@@ -193,6 +193,11 @@ char *format_bytes(char text[static UNIT_TEXT_MAX], uint64_t n_bytes) {
                 whole /= 1024;
                 i++;
         }
+        if (whole == 1023 && rest >= 500 && i + 1 < ELEMENTSOF(units)) { /* is printed as 1024 */
+                whole = 1;
+                rest = 0;
+                i++;
+        }
         print_scaled(text, whole, rest, units[i]);
         return text;
 }
@@ -210,11 +215,14 @@ static void print_two(char text[static UNIT_TEXT_MAX], uint64_t n, const char *u
 char *format_duration(char text[static UNIT_TEXT_MAX], uint64_t duration_ns) {
         uint64_t s = duration_ns / NSEC_PER_SEC;
 
+        /* What is rounded to 1000, or 60, is one of the next unit. */
+        if (s == 59 && duration_ns % NSEC_PER_SEC >= NSEC_PER_SEC / 2)
+                s = 60;
         if (duration_ns < NSEC_PER_USEC)
                 snprintf(text, UNIT_TEXT_MAX, "%" PRIu64 " ns", duration_ns);
-        else if (duration_ns < NSEC_PER_MSEC)
+        else if (duration_ns < NSEC_PER_MSEC - NSEC_PER_USEC / 2)
                 print_scaled(text, duration_ns / NSEC_PER_USEC, duration_ns % NSEC_PER_USEC, " us");
-        else if (duration_ns < NSEC_PER_SEC)
+        else if (duration_ns < NSEC_PER_SEC - NSEC_PER_MSEC / 2)
                 print_scaled(text, duration_ns / NSEC_PER_MSEC,
                              duration_ns % NSEC_PER_MSEC / NSEC_PER_USEC, " ms");
         else if (s < 60)
