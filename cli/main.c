@@ -124,7 +124,8 @@ static const Verb verbs[] = {
         { "diff", "BEFORE NOW [OPTIONS]", "show what changed between two recordings",
           "Compares each root that both have, and the functions below it: the average time an\n"
           "outermost call spends in them, and how often it calls them.  Differences that may be\n"
-          "chance are left out.  With --fail-over the exit status is 0, 8 (slower), 125 (it cannot\n"
+          "chance are left out.  With --fail-over the exit status is 0, 8 (slower), 125 (it "
+          "cannot\n"
           "be told) or 129 (wrong usage), as \"git bisect run\" wants it.\n",
           OPTIONS_DIFF | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 2, 2,
           verb_diff },
@@ -134,11 +135,11 @@ static const Verb verbs[] = {
           "SOURCE may be of another host with the same kernel.  Of a file that does not say\n"
           "which functions were asked for, the outermost ones are roots.  For root.\n",
           OPTIONS_LEARN | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, MANY, verb_learn },
-        { "check", "SOURCE", "count what a recording has and lacks",
+        { "check", "SOURCE [OPTIONS]", "count what a recording has and lacks",
           "Counts lines or records of each kind, and reports what does not fit.  The exit\n"
           "status is 6 if the recording is incomplete.  With filters: counts what remains.\n",
           OPTIONS_FILTER | OPTIONS_JSON, 1, 1, verb_check },
-        { "verify", "SOURCE", "check that a recording is complete and undamaged",
+        { "verify", "SOURCE [OPTIONS]", "check that a recording is complete and undamaged",
           "The exit status is 6 if anything is missing or damaged.\n",
           OPTIONS_VERIFY | OPTIONS_JSON, 1, 1, verb_verify },
         { "fetch", "SOURCE -o FILE [OPTIONS]", "write a trace.dat for trace-cmd and KernelShark",

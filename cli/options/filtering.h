@@ -45,6 +45,7 @@ typedef struct Filtering {
         bool *cpus;
         Moment from, to;
         RootLimits limits;
+        bool has_left; /* a call that was not left out: for whoever reads to note */
 } Filtering;
 
 /* @o: borrowed for the filtering's life, during which @ret must stay where it is; filtering_done() it
@@ -54,6 +55,9 @@ int filtering_init(Filtering *ret, const Options *o);
 void filtering_forget_spec(Filtering *f);
 /* Whether anything is left out. */
 bool filtering_is_empty(const Filtering *f);
+/* " with --root=udp_sendmsg --task=client", as it was said; empty if nothing was.  NULL without memory; the caller
+ * frees. */
+char *filtering_said(const Options *o);
 /*
  * filtering_resolve()
  * @m:           NULL: there is none, of a text

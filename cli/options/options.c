@@ -44,7 +44,7 @@ static int nth_trace_from_name(const char *word) {
 static const Option options[] = {
         /* clang-format off */
         { "name",          'n', OPTIONS_RECORD | OPTIONS_KEEP | OPTIONS_COLLECT, OPTION_TEXT, AT(name), "NAME",
-          "name of the session (default: made from the first function)" },
+          "name of the session (default of a new recording: made from the first function)" },
         { "profile",        0,  OPTIONS_RECORD, OPTION_TEXT,     AT(profile), "NAME",
           "record as the profile says; other options override it; see\n"
           "\"ftracectl profile list\"" },
@@ -55,10 +55,11 @@ static const Option options[] = {
         { "pid",           'p', OPTIONS_RECORD | OPTIONS_FILTER, OPTION_WORDS, AT(spec.pids), "PID",
           "only process PID; when recording, also its children; may be repeated" },
         { "args",           0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.args), "FUNCTION",
-          "also record the arguments of the roots, or of FUNCTION; may be repeated",
+          "also record the arguments of the roots, or of FUNCTION; may be repeated; report:\n"
+          "draw them",
           .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.args_functions) },
         { "retval",         0,  OPTIONS_RECORD | OPTIONS_DRAW, OPTION_FLAG_OF,  AT(spec.retval), "FUNCTION",
-          "also record what the roots return, or FUNCTION; may be repeated",
+          "also record what the roots return, or FUNCTION; may be repeated; report: draw it",
           .is_valid = function_pattern_is_valid, .noun = "function", .list = AT(spec.retval_functions) },
         { "event",          0,  OPTIONS_RECORD, OPTION_NAMES,    AT(spec.events), "EVENT",
           "also record EVENT: SYSTEM:NAME or SYSTEM:NAME:FILTER; may be repeated", .is_valid = event_choice_is_valid,
@@ -144,7 +145,7 @@ static const Option options[] = {
           "a flight recorder: the newest calls stay in the kernel's buffer, and\n"
           "nothing is written until a snapshot" },
         { "black-box",      0,  OPTIONS_IN_KERNEL | OPTIONS_DOCTOR, OPTION_FLAG, AT(spec.black_box), NULL,
-          "the same in memory that survives a crash: the next boot keeps it as a session\n"
+          "a flight recorder in memory that survives a crash: the next boot keeps it as a session\n"
           "of its own; doctor: whether this host can, and what it takes" },
         { "no-report",      0,  OPTIONS_RUN,    OPTION_FLAG,     AT(no_report), NULL,
           "do not draw the calls" },
@@ -182,7 +183,7 @@ static const Option options[] = {
         { "deep",           0,  OPTIONS_VERIFY, OPTION_FLAG,     AT(deep), NULL,
           "also compare every block with the checksum of its original pages" },
         { "format",         0,  OPTIONS_DRAW | OPTIONS_EXPORT, OPTION_TEXT, AT(format), "FORMAT",
-          "the format; drawings: \"graph\" (default, as the kernel draws) or \"indent\"" },
+          "drawings: \"graph\" (default, as the kernel draws) or \"indent\"; export: see above" },
         { "option",        'O', OPTIONS_DRAW,   OPTION_WORDS,    AT(render), "OPTION",
           "switch a column of the kernel's drawing on or, with \"no\" in front,\n"
           "off: funcgraph-cpu, funcgraph-proc, funcgraph-abstime, funcgraph-duration,\n"
@@ -519,7 +520,9 @@ void options_help(Buf *out, uint64_t groups) {
                                                                : "",
                              option->value ?: "", option_has_optional_value(option) ? "]" : "");
                 buf_adds(out, left);
-                buf_pad(out, n < HELP_COLUMN ? (size_t) (HELP_COLUMN - n) : 1, ' ');
+                if (n >= HELP_COLUMN)
+                        buf_adds(out, "\n");
+                buf_pad(out, n < HELP_COLUMN ? (size_t) (HELP_COLUMN - n) : HELP_COLUMN, ' ');
                 for (const char *p = option->help; *p; p++) {
                         buf_add(out, p, 1);
                         if (*p == '\n')

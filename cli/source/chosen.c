@@ -4,6 +4,7 @@
  * neither, but for clones, which a pattern need not name. */
 
 #include "base/name.h"
+#include "cli/options/filtering.h"
 #include "cli/source/chosen.h"
 #include "cli/source/source.h"
 
@@ -40,11 +41,13 @@ void chosen_done(Chosen *c) {
         *c = (Chosen){};
 }
 
-int chosen_not_found(const Chosen *c) {
+int chosen_not_found(const Chosen *c, const Options *o) {
+        _cleanup_free_ char *said = filtering_said(o);
+
         if (c->patterns.n == 0)
-                log_error("there are no calls in \"%s\".", c->source);
+                log_error("there are no calls in \"%s\"%s.", c->source, said ?: "");
         else
-                log_error("there are no calls of \"%s\" in \"%s\".",
-                          NAME_QUOTED(c->patterns.items[0]), c->source);
+                log_error("there are no calls of \"%s\" in \"%s\"%s.",
+                          NAME_QUOTED(c->patterns.items[0]), c->source, said ?: "");
         return STATUS_NOT_FOUND;
 }

@@ -24,4 +24,4 @@ void chosen_done(Chosen *c);
 #define _cleanup_chosen_ _cleanup_(chosen_done)
 
 /* Says that there are no calls of what was asked for; STATUS_NOT_FOUND. */
-int chosen_not_found(const Chosen *c);
+int chosen_not_found(const Chosen *c, const Options *o);

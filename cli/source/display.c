@@ -122,6 +122,13 @@ void display_silence(const Options *o, const Source *s) {
                 talk(o, "%s has no calls: %s.", s->meta->name, SUMMARY_SILENCE(s->meta));
 }
 
+void display_none_left(const Options *o, const Filtering *f) {
+        _cleanup_free_ char *said = filtering_said(o);
+
+        if (!f->has_left && !filtering_is_empty(f))
+                talk(o, "There are no calls in it%s.", said ?: "");
+}
+
 void display_dropped(const Options *o, const SessionMeta *m) {
         char text[SUMMARY_MAX];
 

@@ -19,6 +19,8 @@ int display_status(int r, const SessionMeta *m, const Options *o, char *problem)
 int display_report(const Source *s, const Options *o, const DrawingOptions *d);
 /* Counts what is in @s without drawing it; an exit status. */
 int display_count(Census *ret, const Source *s);
+/* That no call is left of a recording with @f; @o as it was said.  Nothing if one is, or nothing was left out. */
+void display_none_left(const Options *o, const Filtering *f);
 /* Why there are no calls, if there are none.  Counts them only where that is quick. */
 void display_silence(const Options *o, const Source *s);
 /* The same for what a ring dropped, which is no loss. */

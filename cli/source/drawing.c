@@ -32,7 +32,8 @@ struct Drawing {
         int (*listener)(void *userdata, const Step *step);
         void *userdata;
         bool live;
-        bool counts; /* whether anybody asks for the census */
+        bool counts;          /* whether anybody asks for the census */
+        Filtering *filtering; /* NULL: none */
         LiveTask *live_tasks;
         size_t n_live_tasks;
         Buf out;
@@ -73,6 +74,8 @@ static int draw_until(Drawing *d, uint64_t until_ns) {
 
                 if (r <= 0)
                         return r;
+                if (d->filtering)
+                        d->filtering->has_left |= step_is_call(&step);
                 if (d->live && step.comm && streq(step.comm, "<...>"))
                         step.comm = live_comm(d, step.pid, step.comm);
                 r = d->counts ? census_step(&d->census, &step) : 0;
@@ -145,7 +148,7 @@ int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
                 return DRAWING_E_FORMAT;
         d = NEW(Drawing, .renderer = renderer, .listener = options->listener,
                 .userdata = options->userdata, .live = options->live, .counts = true,
-                .out = BUF_OF_TEXT(out_fd));
+                .filtering = options->filtering, .out = BUF_OF_TEXT(out_fd));
         if (!d)
                 return -ENOMEM;
         r = playback_open(&d->playback, dir, meta, ret_problem);

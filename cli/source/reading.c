@@ -121,10 +121,12 @@ int reading_take_text(Reading *ret, const Options *o, const char *name, int fd) 
         return status;
 }
 
-static int open_reading(Reading *ret, const Options *o, const char *word, bool keeps_contexts) {
+static int open_reading(Reading *ret, const Options *o, const char *word, bool keeps_sched,
+                        bool keeps_contexts) {
         char *problem = NULL;
         int status = reading_find(ret, o, word), e;
 
+        ret->filtering.spec.keep_sched = keeps_sched;
         ret->filtering.spec.keep_contexts = keeps_contexts;
         if (status != STATUS_OK || ret->text.trace)
                 return status;
@@ -137,14 +139,18 @@ static int open_reading(Reading *ret, const Options *o, const char *word, bool k
 }
 
 int reading_open(Reading *ret, const Options *o, const char *word) {
-        return open_reading(ret, o, word, false);
+        return open_reading(ret, o, word, false, false);
+}
+
+int reading_open_for_calls(Reading *ret, const Options *o, const char *word) {
+        return open_reading(ret, o, word, true, false);
 }
 
 int reading_open_with_contexts(Reading *ret, const Options *o, const char *word) {
-        return open_reading(ret, o, word, true);
+        return open_reading(ret, o, word, true, true);
 }
 
-int reading_next(Reading *r, Step *ret) {
+static int next_step(Reading *r, Step *ret) {
         int e;
 
         if (r->text.trace && !r->filter)
@@ -158,6 +164,13 @@ int reading_next(Reading *r, Step *ret) {
         if (e >= 0)
                 return e;
         return -failed_errno(e, "Failed to read session \"%s\": %m", r->source->meta->name);
+}
+
+int reading_next(Reading *r, Step *ret) {
+        int e = next_step(r, ret);
+
+        r->filtering.has_left |= e > 0 && step_is_call(ret);
+        return e;
 }
 
 int reading_finish(const Reading *r, const Options *o) {

@@ -26,7 +26,10 @@ typedef struct Reading {
 /* @word: as the command line has it.  @ret must stay where it is; reading_done() it also after a
  * failure.  An exit status. */
 int reading_open(Reading *ret, const Options *o, const char *word);
-/* The same for who wants to know whose request a task works at: events that say so are passed on whatever is asked for,
+/* The same for who adds up calls, and so wants to know when they wait: events that tell are passed on whosever they
+ * are. */
+int reading_open_for_calls(Reading *ret, const Options *o, const char *word);
+/* The same for who wants to know, besides, whose request a task works at: events that say so are passed on whatever is asked for,
  * also those before the time that is asked for, so that all before it is read. */
 int reading_open_with_contexts(Reading *ret, const Options *o, const char *word);
 /* The same for who has another way to read a recording: of one there is no playback, and only a text gives

@@ -279,10 +279,20 @@ uint64_t summary_better_buffer(const SessionMeta *m, const CpuAccount *c) {
         return better <= BETTER_BUFFER_MAX ? better : 0;
 }
 
+/* What would have helped, of a recording of ours: another program has whatever options.  Ends the line. */
+static void add_advice(Buf *out, const SessionMeta *m, const CpuAccount *c) {
+        uint64_t better = summary_better_buffer(m, c);
+
+        if (session_meta_is_of_file(m) || c->overrun + c->dropped_events == 0)
+                buf_adds(out, ".\n");
+        else if (better > 0)
+                buf_printf(out, "; --buffer-size=%s would have held them.\n", FORMAT_BYTES(better));
+        else
+                buf_adds(out, "; trace less: fewer functions, --depth or --notrace.\n");
+}
+
 static void loss_line(Buf *out, const SessionMeta *m, const CpuAccount *c) {
         char things[SUMMARY_MAX];
-        bool is_file = session_meta_is_of_file(m); /* of whatever options another program has */
-        uint64_t better = is_file ? 0 : summary_better_buffer(m, c);
         const char *separator = "";
 
         buf_printf(out, "CPU %" PRIu32 ": %s lost (", c->cpu,
@@ -297,21 +307,51 @@ static void loss_line(Buf *out, const SessionMeta *m, const CpuAccount *c) {
         }
         if (c->pages_lost > 0)
                 buf_printf(out, "%spages not stored", separator);
-        if (better > 0)
-                buf_printf(out, "); --buffer-size=%s would have held them.\n",
-                           FORMAT_BYTES(better));
-        else if (c->overrun + c->dropped_events > 0 && !is_file)
-                buf_adds(out, "); trace less: fewer functions, --depth or --notrace.\n");
-        else
-                buf_adds(out, ").\n");
+        buf_adds(out, ")");
+        add_advice(out, m, c);
+}
+
+/* The one gap that has all that @c has lost, so that one line says both; NULL: there is none, or not all are listed. */
+static const Gap *only_gap(const SessionMeta *m, const CpuAccount *c) {
+        const Gap *found = NULL;
+
+        if (m->gaps.n > GAP_LINES_MAX)
+                return NULL;
+        for (size_t i = 0; i < m->gaps.n; i++) {
+                const Gap *gap = &m->gaps.items[i];
+
+                if (gap->cpu != c->cpu && gap->cpu != GAP_ALL_CPUS)
+                        continue;
+                if (found || gap->cpu != c->cpu || gap->n_pages != c->pages_lost ||
+                    gap->n_events != cpu_account_events_lost(c))
+                        return NULL;
+                found = gap;
+        }
+        return found;
+}
+
+static const CpuAccount *account_of(const SessionMeta *m, const Gap *gap) {
+        for (size_t i = 0; i < m->n_cpus; i++)
+                if (m->cpus[i].cpu == gap->cpu)
+                        return &m->cpus[i];
+        return NULL;
 }
 
 void summary_loss_lines(Buf *out, const SessionMeta *m) {
         for (size_t i = 0; i < m->n_cpus; i++)
-                if (cpu_account_events_lost(&m->cpus[i]) > 0 || m->cpus[i].pages_lost > 0)
+                if ((cpu_account_events_lost(&m->cpus[i]) > 0 || m->cpus[i].pages_lost > 0) &&
+                    !only_gap(m, &m->cpus[i]))
                         loss_line(out, m, &m->cpus[i]);
-        for (size_t i = 0; i < MIN(m->gaps.n, (size_t) GAP_LINES_MAX); i++)
-                buf_printf(out, "%s.\n", SUMMARY_GAP(m, &m->gaps.items[i]));
+        for (size_t i = 0; i < MIN(m->gaps.n, (size_t) GAP_LINES_MAX); i++) {
+                const Gap *gap = &m->gaps.items[i];
+                const CpuAccount *c = account_of(m, gap);
+
+                buf_adds(out, SUMMARY_GAP(m, gap));
+                if (c && only_gap(m, c) == gap)
+                        add_advice(out, m, c);
+                else
+                        buf_adds(out, ".\n");
+        }
         if (m->gaps.n > GAP_LINES_MAX)
                 buf_printf(out, "And %zu gaps more: ftracectl verify %s\n",
                            m->gaps.n - GAP_LINES_MAX, m->name);

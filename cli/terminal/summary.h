@@ -63,7 +63,7 @@ char *summary_gap(char text[static SUMMARY_MAX], const SessionMeta *m, const Gap
  * summary_loss_lines() - a line for each CPU that lost something, and what would have helped
  *
  * "CPU 3: 2,646 events lost (buffer full); --buffer-size=32M would have held them."
- * Then the first gaps, a line each.  Nothing for a complete recording.
+ * Then the first gaps, a line each; where a CPU has one, that one line has both.  Nothing for a complete recording.
  */
 void summary_loss_lines(Buf *out, const SessionMeta *m);
 /* The size of buffer that would have held what @c lost, a power of two; 0: none up to 1 GiB, or

@@ -67,6 +67,22 @@ static size_t width(const char *s) {
         return n;
 }
 
+static bool has_mark(const char *title) {
+        return *title == '>' || *title == '=';
+}
+
+/* The widest of the columns that may be cut and are cut last, or not; SIZE_MAX: there is none. */
+static size_t widest_column(const Table *t, const size_t *widths, bool is_last) {
+        size_t widest = SIZE_MAX;
+
+        for (size_t i = 0; i < t->n_columns; i++)
+                if (*t->cells.items[i] != '>' && (*t->cells.items[i] == '=') == is_last &&
+                    widths[i] > TABLE_COLUMN_MIN &&
+                    (widest == SIZE_MAX || widths[i] > widths[widest]))
+                        widest = i;
+        return widest;
+}
+
 /* Takes what is too much from the widest of the columns that may be cut. */
 static void fit(const Table *t, size_t *widths) {
         size_t total = 2 * (t->n_columns - 1);
@@ -74,12 +90,10 @@ static void fit(const Table *t, size_t *widths) {
         for (size_t i = 0; i < t->n_columns; i++)
                 total += widths[i];
         while (t->max_width > 0 && total > t->max_width) {
-                size_t widest = SIZE_MAX;
+                size_t widest = widest_column(t, widths, false);
 
-                for (size_t i = 0; i < t->n_columns; i++)
-                        if (*t->cells.items[i] != '>' && widths[i] > TABLE_COLUMN_MIN &&
-                            (widest == SIZE_MAX || widths[i] > widths[widest]))
-                                widest = i;
+                if (widest == SIZE_MAX)
+                        widest = widest_column(t, widths, true);
                 if (widest == SIZE_MAX)
                         return;
                 widths[widest]--;
@@ -115,14 +129,14 @@ int table_print(const Table *t, Buf *out, bool legend) {
         for (size_t i = legend ? 0 : n_columns; i < t->cells.n; i++)
                 widths[i % n_columns] = MAX(widths[i % n_columns],
                                             width(t->cells.items[i]) -
-                                                    (i < n_columns && *t->cells.items[i] == '>'));
+                                                    (i < n_columns && has_mark(t->cells.items[i])));
         fit(t, widths);
         for (size_t i = legend ? 0 : n_columns; i < t->cells.n; i++) {
                 const char *cell = t->cells.items[i];
                 size_t column = i % n_columns, gap;
                 bool right = *t->cells.items[column] == '>', last = column + 1 == n_columns;
 
-                if (i < n_columns && right)
+                if (i < n_columns && has_mark(cell))
                         cell++;
                 gap = widths[column] - MIN(widths[column], width(cell));
                 if (right)

@@ -6,7 +6,7 @@
  *
  * Cells are added row by row, left to right; widths count characters, not
  * bytes, of UTF-8.  On a terminal that is too narrow the widest columns that
- * are not numbers are cut, down to TABLE_COLUMN_MIN.
+ * are not numbers are cut, down to TABLE_COLUMN_MIN; names that are to be typed again, last.
  */
 
 #include <jansson.h>
@@ -19,7 +19,8 @@
 #define TABLE_COLUMN_MIN 8
 
 typedef struct Table {
-        const char *titles; /* separated by '|'; a '>' before one: aligned to the right */
+        const char *
+                titles; /* separated by '|'; a '>' before one: aligned to the right; a '=': cut last */
         Strv cells;
         size_t n_columns;
         size_t max_width; /* 0: as wide as it gets */

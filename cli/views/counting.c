@@ -24,7 +24,7 @@ int counting_init(Counting *ret, bool with_floor) {
 int counting_open(Counting *c, const Options *o, const char *word) {
         if (o->filter.functions.n > 0)
                 pairing_set_sparse(c->pairing);
-        return reading_open(&c->reading, o, word);
+        return reading_open_for_calls(&c->reading, o, word);
 }
 
 int counting_run(Counting *c, const Options *o) {
@@ -56,8 +56,10 @@ int counting_read(Counting *c, const Options *o, const char *word) {
 }
 
 int counting_end(const Counting *c, const Options *o) {
+        _cleanup_free_ char *said = filtering_said(o);
+
         if (pairing_n_calls(c->pairing) == 0)
-                talk(o, "There are no calls in it.");
+                talk(o, "There are no calls in it%s.", said ?: "");
         return reading_finish(&c->reading, o);
 }
 

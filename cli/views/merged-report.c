@@ -298,9 +298,11 @@ int merged_report(const Options *o) {
         if (r != 0)
                 return r > 0 ? r : stdout_status(r);
         for (size_t i = 0; i < m.n_lanes; i++) {
+                m.lanes[0].reading.filtering.has_left |= m.lanes[i].reading.filtering.has_left;
                 r = reading_finish(&m.lanes[i].reading, o);
                 status = status == STATUS_OK ? r : status;
         }
+        display_none_left(o, &m.lanes[0].reading.filtering);
         talk(o, "Times are those of the clock on each host's wall: as far apart as these are.");
         return status;
 }

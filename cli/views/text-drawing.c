@@ -68,6 +68,7 @@ int text_drawing(Reading *reading, const Options *o, bool is_live) {
         free_rendering(renderer, rendering);
         if (r < 0)
                 return stdout_status(r);
+        display_none_left(o, &reading->filtering);
         status = text_source_finish(s, o);
         return r > 0 ? r : status;
 }

@@ -226,9 +226,10 @@ int controller_outlook_tell(const ControllerOutlook *o, char **ret) {
         if (o->words_ns < OUTLOOK_LONG_NS)
                 return 0;
         if (asprintf(ret,
-                     "arming takes about %s, for the kernel compares each of %s names with its %s "
+                     "arming takes about %s, for the kernel compares %s%s name%s with its %s "
                      "functions",
-                     format_duration(time, o->words_ns), format_count(words, o->n_words),
+                     format_duration(time, o->words_ns), o->n_words == 1 ? "" : "each of ",
+                     format_count(words, o->n_words), o->n_words == 1 ? "" : "s",
                      format_count(functions, o->n_functions)) < 0) {
                 *ret = NULL;
                 return -ENOMEM;

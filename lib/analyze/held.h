@@ -49,6 +49,7 @@ typedef struct HeldCall {
         uint64_t recorded_ns; /* its end, if that is a record of its own; else 0 */
         uint64_t retval;
         uint64_t n_line; /* where a text has it */
+        uint64_t tree;   /* the one that it began in; these count by their beginnings, from 1 */
         char *args;      /* its own; NULL: none */
         uint32_t parent; /* HELD_TASK: nobody was seen who called it */
         uint32_t last;   /* of the calls directly below; 0: none */

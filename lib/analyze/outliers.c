@@ -26,7 +26,7 @@ struct Outliers {
         size_t n_heap, n_wanted;
         Root roots[OUTLIERS_ROOTS];
         size_t n_roots;
-        uint64_t n_begun, random;
+        uint64_t random;
         size_t n_spans;              /* of each that are kept; 0: none */
         InvocationSpan *spare_spans; /* room for twice as many; NULL: none */
 };
@@ -257,7 +257,7 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
         node = call_tree_child(v->tree, parent, frame->function);
         frame->more = caller ? (void *) node : v;
         if (!caller)
-                v->number = ++s->n_begun;
+                v->number = frame->tree;
         return node ? 0 : -ENOMEM;
 }
 

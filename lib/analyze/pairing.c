@@ -35,7 +35,7 @@ struct Pairing {
         size_t n_spare;
         uint64_t n_held, n_held_max;
         Hash roles; /* plus 1, by function */
-        uint64_t total_ns, sum_ns, away_ns, n_begun, n_calls;
+        uint64_t total_ns, sum_ns, away_ns, n_begun, n_trees, n_calls;
         uint64_t lag_ns; /* from a leaf's reading to its record, if has_lag */
         uint32_t epoch;  /* how many losses were met */
         bool has_lag;
@@ -110,6 +110,7 @@ static int tell_begin(Pairing *p, Stack *stack, HeldCall *c, Frame *frame) {
         frame->is_root = !caller;
         frame->number = ++p->n_begun;
         frame->parent = caller ? caller->number : 0;
+        frame->tree = c->tree;
         frame->root = caller ? caller->root : c->function;
         frame->is_cut = c->is_cut;
         frame->in_irq = c->role == ROLE_IRQ || (caller && caller->in_irq);
@@ -372,6 +373,7 @@ static HeldCall *put_down(Pairing *p, Held *h, const Step *step) {
         c->function = step->function;
         c->start_ns = step->timestamp_ns;
         c->epoch = p->epoch;
+        c->tree = parent == HELD_TASK ? ++p->n_trees : h->calls[parent].tree;
         c->begin_cpu = c->end_cpu = step->cpu;
         c->is_text = step->said;
         c->has_gaps = p->is_sparse || !step->said;

@@ -8,6 +8,8 @@
 #include "base/name.h"
 #include "base/typo.h"
 
+#define BEGINNING_MIN 3
+
 size_t typo_distance(const char *a, const char *b, size_t limit) {
         size_t rows[3][FUNCTION_NAME_MAX + 2], n_a = strlen(a), n_b = strlen(b);
 
@@ -42,9 +44,16 @@ size_t typo_limit(const char *word) {
 }
 
 const char *typo_nearest(const char *word, const char *const *words, size_t n) {
-        size_t best = typo_limit(word) + 1;
+        size_t best = typo_limit(word) + 1, shortest = SIZE_MAX;
         const char *like = NULL;
 
+        for (size_t i = 0; i < n && strlen(word) >= BEGINNING_MIN; i++)
+                if (startswith(words[i], word) && strlen(words[i]) < shortest) {
+                        shortest = strlen(words[i]);
+                        like = words[i];
+                }
+        if (like)
+                return like;
         for (size_t i = 0; i < n; i++) {
                 size_t d = typo_distance(word, words[i], best);
 

@@ -18,7 +18,8 @@
 size_t typo_distance(const char *a, const char *b, size_t limit);
 /* How far from @word one may be that was meant by it. */
 size_t typo_limit(const char *word);
-/* The one of @n words that may have been meant by @word, the nearest; NULL: none. */
+/* The one of @n words that may have been meant by @word: the nearest, or the shortest of which it is the beginning,
+ * three letters at least; NULL: none. */
 const char *typo_nearest(const char *word, const char *const *words, size_t n);
 /* Adds at most TYPO_SUGGESTIONS_MAX of @names that are like @name, the nearest first: few typing errors, then a
  * long common beginning.  0 or -ENOMEM. */

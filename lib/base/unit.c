@@ -193,30 +193,46 @@ char *format_bytes(char text[static UNIT_TEXT_MAX], uint64_t n_bytes) {
                 whole /= 1024;
                 i++;
         }
+        if (whole == 1023 && rest >= 500 && i + 1 < ELEMENTSOF(units)) { /* is printed as 1024 */
+                whole = 1;
+                rest = 0;
+                i++;
+        }
         print_scaled(text, whole, rest, units[i]);
         return text;
+}
+
+/* "1min 12s", "10min" */
+static void print_two(char text[static UNIT_TEXT_MAX], uint64_t n, const char *unit, uint64_t rest,
+                      const char *rest_unit) {
+        int length = snprintf(text, UNIT_TEXT_MAX, "%" PRIu64 "%s", n, unit);
+
+        if (rest > 0)
+                snprintf(text + length, (size_t) (UNIT_TEXT_MAX - length), " %" PRIu64 "%s", rest,
+                         rest_unit);
 }
 
 char *format_duration(char text[static UNIT_TEXT_MAX], uint64_t duration_ns) {
         uint64_t s = duration_ns / NSEC_PER_SEC;
 
+        /* What is rounded to 1000, or 60, is one of the next unit. */
+        if (s == 59 && duration_ns % NSEC_PER_SEC >= NSEC_PER_SEC / 2)
+                s = 60;
         if (duration_ns < NSEC_PER_USEC)
                 snprintf(text, UNIT_TEXT_MAX, "%" PRIu64 " ns", duration_ns);
-        else if (duration_ns < NSEC_PER_MSEC)
+        else if (duration_ns < NSEC_PER_MSEC - NSEC_PER_USEC / 2)
                 print_scaled(text, duration_ns / NSEC_PER_USEC, duration_ns % NSEC_PER_USEC, " us");
-        else if (duration_ns < NSEC_PER_SEC)
+        else if (duration_ns < NSEC_PER_SEC - NSEC_PER_MSEC / 2)
                 print_scaled(text, duration_ns / NSEC_PER_MSEC,
                              duration_ns % NSEC_PER_MSEC / NSEC_PER_USEC, " ms");
         else if (s < 60)
                 print_scaled(text, s, duration_ns % NSEC_PER_SEC / NSEC_PER_MSEC, " s");
         else if (s < 3600)
-                snprintf(text, UNIT_TEXT_MAX, "%" PRIu64 "min %" PRIu64 "s", s / 60, s % 60);
+                print_two(text, s / 60, "min", s % 60, "s");
         else if (s < 86400)
-                snprintf(text, UNIT_TEXT_MAX, "%" PRIu64 "h %" PRIu64 "min", s / 3600,
-                         s % 3600 / 60);
+                print_two(text, s / 3600, "h", s % 3600 / 60, "min");
         else
-                snprintf(text, UNIT_TEXT_MAX, "%" PRIu64 "d %" PRIu64 "h", s / 86400,
-                         s % 86400 / 3600);
+                print_two(text, s / 86400, "d", s % 86400 / 3600, "h");
         return text;
 }
 

@@ -256,9 +256,13 @@ static int place_leave(Filter *f, FilterTask *t, const Step *step, TreePlace *re
 
 /* --- judging a step --------------------------------------------------------------------------- */
 
+static bool passes_when(const FilterSpec *spec, const Step *step) {
+        return step->timestamp_ns >= spec->from_ns &&
+               (spec->to_ns == 0 || step->timestamp_ns <= spec->to_ns);
+}
+
 static bool passes_when_and_who(const FilterSpec *spec, const Step *step) {
-        if (step->timestamp_ns < spec->from_ns ||
-            (spec->to_ns > 0 && step->timestamp_ns > spec->to_ns))
+        if (!passes_when(spec, step))
                 return false;
         if (spec->cpus && (step->cpu >= spec->n_cpus || !spec->cpus[step->cpu]))
                 return false;
@@ -301,8 +305,15 @@ static int passes_functions(Filter *f, const Step *step, const TreePlace *place)
         return f->functions ? name_set_has(f->functions, step->function) : 1;
 }
 
-static bool is_kept_context(const Filter *f, const Step *step) {
-        return f->spec->keep_contexts && trace_context_is_said(step);
+static bool tells_of_waiting(const Step *step) {
+        return step->kind == STEP_OTHER && step->text &&
+               (startswith(step->text, "sched_switch: ") || startswith(step->text, "sched_wak"));
+}
+
+/* Whatever else is asked for. */
+static bool is_kept_event(const Filter *f, const Step *step) {
+        return (f->spec->keep_contexts && trace_context_is_said(step)) ||
+               (f->spec->keep_sched && tells_of_waiting(step) && passes_when(f->spec, step));
 }
 
 /* 1: it is passed on; 0: not, or it waits; -ENOMEM. */
@@ -313,7 +324,7 @@ static int judge_step(Filter *f, const Step *step) {
 
         if (step->kind == STEP_TASK)
                 r = name_task(f, step);
-        if (is_kept_context(f, step))
+        if (is_kept_event(f, step))
                 return f->tail_sampler ? tail_sampler_push(f->tail_sampler, NULL, step) : 1;
         if (r < 0 || !passes_when_and_who(f->spec, step))
                 return r;
@@ -389,7 +400,7 @@ int filter_rank(Filter *f, const StepSource *source) {
 
 /* 1: @ret is filled; 0: nothing can go yet; -ENOMEM. */
 static int hand_on(Filter *f, const Step *step, Step *ret) {
-        if (f->reorder && step->kind == STEP_OTHER && !is_kept_context(f, step))
+        if (f->reorder && step->kind == STEP_OTHER && !is_kept_event(f, step))
                 return 0; /* no call */
         if (f->reorder)
                 return reorder_push(f->reorder, step);

@@ -17,7 +17,7 @@
  *
  * Losses are passed on whatever is asked for, except of other CPUs and times, and so are, if they are asked
  * for, all events that say whose request a task works at (calls/trace-context.h): which calls they are about
- * comes later.  What a text does not say whose it is, is of no task and no process.
+ * comes later; and all that tell when tasks wait: it is another task's event that one is woken, or back.  What a text does not say whose it is, is of no task and no process.
  */
 
 #include <stdbool.h>
@@ -60,6 +60,7 @@ typedef struct FilterSpec {
         uint64_t keep_ns;
         const FilterLimits *keep_limits; /* instead of keep_ns; NULL: none */
         bool keep_failed;
+        bool keep_sched; /* all events of these times that tell when tasks wait */
         bool keep_contexts; /* those before from_ns, too; leaves nothing out, so it does not make a spec
                              * that is not empty */
 } FilterSpec;

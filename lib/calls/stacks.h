@@ -42,6 +42,7 @@ typedef struct Frame {
         uint64_t n_line;      /* where a text has it */
         uint64_t number;      /* in the order of beginnings, from 1; the caller's, like the next */
         uint64_t parent;      /* of who called it; 0: nobody that was seen */
+        uint64_t tree;        /* its tree, in the order in which these began, from 1 */
         const Function *root; /* of the outermost of its callers that was seen, itself perhaps */
         bool in_irq;          /* it is an interrupt, or below one */
         bool has_waited;      /* it or a call below it is one that waits */

@@ -93,8 +93,11 @@ static int begin(Export *e, uint64_t begin_ns) {
 
 int export_step(Export *e, const Step *step) {
         ExportState *s = e->state;
-        int r = begin(e, step->timestamp_ns);
+        int r;
 
+        if (step->kind == STEP_OTHER && s->info->has_all_events)
+                return pairing_step(e->pairing, step);
+        r = begin(e, step->timestamp_ns);
         s->end_ns = MAX(s->end_ns, step->timestamp_ns);
         if (step->kind == STEP_LOST) {
                 s->n_losses++;

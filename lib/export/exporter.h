@@ -33,9 +33,10 @@ typedef struct ExportInfo {
         const SessionMeta *meta; /* of a recording */
         int64_t to_boottime_ns;  /* from the trace clock to CLOCK_BOOTTIME */
         bool is_sparse;          /* calls between others were left out */
-        bool has_ticks;          /* the trace clock does not count nanoseconds */
-        bool is_timeless;        /* a text without times: when calls began is a guess */
-        CallTree *before;        /* finished: what to compare with; NULL: nothing */
+        bool has_all_events; /* also those of calls that were left out: times begin and end with calls */
+        bool has_ticks;      /* the trace clock does not count nanoseconds */
+        bool is_timeless; /* a text without times: when calls began is a guess */
+        CallTree *before; /* finished: what to compare with; NULL: nothing */
         const char *before_title;
         const char *sentence; /* what was slow, and why; NULL: nobody has looked */
         /* Opens another file: "calls" of @root, if they are partitioned, "waits", or "losses".  0 or -errno.  NULL:
@@ -63,11 +64,12 @@ typedef struct Exporter {
         const char *name;
         const char *summary;
         bool is_binary;
-        bool compares;   /* takes info->before */
-        bool takes_many; /* recordings, one after the other: init() and end_source() of each */
-        bool tells_why;  /* takes info->sentence */
-        bool has_others; /* takes info->open, and can be partitioned */
-        bool needs_wall; /* when calls began on the wall's clock: of a recording that knows it */
+        bool draws_events; /* those of what is left out are not for it */
+        bool compares;     /* takes info->before */
+        bool takes_many;   /* recordings, one after the other: init() and end_source() of each */
+        bool tells_why;    /* takes info->sentence */
+        bool has_others;   /* takes info->open, and can be partitioned */
+        bool needs_wall;   /* when calls began on the wall's clock: of a recording that knows it */
         uint64_t viewer_bytes;     /* what its viewers can take; 0: no matter */
         const char *viewer_advice; /* what to do about more: half a sentence */
         size_t n_bytes;            /* of its state, zeroed at first; 0: it is an ExportState */

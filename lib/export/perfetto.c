@@ -514,6 +514,7 @@ const Exporter exporter_perfetto = {
         .name = "perfetto",
         .summary = "timelines of tasks, CPUs and interrupts, for Perfetto",
         .is_binary = true,
+        .draws_events = true,
         .viewer_bytes = UINT64_C(1) << 30,
         .viewer_advice = "--from and --to, --slowest or --root take a part of it, or open it with "
                          "\"trace_processor --httpd\"",

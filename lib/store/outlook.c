@@ -168,7 +168,7 @@ int outlook_describe(char **ret, const Outlook *o) {
                 buf_printf(&b, "the store is full, %s is free: no recording begins%s",
                            format_bytes(size, o->free_bytes), o->next ? "; " : "");
         if (!o->next || (o->why == RETAIN_KEEP && !has_rule))
-                buf_adds(&b, o->is_full ? "" : "no recording goes by itself");
+                buf_adds(&b, o->is_full ? "" : "no recording is removed by itself");
         else if (o->why == RETAIN_KEEP)
                 add_prospect(&b, o);
         else {

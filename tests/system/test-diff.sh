@@ -142,6 +142,8 @@ says 'which names the roots' '\(SyS_write; udp_sendmsg\)'
 exits 'unless one is chosen that both have' 0 \
         ftracectl diff --root=__ip_append_data "$data/udp_sendmsg-6.1.trace" \
         "$data/text/udp_sendmsg-fragmented.funcgraph.txt"
+exits 'who calls whom' 0 ftracectl diff --store "$data" udp-pairs-6.1 udp-pairs-6.12 --root=udp_recvmsg
+says 'one more change is one' '^  1 more change of who calls whom\.$' "$out"
 exits 'one recording is not enough' 2 ftracectl diff "$work/now.txt"
 exits 'a recording that does not exist is an error' 3 ftracectl diff "$work/now.txt" "$work/none.txt"
 done_testing

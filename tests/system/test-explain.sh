@@ -142,6 +142,12 @@ is 'the number is that of the filter' "$(jq -c '.[0] | [.function, .number, .dur
 is 'and calls are counted as it counts them' "$(ftracectl report --nth=2 "$work/wakes.txt" 2>/dev/null | grep -c 'sock_def_readable() {')" 1
 exits 'of few rows' 0 ftracectl path --limit=2 "$work/wakes.txt"
 says 'the others are one' '^ +47\.0 us +12\.7% +\(5 shorter\)$' "$out"
+exits 'the slowest of all' 0 ftracectl slow -n 50 --json --store "$top_srcdir/tests/data" udp-pairs-6.12
+is 'are numbered by their beginnings, whichever ends first' "$(jq -c 'sort_by(.start_ns) | map(.number)' "$out")" "$(jq -nc '[range(1; 33)]')"
+exits 'one of them' 0 ftracectl slow --store "$top_srcdir/tests/data" udp-pairs-6.12 --nth=2
+says 'has the number that it is asked for by' '^1\. udp_sendmsg took 30\.1 ms, call 2, ' "$out"
+exits 'waits' 0 ftracectl waits --store "$top_srcdir/tests/data" udp-pairs-6.12
+says 'how long it took to run again is not known where nobody was seen to wake it' '666\.1 us +- +- +__skb_wait_for_more_packets +\?$' "$out"
 sed 's/^\( *\)1\./\12./; s/server-17/server-27/; s/=server pid=17/=server pid=27/; s/prev_comm=server prev_pid=17/prev_comm=server prev_pid=27/; s/next_pid=17/next_pid=27/' \
         "$work/wakes.txt" >"$work/twice.txt"
 cat "$work/wakes.txt" "$work/twice.txt" >"$work/both.txt"

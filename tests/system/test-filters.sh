@@ -50,6 +50,37 @@ is 'all of it' "$(jq '.[] | select(.function == "ip_queue_xmit") | .self_ns == .
 exits 'a part is checked' 0 ftracectl check --json --notrace=ip_queue_xmit "$graph"
 ok 'and is less than all' test "$(jq .entries "$out")" -lt 300
 
+# What filters leave nothing of has not been without calls.
+for verb in report tree top slow hist calls; do
+        exits "$verb: nothing is left" 0 ftracectl $verb --store "$data" udp_sendmsg-6.12 --root=nosuch --cpu=0
+        says "$verb: it is told by what" '^There are no calls in it with --root=nosuch --cpu=0\.$'
+done
+for format in csv tsv; do
+        exits "export as $format: nothing is left" 0 ftracectl export --format=$format --task=nobody "$stap"
+        says "export as $format: it is told by what" '^There are no calls in it with --task=nobody\.$'
+done
+exits 'of nothing there is no reason' 3 ftracectl why --store "$data" udp_sendmsg-6.12 --task=nobody
+says 'and the filter is named' 'there are no calls in "udp_sendmsg-6.12" with --task=nobody\.$'
+
+# That a task is back is told by an event of the task before it, which is not part of any tree.
+blocked() { # FILTER...
+        ftracectl top --store "$data" -q --json udp-pairs-6.12 --by=root "$@" |
+                jq -c '[.[] | select(.function == "udp_recvmsg") | .blocked_ns]'
+}
+for filter in --root=udp_recvmsg '--root=*msg' --slowest=32 --keep-slower=1us; do
+        is "$filter leaves how long was waited" "$(blocked "$filter")" "$(blocked)"
+done
+is 'so do filters of tasks and processes, together' "$(jq -nc --argjson a "$(blocked --task=udp-client)" \
+        --argjson b "$(blocked --pid=205)" '[$a[0] + $b[0]]')" "$(blocked)"
+exits 'one task waits for another' 0 ftracectl waits --store "$data" --json udp-pairs-6.12 --task=udp-client
+is 'and is told from it' "$(jq -c '[.[] | [.count, .waker.task]]' "$out")" '[[7,"udp-server"]]'
+exits 'what never waits has no waits' 0 ftracectl waits --store "$data" udp-pairs-6.12 --root=udp_sendmsg
+ok 'and it is not told that nobody looked' not grep -q 'record with --sched' "$err"
+is 'nor are events of others drawn' "$(ftracectl report --store "$data" -q udp-pairs-6.12 --root=udp_sendmsg \
+        --no-legend --depth=1 --function=udp_sendmsg | grep -c sched)" 0
+ftracectl export --store "$data" --format=json udp-pairs-6.12 --root=udp_sendmsg >"$out" 2>"$err"
+is 'a part begins with its first call' "$(jq -c '[.begin_ns, ([.calls[].start_ns] | min)]' "$out")" '["41340842823",0]'
+
 # How it is drawn besides.
 exits 'colours can be had anywhere' 0 ftracectl report --color=always --store "$data" udp_sendmsg-6.12
 ok 'and change nothing else' cmp <(sed 's/\x1b\[[0-9;]*m//g' "$out") "$data/udp_sendmsg-6.12.trace"

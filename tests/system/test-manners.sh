@@ -58,6 +58,13 @@ ok 'is ASCII' not grep -qP '[^\x00-\x7f]' "$out"
 exits '--no-legend leaves lines' 0 ftracectl list --no-legend
 is 'and no titles' "$(awk '{ print $1 }' "$out" | sort | paste -sd' ')" 'a-session-with-a-long-name first'
 
+SYSTEMD_PAGER='' FTRACED_STORE=$top_srcdir/tests/data ok 'a histogram on a terminal' on_terminal 80 "$client" hist udp-pairs-6.12 schedule
+ok 'has bars as long as there is room' not grep -q … "$out"
+exits 'elsewhere' 0 ftracectl hist --store "$top_srcdir/tests/data" udp-pairs-6.12 schedule
+is 'they are as ever' "$(grep -oE '█+' "$out" | head -n 1 | wc -m)" 49
+exits 'what a file does not tell' 0 ftracectl show "$top_srcdir/tests/data/tracecmd/split.dat"
+ok 'is not asked' not grep -q '?' "$out"
+
 # --- the pager ----------------------------------------------------------------------------------
 
 SYSTEMD_PAGER="sed 's/^/paged: /'" ok 'a long output on a terminal' on_terminal 80 "$client" functions
@@ -100,16 +107,27 @@ ok 'what is not of a type is told' not python3 "$top_srcdir/tests/json-tables.py
 ok 'JSON on a terminal is for people' on_terminal 80 "$client" list --json --no-pager
 ok 'one member a line' test "$(wc -l <"$out")" -gt 20
 
+# --- help ---------------------------------------------------------------------------------------
+
+exits 'help of an option that several verbs have' 0 ftracectl doctor --help
+says 'can be read by itself' '--black-box +a flight recorder in memory' "$out"
+exits 'help of a long option' 0 ftracectl start --help
+ok 'begins in the column where all begin' not grep -qE '^  (-.,|   ) --[^ ]{20,} +[^ ]' "$out"
+
 # --- refusals -----------------------------------------------------------------------------------
 
 exits 'a verb that is mistyped' 2 ftracectl lsit
 says 'is guessed' 'Did you mean "list"'
+exits 'the beginning of one' 2 ftracectl rep
+says 'is taken for that' 'Did you mean "report"'
 exits 'one that is like none' 2 ftracectl xyzzyx
 says 'is not' 'see "ftracectl --help"'
 exits 'a session that is mistyped' 3 ftracectl show frist
 says 'is guessed by the daemon' "Did you mean 'first'"
 exits 'and without it' 3 ftracectl show frist --store "$store"
 says 'as well' 'Did you mean "first"'
+exits 'the beginning of its name' 3 ftracectl show a-session --store "$store"
+says 'is taken for it' 'Did you mean "a-session-with-a-long-name"'
 exits 'a function that is mistyped' 3 ftracectl start udp_sendmesg
 says 'too' 'Did you mean udp_sendmsg'
 for verb in $(ftracectl --help | sed -n '/^Verbs/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p'); do

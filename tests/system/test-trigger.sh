@@ -35,6 +35,8 @@ is 'the tracer is on' "$(<"$work/tracefs/current_tracer")" function_graph
 is 'nothing but its root is hooked' "$(<"$work/tracefs/set_ftrace_filter")" udp_sendmsg
 exits 'show tells what it waits for' 0 ftracectl show waits
 says 'with what is done then' 'Waits for: command: start,stop:1min; fired 0 times|Waits for: command: start,stop:60s; fired 0 times' "$out"
+exits 'list shows it' 0 ftracectl list
+says 'and that it has no length yet' '^waits +armed +udp_sendmsg +- +- +0 ' "$out"
 exits 'status shows it' 0 ftracectl status
 says 'and what it waits for' 'waits +armed .*waits for command, fired 0 times' "$out"
 exits 'its trigger is fired' 0 ftracectl trigger waits

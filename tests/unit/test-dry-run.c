@@ -600,6 +600,23 @@ START_TEST(the_list_of_functions_stays_while_a_task_compares_names_with_it)
         }
 END_TEST
 
+START_TEST(what_takes_long_is_told_in_a_sentence)
+        {
+                ControllerOutlook outlook = { .n_words = 1,
+                                              .n_functions = 44813,
+                                              .words_ns = 1400 * NSEC_PER_MSEC };
+                _cleanup_free_ char *one = NULL, *three = NULL;
+
+                ck_assert_int_eq(controller_outlook_tell(&outlook, &one), 0);
+                ck_assert_str_eq(one, "arming takes about 1.4 s, for the kernel compares 1 name "
+                                      "with its 44,813 functions");
+                outlook.n_words = 3;
+                ck_assert_int_eq(controller_outlook_tell(&outlook, &three), 0);
+                ck_assert_str_eq(three, "arming takes about 1.4 s, for the kernel compares each of "
+                                        "3 names with its 44,813 functions");
+        }
+END_TEST
+
 UNIT_MAIN("dry-run", the_top_level_is_programmed_and_put_back_by_these_lines,
           an_instance_is_made_beside_those_of_others_by_these_lines,
           triggers_are_hung_by_these_lines_and_taken_down_again,
@@ -612,4 +629,5 @@ UNIT_MAIN("dry-run", the_top_level_is_programmed_and_put_back_by_these_lines,
           what_nobody_may_write_is_a_refusal_that_names_it,
           sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out,
           steps_are_json_with_what_they_replace,
-          the_list_of_functions_stays_while_a_task_compares_names_with_it)
+          the_list_of_functions_stays_while_a_task_compares_names_with_it,
+          what_takes_long_is_told_in_a_sentence)

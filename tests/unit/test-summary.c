@@ -53,6 +53,33 @@ START_TEST(a_full_buffer_names_the_size_that_would_do)
         }
 END_TEST
 
+START_TEST(what_was_lost_at_once_is_one_line)
+        {
+                CpuAccount c = { .overrun = 50000, .read_events = 1000, .n_bytes = 50000 };
+                _cleanup_(session_meta_freep) SessionMeta *m = make(c);
+                Gap gaps[2] = { { .cause = GAP_OVERRUN,
+                                  .cpu = 3,
+                                  .from_ns = 1000000000,
+                                  .to_ns = 1500000000,
+                                  .n_events = 50000 } };
+                _cleanup_free_ char *one = NULL, *two = NULL;
+
+                m->gaps = (Gaps){ .items = gaps, .n = 1 };
+                one = lines(m);
+                gaps[0].n_events = 20000;
+                gaps[1] = gaps[0];
+                gaps[1].n_events = 30000;
+                m->gaps.n = 2;
+                two = lines(m);
+                m->gaps = (Gaps){};
+                ck_assert_str_eq(one, "CPU 3: 50,000 events lost from 1.000000 to 1.500000: the "
+                                      "kernel's buffer was full; --buffer-size=4M would have held "
+                                      "them.\n");
+                ck_assert(startswith(two, "CPU 3: 50,000 events lost (buffer full); "));
+                ck_assert(strstr(two, "\nCPU 3: 20,000 events lost from "));
+        }
+END_TEST
+
 START_TEST(no_buffer_is_proposed_that_nobody_has)
         {
                 CpuAccount c = { .overrun = 900000000, .read_events = 1000, .n_bytes = 50000 };
@@ -119,6 +146,7 @@ START_TEST(no_time_is_a_dash)
 END_TEST
 
 UNIT_MAIN("summary", a_complete_recording_has_nothing_to_say,
-          a_full_buffer_names_the_size_that_would_do, no_buffer_is_proposed_that_nobody_has,
-          hostile_counts_do_not_overflow, lost_pages_are_not_blamed_on_the_buffer,
-          many_roots_are_counted_not_listed, no_time_is_a_dash)
+          a_full_buffer_names_the_size_that_would_do, what_was_lost_at_once_is_one_line,
+          no_buffer_is_proposed_that_nobody_has, hostile_counts_do_not_overflow,
+          lost_pages_are_not_blamed_on_the_buffer, many_roots_are_counted_not_listed,
+          no_time_is_a_dash)

@@ -103,6 +103,27 @@ START_TEST(a_narrow_terminal_cuts_the_widest_words_and_no_numbers)
         }
 END_TEST
 
+START_TEST(names_to_be_typed_again_are_cut_last)
+        {
+                _cleanup_table_ Table t = {}, narrow = {};
+                _cleanup_free_ char *text = NULL, *cut = NULL;
+
+                table_init(&t, "=NAME|ROOTS");
+                t.max_width = 26;
+                table_add(&t, "udp_sendmsg-6.12");
+                table_add(&t, "udp_sendmsg, udp_recvmsg");
+                text = print(&t, true);
+                ck_assert_str_eq(text, "NAME              ROOTS\n"
+                                       "udp_sendmsg-6.12  udp_sen~\n");
+                table_init(&narrow, "=NAME|ROOTS");
+                narrow.max_width = 20;
+                table_add(&narrow, "udp_sendmsg-6.12");
+                table_add(&narrow, "udp_sendmsg, udp_recvmsg");
+                cut = print(&narrow, false);
+                ck_assert_str_eq(cut, "udp_sendm~  udp_sen~\n");
+        }
+END_TEST
+
 START_TEST(nothing_is_cut_below_what_says_something)
         {
                 _cleanup_table_ Table t = {};
@@ -118,6 +139,7 @@ START_TEST(nothing_is_cut_below_what_says_something)
 END_TEST
 
 UNIT_MAIN("table", a_narrow_terminal_cuts_the_widest_words_and_no_numbers,
-          nothing_is_cut_below_what_says_something, columns_are_as_wide_as_their_widest_cell,
-          without_legend_titles_take_no_room, characters_are_counted_not_bytes,
-          no_line_ends_with_a_space, a_table_without_rows_is_its_titles)
+          names_to_be_typed_again_are_cut_last, nothing_is_cut_below_what_says_something,
+          columns_are_as_wide_as_their_widest_cell, without_legend_titles_take_no_room,
+          characters_are_counted_not_bytes, no_line_ends_with_a_space,
+          a_table_without_rows_is_its_titles)

@@ -96,6 +96,18 @@ START_TEST(quantities_print_short)
                 ck_assert_str_eq(format_duration(t, 8500), "8.5 us");
                 ck_assert_str_eq(format_duration(t, 412 * NSEC_PER_MSEC), "412 ms");
                 ck_assert_str_eq(format_duration(t, 72 * NSEC_PER_SEC), "1min 12s");
+                ck_assert_str_eq(format_duration(t, 600 * NSEC_PER_SEC), "10min");
+                ck_assert_str_eq(format_duration(t, 999499), "999 us");
+                ck_assert_str_eq(format_duration(t, 999500), "1 ms");
+                ck_assert_str_eq(format_duration(t, 999499999), "999 ms");
+                ck_assert_str_eq(format_duration(t, 999500000), "1 s");
+                ck_assert_str_eq(format_duration(t, 59499 * NSEC_PER_MSEC), "59 s");
+                ck_assert_str_eq(format_duration(t, 59500 * NSEC_PER_MSEC), "1min");
+                ck_assert_str_eq(format_bytes(t, (UINT64_C(1) << 30) - 8192), "1G");
+                ck_assert_str_eq(format_bytes(t, 1023 * 1024), "1023K");
+                ck_assert_str_eq(format_bytes(t, UINT64_MAX), "16E");
+                ck_assert_str_eq(format_duration(t, 3600 * NSEC_PER_SEC), "1h");
+                ck_assert_str_eq(format_duration(t, 2 * 86400 * NSEC_PER_SEC), "2d");
                 ck_assert_str_eq(format_count(t, 29812004), "29,812,004");
                 ck_assert_str_eq(format_count(t, 7), "7");
         }

@@ -98,8 +98,9 @@ static void connect_and_note(Client **ret, const Options *o, json_t *checks) {
         case CLIENT_E_NO_DAEMON:
                 if (geteuid() == 0)
                         add(checks, "daemon", "warning", "systemctl enable --now ftraced.socket",
-                            "no daemon listens on %s: run and follow work for root, the other "
-                            "verbs do not",
+                            "no daemon listens on %s: run, follow and what reads recordings work "
+                            "for "
+                            "root, the other verbs do not",
                             path);
                 else
                         add(checks, "daemon", "bad", "sudo systemctl enable --now ftraced.socket",

@@ -42,7 +42,7 @@ static void add_row(Table *t, const SessionMeta *m) {
         table_add(t, "  %s", m->name);
         table_add(t, "%s", summary_state(m));
         table_add(t, "%zu root%s", m->roots.n, m->roots.n == 1 ? "" : "s");
-        table_add(t, "%s", FORMAT_DURATION(length_ns));
+        table_add(t, "%s", clock_tuple_is_set(&m->start) ? FORMAT_DURATION(length_ns) : "-");
         table_add(t, "%s", FORMAT_BYTES(session_meta_n_bytes(m)));
         table_add(t, "%s events/s",
                   FORMAT_COUNT(length_ns < NSEC_PER_MSEC
@@ -118,7 +118,9 @@ static void count_ended(Count *count, const json_t *reply) {
 static void add_survey(Buf *out, const json_t *reply) {
         const json_t *survey = json_object_get(reply, "survey");
 
-        if (survey)
+        if (survey && number_of(survey, "total") == 0)
+                buf_adds(out, "  still reading the store\n");
+        else if (survey)
                 buf_printf(out, "  still reading the store: %s of %s sessions are counted\n",
                            FORMAT_COUNT(number_of(survey, "done")),
                            FORMAT_COUNT(number_of(survey, "total")));
@@ -167,7 +169,7 @@ int verb_status(const Options *o) {
                 return status;
         if (o->json != JSON_OFF)
                 return stdout_json(o, json_incref(reply));
-        table_init(&t, "  NAME|STATE|>ROOTS|>LENGTH|>SIZE|>RATE|LOST|END");
+        table_init(&t, "=  NAME|STATE|>ROOTS|>LENGTH|>SIZE|>RATE|LOST|END");
         count_ended(&count, reply);
         status = look_at_sessions(&t, &count, &troubles, json_object_get(reply, "sessions"));
         if (status != STATUS_OK)

@@ -272,7 +272,7 @@ static int list(Listing *l, const Chosen *chosen) {
         if (status != STATUS_OK)
                 return status;
         if (l->n_looked_at == 0 && chosen->names)
-                return chosen_not_found(chosen);
+                return chosen_not_found(chosen, l->o);
         unmet = l->where && l->n_looked_at > 0 ? where_unmet(l->where) : NULL;
         if (unmet)
                 talk(l->o, "--where: no call has \"%s\".", unmet);

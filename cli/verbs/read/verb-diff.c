@@ -152,7 +152,8 @@ static int print_root(const Options *o, Buf *out, const DiffRoot *root) {
                            p->callee->label, p->in_irq ? "  (in an interrupt)" : "");
         }
         if (root->n_paths > n_paths)
-                buf_printf(out, "  %zu more changes of who calls whom.\n", root->n_paths - n_paths);
+                buf_printf(out, "  %zu more change%s of who calls whom.\n", root->n_paths - n_paths,
+                           root->n_paths - n_paths == 1 ? "" : "s");
         return r;
 }
 

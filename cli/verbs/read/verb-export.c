@@ -13,6 +13,7 @@
 #include "cli/files/content-id.h"
 #include "cli/files/export-files.h"
 #include "cli/options/verb.h"
+#include "cli/source/display.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
@@ -149,6 +150,8 @@ static int write_calls(Reading *reading, CallTree *before, const Options *o,
         info.before = before;
         info.before_title = o->words.items[0];
         info.is_sparse = o->filter.functions.n > 0;
+        info.has_all_events =
+                reading->filtering.spec.keep_sched && !filtering_is_empty(&reading->filtering);
         if (r >= 0)
                 r = export_new(&e, exporter, &info, &out);
         while (r >= 0) {
@@ -297,7 +300,7 @@ static int export_part(Many *m, const Options *o, const char *word) {
         part_done(p);
         status = unreadable(m, m->exporter->has_contexts
                                        ? reading_open_with_contexts(&p->reading, o, word)
-                                       : reading_open(&p->reading, o, word));
+                                       : reading_open_for_calls(&p->reading, o, word));
         if (status != STATUS_OK)
                 return status;
         r = describe(&p->reading, o, word, &p->info, &p->recording);
@@ -322,6 +325,8 @@ static int export_part(Many *m, const Options *o, const char *word) {
                 Step step;
 
                 r = reading_next(&p->reading, &step);
+                if (r == 0)
+                        display_none_left(o, &p->reading.filtering);
                 if (r <= 0)
                         return unreadable(m, r < 0 ? -r : reading_finish(&p->reading, o));
                 r = export_step(m->export, &step);
@@ -412,9 +417,13 @@ int verb_export(const Options *o) {
                               exporter->compares ? "one recording, or two" : "one recording");
         status = o->words.n > 1 ? read_before(&counting, &before, o) : STATUS_OK;
         if (status == STATUS_OK)
-                status = reading_open(&reading, o, subject(o));
+                status = exporter->draws_events ? reading_open(&reading, o, subject(o))
+                                                : reading_open_for_calls(&reading, o, subject(o));
         if (status == STATUS_OK)
                 status = to_stdout ? write_calls(&reading, before, o, exporter, STDOUT_FILENO)
                                    : write_file(&reading, before, o, exporter);
-        return status == STATUS_OK ? reading_finish(&reading, o) : status;
+        if (status != STATUS_OK)
+                return status;
+        display_none_left(o, &reading.filtering);
+        return reading_finish(&reading, o);
 }

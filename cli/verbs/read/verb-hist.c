@@ -18,6 +18,7 @@
 
 #define LIMIT_DEFAULT 5
 #define BAR_COLUMNS 48
+#define BAR_COLUMNS_MIN 8
 #define PICTURE_MODE 0640
 
 static const struct {
@@ -46,10 +47,23 @@ static uint64_t average(const Quantiles *s) {
 
 /* --- drawn ------------------------------------------------------------------------------------ */
 
+/* What a terminal has left beside "262.1 us  524.3 us  CALLS  70.1%". */
+static size_t bar_columns(uint64_t most) {
+        size_t used = (size_t) snprintf(NULL, 0, "262.1 us  524.3 us  %5llu  100.0%%  ",
+                                        (unsigned long long) most),
+               columns = terminal_columns();
+
+        if (columns == 0)
+                return BAR_COLUMNS;
+        return columns < used + BAR_COLUMNS_MIN ? BAR_COLUMNS_MIN
+                                                : MIN((size_t) BAR_COLUMNS, columns - used);
+}
+
 /* As long as @n is of @most, in eighths of a column where the terminal can. */
-static void add_bar(Buf *out, uint64_t n, uint64_t most) {
+static void add_bar(Buf *out, uint64_t n, uint64_t most, size_t columns) {
         static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-        uint64_t length = most > 0 ? (uint64_t) ((double) n / (double) most * BAR_COLUMNS * 8) : 0;
+        uint64_t length =
+                most > 0 ? (uint64_t) ((double) n / (double) most * (double) columns * 8) : 0;
 
         if (n > 0 && length == 0)
                 length = 1;
@@ -67,7 +81,8 @@ static void add_summary(Buf *out, const ByRootRow *row) {
 
         buf_printf(out, "%s call%s", FORMAT_COUNT(s->n), s->n == 1 ? "" : "s");
         if (row->n_cut > 0)
-                buf_printf(out, " (and %s that were cut)", FORMAT_COUNT(row->n_cut));
+                buf_printf(out, " (and %s that %s cut)", FORMAT_COUNT(row->n_cut),
+                           row->n_cut == 1 ? "was" : "were");
         if (s->n == 0)
                 return;
         buf_printf(out, ", min %s", FIGURE_ROUND(s->min));
@@ -95,7 +110,7 @@ static int draw_ranges(Buf *out, const Options *o, const ByRootRow *row) {
                           ranges[i].to_ns == UINT64_MAX ? "..." : FIGURE_ROUND(ranges[i].to_ns));
                 table_add(&t, "%llu", (unsigned long long) ranges[i].n);
                 table_add(&t, "%.1f%%", 100.0 * (double) ranges[i].n / (double) row->quantiles.n);
-                add_bar(&bar, ranges[i].n, most);
+                add_bar(&bar, ranges[i].n, most, bar_columns(most));
                 table_add(&t, "%.*s", (int) bar.n_data, bar.n_data > 0 ? bar.data : "");
         }
         return n > 0 ? table_print(&t, out, !o->no_legend) : 0;
@@ -275,7 +290,7 @@ static int hist(const Options *o, const Chosen *chosen) {
                 return status;
         (void) by_root_rows(by_root, &n);
         if (n == 0 && chosen->names)
-                return chosen_not_found(chosen);
+                return chosen_not_found(chosen, o);
         limit = o->limit > 0 ? (size_t) o->limit : o->json != JSON_OFF ? n : LIMIT_DEFAULT;
         h = (Hist){ o, chosen, &counting, by_root, heat, limit };
         status = o->output ? print_picture(&h) : o->json != JSON_OFF ? print_json(&h) : print(&h);

@@ -116,7 +116,7 @@ static int choose(Paths *p) {
         if (status != STATUS_OK)
                 return status;
         p->row = root_calls_most(p->calls);
-        return p->row ? make_windows(p) : chosen_not_found(&p->chosen);
+        return p->row ? make_windows(p) : chosen_not_found(&p->chosen, p->o);
 }
 
 /* --- what there was meanwhile ----------------------------------------------------------------- */

@@ -62,6 +62,7 @@ int verb_report(const Options *o) {
                 status = display_report(s, o, &d);
         if (status != STATUS_OK && status != STATUS_INCOMPLETE)
                 return status;
+        display_none_left(o, &reading.filtering);
         say_absence(o, s->meta);
         if (session_state_is_live(s->meta->state) && !s->from_store)
                 talk(o, "%s still records; this is what is stored so far.", s->meta->name);

@@ -19,13 +19,14 @@
 
 /* --- drawn ------------------------------------------------------------------------------------ */
 
-static void add_title(Buf *out, const SessionMeta *m, const Outliers *outliers, size_t i) {
+static void add_title(Buf *out, const Options *o, const SessionMeta *m, const Outliers *outliers,
+                      size_t i) {
         const Invocation *v = outliers_get(outliers, i), *usual = outliers_usual(outliers, v);
         const Quantiles *quantiles = outliers_quantiles(outliers, v);
 
         buf_printf(out, "%zu. %s took %s%s, call %s", i + 1, NAME_QUOTED(v->root->label),
                    FIGURE_ROUND(v->duration_ns), v->is_cut ? " or longer" : "",
-                   FORMAT_COUNT(v->number));
+                   FORMAT_COUNT(o->filter.nth ?: v->number));
         buf_printf(out, ", at %s on CPU %u", SUMMARY_MOMENT(m, v->start_ns, 6), v->cpu);
         if (*v->comm)
                 buf_printf(out, ", %s", NAME_QUOTED(v->comm));
@@ -78,7 +79,7 @@ static int add_one(Buf *out, const Options *o, const Counting *counting, const O
         int r = 0;
 
         buf_adds(out, i > 0 ? "\n" : "");
-        add_title(out, reading_meta(&counting->reading), outliers, i);
+        add_title(out, o, reading_meta(&counting->reading), outliers, i);
         if (usual)
                 r = add_differences(out, v, usual);
         if (r < 0)
@@ -139,10 +140,10 @@ static json_t *invocation_json(const Options *o, const Counting *counting, const
         (void) json_object_update_new(
                 object,
                 json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o}",
-                          "number", (json_int_t) v->number, "start_ns", (json_int_t) v->start_ns,
-                          "duration_ns", (json_int_t) v->duration_ns, "blocked_ns",
-                          (json_int_t) v->blocked_ns, "irq_ns", (json_int_t) v->irq_ns, "cpu",
-                          (json_int_t) v->cpu, "task",
+                          "number", (json_int_t) (o->filter.nth ?: v->number), "start_ns",
+                          (json_int_t) v->start_ns, "duration_ns", (json_int_t) v->duration_ns,
+                          "blocked_ns", (json_int_t) v->blocked_ns, "irq_ns",
+                          (json_int_t) v->irq_ns, "cpu", (json_int_t) v->cpu, "task",
                           *v->comm ? terminal_json_string(v->comm) : json_null(), "pid",
                           v->pid >= 0 ? json_integer(v->pid) : json_null(), "cut", v->is_cut,
                           "median_ns",

@@ -55,7 +55,9 @@ static bool is_chosen(void *userdata, const Function *function) {
         return name_set_has(userdata, function) > 0;
 }
 
-static int turn(CallTree **ret, CallTree *tree, const Strv *patterns) {
+static int turn(CallTree **ret, CallTree *tree, const Options *o) {
+        const Strv *patterns = &o->analysis.callers;
+        _cleanup_free_ char *said = filtering_said(o);
         _cleanup_(name_set_freep) NameSet *names = NULL;
         int r = name_set_new(&names, patterns) ?: call_tree_callers(ret, tree, is_chosen, names);
 
@@ -63,8 +65,8 @@ static int turn(CallTree **ret, CallTree *tree, const Strv *patterns) {
                 return counting_failure(r);
         if (call_tree_root(*ret)->children)
                 return STATUS_OK;
-        return failed(STATUS_NOT_FOUND, "there are no calls of \"%s\" in it.",
-                      NAME_QUOTED(patterns->items[0]));
+        return failed(STATUS_NOT_FOUND, "there are no calls of \"%s\" in \"%s\"%s.",
+                      NAME_QUOTED(patterns->items[0]), o->words.items[0], said ?: "");
 }
 
 int verb_tree(const Options *o) {
@@ -89,7 +91,7 @@ int verb_tree(const Options *o) {
         if (r < 0)
                 return counting_failure(r);
         if (o->analysis.callers.n > 0)
-                status = turn(&turned, tree, &o->analysis.callers);
+                status = turn(&turned, tree, o);
         if (status == STATUS_OK)
                 status = show(o, &counting, turned ?: tree);
         return status == STATUS_OK ? counting_end(&counting, o) : status;

@@ -9,6 +9,14 @@
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
 
+/* How long it took to run again is not known of whom nobody was seen to wake. */
+static void add_latency(Table *t, const WaitsRow *row, uint64_t ns) {
+        if (row->is_woken)
+                table_add_time(t, ns);
+        else
+                table_add(t, "-");
+}
+
 static void add_waker(Table *t, const WaitsRow *row) {
         if (!row->is_woken)
                 table_add(t, "%s", row->is_forced ? "(preempted)" : "?");
@@ -39,8 +47,8 @@ static int print(const Options *o, const Counting *counting, const WaitsRow *con
                 table_add(&t, "%llu", (unsigned long long) row->away.n);
                 table_add_time(&t, quantiles_at(&row->away, 500));
                 table_add_time(&t, row->away.max);
-                table_add_time(&t, quantiles_at(&row->latency, 500));
-                table_add_time(&t, row->latency.max);
+                add_latency(&t, row, quantiles_at(&row->latency, 500));
+                add_latency(&t, row, row->latency.max);
                 table_add_function(&t, row->function);
                 add_waker(&t, row);
         }

@@ -353,7 +353,7 @@ static int find_root(Sides *s, const Options *o, const Chosen *chosen, const Cal
                               "no call in \"%s\" was recorded from its beginning to its end.",
                               chosen->source);
         if (!chosen->names)
-                return *ret_n_roots == 0 ? chosen_not_found(chosen) : no_common_root(o, chosen);
+                return *ret_n_roots == 0 ? chosen_not_found(chosen, o) : no_common_root(o, chosen);
         if (streq(chosen->source, "-"))
                 return failed(
                         STATUS_USAGE,
@@ -372,7 +372,7 @@ static int find_root(Sides *s, const Options *o, const Chosen *chosen, const Cal
                 return counting_failure(r);
         if (*ret)
                 return STATUS_OK;
-        return *ret_n_roots == 0 ? chosen_not_found(chosen) : no_common_root(o, chosen);
+        return *ret_n_roots == 0 ? chosen_not_found(chosen, o) : no_common_root(o, chosen);
 }
 
 /* @all: the same as @o, but that nothing is left out that it compares. */

@@ -31,18 +31,23 @@ static void add_row(Table *t, const Brief *b) {
         table_add(t, "%s", summary_brief_state(b));
         table_add(t, "%s", SUMMARY_BRIEF_ROOTS(b, 32));
         table_add(t, "%s", SUMMARY_TIME(b->start_ns));
-        table_add(t, "%s", FORMAT_DURATION(b->length_ns));
+        table_add(t, "%s", b->start_ns == 0 ? "-" : FORMAT_DURATION(b->length_ns));
         table_add(t, "%s", b->n_events == 0 && b->n_bytes > 0 ? "-" : FORMAT_COUNT(b->n_events));
         table_add(t, "%s", FORMAT_BYTES(b->n_bytes));
         table_add(t, "%s", b->disk_bytes == UINT64_MAX ? "-" : FORMAT_BYTES(b->disk_bytes));
         add_lost(t, b);
 }
 
+/* What is still to begin is newer than all. */
+static uint64_t beginning_of(const Brief *b) {
+        return b->start_ns == 0 && session_state_is_live(b->state) ? UINT64_MAX : b->start_ns;
+}
+
 static int newest_first(const void *a, const void *b) {
         const Brief *x = a, *y = b;
 
-        if (x->start_ns != y->start_ns)
-                return x->start_ns < y->start_ns ? 1 : -1;
+        if (beginning_of(x) != beginning_of(y))
+                return beginning_of(x) < beginning_of(y) ? 1 : -1;
         return strcmp(x->name, y->name);
 }
 
@@ -142,7 +147,7 @@ int verb_list(const Options *o) {
                 talk(o, "No sessions. Record with: ftracectl run FUNCTION -- COMMAND");
                 return STATUS_OK;
         }
-        table_init(&t, "NAME|STATE|ROOTS|STARTED|>LENGTH|>EVENTS|>SIZE|>ON DISK|>LOST");
+        table_init(&t, "=NAME|STATE|ROOTS|STARTED|>LENGTH|>EVENTS|>SIZE|>ON DISK|>LOST");
         r = add_rows(&t, briefs);
         pager_open(&pager, o, table_n_rows(&t) + (o->no_legend ? 0 : 1 + LEGEND_LINES));
         if (r == 0)

@@ -99,9 +99,10 @@ static void show_what(Buf *out, const SessionMeta *m) {
                 line(out, m->spec.ring ? "Keeps" : "Ends at", "%s%s",
                      m->spec.ring ? "the newest " : "", FORMAT_BYTES(m->spec.max_bytes));
         if (m->spec.segment_bytes > 0)
-                line(out, "Cut at", "%s a CPU", FORMAT_BYTES(m->spec.segment_bytes));
+                line(out, "Segments", "of at most %s a CPU", FORMAT_BYTES(m->spec.segment_bytes));
         if (m->spec.segment_ns > 0)
-                line(out, "Cut every", "%s", FORMAT_DURATION(m->spec.segment_ns));
+                line(out, m->spec.segment_bytes > 0 ? "" : "Segments", "of at most %s",
+                     FORMAT_DURATION(m->spec.segment_ns));
         if (m->spec.on_full != SPEC_ON_FULL_WAIT)
                 line(out, "On full", "%s", spec_on_full_name(m->spec.on_full));
         line(out, "Buffer", "%s a CPU", FORMAT_BYTES(m->spec.buffer_bytes));
@@ -300,7 +301,9 @@ static json_t *source_json(const Source *s) {
 static void show_file(Buf *out, const Source *s) {
         const SessionMeta *m = s->meta;
 
-        line(out, "Kernel", "%s %s on %s", m->kernel ?: "?", m->machine ?: "?", m->host ?: "?");
+        if (m->kernel || m->machine || m->host)
+                line(out, "Kernel", "%s %s on %s", m->kernel ?: "?", m->machine ?: "?",
+                     m->host ?: "?");
         line(out, "Traced in", "%s%s, clock %s", m->instance ? "instance " : "the top-level buffer",
              m->instance ?: "", m->clock ?: "?");
         show_buffers(out, dat_file_of_dir(s->dir));
