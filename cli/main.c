@@ -124,8 +124,7 @@ static const Verb verbs[] = {
         { "diff", "BEFORE NOW [OPTIONS]", "show what changed between two recordings",
           "Compares each root that both have, and the functions below it: the average time an\n"
           "outermost call spends in them, and how often it calls them.  Differences that may be\n"
-          "chance are left out.  With --fail-over the exit status is 0, 8 (slower), 125 (it "
-          "cannot\n"
+          "chance are left out.  With --fail-over the exit status is 0, 8 (slower), 125 (cannot\n"
           "be told) or 129 (wrong usage), as \"git bisect run\" wants it.\n",
           OPTIONS_DIFF | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 2, 2,
           verb_diff },

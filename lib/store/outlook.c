@@ -80,16 +80,17 @@ static void add_next(Buf *b, const Outlook *o) {
         buf_printf(b, "%s (%s)", o->next, format_bytes(size, o->next_bytes));
 }
 
-/* "r1 (4.2M) goes next, not before 2026-11-23 15:42:10, then r2, r3 and 4 others" */
+/* "r1 (4.2M) is removed next, not before 2026-11-23 15:42:10, then r2, r3 and 4 others" */
 static void add_going(Buf *b, const Outlook *o) {
         add_next(b, o);
         if (o->not_before_ns >= FOREVER_NS)
-                buf_adds(b, " would go next, but stays for good (MinRetentionSec=infinity)");
+                buf_adds(b,
+                         " would be removed next, but stays for good (MinRetentionSec=infinity)");
         else if (o->not_before_ns > 0) {
-                buf_adds(b, " goes next, at ");
+                buf_adds(b, " is removed next, at ");
                 add_time(b, o->not_before_ns);
         } else
-                buf_adds(b, " goes next");
+                buf_adds(b, " is removed next");
         for (size_t i = 1; i < o->going.n; i++)
                 buf_printf(b, "%s%s",
                            i == 1                ? ", then "

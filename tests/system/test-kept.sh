@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # What was told as kept stays for MinRetentionSec=, whatever room is wanted and whatever the clock on the
-# wall says; what goes next, when and why is told before, and what went afterwards.
+# wall says; what is removed next, when and why is told before, and what went afterwards.
 . "$(dirname "$0")/../functions.sh"
 requires jq
 
@@ -60,9 +60,9 @@ record r1
 record r2
 settle
 is 'what was told as kept is there though both together take too much' "$(names)" 'r1 r2'
-exits 'a list says which goes next' 0 ftracectl list
+exits 'a list says which is removed next' 0 ftracectl list
 says 'with its size, the moment and the rule' \
-        '^r1 \([0-9.]+K\) goes next, at [0-9]{4}-[0-9-]+ [0-9:]+: all recordings take [0-9]+K, of 600K \(MaxUse=\)\.$' "$out"
+        '^r1 \([0-9.]+K\) is removed next, at [0-9]{4}-[0-9-]+ [0-9:]+: all recordings take [0-9]+K, of 600K \(MaxUse=\)\.$' "$out"
 exits 'without a legend it says nothing but the sessions' 0 ftracectl list --no-legend
 is 'two of them' "$(wc -l <"$out")" 2
 exits 'a list as JSON' 0 ftracectl list --json
@@ -70,7 +70,7 @@ conforms 'conforms' '[]Session'
 is 'has it with the session that goes' "$(jq -r '.[] | select(.goes) | "\(.name) \(.goes.rule) \(.goes.going | join(","))"' "$out")" 'r1 MaxUse r1'
 ok 'and with each until when it stays' jq -e 'all(.stays_until_ns > 1000000000 * now + 3000000000000)' "$out"
 exits 'status' 0 ftracectl status
-says 'says it' '^  r1 \(.*goes next, at' "$out"
+says 'says it' '^  r1 \(.*is removed next, at' "$out"
 exits 'status as JSON' 0 ftracectl status --json
 is 'has it' "$(jq -r '.retention | "\(.next) \(.rule) \(.full)"' "$out")" 'r1 MaxUse false'
 "$top_builddir/ftracectl" doctor --json >"$out" 2>"$err"
@@ -79,13 +79,13 @@ says 'with a way out' 'ftracectl pin r1' "$out"
 exits 'show says until when it stays' 0 ftracectl show r2
 says 'in a line' '^ +Stays: until .*, whatever room is wanted' "$out"
 exits 'a third starts' 0 ftracectl start -n r3 udp_sendmsg
-says 'and it is said what will go' '^Note: r1 .* goes next, at .*, of 600K \(MaxUse=\)\.$'
+says 'and it is said what will go' '^Note: r1 .* is removed next, at .*, of 600K \(MaxUse=\)\.$'
 fed r3 100
 exits 'it is stopped' 0 ftracectl stop r3
-says 'that says what goes next, and what then' '^r1 .* goes next, at .*, then r2: all' "$out"
+says 'that says what is removed next, and what then' '^r1 .* is removed next, at .*, then r2: all' "$out"
 exits 'one is pinned' 0 ftracectl pin r1
 exits 'then' 0 ftracectl list
-says 'another is the next' '^r2 .*goes next' "$out"
+says 'another is the next' '^r2 .*is removed next' "$out"
 exits 'unpinned' 0 ftracectl unpin r1
 exits 'a vacuum by the settings removes nothing that stays' 0 ftracectl vacuum
 says 'it says why' '^Kept r1 .*: it was kept a short while ago \(MinRetentionSec=\)' "$out"
@@ -129,7 +129,7 @@ exits 'a command is recorded' 0 ftracectl run -n r1 udp_sendmsg -- bash -c "pyth
 says 'and kept' '^Kept as r1 '
 says 'what others pay is said' '^Note: every function of the kernel is hooked meanwhile'
 exits 'another is' 0 ftracectl run -n r2 udp_sendmsg -- bash -c "python3 '$work/noise.py' 100 >'$raw'"
-says 'it is said what goes for it' '^Note: r1 .* goes next, at '
+says 'it is said what goes for it' '^Note: r1 .* is removed next, at '
 settle
 is 'the first is there' "$(names)" 'r1 r2'
 ok 'the daemon ends in peace' stop_ftraced
@@ -225,10 +225,10 @@ exits 'a list' 0 ftracectl list
 says 'names both limits' '^Nothing has to go; a .* would be next.*: when all take more than 600K \(MaxUse=; now [0-9]+K\), or when less than 10M is free \(KeepFree=; now 50M\)\.$' "$out"
 echo $((5 << 20)) >"$WORLD_DIR/free"
 exits 'when others have filled the disk a start' 0 ftracectl start -n c udp_sendmsg
-says 'says what goes' '^Note: a \([0-9]+K\) goes next.*: 5[.0]*M of the disk is free, and 10M has to be \(KeepFree=\)'
+says 'says what goes' '^Note: a \([0-9]+K\) is removed next.*: 5[.0]*M of the disk is free, and 10M has to be \(KeepFree=\)'
 feed 10
 ftracectl stop c >"$out"
-says 'so does a stop' '^(a|b) .* goes next.*KeepFree=' "$out"
+says 'so does a stop' '^(a|b) .* is removed next.*KeepFree=' "$out"
 ok 'they go' wait_until 60 names_are c
 exits 'and it is known' 3 ftracectl show a
 says 'why' 'was removed on .*: 5[.0]*M of the disk was free, and 10M has to be \(KeepFree=\)'

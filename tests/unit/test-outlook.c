@@ -47,19 +47,21 @@ START_TEST(a_sentence_says_who_goes_when_and_why)
                 describes(&o, "nothing has to go; r1 (300B) would be next: at 2023-11-14 22:13:20, "
                               "1min after it was kept (MaxRetentionSec=)");
                 o = next_is("r1", RETAIN_OVER_FREE);
-                describes(&o, "r1 (300B) goes next: 4K of the disk is free, and 2K has to be "
+                describes(&o, "r1 (300B) is removed next: 4K of the disk is free, and 2K has to be "
                               "(KeepFree=)");
                 o = next_is("r1", RETAIN_OVER_USE);
                 o.not_before_ns = AT_NS;
                 o.n_going = 4;
                 ck_assert_int_eq(strv_split(&o.going, "r1 r2 r3 r4", " "), 0);
-                describes(&o, "r1 (300B) goes next, at 2023-11-14 22:13:20, then r2, r3 and r4: "
-                              "all recordings take 900B, of 1000B (MaxUse=)");
+                describes(&o,
+                          "r1 (300B) is removed next, at 2023-11-14 22:13:20, then r2, r3 and r4: "
+                          "all recordings take 900B, of 1000B (MaxUse=)");
                 o = next_is("r1", RETAIN_OVER_USE);
                 o.n_going = 9;
                 ck_assert_int_eq(strv_split(&o.going, "r1 r2", " "), 0);
-                describes(&o, "r1 (300B) goes next, then r2 and 7 others: all recordings take "
-                              "900B, of 1000B (MaxUse=)");
+                describes(&o,
+                          "r1 (300B) is removed next, then r2 and 7 others: all recordings take "
+                          "900B, of 1000B (MaxUse=)");
                 o = next_is("r1", RETAIN_OVER_USE);
                 o.is_full = true;
                 o.not_before_ns = INT64_MAX;
