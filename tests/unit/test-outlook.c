@@ -66,7 +66,7 @@ START_TEST(a_sentence_says_who_goes_when_and_why)
                 o.is_full = true;
                 o.not_before_ns = INT64_MAX;
                 describes(&o, "the store is full, 4K is free: no recording begins; r1 (300B) would "
-                              "go next, but stays for good (MinRetentionSec=infinity): all "
+                              "be removed next, but stays for good (MinRetentionSec=infinity): all "
                               "recordings take 900B, of 1000B (MaxUse=)");
         }
 END_TEST
