@@ -255,19 +255,6 @@ void filtering_forget_spec(Filtering *f) {
         f->spec.slower_ns = f->spec.depth = 0;
 }
 
-char *filtering_said(const Options *o) {
-        _cleanup_strv_ Strv said = {};
-        _cleanup_free_ char *list = NULL;
-        char *text;
-
-        if (options_said(&said, o, OPTIONS_FILTER, 0) < 0)
-                return NULL;
-        if (said.n == 0)
-                return strdup("");
-        list = strv_join(&said, " ");
-        return list && asprintf(&text, " with %s", list) >= 0 ? text : NULL;
-}
-
 bool filtering_is_empty(const Filtering *f) {
         return filter_spec_is_empty(&f->spec) && f->from.kind == MOMENT_NONE &&
                f->to.kind == MOMENT_NONE;

@@ -55,9 +55,6 @@ int filtering_init(Filtering *ret, const Options *o);
 void filtering_forget_spec(Filtering *f);
 /* Whether anything is left out. */
 bool filtering_is_empty(const Filtering *f);
-/* " with --root=udp_sendmsg --task=client", as it was said; empty if nothing was.  NULL without memory; the caller
- * frees. */
-char *filtering_said(const Options *o);
 /*
  * filtering_resolve()
  * @m:           NULL: there is none, of a text

@@ -385,6 +385,19 @@ int options_said(Strv *ret, const Options *o, uint64_t groups, uint64_t others) 
         return 0;
 }
 
+char *options_said_filters(const Options *o) {
+        _cleanup_strv_ Strv said = {};
+        _cleanup_free_ char *list = NULL;
+        char *text;
+
+        if (options_said(&said, o, OPTIONS_FILTER, 0) < 0)
+                return NULL;
+        if (said.n == 0)
+                return strdup("");
+        list = strv_join(&said, " ");
+        return list && asprintf(&text, " with %s", list) >= 0 ? text : NULL;
+}
+
 /* What tells where tasks wait and who wakes them. */
 static int add_sched(Strv *events) {
         static const char *const names[] = { "sched:sched_switch", "sched:sched_waking" };

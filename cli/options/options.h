@@ -171,6 +171,9 @@ int options_check(const Options *o, const char *verb, uint64_t groups, size_t mi
 /* Adds what was said of options that belong to any of @groups and to none of @others, for another
  * command line; 0 or -ENOMEM. */
 int options_said(Strv *ret, const Options *o, uint64_t groups, uint64_t others);
+/* " with --root=udp_sendmsg --task=client", as it was said; empty if nothing was.  NULL without memory; the caller
+ * frees. */
+char *options_said_filters(const Options *o);
 /*
  * options_spec_to_json() - what the command line says of a Spec
  * @spec: o->spec, with its functions if any were named

@@ -4,7 +4,6 @@
  * neither, but for clones, which a pattern need not name. */
 
 #include "base/name.h"
-#include "cli/options/filtering.h"
 #include "cli/source/chosen.h"
 #include "cli/source/source.h"
 
@@ -42,7 +41,7 @@ void chosen_done(Chosen *c) {
 }
 
 int chosen_not_found(const Chosen *c, const Options *o) {
-        _cleanup_free_ char *said = filtering_said(o);
+        _cleanup_free_ char *said = options_said_filters(o);
 
         if (c->patterns.n == 0)
                 log_error("there are no calls in \"%s\"%s.", c->source, said ?: "");

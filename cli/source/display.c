@@ -123,7 +123,7 @@ void display_silence(const Options *o, const Source *s) {
 }
 
 void display_none_left(const Options *o, const Filtering *f) {
-        _cleanup_free_ char *said = filtering_said(o);
+        _cleanup_free_ char *said = options_said_filters(o);
 
         if (!f->has_left && !filtering_is_empty(f))
                 talk(o, "There are no calls in it%s.", said ?: "");

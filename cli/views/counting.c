@@ -56,7 +56,7 @@ int counting_read(Counting *c, const Options *o, const char *word) {
 }
 
 int counting_end(const Counting *c, const Options *o) {
-        _cleanup_free_ char *said = filtering_said(o);
+        _cleanup_free_ char *said = options_said_filters(o);
 
         if (pairing_n_calls(c->pairing) == 0)
                 talk(o, "There are no calls in it%s.", said ?: "");
