@@ -24,9 +24,11 @@ static json_t *result_json(const SessionMeta *m, const VerifyResult *v) {
 static void describe(Buf *out, const SessionMeta *m, const VerifyResult *v) {
         char dropped[SUMMARY_MAX];
 
-        buf_printf(out, "%s: %s, %s trees, %s entries, %s exits.\n", m->name,
-                   v->complete ? "complete" : "incomplete", FORMAT_COUNT(v->census.n_trees),
-                   FORMAT_COUNT(v->census.n_entries), FORMAT_COUNT(v->census.n_exits));
+        buf_printf(out, "%s: %s, ", m->name, v->complete ? "complete" : "incomplete");
+        if (m->roots.n > 0) /* a file does not say which they were */
+                buf_printf(out, "%s trees, ", FORMAT_COUNT(v->census.n_trees));
+        buf_printf(out, "%s entries, %s exits.\n", FORMAT_COUNT(v->census.n_entries),
+                   FORMAT_COUNT(v->census.n_exits));
         if (*summary_dropped(dropped, m))
                 buf_printf(out, "  %s.\n", dropped);
         for (size_t i = 0; i < v->problems.n; i++)
