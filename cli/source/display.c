@@ -123,10 +123,12 @@ void display_silence(const Options *o, const Source *s) {
 }
 
 void display_none_left(const Options *o, const Filtering *f) {
-        _cleanup_free_ char *said = options_said_filters(o);
+        _cleanup_free_ char *said = NULL;
 
-        if (!f->has_left && !filtering_is_empty(f))
-                talk(o, "There are no calls in it%s.", said ?: "");
+        if (f->has_left || filtering_is_empty(f))
+                return;
+        said = options_said_filters(o);
+        talk(o, "There are no calls in it%s.", said ?: "");
 }
 
 void display_dropped(const Options *o, const SessionMeta *m) {

@@ -99,8 +99,7 @@ static void connect_and_note(Client **ret, const Options *o, json_t *checks) {
                 if (geteuid() == 0)
                         add(checks, "daemon", "warning", "systemctl enable --now ftraced.socket",
                             "no daemon listens on %s: run, follow and what reads recordings work "
-                            "for "
-                            "root, the other verbs do not",
+                            "for root, the other verbs do not",
                             path);
                 else
                         add(checks, "daemon", "bad", "sudo systemctl enable --now ftraced.socket",

@@ -97,10 +97,11 @@ static int draw_ranges(Buf *out, const Options *o, const ByRootRow *row) {
         _cleanup_table_ Table t = {};
         Range ranges[RANGES_MAX];
         uint64_t most = 0;
-        size_t n = ranges_of(ranges, &row->quantiles, o->analysis.is_linear);
+        size_t n = ranges_of(ranges, &row->quantiles, o->analysis.is_linear), columns;
 
         for (size_t i = 0; i < n; i++)
                 most = MAX(most, ranges[i].n);
+        columns = bar_columns(most);
         table_init(&t, ">FROM|>TO|>CALLS|>SHARE| ");
         for (size_t i = 0; i < n; i++) {
                 _cleanup_buf_ Buf bar = BUF_INIT;
@@ -110,7 +111,7 @@ static int draw_ranges(Buf *out, const Options *o, const ByRootRow *row) {
                           ranges[i].to_ns == UINT64_MAX ? "..." : FIGURE_ROUND(ranges[i].to_ns));
                 table_add(&t, "%llu", (unsigned long long) ranges[i].n);
                 table_add(&t, "%.1f%%", 100.0 * (double) ranges[i].n / (double) row->quantiles.n);
-                add_bar(&bar, ranges[i].n, most, bar_columns(most));
+                add_bar(&bar, ranges[i].n, most, columns);
                 table_add(&t, "%.*s", (int) bar.n_data, bar.n_data > 0 ? bar.data : "");
         }
         return n > 0 ? table_print(&t, out, !o->no_legend) : 0;
