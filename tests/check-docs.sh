@@ -29,12 +29,8 @@ verbs_of() {
 
 # Words of stdin that FILE does not have; scdoc writes "\-" and "\_" for some.
 missing_in() { # FILE
-        local word text
-
-        text=$(sed 's/\\//g' "$1")
-        while read -r word; do
-                grep -qE -- "(^|[^a-z-])$word([^a-z-]|\$)" <<<"$text" || echo "${1#"$top_srcdir"/}: $word"
-        done
+        awk -v name="${1#"$top_srcdir"/}" 'NR == FNR { gsub(/\\/, ""); text = text "\n" $0; next }
+                text !~ "(^|[^a-z-])" $0 "([^a-z-]|$)" { print name ": " $0 }' "$1" -
 }
 
 client=$top_srcdir/cli/ftracectl.1.scd daemon=$top_srcdir/daemon/ftraced.8.scd

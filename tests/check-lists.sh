@@ -15,11 +15,9 @@ report() { # DESCRIPTION WHAT-IS-BAD
         [[ -z $2 ]] || echo "# $2"
 }
 for ring in system:sh root:sh packaging:sh unit:c fuzz:c; do
-        dir=tests/${ring%:*} bad=
-        for file in "$dir"/test-*."${ring#*:}" "$dir"/fuzz-*."${ring#*:}"; do
-                name=$(basename "${file%.*}")
-                [[ ! -e $file ]] || grep -qE "(^|[^a-z0-9-])$name([^a-z0-9-]|\$)" "$dir"/*.mk || bad+="$file "
-        done
+        dir=tests/${ring%:*}
+        bad=$(comm -23 <(find "$dir" -maxdepth 1 -name "*-*.${ring#*:}" -printf '%f\n' | grep -E '^(test|fuzz)-' | sed 's/\.[a-z]*$//' | sort) \
+                <(grep -ohE '[a-z0-9-]+' "$dir"/*.mk | sort -u))
         report "a makefile names every test in $dir" "$bad"
 done
 bad=
