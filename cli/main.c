@@ -309,7 +309,8 @@ static int run(int argc, char **argv) {
                 if (status != STATUS_OK)
                         return status;
         }
-        status = options_check(&o, v->name, v->groups | OPTIONS_GLOBAL, v->min_words, v->max_words);
+        status = options_check(&o, v->name, v->synopsis, v->groups | OPTIONS_GLOBAL, v->min_words,
+                               v->max_words);
         if (status != STATUS_OK)
                 return status;
         return o.host ? remote_run(&o) : o.hosts && !v->has_fleet ? fleet_run(&o) : v->run(&o);

@@ -465,14 +465,15 @@ int options_join_words(Options *o) {
         return STATUS_OK;
 }
 
-int options_check(const Options *o, const char *verb, uint64_t groups, size_t min, size_t max) {
+int options_check(const Options *o, const char *verb, const char *synopsis, uint64_t groups,
+                  size_t min, size_t max) {
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
                 if ((o->given[i / 64] & UINT64_C(1) << i % 64) && !(options[i].groups & groups))
                         return option_usage(verb, "\"%s\" has no option --%s", verb,
                                             options[i].name);
         if (o->words.n < min)
-                return option_usage(verb, "\"%s\" needs %s", verb,
-                                    o->words.n > 0 ? "more arguments" : "an argument");
+                return option_usage(verb, "\"%s\" needs %s (%s)", verb,
+                                    o->words.n > 0 ? "more arguments" : "an argument", synopsis);
         if (o->words.n > max)
                 return option_usage(verb, "\"%s\" cannot use the argument \"%s\"", verb,
                                     NAME_QUOTED(o->words.items[max]));

@@ -166,8 +166,9 @@ int options_parse(Options *ret, int argc, char **argv);
 /* For verbs that run no command: "--" only ended the options.  An exit status. */
 int options_join_words(Options *o);
 /* Whether all that was given belongs to @groups, and there are @min to @max words; an exit status.
- * @verb: its name, for the messages. */
-int options_check(const Options *o, const char *verb, uint64_t groups, size_t min, size_t max);
+ * @verb, @synopsis: its name and what follows it in its help, for the messages. */
+int options_check(const Options *o, const char *verb, const char *synopsis, uint64_t groups,
+                  size_t min, size_t max);
 /* Adds what was said of options that belong to any of @groups and to none of @others, for another
  * command line; 0 or -ENOMEM. */
 int options_said(Strv *ret, const Options *o, uint64_t groups, uint64_t others);

@@ -144,10 +144,11 @@ START_TEST(a_verb_refuses_the_options_of_others)
 
                 be_silent();
                 ck_assert_int_eq(PARSE(&o, "list", "--depth=3"), STATUS_OK);
-                ck_assert_int_eq(options_check(&o, "list", OPTIONS_GLOBAL | OPTIONS_JSON, 0, 0),
+                ck_assert_int_eq(options_check(&o, "list", "", OPTIONS_GLOBAL | OPTIONS_JSON, 0, 0),
                                  STATUS_USAGE);
-                ck_assert_int_eq(options_check(&o, "list", OPTIONS_GLOBAL | OPTIONS_RECORD, 0, 0),
-                                 STATUS_OK);
+                ck_assert_int_eq(
+                        options_check(&o, "list", "", OPTIONS_GLOBAL | OPTIONS_RECORD, 0, 0),
+                        STATUS_OK);
         }
 END_TEST
 
@@ -157,9 +158,10 @@ START_TEST(too_few_and_too_many_words_are_wrong_usage)
 
                 be_silent();
                 ck_assert_int_eq(PARSE(&o, "show", "a", "b"), STATUS_OK);
-                ck_assert_int_eq(options_check(&o, "show", OPTIONS_GLOBAL, 1, 1), STATUS_USAGE);
-                ck_assert_int_eq(options_check(&o, "show", OPTIONS_GLOBAL, 3, MANY), STATUS_USAGE);
-                ck_assert_int_eq(options_check(&o, "show", OPTIONS_GLOBAL, 1, 2), STATUS_OK);
+                ck_assert_int_eq(options_check(&o, "show", "", OPTIONS_GLOBAL, 1, 1), STATUS_USAGE);
+                ck_assert_int_eq(options_check(&o, "show", "", OPTIONS_GLOBAL, 3, MANY),
+                                 STATUS_USAGE);
+                ck_assert_int_eq(options_check(&o, "show", "", OPTIONS_GLOBAL, 1, 2), STATUS_OK);
         }
 END_TEST
 

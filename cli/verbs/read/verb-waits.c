@@ -60,6 +60,10 @@ static int print(const Options *o, const Counting *counting, const WaitsRow *con
         return stdout_paged(&pager, &out, r);
 }
 
+static json_t *latency_json(const WaitsRow *row, uint64_t ns) {
+        return row->is_woken ? json_integer((json_int_t) ns) : json_null();
+}
+
 static json_t *waker_json(const WaitsRow *row) {
         json_t *o;
 
@@ -84,13 +88,13 @@ static int print_json(const Options *o, const WaitsRow *const *rows, size_t n) {
                 table_function_json(object, row->function);
                 (void) json_object_update_new(
                         object,
-                        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o}", "count",
+                        json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o}", "count",
                                   (json_int_t) row->away.n, "waited_ns", (json_int_t) row->away.sum,
                                   "waited_p50_ns", (json_int_t) quantiles_at(&row->away, 500),
                                   "waited_max_ns", (json_int_t) row->away.max, "wakeup_p50_ns",
-                                  (json_int_t) quantiles_at(&row->latency, 500), "wakeup_max_ns",
-                                  (json_int_t) row->latency.max, "preempted", row->is_forced,
-                                  "waker", waker_json(row)));
+                                  latency_json(row, quantiles_at(&row->latency, 500)),
+                                  "wakeup_max_ns", latency_json(row, row->latency.max), "preempted",
+                                  row->is_forced, "waker", waker_json(row)));
                 (void) json_array_append_new(list, object);
         }
         return stdout_json(o, list);
