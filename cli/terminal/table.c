@@ -10,6 +10,8 @@
 #include "cli/terminal/terminal.h"
 
 #define TABLE_COLUMNS_MAX 24
+#define GAP 2             /* spaces between columns */
+#define LEFT_OUT SIZE_MAX /* as a column's width */
 
 void table_init(Table *t, const char *titles) {
         *t = (Table){ .titles = titles, .max_width = terminal_columns() };
@@ -67,8 +69,23 @@ static size_t width(const char *s) {
         return n;
 }
 
-static bool has_mark(const char *title) {
-        return *title == '>' || *title == '=';
+static size_t n_marks(const char *title) {
+        return strspn(title, "?>=");
+}
+
+static bool is_marked(const Table *t, size_t column, char mark) {
+        const char *title = t->cells.items[column];
+
+        return memchr(title, mark, n_marks(title));
+}
+
+static size_t columns_total(const Table *t, const size_t *widths) {
+        size_t total = 0;
+
+        for (size_t i = 0; i < t->n_columns; i++)
+                if (widths[i] != LEFT_OUT)
+                        total += widths[i] + GAP;
+        return total - GAP;
 }
 
 /* The widest of the columns that may be cut and are cut last, or not; SIZE_MAX: there is none. */
@@ -76,20 +93,21 @@ static size_t widest_column(const Table *t, const size_t *widths, bool is_last) 
         size_t widest = SIZE_MAX;
 
         for (size_t i = 0; i < t->n_columns; i++)
-                if (*t->cells.items[i] != '>' && (*t->cells.items[i] == '=') == is_last &&
-                    widths[i] > TABLE_COLUMN_MIN &&
+                if (widths[i] != LEFT_OUT && !is_marked(t, i, '>') &&
+                    is_marked(t, i, '=') == is_last && widths[i] > TABLE_COLUMN_MIN &&
                     (widest == SIZE_MAX || widths[i] > widths[widest]))
                         widest = i;
         return widest;
 }
 
-/* Takes what is too much from the widest of the columns that may be cut. */
+/* Leaves out what may be, then takes what is too much from the widest of the columns that may be cut. */
 static void fit(const Table *t, size_t *widths) {
-        size_t total = 2 * (t->n_columns - 1);
+        size_t total;
 
-        for (size_t i = 0; i < t->n_columns; i++)
-                total += widths[i];
-        while (t->max_width > 0 && total > t->max_width) {
+        for (size_t i = t->n_columns; i > 0 && columns_total(t, widths) > t->max_width; i--)
+                if (is_marked(t, i - 1, '?'))
+                        widths[i - 1] = LEFT_OUT;
+        for (total = columns_total(t, widths); total > t->max_width; total--) {
                 size_t widest = widest_column(t, widths, false);
 
                 if (widest == SIZE_MAX)
@@ -97,7 +115,6 @@ static void fit(const Table *t, size_t *widths) {
                 if (widest == SIZE_MAX)
                         return;
                 widths[widest]--;
-                total--;
         }
 }
 
@@ -120,32 +137,38 @@ static void add_cut(Buf *out, const char *cell, size_t max) {
 }
 
 int table_print(const Table *t, Buf *out, bool legend) {
-        size_t widths[TABLE_COLUMNS_MAX] = {}, n_columns = t->n_columns;
+        size_t widths[TABLE_COLUMNS_MAX] = {}, n_columns = t->n_columns, last = n_columns - 1;
 
         if (t->error < 0)
                 return t->error;
         if (n_columns > TABLE_COLUMNS_MAX)
                 return ORIGIN(-E2BIG);
         for (size_t i = legend ? 0 : n_columns; i < t->cells.n; i++)
-                widths[i % n_columns] = MAX(widths[i % n_columns],
-                                            width(t->cells.items[i]) -
-                                                    (i < n_columns && has_mark(t->cells.items[i])));
-        fit(t, widths);
+                widths[i % n_columns] =
+                        MAX(widths[i % n_columns],
+                            width(t->cells.items[i]) -
+                                    (i < n_columns ? n_marks(t->cells.items[i]) : 0));
+        if (t->max_width > 0)
+                fit(t, widths);
+        while (last > 0 && widths[last] == LEFT_OUT)
+                last--;
         for (size_t i = legend ? 0 : n_columns; i < t->cells.n; i++) {
                 const char *cell = t->cells.items[i];
                 size_t column = i % n_columns, gap;
-                bool right = *t->cells.items[column] == '>', last = column + 1 == n_columns;
+                bool right = is_marked(t, column, '>');
 
-                if (i < n_columns && has_mark(cell))
-                        cell++;
+                if (widths[column] == LEFT_OUT)
+                        continue;
+                if (i < n_columns)
+                        cell += n_marks(cell);
                 gap = widths[column] - MIN(widths[column], width(cell));
                 if (right)
                         buf_pad(out, gap, ' ');
                 add_cut(out, cell, widths[column]);
-                if (!right && !last)
+                if (!right && column != last)
                         buf_pad(out, gap, ' ');
-                if (!last) {
-                        buf_adds(out, "  ");
+                if (column != last) {
+                        buf_pad(out, GAP, ' ');
                         continue;
                 }
                 while (out->n_data > 0 && out->data[out->n_data - 1] == ' ')

@@ -5,8 +5,9 @@
  * Table: columns as wide as their widest cell
  *
  * Cells are added row by row, left to right; widths count characters, not
- * bytes, of UTF-8.  On a terminal that is too narrow the widest columns that
- * are not numbers are cut, down to TABLE_COLUMN_MIN; names that are to be typed again, last.
+ * bytes, of UTF-8.  On a terminal that is too narrow columns that may be are
+ * left out, the last first; then the widest that are not numbers are cut, down
+ * to TABLE_COLUMN_MIN; names that are to be typed again, last.
  */
 
 #include <jansson.h>
@@ -19,8 +20,8 @@
 #define TABLE_COLUMN_MIN 8
 
 typedef struct Table {
-        const char *
-                titles; /* separated by '|'; a '>' before one: aligned to the right; a '=': cut last */
+        const char *titles; /* separated by '|'; marks before one: '>' aligned to the right, '=' cut
+                               last, '?' may be left out */
         Strv cells;
         size_t n_columns;
         size_t max_width; /* 0: as wide as it gets */

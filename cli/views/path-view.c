@@ -346,10 +346,10 @@ static void add_others(Table *t, const PathView *v, size_t n, uint64_t ns, bool 
 
 int path_view_print(const PathView *v, Buf *out, size_t limit, bool legend) {
         static const char *const titles[2][2] = {
-                { ">TIME|>SHARE|>TIMES|TASK|WHAT|IN|WHILE AWAITED IN",
-                  ">TIME|>SHARE|>TIMES|TASK|WHAT|IN|WHILE AWAITED IN|LOCK RELEASED IN" },
-                { ">AT|>TIME|>SHARE|TASK|>CPU|WHAT|IN|WHILE AWAITED IN",
-                  ">AT|>TIME|>SHARE|TASK|>CPU|WHAT|IN|WHILE AWAITED IN|LOCK RELEASED IN" },
+                { ">TIME|>SHARE|>TIMES|TASK|WHAT|IN|?WHILE AWAITED IN",
+                  ">TIME|>SHARE|>TIMES|TASK|WHAT|IN|?WHILE AWAITED IN|LOCK RELEASED IN" },
+                { "?>AT|>TIME|>SHARE|TASK|?>CPU|WHAT|IN|?WHILE AWAITED IN",
+                  "?>AT|>TIME|>SHARE|TASK|?>CPU|WHAT|IN|?WHILE AWAITED IN|LOCK RELEASED IN" },
         };
         const CriticalPath *p = is_of_one(v) ? v->path : &v->sum->path;
         uint64_t shortest_ns, left_ns = 0;

@@ -124,6 +124,31 @@ START_TEST(names_to_be_typed_again_are_cut_last)
         }
 END_TEST
 
+START_TEST(what_may_be_left_out_is_before_a_name_is_cut)
+        {
+                static const char *const expected[] = {
+                        [14] = "A  NAME      N\n1  a-name  123\n",
+                        [18] = "A  NAME     B    N\n1  a-name  22  123\n",
+                        [22] = "A  NAME     B    N  C\n1  a-name  22  123  33\n",
+                };
+
+                for (size_t width = 14; width < ELEMENTSOF(expected); width += 4) {
+                        _cleanup_table_ Table t = {};
+                        _cleanup_free_ char *text = NULL;
+
+                        table_init(&t, ">A|NAME|?>B|>N|?C");
+                        t.max_width = width;
+                        table_add(&t, "1");
+                        table_add(&t, "a-name");
+                        table_add(&t, "22");
+                        table_add(&t, "123");
+                        table_add(&t, "33");
+                        text = print(&t, true);
+                        ck_assert_str_eq(text, expected[width]);
+                }
+        }
+END_TEST
+
 START_TEST(nothing_is_cut_below_what_says_something)
         {
                 _cleanup_table_ Table t = {};
@@ -139,7 +164,7 @@ START_TEST(nothing_is_cut_below_what_says_something)
 END_TEST
 
 UNIT_MAIN("table", a_narrow_terminal_cuts_the_widest_words_and_no_numbers,
-          names_to_be_typed_again_are_cut_last, nothing_is_cut_below_what_says_something,
-          columns_are_as_wide_as_their_widest_cell, without_legend_titles_take_no_room,
-          characters_are_counted_not_bytes, no_line_ends_with_a_space,
-          a_table_without_rows_is_its_titles)
+          names_to_be_typed_again_are_cut_last, what_may_be_left_out_is_before_a_name_is_cut,
+          nothing_is_cut_below_what_says_something, columns_are_as_wide_as_their_widest_cell,
+          without_legend_titles_take_no_room, characters_are_counted_not_bytes,
+          no_line_ends_with_a_space, a_table_without_rows_is_its_titles)

@@ -121,7 +121,7 @@ static int print_root(const Options *o, Buf *out, const DiffRoot *root) {
         int r;
 
         print_headline(out, root);
-        table_init(&t, "  WHAT|FUNCTION|>CHANGE|>SELF BEFORE|>SELF NOW|>CALLS BEFORE|>CALLS NOW");
+        table_init(&t, "  WHAT|FUNCTION|>CHANGE|?>SELF BEFORE|>SELF NOW|?>CALLS BEFORE|>CALLS NOW");
         for (size_t i = 0; i < root->n_functions; i++) {
                 const DiffFunction *f = &root->functions[i];
 

@@ -39,7 +39,7 @@ static int print(const Options *o, const Counting *counting, const WaitsRow *con
         _cleanup_table_ Table t = {};
         int r = 0;
 
-        table_init(&t, ">WAITED|>TIMES|>MEDIAN|>MAX|>WAKE-UP|>SLOWEST|IN|WOKEN BY|IN");
+        table_init(&t, ">WAITED|>TIMES|?>MEDIAN|?>MAX|>WAKE-UP|?>SLOWEST|IN|WOKEN BY|IN");
         for (size_t i = 0; i < n; i++) {
                 const WaitsRow *row = rows[i];
 

@@ -111,7 +111,7 @@ static int add_causes(Buf *out, const Options *o, const Why *w) {
         double rest_ns = 0;
         char text[64];
 
-        table_init(&t, ">SHARE|>CHANGE|>SLOW|>USUAL|>CALLS|>USUAL|>P|CAUSE");
+        table_init(&t, ">SHARE|>CHANGE|>SLOW|?>USUAL|?>CALLS|?>USUAL|?>P|CAUSE");
         while (n < MIN(w->n_causes, limit) &&
                (o->limit > 0 || fabs(w->causes[n].share) >= SHARE_SHOWN))
                 add_cause(&t, &w->causes[n++]);
