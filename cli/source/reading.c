@@ -121,6 +121,27 @@ int reading_take_text(Reading *ret, const Options *o, const char *name, int fd) 
         return status;
 }
 
+/* A recording names its events; a text and another program's file do not. */
+static bool may_have_sched(const Reading *r) {
+        const SessionMeta *m = reading_meta(r);
+
+        return !m || session_meta_is_of_file(m) || m->spec.events.n > 0;
+}
+
+/* What is left out may wake what is not. */
+static int witness_wakers(Reading *r) {
+        int e;
+
+        if (filtering_is_empty(&r->filtering) || !may_have_sched(r))
+                return STATUS_OK;
+        e = wakers_new(&r->wakers);
+        if (e < 0)
+                return failed_errno(e, "Failed to look for who wakes: %m");
+        r->filtering.spec.see = wakers_see;
+        r->filtering.spec.witness = r->wakers;
+        return STATUS_OK;
+}
+
 static int open_reading(Reading *ret, const Options *o, const char *word, bool keeps_sched,
                         bool keeps_contexts) {
         char *problem = NULL;
@@ -128,6 +149,8 @@ static int open_reading(Reading *ret, const Options *o, const char *word, bool k
 
         ret->filtering.spec.keep_sched = keeps_sched;
         ret->filtering.spec.keep_contexts = keeps_contexts;
+        if (status == STATUS_OK && keeps_sched)
+                status = witness_wakers(ret);
         if (status != STATUS_OK || ret->text.trace)
                 return status;
         e = playback_open(&ret->playback, ret->source->dir, ret->source->meta, &problem);
@@ -195,6 +218,7 @@ int reading_finish(const Reading *r, const Options *o) {
 
 void reading_done(Reading *r) {
         filter_free(r->filter);
+        wakers_free(r->wakers);
         text_source_done(&r->text);
         playback_free(r->playback);
         filtering_done(&r->filtering);

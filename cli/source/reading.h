@@ -8,6 +8,7 @@
  * filters.
  */
 
+#include "analyze/wakers.h"
 #include "calls/playback.h"
 #include "cli/source/source.h"
 #include "cli/source/text-source.h"
@@ -17,6 +18,7 @@ typedef struct Reading {
         Source *source;
         Playback *playback;
         Filtering filtering;
+        Wakers *wakers; /* NULL: nothing is left out, or nobody wants to know when calls wait */
         Filter *filter; /* a text's; a playback has its own; NULL: all of it is passed on */
         uint64_t begin_ns;
         bool has_begun; /* begin_ns is known */

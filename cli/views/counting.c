@@ -22,9 +22,14 @@ int counting_init(Counting *ret, bool with_floor) {
 }
 
 int counting_open(Counting *c, const Options *o, const char *word) {
+        int status;
+
         if (o->filter.functions.n > 0)
                 pairing_set_sparse(c->pairing);
-        return reading_open_for_calls(&c->reading, o, word);
+        status = reading_open_for_calls(&c->reading, o, word);
+        if (c->reading.wakers)
+                wakers_tell(c->reading.wakers, c->pairing);
+        return status;
 }
 
 int counting_run(Counting *c, const Options *o) {

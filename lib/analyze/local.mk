@@ -47,6 +47,8 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/variables.c \
 	%D%/variables.h \
 	%D%/waits.c \
+	%D%/wakers.c \
+	%D%/wakers.h \
 	%D%/waits.h \
 	%D%/why.c \
 	%D%/why.h \

@@ -44,6 +44,8 @@ struct Pairing {
         Sched sched;
         PairingWait wait;
         void *wait_userdata;
+        PairingWaker waker;
+        void *waker_userdata;
 };
 
 /* --- what is known of a function -------------------------------------------------------------- */
@@ -514,6 +516,9 @@ Waker pairing_waker(const Pairing *p, const Step *step) {
         Waker w = { .pid = step->pid };
         uint32_t n = h ? h->n_open : 0;
 
+        if (p->waker && p->waker(p->waker_userdata, step, &w))
+                return w;
+
         /* A softirq below a call of the task's own, as where it sends to itself, is the task's. */
         w.is_irq = (step->flags & (n > 0 ? FLAG_HARDIRQ : FLAG_HARDIRQ | FLAG_SOFTIRQ)) != 0;
 
@@ -624,6 +629,11 @@ uint64_t pairing_total_ns(const Pairing *p) {
 
 uint64_t pairing_n_calls(const Pairing *p) {
         return p->n_calls;
+}
+
+void pairing_set_waker(Pairing *p, PairingWaker waker, void *userdata) {
+        p->waker = waker;
+        p->waker_userdata = userdata;
 }
 
 void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata) {

@@ -72,9 +72,14 @@ typedef struct CallWait {
 } CallWait;
 typedef int (*PairingWait)(void *userdata, const CallWait *wait);
 
+/* Who wakes in @step, for whoever knows more calls than are passed on; false: not known. */
+typedef bool (*PairingWaker)(void *userdata, const Step *step, Waker *ret);
+
 int pairing_new(Pairing **ret);
 /* One only. */
 void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata);
+/* One only: it is asked first who wakes in a step. */
+void pairing_set_waker(Pairing *p, PairingWaker waker, void *userdata);
 /* Who wakes in @step, an event that wakes, by the calls that are open before it is added. */
 Waker pairing_waker(const Pairing *p, const Step *step);
 /* Whether there were sched_switch events. */

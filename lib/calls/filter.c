@@ -446,6 +446,9 @@ int filter_next(Filter *f, const StepSource *source, uint64_t until_ns, Step *re
                 }
                 if (r <= 0)
                         return r;
+                r = f->spec->see ? f->spec->see(f->spec->witness, &step) : 0;
+                if (r < 0)
+                        return r;
                 r = judge_step(f, &step);
                 if (r > 0)
                         r = hand_on(f, &step, ret);

@@ -61,6 +61,10 @@ typedef struct FilterSpec {
         const FilterLimits *keep_limits; /* instead of keep_ns; NULL: none */
         bool keep_failed;
         bool keep_sched; /* all events of these times that tell when tasks wait */
+        /* Is told of each step before it is judged, even of those that wait or are left out; 0 or -errno.  NULL:
+         * nobody is. */
+        int (*see)(void *witness, const Step *step);
+        void *witness;
         bool keep_contexts; /* those before from_ns, too; leaves nothing out, so it does not make a spec
                              * that is not empty */
 } FilterSpec;
@@ -87,7 +91,7 @@ int filter_new(Filter **ret, const FilterSpec *spec);
  */
 int filter_rank(Filter *f, const StepSource *source);
 
-/* As step_source_next(), of what is left; also -ENOMEM. */
+/* As step_source_next(), of what is left; also -ENOMEM, and what @spec's see() returned. */
 int filter_next(Filter *f, const StepSource *source, uint64_t until_ns, Step *ret);
 
 Filter *filter_free(Filter *f);

@@ -50,6 +50,8 @@ static int begin_source(Export *e) {
                 return r;
         if (e->state->info->is_sparse)
                 pairing_set_sparse(e->pairing);
+        if (e->state->info->wakers)
+                wakers_tell(e->state->info->wakers, e->pairing);
         e->state->contexts = trace_contexts_free(e->state->contexts);
         if (exporter->has_contexts)
                 r = trace_contexts_new(&e->state->contexts);

@@ -18,6 +18,7 @@
 
 #include "analyze/call-tree.h"
 #include "analyze/pairing.h"
+#include "analyze/wakers.h"
 #include "base/buf.h"
 #include "calls/step.h"
 #include "calls/trace-context.h"
@@ -36,6 +37,7 @@ typedef struct ExportInfo {
         bool has_all_events; /* also those of calls that were left out: times begin and end with calls */
         bool has_ticks;      /* the trace clock does not count nanoseconds */
         bool is_timeless; /* a text without times: when calls began is a guess */
+        Wakers *wakers;   /* what knows the calls that were left out; NULL: none was */
         CallTree *before; /* finished: what to compare with; NULL: nothing */
         const char *before_title;
         const char *sentence; /* what was slow, and why; NULL: nobody has looked */

@@ -74,6 +74,11 @@ is 'so do filters of tasks and processes, together' "$(jq -nc --argjson a "$(blo
         --argjson b "$(blocked --pid=205)" '[$a[0] + $b[0]]')" "$(blocked)"
 exits 'one task waits for another' 0 ftracectl waits --store "$data" --json udp-pairs-6.12 --task=udp-client
 is 'and is told from it' "$(jq -c '[.[] | [.count, .waker.task]]' "$out")" '[[7,"udp-server"]]'
+for filter in --root=udp_recvmsg --task=udp-server --cpu=1 --depth=1 --nth=1 '--root=udp_recvmsg --slowest=3'; do
+        read -ra words <<<"$filter"
+        ftracectl waits --store "$data" --json udp-pairs-6.12 "${words[@]}" | jq -r '.[] | .waker.function // empty' >"$out"
+        is "who wakes is known with $filter" "$(sort -u "$out")" sock_def_readable
+done
 exits 'what never waits has no waits' 0 ftracectl waits --store "$data" udp-pairs-6.12 --root=udp_sendmsg
 ok 'and it is not told that nobody looked' not grep -q 'record with --sched' "$err"
 is 'nor are events of others drawn' "$(ftracectl report --store "$data" -q udp-pairs-6.12 --root=udp_sendmsg \

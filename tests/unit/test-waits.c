@@ -2,6 +2,7 @@
 
 #include "analyze/breakdown.h"
 #include "analyze/waits.h"
+#include "analyze/wakers.h"
 #include "step-builder.h"
 #include "unit.h"
 
@@ -104,6 +105,52 @@ START_TEST(a_wait_names_who_woke_it_from_where_and_how_long_that_took)
                 ck_assert_uint_eq(row_of(&f, &recv)->blocked_ns, 700);
                 ck_assert_uint_eq(row_of(&f, &schedule)->self_blocked_ns, 700);
                 ck_assert_uint_eq(row_of(&f, &recv)->self_blocked_ns, 0);
+        }
+END_TEST
+
+/* A filter that leaves the client out, and passes events on only when it has seen all. */
+START_TEST(who_wakes_is_known_by_calls_that_are_left_out)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(wakers_freep) Wakers *wakers = NULL;
+                const WaitsRow *const *rows;
+                Step wakings[3];
+                size_t n;
+
+                ck_assert_int_eq(wakers_new(&wakers), 0);
+                for (unsigned i = 0; i < ELEMENTSOF(wakings); i++) {
+                        Step calls[] = { step_enter(&ready, 0), step_leave(&ready, 0, 20) };
+
+                        wakings[i] = (Step){
+                                .kind = STEP_OTHER,
+                                .text = "sched_waking: comm=server pid=17 prio=120 target_cpu=001",
+                                .pid = 18,
+                                .comm = "client",
+                                .flags = 0x10, /* in a softirq */
+                                .timestamp_ns = 1300 + i * 100,
+                        };
+                        calls[0].pid = calls[1].pid = i == 1 ? 18 : 19;
+                        calls[0].timestamp_ns = wakings[i].timestamp_ns - 10;
+                        calls[1].timestamp_ns = wakings[i].timestamp_ns + 10;
+                        ck_assert_int_eq(wakers_see(wakers, &calls[0]), 0);
+                        ck_assert_int_eq(wakers_see(wakers, &wakings[i]), 0);
+                        ck_assert_int_eq(wakers_see(wakers, &calls[1]), 0);
+                }
+                wakers_tell(wakers, f.pairing);
+                receive(&f, 'S');
+                ck_assert(pairing_waker(f.pairing, &wakings[0]).is_irq);
+                ck_assert_int_eq(pairing_step(f.pairing, &wakings[1]), 0);
+                event(&f,
+                      "sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> "
+                      "next_comm=server next_pid=17 next_prio=120",
+                      0, "<idle>", 1900);
+                finish(&f);
+                rows = waits_rows(f.waits, &n);
+                ck_assert_uint_eq(n, 1);
+                ck_assert_str_eq(rows[0]->waker.comm, "client");
+                ck_assert_ptr_eq(rows[0]->waker.function, &ready);
+                ck_assert(!rows[0]->waker.is_irq);
+                ck_assert(pairing_waker(f.pairing, &wakings[2]).is_irq);
         }
 END_TEST
 
@@ -277,8 +324,9 @@ START_TEST(a_thousand_tasks_are_told_apart)
         }
 END_TEST
 
-UNIT_MAIN("waits", a_wait_names_who_woke_it_from_where_and_how_long_that_took,
-          who_is_preempted_is_not_woken, an_interrupt_wakes_in_nobodys_name,
-          names_that_look_like_events_are_names, short_events_are_the_same,
-          damaged_events_are_left_out, events_of_the_scheduler_name_who_is_woken_and_who_runs,
-          a_name_cannot_pretend_to_be_a_pid, a_thousand_tasks_are_told_apart)
+UNIT_MAIN("waits", who_wakes_is_known_by_calls_that_are_left_out,
+          a_wait_names_who_woke_it_from_where_and_how_long_that_took, who_is_preempted_is_not_woken,
+          an_interrupt_wakes_in_nobodys_name, names_that_look_like_events_are_names,
+          short_events_are_the_same, damaged_events_are_left_out,
+          events_of_the_scheduler_name_who_is_woken_and_who_runs, a_name_cannot_pretend_to_be_a_pid,
+          a_thousand_tasks_are_told_apart)

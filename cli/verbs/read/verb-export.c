@@ -94,6 +94,8 @@ static int describe(const Reading *r, const Options *o, const char *word, Export
 
                 *ret = (ExportInfo){ .title = title,
                                      .recording = *ret_recording,
+                                     .is_sparse = o->filter.functions.n > 0,
+                                     .wakers = r->wakers,
                                      .is_timeless = !layout->has_times };
                 return 0;
         }
@@ -103,6 +105,8 @@ static int describe(const Reading *r, const Options *o, const char *word, Export
                 .host = m->host,
                 .kernel = m->kernel,
                 .meta = m,
+                .is_sparse = o->filter.functions.n > 0,
+                .wakers = r->wakers,
                 .has_ticks = summary_has_ticks(m),
         };
         if (clock_tuple_is_set(&m->start))
@@ -149,7 +153,6 @@ static int write_calls(Reading *reading, CallTree *before, const Options *o,
         info.sentence = sentence;
         info.before = before;
         info.before_title = o->words.items[0];
-        info.is_sparse = o->filter.functions.n > 0;
         info.has_all_events =
                 reading->filtering.spec.keep_sched && !filtering_is_empty(&reading->filtering);
         if (r >= 0)
@@ -309,7 +312,6 @@ static int export_part(Many *m, const Options *o, const char *word) {
         status = check_wall(m->exporter, &p->info, word) ?: check_once(m, o, &p->info, word);
         if (status != STATUS_OK)
                 return status;
-        p->info.is_sparse = o->filter.functions.n > 0;
         if (m->files.path && m->exporter->has_others) {
                 p->info.open = export_files_open;
                 p->info.close = export_files_close;
