@@ -130,6 +130,8 @@ int live_top_new(LiveTop **ret, const Options *o) {
         status = top_view_check(o, &t->by) ?: counting_init(&t->counting, true);
         if (status != STATUS_OK)
                 return status;
+        if (o->filter.functions.n > 0)
+                pairing_set_sparse(t->counting.pairing);
         r = breakdown_new(&t->breakdown, t->by, t->counting.pairing);
         if (r < 0)
                 return counting_failure(r);

@@ -87,6 +87,19 @@ is 'it goes on recording' "$(session theirs .state)" recording
 mv "$work/tracefs.before.all" "$work/tracefs.before"
 stops 'it stops' theirs
 
+# That a task is back is told by an event of the task before it, which no root has.
+follow --top --by=root --columns=blocked,name --sched --root=udp_recvmsg udp_recvmsg udp_sendmsg
+ok 'waiting: it begins' wait_until 60 grep -q 'Ctrl-C to end' "$work/live.err"
+"$udp_pairs" 60 --pause-us 20000 >/dev/null
+waited() {
+        grep -qE '^ *[1-9][0-9.]* (us|ms|s)  udp_recvmsg$' "$work/live"
+}
+ok 'a table of one root has the time in which it waited' wait_until 20 waited
+kill -INT $follower
+status=0
+wait $follower || status=$?
+is 'and ends' $status 0
+
 follow --flat udp_sendmsg
 ok 'killed: it begins' wait_until 60 grep -q 'Ctrl-C to end' "$work/live.err"
 kill -KILL $follower

@@ -258,6 +258,7 @@ static int follow(Follow *f) {
                 filtering_forget_spec(&f->filtering);
         f->options.filtering = &f->filtering;
         if (f->top) {
+                f->filtering.spec.keep_sched = true;
                 f->options.listener = live_top_step;
                 f->options.userdata = f->top;
         }
