@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the filters and buffers of tracefs; needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: it plans a start for everything that a kernel has
 # kernels: 6.12
 #
 # What a dry run prints, typed into a shell, programs the kernel as a start does, and puts it back.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: it waits until something was learned, as lean does
 # kernels: 6.12
 #
 # A shipped profile begins with what its roots called elsewhere, and goes on with what is learned here.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Touches: installs ftraced, systemd units and timers, function_graph; needs a guest in which systemd is process 1.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# long: it waits for timers, and boots; what a capture does, system/test-schedule.sh shows
 # kernels: 6.12
 # needs: systemd
 #

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Touches: function_graph, dynamic events, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 5.10 6.12
-# long kernels: 6.1 new arm64-6.12
+# kernels: 6.12
+# long kernels: 5.10 6.1 new arm64-6.12
 #
 # What functions return, on kernels whose function_graph does not record it: as the calls' callers got it, of
 # every call, and nothing is left of the probes after any kind of death.
