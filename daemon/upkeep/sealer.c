@@ -345,20 +345,24 @@ static void change_back(Sealer *s) {
                 (void) renameat2(s->cpu_fd, s->temporary, s->cpu_fd, s->name, RENAME_EXCHANGE);
 }
 
+/* Whether the segment was removed while the worker read it, which then ends too soon, or its output is emptied. */
+static bool is_gone(const Sealer *s) {
+        struct stat now, dir;
+
+        if (fstatat(s->cpu_fd, s->name, &now, AT_SYMLINK_NOFOLLOW) < 0)
+                return errno == ENOENT;
+        /* Who removes the session clears its directory at this moment. */
+        if (fstatat(store_sessions_fd(s->config.store), first_session(s), &now,
+                    AT_SYMLINK_NOFOLLOW) < 0)
+                return errno == ENOENT;
+        return fstat(session_dir_fd(s->dir), &dir) >= 0 && now.st_ino != dir.st_ino;
+}
+
 /* The file that the worker wrote takes the segment's place, which is to be synced.  0 or -errno (-ENOENT: it has
  * gone). */
 static int replace_segment(Sealer *s) {
         const struct timespec times[] = { s->before.st_atim, s->before.st_mtim };
-        int sessions_fd = store_sessions_fd(s->config.store);
         _cleanup_close_ int old_fd = -EBADF;
-        struct stat now, dir;
-
-        /* Who removes the session clears its directory at this moment. */
-        if (fstat(session_dir_fd(s->dir), &dir) < 0 ||
-            fstatat(sessions_fd, first_session(s), &now, AT_SYMLINK_NOFOLLOW) < 0)
-                return ORIGIN(-errno);
-        if (now.st_ino != dir.st_ino)
-                return ORIGIN(-ENOENT);
 
         /* It is as old as what is in it. */
         (void) futimens(s->out_fd, times);
@@ -370,7 +374,7 @@ static int replace_segment(Sealer *s) {
                 old_fd = openat(s->cpu_fd, s->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
                 if (old_fd < 0 || renameat(s->cpu_fd, s->temporary, s->cpu_fd, s->name) < 0)
                         return ORIGIN(-errno);
-                discard_fd(old_fd, sessions_fd, NULL);
+                discard_fd(old_fd, store_sessions_fd(s->config.store), NULL);
         }
         return dir_syncer_new(&s->syncer, s->config.event, s->cpu_fd, on_synced, s);
 }
@@ -438,13 +442,6 @@ static bool wait_for_reader(Sealer *s) {
         return true;
 }
 
-/* Whether the segment was removed while the worker read it, which then ends too soon. */
-static bool is_gone(const Sealer *s) {
-        struct stat now;
-
-        return fstatat(s->cpu_fd, s->name, &now, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
-}
-
 static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata) {
         Sealer *s = userdata;
         bool is_exit = si->si_code == CLD_EXITED, is_full = false;
@@ -455,11 +452,11 @@ static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata
                 leave_segment(s);
                 return 0;
         }
-        if (is_exit && si->si_status == SEAL_WORKER_DONE)
-                finish_segment(s);
-        else if (is_gone(s))
+        if (is_gone(s))
                 log_debug("sealer", "%s of session '%s' was removed meanwhile.", s->name,
                           first_session(s));
+        else if (is_exit && si->si_status == SEAL_WORKER_DONE)
+                finish_segment(s);
         else if (is_exit && seal_worker_problem(si->si_status)) {
                 is_full = si->si_status == SEAL_WORKER_E_NO_SPACE;
                 if (!is_full)

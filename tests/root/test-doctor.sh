@@ -30,8 +30,13 @@ ok 'the daemon starts' start_ftraced
 exits 'nothing stands in the way' 0 ftracectl doctor
 says 'the kernel is named' "$(uname -r | sed 's/[.+]/\\&/g').*function_graph|function_graph.*$(uname -r | sed 's/[.+]/\\&/g')" "$out"
 says 'tracefs is named' "$tracefs" "$out"
-says 'a recording is tried' 'a recording of vfs_write (was begun and ended|can be begun)' "$out"
+says 'a recording is tried' 'a recording of emergency_sync (was begun and ended|can be begun)' "$out"
 says 'what this kernel can record is a table' '^yes +--sched: .* 4\.3$' "$out"
+exits 'somebody records' 0 ftracectl start -q -n theirs udp_recvmsg
+exits 'doctor works beside that' 0 ftracectl doctor
+says 'and disturbs nobody' 'a recording of emergency_sync can be begun' "$out"
+stops 'it ends' theirs
+is 'there is nothing in it' "$(session theirs '[(.gaps | length), ([.cpus[].read_events] | add)] | join(" ")')" '0 0'
 exits 'not permitted: doctor fails' 1 \
         setpriv --reuid=65534 --regid=65534 --clear-groups "$work/public/ftracectl" doctor
 says 'not permitted: doctor tells the fix' 'usermod|group' "$out"
