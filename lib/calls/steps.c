@@ -100,7 +100,8 @@ static _cold_ int take_values(Steps *s, Event *e, Step *step, const Event **ret)
         return MIN(r, 0);
 }
 
-/* Members that this kind of step does not have are left as they are: most steps are made here. */
+/* Members that this kind of step does not have are left as they are: most steps are made here.  1: it is none;
+ * 0; -ENOMEM. */
 static int fill_step(Steps *s, const Event *e, Step *ret) {
         const Event *next;
         Event copy;
@@ -124,6 +125,9 @@ static int fill_step(Steps *s, const Event *e, Step *ret) {
         ret->function = functions_get(s->functions, e->func, e->timestamp_ns);
         if (!ret->function)
                 return -ENOMEM;
+        r = _unlikely_(s->values != NULL) ? values_hide(s->values, e, ret->function) : 0;
+        if (_unlikely_(r != 0))
+                return r;
         if (e->kind != EVENT_ENTRY)
                 return fill_return(s, ret, e);
         if (_unlikely_(e->payload)) {
@@ -201,6 +205,8 @@ static inline int next_step(Steps *s, uint64_t until_ns, Step *ret) {
                 r = fill_step(s, event, ret);
                 if (r < 0)
                         return r;
+                if (_unlikely_(r > 0))
+                        continue;
                 if (s->keep == STEPS_ALL && !s->trees)
                         return 1;
                 r = belongs(s, ret);

@@ -29,7 +29,10 @@ enum {
 };
 
 /* What a function is to us: values of `known`, bits. */
-enum { ENTRY_PROBED = 1, EXIT_PROBED = 2, FUNCTION_KNOWN = 4 };
+enum { ENTRY_PROBED = 1, EXIT_PROBED = 2, HANDLES_PROBES = 4, FUNCTION_KNOWN = 8 };
+
+/* Where a probe is a breakpoint, and instances' filters cannot leave out what a function calls. */
+static const char *const handlers[] = { "do_debug_exception", "do_el1_brk64" };
 
 typedef struct Probe {
         ProbeFormat format;
@@ -67,6 +70,7 @@ typedef struct TaskValues {
         Marks given, returned;          /* values */
         Marks entries, exits;           /* that wait for them */
         const Function *open[OPEN_MAX]; /* by depth, as far as was seen; NULL: none */
+        int32_t hides_below; /* depth + 1 of a handler of probes that is open; 0: none is */
 } TaskValues;
 
 /* On which side of their calls those events were that do not tell themselves.  Those that could only be on the other
@@ -83,6 +87,7 @@ struct Values {
         Hash known; /* by Function */
         Stacks *tasks;
         Sides entry_sides, exit_sides;
+        bool has_kprobes;
         bool has_entries; /* not only ends are recorded */
         bool tells;       /* fprobes' return addresses are the graph's where that has put its own */
         Waiting *first, **end, *out;
@@ -139,6 +144,7 @@ int values_add(Values *v, const char *name, const char *function, const char *fo
                 return -ENOMEM;
         }
         v->probes[v->n_probes++] = p;
+        v->has_kprobes = v->has_kprobes || form == 'p' || form == 'r';
         return 0;
 }
 
@@ -259,6 +265,10 @@ static int look_at(Values *v, const Function *f) {
         for (size_t i = 0; i < v->n_probes; i++)
                 if (names(&v->probes[i], f))
                         what |= v->probes[i].format.is_entry ? ENTRY_PROBED : EXIT_PROBED;
+        for (size_t i = 0; i < ELEMENTSOF(handlers); i++)
+                if (strlen(handlers[i]) == f->n_name &&
+                    memcmp(handlers[i], f->label, f->n_name) == 0)
+                        what |= HANDLES_PROBES;
         return hash_add(&v->known, hash_key(f), what) < 0 ? -ENOMEM : (int) what;
 }
 
@@ -418,6 +428,26 @@ static void await(Values *v, const Event *e, const Function *f, bool *which) {
         v->mark_of = (Step){ .pid = e->pid, .cpu = e->cpu };
 }
 
+int values_hide(Values *v, const Event *e, const Function *f) {
+        TaskValues *t = v->has_kprobes ? task_of(v, e) : NULL;
+        bool is_end, is_below;
+        int what;
+
+        if (!t)
+                return v->has_kprobes ? -ENOMEM : 0;
+        is_end = e->kind == EVENT_EXIT && e->depth + 1 == t->hides_below;
+        is_below = t->hides_below > 0 && e->depth >= t->hides_below;
+        if (is_end || !is_below)
+                t->hides_below = 0;
+        if (is_end || is_below || e->kind == EVENT_EXIT)
+                return is_end || is_below;
+        what = look_at(v, f);
+        if (what < 0 || !(what & HANDLES_PROBES))
+                return MIN(what, 0);
+        t->hides_below = e->depth + 1;
+        return 1;
+}
+
 int values_enter(Values *v, const Event *e, Step *step) {
         TaskValues *t = task_of(v, e);
         const Mark *given;
@@ -495,6 +525,7 @@ void values_forget(Values *v) {
                 forget(&t->entries);
                 forget(&t->exits);
                 memset(t->open, 0, sizeof(t->open));
+                t->hides_below = 0;
         }
         v->has_exit = v->has_entry = false;
 }

@@ -34,6 +34,9 @@
  *     none.  Then, if the event could be of the entry or exit before it, it is, unless most of the recording's were before
  *     theirs.
  *
+ * On arm64 a kprobe is a breakpoint, whose handling function_graph records beside the call: that is left out
+ * (linux 6.12 arch/arm64/mm/fault.c, do_debug_exception(); do_el1_brk64() since Debian's 6.12.117).
+ *
  * An entry or exit that may still get its value waits, and all steps behind it, until its task goes on.
  *
  * Sources: linux 6.12 kernel/trace/rethook.c, fgraph.c, trace_fprobe.c; linux 7.2 kernel/trace/fprobe.c, whose
@@ -67,6 +70,8 @@ bool values_knows(const Values *v, const Event *e); /* an EVENT_OTHER: it is no 
 /* One of those.  @entry: the step that values_enter() was told of last, if it has not gone out; or NULL.  0 or
  * -ENOMEM. */
 int values_note(Values *v, const Event *e, Step *entry);
+/* Whether @e, the entry or exit of @f, is of what handles probes, and no step: 1, 0, -ENOMEM. */
+int values_hide(Values *v, const Event *e, const Function *f);
 /* A call, whose arguments go into @step if they are known; valid until the next.  0 or -ENOMEM. */
 int values_enter(Values *v, const Event *e, Step *step);
 /* The end of one, whose value goes into @step if it is known.  0 or -ENOMEM. */

@@ -430,6 +430,38 @@ START_TEST(arguments_before_an_entry_and_behind_it_are_joined)
         }
 END_TEST
 
+START_TEST(what_handles_a_probe_that_is_a_breakpoint_is_no_call)
+        {
+                begin();
+                enter(TASK, 0);
+                func = F_BREAK;
+                enter(OFF, 1);
+                func = F_LEAF;
+                enter(OFF, 2);
+                leave(OFF, 2, 10);
+                func = F_CHILD;
+                given(OFF, 7);
+                func = F_BREAK;
+                leave(OFF, 1, 60);
+                enter(OFF, 1);
+                leave(OFF, 1, 10);
+                func = F_CHILD;
+                enter(TASK, 1);
+                leave(TASK, 1, 10);
+                func = F_BREAK;
+                enter(OFF, 1); /* whose end is lost */
+                func = F_LEAF;
+                enter(OFF, 2);
+                func = F_CHILD;
+                enter(TASK, 1);
+                leave(TASK, 1, 10);
+                func = F_ROOT;
+                leave(TASK, 0, 200);
+                expect_pages(KRETPROBE, "ip_make_skb", &page, 1, "{u.i(7).i}u");
+                expect_pages(FPROBE, "ip_make_skb", &page, 1, "{u{d.k}d.d.i{d{k.i}u");
+        }
+END_TEST
+
 START_TEST(each_call_of_a_recursion_has_its_own_arguments)
         {
                 begin();
@@ -546,6 +578,7 @@ UNIT_MAIN("values", a_value_before_its_exit_and_one_behind_it_are_joined,
           an_end_without_a_value_ends_all_the_same,
 
           arguments_before_an_entry_and_behind_it_are_joined,
+          what_handles_a_probe_that_is_a_breakpoint_is_no_call,
           each_call_of_a_recursion_has_its_own_arguments,
           an_interrupt_between_an_entry_and_its_arguments_has_its_own,
           arguments_of_a_call_that_was_not_recorded_are_no_other_calls,
