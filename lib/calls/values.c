@@ -87,7 +87,7 @@ struct Values {
         Hash known; /* by Function */
         Stacks *tasks;
         Sides entry_sides, exit_sides;
-        bool has_kprobes;
+        bool has_kprobes; /* or kretprobes: not all are fprobes */
         bool has_entries; /* not only ends are recorded */
         bool tells;       /* fprobes' return addresses are the graph's where that has put its own */
         Waiting *first, **end, *out;
@@ -250,9 +250,8 @@ static void forget(Marks *m) {
 
 /* --- functions ---------------------------------------------------------------------------------- */
 
-static bool names(const Probe *p, const Function *f) {
-        return p->function && strlen(p->function) == f->n_name &&
-               memcmp(p->function, f->label, f->n_name) == 0;
+static bool is_called(const Function *f, const char *name) {
+        return strlen(name) == f->n_name && memcmp(name, f->label, f->n_name) == 0;
 }
 
 /* Bits, or -ENOMEM. */
@@ -263,11 +262,10 @@ static int look_at(Values *v, const Function *f) {
                 return (int) what;
         what = FUNCTION_KNOWN;
         for (size_t i = 0; i < v->n_probes; i++)
-                if (names(&v->probes[i], f))
+                if (v->probes[i].function && is_called(f, v->probes[i].function))
                         what |= v->probes[i].format.is_entry ? ENTRY_PROBED : EXIT_PROBED;
         for (size_t i = 0; i < ELEMENTSOF(handlers); i++)
-                if (strlen(handlers[i]) == f->n_name &&
-                    memcmp(handlers[i], f->label, f->n_name) == 0)
+                if (is_called(f, handlers[i]))
                         what |= HANDLES_PROBES;
         return hash_add(&v->known, hash_key(f), what) < 0 ? -ENOMEM : (int) what;
 }
@@ -429,23 +427,24 @@ static void await(Values *v, const Event *e, const Function *f, bool *which) {
 }
 
 int values_hide(Values *v, const Event *e, const Function *f) {
-        TaskValues *t = v->has_kprobes ? task_of(v, e) : NULL;
-        bool is_end, is_below;
+        TaskValues *t;
         int what;
 
+        if (!v->has_kprobes)
+                return 0;
+        t = task_of(v, e);
         if (!t)
-                return v->has_kprobes ? -ENOMEM : 0;
-        is_end = e->kind == EVENT_EXIT && e->depth + 1 == t->hides_below;
-        is_below = t->hides_below > 0 && e->depth >= t->hides_below;
-        if (is_end || !is_below)
-                t->hides_below = 0;
-        if (is_end || is_below || e->kind == EVENT_EXIT)
-                return is_end || is_below;
+                return -ENOMEM;
+        if (t->hides_below > 0 && e->depth >= t->hides_below)
+                return 1;
+        /* Its end, or, if that was lost, what comes behind it. */
+        if (e->kind == EVENT_EXIT)
+                return TAKE(t->hides_below, 0) == e->depth + 1;
         what = look_at(v, f);
-        if (what < 0 || !(what & HANDLES_PROBES))
-                return MIN(what, 0);
-        t->hides_below = e->depth + 1;
-        return 1;
+        if (what < 0)
+                return what;
+        t->hides_below = what & HANDLES_PROBES ? e->depth + 1 : 0;
+        return t->hides_below > 0;
 }
 
 int values_enter(Values *v, const Event *e, Step *step) {
