@@ -14,6 +14,7 @@
 #include "base/io.h"
 #include "cli/contact/contact.h"
 #include "cli/options/verb.h"
+#include "cli/record/recording.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "cli/verbs/host/black-box-check.h"
@@ -179,27 +180,14 @@ static int begin_and_end(Client *c, json_t *parameters, Refusal *refusal) {
 }
 
 /* A start beside them makes them pause on some kernels, and that they record shows enough. */
-static bool others_record(Client *c) {
-        _cleanup_refusal_ Refusal refusal = {};
-        json_auto_t *reply = NULL;
-        const char *name;
-        json_t *n;
+static bool others_record(const Options *o, Client *c) {
+        _cleanup_strv_ Strv live = {};
 
-        if (client_call(c, "GetStatus", json_pack("{s:b}", "brief", 1), &reply, NULL, &refusal) !=
-            0)
-                return false;
-        json_object_foreach (json_object_get(reply, "states"), name, n) {
-                int state = session_state_from_name(name);
-
-                if (state >= 0 && session_state_is_live((SessionState) state) &&
-                    json_integer_value(n) > 0)
-                        return true;
-        }
-        return false;
+        return recording_list_live(&live, o, c) == STATUS_OK && live.n > 0;
 }
 
-static void try(Client *c, json_t *checks) {
-        bool is_tried = streq_ptr(state_of(checks, "sessions"), "good") && !others_record(c);
+static void try(const Options *o, Client *c, json_t *checks) {
+        bool is_tried = streq_ptr(state_of(checks, "sessions"), "good") && !others_record(o, c);
         _cleanup_refusal_ Refusal refusal = {};
         json_auto_t *reply = NULL;
         json_t *parameters = json_pack("{s{s[s] s[s] si}}", "spec", "functions", TRIED, "hooked",
@@ -287,7 +275,7 @@ int verb_doctor(const Options *o) {
         else
                 look_as_user(checks);
         if (c && !has_bad(checks))
-                try(c, checks);
+                try(o, c, checks);
         if (o->spec.black_box)
                 (void) json_array_append_new(checks, black_box_check());
         json_array_foreach (checks, i, check)
