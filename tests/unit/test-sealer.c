@@ -388,6 +388,31 @@ START_TEST(what_is_removed_meanwhile_stays_removed)
         }
 END_TEST
 
+START_TEST(what_is_removed_when_it_is_sealed_is_no_failure)
+        {
+                _cleanup_(fixture_done) Fixture f;
+                char mark[PATH_MAX + 16], worker[3 * PATH_MAX];
+                const char *why;
+
+                fixture_init(&f, NULL);
+                (void) snprintf(mark, sizeof(mark), "%s/done", f.scratch.path);
+                (void) snprintf(worker, sizeof(worker),
+                                "%s/ftraced " SEAL_WORKER_OPTION " $0; status=$?; : >%s; "
+                                "while [ -e %s ]; do sleep 0.1; done; exit $status",
+                                getenv("top_builddir"), mark, mark);
+                fixture_change_worker(&f, worker);
+                add_segment(&f, 0);
+                begin(&f);
+                while (access(mark, F_OK) < 0)
+                        (void) usleep(10000);
+                ck_assert_int_eq(store_remove_session(f.store, SESSION), 0);
+                ck_assert_int_eq(unlink(mark), 0);
+                run(&f, LONG_MS);
+                ck_assert_uint_eq(f.n_done, 0);
+                ck_assert_uint_eq(sealer_n_failed(f.sealer, SESSION, &why), 0);
+        }
+END_TEST
+
 START_TEST(an_end_in_the_middle_leaves_the_segment_for_the_next_daemon)
         {
                 _cleanup_(fixture_done) Fixture f;
@@ -410,5 +435,5 @@ UNIT_MAIN("sealer", a_closed_segment_is_replaced_by_a_sealed_one,
           whoever_asks_has_it_tried_at_once, a_disk_that_takes_its_time_for_a_name_holds_nobody_up,
           a_name_that_cannot_be_written_leaves_the_segment_as_it_was,
           an_end_before_a_name_is_written_leaves_both_for_the_next_daemon,
-          what_is_removed_meanwhile_stays_removed,
+          what_is_removed_meanwhile_stays_removed, what_is_removed_when_it_is_sealed_is_no_failure,
           an_end_in_the_middle_leaves_the_segment_for_the_next_daemon)
