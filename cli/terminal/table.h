@@ -5,9 +5,9 @@
  * Table: columns as wide as their widest cell
  *
  * Cells are added row by row, left to right; widths count characters, not
- * bytes, of UTF-8.  On a terminal that is too narrow columns that may be are
- * left out, the last first; then the widest that are not numbers are cut, down
- * to TABLE_COLUMN_MIN; names that are to be typed again, last.
+ * bytes, of UTF-8.  On a terminal that is too narrow columns marked '?' are left
+ * out, the last first; then the widest that are not numbers are cut, down to
+ * TABLE_COLUMN_MIN; names that are to be typed again, last.
  */
 
 #include <jansson.h>
