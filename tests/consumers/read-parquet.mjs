@@ -40,11 +40,11 @@ async function chdb(columns) {
 
 const read = { duckdb, hyparquet, chdb }[reader];
 
-// As jq -c prints it.
+// As jq -c prints it, with DEL as a number.
 function print(value) {
     if (value === undefined || value === null)
         return "null";
-    return typeof value === "string" ? JSON.stringify(value) : String(value);
+    return typeof value === "string" ? JSON.stringify(value).replaceAll("\x7f", "\\u007f") : String(value);
 }
 const numbers = new Set(["start_ns", "duration_ns", "self_ns", "blocked_ns", "irq_ns", "cpu", "pid", "retval"]);
 
