@@ -23,6 +23,7 @@ export FTRACED_SOCKET=$work/socket
 export RUNTIME_DIRECTORY=$work/run # where the ledger of a daemon by hand has its copy
 store=$work/store
 unset FTRACED_DEBUG FTRACED_STORE
+PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH # the distribution's programs: a python3 of pyenv starts thirty before it is one
 # Whatever whoever tests likes to see; a terminal is one that has colours.
 unset NO_COLOR COLUMNS PAGER SYSTEMD_PAGER SYSTEMD_LESS
 export TERM=xterm

@@ -21,7 +21,8 @@ for suite in "${suites[@]}"; do
         is "$suite: there is nothing to build with" "$(inside "$suite" bash -c 'command -v cc gcc make autoconf pkg-config')" ''
 
         exits "$suite: the demo" 0 inside "$suite" tests/demo
-        says "$suite: draws a recording" ' udp_sendmsg\(\) \{$' "$out"
+        # Of which it shows the beginning: an interrupt may come before what it interrupts is noted.
+        says "$suite: draws a recording" ' udp_sendmsg\(\) \{$' "$roots/$suite/ftraced/build/demo/out/drawing"
         cp "$out" "$roots/$suite-demo.log"
 
         exits "$suite: the tests pass" 0 inside "$suite" env FTRACED_SKIP_STORIES=1 FTRACED_STEPS="$steps" tests/run-all --no-vm

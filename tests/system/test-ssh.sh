@@ -4,7 +4,6 @@
 #
 # Verbs on other hosts over the real ssh; tests/system/test-remote.sh has the rest of it.
 . "$(dirname "$0")/../functions.sh"
-PATH=$PATH:/usr/sbin:/sbin
 requires jq ssh sshd ssh-keygen python3
 [[ $(id -u) != 0 ]] || mkdir -p /run/sshd 2>/dev/null # where sshd locks itself up
 

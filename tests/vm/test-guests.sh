@@ -26,7 +26,6 @@ if [[ ${1:-} == --inside ]]; then
         exit
 fi
 . "$(dirname "$0")/../functions.sh"
-PATH=$PATH:/usr/sbin:/sbin
 requires jq ssh sshd ssh-keygen python3 qemu-system-x86_64
 names=(one two three four)
 
