@@ -13,17 +13,32 @@ put_back() { # FILE VALUE
         [[ ! -e $1 ]] || echo "$2" >"$1"
 }
 
+# What the daemon has read is no longer in `trace`: it is stopped before it has read anything, if need be the next time.
+start_unread() { # NAME START-OPTION...; the directory in which it records is $buffer
+        local name=$1 i
+
+        shift
+        for ((i = 0; i < 5; i++)); do
+                ftracectl start -n "$name" "$@" || return
+                kill -STOP "$ftraced_pid"
+                buffer=$(ls -d "$tracefs"/instances/ftraced-* 2>/dev/null) || buffer=$tracefs # which a stopped daemon cannot be asked
+                grep -q '^read events: [1-9]' "$buffer"/per_cpu/*/stats || return 0
+                kill -CONT "$ftraced_pid"
+                ftracectl stop "$name"
+                ftracectl remove "$name"
+        done
+        return 1
+}
+
 # The same events twice: `trace` first, then drained and drawn.  $load PAIRS causes them [$udp_pairs].
 compare() { # NAME PAIRS START-OPTION...
         local name=$1 pairs=$2 buffer was
 
         shift 2
-        exits "$name: the session starts" 0 ftracectl start -n "$name" "$@"
-        buffer=$(buffer_of "$name")
+        exits "$name: the session starts" 0 start_unread "$name" "$@"
         # "%p" is a number there only where the kernel does not hash it.
         was=$(cat "$buffer/options/hash-ptr")
         cleanup_fn put_back "$buffer/options/hash-ptr" "$was"
-        kill -STOP "$ftraced_pid"
         "${load:-$udp_pairs}" "$pairs" >/dev/null
         echo 0 >"$buffer/tracing_on"
         put_back "$buffer/options/hash-ptr" 0
