@@ -2,6 +2,7 @@
 # Touches: function_graph, the network (loopback), CPU 1's online file; needs root and two CPUs.
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12
+# long: CPUs come and go in seconds each, for what seldom changes
 #
 # CPUs come and go while a session records: nothing is lost, nothing is counted twice.
 . "$(dirname "$0")/../functions.sh"

@@ -2,6 +2,7 @@
 # Touches: function_graph, the network (loopback), puts the machine to sleep; needs root and a guest that can be.
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12
+# long: a guest of its own that sleeps, for what seldom changes
 # long kernels: new
 # needs: memory with jq timeout
 #
