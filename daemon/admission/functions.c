@@ -150,8 +150,18 @@ void functions_done(Functions *f) {
         *f = (Functions){};
 }
 
-bool functions_contain(const Functions *f, const char *name) {
+static const char **find_name(const Functions *f, const char *name) {
         return bsearch(&name, f->names, f->n, sizeof(*f->names), compare_names);
+}
+
+bool functions_contain(const Functions *f, const char *name) {
+        return find_name(f, name);
+}
+
+const char *functions_find_module(const Functions *f, const char *name) {
+        const char **at = find_name(f, name);
+
+        return at ? module_of(f, (size_t) (at - f->names)) : NULL;
 }
 
 /* The first line that holds @name, or where it would be. */

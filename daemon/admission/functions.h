@@ -42,6 +42,8 @@ bool functions_are_current(const Functions *f, const Tracefs *fs);
 void functions_done(Functions *f);
 
 bool functions_contain(const Functions *f, const char *name);
+/* "[module]", borrowed, or NULL: it is the kernel's own, or not there. */
+const char *functions_find_module(const Functions *f, const char *name);
 /*
  * functions_expand() - every function that @patterns stand for
  * @ret:   they are added, sorted, each once; none if there are more than @max

@@ -21,6 +21,7 @@
 #include "daemon/instances/value-probe.h"
 #include "meta/event-choice.h"
 
+#define BTF "sys/kernel/btf/"
 #define DYNAMIC_EVENTS "dynamic_events"
 #define SYSTEM "ftraced"
 #define README_MAX ((size_t) 64 << 10)
@@ -196,9 +197,34 @@ static int make_one(ValueKind kind, Plan *p, const Tracefs *fs, Ledger *l, const
         return r < 0 ? r : strv_addf(ret_events, SYSTEM ":%s:%s", name, function);
 }
 
-int value_probe_make(ValueKind kind, Plan *p, const Tracefs *fs, Ledger *l, const char *session,
-                     const Strv *functions, const Spec *spec, Strv *ret_events, Strv *warnings,
-                     Refusal *refusal) {
+/* A module that was built without the kernel's types at hand has none. */
+static int warn_of_modules(const Functions *f, const Strv *functions, Strv *warnings) {
+        int r = 0;
+
+        if (faccessat(f->root_fd, BTF "vmlinux", F_OK, 0) < 0)
+                return 0; /* the session says so of all */
+        for (size_t i = 0; r >= 0 && i < functions->n; i++) {
+                const char *module = functions_find_module(f, functions->items[i]);
+                _cleanup_free_ char *path = NULL, *warning = NULL;
+                int n = module ? (int) strcspn(module + 1, "]") : 0;
+
+                if (!module)
+                        continue;
+                if (asprintf(&path, BTF "%.*s", n, module + 1) < 0 ||
+                    asprintf(&warning,
+                             "module %.*s does not say what its functions' arguments are (/%s is "
+                             "missing): they are recorded, but cannot be drawn",
+                             n, module + 1, path) < 0)
+                        return -ENOMEM;
+                if (faccessat(f->root_fd, path, F_OK, 0) < 0 && !strv_contains(warnings, warning))
+                        r = strv_add(warnings, warning);
+        }
+        return r;
+}
+
+int value_probe_make(ValueKind kind, Plan *p, const Functions *f, const Tracefs *fs, Ledger *l,
+                     const char *session, const Strv *functions, const Spec *spec, Strv *ret_events,
+                     Strv *warnings, Refusal *refusal) {
         size_t form = 0, n_made = 0;
 
         for (size_t i = 0; i < functions->n; i++) {
@@ -224,7 +250,7 @@ int value_probe_make(ValueKind kind, Plan *p, const Tracefs *fs, Ledger *l, cons
                 if (r < 0)
                         return r;
         }
-        return 0;
+        return kind == VALUE_ARGUMENTS ? warn_of_modules(f, functions, warnings) : 0;
 }
 
 int value_probe_make_event(Plan *p, const Tracefs *fs, Ledger *l, const char *session,

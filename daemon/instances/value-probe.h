@@ -48,14 +48,15 @@ int value_probe_find_handlers(const Functions *f, const Tracefs *fs, Strv *ret);
 /*
  * value_probe_make() - make the events of @functions
  * @p:          gets the steps if it is dry; else they are made at once
- * @spec:       functions that it names and that cannot be probed are refused; of others a sentence in @warnings tells
+ * @spec:       functions that it names and that cannot be probed are refused; of others a sentence in @warnings tells,
+ *              and of modules that do not say what their functions' arguments are
  * @ret_events: "ftraced:NAME:FUNCTION" of each that was made is added
  *
  * Each is in the ledger before it is there.  0, REFUSED, -errno.
  */
-int value_probe_make(ValueKind kind, Plan *p, const Tracefs *fs, Ledger *l, const char *session,
-                     const Strv *functions, const Spec *spec, Strv *ret_events, Strv *warnings,
-                     Refusal *refusal);
+int value_probe_make(ValueKind kind, Plan *p, const Functions *f, const Tracefs *fs, Ledger *l,
+                     const char *session, const Strv *functions, const Spec *spec, Strv *ret_events,
+                     Strv *warnings, Refusal *refusal);
 /*
  * value_probe_make_event() - one event "ftraced:@name", whose field `ret` has the sign of what @function returns
  *

@@ -72,9 +72,9 @@ int tracer_make_values(Tracer *t, Plan *p, const SessionMeta *m, Admission *a, R
 
         strv_done(&a->value_events);
         for (ValueKind k = 0; r == 0 && k < _VALUE_KIND_N; k++)
-                r = value_probe_make(k, p, &t->c->fs, t->c->ledger, t->claim->session,
-                                     &a->values[k], &m->spec, &a->value_events, &a->warnings,
-                                     refusal);
+                r = value_probe_make(k, p, &t->c->functions, &t->c->fs, t->c->ledger,
+                                     t->claim->session, &a->values[k], &m->spec, &a->value_events,
+                                     &a->warnings, refusal);
         return r;
 }
 

@@ -136,6 +136,36 @@ END_TEST
 
 #define VALUES "ftraced_af63f54c86021707_f0" /* of session "x" */
 
+START_TEST(a_module_without_types_is_named_if_arguments_are_recorded)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
+                _cleanup_(controller_freep) Controller *c = NULL;
+
+                fake_put(k, "dynamic_events", "");
+                fake_put(k, "kprobe_events", "");
+                fake_put(k, "events/ftraced/ftraced_af63f54c86021707_e0/enable", "0\n");
+                fake_put_root(k, "sys/kernel/btf/vmlinux", "");
+                c = fake_controller(k);
+                for (int has_types = 0; has_types < 2; has_types++) {
+                        _cleanup_(session_meta_freep) SessionMeta *m =
+                                fake_meta("x", "nf_conntrack_in");
+                        _cleanup_refusal_ Refusal refusal = {};
+                        Tracer *t;
+
+                        if (has_types)
+                                fake_put_root(k, "sys/kernel/btf/nf_conntrack", "");
+                        m->spec.args = true;
+                        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                        ck_assert_uint_eq(m->probe_events.n, 1);
+                        ck_assert_uint_eq(m->warnings.n, has_types ? 0 : 1);
+                        if (!has_types)
+                                ck_assert_ptr_nonnull(strstr(m->warnings.items[0],
+                                                             "/sys/kernel/btf/nf_conntrack"));
+                        ck_assert_int_eq(tracer_disarm(t), 0);
+                }
+        }
+END_TEST
+
 START_TEST(what_a_root_returns_is_told_by_a_probe_that_goes_with_the_session)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
@@ -265,7 +295,8 @@ START_TEST(markers_are_copied_into_an_instance_where_the_kernel_can_and_else_ref
         }
 END_TEST
 
-UNIT_MAIN("event-set", what_a_root_returns_is_told_by_a_probe_that_goes_with_the_session,
+UNIT_MAIN("event-set", a_module_without_types_is_named_if_arguments_are_recorded,
+          what_a_root_returns_is_told_by_a_probe_that_goes_with_the_session,
           a_kernel_that_records_what_calls_return_gets_no_probes,
           functions_whose_values_are_asked_for_exist_and_are_few,
           an_event_is_on_with_its_filter_and_off_again,
