@@ -197,29 +197,25 @@ static int make_one(ValueKind kind, Plan *p, const Tracefs *fs, Ledger *l, const
         return r < 0 ? r : strv_addf(ret_events, SYSTEM ":%s:%s", name, function);
 }
 
-/* A module that was built without the kernel's types at hand has none. */
-static int warn_of_modules(const Functions *f, const Strv *functions, Strv *warnings) {
-        int r = 0;
+/* A module that was built without the kernel's types at hand has none; of a kernel without, the session says so. */
+static int warn_of_module(const Functions *f, const char *function, Strv *warnings) {
+        const char *module = functions_find_module(f, function);
+        _cleanup_free_ char *path = NULL, *warning = NULL;
+        int n = module ? (int) strcspn(module + 1, "]") : 0;
 
-        if (faccessat(f->root_fd, BTF "vmlinux", F_OK, 0) < 0)
-                return 0; /* the session says so of all */
-        for (size_t i = 0; r >= 0 && i < functions->n; i++) {
-                const char *module = functions_find_module(f, functions->items[i]);
-                _cleanup_free_ char *path = NULL, *warning = NULL;
-                int n = module ? (int) strcspn(module + 1, "]") : 0;
-
-                if (!module)
-                        continue;
-                if (asprintf(&path, BTF "%.*s", n, module + 1) < 0 ||
-                    asprintf(&warning,
-                             "module %.*s does not say what its functions' arguments are (/%s is "
-                             "missing): they are recorded, but cannot be drawn",
-                             n, module + 1, path) < 0)
-                        return -ENOMEM;
-                if (faccessat(f->root_fd, path, F_OK, 0) < 0 && !strv_contains(warnings, warning))
-                        r = strv_add(warnings, warning);
-        }
-        return r;
+        if (!module)
+                return 0;
+        if (asprintf(&path, BTF "%.*s", n, module + 1) < 0 ||
+            asprintf(&warning,
+                     "module %.*s does not say what its functions' arguments are (/%s is missing): "
+                     "they are recorded, but cannot be drawn",
+                     n, module + 1, path) < 0)
+                return -ENOMEM;
+        if (faccessat(f->root_fd, BTF "vmlinux", F_OK, 0) < 0 ||
+            faccessat(f->root_fd, path, F_OK, 0) >= 0 || errno != ENOENT ||
+            strv_contains(warnings, warning))
+                return 0;
+        return strv_add(warnings, warning);
 }
 
 int value_probe_make(ValueKind kind, Plan *p, const Functions *f, const Tracefs *fs, Ledger *l,
@@ -232,6 +228,8 @@ int value_probe_make(ValueKind kind, Plan *p, const Functions *f, const Tracefs 
                 char why[WHY_MAX];
                 int r = make_one(kind, p, fs, l, session, &form, i, function, ret_events);
 
+                if (r >= 0 && kind == VALUE_ARGUMENTS)
+                        r = warn_of_module(f, function, warnings);
                 if (r == -ENOMEM || ledger_is_stale(l))
                         return r;
                 n_made += r >= 0;
@@ -250,7 +248,7 @@ int value_probe_make(ValueKind kind, Plan *p, const Functions *f, const Tracefs 
                 if (r < 0)
                         return r;
         }
-        return kind == VALUE_ARGUMENTS ? warn_of_modules(f, functions, warnings) : 0;
+        return 0;
 }
 
 int value_probe_make_event(Plan *p, const Tracefs *fs, Ledger *l, const char *session,
