@@ -27,11 +27,14 @@ mapfile -t sources < <(find lib daemon cli tests systemd -name '*.[ch]' ! -name 
 
 report 'every header has one #pragma once' "$(grep -c '^#pragma once$' "${headers[@]}" | grep -v ':1$')"
 
-not_of() { # LICENCE, of the files that stdin names
-        xargs grep -L "SPDX-License-Identifier: $1" | sed "s/\$/ is not $1/" || true
+not_of() { # LICENCE FILE...: those whose first lines do not say it
+        comm -23 <(printf '%s\n' "${@:2}" | sort) \
+                <(awk -v said="SPDX-License-Identifier: $1" 'FNR <= 3 && index($0, said) { print FILENAME }' "${@:2}" | sort -u) |
+                sed "s/\$/ is not $1/"
 }
-bad=$(printf '%s\n' "${sources[@]}" | grep '^lib/' | not_of LGPL-2.1-or-later)
-bad+=$(printf '%s\n' "${sources[@]}" | grep -v '^lib/' | not_of GPL-2.0-or-later)
+mapfile -t in_lib < <(printf '%s\n' "${sources[@]}" | grep '^lib/')
+mapfile -t elsewhere < <(printf '%s\n' "${sources[@]}" | grep -v '^lib/')
+bad=$(not_of LGPL-2.1-or-later "${in_lib[@]}" && not_of GPL-2.0-or-later "${elsewhere[@]}")
 report 'every source file says its licence: LGPL below lib/, GPL elsewhere' "$bad"
 
 # A header is no main file: there #pragma once would be warned of.
@@ -42,6 +45,7 @@ for h in "${headers[@]}"; do
 done
 "${cc[@]}" -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wno-unused-function -Werror -fsyntax-only \
         -DRUNSTATEDIR='"/run"' -DLOCALSTATEDIR='"/var"' -DSYSCONFDIR='"/etc"' -DSBINDIR='"/sbin"' \
-        -include "$top_builddir/config.h" -Ilib -I. "${libraries[@]}" "$work"/*.c 2>"$work/said" || true
+        -include "$top_builddir/config.h" -Ilib -I. "${libraries[@]}" "$work"/*.c 2>"$work/said" ||
+        echo "exit status $? of ${cc[*]}" >>"$work/said"
 report 'every header compiles alone' "$(cat "$work/said")"
 echo "1..$n"

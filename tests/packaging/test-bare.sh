@@ -21,7 +21,7 @@ for suite in "${suites[@]}"; do
         is "$suite: there is nothing to build with" "$(inside "$suite" bash -c 'command -v cc gcc make autoconf pkg-config')" ''
 
         exits "$suite: the demo" 0 inside "$suite" tests/demo
-        # Of which it shows the beginning: an interrupt may come before what it interrupts is noted.
+        # The demo shows the beginning alone, which may be an interrupt: what it interrupts is noted behind it.
         says "$suite: draws a recording" ' udp_sendmsg\(\) \{$' "$roots/$suite/ftraced/build/demo/out/drawing"
         cp "$out" "$roots/$suite-demo.log"
 

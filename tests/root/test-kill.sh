@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12
 #
-# One recording, under load, over 40 daemons (FTRACED_LONG: 300) that are killed with SIGKILL at random moments: every
+# One recording, under load, over 100 daemons (FTRACED_LONG: 300) that are killed with SIGKILL at random moments: every
 # mark that was written into the trace is there once, every function that was entered returned, and
 # nothing is counted as lost.  The service manager is tests/system/service-manager.c, for systemd
 # takes its time between two starts; with systemd it is test-restart.sh.
@@ -14,7 +14,7 @@ case $(uname -r) in
 6.1.* | 6.12.*) kills=${KILLS:-${FTRACED_LONG:+300}} ;;
 *) kills=${KILLS:-50} ;;
 esac
-kills=${kills:-40}
+kills=${kills:-100}
 
 status() { # KEY
         awk -v key="$1" '{ for (i = 1; i < NF; i += 2) if ($i == key) print $(i + 1) }' "$work/status"
