@@ -20,14 +20,9 @@
         5 /* a weight of 335 beside 1,024 (linux 6.12 kernel/sched/core.c, sched_prio_to_weight) */
 
 /* A sanitizer's shadow is terabytes of address space, and it has a stack of its own for signals. */
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef __SANITIZE_ADDRESS__
 #define LIMITS_MEMORY 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LIMITS_MEMORY 0
-#endif
-#endif
-#ifndef LIMITS_MEMORY
+#else
 #define LIMITS_MEMORY 1
 #endif
 

@@ -84,11 +84,12 @@ static int push(Inventory *inv, uint32_t cpu, uint64_t sequence, uint64_t n_byte
 
 int inventory_look_again(Inventory *inv, uint32_t cpu, uint64_t sequence) {
         size_t at = find(inv, inv->n, cpu, sequence);
-        Item *item = inv->items + at, new;
+        Item *item, new;
         uint64_t n_bytes;
         int r;
 
-        if (at < inv->n && item->sequence == sequence && item->cpu == cpu) {
+        if (at < inv->n && inv->items[at].sequence == sequence && inv->items[at].cpu == cpu) {
+                item = inv->items + at;
                 sums_drop(&inv->closed, item->n_bytes);
                 memmove(item, item + 1, (--inv->n - at) * sizeof(*item));
         }

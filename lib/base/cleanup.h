@@ -29,6 +29,13 @@
 #define _likely_(x) __builtin_expect(!!(x), 1)
 #define _unlikely_(x) __builtin_expect(!!(x), 0)
 
+/* gcc's word, for clang. */
+#if defined(__has_feature) && !defined(__SANITIZE_ADDRESS__)
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
 #define ELEMENTSOF(a) (sizeof(a) / sizeof((a)[0]))
 
 #define MIN(a, b)                                                                                  \

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12
 # long kernels: 6.1
+# long: dies some hundred times, and the system story of this name at every call
 #
 # Whoever arms or disarms may die after any system call: the next one puts everything back, and at no
 # time is the filter empty while a tracer is on.

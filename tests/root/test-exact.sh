@@ -1,6 +1,8 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.12
+# long kernels: 6.1 new
 #
 # N datagrams there and N back are 2N trees: no more, no fewer, whole, and nothing is lost.
 . "$(dirname "$0")/../functions.sh"

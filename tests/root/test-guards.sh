@@ -144,7 +144,7 @@ if modprobe dummy numdummies=0 2>/dev/null && grep -q '^dummy_dev_init \[dummy\]
         is 'and all others' "$(count_roots udp_sendmsg "$out")" 10
 
         rmmod binfmt_misc 2>/dev/null
-        exits 'a session that stops without its root starts' 0 ftracectl start -n without dummy_dev_init udp_sendmsg
+        exits 'a session that stops without its root starts' 0 ftracectl start -n without --lean="$work/hooked" dummy_dev_init udp_sendmsg
         rmmod dummy
         ok 'the session says that the root went' wait_until 15 is_degraded without
         "$udp_pairs" 5 >/dev/null
@@ -154,7 +154,7 @@ if modprobe dummy numdummies=0 2>/dev/null && grep -q '^dummy_dev_init \[dummy\]
         is 'all other calls are there' "$(count_roots udp_sendmsg "$out")" 10
 
         modprobe dummy numdummies=0
-        exits 'a session whose root goes while there is no daemon starts' 0 ftracectl start -n between dummy_dev_init udp_sendmsg
+        exits 'a session whose root goes while there is no daemon starts' 0 ftracectl start -n between --lean="$work/hooked" dummy_dev_init udp_sendmsg
         kill_ftraced
         rmmod dummy
         ok 'the next daemon starts' start_ftraced
@@ -168,7 +168,7 @@ if modprobe dummy numdummies=0 2>/dev/null && grep -q '^dummy_dev_init \[dummy\]
         exits 'nothing of it is left' 0 ftracectl doctor
 
         modprobe dummy numdummies=0
-        exits 'a session with no other root starts' 0 ftracectl start -n one dummy_dev_init
+        exits 'a session with no other root starts' 0 ftracectl start -n one --lean="$work/hooked" dummy_dev_init
         rmmod dummy
         ok 'it ends by itself' wait_until 30 state_is one sealed
         says 'and says why' 'dummy_dev_init went with its module: nothing is left to record' \

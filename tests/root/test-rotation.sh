@@ -2,6 +2,7 @@
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12
+# long: cuts are the system story's, too, on two CPUs
 #
 # Nothing is lost or doubled where segments are cut, and a ring keeps the newest.
 # Only here: calls over cuts: none is lost, doubled or torn, however many CPUs are cut at once.

@@ -160,6 +160,7 @@ int server_call_refuse(ServerCall *c, const Refusal *refusal) {
 
 /* --- a queue ---------------------------------------------------------------------------------- */
 
+/* Calls outlive the queue that holds them: they are declared before it. */
 typedef struct World {
         sd_event *event;
         Sessions sessions;
@@ -210,8 +211,8 @@ static void end(World *w, const char *function) {
 
 START_TEST(a_start_looks_once_and_goes_on_with_what_it_found)
         {
-                _cleanup_world_ World w;
                 ServerCall a = {};
+                _cleanup_world_ World w;
 
                 world_init(&w);
                 come(&w, &a, "a", "f", 0);
@@ -227,8 +228,8 @@ END_TEST
 
 START_TEST(who_does_not_wait_is_refused_in_the_words_of_the_look)
         {
-                _cleanup_world_ World w;
                 ServerCall a = {}, b = {}, c = {};
+                _cleanup_world_ World w;
 
                 world_init(&w);
                 ck_assert_int_eq(strv_add(&w.sessions.taken, "f"), 0);
@@ -246,8 +247,8 @@ END_TEST
 
 START_TEST(who_waits_is_told_what_for_and_looks_again_when_something_ends)
         {
-                _cleanup_world_ World w;
                 ServerCall a = {};
+                _cleanup_world_ World w;
 
                 world_init(&w);
                 ck_assert_int_eq(strv_add(&w.sessions.taken, "f"), 0);
@@ -272,8 +273,8 @@ END_TEST
 
 START_TEST(who_came_first_begins_first)
         {
-                _cleanup_world_ World w;
                 ServerCall a = {}, b = {};
+                _cleanup_world_ World w;
 
                 world_init(&w);
                 ck_assert_int_eq(strv_add(&w.sessions.taken, "f"), 0);
@@ -293,8 +294,8 @@ END_TEST
 
 /* With look number @look of a walk: that of the first, of the second, or of a third. */
 static void end_while_others_look(unsigned look, const char *function_of_third) {
-        _cleanup_world_ World w;
         ServerCall a = {}, b = {}, c = {};
+        _cleanup_world_ World w;
 
         world_init(&w);
         ck_assert_int_eq(strv_add(&w.sessions.taken, "f"), 0);
@@ -327,8 +328,8 @@ END_TEST
 
 START_TEST(who_can_begin_is_not_held_up_by_who_cannot)
         {
-                _cleanup_world_ World w;
                 ServerCall a = {}, b = {};
+                _cleanup_world_ World w;
 
                 world_init(&w);
                 ck_assert_int_eq(strv_add(&w.sessions.taken, "f"), 0);
@@ -342,8 +343,8 @@ END_TEST
 
 START_TEST(who_has_waited_long_enough_is_refused)
         {
-                _cleanup_world_ World w;
                 ServerCall a = {};
+                _cleanup_world_ World w;
 
                 world_init(&w);
                 ck_assert_int_eq(strv_add(&w.sessions.taken, "f"), 0);
@@ -358,8 +359,8 @@ END_TEST
 
 START_TEST(what_only_arming_tells_is_not_tried_again_at_once)
         {
-                _cleanup_world_ World w;
                 ServerCall a = {};
+                _cleanup_world_ World w;
                 unsigned n_looks;
 
                 world_init(&w);
@@ -379,8 +380,8 @@ END_TEST
 /* None of them may start, whoever looks again. */
 START_TEST(turns_end_while_several_wait_for_learning_passes)
         {
-                _cleanup_world_ World w;
                 ServerCall a = {}, b = {}, c = {};
+                _cleanup_world_ World w;
 
                 world_init(&w);
                 w.sessions.is_learning = true;
@@ -400,8 +401,8 @@ END_TEST
 
 START_TEST(a_learning_pass_is_waited_for_and_nothing_is_begun_meanwhile)
         {
-                _cleanup_world_ World w;
                 ServerCall a = {};
+                _cleanup_world_ World w;
 
                 world_init(&w);
                 w.sessions.is_learning = true;
@@ -421,8 +422,8 @@ END_TEST
 
 START_TEST(who_has_gone_is_not_started)
         {
-                _cleanup_world_ World w;
                 ServerCall a = {}, b = {};
+                _cleanup_world_ World w;
 
                 world_init(&w);
                 ck_assert_int_eq(strv_add(&w.sessions.taken, "f"), 0);
@@ -443,8 +444,8 @@ END_TEST
 
 START_TEST(a_session_ends_with_a_client_that_left_while_it_was_armed)
         {
-                _cleanup_world_ World w;
                 ServerCall a = {};
+                _cleanup_world_ World w;
 
                 world_init(&w);
                 w.sessions.armed_for = &a;
@@ -458,8 +459,8 @@ END_TEST
 
 START_TEST(a_daemon_that_goes_refuses_all_who_wait)
         {
-                _cleanup_world_ World w;
                 ServerCall a = {}, b = {};
+                _cleanup_world_ World w;
 
                 world_init(&w);
                 ck_assert_int_eq(strv_add(&w.sessions.taken, "f"), 0);
