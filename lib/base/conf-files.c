@@ -2,7 +2,6 @@
 
 /* Four places, and every question is a walk over them. */
 
-#include "base/cleanup.h"
 #include "base/conf-files.h"
 
 /* The first has precedence. */

@@ -14,12 +14,6 @@
  * arrays that grew by it alone, and that do not shrink and grow all the time.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/cleanup.h"
 
 /* Behind the macros, where there is no room; NULL without memory. */

@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdbool.h>
 
 #include "base/cleanup.h"
 #include "base/unit.h"

@@ -7,8 +7,6 @@
  * only to be taken apart (formats) or when they are asked for.
  */
 
-#include <stdio.h>
-
 #include "base/grow.h"
 #include "codec/dat-format.h"
 #include "codec/dat-private.h"

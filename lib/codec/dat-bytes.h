@@ -8,11 +8,6 @@
  * is 0 or NULL, so that whoever reads asks at the end.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "base/cleanup.h"
 
 typedef struct DatBytes {

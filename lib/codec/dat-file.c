@@ -5,7 +5,6 @@
  * are unpacked when they are asked for; formats are kept, by the path that they had in tracefs.
  */
 
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 

@@ -25,10 +25,6 @@
  * lib/trace-cmd/trace-input.c, tracecmd_alloc_fd(), and trace-compress.c.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 #include "codec/dat-times.h"
 #include "meta/meta.h"

@@ -2,10 +2,7 @@
 
 /* Members are read alone: one that is missing or not as it should be is as if it were not known. */
 
-#include <errno.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/name.h"
 #include "base/text.h"

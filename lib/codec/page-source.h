@@ -9,10 +9,6 @@
  * same numbers.  If there is none, a ring has dropped it, or its session was removed.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 #include "codec/sealed-reader.h"
 #include "store/session-dir.h"

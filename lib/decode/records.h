@@ -20,11 +20,6 @@
  * kernel/trace/ring_buffer.c, rb_event_length(), rb_update_read_stamp(), rb_fix_abs_ts().
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "base/cleanup.h"
 
 typedef struct Record {

@@ -24,9 +24,6 @@
  * STEP_PID_UNKNOWN, and a STEP_TASK says who it was.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 #include "calls/step.h"
 #include "import/foreign-text.h"

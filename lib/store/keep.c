@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/io.h"

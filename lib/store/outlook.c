@@ -2,9 +2,6 @@
 
 /* Who goes, when, and why, in this order, whatever of it there is. */
 
-#include <errno.h>
-#include <stdio.h>
-
 #include "base/buf.h"
 #include "base/figure.h"
 #include "base/name.h"

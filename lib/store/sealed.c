@@ -6,7 +6,6 @@
  */
 
 #include <endian.h>
-#include <string.h>
 #include <xxhash.h>
 
 #include "base/cleanup.h"

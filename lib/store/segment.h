@@ -7,10 +7,6 @@
  * Written by one thread (the recorder's), read by anybody meanwhile.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 #include "store/segment-header.h"
 

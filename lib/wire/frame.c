@@ -14,7 +14,6 @@
  */
 
 #include <fcntl.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
