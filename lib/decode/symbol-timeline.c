@@ -25,13 +25,11 @@ struct SymbolTimeline {
 };
 
 static int add_map(SymbolTimeline *a, Map map) {
-        if (!ARRAY_GROW(a->maps, a->n_maps)) {
-                free(map.hash);
-                (void) symbols_free(map.symbols);
-                return -ENOMEM;
-        }
-        a->maps[a->n_maps++] = map;
-        return 0;
+        if (ARRAY_ADD(a->maps, a->n_maps, map))
+                return 0;
+        free(map.hash);
+        (void) symbols_free(map.symbols);
+        return -ENOMEM;
 }
 
 /* -ENODATA, -ENOENT and what symbols_new() says. */

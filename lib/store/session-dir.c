@@ -245,9 +245,8 @@ static int list_numbers(int dir_fd, const char *name, NameParser parse, mode_t t
                         break;
                 if (!parse(e->d_name, &number) || !is_of_type(dirfd(dir), e, type))
                         continue;
-                if (!ARRAY_GROW(numbers, n))
+                if (!ARRAY_ADD(numbers, n, number))
                         return -ENOMEM;
-                numbers[n++] = number;
         }
         if (n > 0)
                 qsort(numbers, n, sizeof(*numbers), compare_numbers);
