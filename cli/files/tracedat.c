@@ -343,8 +343,7 @@ int tracedat_write(TracedatResult *ret, const SessionDir *dir, const SessionMeta
                 .meta = meta,
                 .spec = spec,
                 .ret_problem = ret_problem,
-                .plan = { .swap = meta->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
-                          .page_bytes = meta->page_bytes },
+                .plan = { .swap = needs_swap(meta->big_endian), .page_bytes = meta->page_bytes },
         };
         const FilterSpec *f = &spec->window->spec;
         int r;

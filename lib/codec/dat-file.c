@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "base/text.h"
 #include "codec/dat-format.h"
 #include "codec/dat-origin.h"
 #include "codec/dat-private.h"
@@ -19,11 +20,8 @@
 int dat_fail(char **ret_problem, uint64_t at, const char *what) {
         if (*ret_problem)
                 return DAT_FILE_E_UNREADABLE;
-        if (asprintf(ret_problem, "byte %llu: %s", (unsigned long long) at, what) < 0) {
-                *ret_problem = NULL;
-                return -ENOMEM;
-        }
-        return DAT_FILE_E_UNREADABLE;
+        return text_format(ret_problem, "byte %llu: %s", (unsigned long long) at, what)
+                       ?: DAT_FILE_E_UNREADABLE;
 }
 
 static int map_file(DatFile *f, int fd) {
@@ -81,7 +79,7 @@ static int read_head(DatFile *f, DatBytes *b, char **ret_problem) {
         if (!bytes || bytes[0] > 1)
                 return dat_fail(ret_problem, b->at, "the byte order is not known");
         f->big_endian = bytes[0];
-        f->swap = b->swap = f->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        f->swap = b->swap = needs_swap(f->big_endian);
         if (bytes[1] != 8)
                 return dat_fail(ret_problem, b->at - 1, "it is of a kernel that is not of 64 bits");
         f->page_bytes = dat_bytes_u32(b, "the file ends within its head");

@@ -81,8 +81,7 @@ int dat_losses_note(SessionMeta *m, const SessionDir *dir, bool is_thorough) {
                 Walk w = { .meta = m,
                            .cpu = dat_file_cpu(f, i)->cpu,
                            .times = dat_file_times(f),
-                           .swap = dat_file_is_big_endian(f) !=
-                                   (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
+                           .swap = needs_swap(dat_file_is_big_endian(f)),
                            .page_bytes = dat_file_page_bytes(f) };
                 CpuAccount *account = session_meta_account(m, w.cpu);
                 int r;

@@ -85,7 +85,7 @@ static bool read_bytes(const DatPages *p, uint64_t at, void *ret, size_t n) {
 }
 
 static bool read_numbers(const DatPages *p, uint64_t at, uint32_t *ret, size_t n) {
-        bool swap = dat_file_is_big_endian(p->f) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        bool swap = needs_swap(dat_file_is_big_endian(p->f));
 
         if (!read_bytes(p, at, ret, n * sizeof(*ret)))
                 return false;
@@ -134,10 +134,7 @@ static int load(DatPages *p, const Chunk *c, const uint8_t **ret) {
 }
 
 static int add_mark(DatPages *p, uint64_t at) {
-        if (!ARRAY_GROW(p->marks, p->n_marks))
-                return -ENOMEM;
-        p->marks[p->n_marks++] = (Mark){ .at = at, .first_page = p->n_pages };
-        return 0;
+        return ARRAY_ADD(p->marks, p->n_marks, (Mark){ at, p->n_pages }) ? 0 : -ENOMEM;
 }
 
 /* Over the next chunk.  0 or -errno. */

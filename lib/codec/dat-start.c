@@ -15,7 +15,7 @@ int dat_start_note(SessionMeta *m, const SessionDir *dir) {
         if (!f || !dat_file_times(f)->is_of_day || clock_tuple_is_set(&m->start) ||
             (m->clock && !trace_clock_is_ns(m->clock)))
                 return 0;
-        swap = dat_file_is_big_endian(f) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        swap = needs_swap(dat_file_is_big_endian(f));
         for (size_t i = 0; i < dat_file_n_cpus(f); i++) {
                 _cleanup_(page_source_freep) PageSource *s = NULL;
                 uint32_t cpu = dat_file_cpu(f, i)->cpu;

@@ -5,7 +5,7 @@
  * gathers meanwhile and goes to the end, so the output is written once and never gone back to.
  */
 
-#include "base/cleanup.h"
+#include "base/bytes.h"
 #include "base/io.h"
 #include "codec/block.h"
 #include "codec/sealed-reader.h"
@@ -67,7 +67,7 @@ static int prepare(SealedWriter *w) {
         size_t at = 0;
         int r;
 
-        w->swap = s->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        w->swap = needs_swap(s->big_endian);
         if (s->block_bytes > 0 && s->block_bytes < n_block)
                 n_block = s->block_bytes;
         w->block_pages = MAX(n_block / page_bytes, 1U);

@@ -99,7 +99,7 @@ int foreign_new(Foreign **ret, bool big_endian) {
         tep_set_loglevel(TEP_LOG_NONE);
         trace_seq_init(&f->seq);
         f->line = BUF_INIT;
-        f->swap = big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        f->swap = needs_swap(big_endian);
         f->tep = tep_alloc();
         if (!f->tep || f->seq.state != TRACE_SEQ__GOOD)
                 return -ENOMEM;
@@ -259,10 +259,7 @@ static int learn(Foreign *f, int id) {
                         if (r == 0 && f->known[f->n_known - 1].id == id)
                                 return 0;
                 }
-        if (!ARRAY_GROW(f->known, f->n_known))
-                return -ENOMEM;
-        f->known[f->n_known++] = (Known){ .id = id, .how = HOW_NOT };
-        return 0;
+        return ARRAY_ADD(f->known, f->n_known, (Known){ .id = id, .how = HOW_NOT }) ? 0 : -ENOMEM;
 }
 
 static const Known *find_known(Foreign *f, int id) {

@@ -238,8 +238,7 @@ static bool is_plain_depth(const Field *f) {
 }
 
 void formats_prepare(Formats *f) {
-        f->is_plain = f->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) &&
-                      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && is_at(&f->type, 0, 2) &&
+        f->is_plain = !f->big_endian && !needs_swap(false) && is_at(&f->type, 0, 2) &&
                       is_at(&f->flags, 2, 1) && is_at(&f->preempt_count, 3, 1) &&
                       is_at(&f->pid, 4, 4) && f->entry.func.size == 8 && f->exit.func.size == 8 &&
                       is_plain_depth(&f->entry.depth) && is_plain_depth(&f->exit.depth) &&
@@ -325,7 +324,7 @@ bool formats_decode_probe(const ProbeFormat *p, const Formats *f, const Event *e
                           ProbeRecord *ret) {
         const Record record = { .data = e->payload,
                                 .n_data = e->n_bytes,
-                                .swap = f->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) };
+                                .swap = needs_swap(f->big_endian) };
 
         if (!e->payload || e->n_bytes < p->n_bytes)
                 return false;
@@ -340,7 +339,7 @@ bool formats_decode_probe(const ProbeFormat *p, const Formats *f, const Event *e
 /* Arguments become numbers of this machine on the way, records of others stay as they are. */
 int payloads_keep(Payloads *p, const Formats *formats, Event *event) {
         size_t n = event->kind == EVENT_ENTRY ? event->n_args * sizeof(uint64_t) : event->n_bytes;
-        bool swap = formats->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        bool swap = needs_swap(formats->big_endian);
         const uint8_t *from = event->payload;
         uint64_t *words;
 
