@@ -188,15 +188,16 @@ static int begin_walk(DatPages *p) {
 }
 
 int dat_pages_open(DatPages **ret, const DatFile *f, uint32_t cpu) {
+        const DatBuffer *b = dat_file_buffer(f);
         _cleanup_(dat_pages_freep) DatPages *p =
-                NEW(DatPages, .f = f, .page_bytes = dat_file_page_bytes(f), .is_walked = true);
+                NEW(DatPages, .f = f, .page_bytes = b->page_bytes, .is_walked = true);
         int r;
 
         if (!p)
                 return -ENOMEM;
-        for (size_t i = 0; i < dat_file_n_cpus(f); i++)
-                if (dat_file_cpu(f, i)->cpu == cpu)
-                        p->cpu = dat_file_cpu(f, i);
+        for (size_t i = 0; i < b->n_cpus; i++)
+                if (b->cpus[i].cpu == cpu)
+                        p->cpu = &b->cpus[i];
         if (!p->cpu)
                 return ORIGIN(-ENOENT);
         if (dat_file_compressor(f) == DAT_NONE) {

@@ -108,10 +108,10 @@ int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version) {
         if (r != 0)
                 return r;
         if (s->raw) {
-                const SegmentHeader *h = segment_header(s->raw);
+                const SegmentHeader *h = &s->raw->header;
 
-                identify(s, h->cpu, h->page_bytes, h->sequence, segment_previous(s->raw));
-                s->fd = segment_fd(s->raw);
+                identify(s, h->cpu, h->page_bytes, h->sequence, (uint64_t) h->previous - 1);
+                s->fd = s->raw->fd;
                 s->begin = SEGMENT_HEADER_BYTES;
                 look_for_holes(s);
         } else {
@@ -132,7 +132,7 @@ static int open_dat(PageSource **ret, const DatFile *f, uint32_t cpu) {
         r = dat_pages_open(&s->dat, f, cpu);
         if (r != 0)
                 return r;
-        identify(s, cpu, dat_file_page_bytes(f), 0, UINT64_MAX);
+        identify(s, cpu, dat_file_buffer(f)->page_bytes, 0, UINT64_MAX);
         if (dat_pages_are_mapped(s->dat)) {
                 s->fd = dat_pages_fd(s->dat, &s->begin);
                 look_for_holes(s);
@@ -207,7 +207,7 @@ int page_source_refresh(PageSource *s) {
         s->behind = NULL; /* it may be mapped elsewhere */
         if (!s->raw)
                 return 0;
-        n_before = segment_header(s->raw)->n_pages;
+        n_before = s->raw->header.n_pages;
         r = segment_refresh(s->raw);
         if (r >= 0)
                 look_for_holes(s);
@@ -240,13 +240,13 @@ bool page_source_is_sealed(const PageSource *s) {
 }
 
 bool page_source_is_closed(const PageSource *s) {
-        return s->dat || s->sealed || segment_header(s->raw)->state == SEGMENT_STATE_CLOSED;
+        return s->dat || s->sealed || s->raw->header.state == SEGMENT_STATE_CLOSED;
 }
 
 uint64_t page_source_n_pages(const PageSource *s) {
         if (s->dat)
                 return dat_pages_n_pages(s->dat);
-        return s->raw ? segment_header(s->raw)->n_pages : sealed_reader_n_pages(s->sealed);
+        return s->raw ? s->raw->header.n_pages : sealed_reader_n_pages(s->sealed);
 }
 
 int page_source_has_page(const PageSource *s, uint64_t i) {
@@ -256,7 +256,7 @@ int page_source_has_page(const PageSource *s, uint64_t i) {
 uint64_t page_source_torn_bytes(const PageSource *s) {
         if (s->dat)
                 return dat_pages_torn_bytes(s->dat);
-        return s->raw ? segment_torn_bytes(s->raw) : 0;
+        return s->raw ? s->raw->n_torn : 0;
 }
 
 static int read_sealed(SealedReader *r, uint64_t i, const void **ret, uint64_t *ret_n) {
