@@ -8,18 +8,26 @@
 #include "base/cleanup.h"
 #include "base/unit.h"
 
-int parse_u64(const char *s, uint64_t max, uint64_t *ret) {
+/* Reads "12" off *@s. */
+static int read_digits(const char **s, uint64_t *ret) {
         uint64_t n = 0;
 
-        if (*s == 0)
+        if (!isdigit((unsigned char) **s))
                 return -EINVAL;
-        for (; *s; s++) {
-                if (*s < '0' || *s > '9')
-                        return -EINVAL;
+        for (; isdigit((unsigned char) **s); ++*s)
                 if (__builtin_mul_overflow(n, 10, &n) ||
-                    __builtin_add_overflow(n, (uint64_t) (*s - '0'), &n))
+                    __builtin_add_overflow(n, (uint64_t) (**s - '0'), &n))
                         return -ERANGE;
-        }
+        *ret = n;
+        return 0;
+}
+
+int parse_u64(const char *s, uint64_t max, uint64_t *ret) {
+        uint64_t n;
+        int r = read_digits(&s, &n);
+
+        if (r < 0 || *s)
+                return r < 0 ? r : -EINVAL;
         if (n > max)
                 return -ERANGE;
         *ret = n;
@@ -28,24 +36,16 @@ int parse_u64(const char *s, uint64_t max, uint64_t *ret) {
 
 /* Reads "12.375" off *@s; *@fraction is in units of 1e-9. */
 static int read_number(const char **s, uint64_t *whole, uint64_t *fraction) {
-        const char *p = *s;
         uint64_t scale = 100000000;
+        int r = read_digits(s, whole);
 
-        *whole = *fraction = 0;
-        if (*p < '0' || *p > '9')
+        *fraction = 0;
+        if (r < 0 || **s != '.')
+                return r;
+        if (!isdigit((unsigned char) *++*s))
                 return -EINVAL;
-        for (; *p >= '0' && *p <= '9'; p++)
-                if (__builtin_mul_overflow(*whole, 10, whole) ||
-                    __builtin_add_overflow(*whole, (uint64_t) (*p - '0'), whole))
-                        return -ERANGE;
-        if (*p == '.') {
-                p++;
-                if (*p < '0' || *p > '9')
-                        return -EINVAL;
-                for (; *p >= '0' && *p <= '9'; p++, scale /= 10)
-                        *fraction += scale * (uint64_t) (*p - '0');
-        }
-        *s = p;
+        for (; isdigit((unsigned char) **s); ++*s, scale /= 10)
+                *fraction += scale * (uint64_t) (**s - '0');
         return 0;
 }
 
