@@ -33,13 +33,12 @@ struct SessionDir {
 };
 
 int session_dir_stand_in(SessionDir **ret, const SessionFiles *files, void *p) {
-        SessionDir *d = malloc(sizeof(*d));
+        SessionDir *d = NEW(SessionDir, .fd = -EBADF, .symbols_fd = -EBADF, .files = files, .p = p);
 
         if (!d) {
                 files->free(p);
                 return -ENOMEM;
         }
-        *d = (SessionDir){ .fd = -EBADF, .symbols_fd = -EBADF, .files = files, .p = p };
         *ret = d;
         return 0;
 }
