@@ -175,7 +175,7 @@ int text_trace_next(TextTrace *t, Step *ret) {
         return r;
 }
 
-int text_trace_take_nth_fd(TextTrace **ret, int fd, uint64_t nth) {
+int text_trace_take_fd(TextTrace **ret, int fd, uint64_t nth) {
         _cleanup_(text_trace_freep) TextTrace *t = calloc(1, sizeof(*t));
         int r;
 
@@ -198,10 +198,6 @@ int text_trace_take_nth_fd(TextTrace **ret, int fd, uint64_t nth) {
                 return r;
         *ret = TAKE_PTR(t);
         return r;
-}
-
-int text_trace_take_fd(TextTrace **ret, int fd) {
-        return text_trace_take_nth_fd(ret, fd, 1);
 }
 
 void text_trace_keep_times(TextTrace *t, bool keep_times) {
