@@ -235,10 +235,6 @@ uint32_t page_source_page_bytes(const PageSource *s) {
         return s->page_bytes;
 }
 
-bool page_source_is_sealed(const PageSource *s) {
-        return s->sealed;
-}
-
 bool page_source_is_closed(const PageSource *s) {
         return s->dat || s->sealed || s->raw->header.state == SEGMENT_STATE_CLOSED;
 }

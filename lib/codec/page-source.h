@@ -44,7 +44,6 @@ uint64_t page_source_sequence(const PageSource *s);
 uint64_t
 page_source_previous(const PageSource *s); /* the one before it; UINT64_MAX: none, or not known */
 uint32_t page_source_page_bytes(const PageSource *s);
-bool page_source_is_sealed(const PageSource *s);
 bool page_source_is_closed(const PageSource *s); /* sealed or closed: no page will be added */
 /* Of a trace.dat that is packed this looks through all of it, unlike the next one. */
 uint64_t page_source_n_pages(const PageSource *s);
