@@ -111,11 +111,6 @@ int foreign_new(Foreign **ret, bool big_endian) {
         return 0;
 }
 
-static struct tep_format_field *find_field(struct tep_event *event, struct tep_format_field *field,
-                                           const char *name) {
-        return field ?: tep_find_any_field(event, name);
-}
-
 /* REC->args[1]: the index is a number, and inside. */
 static bool is_fixed_element(struct tep_event *event, const struct tep_print_arg *arg) {
         const struct tep_print_arg *left = arg->op.left, *right = arg->op.right;
@@ -123,7 +118,7 @@ static bool is_fixed_element(struct tep_event *event, const struct tep_print_arg
 
         if (!left || !right || left->type != TEP_PRINT_FIELD || right->type != TEP_PRINT_ATOM)
                 return false;
-        f = find_field(event, left->field.field, left->field.name);
+        f = left->field.field ?: tep_find_any_field(event, left->field.name);
         return f && !(f->flags & TEP_FIELD_IS_DYNAMIC) && f->elementsize > 0 &&
                strtoul(right->atom.atom, NULL, 0) < (unsigned) f->size / f->elementsize;
 }
@@ -141,14 +136,15 @@ static bool is_bounded(struct tep_event *event, const struct tep_print_arg *arg,
                         good = true;
                         break;
                 case TEP_PRINT_FIELD:
-                        good = find_field(event, arg->field.field, arg->field.name);
+                        good = arg->field.field ?: tep_find_any_field(event, arg->field.name);
                         break;
                 case TEP_PRINT_STRING:
-                        good = find_field(event, arg->string.field, arg->string.string);
+                        good = arg->string.field ?: tep_find_any_field(event, arg->string.string);
                         break;
                 case TEP_PRINT_BITMASK:
                 case TEP_PRINT_CPUMASK:
-                        good = find_field(event, arg->bitmask.field, arg->bitmask.bitmask);
+                        good = arg->bitmask.field
+                                       ?: tep_find_any_field(event, arg->bitmask.bitmask);
                         break;
                 case TEP_PRINT_DYNAMIC_ARRAY_LEN:
                         good = arg->dynarray.field;
