@@ -389,16 +389,10 @@ static int read_section(Body *b, uint16_t id, uint64_t offset) {
                 return read_text_section(b, offset, 8, &b->f->cmdlines);
         }
         r = open_section(b, offset, &bytes, &plain);
-        if (r != 0)
-                return r;
-        switch (id) {
-        case DAT_OPTION_HEADER_INFO:
-                return read_headers(b, &bytes);
-        case DAT_OPTION_FTRACE_EVENTS:
-                return read_formats(b, &bytes, "ftrace");
-        default:
-                return read_systems(b, &bytes);
-        }
+        return r != 0                           ? r
+               : id == DAT_OPTION_HEADER_INFO   ? read_headers(b, &bytes)
+               : id == DAT_OPTION_FTRACE_EVENTS ? read_formats(b, &bytes, "ftrace")
+                                                : read_systems(b, &bytes);
 }
 
 /* One option; @data is its content. */

@@ -21,7 +21,6 @@ static uint32_t digits_of(uint64_t n) {
 }
 
 void event_text_parse(TextTrace *t, const Line *line, TextLine *ret) {
-        (void) t;
         event_line_parse(ret, line->text, line->n_text);
 }
 

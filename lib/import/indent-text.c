@@ -132,12 +132,10 @@ static void find_flatness(TextTrace *t, const Stack *stack, const Line *line, co
 }
 
 void indent_text_parse(TextTrace *t, const Line *line, TextLine *ret) {
-        (void) t;
         indent_line_parse(ret, line->text, line->n_text);
 }
 
 TextProbe indent_text_probe(TextTrace *t, const Line *line, const TextLine *l) {
-        (void) line;
         if (l->kind < LINE_OPEN)
                 return TEXT_PROBE_FOREIGN;
         t->layout.is_tight = l->is_tight;
