@@ -64,14 +64,9 @@ struct DatPages {
 };
 
 static int note(DatPages *p, uint32_t number, uint64_t n_pages, const char *what) {
-        if (!ARRAY_GROW(p->damages, p->n_damages))
-                return -ENOMEM;
-        p->damages[p->n_damages++] = (SealedDamage){ .part = SEALED_PART_CHUNK,
-                                                     .block = number,
-                                                     .n_blocks = n_pages > 0,
-                                                     .n_pages = n_pages,
-                                                     .what = what };
-        return 0;
+        SealedDamage damage = { SEALED_PART_CHUNK, number, n_pages > 0, n_pages, what };
+
+        return ARRAY_ADD(p->damages, p->n_damages, damage) ? 0 : -ENOMEM;
 }
 
 /* @n of the CPU's bytes; false: they are not there. */

@@ -310,17 +310,16 @@ static _cold_ uint64_t n_in_hole(const PageSource *s, uint64_t i, uint64_t *ret_
 
 /* Once, however often it is met. */
 static int note_hole(PageSource *s, uint64_t i, uint64_t n) {
-        if (s->n_holes > 0 && i <= s->last_hole)
-                return 0;
-        if (!ARRAY_GROW(s->holes, s->n_holes))
-                return -ENOMEM;
-        s->last_hole = i;
-        s->holes[s->n_holes++] = (SealedDamage){
+        SealedDamage hole = {
                 .part = s->dat ? SEALED_PART_CPU : SEALED_PART_HOLE,
                 .n_pages = n,
                 .what = "a hole in the file, where nothing was ever written",
         };
-        return 0;
+
+        if (s->n_holes > 0 && i <= s->last_hole)
+                return 0;
+        s->last_hole = i;
+        return ARRAY_ADD(s->holes, s->n_holes, hole) ? 0 : -ENOMEM;
 }
 
 /* From the file, for what is removed meanwhile ends in the middle.  @n_max: pages before a hole. */
@@ -515,12 +514,7 @@ const SealedDamage *page_source_damages(const PageSource *s, size_t *ret_n) {
                 *ret_n = s->n_holes;
                 return s->holes;
         }
-        if (s->dat)
-                return dat_pages_damages(s->dat, ret_n);
-        if (s->sealed)
-                return sealed_reader_damages(s->sealed, ret_n);
-        *ret_n = 0;
-        return NULL;
+        return s->dat ? dat_pages_damages(s->dat, ret_n) : sealed_reader_damages(s->sealed, ret_n);
 }
 
 PageSource *page_source_free(PageSource *s) {

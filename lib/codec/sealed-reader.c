@@ -50,10 +50,7 @@ struct SealedReader {
 };
 
 static int note(SealedReader *r, SealedDamage damage) {
-        if (!ARRAY_GROW(r->damages, r->n_damages))
-                return -ENOMEM;
-        r->damages[r->n_damages++] = damage;
-        return 0;
+        return ARRAY_ADD(r->damages, r->n_damages, damage) ? 0 : -ENOMEM;
 }
 
 static int add_found(SealedReader *r, SealedEntry entry, uint32_t number) {

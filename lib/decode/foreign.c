@@ -232,15 +232,14 @@ int foreign_add_later(Foreign *f, const char *system, const char *format) {
         const char *id = strstr(format, "\nID: ");
         char *copy;
 
-        if (!ARRAY_GROW(f->later, f->n_later))
-                return -ENOMEM;
         if (!id)
                 return 0;
         copy = strdup(system);
-        if (!copy)
-                return -ENOMEM;
-        f->later[f->n_later++] = (Later){ atoi(id + strlen("\nID: ")), copy, format };
-        return 0;
+        if (copy &&
+            ARRAY_ADD(f->later, f->n_later, (Later){ atoi(id + strlen("\nID: ")), copy, format }))
+                return 0;
+        free(copy);
+        return -ENOMEM;
 }
 
 /* Parses the format that has waited for this id; without one, or if it is of no use, the id is known
