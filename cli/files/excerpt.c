@@ -99,12 +99,12 @@ static int copy_all_tracing(Excerpt *e) {
 /* A trace.dat has the formats of all events that its kernel had: the session has those that are in it
  * now. */
 static int copy_formats_of_file(Excerpt *e) {
-        const DatFile *file = dat_file_of_dir(e->reading->source->dir);
+        size_t n;
+        const DatFormat *formats = dat_file_formats(dat_file_of_dir(e->reading->source->dir), &n);
         int r = 0;
 
-        for (size_t i = 0; r >= 0 && file && i < dat_file_n_formats(file); i++) {
-                const char *path = dat_file_format_path(file, i),
-                           *text = dat_file_format_text(file, i), *id = strstr(text, "\nID: ");
+        for (size_t i = 0; r >= 0 && i < n; i++) {
+                const char *path = formats[i].path, *id = strstr(formats[i].text, "\nID: ");
                 EventChoice event;
 
                 if (!id || !e->events[(uint16_t) atoi(id + strlen("\nID: "))] ||

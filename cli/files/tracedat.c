@@ -117,6 +117,8 @@ static int read_formats(Work *w) {
                 { "events/ftrace/print/format", false },
         };
         const DatFile *file = dat_file_of_dir(w->dir);
+        size_t n_of_file;
+        const DatFormat *of_file = dat_file_formats(file, &n_of_file);
         _cleanup_strv_ Strv events = {};
         int r = session_meta_get_events(w->meta, &events);
 
@@ -131,8 +133,8 @@ static int read_formats(Work *w) {
                 event_choice_path(path, &e, "format");
                 r = add_format(w, path, false);
         }
-        for (size_t i = 0; r == 0 && file && i < dat_file_n_formats(file); i++)
-                r = add_format(w, dat_file_format_path(file, i), false);
+        for (size_t i = 0; r == 0 && i < n_of_file; i++)
+                r = add_format(w, of_file[i].path, false);
         if (w->n_formats > 0)
                 qsort(w->formats, w->n_formats, sizeof(*w->formats), compare_systems);
         return r;
@@ -343,8 +345,7 @@ int tracedat_write(TracedatResult *ret, const SessionDir *dir, const SessionMeta
                 .meta = meta,
                 .spec = spec,
                 .ret_problem = ret_problem,
-                .plan = { .swap = meta->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
-                          .page_bytes = meta->page_bytes },
+                .plan = { .swap = needs_swap(meta->big_endian), .page_bytes = meta->page_bytes },
         };
         const FilterSpec *f = &spec->window->spec;
         int r;

@@ -262,7 +262,7 @@ static int check_segment(VerifyBlocks *c, const SessionDir *dir, uint32_t cpu, u
                                  "cpu%" PRIu32 "/%08" PRIx64
                                  ".seg: not a segment, or one that was put there",
                                  cpu, sequence);
-        return page_source_is_sealed(s) ? check_blocks(c, page_source_sealed(s)) : 0;
+        return page_source_sealed(s) ? check_blocks(c, page_source_sealed(s)) : 0;
 }
 
 int verify_blocks(const SessionDir *dir, Progress *progress, VerifyBlocks *ret) {

@@ -182,7 +182,7 @@ int record_finder_new(RecordFinder **ret, const SessionDir *dir, const Formats *
         f->formats = formats;
         f->times = file ? dat_file_times(file) : NULL;
         f->cpu = cpu;
-        f->swap = formats->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        f->swap = needs_swap(formats->big_endian);
         f->is_taken = true;
         r = session_dir_list_segments(dir, cpu, &f->sequences, &f->n_sequences);
         if (r < 0)

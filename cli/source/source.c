@@ -385,21 +385,19 @@ static int open_failure(const char *path, int r, char *problem) {
 
 #define TOP_BUFFER "top" /* what the top-level one, which has no name, is called */
 
-const char *source_buffer_name(char text[static NAME_QUOTE_MAX], const DatFile *f, size_t i) {
-        const char *name = dat_file_buffer_name(f, i);
-
-        return *name ? name_quote(text, name) : strcpy(text, TOP_BUFFER);
+const char *source_buffer_name(char text[static NAME_QUOTE_MAX], const DatBuffer *b) {
+        return *b->name ? name_quote(text, b->name) : strcpy(text, TOP_BUFFER);
 }
 
 /* "top, alpha", those with pages; the caller frees; NULL without memory. */
 static char *list_buffers(const DatFile *f, bool but_chosen) {
         _cleanup_strv_ Strv names = {};
         char text[NAME_QUOTE_MAX];
+        size_t n;
 
-        for (size_t i = 0; i < dat_file_n_buffers(f); i++)
-                if (dat_file_buffer_has_pages(f, i) &&
-                    !(but_chosen && i == dat_file_chosen_buffer(f)) &&
-                    strv_add(&names, source_buffer_name(text, f, i)) < 0)
+        for (const DatBuffer *all = dat_file_buffers(f, &n), *b = all; b < all + n; b++)
+                if (b->n_cpus > 0 && !(but_chosen && b == dat_file_buffer(f)) &&
+                    strv_add(&names, source_buffer_name(text, b)) < 0)
                         return NULL;
         return strv_join(&names, ", ");
 }
@@ -422,7 +420,7 @@ static int choose_buffer(DatFile *f, const Options *o, const char *path, char **
                                : r;
         if (!o->buffer && *names)
                 talk(o, "%s: of its buffers \"%s\" is read; --buffer=NAME reads another: %s.", path,
-                     source_buffer_name(text, f, dat_file_chosen_buffer(f)), names);
+                     source_buffer_name(text, dat_file_buffer(f)), names);
         return 0;
 }
 

@@ -74,7 +74,7 @@ Source *source_free(Source *s);
 DEFINE_CLEANUP(Source *, source_free);
 
 /* What the command line calls that buffer of a trace.dat. */
-const char *source_buffer_name(char text[static NAME_QUOTE_MAX], const DatFile *f, size_t i);
+const char *source_buffer_name(char text[static NAME_QUOTE_MAX], const DatBuffer *b);
 /* Takes the `session` of a reply: an exit status. */
 int source_meta_from_reply(SessionMeta **ret, const json_t *reply);
 /* Says that @name cannot be a session's name; an exit status. */

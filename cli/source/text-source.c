@@ -104,9 +104,9 @@ int text_source_take_fd(TextSource *ret, const Options *o, const char *word, int
                         "--buffer: \"%s\" is a text, and only a trace.dat has several buffers.",
                         word);
         }
-        r = text_trace_take_nth_fd(&s.trace, fd,
-                                   o->nth_trace == NTH_TRACE_ALL ? TEXT_TRACE_ALL
-                                                                 : MAX(o->nth_trace, 1));
+        r = text_trace_take_fd(&s.trace, fd,
+                               o->nth_trace == NTH_TRACE_ALL ? TEXT_TRACE_ALL
+                                                             : MAX(o->nth_trace, 1));
         if (r == TEXT_TRACE_E_FEWER)
                 return no_such_trace(&s, o);
         if (r == TEXT_TRACE_E_FOREIGN)

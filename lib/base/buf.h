@@ -13,10 +13,6 @@
  * (base/plain-text.h) is escaped on the way, but for what buf_add_code() adds.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 #include "base/plain-text.h"
 

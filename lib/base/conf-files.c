@@ -2,7 +2,6 @@
 
 /* Four places, and every question is a walk over them. */
 
-#include "base/cleanup.h"
 #include "base/conf-files.h"
 
 /* The first has precedence. */
@@ -16,17 +15,12 @@ static const char *const places[] = {
 /* Adds the path in the first place that has it.  1, 0 if none does, -ENOMEM. */
 static int add_first(Strv *ret, const char *root, const char *name) {
         for (size_t i = 0; i < ELEMENTSOF(places); i++) {
-                char *path;
-                int r;
+                _cleanup_free_ char *path = NULL;
 
                 if (asprintf(&path, "%s%s/%s", root ?: "", places[i], name) < 0)
                         return -ENOMEM;
-                if (access(path, F_OK) < 0) {
-                        free(path);
-                        continue;
-                }
-                r = strv_take(ret, path);
-                return r < 0 ? r : 1;
+                if (access(path, F_OK) >= 0)
+                        return strv_take(ret, TAKE_PTR(path)) ?: 1;
         }
         return 0;
 }

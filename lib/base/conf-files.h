@@ -16,8 +16,6 @@
  * journald.conf).
  */
 
-#include <stdbool.h>
-
 #include "base/strv.h"
 
 /*

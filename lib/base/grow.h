@@ -4,21 +4,16 @@
 /*
  * Arrays that grow
  *
- * All three are false without memory, and the array is as it was then; else it may have moved.
+ * All are false without memory, and the array is as it was then; else it may have moved.
  *
  *      ARRAY_GROW(items, n)            room for one more than n
+ *      ARRAY_ADD(items, n, item)       the same, and it is added
  *      ARRAY_ROOM(items, n_room, n)    room for n, of which there is n_room
  *      ARRAY_REACH(items, n, i)        items[i] is there, n says how many are; new ones are zeroes
  *
- * The first needs no more than the number of items: the room is the next power of two.  It is for
+ * The first two need no more than the number of items: the room is the next power of two.  It is for
  * arrays that grew by it alone, and that do not shrink and grow all the time.
  */
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 
@@ -41,6 +36,9 @@ static inline size_t array_next_room(size_t n_room, size_t n) {
                 }                                                                                  \
                 _p != NULL;                                                                        \
         })
+
+#define ARRAY_ADD(items, n, ...)                                                                   \
+        (ARRAY_GROW((items), (n)) ? ((items)[(n)++] = (__VA_ARGS__), true) : false)
 
 #define ARRAY_ROOM(items, n_room, n)                                                               \
         ({                                                                                         \

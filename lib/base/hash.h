@@ -14,10 +14,6 @@
  * A Hash of zeroes is empty.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 
 typedef struct HashSlot {

@@ -6,9 +6,7 @@
  */
 
 #include <stdarg.h>
-#include <stdbool.h>
 
-#include "base/cleanup.h"
 #include "base/ini.h"
 
 #define BLANKS " \t\r"

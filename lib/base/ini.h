@@ -11,8 +11,6 @@
  *        and goes on              joined by a blank; comments in between are left out
  */
 
-#include <stddef.h>
-
 #include "base/strv.h"
 
 #define INI_BYTES_MAX ((size_t) 1 << 20) /* of a file */

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/io.h"
 #include "base/now.h"
 
@@ -94,15 +94,8 @@ int fd_read(int fd, char **ret, size_t *ret_n, size_t max) {
         for (;;) {
                 ssize_t k;
 
-                if (n_room - n < 2) {
-                        char *p;
-
-                        n_room = n_room ? n_room * 2 : 4096;
-                        p = realloc(data, n_room);
-                        if (!p)
-                                return -ENOMEM;
-                        data = p;
-                }
+                if (!ARRAY_ROOM(data, n_room, MAX(n + 2, (size_t) 4096)))
+                        return -ENOMEM;
                 k = read_up_to(fd, data + n, n_room - n - 1);
                 if (k < 0)
                         return (int) k;

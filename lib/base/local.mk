@@ -3,6 +3,7 @@ noinst_LIBRARIES += %D%/libbase.a
 %C%_libbase_a_CFLAGS = $(AM_CFLAGS)
 %C%_libbase_a_SOURCES = \
 	%D%/buf.c \
+	%D%/bytes.h \
 	%D%/buf.h \
 	%D%/cleanup.h \
 	%D%/conf-files.c \

@@ -10,9 +10,6 @@
  * and are printed when FTRACED_DEBUG names it ("reader,store", or "all").
  */
 
-#include <errno.h>
-#include <stdbool.h>
-#include <string.h>
 #include <syslog.h>
 
 #include "base/cleanup.h"

@@ -15,10 +15,6 @@
  * own (export/escape.h) that ask plain_code_point().
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 
 typedef enum PlainStyle {

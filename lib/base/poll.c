@@ -3,11 +3,9 @@
 /* A descriptor of the child tells its end without a signal, whose handler belongs to the program; without one, it
  * is asked for, again and again. */
 
-#include <errno.h>
 #include <limits.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/now.h"

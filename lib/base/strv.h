@@ -7,9 +7,6 @@
  * NULL whenever items is not.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/cleanup.h"
 
 typedef struct Strv {

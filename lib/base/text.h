@@ -19,6 +19,9 @@ static inline int text_replace(char **at, const char *s) {
         return 0;
 }
 
+/* asprintf() that returns 0, or -ENOMEM and *@ret is NULL; the caller frees it. */
+#define text_format(ret, ...) (asprintf((ret), __VA_ARGS__) < 0 ? (*(ret) = NULL, -ENOMEM) : 0)
+
 /* Which of @n words @s is; -EINVAL: none. */
 static inline int text_find(const char *const *words, size_t n, const char *s) {
         for (size_t i = 0; i < n; i++)

@@ -2,9 +2,6 @@
 
 /* The usual table of distances between beginnings, of which three rows are needed at a time. */
 
-#include <stdint.h>
-
-#include "base/cleanup.h"
 #include "base/name.h"
 #include "base/typo.h"
 

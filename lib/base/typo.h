@@ -5,8 +5,6 @@
  * Typo: which word was meant
  */
 
-#include <stddef.h>
-
 #include "base/strv.h"
 
 #define TYPO_SUGGESTIONS_MAX 3

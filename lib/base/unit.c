@@ -4,23 +4,30 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdbool.h>
 
 #include "base/cleanup.h"
 #include "base/unit.h"
 
-int parse_u64(const char *s, uint64_t max, uint64_t *ret) {
+/* Reads "12" off *@s. */
+static int read_digits(const char **s, uint64_t *ret) {
         uint64_t n = 0;
 
-        if (*s == 0)
+        if (!isdigit((unsigned char) **s))
                 return -EINVAL;
-        for (; *s; s++) {
-                if (*s < '0' || *s > '9')
-                        return -EINVAL;
+        for (; isdigit((unsigned char) **s); ++*s)
                 if (__builtin_mul_overflow(n, 10, &n) ||
-                    __builtin_add_overflow(n, (uint64_t) (*s - '0'), &n))
+                    __builtin_add_overflow(n, (uint64_t) (**s - '0'), &n))
                         return -ERANGE;
-        }
+        *ret = n;
+        return 0;
+}
+
+int parse_u64(const char *s, uint64_t max, uint64_t *ret) {
+        uint64_t n;
+        int r = read_digits(&s, &n);
+
+        if (r < 0 || *s)
+                return r < 0 ? r : -EINVAL;
         if (n > max)
                 return -ERANGE;
         *ret = n;
@@ -29,24 +36,16 @@ int parse_u64(const char *s, uint64_t max, uint64_t *ret) {
 
 /* Reads "12.375" off *@s; *@fraction is in units of 1e-9. */
 static int read_number(const char **s, uint64_t *whole, uint64_t *fraction) {
-        const char *p = *s;
         uint64_t scale = 100000000;
+        int r = read_digits(s, whole);
 
-        *whole = *fraction = 0;
-        if (*p < '0' || *p > '9')
+        *fraction = 0;
+        if (r < 0 || **s != '.')
+                return r;
+        if (!isdigit((unsigned char) *++*s))
                 return -EINVAL;
-        for (; *p >= '0' && *p <= '9'; p++)
-                if (__builtin_mul_overflow(*whole, 10, whole) ||
-                    __builtin_add_overflow(*whole, (uint64_t) (*p - '0'), whole))
-                        return -ERANGE;
-        if (*p == '.') {
-                p++;
-                if (*p < '0' || *p > '9')
-                        return -EINVAL;
-                for (; *p >= '0' && *p <= '9'; p++, scale /= 10)
-                        *fraction += scale * (uint64_t) (*p - '0');
-        }
-        *s = p;
+        for (; isdigit((unsigned char) **s); ++*s, scale /= 10)
+                *fraction += scale * (uint64_t) (**s - '0');
         return 0;
 }
 
@@ -101,41 +100,32 @@ int parse_percent(const char *s, uint64_t *ret_ppm) {
         return *s ? -EINVAL : scale_number(whole, fraction, 10000, ret_ppm);
 }
 
+/* The short names, and the longer ones and spans that systemd.time(7) has. */
 static const struct {
-        const char *name;
+        const char *names;
         uint64_t ns;
 } duration_units[] = {
         { "ns", 1 },
-        { "us", NSEC_PER_USEC },
-        { "ms", NSEC_PER_MSEC },
-        { "min", 60 * NSEC_PER_SEC },
-        { "sec", NSEC_PER_SEC },
-        { "s", NSEC_PER_SEC },
-        { "m", 60 * NSEC_PER_SEC },
-        { "h", 3600 * NSEC_PER_SEC },
-        { "d", 86400 * NSEC_PER_SEC },
-        /* longer names and spans, as systemd.time(7) has them */
-        { "usec", NSEC_PER_USEC },
-        { "msec", NSEC_PER_MSEC },
-        { "second", NSEC_PER_SEC },
-        { "seconds", NSEC_PER_SEC },
-        { "minute", 60 * NSEC_PER_SEC },
-        { "minutes", 60 * NSEC_PER_SEC },
-        { "hr", 3600 * NSEC_PER_SEC },
-        { "hour", 3600 * NSEC_PER_SEC },
-        { "hours", 3600 * NSEC_PER_SEC },
-        { "day", 86400 * NSEC_PER_SEC },
-        { "days", 86400 * NSEC_PER_SEC },
-        { "w", 7 * 86400 * NSEC_PER_SEC },
-        { "week", 7 * 86400 * NSEC_PER_SEC },
-        { "weeks", 7 * 86400 * NSEC_PER_SEC },
-        { "M", 2629800 * NSEC_PER_SEC },
-        { "month", 2629800 * NSEC_PER_SEC },
-        { "months", 2629800 * NSEC_PER_SEC },
-        { "y", 31557600 * NSEC_PER_SEC },
-        { "year", 31557600 * NSEC_PER_SEC },
-        { "years", 31557600 * NSEC_PER_SEC },
+        { "us usec", NSEC_PER_USEC },
+        { "ms msec", NSEC_PER_MSEC },
+        { "s sec second seconds", NSEC_PER_SEC },
+        { "m min minute minutes", 60 * NSEC_PER_SEC },
+        { "h hr hour hours", 3600 * NSEC_PER_SEC },
+        { "d day days", 86400 * NSEC_PER_SEC },
+        { "w week weeks", 7 * 86400 * NSEC_PER_SEC },
+        { "M month months", 2629800 * NSEC_PER_SEC },
+        { "y year years", 31557600 * NSEC_PER_SEC },
 };
+
+/* Whether the @n bytes at @word are one of @names, which have a blank between them. */
+static bool is_one_of(const char *names, const char *word, size_t n) {
+        for (size_t n_name; *names; names += n_name + (names[n_name] == ' ')) {
+                n_name = strcspn(names, " ");
+                if (n_name == n && strncmp(names, word, n) == 0)
+                        return true;
+        }
+        return false;
+}
 
 int parse_duration(const char *s, uint64_t *ret_ns) {
         uint64_t total = 0;
@@ -155,8 +145,7 @@ int parse_duration(const char *s, uint64_t *ret_ns) {
                 if (n_unit == 0 && *s == 0 && total == 0)
                         unit = NSEC_PER_SEC;
                 for (size_t i = 0; unit == 0 && i < ELEMENTSOF(duration_units); i++)
-                        if (strlen(duration_units[i].name) == n_unit &&
-                            strncmp(s, duration_units[i].name, n_unit) == 0)
+                        if (is_one_of(duration_units[i].names, s, n_unit))
                                 unit = duration_units[i].ns;
                 if (unit == 0)
                         return -EINVAL;

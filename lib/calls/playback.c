@@ -74,13 +74,15 @@ static int add_printk(Playback *p) {
 
 /* A trace.dat has formats of all events that its kernel had. */
 static int add_foreign_of_file(Playback *p, const DatFile *file) {
+        size_t n;
+        const DatFormat *formats = dat_file_formats(file, &n);
         int r = 0;
 
-        for (size_t i = 0; r >= 0 && i < dat_file_n_formats(file); i++) {
+        for (size_t i = 0; r >= 0 && i < n; i++) {
                 EventChoice e;
 
-                if (event_choice_from_path(&e, dat_file_format_path(file, i)))
-                        r = foreign_add_later(p->foreign, e.system, dat_file_format_text(file, i));
+                if (event_choice_from_path(&e, formats[i].path))
+                        r = foreign_add_later(p->foreign, e.system, formats[i].text);
         }
         return r;
 }
@@ -93,14 +95,15 @@ static int add_values(Playback *p, const EventChoice *e, const char *format) {
 }
 
 static int add_values_of_file(Playback *p, const DatFile *file) {
+        size_t n;
+        const DatFormat *formats = dat_file_formats(file, &n);
         int r = 0;
 
-        for (size_t i = 0; r >= 0 && i < dat_file_n_formats(file); i++) {
+        for (size_t i = 0; r >= 0 && i < n; i++) {
                 EventChoice e;
 
-                if (event_choice_from_path(&e, dat_file_format_path(file, i)) &&
-                    values_takes(e.system, e.name))
-                        r = add_values(p, &e, dat_file_format_text(file, i));
+                if (event_choice_from_path(&e, formats[i].path) && values_takes(e.system, e.name))
+                        r = add_values(p, &e, formats[i].text);
         }
         return r;
 }

@@ -22,10 +22,6 @@
  * Nothing may follow the body.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "base/cleanup.h"
 

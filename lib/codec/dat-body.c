@@ -7,8 +7,6 @@
  * only to be taken apart (formats) or when they are asked for.
  */
 
-#include <stdio.h>
-
 #include "base/grow.h"
 #include "codec/dat-format.h"
 #include "codec/dat-private.h"
@@ -161,13 +159,13 @@ static int add_cpu(Body *b, DatCpu **cpus, size_t *n_cpus, uint32_t cpu, uint64_
                 return 0;
         if (cpu >= STORE_MAX_CPUS)
                 return fail(b, offset, "the number of the CPU whose pages are here is impossible");
-        if (!ARRAY_GROW(*cpus, *n_cpus))
-                return -ENOMEM;
-        (*cpus)[(*n_cpus)++] = (DatCpu){ .cpu = cpu,
-                                         .data = b->f->map + (n_there ? offset : 0),
-                                         .n = n_there,
-                                         .n_cut = n - n_there };
-        return 0;
+        return ARRAY_ADD(*cpus, *n_cpus,
+                         (DatCpu){ .cpu = cpu,
+                                   .data = b->f->map + (n_there ? offset : 0),
+                                   .n = n_there,
+                                   .n_cut = n - n_there })
+                       ? 0
+                       : -ENOMEM;
 }
 
 /* The buffer of that name, which is made if there is none yet.  0 or an error. */
@@ -240,10 +238,7 @@ static int read_cpustat(Body *b, const char *data, uint32_t n) {
         if (account.cpu >= STORE_MAX_CPUS ||
             (buffer->n_accounts > 0 && buffer->accounts[buffer->n_accounts - 1].cpu >= account.cpu))
                 return 0; /* not to be told apart */
-        if (!ARRAY_GROW(buffer->accounts, buffer->n_accounts))
-                return -ENOMEM;
-        buffer->accounts[buffer->n_accounts++] = account;
-        return 0;
+        return ARRAY_ADD(buffer->accounts, buffer->n_accounts, account) ? 0 : -ENOMEM;
 }
 
 /* What every section begins with; *@ret is behind that. */
@@ -394,16 +389,10 @@ static int read_section(Body *b, uint16_t id, uint64_t offset) {
                 return read_text_section(b, offset, 8, &b->f->cmdlines);
         }
         r = open_section(b, offset, &bytes, &plain);
-        if (r != 0)
-                return r;
-        switch (id) {
-        case DAT_OPTION_HEADER_INFO:
-                return read_headers(b, &bytes);
-        case DAT_OPTION_FTRACE_EVENTS:
-                return read_formats(b, &bytes, "ftrace");
-        default:
-                return read_systems(b, &bytes);
-        }
+        return r != 0                           ? r
+               : id == DAT_OPTION_HEADER_INFO   ? read_headers(b, &bytes)
+               : id == DAT_OPTION_FTRACE_EVENTS ? read_formats(b, &bytes, "ftrace")
+                                                : read_systems(b, &bytes);
 }
 
 /* One option; @data is its content. */

@@ -8,12 +8,7 @@
  * is 0 or NULL, so that whoever reads asks at the end.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "base/cleanup.h"
+#include "base/bytes.h"
 
 typedef struct DatBytes {
         const uint8_t *data;
@@ -47,29 +42,20 @@ static inline const void *dat_bytes_take(DatBytes *b, uint64_t n, const char *wh
 
 static inline uint16_t dat_bytes_u16(DatBytes *b, const char *what) {
         const void *p = dat_bytes_take(b, 2, what);
-        uint16_t v = 0;
 
-        if (p)
-                memcpy(&v, p, sizeof(v));
-        return b->swap ? __builtin_bswap16(v) : v;
+        return p ? load_u16(p, b->swap) : 0;
 }
 
 static inline uint32_t dat_bytes_u32(DatBytes *b, const char *what) {
         const void *p = dat_bytes_take(b, 4, what);
-        uint32_t v = 0;
 
-        if (p)
-                memcpy(&v, p, sizeof(v));
-        return b->swap ? __builtin_bswap32(v) : v;
+        return p ? load_u32(p, b->swap) : 0;
 }
 
 static inline uint64_t dat_bytes_u64(DatBytes *b, const char *what) {
         const void *p = dat_bytes_take(b, 8, what);
-        uint64_t v = 0;
 
-        if (p)
-                memcpy(&v, p, sizeof(v));
-        return b->swap ? __builtin_bswap64(v) : v;
+        return p ? load_u64(p, b->swap) : 0;
 }
 
 /* A string and its NUL; "" after a failure. */

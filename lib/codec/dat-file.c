@@ -5,11 +5,11 @@
  * are unpacked when they are asked for; formats are kept, by the path that they had in tracefs.
  */
 
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "base/text.h"
 #include "codec/dat-format.h"
 #include "codec/dat-origin.h"
 #include "codec/dat-private.h"
@@ -20,11 +20,8 @@
 int dat_fail(char **ret_problem, uint64_t at, const char *what) {
         if (*ret_problem)
                 return DAT_FILE_E_UNREADABLE;
-        if (asprintf(ret_problem, "byte %llu: %s", (unsigned long long) at, what) < 0) {
-                *ret_problem = NULL;
-                return -ENOMEM;
-        }
-        return DAT_FILE_E_UNREADABLE;
+        return text_format(ret_problem, "byte %llu: %s", (unsigned long long) at, what)
+                       ?: DAT_FILE_E_UNREADABLE;
 }
 
 static int map_file(DatFile *f, int fd) {
@@ -82,7 +79,7 @@ static int read_head(DatFile *f, DatBytes *b, char **ret_problem) {
         if (!bytes || bytes[0] > 1)
                 return dat_fail(ret_problem, b->at, "the byte order is not known");
         f->big_endian = bytes[0];
-        f->swap = b->swap = f->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        f->swap = b->swap = needs_swap(f->big_endian);
         if (bytes[1] != 8)
                 return dat_fail(ret_problem, b->at - 1, "it is of a kernel that is not of 64 bits");
         f->page_bytes = dat_bytes_u32(b, "the file ends within its head");
@@ -116,7 +113,7 @@ static int check(DatFile *f, char **ret_problem) {
         return r;
 }
 
-static const DatBuffer *chosen(const DatFile *f) {
+const DatBuffer *dat_file_buffer(const DatFile *f) {
         return &f->buffers[f->i_chosen];
 }
 
@@ -238,7 +235,7 @@ static int fill_uname(SessionMeta *m, const char *uname) {
 
 int dat_file_meta(const void *file, SessionMeta **ret) {
         const DatFile *f = file;
-        const DatBuffer *b = chosen(f);
+        const DatBuffer *b = dat_file_buffer(f);
         const char *name = f->name ?: "trace.dat",
                    *clock = f->times.mult > 0 ? CLOCK_OF_TICKS : b->clock ?: f->clock;
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
@@ -277,14 +274,14 @@ int dat_file_meta(const void *file, SessionMeta **ret) {
 }
 
 static int files_list_cpus(const void *p, uint32_t **ret, size_t *ret_n) {
-        const DatFile *f = p;
+        const DatBuffer *b = dat_file_buffer(p);
 
-        *ret = calloc(chosen(f)->n_cpus ?: 1, sizeof(**ret));
+        *ret = calloc(b->n_cpus ?: 1, sizeof(**ret));
         if (!*ret)
                 return -ENOMEM;
-        for (size_t i = 0; i < chosen(f)->n_cpus; i++)
-                (*ret)[i] = chosen(f)->cpus[i].cpu;
-        *ret_n = chosen(f)->n_cpus;
+        for (size_t i = 0; i < b->n_cpus; i++)
+                (*ret)[i] = b->cpus[i].cpu;
+        *ret_n = b->n_cpus;
         return 0;
 }
 
@@ -314,32 +311,13 @@ const DatFile *dat_file_of_dir(const SessionDir *d) {
         return session_dir_files(d, &dat_files);
 }
 
-size_t dat_file_n_formats(const DatFile *f) {
-        return f->n_formats;
-}
-
-const char *dat_file_format_path(const DatFile *f, size_t i) {
-        return f->formats[i].path;
-}
-
-const char *dat_file_format_text(const DatFile *f, size_t i) {
-        return f->formats[i].text;
-}
-
-size_t dat_file_n_cpus(const DatFile *f) {
-        return chosen(f)->n_cpus;
-}
-
-const DatCpu *dat_file_cpu(const DatFile *f, size_t i) {
-        return &chosen(f)->cpus[i];
-}
-
-uint32_t dat_file_page_bytes(const DatFile *f) {
-        return chosen(f)->page_bytes;
+const DatFormat *dat_file_formats(const DatFile *f, size_t *ret_n) {
+        *ret_n = f ? f->n_formats : 0;
+        return f ? f->formats : NULL;
 }
 
 DatCompressor dat_file_compressor(const DatFile *f) {
-        return chosen(f)->is_packed ? f->compressor : DAT_NONE;
+        return dat_file_buffer(f)->is_packed ? f->compressor : DAT_NONE;
 }
 
 bool dat_file_is_big_endian(const DatFile *f) {
@@ -350,20 +328,9 @@ const DatTimes *dat_file_times(const DatFile *f) {
         return &f->times;
 }
 
-size_t dat_file_n_buffers(const DatFile *f) {
-        return f->n_buffers;
-}
-
-const char *dat_file_buffer_name(const DatFile *f, size_t i) {
-        return f->buffers[i].name;
-}
-
-bool dat_file_buffer_has_pages(const DatFile *f, size_t i) {
-        return f->buffers[i].n_cpus > 0;
-}
-
-size_t dat_file_chosen_buffer(const DatFile *f) {
-        return f->i_chosen;
+const DatBuffer *dat_file_buffers(const DatFile *f, size_t *ret_n) {
+        *ret_n = f->n_buffers;
+        return f->buffers;
 }
 
 int dat_file_choose_buffer(DatFile *f, const char *name) {

@@ -25,10 +25,6 @@
  * lib/trace-cmd/trace-input.c, tracecmd_alloc_fd(), and trace-compress.c.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 #include "codec/dat-times.h"
 #include "meta/meta.h"
@@ -45,6 +41,27 @@ typedef struct DatCpu {
         uint64_t n;
         uint64_t n_cut; /* bytes that it should have and that are behind the file's end */
 } DatCpu;
+
+/* Of a file that was copied from tracefs: header_page, header_event, and the events'. */
+typedef struct DatFormat {
+        char *path; /* as below tracefs: "events/ftrace/funcgraph_entry/format" */
+        char *text; /* n bytes, ended by a NUL */
+        size_t n;
+} DatFormat;
+
+/* What one tracing instance of the recorded machine had. */
+typedef struct DatBuffer {
+        char *name;  /* "": the top-level one */
+        char *clock; /* NULL: as the file's */
+        bool is_packed;
+        uint32_t page_bytes;
+        DatCpu *cpus; /* ascending by number; none: it is empty */
+        size_t n_cpus;
+        CpuAccount *accounts;
+        size_t n_accounts;
+        uint64_t table_at; /* of version 6: where its table of CPUs is; 0: not known */
+        bool is_read;      /* its table was */
+} DatBuffer;
 
 #define DAT_TEXT_MAX ((size_t) 256 << 20)
 
@@ -64,11 +81,10 @@ enum {
  */
 int dat_file_take_fd(DatFile **ret, int fd, char **ret_problem);
 
-/* The buffers of the recorded machine: the top-level one, whose name is "", and instances. */
-size_t dat_file_n_buffers(const DatFile *f);
-const char *dat_file_buffer_name(const DatFile *f, size_t i);
-bool dat_file_buffer_has_pages(const DatFile *f, size_t i);
-size_t dat_file_chosen_buffer(const DatFile *f);
+/* The top-level one first. */
+const DatBuffer *dat_file_buffers(const DatFile *f, size_t *ret_n);
+/* The one of them that is the recording. */
+const DatBuffer *dat_file_buffer(const DatFile *f);
 /* What is asked of @f from now on is asked of that one.  0, DAT_FILE_E_NO_BUFFER. */
 int dat_file_choose_buffer(DatFile *f, const char *name);
 
@@ -85,17 +101,10 @@ int dat_file_meta(const void *file, SessionMeta **ret);
 int dat_file_read_tracing(const void *file, const char *path, char **ret, size_t *ret_n);
 /* The same of kallsyms; -ENODATA if there is none. */
 int dat_file_read_symbols(const void *file, char **ret, size_t *ret_n);
-/* Paths of header_page, header_event, and the events' formats, as below tracefs. */
-size_t dat_file_n_formats(const DatFile *f);
-const char *dat_file_format_path(const DatFile *f, size_t i);
-/* Its text, which lives as long as @f. */
-const char *dat_file_format_text(const DatFile *f, size_t i);
-/* Ascending by number. */
-size_t dat_file_n_cpus(const DatFile *f);
-const DatCpu *dat_file_cpu(const DatFile *f, size_t i);
+/* @f NULL: none. */
+const DatFormat *dat_file_formats(const DatFile *f, size_t *ret_n);
 /* @n of the CPU's bytes from @at on, without mapping them: how many there are, or -errno. */
 ssize_t dat_file_read_cpu(const DatFile *f, const DatCpu *cpu, uint64_t at, void *ret, size_t n);
-uint32_t dat_file_page_bytes(const DatFile *f);
 /* Of the pages. */
 DatCompressor dat_file_compressor(const DatFile *f);
 bool dat_file_is_big_endian(const DatFile *f);

@@ -6,7 +6,6 @@
  * whoever does not know yet where pages will be makes the head twice.
  */
 
-#include <byteswap.h>
 #include <inttypes.h>
 #include <zstd.h>
 
@@ -16,20 +15,16 @@
 #define SYSTEM_OF_TRACERS "ftrace"
 #define PACK_LEVEL ZSTD_CLEVEL_DEFAULT
 
-static bool swaps(const DatHead *h) {
-        return h->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-}
-
 static uint32_t order_u32(const DatHead *h, uint32_t v) {
-        return swaps(h) ? bswap_32(v) : v;
+        return load_u32(&v, needs_swap(h->big_endian));
 }
 
 static uint64_t order_u64(const DatHead *h, uint64_t v) {
-        return swaps(h) ? bswap_64(v) : v;
+        return load_u64(&v, needs_swap(h->big_endian));
 }
 
 static void put_u16(Buf *b, const DatHead *h, uint16_t v) {
-        v = swaps(h) ? bswap_16(v) : v;
+        v = load_u16(&v, needs_swap(h->big_endian));
         buf_add(b, &v, sizeof(v));
 }
 
@@ -182,17 +177,24 @@ static void pad_to_page(Buf *b, const DatHead *h) {
                 buf_pad(b, h->page_bytes - n_over, 0);
 }
 
+typedef struct Section {
+        uint16_t id; /* of version 7 */
+        void (*put)(Buf *b, const DatHead *h);
+} Section;
+
+static const Section sections[] = {
+        { DAT_OPTION_HEADER_INFO, put_headers },   { DAT_OPTION_FTRACE_EVENTS, put_tracer_formats },
+        { DAT_OPTION_EVENT_FORMATS, put_systems }, { DAT_OPTION_KALLSYMS, put_symbols },
+        { DAT_OPTION_PRINTK, put_printk },         { DAT_OPTION_CMDLINES, put_tasks },
+};
+
 /* --- version 6 -------------------------------------------------------------------------------- */
 
 static int put_version_6(Buf *b, const DatHead *h, const DatPlace *places) {
         size_t n_clock = strlen(h->clock);
 
-        put_headers(b, h);
-        put_tracer_formats(b, h);
-        put_systems(b, h);
-        put_symbols(b, h);
-        put_printk(b, h);
-        put_tasks(b, h);
+        for (size_t i = 0; i < ELEMENTSOF(sections); i++)
+                sections[i].put(b, h);
         put_u32(b, h, h->n_cpus);
         buf_add(b, "options  ", 10);
         put_common_options(b, h);
@@ -209,17 +211,6 @@ static int put_version_6(Buf *b, const DatHead *h, const DatPlace *places) {
 }
 
 /* --- version 7 -------------------------------------------------------------------------------- */
-
-typedef struct Section {
-        uint16_t id;
-        void (*put)(Buf *b, const DatHead *h);
-} Section;
-
-static const Section sections[] = {
-        { DAT_OPTION_HEADER_INFO, put_headers },   { DAT_OPTION_FTRACE_EVENTS, put_tracer_formats },
-        { DAT_OPTION_EVENT_FORMATS, put_systems }, { DAT_OPTION_KALLSYMS, put_symbols },
-        { DAT_OPTION_PRINTK, put_printk },         { DAT_OPTION_CMDLINES, put_tasks },
-};
 
 static void put_section_head(Buf *b, const DatHead *h, uint16_t id, bool is_packed, uint64_t n) {
         put_u16(b, h, id);

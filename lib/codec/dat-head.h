@@ -23,10 +23,6 @@
  * trace-input.c, tracecmd_alloc_fd(), for the clock behind version 6's table.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "codec/dat-file.h"
 #include "meta/meta.h"

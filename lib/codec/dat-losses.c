@@ -77,13 +77,12 @@ static int walk_cpu(Walk *w, const SessionDir *dir) {
 int dat_losses_note(SessionMeta *m, const SessionDir *dir, bool is_thorough) {
         const DatFile *f = dat_file_of_dir(dir);
 
-        for (size_t i = 0; f && i < dat_file_n_cpus(f); i++) {
+        for (size_t i = 0; f && i < dat_file_buffer(f)->n_cpus; i++) {
                 Walk w = { .meta = m,
-                           .cpu = dat_file_cpu(f, i)->cpu,
+                           .cpu = dat_file_buffer(f)->cpus[i].cpu,
                            .times = dat_file_times(f),
-                           .swap = dat_file_is_big_endian(f) !=
-                                   (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
-                           .page_bytes = dat_file_page_bytes(f) };
+                           .swap = needs_swap(dat_file_is_big_endian(f)),
+                           .page_bytes = dat_file_buffer(f)->page_bytes };
                 CpuAccount *account = session_meta_account(m, w.cpu);
                 int r;
 

@@ -10,8 +10,6 @@
  * room to say.
  */
 
-#include <stdbool.h>
-
 #include "meta/meta.h"
 #include "store/session-dir.h"
 

@@ -2,10 +2,7 @@
 
 /* Members are read alone: one that is missing or not as it should be is as if it were not known. */
 
-#include <errno.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/name.h"
 #include "base/text.h"
@@ -22,27 +19,18 @@ static const JsonTable roots_table = JSON_TABLE(SessionMeta, roots_fields);
 
 int dat_origin_format(char **ret, const SessionMeta *m) {
         _cleanup_free_ char *text = NULL;
-        int n;
-        json_t *o = json_pack("{s:s?, s:s?, s:o, s:o, s:o, s:o}", "boot_id", m->boot_id,
-                              "machine_id", m->machine_id, "spec", spec_to_json(&m->spec), "start",
-                              json_struct_new(&clock_table, &m->start), "stop",
-                              json_struct_new(&clock_table, &m->stop), "clock_steps",
-                              json_list_new(&clock_step_table, &m->clock_steps));
+        json_auto_t *o = json_pack("{s:s?, s:s?, s:o, s:o, s:o, s:o}", "boot_id", m->boot_id,
+                                   "machine_id", m->machine_id, "spec", spec_to_json(&m->spec),
+                                   "start", json_struct_new(&clock_table, &m->start), "stop",
+                                   json_struct_new(&clock_table, &m->stop), "clock_steps",
+                                   json_list_new(&clock_step_table, &m->clock_steps));
 
         if (!o)
                 return -ENOMEM;
-        if (json_fields_write(o, &roots_table, m) < 0) {
-                json_decref(o);
+        if (json_fields_write(o, &roots_table, m) < 0)
                 return -ENOMEM;
-        }
         text = json_dumps(o, JSON_COMPACT);
-        json_decref(o);
-        if (!text)
-                return -ENOMEM;
-        n = asprintf(ret, WRITER "%s", text);
-        if (n < 0)
-                *ret = NULL;
-        return n < 0 ? -ENOMEM : 0;
+        return text ? text_format(ret, WRITER "%s", text) : -ENOMEM;
 }
 
 static int take_text(char **ret, const json_t *o, const char *member) {
@@ -74,16 +62,14 @@ static int take_spec(SessionMeta *m, const json_t *o) {
 int dat_origin_apply(SessionMeta *m, const char *text) {
         ClockSteps steps = {};
         ClockTuple start = {}, stop = {};
-        json_t *o;
+        json_auto_t *o = NULL;
         int r;
 
         if (!startswith(text, WRITER))
                 return 0;
         o = json_loads(text + strlen(WRITER), JSON_REJECT_DUPLICATES, NULL);
-        if (!json_is_object(o)) {
-                json_decref(o);
+        if (!json_is_object(o))
                 return 0;
-        }
         r = take_text(&m->boot_id, o, "boot_id");
         if (r == 0)
                 r = take_text(&m->machine_id, o, "machine_id");
@@ -100,6 +86,5 @@ int dat_origin_apply(SessionMeta *m, const char *text) {
         }
         if (r == 0)
                 r = take_spec(m, o);
-        json_decref(o);
         return r < 0 ? r : 0;
 }

@@ -64,14 +64,9 @@ struct DatPages {
 };
 
 static int note(DatPages *p, uint32_t number, uint64_t n_pages, const char *what) {
-        if (!ARRAY_GROW(p->damages, p->n_damages))
-                return -ENOMEM;
-        p->damages[p->n_damages++] = (SealedDamage){ .part = SEALED_PART_CHUNK,
-                                                     .block = number,
-                                                     .n_blocks = n_pages > 0,
-                                                     .n_pages = n_pages,
-                                                     .what = what };
-        return 0;
+        SealedDamage damage = { SEALED_PART_CHUNK, number, n_pages > 0, n_pages, what };
+
+        return ARRAY_ADD(p->damages, p->n_damages, damage) ? 0 : -ENOMEM;
 }
 
 /* @n of the CPU's bytes; false: they are not there. */
@@ -85,7 +80,7 @@ static bool read_bytes(const DatPages *p, uint64_t at, void *ret, size_t n) {
 }
 
 static bool read_numbers(const DatPages *p, uint64_t at, uint32_t *ret, size_t n) {
-        bool swap = dat_file_is_big_endian(p->f) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        bool swap = needs_swap(dat_file_is_big_endian(p->f));
 
         if (!read_bytes(p, at, ret, n * sizeof(*ret)))
                 return false;
@@ -134,10 +129,7 @@ static int load(DatPages *p, const Chunk *c, const uint8_t **ret) {
 }
 
 static int add_mark(DatPages *p, uint64_t at) {
-        if (!ARRAY_GROW(p->marks, p->n_marks))
-                return -ENOMEM;
-        p->marks[p->n_marks++] = (Mark){ .at = at, .first_page = p->n_pages };
-        return 0;
+        return ARRAY_ADD(p->marks, p->n_marks, (Mark){ at, p->n_pages }) ? 0 : -ENOMEM;
 }
 
 /* Over the next chunk.  0 or -errno. */
@@ -191,15 +183,16 @@ static int begin_walk(DatPages *p) {
 }
 
 int dat_pages_open(DatPages **ret, const DatFile *f, uint32_t cpu) {
+        const DatBuffer *b = dat_file_buffer(f);
         _cleanup_(dat_pages_freep) DatPages *p =
-                NEW(DatPages, .f = f, .page_bytes = dat_file_page_bytes(f), .is_walked = true);
+                NEW(DatPages, .f = f, .page_bytes = b->page_bytes, .is_walked = true);
         int r;
 
         if (!p)
                 return -ENOMEM;
-        for (size_t i = 0; i < dat_file_n_cpus(f); i++)
-                if (dat_file_cpu(f, i)->cpu == cpu)
-                        p->cpu = dat_file_cpu(f, i);
+        for (size_t i = 0; i < b->n_cpus; i++)
+                if (b->cpus[i].cpu == cpu)
+                        p->cpu = &b->cpus[i];
         if (!p->cpu)
                 return ORIGIN(-ENOENT);
         if (dat_file_compressor(f) == DAT_NONE) {

@@ -19,10 +19,7 @@ static int take(DatPlan *p, uint32_t cpu, uint64_t sequence, uint64_t page) {
                 last->n++;
                 return 0;
         }
-        if (!ARRAY_GROW(p->runs, p->n_runs))
-                return -ENOMEM;
-        p->runs[p->n_runs++] = (DatRun){ cpu, sequence, page, 1 };
-        return 0;
+        return ARRAY_ADD(p->runs, p->n_runs, (DatRun){ cpu, sequence, page, 1 }) ? 0 : -ENOMEM;
 }
 
 /* 1 if what comes behind it need not be read. */

@@ -9,10 +9,6 @@
  * when we draw; of a session that still records, what is there when the plan is made.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 #include "store/page.h"
 #include "store/session-dir.h"

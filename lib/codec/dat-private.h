@@ -16,26 +16,6 @@ typedef struct DatText {
         bool is_packed;
 } DatText;
 
-typedef struct DatFormat {
-        char *path; /* "events/ftrace/funcgraph_entry/format" */
-        char *text;
-        size_t n;
-} DatFormat;
-
-/* One tracing instance's. */
-typedef struct DatBuffer {
-        char *name;  /* "": the top-level one */
-        char *clock; /* NULL: as the file's */
-        bool is_packed;
-        uint32_t page_bytes; /* 0: as the file's */
-        DatCpu *cpus;
-        size_t n_cpus;
-        CpuAccount *accounts;
-        size_t n_accounts;
-        uint64_t table_at; /* of version 6: where its table of CPUs is; 0: not known */
-        bool is_read;      /* its table was */
-} DatBuffer;
-
 struct DatFile {
         char *name; /* of the recording; NULL until it stands in for a directory */
         int fd;

@@ -15,10 +15,10 @@ int dat_start_note(SessionMeta *m, const SessionDir *dir) {
         if (!f || !dat_file_times(f)->is_of_day || clock_tuple_is_set(&m->start) ||
             (m->clock && !trace_clock_is_ns(m->clock)))
                 return 0;
-        swap = dat_file_is_big_endian(f) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-        for (size_t i = 0; i < dat_file_n_cpus(f); i++) {
+        swap = needs_swap(dat_file_is_big_endian(f));
+        for (size_t i = 0; i < dat_file_buffer(f)->n_cpus; i++) {
                 _cleanup_(page_source_freep) PageSource *s = NULL;
-                uint32_t cpu = dat_file_cpu(f, i)->cpu;
+                uint32_t cpu = dat_file_buffer(f)->cpus[i].cpu;
                 int r = page_source_open(&s, dir, cpu, 0, NULL);
 
                 r = r == 0 ? page_source_begin(s, swap, &ns) : MIN(r, 0);

@@ -5,9 +5,6 @@
  * nonsense is better than none, and the order of a CPU's events is that of its pages.
  */
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "codec/dat-format.h"
 #include "codec/dat-times.h"
 #include "store/format.h"

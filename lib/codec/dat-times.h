@@ -18,10 +18,6 @@
  * timestamp_calc(), which makes nothing of TSC2NSEC's offset.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "codec/dat-bytes.h"
 
 /* How far a CPU of a guest was off, from a moment on. */

@@ -14,10 +14,6 @@
  * The rest of a record is expected to be what it was in the last record of the same symbol.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 #include "codec/layout.h"
 

@@ -8,10 +8,6 @@
  * recorded them, with other records before and behind them: for a recording that holds a part of another one.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 
 typedef struct PageMaker {

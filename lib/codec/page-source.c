@@ -108,10 +108,10 @@ int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version) {
         if (r != 0)
                 return r;
         if (s->raw) {
-                const SegmentHeader *h = segment_header(s->raw);
+                const SegmentHeader *h = &s->raw->header;
 
-                identify(s, h->cpu, h->page_bytes, h->sequence, segment_previous(s->raw));
-                s->fd = segment_fd(s->raw);
+                identify(s, h->cpu, h->page_bytes, h->sequence, (uint64_t) h->previous - 1);
+                s->fd = s->raw->fd;
                 s->begin = SEGMENT_HEADER_BYTES;
                 look_for_holes(s);
         } else {
@@ -132,7 +132,7 @@ static int open_dat(PageSource **ret, const DatFile *f, uint32_t cpu) {
         r = dat_pages_open(&s->dat, f, cpu);
         if (r != 0)
                 return r;
-        identify(s, cpu, dat_file_page_bytes(f), 0, UINT64_MAX);
+        identify(s, cpu, dat_file_buffer(f)->page_bytes, 0, UINT64_MAX);
         if (dat_pages_are_mapped(s->dat)) {
                 s->fd = dat_pages_fd(s->dat, &s->begin);
                 look_for_holes(s);
@@ -207,7 +207,7 @@ int page_source_refresh(PageSource *s) {
         s->behind = NULL; /* it may be mapped elsewhere */
         if (!s->raw)
                 return 0;
-        n_before = segment_header(s->raw)->n_pages;
+        n_before = s->raw->header.n_pages;
         r = segment_refresh(s->raw);
         if (r >= 0)
                 look_for_holes(s);
@@ -235,18 +235,14 @@ uint32_t page_source_page_bytes(const PageSource *s) {
         return s->page_bytes;
 }
 
-bool page_source_is_sealed(const PageSource *s) {
-        return s->sealed;
-}
-
 bool page_source_is_closed(const PageSource *s) {
-        return s->dat || s->sealed || segment_header(s->raw)->state == SEGMENT_STATE_CLOSED;
+        return s->dat || s->sealed || s->raw->header.state == SEGMENT_STATE_CLOSED;
 }
 
 uint64_t page_source_n_pages(const PageSource *s) {
         if (s->dat)
                 return dat_pages_n_pages(s->dat);
-        return s->raw ? segment_header(s->raw)->n_pages : sealed_reader_n_pages(s->sealed);
+        return s->raw ? s->raw->header.n_pages : sealed_reader_n_pages(s->sealed);
 }
 
 int page_source_has_page(const PageSource *s, uint64_t i) {
@@ -256,7 +252,7 @@ int page_source_has_page(const PageSource *s, uint64_t i) {
 uint64_t page_source_torn_bytes(const PageSource *s) {
         if (s->dat)
                 return dat_pages_torn_bytes(s->dat);
-        return s->raw ? segment_torn_bytes(s->raw) : 0;
+        return s->raw ? s->raw->n_torn : 0;
 }
 
 static int read_sealed(SealedReader *r, uint64_t i, const void **ret, uint64_t *ret_n) {
@@ -314,17 +310,16 @@ static _cold_ uint64_t n_in_hole(const PageSource *s, uint64_t i, uint64_t *ret_
 
 /* Once, however often it is met. */
 static int note_hole(PageSource *s, uint64_t i, uint64_t n) {
-        if (s->n_holes > 0 && i <= s->last_hole)
-                return 0;
-        if (!ARRAY_GROW(s->holes, s->n_holes))
-                return -ENOMEM;
-        s->last_hole = i;
-        s->holes[s->n_holes++] = (SealedDamage){
+        SealedDamage hole = {
                 .part = s->dat ? SEALED_PART_CPU : SEALED_PART_HOLE,
                 .n_pages = n,
                 .what = "a hole in the file, where nothing was ever written",
         };
-        return 0;
+
+        if (s->n_holes > 0 && i <= s->last_hole)
+                return 0;
+        s->last_hole = i;
+        return ARRAY_ADD(s->holes, s->n_holes, hole) ? 0 : -ENOMEM;
 }
 
 /* From the file, for what is removed meanwhile ends in the middle.  @n_max: pages before a hole. */
@@ -519,12 +514,7 @@ const SealedDamage *page_source_damages(const PageSource *s, size_t *ret_n) {
                 *ret_n = s->n_holes;
                 return s->holes;
         }
-        if (s->dat)
-                return dat_pages_damages(s->dat, ret_n);
-        if (s->sealed)
-                return sealed_reader_damages(s->sealed, ret_n);
-        *ret_n = 0;
-        return NULL;
+        return s->dat ? dat_pages_damages(s->dat, ret_n) : sealed_reader_damages(s->sealed, ret_n);
 }
 
 PageSource *page_source_free(PageSource *s) {

@@ -10,9 +10,6 @@
  */
 
 #include <endian.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "codec/columns.h"
 #include "codec/model.h"

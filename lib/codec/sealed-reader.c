@@ -13,6 +13,7 @@
  * meanwhile is a short read instead of SIGBUS.
  */
 
+#include "base/bytes.h"
 #include "base/grow.h"
 #include "base/io.h"
 #include "codec/block.h"
@@ -49,17 +50,11 @@ struct SealedReader {
 };
 
 static int note(SealedReader *r, SealedDamage damage) {
-        if (!ARRAY_GROW(r->damages, r->n_damages))
-                return -ENOMEM;
-        r->damages[r->n_damages++] = damage;
-        return 0;
+        return ARRAY_ADD(r->damages, r->n_damages, damage) ? 0 : -ENOMEM;
 }
 
 static int add_found(SealedReader *r, SealedEntry entry, uint32_t number) {
-        if (!ARRAY_GROW(r->found, r->n_found))
-                return -ENOMEM;
-        r->found[r->n_found++] = (Found){ .entry = entry, .number = number };
-        return 0;
+        return ARRAY_ADD(r->found, r->n_found, (Found){ entry, number, false }) ? 0 : -ENOMEM;
 }
 
 /* --- finding the blocks ----------------------------------------------------------------------- */
@@ -340,12 +335,8 @@ int sealed_reader_take_fd(SealedReader **ret, int fd, uint32_t *ret_version) {
 
 /* --- reading a block -------------------------------------------------------------------------- */
 
-static bool big_endian_here(void) {
-        return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-}
-
 static int make_room(SealedReader *r, size_t n_file_block, size_t n_raw) {
-        bool swap = !!(r->identity.flags & SEALED_FLAG_BIG_ENDIAN) != big_endian_here();
+        bool swap = needs_swap(r->identity.flags & SEALED_FLAG_BIG_ENDIAN);
 
         if (!ARRAY_ROOM(r->pages, r->n_pages_room, n_raw) ||
             !ARRAY_ROOM(r->file_block, r->n_file_block_room, n_file_block))

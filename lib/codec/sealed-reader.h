@@ -8,10 +8,6 @@
  * and a block that cannot be read costs its own pages only.  The file is taken as hostile.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 #include "store/sealed.h"
 

@@ -5,7 +5,7 @@
  * gathers meanwhile and goes to the end, so the output is written once and never gone back to.
  */
 
-#include "base/cleanup.h"
+#include "base/bytes.h"
 #include "base/io.h"
 #include "codec/block.h"
 #include "codec/sealed-reader.h"
@@ -67,7 +67,7 @@ static int prepare(SealedWriter *w) {
         size_t at = 0;
         int r;
 
-        w->swap = s->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        w->swap = needs_swap(s->big_endian);
         if (s->block_bytes > 0 && s->block_bytes < n_block)
                 n_block = s->block_bytes;
         w->block_pages = MAX(n_block / page_bytes, 1U);
@@ -95,7 +95,7 @@ static int put_header(SealedWriter *w) {
         };
 
         memcpy(h.session_id, w->segment.session_id, sizeof(h.session_id));
-        sealed_header_format(&h, &h);
+        sealed_header_format(&h);
         return put(w, &h, sizeof(h));
 }
 
@@ -150,9 +150,9 @@ static int put_block(SealedWriter *w, uint32_t number, uint64_t first_page, uint
         b.n_body = (uint32_t) w->body.n_data;
         b.body_checksum = sealed_checksum(w->body.data, w->body.n_data);
         e = sealed_entry_of(&b, w->offset);
-        sealed_entry_format(&e, &e);
+        sealed_entry_format(&e);
         buf_add(&w->index, &e, sizeof(e));
-        sealed_block_format(&b, &b);
+        sealed_block_format(&b);
         r = put(w, &b, sizeof(b));
         return r < 0 ? r : put(w, w->body.data, w->body.n_data);
 }
@@ -167,7 +167,7 @@ static int put_index(SealedWriter *w, uint32_t n_blocks) {
 
         if (r < 0)
                 return r;
-        sealed_footer_format(&f, &f, (const void *) w->index.data);
+        sealed_footer_format(&f, (const void *) w->index.data);
         r = put(w, w->index.data, w->index.n_data);
         return r < 0 ? r : put(w, &f, sizeof(f));
 }

@@ -223,7 +223,7 @@ static int enter_page(Cursor *c) {
         c->i_page++;
         c->count.n_pages++;
         r = page_parse(&info, c->page, page_source_page_bytes(c->segment),
-                       c->formats->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__));
+                       needs_swap(c->formats->big_endian));
         if (r == PAGE_E_EMPTY) {
                 c->count.n_pages_empty++;
                 return 0;
@@ -438,7 +438,7 @@ static int find_page_again(Cursor *c) {
 }
 
 int cursor_seek(Cursor *c, uint64_t ns) {
-        const bool swap = c->formats->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        const bool swap = needs_swap(c->formats->big_endian);
         uint64_t page;
         size_t i;
         int r;

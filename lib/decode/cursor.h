@@ -9,9 +9,6 @@
  * is followed by cursor_refresh().
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 #include "codec/page-source.h"
 #include "decode/formats.h"

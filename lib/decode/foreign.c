@@ -99,7 +99,7 @@ int foreign_new(Foreign **ret, bool big_endian) {
         tep_set_loglevel(TEP_LOG_NONE);
         trace_seq_init(&f->seq);
         f->line = BUF_INIT;
-        f->swap = big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        f->swap = needs_swap(big_endian);
         f->tep = tep_alloc();
         if (!f->tep || f->seq.state != TRACE_SEQ__GOOD)
                 return -ENOMEM;
@@ -111,11 +111,6 @@ int foreign_new(Foreign **ret, bool big_endian) {
         return 0;
 }
 
-static struct tep_format_field *find_field(struct tep_event *event, struct tep_format_field *field,
-                                           const char *name) {
-        return field ?: tep_find_any_field(event, name);
-}
-
 /* REC->args[1]: the index is a number, and inside. */
 static bool is_fixed_element(struct tep_event *event, const struct tep_print_arg *arg) {
         const struct tep_print_arg *left = arg->op.left, *right = arg->op.right;
@@ -123,7 +118,7 @@ static bool is_fixed_element(struct tep_event *event, const struct tep_print_arg
 
         if (!left || !right || left->type != TEP_PRINT_FIELD || right->type != TEP_PRINT_ATOM)
                 return false;
-        f = find_field(event, left->field.field, left->field.name);
+        f = left->field.field ?: tep_find_any_field(event, left->field.name);
         return f && !(f->flags & TEP_FIELD_IS_DYNAMIC) && f->elementsize > 0 &&
                strtoul(right->atom.atom, NULL, 0) < (unsigned) f->size / f->elementsize;
 }
@@ -141,14 +136,15 @@ static bool is_bounded(struct tep_event *event, const struct tep_print_arg *arg,
                         good = true;
                         break;
                 case TEP_PRINT_FIELD:
-                        good = find_field(event, arg->field.field, arg->field.name);
+                        good = arg->field.field ?: tep_find_any_field(event, arg->field.name);
                         break;
                 case TEP_PRINT_STRING:
-                        good = find_field(event, arg->string.field, arg->string.string);
+                        good = arg->string.field ?: tep_find_any_field(event, arg->string.string);
                         break;
                 case TEP_PRINT_BITMASK:
                 case TEP_PRINT_CPUMASK:
-                        good = find_field(event, arg->bitmask.field, arg->bitmask.bitmask);
+                        good = arg->bitmask.field
+                                       ?: tep_find_any_field(event, arg->bitmask.bitmask);
                         break;
                 case TEP_PRINT_DYNAMIC_ARRAY_LEN:
                         good = arg->dynarray.field;
@@ -236,15 +232,14 @@ int foreign_add_later(Foreign *f, const char *system, const char *format) {
         const char *id = strstr(format, "\nID: ");
         char *copy;
 
-        if (!ARRAY_GROW(f->later, f->n_later))
-                return -ENOMEM;
         if (!id)
                 return 0;
         copy = strdup(system);
-        if (!copy)
-                return -ENOMEM;
-        f->later[f->n_later++] = (Later){ atoi(id + strlen("\nID: ")), copy, format };
-        return 0;
+        if (copy &&
+            ARRAY_ADD(f->later, f->n_later, (Later){ atoi(id + strlen("\nID: ")), copy, format }))
+                return 0;
+        free(copy);
+        return -ENOMEM;
 }
 
 /* Parses the format that has waited for this id; without one, or if it is of no use, the id is known
@@ -259,10 +254,7 @@ static int learn(Foreign *f, int id) {
                         if (r == 0 && f->known[f->n_known - 1].id == id)
                                 return 0;
                 }
-        if (!ARRAY_GROW(f->known, f->n_known))
-                return -ENOMEM;
-        f->known[f->n_known++] = (Known){ .id = id, .how = HOW_NOT };
-        return 0;
+        return ARRAY_ADD(f->known, f->n_known, (Known){ .id = id, .how = HOW_NOT }) ? 0 : -ENOMEM;
 }
 
 static const Known *find_known(Foreign *f, int id) {

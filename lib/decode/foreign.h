@@ -28,8 +28,6 @@
  * plugins/plugin_function.c.
  */
 
-#include <stdbool.h>
-
 #include "base/cleanup.h"
 #include "decode/formats.h"
 #include "decode/symbols.h"

@@ -28,6 +28,16 @@ static struct tep_handle *tep_handle_free(struct tep_handle *tep) {
 
 DEFINE_CLEANUP(struct tep_handle *, tep_handle_free);
 
+/* NULL without memory. */
+static struct tep_handle *tep_handle_new(void) {
+        struct tep_handle *tep = tep_alloc();
+
+        tep_set_loglevel(TEP_LOG_NONE);
+        if (tep)
+                tep_set_long_size(tep, 8);
+        return tep;
+}
+
 typedef struct Wanted {
         const char *name;
         Field *field;
@@ -135,7 +145,7 @@ static int parse_event(struct tep_handle *tep, const char *name, const char *tex
 
 int formats_parse(Formats *ret, const char *header_page, const char *entry, const char *exit,
                   bool big_endian, const char **ret_problem) {
-        _cleanup_(tep_handle_freep) struct tep_handle *tep = NULL;
+        _cleanup_(tep_handle_freep) struct tep_handle *tep = tep_handle_new();
         Formats f = { .big_endian = big_endian };
         const Wanted wanted_entry[] = {
                 { "common_type", &f.type, true },
@@ -154,11 +164,8 @@ int formats_parse(Formats *ret, const char *header_page, const char *entry, cons
         };
         int r;
 
-        tep_set_loglevel(TEP_LOG_NONE);
-        tep = tep_alloc();
         if (!tep)
                 return -ENOMEM;
-        tep_set_long_size(tep, 8);
 
         r = parse_header_page(tep, header_page, &f);
         if (r == FORMATS_E_INVALID)
@@ -193,7 +200,7 @@ int formats_parse(Formats *ret, const char *header_page, const char *entry, cons
 }
 
 int formats_parse_probe(ProbeFormat *ret, const char *text, bool is_entry) {
-        _cleanup_(tep_handle_freep) struct tep_handle *tep = NULL;
+        _cleanup_(tep_handle_freep) struct tep_handle *tep = tep_handle_new();
         const char *id = strstr(text, "\nID: ");
         ProbeFormat f = { .is_entry = is_entry };
         const Wanted returned[] = {
@@ -210,11 +217,8 @@ int formats_parse_probe(ProbeFormat *ret, const char *text, bool is_entry) {
         struct tep_event *event;
         int r;
 
-        tep_set_loglevel(TEP_LOG_NONE);
-        tep = tep_alloc();
         if (!tep)
                 return -ENOMEM;
-        tep_set_long_size(tep, 8);
         r = parse_text(tep, "", text);
         if (r != 0)
                 return r;
@@ -238,8 +242,7 @@ static bool is_plain_depth(const Field *f) {
 }
 
 void formats_prepare(Formats *f) {
-        f->is_plain = f->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) &&
-                      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && is_at(&f->type, 0, 2) &&
+        f->is_plain = !f->big_endian && !needs_swap(false) && is_at(&f->type, 0, 2) &&
                       is_at(&f->flags, 2, 1) && is_at(&f->preempt_count, 3, 1) &&
                       is_at(&f->pid, 4, 4) && f->entry.func.size == 8 && f->exit.func.size == 8 &&
                       is_plain_depth(&f->entry.depth) && is_plain_depth(&f->exit.depth) &&
@@ -325,7 +328,7 @@ bool formats_decode_probe(const ProbeFormat *p, const Formats *f, const Event *e
                           ProbeRecord *ret) {
         const Record record = { .data = e->payload,
                                 .n_data = e->n_bytes,
-                                .swap = f->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) };
+                                .swap = needs_swap(f->big_endian) };
 
         if (!e->payload || e->n_bytes < p->n_bytes)
                 return false;
@@ -340,7 +343,7 @@ bool formats_decode_probe(const ProbeFormat *p, const Formats *f, const Event *e
 /* Arguments become numbers of this machine on the way, records of others stay as they are. */
 int payloads_keep(Payloads *p, const Formats *formats, Event *event) {
         size_t n = event->kind == EVENT_ENTRY ? event->n_args * sizeof(uint64_t) : event->n_bytes;
-        bool swap = formats->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        bool swap = needs_swap(formats->big_endian);
         const uint8_t *from = event->payload;
         uint64_t *words;
 

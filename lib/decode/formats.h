@@ -20,9 +20,6 @@
  * funcgraph_exit); the files themselves are written by kernel/trace/trace_events.c, f_show().
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 #include "decode/records.h"
 

@@ -9,10 +9,6 @@
  * symbol.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "decode/formats.h"
 #include "store/page.h"

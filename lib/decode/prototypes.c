@@ -148,9 +148,8 @@ static int walk_types(Part *part) {
                     (uint64_t) kinds[t.kind].n_each * t.n_members;
                 if (n > part->n_types_bytes - at)
                         break;
-                if (!ARRAY_GROW(part->at, part->n))
+                if (!ARRAY_ADD(part->at, part->n, at))
                         return -ENOMEM;
-                part->at[part->n++] = at;
                 at += (uint32_t) n;
         }
         return 0;
@@ -221,11 +220,10 @@ static int parse_parts(Prototypes *p, size_t n_data) {
                 if (r != 0)
                         continue;
                 part.first = 1 + (p->n_parts > 0 ? p->parts[0].n : 0);
-                if (!ARRAY_GROW(p->parts, p->n_parts)) {
+                if (!ARRAY_ADD(p->parts, p->n_parts, part)) {
                         free(part.at);
                         return -ENOMEM;
                 }
-                p->parts[p->n_parts++] = part;
         }
         return p->n_parts > 0 ? 0 : PROTOTYPES_E_INVALID;
 }

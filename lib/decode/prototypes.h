@@ -18,10 +18,6 @@
  * end the reading of their part, since their length is not known.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 
 typedef enum ParamKind {

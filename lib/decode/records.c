@@ -21,10 +21,6 @@ enum {
         TYPE_TIME_STAMP = 31,
 };
 
-static inline bool needs_swap(bool big_endian) {
-        return big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-}
-
 void records_init(Records *ret, const void *payload, size_t n, uint64_t timestamp_ns,
                   bool big_endian) {
         *ret = (Records){

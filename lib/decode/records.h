@@ -20,12 +20,7 @@
  * kernel/trace/ring_buffer.c, rb_event_length(), rb_update_read_stamp(), rb_fix_abs_ts().
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "base/cleanup.h"
+#include "base/bytes.h"
 
 typedef struct Record {
         uint64_t timestamp_ns;
@@ -51,27 +46,6 @@ enum {
 /* @timestamp_ns: the page header's. */
 void records_init(Records *ret, const void *payload, size_t n, uint64_t timestamp_ns,
                   bool big_endian);
-/* Numbers of a record, which need not be aligned. */
-static inline uint16_t load_u16(const uint8_t *p, bool swap) {
-        uint16_t v;
-
-        memcpy(&v, p, sizeof(v));
-        return swap ? __builtin_bswap16(v) : v;
-}
-
-static inline uint32_t load_u32(const uint8_t *p, bool swap) {
-        uint32_t v;
-
-        memcpy(&v, p, sizeof(v));
-        return swap ? __builtin_bswap32(v) : v;
-}
-
-static inline uint64_t load_u64(const uint8_t *p, bool swap) {
-        uint64_t v;
-
-        memcpy(&v, p, sizeof(v));
-        return swap ? __builtin_bswap64(v) : v;
-}
 
 /* records_next() for whatever is not a short record in this machine's own byte order. */
 int records_next_unusual(Records *w, Record *ret);

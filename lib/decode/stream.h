@@ -8,9 +8,6 @@
  * (linux 6.1 kernel/trace/trace.c, __find_next_entry()).
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 #include "decode/cursor.h"
 

@@ -7,6 +7,7 @@
  */
 
 #include "base/grow.h"
+#include "base/text.h"
 #include "decode/symbol-timeline.h"
 
 #define BEGINNING_BYTES_MAX 16
@@ -25,13 +26,11 @@ struct SymbolTimeline {
 };
 
 static int add_map(SymbolTimeline *a, Map map) {
-        if (!ARRAY_GROW(a->maps, a->n_maps)) {
-                free(map.hash);
-                (void) symbols_free(map.symbols);
-                return -ENOMEM;
-        }
-        a->maps[a->n_maps++] = map;
-        return 0;
+        if (ARRAY_ADD(a->maps, a->n_maps, map))
+                return 0;
+        free(map.hash);
+        (void) symbols_free(map.symbols);
+        return -ENOMEM;
 }
 
 /* -ENODATA, -ENOENT and what symbols_new() says. */
@@ -79,17 +78,11 @@ int symbol_timeline_add(SymbolTimeline *a, uint64_t unchanged_ns, uint64_t from_
 
 static int open_first(SymbolTimeline *a, const SessionMeta *meta) {
         Map first = {};
-        int r;
+        int r = text_replace(&first.hash, meta->symbols);
 
-        if (meta->symbols) {
-                first.hash = strdup(meta->symbols);
-                if (!first.hash)
-                        return -ENOMEM;
-        }
-        r = add_map(a, first);
-        if (r < 0)
-                return r;
-        return map_need(a, &a->maps[0]);
+        if (r >= 0)
+                r = add_map(a, first);
+        return r < 0 ? r : map_need(a, &a->maps[0]);
 }
 
 int symbol_timeline_open(SymbolTimeline **ret, const SessionDir *dir, const SessionMeta *meta) {
@@ -100,9 +93,8 @@ int symbol_timeline_open(SymbolTimeline **ret, const SessionDir *dir, const Sess
                 return -ENOMEM;
         a->dir = dir;
         r = open_first(a, meta);
-        if (r < 0)
-                return r;
-        r = symbol_timeline_refresh(a, meta);
+        if (r >= 0)
+                r = symbol_timeline_refresh(a, meta);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(a);

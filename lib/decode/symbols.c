@@ -87,17 +87,15 @@ static inline bool parse_line(const char *p, uint64_t *ret_address, const char *
 }
 
 int symbols_new(Symbols **ret, char *text, size_t n_text) {
-        _cleanup_(symbols_freep) Symbols *s = NULL;
+        _cleanup_(symbols_freep) Symbols *s = NEW(Symbols, .text = text);
         uint64_t any = 0;
         size_t n_room;
         int r;
 
-        s = malloc(sizeof(*s));
         if (!s) {
                 free(text);
                 return -ENOMEM;
         }
-        *s = (Symbols){ .text = text };
         if (text) {
                 const char *line = text, *end = text + n_text;
 

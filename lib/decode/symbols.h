@@ -13,10 +13,6 @@
  * after it, of several at one address the first.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 
 typedef struct Symbols Symbols;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <event-parse.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "decode/records.h"
 #include "decode/syscall-text.h"

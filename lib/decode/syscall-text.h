@@ -16,8 +16,6 @@
  * Source: linux 6.18 and 7.2 kernel/trace/trace_syscalls.c, print_syscall_enter(), sys_enter_openat_print().
  */
 
-#include <stdint.h>
-
 #include "base/buf.h"
 
 struct tep_event; /* libtraceevent's */

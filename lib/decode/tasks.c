@@ -2,8 +2,6 @@
 
 /* The kernel keeps 128 names unless told otherwise, and is asked at a context switch only. */
 
-#include <stdbool.h>
-
 #include "base/grow.h"
 #include "base/hash.h"
 #include "decode/tasks.h"

@@ -10,9 +10,6 @@
  * Source: linux 6.1 kernel/trace/trace.c, saved_cmdlines_show(), __trace_find_cmdline().
  */
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 
 typedef struct Tasks Tasks;

@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 
-#include "base/cleanup.h"
 #include "import/decode.h"
 
 #define TAB_COLUMNS 8

@@ -20,28 +20,19 @@ static uint32_t digits_of(uint64_t n) {
         return n_digits;
 }
 
-void event_text_parse(TextTrace *t, const Line *line, TextLine *ret) {
-        (void) t;
+static void parse(TextTrace *t, const Line *line, TextLine *ret) {
         event_line_parse(ret, line->text, line->n_text);
 }
 
 /* Its task is lost, and others have theirs: somebody has cut the text there. */
 static bool is_torn(TextTrace *t, const Line *line, const TextLine *l) {
-        Line next = *line;
+        TextLine next;
 
-        for (int i = 0;
-             !l->has_task && i < TEXT_PROBE_LINES && envelope_peek(t->envelope, &next, &next);
-             i++) {
-                TextLine m;
-
-                event_line_parse(&m, next.text, next.n_text);
-                if (m.kind >= LINE_EVENT)
-                        return m.has_task;
-        }
-        return false;
+        return !l->has_task && text_look_ahead(t, TEXT_EVENTS, line, LINE_EVENT, &next) &&
+               next.has_task;
 }
 
-TextProbe event_text_probe(TextTrace *t, const Line *line, const TextLine *l) {
+static TextProbe probe(TextTrace *t, const Line *line, const TextLine *l) {
         GraphColumns *columns = &t->layout.columns;
 
         if (l->kind == LINE_HEADING || l->kind == LINE_LOST)
@@ -110,7 +101,7 @@ static int call(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         return text_call(t, line, l, NULL, ret);
 }
 
-int event_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
+static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         switch (l->kind) {
         case LINE_HEADING:
                 t->count.n_headers++;
@@ -146,3 +137,5 @@ int event_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         /* An event is drawn where it happened. */
         return l->kind == LINE_EVENT ? event(t, l, ret) : call(t, line, l, ret);
 }
+
+const TextKindOps event_text = { parse, probe, next_step };

@@ -148,7 +148,7 @@ static const GraphColumns *expected(const TextTrace *t) {
         return t->has_layout ? &t->layout.columns : t->is_bare ? &none : NULL;
 }
 
-void graph_text_parse(TextTrace *t, const Line *line, TextLine *ret) {
+static void parse(TextTrace *t, const Line *line, TextLine *ret) {
         graph_line_parse(ret, line->text, line->n_text, expected(t));
 }
 
@@ -193,7 +193,7 @@ static bool is_torn(TextTrace *t, const Line *line, const TextLine *l) {
         for (int i = 0; i < TEXT_PROBE_LINES && envelope_peek(t->envelope, &next, &next); i++) {
                 TextLine m;
 
-                graph_text_parse(t, &next, &m);
+                parse(t, &next, &m);
                 if (m.kind < LINE_EVENT) {
                         n_others += is_bare && text_is_of_another_kind(t, &next);
                         if (n_others == 2)
@@ -210,7 +210,7 @@ static bool is_torn(TextTrace *t, const Line *line, const TextLine *l) {
         return false;
 }
 
-TextProbe graph_text_probe(TextTrace *t, const Line *line, const TextLine *l) {
+static TextProbe probe(TextTrace *t, const Line *line, const TextLine *l) {
         if (l->kind < LINE_EVENT || is_any_comment(t, l))
                 return TEXT_PROBE_FOREIGN;
         if (is_torn(t, line, l))
@@ -268,7 +268,7 @@ static int call_line(TextTrace *t, const Line *line, const TextLine *l, Step *re
         return r;
 }
 
-int graph_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
+static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         const TextCpu *cpu;
 
         switch (l->kind) {
@@ -321,3 +321,5 @@ int graph_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
                 return call_line(t, line, l, ret);
         }
 }
+
+const TextKindOps graph_text = { parse, probe, next_step };

@@ -131,13 +131,11 @@ static void find_flatness(TextTrace *t, const Stack *stack, const Line *line, co
                 t->layout.is_flat = is_level(t, line, l);
 }
 
-void indent_text_parse(TextTrace *t, const Line *line, TextLine *ret) {
-        (void) t;
+static void parse(TextTrace *t, const Line *line, TextLine *ret) {
         indent_line_parse(ret, line->text, line->n_text);
 }
 
-TextProbe indent_text_probe(TextTrace *t, const Line *line, const TextLine *l) {
-        (void) line;
+static TextProbe probe(TextTrace *t, const Line *line, const TextLine *l) {
         if (l->kind < LINE_OPEN)
                 return TEXT_PROBE_FOREIGN;
         t->layout.is_tight = l->is_tight;
@@ -146,7 +144,7 @@ TextProbe indent_text_probe(TextTrace *t, const Line *line, const TextLine *l) {
         return TEXT_PROBE_CALL;
 }
 
-int indent_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
+static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         int32_t depth = l->depth;
         bool is_expected;
         Stack *stack;
@@ -185,3 +183,5 @@ int indent_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         return l->kind == LINE_OPEN ? call(t, stack, line, l, ret, is_expected)
                                     : leave(t, stack, line, l, ret);
 }
+
+const TextKindOps indent_text = { parse, probe, next_step };

@@ -27,13 +27,13 @@ struct Lines {
 };
 
 int lines_take_fd(Lines **ret, int fd) {
-        _cleanup_(lines_freep) Lines *l = malloc(sizeof(*l));
+        _cleanup_(lines_freep) Lines *l =
+                NEW(Lines, .fd = fd, .n_room = ROOM_BYTES_FIRST, .data = malloc(ROOM_BYTES_FIRST));
 
         if (!l) {
                 (void) close(fd);
                 return -ENOMEM;
         }
-        *l = (Lines){ .fd = fd, .n_room = ROOM_BYTES_FIRST, .data = malloc(ROOM_BYTES_FIRST) };
         if (!l->data)
                 return -ENOMEM;
         *ret = TAKE_PTR(l);

@@ -10,10 +10,6 @@
  * stop.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 
 #define LINES_MAX_BYTES ((size_t) 64 * 1024)

@@ -6,7 +6,6 @@
  */
 
 #include "import/prefix.h"
-#include "base/cleanup.h"
 
 #define QUOTER_MAX 12  /* "PeterZ> " */
 #define BRACKET_MAX 48 /* "[Tue Nov 22 18:30:01 2026] " */

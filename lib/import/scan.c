@@ -2,7 +2,6 @@
 
 /* Times as tracers print them; what is longer than 584 years is no duration. */
 
-#include "base/cleanup.h"
 #include "import/scan.h"
 
 static const struct {

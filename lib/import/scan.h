@@ -8,11 +8,6 @@
  * where that is not.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "base/plain-text.h"
 
 typedef struct Scan {

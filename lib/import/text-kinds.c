@@ -104,8 +104,20 @@ void text_find_foreign(TextTrace *t, const Line *line) {
 static TextProbe probe_line(TextTrace *t, TextKind kind, const Line *line) {
         TextLine l;
 
-        t->kinds[kind].parse(t, line, &l);
-        return t->kinds[kind].probe(t, line, &l);
+        t->kinds[kind]->parse(t, line, &l);
+        return t->kinds[kind]->probe(t, line, &l);
+}
+
+bool text_look_ahead(TextTrace *t, TextKind kind, const Line *line, TextLineKind least,
+                     TextLine *ret) {
+        Line next = *line;
+
+        for (int i = 0; i < TEXT_PROBE_LINES && envelope_peek(t->envelope, &next, &next); i++) {
+                t->kinds[kind]->parse(t, &next, ret);
+                if (ret->kind >= least)
+                        return true;
+        }
+        return false;
 }
 
 /* Whether a line that is no call has some of one. */
@@ -121,7 +133,7 @@ TextShape text_shape(TextTrace *t, TextKind kind, const Line *line) {
 
         if (t->has_layout && kind != t->layout.kind)
                 return TEXT_SHAPE_NONE;
-        t->kinds[kind].parse(t, line, &l);
+        t->kinds[kind]->parse(t, line, &l);
         if (l.kind == LINE_NONE || l.kind == LINE_DAMAGED)
                 return has_part(kind, &l) ? TEXT_SHAPE_HALF : TEXT_SHAPE_NONE;
         /* Without all columns it may be the end of one. */
@@ -136,14 +148,14 @@ static int take_as(TextTrace *t, TextKind kind, const Line *line, Step *ret) {
 
         if (line->number == t->n_joined)
                 return 0;
-        t->kinds[kind].parse(t, line, &l);
+        t->kinds[kind]->parse(t, line, &l);
         if (kind == TEXT_GRAPH)
                 t->is_below_rule = TAKE(t->after_rule, false);
         if (l.kind == LINE_NONE)
                 return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
         if (l.kind == LINE_DAMAGED)
                 return text_damaged(t, line, l.problem);
-        return t->kinds[kind].next(t, line, &l, ret);
+        return t->kinds[kind]->next(t, line, &l, ret);
 }
 
 /* As what @line is taken while nobody knows what kind of text this is. */

@@ -8,10 +8,6 @@
  * Texts are not ended, and lie in the line.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "calls/step.h"
 
 #define LINE_CPU_MAX 8191    /* NR_CPUS is 8192 where it is largest */

@@ -26,7 +26,7 @@ const char *text_remark_name(TextRemark remark) {
 }
 
 int text_note(TextTrace *t, TextRemark remark, uint64_t line, const char *text, size_t n_text) {
-        TextNote *note;
+        TextNote note = { .remark = remark, .line = line };
 
         if (t->is_trial && remark == TEXT_NOT_TRACE)
                 return TEXT_TRY;
@@ -35,11 +35,9 @@ int text_note(TextTrace *t, TextRemark remark, uint64_t line, const char *text, 
         t->count.n_remarks[remark]++;
         if (t->n_noted[remark] == TEXT_NOTES_MAX)
                 return 0;
-        if (!ARRAY_GROW(t->notes, t->n_notes))
+        memcpy(note.text, text, MIN(n_text, sizeof(note.text) - 1));
+        if (!ARRAY_ADD(t->notes, t->n_notes, note))
                 return -ENOMEM;
-        note = &t->notes[t->n_notes++];
-        *note = (TextNote){ .remark = remark, .line = line };
-        memcpy(note->text, text, MIN(n_text, sizeof(note->text) - 1));
         t->n_noted[remark]++;
         return 0;
 }

@@ -39,15 +39,15 @@ typedef struct TextAbove {
 } TextAbove;
 
 /*
- * A kind of text is three functions, in text-trace.c's table:
+ * A kind of text is three functions, NAME_text in NAME-text.c and text-trace.c's table:
  *
- *      NAME_text_parse()  @line, taken apart
- *      NAME_text_probe()  what @l is while nobody knows what the text is; on TEXT_PROBE_CALL the
- *                         layout's members of the kind are set.
- *      NAME_text_next()   what @l, which is of the kind and not damaged, makes: 1 if @ret was filled,
- *                         0 if no step, TEXT_TRACE_E_DAMAGED, -errno.
+ *      parse()    @line, taken apart
+ *      probe()    what @l is while nobody knows what the text is; on TEXT_PROBE_CALL the layout's
+ *                 members of the kind are set.
+ *      next()     what @l, which is of the kind and not damaged, makes: 1 if @ret was filled, 0 if no
+ *                 step, TEXT_TRACE_E_DAMAGED, -errno.
  *
- * graph_text_next() also sees the lines before the first one of which the kind is known, because
+ * graph_text.next() also sees the lines before the first one of which the kind is known, because
  * there may be what it needs later: changes of tasks, headings.
  */
 typedef enum TextProbe {
@@ -75,7 +75,7 @@ typedef struct TextKindOps {
 } TextKindOps;
 
 struct TextTrace {
-        const TextKindOps *kinds; /* TEXT_N_KINDS of them */
+        const TextKindOps *const *kinds; /* TEXT_N_KINDS of them */
         Lines *lines;
         Labels labels;
         Stacks *stacks;
@@ -130,34 +130,26 @@ struct TextTrace {
         uint32_t n_noted[TEXT_N_REMARKS];
 };
 
-void graph_text_parse(TextTrace *t, const Line *line, TextLine *ret);
-TextProbe graph_text_probe(TextTrace *t, const Line *line, const TextLine *l);
-int graph_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret);
-void event_text_parse(TextTrace *t, const Line *line, TextLine *ret);
-TextProbe event_text_probe(TextTrace *t, const Line *line, const TextLine *l);
-int event_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret);
-void uftrace_text_parse(TextTrace *t, const Line *line, TextLine *ret);
-TextProbe uftrace_text_probe(TextTrace *t, const Line *line, const TextLine *l);
-int uftrace_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret);
-void indent_text_parse(TextTrace *t, const Line *line, TextLine *ret);
-TextProbe indent_text_probe(TextTrace *t, const Line *line, const TextLine *l);
-int indent_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret);
+extern const TextKindOps graph_text, event_text, uftrace_text, indent_text;
 
-/* What @line, out of its envelope, makes; as NAME_text_next(). */
+/* What @line, out of its envelope, makes; as a kind's next(). */
 int text_take_line(TextTrace *t, const Line *line, Step *ret);
 /* @line is not of a trace as it stands: is it in an envelope, broken, or of another kind?  As
- * NAME_text_next(). */
+ * a kind's next(). */
 int text_unwrap(TextTrace *t, const Line *line, Step *ret);
 /* @line, out of its envelope, is as long as any: is it whole as it stands, and yet cut where a window
- * ended?  As NAME_text_next(); TEXT_TRY: no. */
+ * ended?  As a kind's next(); TEXT_TRY: no. */
 int text_rejoin(TextTrace *t, const Line *line, Step *ret);
 /* @line, out of its envelope, is of no kind: what it tells of a text that is no trace. */
 void text_find_foreign(TextTrace *t, const Line *line);
 /* Lines that were joined to the last one are read past.  0 or -errno. */
 int text_skip(TextTrace *t, unsigned n);
+/* The next line that is of @kind and at least @least, if it is near; whether there is one. */
+bool text_look_ahead(TextTrace *t, TextKind kind, const Line *line, TextLineKind least,
+                     TextLine *ret);
 /* Whether @line is of another kind than the lines before it. */
 bool text_is_of_another_kind(TextTrace *t, const Line *line);
-/* Another trace begins with @line: what that makes, as NAME_text_next(). */
+/* Another trace begins with @line: what that makes, as a kind's next(). */
 int text_another(TextTrace *t, const Line *line, Step *ret);
 /* Whether @line is one of this kind of text, or the beginning of one that was broken.  Once the kind
  * is known, nothing is of another. */
@@ -194,14 +186,14 @@ bool text_begins_another(const TextTrace *t, const TextLine *l, uint32_t cpu, in
 void text_note_time(TextTrace *t, uint64_t timestamp_ns);
 /* The function that @l names; NULL: see text_no_function(). */
 const Function *text_function(TextTrace *t, const TextLine *l);
-/* As NAME_text_next(). */
+/* As a kind's next(). */
 int text_no_function(TextTrace *t, const Line *line);
 /*
  * text_call() - the call or return that @l is
  * @cpu:  whose clock it moves, where the text has no times; NULL: there is one for all
  * @ret:  has its place, and its time or that of the CPU's clock
  *
- * As NAME_text_next().
+ * As a kind's next().
  */
 int text_call(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu, Step *ret);
 /* The event that @l is, whose @n bytes are in t->event; @ret has its place and its time.  1. */

@@ -10,11 +10,11 @@
 #include "import/text-trace-private.h"
 
 /* Of two kinds that would take a line the first one has it. */
-static const TextKindOps kinds[TEXT_N_KINDS] = {
-        [TEXT_GRAPH] = { graph_text_parse, graph_text_probe, graph_text_next },
-        [TEXT_EVENTS] = { event_text_parse, event_text_probe, event_text_next },
-        [TEXT_UFTRACE] = { uftrace_text_parse, uftrace_text_probe, uftrace_text_next },
-        [TEXT_INDENT] = { indent_text_parse, indent_text_probe, indent_text_next },
+static const TextKindOps *const kinds[TEXT_N_KINDS] = {
+        [TEXT_GRAPH] = &graph_text,
+        [TEXT_EVENTS] = &event_text,
+        [TEXT_UFTRACE] = &uftrace_text,
+        [TEXT_INDENT] = &indent_text,
 };
 
 const TextForm *text_kind_form(TextKind kind) {
@@ -175,7 +175,7 @@ int text_trace_next(TextTrace *t, Step *ret) {
         return r;
 }
 
-int text_trace_take_nth_fd(TextTrace **ret, int fd, uint64_t nth) {
+int text_trace_take_fd(TextTrace **ret, int fd, uint64_t nth) {
         _cleanup_(text_trace_freep) TextTrace *t = calloc(1, sizeof(*t));
         int r;
 
@@ -198,10 +198,6 @@ int text_trace_take_nth_fd(TextTrace **ret, int fd, uint64_t nth) {
                 return r;
         *ret = TAKE_PTR(t);
         return r;
-}
-
-int text_trace_take_fd(TextTrace **ret, int fd) {
-        return text_trace_take_nth_fd(ret, fd, 1);
 }
 
 void text_trace_keep_times(TextTrace *t, bool keep_times) {

@@ -24,9 +24,6 @@
  * STEP_PID_UNKNOWN, and a STEP_TASK says who it was.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 #include "calls/step.h"
 #include "import/foreign-text.h"
@@ -118,12 +115,10 @@ enum {
 #define TEXT_TRACE_BINARY_BYTES (UINT64_C(1) << 20) /* so much of what is no text is looked at */
 #define TEXT_TRACE_ALL 0
 
-/* @fd: consumed, also on failure; need not be seekable.  On TEXT_TRACE_E_FOREIGN @ret is set, too:
- * it has been counted what there is.  0, TEXT_TRACE_E_FOREIGN, -errno. */
-int text_trace_take_fd(TextTrace **ret, int fd);
-/* The same of the @nth trace, from 1, or TEXT_TRACE_ALL, one behind the other as if they were one;
- * the other function's is the first.  Also TEXT_TRACE_E_FEWER, with @ret. */
-int text_trace_take_nth_fd(TextTrace **ret, int fd, uint64_t nth);
+/* @fd: consumed, also on failure; need not be seekable.  @nth: the trace in it, from 1, or
+ * TEXT_TRACE_ALL, one behind the other as if they were one.  On TEXT_TRACE_E_FOREIGN and
+ * TEXT_TRACE_E_FEWER @ret is set, too: it has been counted what there is.  0, these two, -errno. */
+int text_trace_take_fd(TextTrace **ret, int fd, uint64_t nth);
 /* Whether text_trace_next() skips damaged lines, as it does unless told otherwise, or returns
  * TEXT_TRACE_E_DAMAGED. */
 void text_trace_keep_going(TextTrace *t, bool keep_going);

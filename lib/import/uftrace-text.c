@@ -8,27 +8,19 @@
 
 #include "import/text-trace-private.h"
 
-void uftrace_text_parse(TextTrace *t, const Line *line, TextLine *ret) {
+static void parse(TextTrace *t, const Line *line, TextLine *ret) {
         uftrace_line_parse(ret, line->text, line->n_text, &t->fields);
 }
 
 /* Its time is lost, and others have theirs: somebody has cut the text there. */
 static bool is_torn(TextTrace *t, const Line *line, const TextLine *l) {
-        Line next = *line;
+        TextLine next;
 
-        for (int i = 0;
-             !l->has_time && i < TEXT_PROBE_LINES && envelope_peek(t->envelope, &next, &next);
-             i++) {
-                TextLine m;
-
-                uftrace_text_parse(t, &next, &m);
-                if (m.kind >= LINE_OPEN)
-                        return m.has_time;
-        }
-        return false;
+        return !l->has_time && text_look_ahead(t, TEXT_UFTRACE, line, LINE_OPEN, &next) &&
+               next.has_time;
 }
 
-TextProbe uftrace_text_probe(TextTrace *t, const Line *line, const TextLine *l) {
+static TextProbe probe(TextTrace *t, const Line *line, const TextLine *l) {
         if (l->kind == LINE_HEADING)
                 return TEXT_PROBE_HEADING;
         if (l->kind < LINE_OPEN)
@@ -42,7 +34,7 @@ TextProbe uftrace_text_probe(TextTrace *t, const Line *line, const TextLine *l) 
         return TEXT_PROBE_CALL;
 }
 
-int uftrace_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
+static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         int32_t pid = l->has_task ? l->task.pid : STEP_PID_UNKNOWN(0);
 
         switch (l->kind) {
@@ -76,3 +68,5 @@ int uftrace_text_next(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         memcpy(t->event, l->text, l->n_text);
         return text_event(t, l, l->n_text, ret);
 }
+
+const TextKindOps uftrace_text = { parse, probe, next_step };

@@ -93,7 +93,7 @@ static int open_text(ftraced_source **ret, int fd) {
                 safe_close(fd);
                 return -ENOMEM;
         }
-        r = text_trace_take_fd(&s->text, fd);
+        r = text_trace_take_fd(&s->text, fd, 1);
         if (r == 0)
                 r = describe(s);
         if (r != 0)

@@ -61,12 +61,11 @@ int cut_log_read(const SessionDir *d, Cut **ret, size_t *ret_n) {
 
         if (r < 0 && r != -ENOENT)
                 return r;
-        for (p = text; p && read_line(&p, &cut); n++) {
+        for (p = text; p && read_line(&p, &cut);) {
                 if (n > 0 && cut.sequence <= cuts[n - 1].sequence)
                         break;
-                if (!ARRAY_GROW(cuts, n))
+                if (!ARRAY_ADD(cuts, n, cut))
                         return -ENOMEM;
-                cuts[n] = cut;
         }
         *ret = TAKE_PTR(cuts);
         *ret_n = n;

@@ -2,7 +2,6 @@
 
 /* One walk.  Directories are a few deep: what somebody else made deeper than that is not ours. */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 

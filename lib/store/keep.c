@@ -8,11 +8,11 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/io.h"
 #include "base/name.h"
+#include "base/text.h"
 #include "store/keep.h"
 #include "store/segment-header.h"
 
@@ -195,29 +195,23 @@ int keep_look(const SessionDir *d, const SessionMeta *m, char **ret_foreign) {
 }
 
 int keep_describe(char **ret, Keep k, const char *name, const char *foreign) {
-        char quoted[NAME_QUOTE_MAX];
-        int n;
-
         switch (k) {
         case KEEP_PINNED:
-                n = asprintf(ret, "session '%s' is pinned; `ftracectl unpin %s` lets go of it",
-                             name, name);
-                break;
+                return text_format(ret,
+                                   "session '%s' is pinned; `ftracectl unpin %s` lets go of it",
+                                   name, name);
         case KEEP_IN_USE:
-                n = asprintf(ret, "session '%s' is being read; try again when that has ended",
-                             name);
-                break;
+                return text_format(ret, "session '%s' is being read; try again when that has ended",
+                                   name);
         case KEEP_NEWER:
-                n = asprintf(ret,
-                             "session '%s' was recorded by a newer ftraced; `ftracectl remove %s` "
-                             "removes it",
-                             name, name);
-                break;
+                return text_format(ret,
+                                   "session '%s' was recorded by a newer ftraced; `ftracectl "
+                                   "remove %s` removes it",
+                                   name, name);
         default:
-                n = asprintf(ret,
-                             "session '%s' holds '%s', which ftraced did not make; move it away "
-                             "first",
-                             name, name_quote(quoted, foreign ?: "?"));
+                return text_format(ret,
+                                   "session '%s' holds '%s', which ftraced did not make; move it "
+                                   "away first",
+                                   name, NAME_QUOTED(foreign ?: "?"));
         }
-        return n < 0 ? -ENOMEM : 0;
 }

@@ -2,12 +2,10 @@
 
 /* Who goes, when, and why, in this order, whatever of it there is. */
 
-#include <errno.h>
-#include <stdio.h>
-
 #include "base/buf.h"
 #include "base/figure.h"
 #include "base/name.h"
+#include "base/text.h"
 #include "base/unit.h"
 #include "meta/json-field.h"
 #include "store/outlook.h"
@@ -68,28 +66,15 @@ bool outlook_is_tight(const Outlook *o) {
 
 /* --- words -------------------------------------------------------------------------------------- */
 
-static void add_time(Buf *b, uint64_t realtime_ns) {
-        char text[FIGURE_MAX];
-
-        buf_adds(b, figure_date(text, realtime_ns));
-}
-
-static void add_next(Buf *b, const Outlook *o) {
-        char size[UNIT_TEXT_MAX];
-
-        buf_printf(b, "%s (%s)", o->next, format_bytes(size, o->next_bytes));
-}
-
 /* "r1 (4.2M) is removed next, not before 2026-11-23 15:42:10, then r2, r3 and 4 others" */
 static void add_going(Buf *b, const Outlook *o) {
-        add_next(b, o);
+        buf_printf(b, "%s (%s)", o->next, FORMAT_BYTES(o->next_bytes));
         if (o->not_before_ns >= FOREVER_NS)
                 buf_adds(b,
                          " would be removed next, but stays for good (MinRetentionSec=infinity)");
-        else if (o->not_before_ns > 0) {
-                buf_adds(b, " is removed next, at ");
-                add_time(b, o->not_before_ns);
-        } else
+        else if (o->not_before_ns > 0)
+                buf_printf(b, " is removed next, at %s", FIGURE_DATE(o->not_before_ns));
+        else
                 buf_adds(b, " is removed next");
         for (size_t i = 1; i < o->going.n; i++)
                 buf_printf(b, "%s%s",
@@ -103,71 +88,58 @@ static void add_going(Buf *b, const Outlook *o) {
 }
 
 static void add_reason(Buf *b, const Outlook *o) {
-        char used[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX], growth[UNIT_TEXT_MAX];
-
-        format_bytes(used, o->used_bytes);
         switch (o->why) {
         case RETAIN_TOO_OLD:
                 buf_printf(b, "it was kept longer ago than %s (MaxRetentionSec=)",
-                           format_duration(limit, o->limits.max_age_ns));
+                           FORMAT_DURATION(o->limits.max_age_ns));
                 break;
         case RETAIN_OVER_USE:
-                buf_printf(b, "all recordings take %s", used);
+                buf_printf(b, "all recordings take %s", FORMAT_BYTES(o->used_bytes));
                 if (o->growth_bytes > 0)
                         buf_printf(b, " and those that record may take %s more",
-                                   format_bytes(growth, o->growth_bytes));
-                buf_printf(b, ", of %s (MaxUse=)", format_bytes(limit, o->limits.max_use_bytes));
+                                   FORMAT_BYTES(o->growth_bytes));
+                buf_printf(b, ", of %s (MaxUse=)", FORMAT_BYTES(o->limits.max_use_bytes));
                 break;
         default:
-                buf_printf(b, "%s of the disk is free", format_bytes(used, o->free_bytes));
+                buf_printf(b, "%s of the disk is free", FORMAT_BYTES(o->free_bytes));
                 if (o->growth_bytes > 0)
                         buf_printf(b, ", of which those that record may take %s",
-                                   format_bytes(growth, o->growth_bytes));
+                                   FORMAT_BYTES(o->growth_bytes));
                 buf_printf(b, ", and %s has to be (KeepFree=)",
-                           format_bytes(limit, o->limits.keep_free_bytes));
+                           FORMAT_BYTES(o->limits.keep_free_bytes));
         }
 }
 
 /* "r1 (4.2M) would be next, not before 2026-11-23 15:42:10: when all take more than 16M (MaxUse=, now 9M)" */
 static void add_prospect(Buf *b, const Outlook *o) {
-        char limit[UNIT_TEXT_MAX], now[UNIT_TEXT_MAX];
         const char *separator = ": ";
 
-        buf_adds(b, "nothing has to go; ");
-        add_next(b, o);
-        buf_adds(b, " would be next");
-        if (o->not_before_ns > 0 && o->not_before_ns < FOREVER_NS) {
-                buf_adds(b, ", not before ");
-                add_time(b, o->not_before_ns);
-        }
+        buf_printf(b, "nothing has to go; %s (%s) would be next", o->next,
+                   FORMAT_BYTES(o->next_bytes));
+        if (o->not_before_ns > 0 && o->not_before_ns < FOREVER_NS)
+                buf_printf(b, ", not before %s", FIGURE_DATE(o->not_before_ns));
         if (o->limits.max_use_bytes > 0) {
-                buf_printf(b, "%swhen all take more than %s", separator,
-                           format_bytes(limit, o->limits.max_use_bytes));
-                buf_printf(b, " (MaxUse=; now %s)", format_bytes(now, o->used_bytes));
+                buf_printf(b, "%swhen all take more than %s (MaxUse=; now %s)", separator,
+                           FORMAT_BYTES(o->limits.max_use_bytes), FORMAT_BYTES(o->used_bytes));
                 separator = ", or ";
         }
         if (o->limits.keep_free_bytes > 0) {
-                buf_printf(b, "%swhen less than %s is free", separator,
-                           format_bytes(limit, o->limits.keep_free_bytes));
-                buf_printf(b, " (KeepFree=; now %s)", format_bytes(now, o->free_bytes));
+                buf_printf(b, "%swhen less than %s is free (KeepFree=; now %s)", separator,
+                           FORMAT_BYTES(o->limits.keep_free_bytes), FORMAT_BYTES(o->free_bytes));
                 separator = ", or ";
         }
-        if (o->at_ns > 0 && o->at_ns < FOREVER_NS) {
-                buf_printf(b, "%sat ", separator);
-                add_time(b, o->at_ns);
-                buf_printf(b, ", %s after it was kept (MaxRetentionSec=)",
-                           format_duration(limit, o->limits.max_age_ns));
-        }
+        if (o->at_ns > 0 && o->at_ns < FOREVER_NS)
+                buf_printf(b, "%sat %s, %s after it was kept (MaxRetentionSec=)", separator,
+                           FIGURE_DATE(o->at_ns), FORMAT_DURATION(o->limits.max_age_ns));
 }
 
 int outlook_describe(char **ret, const Outlook *o) {
         _cleanup_buf_ Buf b = BUF_INIT;
         bool has_rule = o->limits.max_use_bytes || o->limits.keep_free_bytes || o->at_ns;
-        char size[UNIT_TEXT_MAX];
 
         if (o->is_full)
                 buf_printf(&b, "the store is full, %s is free: no recording begins%s",
-                           format_bytes(size, o->free_bytes), o->next ? "; " : "");
+                           FORMAT_BYTES(o->free_bytes), o->next ? "; " : "");
         if (!o->next || (o->why == RETAIN_KEEP && !has_rule))
                 buf_adds(&b, o->is_full ? "" : "no recording is removed by itself");
         else if (o->why == RETAIN_KEEP)
@@ -181,20 +153,16 @@ int outlook_describe(char **ret, const Outlook *o) {
 }
 
 int outlook_advise(char **ret, const Outlook *o) {
-        int n = 0;
-
         *ret = NULL;
         if (o->is_full && o->next)
-                n = asprintf(ret,
-                             "make room on the store's disk, or remove what is not needed: "
-                             "`ftracectl remove %s`",
-                             o->next);
-        else if (outlook_is_tight(o) && o->next)
-                n = asprintf(ret,
-                             "keep what is wanted with `ftracectl pin %s` or `ftracectl fetch`, "
-                             "remove what is not, or see ftraced.conf(5)",
-                             o->next);
-        else if (o->is_full)
-                n = (*ret = strdup("make room on the store's disk")) ? 0 : -1;
-        return n < 0 ? -ENOMEM : 0;
+                return text_format(ret,
+                                   "make room on the store's disk, or remove what is not needed: "
+                                   "`ftracectl remove %s`",
+                                   o->next);
+        if (outlook_is_tight(o) && o->next)
+                return text_format(ret,
+                                   "keep what is wanted with `ftracectl pin %s` or `ftracectl "
+                                   "fetch`, remove what is not, or see ftraced.conf(5)",
+                                   o->next);
+        return o->is_full ? text_format(ret, "make room on the store's disk") : 0;
 }

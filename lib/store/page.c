@@ -6,22 +6,13 @@
  * are zero is looked through to its end, because only a page that was never written is all zero.
  */
 
-#include <byteswap.h>
-#include <string.h>
-
+#include "base/bytes.h"
 #include "store/page.h"
 
 /* linux 6.1 kernel/trace/ring_buffer.c */
 #define COMMIT_LENGTH_MASK ((UINT64_C(1) << 27) - 1)
 #define COMMIT_MISSED_EVENTS (UINT64_C(1) << 31)
 #define COMMIT_MISSED_STORED (UINT64_C(1) << 30)
-
-static uint64_t word_at(const uint8_t *p, bool swap) {
-        uint64_t word;
-
-        memcpy(&word, p, sizeof(word));
-        return swap ? bswap_64(word) : word;
-}
 
 /* All bytes are the first one, and that is zero. */
 static bool is_zero(const uint8_t *p, size_t n) {
@@ -31,7 +22,7 @@ static bool is_zero(const uint8_t *p, size_t n) {
 int page_parse(PageInfo *ret, const void *data, size_t n_data, bool swap) {
         const uint8_t *p = data;
         size_t n_room = n_data - PAGE_HEADER_BYTES;
-        uint64_t timestamp = word_at(p, swap), commit = word_at(p + 8, swap);
+        uint64_t timestamp = load_u64(p, swap), commit = load_u64(p + 8, swap);
         uint64_t n_payload = commit & COMMIT_LENGTH_MASK;
         uint64_t n_missed = 0;
 
@@ -41,7 +32,7 @@ int page_parse(PageInfo *ret, const void *data, size_t n_data, bool swap) {
                 return PAGE_E_TORN;
         if ((commit & COMMIT_MISSED_EVENTS) && (commit & COMMIT_MISSED_STORED) &&
             n_room - n_payload >= sizeof(n_missed))
-                n_missed = word_at(p + PAGE_HEADER_BYTES + n_payload, swap);
+                n_missed = load_u64(p + PAGE_HEADER_BYTES + n_payload, swap);
         *ret = (PageInfo){
                 .timestamp = timestamp,
                 .n_payload = (uint32_t) n_payload,
@@ -52,7 +43,7 @@ int page_parse(PageInfo *ret, const void *data, size_t n_data, bool swap) {
 }
 
 void page_forget_missed(void *data) {
-        uint64_t commit = word_at((const uint8_t *) data + 8, false);
+        uint64_t commit = load_u64((const uint8_t *) data + 8, false);
 
         commit &= ~(COMMIT_MISSED_EVENTS | COMMIT_MISSED_STORED);
         memcpy((uint8_t *) data + 8, &commit, sizeof(commit));

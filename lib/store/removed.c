@@ -10,7 +10,7 @@
 #include "base/figure.h"
 #include "base/name.h"
 #include "base/now.h"
-#include "base/strv.h"
+#include "base/text.h"
 #include "store/entry.h"
 #include "store/removed.h"
 
@@ -100,14 +100,9 @@ int removed_find(Removed *ret, int store_fd, const char *word) {
 }
 
 int removed_describe(char **ret, const Removed *r) {
-        char size[UNIT_TEXT_MAX], date[FIGURE_MAX];
-
         for (char *p = r->why; *p; p++) /* the file may be anybody's */
                 if ((unsigned char) *p < ' ' || *p == 0x7f)
                         *p = '?';
-        return asprintf(ret, "session '%s' (%s) was removed on %s: %s", r->name,
-                        format_bytes(size, r->n_bytes), figure_date(date, r->realtime_ns),
-                        r->why) < 0
-                       ? -ENOMEM
-                       : 0;
+        return text_format(ret, "session '%s' (%s) was removed on %s: %s", r->name,
+                           FORMAT_BYTES(r->n_bytes), FIGURE_DATE(r->realtime_ns), r->why);
 }

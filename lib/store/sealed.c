@@ -6,7 +6,6 @@
  */
 
 #include <endian.h>
-#include <string.h>
 #include <xxhash.h>
 
 #include "base/cleanup.h"
@@ -161,32 +160,28 @@ int sealed_index_parse(SealedEntry *data, size_t n, const SealedFooter *footer) 
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-void sealed_header_format(SealedHeader *ret, const SealedHeader *x) {
-        *ret = *x;
-        memcpy(ret->magic, SEGMENT_MAGIC, sizeof(ret->magic));
-        ret->version = SEALED_VERSION;
-        ret->header_bytes = SEALED_HEADER_BYTES;
-        header_swap(ret);
-        ret->checksum = htole64(own_checksum(ret));
+void sealed_header_format(SealedHeader *x) {
+        memcpy(x->magic, SEGMENT_MAGIC, sizeof(x->magic));
+        x->version = SEALED_VERSION;
+        x->header_bytes = SEALED_HEADER_BYTES;
+        header_swap(x);
+        x->checksum = htole64(own_checksum(x));
 }
 
-void sealed_block_format(SealedBlock *ret, const SealedBlock *x) {
-        *ret = *x;
-        memcpy(ret->magic, SEALED_BLOCK_MAGIC, sizeof(ret->magic));
-        ret->version = SEALED_VERSION;
-        block_swap(ret);
-        ret->checksum = htole64(own_checksum(ret));
+void sealed_block_format(SealedBlock *x) {
+        memcpy(x->magic, SEALED_BLOCK_MAGIC, sizeof(x->magic));
+        x->version = SEALED_VERSION;
+        block_swap(x);
+        x->checksum = htole64(own_checksum(x));
 }
 
-void sealed_entry_format(SealedEntry *ret, const SealedEntry *x) {
-        *ret = *x;
-        entry_swap(ret);
+void sealed_entry_format(SealedEntry *x) {
+        entry_swap(x);
 }
 
-void sealed_footer_format(SealedFooter *ret, const SealedFooter *x, const SealedEntry *index) {
-        *ret = *x;
-        memcpy(ret->magic, SEALED_FOOTER_MAGIC, sizeof(ret->magic));
-        ret->index_checksum = sealed_checksum(index, x->n_blocks * sizeof(*index));
-        footer_swap(ret);
-        ret->checksum = htole64(own_checksum(ret));
+void sealed_footer_format(SealedFooter *x, const SealedEntry *index) {
+        memcpy(x->magic, SEALED_FOOTER_MAGIC, sizeof(x->magic));
+        x->index_checksum = sealed_checksum(index, x->n_blocks * sizeof(*index));
+        footer_swap(x);
+        x->checksum = htole64(own_checksum(x));
 }

@@ -33,11 +33,11 @@ int sealed_footer_parse(SealedFooter *ret, const void *data, size_t n, uint64_t 
  * byte order, in place; their values are bounded by the format and follow each other. */
 int sealed_index_parse(SealedEntry *data, size_t n, const SealedFooter *footer);
 
-/* What is written: magic, version, and checksum are filled in; @x has this machine's byte order. */
-void sealed_header_format(SealedHeader *ret, const SealedHeader *x);
-void sealed_block_format(SealedBlock *ret, const SealedBlock *x);
-void sealed_entry_format(SealedEntry *ret, const SealedEntry *x);
+/* From this machine's byte order to what is written: magic, version, and checksum are filled in. */
+void sealed_header_format(SealedHeader *x);
+void sealed_block_format(SealedBlock *x);
+void sealed_entry_format(SealedEntry *x);
 /* @index: as written, n_blocks of @x. */
-void sealed_footer_format(SealedFooter *ret, const SealedFooter *x, const SealedEntry *index);
+void sealed_footer_format(SealedFooter *x, const SealedEntry *index);
 
 uint64_t sealed_checksum(const void *data, size_t n);

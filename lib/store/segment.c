@@ -2,7 +2,7 @@
 
 /*
  * A reader counts the pages that are both published and in the file, whatever the header says; whoever
- * wants them reads them from segment_fd().  The file may grow while it is read (segment_refresh()), and a
+ * wants them reads them from its descriptor.  The file may grow while it is read (segment_refresh()), and a
  * segment that is removed is emptied (store/discard.h).
  */
 
@@ -15,12 +15,6 @@
 
 #define CHUNK_BYTES PAGE_BYTES_MAX /* a multiple of every page */
 #define ALIGNED_BYTES 4096
-
-struct Segment {
-        int fd;
-        SegmentHeader header;
-        uint64_t n_torn;
-};
 
 /* Bytes behind the header; -EBADMSG if there is not even that; -errno. */
 static int64_t body_bytes(int fd) {
@@ -95,18 +89,6 @@ int segment_refresh(Segment *s) {
         int r = look(s);
 
         return r < 0 ? r : s->header.n_pages > n_before;
-}
-
-int segment_fd(const Segment *s) {
-        return s->fd;
-}
-
-const SegmentHeader *segment_header(const Segment *s) {
-        return &s->header;
-}
-
-uint64_t segment_torn_bytes(const Segment *s) {
-        return s->n_torn;
 }
 
 Segment *segment_free(Segment *s) {

@@ -7,10 +7,6 @@
  * Written by one thread (the recorder's), read by anybody meanwhile.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 #include "store/segment-header.h"
 
@@ -108,7 +104,14 @@ int segment_recover(int dir_fd, const char *path, uint64_t *ret_n_pages);
 
 /* --- reading ------------------------------------------------------------------------------ */
 
-typedef struct Segment Segment;
+typedef struct Segment {
+        int fd;
+        /* As segment_read_header() has it, but state and n_pages are of the last look, and n_pages is no more
+         * than the file has. */
+        SegmentHeader header;
+        uint64_t
+                n_torn; /* bytes behind the last page that counts: 0 unless the writer died or still writes */
+} Segment;
 
 /*
  * segment_take_fd() - look at a segment for reading
@@ -121,16 +124,6 @@ int segment_take_fd(Segment **ret, int fd);
 /* Looks again how many pages there are; 1 if more than before, 0; -EBADMSG if the header has gone, other
  * -errno (then nothing has changed).  After somebody cut the file there are fewer. */
 int segment_refresh(Segment *s);
-int segment_fd(const Segment *s); /* borrowed */
-/* As segment_read_header(), but state and n_pages are of the last look, and n_pages is no more than the file
- * has. */
-const SegmentHeader *segment_header(const Segment *s);
-/* The sequence of this CPU's segment before it; UINT64_MAX: none, or not known. */
-static inline uint64_t segment_previous(const Segment *s) {
-        return (uint64_t) segment_header(s)->previous - 1;
-}
-/* Bytes behind the last page that counts: 0 unless the writer died or still writes. */
-uint64_t segment_torn_bytes(const Segment *s);
 Segment *segment_free(Segment *s);
 DEFINE_CLEANUP(Segment *, segment_free);
 

@@ -33,13 +33,12 @@ struct SessionDir {
 };
 
 int session_dir_stand_in(SessionDir **ret, const SessionFiles *files, void *p) {
-        SessionDir *d = malloc(sizeof(*d));
+        SessionDir *d = NEW(SessionDir, .fd = -EBADF, .symbols_fd = -EBADF, .files = files, .p = p);
 
         if (!d) {
                 files->free(p);
                 return -ENOMEM;
         }
-        *d = (SessionDir){ .fd = -EBADF, .symbols_fd = -EBADF, .files = files, .p = p };
         *ret = d;
         return 0;
 }
@@ -245,9 +244,8 @@ static int list_numbers(int dir_fd, const char *name, NameParser parse, mode_t t
                         break;
                 if (!parse(e->d_name, &number) || !is_of_type(dirfd(dir), e, type))
                         continue;
-                if (!ARRAY_GROW(numbers, n))
+                if (!ARRAY_ADD(numbers, n, number))
                         return -ENOMEM;
-                numbers[n++] = number;
         }
         if (n > 0)
                 qsort(numbers, n, sizeof(*numbers), compare_numbers);

@@ -8,9 +8,6 @@
  * session that the daemon handed over, and tests/data.
  */
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 #include "meta/meta.h"
 #include "store/segment.h"

@@ -15,6 +15,7 @@
 
 #include "base/io.h"
 #include "base/name.h"
+#include "base/text.h"
 #include "store/discard.h"
 #include "store/entry.h"
 #include "store/keep.h"
@@ -541,11 +542,10 @@ int store_hide_session(Store *s, const char *name, char **ret_hidden) {
         for (unsigned i = 0; r == -EEXIST && i < HIDDEN_TRIES; i++) {
                 _cleanup_free_ char *hidden = NULL;
 
-                if ((i == 0 ? asprintf(&hidden, REMOVED_PREFIX "%s", name)
-                            : asprintf(&hidden, REMOVED_PREFIX "%s.%u", name, i)) < 0) {
-                        hidden = NULL;
-                        return -ENOMEM;
-                }
+                r = i == 0 ? text_format(&hidden, REMOVED_PREFIX "%s", name)
+                           : text_format(&hidden, REMOVED_PREFIX "%s.%u", name, i);
+                if (r < 0)
+                        return r;
                 r = rename_free(s->sessions_fd, from, hidden);
                 if (r == 0)
                         *ret_hidden = TAKE_PTR(hidden);

@@ -5,9 +5,6 @@
  * Store: the directory that holds all sessions (store/format.h)
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/cleanup.h"
 #include "base/strv.h"
 #include "store/session-dir.h"

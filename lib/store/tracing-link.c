@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/io.h"
@@ -13,10 +10,11 @@
 #define DEPTH_MAX 6 /* tracing/events/SYSTEM/NAME/format has 4 */
 #define FILES_MAX 4096
 
+/* @from_fd: consumed. */
 static int link_all(int from_fd, int to_fd, unsigned depth, size_t *n);
 
 static int link_entry(int from_fd, int to_fd, const char *name, unsigned depth, size_t *n) {
-        _cleanup_close_ int from_dir = -EBADF, to_dir = -EBADF;
+        _cleanup_close_ int to_dir = -EBADF;
         struct stat st;
         int r;
 
@@ -29,24 +27,18 @@ static int link_entry(int from_fd, int to_fd, const char *name, unsigned depth, 
         r = dir_make(to_fd, name, STORE_DIR_MODE);
         if (r < 0)
                 return r;
-        from_dir = dir_open(from_fd, name);
-        if (from_dir < 0)
-                return from_dir;
         to_dir = dir_open(to_fd, name);
-        return to_dir < 0 ? to_dir : link_all(from_dir, to_dir, depth - 1, n);
+        return to_dir < 0 ? to_dir : link_all(dir_open(from_fd, name), to_dir, depth - 1, n);
 }
 
 static int link_all(int from_fd, int to_fd, unsigned depth, size_t *n) {
+        _cleanup_(closedirp) DIR *d = NULL;
         const struct dirent *e;
-        DIR *d;
         int r = dir_list(&d, from_fd);
 
-        if (r < 0)
-                return r;
         while (r >= 0 && (e = readdir(d)))
                 if (!streq(e->d_name, ".") && !streq(e->d_name, ".."))
                         r = link_entry(from_fd, to_fd, e->d_name, depth, n);
-        (void) closedir(d);
         return r;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 #include "base/now.h"
+#include "base/text.h"
 #include "base/unit.h"
 #include "store/footprint.h"
 #include "store/vacuum.h"
@@ -32,14 +33,13 @@ void vacuum_done(Vacuum *v) {
 }
 
 int vacuum_add(Vacuum *v, const VacuumItem *item) {
-        if (!ARRAY_GROW(v->items, v->n))
-                return -ENOMEM;
-        v->items[v->n] = *item;
-        v->items[v->n].name = strdup(item->name);
-        if (!v->items[v->n].name)
-                return -ENOMEM;
-        v->n++;
-        return 0;
+        VacuumItem copy = *item;
+
+        copy.name = strdup(item->name);
+        if (copy.name && ARRAY_ADD(v->items, v->n, copy))
+                return 0;
+        free(copy.name);
+        return -ENOMEM;
 }
 
 RetainLimits vacuum_limits(const Limits *l) {
@@ -329,28 +329,21 @@ int vacuum_foresee(Outlook *ret, const Vacuum *v, const Store *store, const Reta
 
 int vacuum_describe_verdict(char **ret, const Vacuum *v, const VacuumItem *i,
                             const RetainLimits *limits) {
-        char is[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX];
-        int n;
-
         switch (i->verdict) {
         case RETAIN_TOO_OLD:
-                n = asprintf(ret, "it was kept longer than %s ago (MaxRetentionSec=)",
-                             format_duration(limit, limits->max_age_ns));
-                break;
+                return text_format(ret, "it was kept longer than %s ago (MaxRetentionSec=)",
+                                   FORMAT_DURATION(limits->max_age_ns));
         case RETAIN_OVER_USE:
-                n = asprintf(ret, "all recordings together took %s, of %s (MaxUse=)",
-                             format_bytes(is, v->used_bytes),
-                             format_bytes(limit, limits->max_use_bytes));
-                break;
+                return text_format(ret, "all recordings together took %s, of %s (MaxUse=)",
+                                   FORMAT_BYTES(v->used_bytes),
+                                   FORMAT_BYTES(limits->max_use_bytes));
         case RETAIN_OVER_FREE:
-                n = asprintf(ret, "%s of the disk was free, and %s has to be (KeepFree=)",
-                             format_bytes(is, v->free_bytes),
-                             format_bytes(limit, limits->keep_free_bytes));
-                break;
+                return text_format(ret, "%s of the disk was free, and %s has to be (KeepFree=)",
+                                   FORMAT_BYTES(v->free_bytes),
+                                   FORMAT_BYTES(limits->keep_free_bytes));
         default:
-                n = asprintf(ret, "%s", verdict_texts[i->verdict]);
+                return text_format(ret, "%s", verdict_texts[i->verdict]);
         }
-        return n < 0 ? -ENOMEM : 0;
 }
 
 const char *vacuum_item_reason(const VacuumItem *i) {

@@ -14,7 +14,6 @@
  */
 
 #include <fcntl.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -358,15 +357,13 @@ static size_t out_bytes(const FrameOut *o) {
 
 /* @text: consumed */
 static int send_text(Frame *f, char *text, const int *fds, size_t n_fds) {
-        _cleanup_(out_freep) FrameOut *o = malloc(sizeof(*o));
+        _cleanup_(out_freep) FrameOut *o = NEW(FrameOut, .text = text, .n_text = strlen(text) + 1);
         int r;
 
         if (!o) {
                 free(text);
                 return -ENOMEM;
         }
-        *o = (FrameOut){ .text = text };
-        o->n_text = strlen(o->text) + 1;
         if (f->n_out + out_bytes(o) > FRAME_OUT_MAX)
                 return ORIGIN(-ENOBUFS);
         while (o->n_fds < n_fds) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <unistd.h>
-
 #include "base/cleanup.h"
 #include "wire/manager-bus.h"
 

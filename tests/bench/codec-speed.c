@@ -108,10 +108,10 @@ static int measure_segment(const char *path, BlockCodec *c, const Formats *f, To
 
         if (r != 0)
                 return r < 0 ? r : -EBADMSG;
-        if (segment_header(s)->page_bytes != f->page_bytes)
+        if (s->header.page_bytes != f->page_bytes)
                 return -EINVAL;
-        for (uint64_t i = 0; i < segment_header(s)->n_pages; i += n_block) {
-                size_t n = (size_t) MIN(segment_header(s)->n_pages - i, (uint64_t) n_block);
+        for (uint64_t i = 0; i < s->header.n_pages; i += n_block) {
+                size_t n = (size_t) MIN(s->header.n_pages - i, (uint64_t) n_block);
                 const uint8_t *pages = segment_page(s, i);
 
                 total->n_events += count_events(f, pages, n);

@@ -32,11 +32,10 @@ static int measure(const SessionDir *dir, const Cpu *c, uint64_t *first_ns, uint
 
                 if (r != 0)
                         return r < 0 ? r : -EBADMSG;
-                for (uint64_t k = 0; k < segment_header(s)->n_pages; k++) {
+                for (uint64_t k = 0; k < s->header.n_pages; k++) {
                         PageInfo info;
 
-                        if (page_parse(&info, segment_page(s, k), segment_header(s)->page_bytes,
-                                       false))
+                        if (page_parse(&info, segment_page(s, k), s->header.page_bytes, false))
                                 continue;
                         *first_ns = MIN(*first_ns, info.timestamp);
                         *last_ns = MAX(*last_ns, info.timestamp);
@@ -46,12 +45,12 @@ static int measure(const SessionDir *dir, const Cpu *c, uint64_t *first_ns, uint
 }
 
 static int write_shifted(SegmentWriter *w, const Segment *s, uint64_t shift_ns) {
-        size_t page_bytes = segment_header(s)->page_bytes;
+        size_t page_bytes = s->header.page_bytes;
         _cleanup_free_ char *pages = malloc(PAGES_MAX * page_bytes);
         int r = pages ? 0 : -ENOMEM;
 
-        for (uint64_t i = 0, n; r == 0 && i < segment_header(s)->n_pages; i += n) {
-                n = MIN(segment_header(s)->n_pages - i, (uint64_t) PAGES_MAX);
+        for (uint64_t i = 0, n; r == 0 && i < s->header.n_pages; i += n) {
+                n = MIN(s->header.n_pages - i, (uint64_t) PAGES_MAX);
                 memcpy(pages, segment_page(s, i), n * page_bytes);
                 for (uint64_t k = 0; k < n; k++) {
                         uint64_t ns;
@@ -76,7 +75,7 @@ static int copy(const SessionDir *dir, const SessionMeta *m, const Cpu *c, uint6
 
                 if (r == 0)
                         r = segment_create(&w, c->dir_fd, *sequence + 1, *sequence, c->cpu,
-                                           segment_header(s)->page_bytes, m->id);
+                                           s->header.page_bytes, m->id);
                 if (r == 0)
                         r = write_shifted(w, s, shift_ns);
                 if (r == 0)

@@ -120,7 +120,7 @@ static bool input_open(Input *in, const uint8_t *data, size_t n) {
                 return playback_open(&in->playback, in->dir, in->meta, &problem) == 0;
         }
         if (n < sizeof(dat_magic) || memcmp(data, dat_magic, sizeof(dat_magic)) != 0)
-                return text_trace_take_fd(&in->text, make_fd(data, n)) == 0;
+                return text_trace_take_fd(&in->text, make_fd(data, n), 1) == 0;
         if (dat_file_take_fd(&f, make_fd(data, n), &problem) == 0 &&
             dat_file_to_dir(&in->dir, f, "fuzz") == 0 &&
             session_dir_read_meta(in->dir, &in->meta) == 0 &&

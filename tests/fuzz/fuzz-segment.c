@@ -17,10 +17,10 @@
 #include "tests/unit/segment-map.h"
 
 static unsigned read_all(const Segment *g) {
-        uint32_t page_bytes = segment_header(g)->page_bytes;
+        uint32_t page_bytes = g->header.page_bytes;
         unsigned sum = 0;
 
-        for (uint64_t i = 0; i < segment_header(g)->n_pages; i++) {
+        for (uint64_t i = 0; i < g->header.n_pages; i++) {
                 const unsigned char *page = segment_page(g, i);
                 PageInfo info;
 
@@ -38,9 +38,7 @@ static void check_reader(int fd, size_t n_data) {
 
         if (segment_take_fd(&g, copy) != 0)
                 return;
-        FUZZ_CHECK(SEGMENT_HEADER_BYTES +
-                           segment_header(g)->n_pages * segment_header(g)->page_bytes +
-                           segment_torn_bytes(g) ==
+        FUZZ_CHECK(SEGMENT_HEADER_BYTES + g->header.n_pages * g->header.page_bytes + g->n_torn ==
                    n_data);
         (void) read_all(g);
         FUZZ_CHECK(ftruncate(fd, (off_t) n_data - 1) == 0);
@@ -63,8 +61,8 @@ static void check_recovery(const uint8_t *data, size_t n_data) {
         FUZZ_CHECK(file_replace(dir_fd, "s", data, n_data, 0600) == 0);
         if (segment_recover(dir_fd, "s", &n_pages) == 0) {
                 FUZZ_CHECK(segment_open(&g, dir_fd, "s") == 0);
-                FUZZ_CHECK(segment_header(g)->state == SEGMENT_STATE_CLOSED);
-                FUZZ_CHECK(segment_header(g)->n_pages == n_pages);
+                FUZZ_CHECK(g->header.state == SEGMENT_STATE_CLOSED);
+                FUZZ_CHECK(g->header.n_pages == n_pages);
                 (void) read_all(g);
         }
         (void) tree_remove(AT_FDCWD, dir);

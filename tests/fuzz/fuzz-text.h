@@ -23,7 +23,7 @@ static TextTrace *fuzz_open(const void *data, size_t n, int *ret_r) {
         TextTrace *t = NULL;
 
         FUZZ_CHECK(fd >= 0 && write_full(fd, data, n) == 0 && lseek(fd, 0, SEEK_SET) == 0);
-        *ret_r = text_trace_take_fd(&t, fd);
+        *ret_r = text_trace_take_fd(&t, fd, 1);
         FUZZ_CHECK((*ret_r == 0 || *ret_r == TEXT_TRACE_E_FOREIGN) && t);
         return t;
 }

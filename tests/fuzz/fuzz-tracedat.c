@@ -52,10 +52,10 @@ static void read_events(const SessionDir *dir, char *const texts[]) {
 static uint64_t count_pages(const DatFile *f) {
         uint64_t n = 0;
 
-        for (size_t i = 0; i < dat_file_n_cpus(f); i++) {
+        for (size_t i = 0; i < dat_file_buffer(f)->n_cpus; i++) {
                 _cleanup_(dat_pages_freep) DatPages *p = NULL;
 
-                FUZZ_CHECK(dat_pages_open(&p, f, dat_file_cpu(f, i)->cpu) == 0);
+                FUZZ_CHECK(dat_pages_open(&p, f, dat_file_buffer(f)->cpus[i].cpu) == 0);
                 n += dat_pages_n_pages(p);
         }
         return n;
@@ -90,8 +90,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
         int fd = memfd_create("fuzz", MFD_CLOEXEC), r;
         char *texts[ELEMENTSOF(paths)] = {}, *problem = NULL, *symbols;
+        const DatBuffer *buffers;
         DatFile *f;
-        size_t n;
+        size_t n, n_buffers;
 
         FUZZ_CHECK(fd >= 0);
         FUZZ_CHECK(write(fd, data, n_data) == (ssize_t) n_data);
@@ -100,11 +101,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         free(problem);
         if (r != 0)
                 return 0;
-        FUZZ_CHECK(dat_file_n_buffers(f) > 0);
+        buffers = dat_file_buffers(f, &n_buffers);
+        FUZZ_CHECK(n_buffers > 0);
         /* Another one than would be read now and then. */
         if (n_data % 5 == 0)
-                FUZZ_CHECK(dat_file_choose_buffer(
-                                   f, dat_file_buffer_name(f, dat_file_n_buffers(f) - 1)) == 0);
+                FUZZ_CHECK(dat_file_choose_buffer(f, buffers[n_buffers - 1].name) == 0);
         FUZZ_CHECK(dat_file_to_dir(&dir, f, "fuzz") == 0);
         FUZZ_CHECK(session_dir_read_meta(dir, &meta) == 0);
         FUZZ_CHECK(dat_losses_note(meta, dir, n_data % 3) == 0);

@@ -33,16 +33,16 @@ __attribute__((unused)) static const void *segment_page(const Segment *s, uint64
         static struct stat of;
         static char *map = MAP_FAILED;
         struct stat st;
-        int r = fstat(segment_fd(s), &st);
+        int r = fstat(s->fd, &st);
 
-        assert(i < segment_header(s)->n_pages && r >= 0);
+        assert(i < s->header.n_pages && r >= 0);
         if (map == MAP_FAILED || st.st_ino != of.st_ino || st.st_dev != of.st_dev ||
             st.st_size != of.st_size) {
                 if (map != MAP_FAILED)
                         (void) munmap(map, (size_t) of.st_size);
-                map = mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_SHARED, segment_fd(s), 0);
+                map = mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_SHARED, s->fd, 0);
                 assert(map != MAP_FAILED);
                 of = st;
         }
-        return map + SEGMENT_HEADER_BYTES + i * segment_header(s)->page_bytes;
+        return map + SEGMENT_HEADER_BYTES + i * s->header.page_bytes;
 }

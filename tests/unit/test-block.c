@@ -98,11 +98,11 @@ START_TEST(real_pages_come_back_with_and_without_formats)
                                 _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
 
                                 (void) there_and_back(c, 4096, segment_page(s, 0),
-                                                      segment_header(s)->n_pages);
+                                                      s->header.n_pages);
                                 add_format(c, sessions[i], "funcgraph_entry");
                                 add_format(c, sessions[i], "funcgraph_exit");
                                 (void) there_and_back(c, 4096, segment_page(s, 0),
-                                                      segment_header(s)->n_pages);
+                                                      s->header.n_pages);
                         }
         }
 END_TEST
@@ -118,7 +118,7 @@ START_TEST(an_event_of_a_short_recording_takes_at_most_five_bytes)
                 for (size_t i = 0; i < ELEMENTSOF(sessions); i++) {
                         _cleanup_(segment_freep) Segment *s = recorded(sessions[i], 0);
                         _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
-                        size_t n = segment_header(s)->n_pages;
+                        size_t n = s->header.n_pages;
 
                         add_format(c, sessions[i], "funcgraph_entry");
                         add_format(c, sessions[i], "funcgraph_exit");
@@ -245,7 +245,7 @@ START_TEST(pages_of_the_other_byte_order_come_back)
 
                 ck_assert_int_eq(block_codec_new(&c, 4096, true, 0), 0);
                 add_format(c, "udp_sendmsg-new", "funcgraph_entry");
-                (void) there_and_back(c, 4096, segment_page(s, 0), segment_header(s)->n_pages);
+                (void) there_and_back(c, 4096, segment_page(s, 0), s->header.n_pages);
         }
 END_TEST
 

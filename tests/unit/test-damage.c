@@ -213,7 +213,7 @@ START_TEST(a_block_of_another_segment_is_not_taken_for_one_of_ours)
                 ck_assert_int_eq(
                         sealed_block_parse(&b, s.whole + s.begins[2], s.n_whole - s.begins[2]), 0);
                 b.session_id[3] ^= 1;
-                sealed_block_format(&b, &b);
+                sealed_block_format(&b);
                 ck_assert_int_eq(pwrite_full(s.fd, &b, sizeof(b), s.begins[2]), 0);
                 for (int has_index = 1; has_index >= 0; has_index--) {
                         if (!has_index)

@@ -51,11 +51,11 @@ static void expect_text(const DatFile *f, const char *path, const char *begin) {
 static uint64_t read_pages(const DatFile *f) {
         uint64_t n_pages = 0;
 
-        for (size_t i = 0; i < dat_file_n_cpus(f); i++) {
+        for (size_t i = 0; i < dat_file_buffer(f)->n_cpus; i++) {
                 _cleanup_(dat_pages_freep) DatPages *p = NULL;
                 uint64_t n;
 
-                ck_assert_int_eq(dat_pages_open(&p, f, dat_file_cpu(f, i)->cpu), 0);
+                ck_assert_int_eq(dat_pages_open(&p, f, dat_file_buffer(f)->cpus[i].cpu), 0);
                 for (uint64_t k = 0; k < dat_pages_n_pages(p); k += n) {
                         const char *data;
                         int r = dat_pages_read(p, k, (const void **) &data, &n);
@@ -66,7 +66,7 @@ static uint64_t read_pages(const DatFile *f) {
                                 ck_assert_int_eq(r, DAT_PAGES_E_LOST);
                                 continue;
                         }
-                        last = data[n * dat_file_page_bytes(f) - 1];
+                        last = data[n * dat_file_buffer(f)->page_bytes - 1];
                         (void) last;
                         n_pages += n;
                 }
@@ -86,8 +86,8 @@ START_TEST(every_form_holds_the_same)
                         if (!is_there(forms[i]))
                                 continue;
                         ck_assert_int_eq(open_bytes(&f, &b, b.n, &problem), 0);
-                        ck_assert_uint_eq(dat_file_n_cpus(f), 2);
-                        ck_assert_uint_eq(dat_file_page_bytes(f), 4096);
+                        ck_assert_uint_eq(dat_file_buffer(f)->n_cpus, 2);
+                        ck_assert_uint_eq(dat_file_buffer(f)->page_bytes, 4096);
                         ck_assert_uint_eq(read_pages(f), dat_file_compressor(f) ? 4 : 2);
                         expect_text(f, "events/header_page", "\tfield: u64 timestamp;");
                         expect_text(f, "events/ftrace/funcgraph_exit/format",

@@ -33,7 +33,7 @@ static void expect_steps(const char *what, const char *text) {
         int fd = fd_of_text(text, strlen(text));
         Step s;
 
-        ck_assert_msg(text_trace_take_fd(&t, fd) == 0, "%s: no trace in: %s", what, text);
+        ck_assert_msg(text_trace_take_fd(&t, fd, 1) == 0, "%s: no trace in: %s", what, text);
         for (size_t i = 0; i < N_STEPS; i++) {
                 ck_assert_msg(text_trace_next(t, &s) == 1, "%s: step %zu of: %s", what, i, text);
                 ck_assert_msg(s.kind == steps[i].kind && s.depth == steps[i].depth && s.cpu == 3 &&
@@ -335,7 +335,7 @@ START_TEST(prose_lists_and_code_are_no_trace)
 
                 for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
                         _cleanup_(text_trace_freep) TextTrace *t = NULL;
-                        int r = text_trace_take_fd(&t, fd_of_text(texts[i], strlen(texts[i])));
+                        int r = text_trace_take_fd(&t, fd_of_text(texts[i], strlen(texts[i])), 1);
 
                         ck_assert_msg(r == TEXT_TRACE_E_FOREIGN, "%s", texts[i]);
                         ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_DAMAGED], 0);
@@ -367,7 +367,7 @@ static TextTrace *open_text(const char *text) {
         TextTrace *t = NULL;
         int fd = fd_of_text(text, strlen(text));
 
-        ck_assert_msg(text_trace_take_fd(&t, fd) == 0, "no trace in: %s", text);
+        ck_assert_msg(text_trace_take_fd(&t, fd, 1) == 0, "no trace in: %s", text);
         return t;
 }
 
@@ -540,7 +540,8 @@ START_TEST(zeros_behind_a_text_are_none_of_it)
 
                                 memcpy(bytes, others[i], n_text);
                                 ck_assert_int_eq(
-                                        text_trace_take_fd(&t, fd_of_text(bytes, n_text + 100)), 0);
+                                        text_trace_take_fd(&t, fd_of_text(bytes, n_text + 100), 1),
+                                        0);
                                 while (text_trace_next(t, &s) > 0)
                                         ;
                                 ck_assert_uint_eq(text_trace_count(t)->n_remarks[TEXT_DAMAGED], 0);

@@ -117,8 +117,8 @@ static unsigned check_pages(Fixture *f, unsigned n_missing) {
                 _cleanup_(segment_freep) Segment *s = NULL;
 
                 ck_assert_int_eq(session_dir_open_segment(f->shared.dir, CPU, sequences[i], &s), 0);
-                ck_assert_uint_eq(segment_torn_bytes(s), 0);
-                for (uint64_t j = 0; j < segment_header(s)->n_pages; j++) {
+                ck_assert_uint_eq(s->n_torn, 0);
+                for (uint64_t j = 0; j < s->header.n_pages; j++) {
                         const uint32_t *p = segment_page(s, j);
 
                         ck_assert_uint_gt(p[0], last);

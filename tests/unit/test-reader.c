@@ -97,9 +97,9 @@ static size_t check_pages(Fixture *f, unsigned n_pages) {
                 _cleanup_(segment_freep) Segment *s = NULL;
 
                 ck_assert_int_eq(session_dir_open_segment(f->shared.dir, CPU, sequences[i], &s), 0);
-                ck_assert(segment_header(s)->state == SEGMENT_STATE_CLOSED);
-                ck_assert_uint_eq(segment_torn_bytes(s), 0);
-                for (uint64_t j = 0; j < segment_header(s)->n_pages; j++, page++) {
+                ck_assert(s->header.state == SEGMENT_STATE_CLOSED);
+                ck_assert_uint_eq(s->n_torn, 0);
+                for (uint64_t j = 0; j < s->header.n_pages; j++, page++) {
                         const uint32_t *p = segment_page(s, j);
 
                         ck_assert_uint_eq(p[0], page);
@@ -209,7 +209,7 @@ START_TEST(a_cut_gives_all_cpus_the_same_sequence)
 
                         ck_assert_int_eq(
                                 session_dir_open_segment(f.shared.dir, CPU + 1, 2, &segment), 0);
-                        ck_assert_uint_eq(segment_previous(segment), 0);
+                        ck_assert_uint_eq(segment->header.previous, 1);
                 }
                 (void) close(fds[1]);
                 fixture_done(&f);
@@ -236,7 +236,7 @@ START_TEST(a_quiet_cpu_does_not_hold_back_a_cut)
                         (void) usleep(1000);
                 }
                 ck_assert_int_eq(session_dir_open_segment(f.shared.dir, CPU, 0, &s), 0);
-                ck_assert(segment_header(s)->state == SEGMENT_STATE_CLOSED);
+                ck_assert(s->header.state == SEGMENT_STATE_CLOSED);
                 fixture_stop(&f);
                 fixture_done(&f);
         }

@@ -28,9 +28,9 @@ static void expect(const Scratch *s, uint64_t n_expected) {
         ck_assert_int_eq(segment_recover(s->fd, NAME, &n_pages), 0);
         ck_assert_uint_eq(n_pages, n_expected);
         ck_assert_int_eq(segment_open(&g, s->fd, NAME), 0);
-        ck_assert(segment_header(g)->state == SEGMENT_STATE_CLOSED);
-        ck_assert_uint_eq(segment_header(g)->n_pages, n_expected);
-        ck_assert_uint_eq(segment_torn_bytes(g), 0);
+        ck_assert(g->header.state == SEGMENT_STATE_CLOSED);
+        ck_assert_uint_eq(g->header.n_pages, n_expected);
+        ck_assert_uint_eq(g->n_torn, 0);
         ck_assert_int_eq(segment_recover(s->fd, NAME, &n_pages), 0);
         ck_assert_uint_eq(n_pages, n_expected);
 }

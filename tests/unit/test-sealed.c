@@ -64,7 +64,7 @@ START_TEST(a_sealed_segment_gives_the_same_pages_as_before)
 
                         fill(&r, pages, ELEMENTSOF(pages));
                         s = source_of(&r);
-                        ck_assert(!page_source_is_sealed(s));
+                        ck_assert(!page_source_sealed(s));
                         expect_pages(s, pages, ELEMENTSOF(pages));
                         size = seal(r.dir, 1, 0, block_bytes[i]);
                         ck_assert_uint_eq(size.n_pages, ELEMENTSOF(pages));
@@ -73,7 +73,7 @@ START_TEST(a_sealed_segment_gives_the_same_pages_as_before)
                         expect_pages(s, pages, ELEMENTSOF(pages));
                         s = page_source_free(s);
                         s = source_of(&r);
-                        ck_assert(page_source_is_sealed(s));
+                        ck_assert(page_source_sealed(s));
                         ck_assert(page_source_is_closed(s));
                         ck_assert_uint_eq(page_source_cpu(s), 1);
                         ck_assert_uint_eq(page_source_sequence(s), 0);

@@ -148,7 +148,7 @@ static bool check_segment(const Fixture *f, uint64_t sequence) {
                 ck_assert_int_eq(page_source_read(s, i, &p, &n), 0);
                 ck_assert_mem_eq(p, f->pages[i].bytes, BUILT_PAGE_BYTES);
         }
-        return page_source_is_sealed(s);
+        return page_source_sealed(s);
 }
 
 /* Files in the CPU's directory, as a temporary that was left behind would be one. */

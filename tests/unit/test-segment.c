@@ -58,12 +58,12 @@ START_TEST(pages_come_back_as_they_were_written)
                         ck_assert_uint_eq(n_torn, 0);
 
                         ck_assert_int_eq(segment_open(&g, s.fd, NAME), 0);
-                        ck_assert_uint_eq(segment_header(g)->cpu, 3);
-                        ck_assert_uint_eq(segment_header(g)->sequence, 7);
-                        ck_assert_uint_eq(segment_header(g)->page_bytes, sizes[i]);
-                        ck_assert(segment_header(g)->state == SEGMENT_STATE_CLOSED);
-                        ck_assert_uint_eq(segment_header(g)->n_pages, 3);
-                        ck_assert_uint_eq(segment_torn_bytes(g), 0);
+                        ck_assert_uint_eq(g->header.cpu, 3);
+                        ck_assert_uint_eq(g->header.sequence, 7);
+                        ck_assert_uint_eq(g->header.page_bytes, sizes[i]);
+                        ck_assert(g->header.state == SEGMENT_STATE_CLOSED);
+                        ck_assert_uint_eq(g->header.n_pages, 3);
+                        ck_assert_uint_eq(g->n_torn, 0);
                         ck_assert_int_eq(*(const char *) segment_page(g, 0), 'a');
                         ck_assert_int_eq(*(const char *) segment_page(g, 1), 'b');
                         ck_assert_int_eq(((const char *) segment_page(g, 2))[sizes[i] - 1], 'b');
@@ -132,7 +132,7 @@ START_TEST(splice_appends_where_the_descriptor_stands)
                 }
                 ck_assert_int_eq(segment_writer_close(w, NULL), 0);
                 ck_assert_int_eq(segment_open(&g, s.fd, NAME), 0);
-                ck_assert_uint_eq(segment_header(g)->n_pages, 6);
+                ck_assert_uint_eq(g->header.n_pages, 6);
                 for (uint64_t i = 0; i < 6; i++)
                         ck_assert_int_eq(*(const char *) segment_page(g, i),
                                          (i % 2 ? '0' : 'a') + (int) i / 2);
@@ -193,22 +193,22 @@ START_TEST(a_reader_follows_a_writer)
                 SegmentWriter *w = create(&s, N);
 
                 ck_assert_int_eq(segment_open(&g, s.fd, NAME), 0);
-                ck_assert_uint_eq(segment_header(g)->n_pages, 0);
-                ck_assert(segment_header(g)->state != SEGMENT_STATE_CLOSED);
+                ck_assert_uint_eq(g->header.n_pages, 0);
+                ck_assert(g->header.state != SEGMENT_STATE_CLOSED);
                 ck_assert_int_eq(segment_refresh(g), 0);
                 for (uint64_t i = 0; i < 300; i++) {
                         append(w, (char) i, N);
                         ck_assert_int_eq(segment_refresh(g), 1);
-                        ck_assert_uint_eq(segment_header(g)->n_pages, i + 1);
+                        ck_assert_uint_eq(g->header.n_pages, i + 1);
                         ck_assert_int_eq(*(const char *) segment_page(g, i), (char) i);
                 }
                 append(w, 'p', 5);
                 ck_assert_int_eq(segment_refresh(g), 0);
-                ck_assert_uint_eq(segment_torn_bytes(g), 5);
+                ck_assert_uint_eq(g->n_torn, 5);
                 ck_assert_int_eq(segment_writer_close(w, NULL), 0);
                 ck_assert_int_eq(segment_refresh(g), 0);
-                ck_assert(segment_header(g)->state == SEGMENT_STATE_CLOSED);
-                ck_assert_uint_eq(segment_torn_bytes(g), 0);
+                ck_assert(g->header.state == SEGMENT_STATE_CLOSED);
+                ck_assert_uint_eq(g->n_torn, 0);
         }
 END_TEST
 
@@ -231,9 +231,9 @@ START_TEST(what_a_killed_writer_published_is_readable)
                 ck_assert_int_eq(waitpid(pid, &status, 0), pid);
                 ck_assert(WIFSIGNALED(status));
                 ck_assert_int_eq(segment_open(&g, s.fd, NAME), 0);
-                ck_assert(segment_header(g)->state != SEGMENT_STATE_CLOSED);
-                ck_assert_uint_eq(segment_header(g)->n_pages, 2);
-                ck_assert_uint_eq(segment_torn_bytes(g), N);
+                ck_assert(g->header.state != SEGMENT_STATE_CLOSED);
+                ck_assert_uint_eq(g->header.n_pages, 2);
+                ck_assert_uint_eq(g->n_torn, N);
         }
 END_TEST
 
@@ -259,9 +259,8 @@ START_TEST(a_segment_cut_anywhere_shows_its_whole_pages)
                                 continue;
                         }
                         ck_assert_int_eq(r, 0);
-                        ck_assert_uint_eq(segment_header(g)->n_pages,
-                                          (n - SEGMENT_HEADER_BYTES) / N);
-                        ck_assert_uint_eq(segment_torn_bytes(g), (n - SEGMENT_HEADER_BYTES) % N);
+                        ck_assert_uint_eq(g->header.n_pages, (n - SEGMENT_HEADER_BYTES) / N);
+                        ck_assert_uint_eq(g->n_torn, (n - SEGMENT_HEADER_BYTES) % N);
                 }
         }
 END_TEST
@@ -278,7 +277,7 @@ START_TEST(a_file_cut_under_a_reader_is_seen_at_refresh)
                 fd = openat(s.fd, NAME, O_RDWR | O_CLOEXEC);
                 ck_assert_int_eq(ftruncate(fd, SEGMENT_HEADER_BYTES + N + 1), 0);
                 ck_assert_int_eq(segment_refresh(g), 0);
-                ck_assert_uint_eq(segment_header(g)->n_pages, 1);
+                ck_assert_uint_eq(g->header.n_pages, 1);
                 ck_assert_int_eq(*(const char *) segment_page(g, 0), 'a');
                 ck_assert_int_eq(ftruncate(fd, 10), 0);
                 ck_assert_int_eq(segment_refresh(g), -EBADMSG);
@@ -326,7 +325,7 @@ START_TEST(a_header_that_contradicts_itself_is_damaged)
                         ck_assert_msg(segment_open(&g, s.fd, NAME) == cases[i].result, "case %zu",
                                       i);
                         if (g)
-                                ck_assert_uint_eq(segment_header(g)->n_pages, 1);
+                                ck_assert_uint_eq(g->header.n_pages, 1);
                 }
         }
 END_TEST
@@ -379,8 +378,8 @@ START_TEST(a_full_disk_is_an_error_and_leaves_whole_pages)
                 ck_assert_int_ne(faccessat(fd, "00000008.seg", F_OK, 0), 0);
                 ck_assert_int_eq(segment_writer_close(w, NULL), 0);
                 ck_assert_int_eq(segment_open(&g, fd, NAME), 0);
-                ck_assert_uint_eq(segment_header(g)->n_pages, n_pages);
-                ck_assert_uint_eq(segment_torn_bytes(g), 0);
+                ck_assert_uint_eq(g->header.n_pages, n_pages);
+                ck_assert_uint_eq(g->n_torn, 0);
                 fd = safe_close(fd);
                 g = segment_free(g);
                 ck_assert_int_eq(umount2(s.path, MNT_DETACH), 0);

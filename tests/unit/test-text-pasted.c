@@ -12,7 +12,7 @@ static char *calls_of(const char *text, TextTrace **ret) {
         char *calls;
         Step s;
 
-        if (text_trace_take_fd(&t, fd_of_text(text, strlen(text))) == 0) {
+        if (text_trace_take_fd(&t, fd_of_text(text, strlen(text)), 1) == 0) {
                 text_trace_keep_going(t, true);
                 while (text_trace_next(t, &s) > 0) {
                         if (!s.function)

@@ -110,7 +110,7 @@ static void repage(const char *session, unsigned cpu, uint32_t page_bytes) {
         _cleanup_page_maker_ PageMaker m;
         _cleanup_(segment_freep) Segment *s = NULL;
         _cleanup_close_ int cpu_fd = -EBADF;
-        char path[PATH_MAX + 128], id[sizeof(segment_header(s)->session_id) + 1] = "";
+        char path[PATH_MAX + 128], id[sizeof(s->header.session_id) + 1] = "";
         SegmentWriter *w;
 
         (void) snprintf(path, sizeof(path), "%s/cpu%u", session, cpu);
@@ -119,10 +119,10 @@ static void repage(const char *session, unsigned cpu, uint32_t page_bytes) {
         ck_assert_int_eq(segment_take_fd(&s, openat(cpu_fd, "00000000.seg", O_RDONLY | O_CLOEXEC)),
                          0);
         ck_assert_int_eq(unlinkat(cpu_fd, "00000000.seg", 0), 0);
-        memcpy(id, segment_header(s)->session_id, sizeof(id) - 1);
+        memcpy(id, s->header.session_id, sizeof(id) - 1);
         ck_assert_int_eq(segment_create(&w, cpu_fd, 0, UINT64_MAX, cpu, page_bytes, id), 0);
         ck_assert_int_eq(page_maker_init(&m, page_bytes, false), 0);
-        for (uint64_t i = 0; i < segment_header(s)->n_pages; i++) {
+        for (uint64_t i = 0; i < s->header.n_pages; i++) {
                 const uint8_t *page = segment_page(s, i);
                 PageInfo info;
                 Records records;

@@ -31,7 +31,7 @@ START_TEST(traces_of_one_text_are_told_apart)
                         for (uint64_t nth = 1; nth <= 3; nth++) {
                                 _cleanup_(text_trace_freep) TextTrace *t = NULL;
                                 int fd = fd_of_text(two_traces[i], strlen(two_traces[i]));
-                                int r = text_trace_take_nth_fd(&t, fd, nth);
+                                int r = text_trace_take_fd(&t, fd, nth);
                                 Step s;
 
                                 ck_assert_int_eq(r, nth == 3 ? TEXT_TRACE_E_FEWER : 0);
@@ -55,7 +55,7 @@ START_TEST(all_traces_are_read_one_behind_the_other)
                         unsigned n = 0;
                         Step s;
 
-                        ck_assert_int_eq(text_trace_take_nth_fd(&t, fd, TEXT_TRACE_ALL), 0);
+                        ck_assert_int_eq(text_trace_take_fd(&t, fd, TEXT_TRACE_ALL), 0);
                         while (text_trace_next(t, &s) > 0)
                                 n += s.kind != STEP_ENTER;
                         ck_assert_uint_eq(n, 2);
@@ -77,9 +77,8 @@ START_TEST(times_of_all_traces_follow_each_other)
                         _cleanup_(text_trace_freep) TextTrace *t = NULL;
                         uint64_t begin_ns = 0;
 
-                        ck_assert_int_eq(text_trace_take_nth_fd(&t,
-                                                                fd_of_text(text, sizeof(text) - 1),
-                                                                TEXT_TRACE_ALL),
+                        ck_assert_int_eq(text_trace_take_fd(&t, fd_of_text(text, sizeof(text) - 1),
+                                                            TEXT_TRACE_ALL),
                                          0);
                         text_trace_keep_times(t, keep);
                         for (size_t i = 0; i < ELEMENTSOF(since_ns); i++) {

@@ -94,7 +94,7 @@ START_TEST(times_of_longer_calls_than_there_are_stay_in_order)
                         uint64_t last_ns = 0;
                         Step s;
 
-                        ck_assert_int_eq(text_trace_take_nth_fd(&t, fd, TEXT_TRACE_ALL), 0);
+                        ck_assert_int_eq(text_trace_take_fd(&t, fd, TEXT_TRACE_ALL), 0);
                         while (text_trace_next(t, &s) > 0) {
                                 ck_assert_uint_ge(s.timestamp_ns, last_ns);
                                 ck_assert_uint_le(s.timestamp_ns, INT64_MAX);
@@ -403,7 +403,7 @@ START_TEST(a_file_without_a_trace_is_refused)
                         _cleanup_(text_trace_freep) TextTrace *t = NULL;
 
                         ck_assert_int_eq(
-                                text_trace_take_fd(&t, fd_of_text(cases[i].text, cases[i].n)),
+                                text_trace_take_fd(&t, fd_of_text(cases[i].text, cases[i].n), 1),
                                 TEXT_TRACE_E_FOREIGN);
                         ck_assert_ptr_nonnull(t);
                 }
@@ -563,10 +563,9 @@ UNIT_MAIN("text-trace", a_text_that_is_not_indented_is_nested_by_its_arrows,
           cpus_of_two_and_three_digits_have_one_column, calls_without_durations_are_calls,
           a_bare_brace_is_its_calls_return, an_interrupt_before_a_late_return_is_a_sibling,
           times_follow_from_durations, times_of_longer_calls_than_there_are_stay_in_order,
-          a_change_of_tasks_names_the_one_before,
-          a_task_that_migrates_keeps_its_calls, the_idle_tasks_of_two_cpus_are_two,
-          recursion_is_told_apart_by_depth, what_the_ends_cut_off_is_counted,
-          what_is_missing_after_a_loss_is_remarked,
+          a_change_of_tasks_names_the_one_before, a_task_that_migrates_keeps_its_calls,
+          the_idle_tasks_of_two_cpus_are_two, recursion_is_told_apart_by_depth,
+          what_the_ends_cut_off_is_counted, what_is_missing_after_a_loss_is_remarked,
           markers_of_interrupts_belong_to_the_call_beside_them, talk_is_skipped_and_damage_named,
           damage_is_the_end_for_who_wants_that, a_file_without_a_trace_is_refused,
           threads_of_an_indented_text_have_their_own_times,

@@ -303,7 +303,7 @@ START_TEST(every_form_brings_every_page_back)
                         ck_assert_int_eq(result.is_packed, form->is_packed);
                         ck_assert_int_eq(dat_file_compressor(f),
                                          form->is_packed ? DAT_ZSTD : DAT_NONE);
-                        ck_assert_uint_eq(dat_file_n_cpus(f), 2);
+                        ck_assert_uint_eq(dat_file_buffer(f)->n_cpus, 2);
                         expect_pages(f, 0, p, 25);
                         expect_pages(f, 3, p + 25, 22);
                         ck_assert_int_eq(dat_file_meta(f, &m), 0);
@@ -422,7 +422,7 @@ START_TEST(a_window_has_the_pages_that_reach_into_it)
 
                         f = back(&r, &(TracedatSpec){ .version = 6, .window = &window }, &result);
                         ck_assert_uint_eq(result.n_pages, windows[i].n);
-                        ck_assert_uint_eq(dat_file_n_cpus(f), windows[i].n > 0);
+                        ck_assert_uint_eq(dat_file_buffer(f)->n_cpus, windows[i].n > 0);
                         if (windows[i].n > 0)
                                 expect_pages(f, 0, p + windows[i].first, windows[i].n);
                 }
@@ -443,7 +443,7 @@ START_TEST(a_cpu_can_be_left_out)
                 for (uint32_t cpu = 0; cpu < 3; cpu++)
                         recording_add(&r, cpu, 0, p, 1 + cpu % 2);
                 f = back(&r, &(TracedatSpec){ .version = 7, .window = &window }, &result);
-                ck_assert_uint_eq(dat_file_n_cpus(f), 1);
+                ck_assert_uint_eq(dat_file_buffer(f)->n_cpus, 1);
                 expect_pages(f, 1, p, 2);
         }
 END_TEST

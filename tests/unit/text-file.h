@@ -31,7 +31,7 @@ static inline int fd_of_text(const char *text, size_t n) {
 static inline TextTrace *trace_of_text(const char *text) {
         TextTrace *t;
 
-        ck_assert_int_eq(text_trace_take_fd(&t, fd_of_text(text, strlen(text))), 0);
+        ck_assert_int_eq(text_trace_take_fd(&t, fd_of_text(text, strlen(text)), 1), 0);
         return t;
 }
 
@@ -43,7 +43,7 @@ static inline TextTrace *trace_of_file(const char *name) {
 
         fd = open(path, O_RDONLY | O_CLOEXEC);
         ck_assert_int_ge(fd, 0);
-        ck_assert_int_eq(text_trace_take_fd(&t, fd), 0);
+        ck_assert_int_eq(text_trace_take_fd(&t, fd, 1), 0);
         return t;
 }
 

@@ -259,12 +259,13 @@ static int show_cpus(Buf *out, const SessionMeta *m, bool legend) {
 static void show_buffers(Buf *out, const DatFile *f) {
         _cleanup_strv_ Strv names = {};
         char name[NAME_QUOTE_MAX];
+        size_t n;
 
-        for (size_t i = 0; i < dat_file_n_buffers(f); i++)
-                if (strv_addf(&names, "%s%s", source_buffer_name(name, f, i),
-                              i == dat_file_chosen_buffer(f)     ? " (read)"
-                              : !dat_file_buffer_has_pages(f, i) ? " (empty)"
-                                                                 : "") < 0)
+        for (const DatBuffer *all = dat_file_buffers(f, &n), *b = all; b < all + n; b++)
+                if (strv_addf(&names, "%s%s", source_buffer_name(name, b),
+                              b == dat_file_buffer(f) ? " (read)"
+                              : b->n_cpus == 0        ? " (empty)"
+                                                      : "") < 0)
                         out->error = out->error ?: -ENOMEM;
         if (names.n > 1)
                 line_list(out, "Buffers", &names);
@@ -273,12 +274,12 @@ static void show_buffers(Buf *out, const DatFile *f) {
 static json_t *buffers_json(const DatFile *f) {
         json_t *list = json_array();
         char name[NAME_QUOTE_MAX];
+        size_t n;
 
-        for (size_t i = 0; i < dat_file_n_buffers(f); i++)
+        for (const DatBuffer *all = dat_file_buffers(f, &n), *b = all; b < all + n; b++)
                 (void) json_array_append_new(
-                        list, json_pack("{s:s, s:b, s:b}", "name", source_buffer_name(name, f, i),
-                                        "empty", !dat_file_buffer_has_pages(f, i), "read",
-                                        i == dat_file_chosen_buffer(f)));
+                        list, json_pack("{s:s, s:b, s:b}", "name", source_buffer_name(name, b),
+                                        "empty", b->n_cpus == 0, "read", b == dat_file_buffer(f)));
         return list;
 }
 
