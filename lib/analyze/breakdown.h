@@ -43,7 +43,6 @@ typedef struct BreakdownRow {
         uint64_t n_calls;    /* calls that the self is of */
         uint64_t n_children; /* calls directly below them */
         uint64_t self_ns;
-        uint64_t self_irq_ns;     /* of it, in interrupts */
         uint64_t self_blocked_ns; /* of it, waited */
         uint64_t n_outer;         /* calls that the total is of */
         uint64_t n_below;         /* calls anywhere below these */
@@ -64,5 +63,5 @@ const BreakdownRow *const *breakdown_rows(Breakdown *p, size_t *ret_n);
 Breakdown *breakdown_free(Breakdown *p);
 DEFINE_CLEANUP(Breakdown *, breakdown_free);
 
-/* "module"; -1 if there is none of that name. */
+/* "module"; -EINVAL: there is none of that name. */
 int breakdown_by_from_name(const char *name);
