@@ -116,7 +116,6 @@ typedef struct Why {
         size_t n_slow, n_usual, n_all;
         double slow_ns, usual_ns; /* means */
         double difference_ns;     /* 0 if there are too few calls to tell anything */
-        uint64_t slow_min_ns;     /* the fastest of the slow ones */
         double p;                 /* of the whole difference; 1 if too few */
         bool is_enough;           /* calls to tell anything */
         double evenness; /* which part of the usual time is where a call takes longer, in proportion at
@@ -130,9 +129,10 @@ typedef struct Why {
         size_t n_values;
 } Why;
 
-/* What a mean call of a cohort consists of, by node. */
+/* What a mean call of a cohort has of a node, or all of several calls together; in arrays, by its id. */
 typedef struct WhyMean {
-        double *n, *run_ns, *wait_ns, *total_ns; /* total: with all that is below */
+        double n, run_ns, wait_ns;
+        double total_ns; /* of a mean call: with all that is below */
 } WhyMean;
 
 /* @a: borrowed for its life.  0 or -ENOMEM. */
@@ -156,6 +156,13 @@ const WhyValue *why_named_value(const Why *w);
 bool why_names_factor_first(const Why *w);
 Why *why_free(Why *w);
 DEFINE_CLEANUP(Why *, why_free);
+
+/* Adds all but the totals. */
+void why_add_call(WhyMean *sums, const Anatomy *a, const AnatomyCall *c);
+/* Makes zeroes of all that has a part of the call. */
+void why_forget_call(WhyMean *sums, const Anatomy *a, const AnatomyCall *c);
+/* What calls have more of a cause than they would have if each were as @others are; times, or numbers of calls. */
+double why_surplus(const WhyCause *c, const WhyMean *has, const WhyMean *others);
 
 /* For why.c only: why-burst.c, why-factors.c, why-test.c.  0 or -ENOMEM. */
 int why_find_bursts(Why *w, const Anatomy *a, const Cohorts *c, const WhyMean *s, const WhyMean *u);
