@@ -193,8 +193,6 @@ typedef struct Sums {
 } Sums;
 
 static void sums_init(Sums *s) {
-        Strv none = {};
-
         *s = (Sums){ .n_bytes = FIXED_BYTES };
         for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
                 FUZZ_CHECK(pairing_new(&s->pairings[i]) == 0);
@@ -216,7 +214,6 @@ static void sums_init(Sums *s) {
         s->windows[3] = (Window){ .task = 17, .begin_ns = 5000, .end_ns = 1 << 30, .label = "z" };
         FUZZ_CHECK(timelines_new(&s->timelines, s->pairings[4], s->windows,
                                  ELEMENTSOF(s->windows)) == 0);
-        FUZZ_CHECK(census_init(&s->census, &none, false) == 0);
 }
 
 static void sums_done(Sums *s) {
