@@ -137,6 +137,7 @@ static int end(void *userdata, const Call *call) {
         row->n_calls++;
         row->n_children += frame->n_children;
         row->self_ns += call->self_ns;
+        row->self_irq_ns += frame->in_irq ? call->self_ns : 0;
         row->self_blocked_ns += call->blocked_ns;
         if (!frame->is_nested) {
                 row->n_outer++;

@@ -43,6 +43,7 @@ typedef struct BreakdownRow {
         uint64_t n_calls;    /* calls that the self is of */
         uint64_t n_children; /* calls directly below them */
         uint64_t self_ns;
+        uint64_t self_irq_ns;     /* of it, in interrupts */
         uint64_t self_blocked_ns; /* of it, waited */
         uint64_t n_outer;         /* calls that the total is of */
         uint64_t n_below;         /* calls anywhere below these */
