@@ -16,22 +16,6 @@
 
 /* --- means ------------------------------------------------------------------------------------ */
 
-void why_add_call(WhyMean *sums, const Anatomy *a, const AnatomyCall *c) {
-        for (size_t k = 0; k < c->n_parts; k++) {
-                const AnatomyPart *part = &a->parts[c->first_part + k];
-                WhyMean *sum = &sums[part->node];
-
-                sum->n += part->n;
-                sum->run_ns += (double) part->run_ns;
-                sum->wait_ns += (double) part->wait_ns;
-        }
-}
-
-void why_forget_call(WhyMean *sums, const Anatomy *a, const AnatomyCall *c) {
-        for (size_t k = 0; k < c->n_parts; k++)
-                sums[a->parts[c->first_part + k].node] = (WhyMean){};
-}
-
 /* NULL without memory. */
 static WhyMean *mean_of(const Anatomy *a, const size_t *calls, size_t n_calls) {
         double each = n_calls > 0 ? 1 / (double) n_calls : 0;
@@ -48,17 +32,6 @@ static WhyMean *mean_of(const Anatomy *a, const size_t *calls, size_t n_calls) {
                         m[a->nodes[i]->parent->id].total_ns += m[i].total_ns;
         }
         return m;
-}
-
-double why_surplus(const WhyCause *c, const WhyMean *has, const WhyMean *others) {
-        const WhyMean *own = &has[c->node->id], *usual = &others[c->node->id];
-        uint32_t caller = c->node->parent->id;
-
-        if (c->kind == WHY_RUNNING)
-                return own->run_ns - own->n * usual->run_ns / usual->n;
-        if (c->kind == WHY_WAITING)
-                return own->wait_ns - own->n * usual->wait_ns / usual->n;
-        return own->n - has[caller].n * usual->n / others[caller].n;
 }
 
 /* --- causes ----------------------------------------------------------------------------------- */

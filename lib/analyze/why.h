@@ -158,11 +158,32 @@ Why *why_free(Why *w);
 DEFINE_CLEANUP(Why *, why_free);
 
 /* Adds all but the totals. */
-void why_add_call(WhyMean *sums, const Anatomy *a, const AnatomyCall *c);
+static inline void why_add_call(WhyMean *sums, const Anatomy *a, const AnatomyCall *c) {
+        for (size_t k = 0; k < c->n_parts; k++) {
+                const AnatomyPart *part = &a->parts[c->first_part + k];
+                WhyMean *sum = &sums[part->node];
+
+                sum->n += part->n;
+                sum->run_ns += (double) part->run_ns;
+                sum->wait_ns += (double) part->wait_ns;
+        }
+}
 /* Makes zeroes of all that has a part of the call. */
-void why_forget_call(WhyMean *sums, const Anatomy *a, const AnatomyCall *c);
+static inline void why_forget_call(WhyMean *sums, const Anatomy *a, const AnatomyCall *c) {
+        for (size_t k = 0; k < c->n_parts; k++)
+                sums[a->parts[c->first_part + k].node] = (WhyMean){};
+}
 /* What calls have more of a cause than they would have if each were as @others are; times, or numbers of calls. */
-double why_surplus(const WhyCause *c, const WhyMean *has, const WhyMean *others);
+static inline double why_surplus(const WhyCause *c, const WhyMean *has, const WhyMean *others) {
+        const WhyMean *own = &has[c->node->id], *usual = &others[c->node->id];
+        uint32_t caller = c->node->parent->id;
+
+        if (c->kind == WHY_RUNNING)
+                return own->run_ns - own->n * usual->run_ns / usual->n;
+        if (c->kind == WHY_WAITING)
+                return own->wait_ns - own->n * usual->wait_ns / usual->n;
+        return own->n - has[caller].n * usual->n / others[caller].n;
+}
 
 /* For why.c only: why-burst.c, why-factors.c, why-test.c.  0 or -ENOMEM. */
 int why_find_bursts(Why *w, const Anatomy *a, const Cohorts *c, const WhyMean *s, const WhyMean *u);
