@@ -188,11 +188,9 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *pro
         _cleanup_verify_result_ VerifyResult v = {};
         _cleanup_free_ char *reason = NULL;
         bool live = session_state_is_live(meta->state);
-        int r = census_init(&v.census, &meta->roots, meta->spec.slower_ns > 0);
+        int r = playback_open(&p, dir, meta, &reason);
 
-        if (r < 0)
-                return r;
-        r = playback_open(&p, dir, meta, &reason);
+        v.census.only_exits = meta->spec.slower_ns > 0;
         if (r == PLAYBACK_E_UNREADABLE)
                 r = strv_addf(&v.problems, "it cannot be decoded: %s", reason);
         else if (r >= 0)

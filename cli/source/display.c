@@ -80,15 +80,13 @@ int display_report(const Source *s, const Options *o, const DrawingOptions *d) {
 int display_count(Census *ret, const Source *s) {
         _cleanup_(playback_freep) Playback *p = NULL;
         _cleanup_free_ char *problem = NULL;
-        _cleanup_census_ Census census = {};
+        _cleanup_census_ Census census = { .only_exits = s->meta->spec.slower_ns > 0 };
         Step step;
         int r = playback_open(&p, s->dir, s->meta, &problem);
 
         if (r > 0)
                 return failed(STATUS_FAILED, "session \"%s\" cannot be read: %s.", s->meta->name,
                               problem ?: "it is damaged");
-        if (r == 0)
-                r = census_init(&census, &s->meta->roots, s->meta->spec.slower_ns > 0);
         while (r == 0) {
                 r = steps_next(p->steps, UINT64_MAX, &step);
                 if (r <= 0)

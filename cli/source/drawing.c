@@ -154,18 +154,14 @@ int drawing_new(Drawing **ret, const SessionDir *dir, const SessionMeta *meta,
         r = playback_open(&d->playback, dir, meta, ret_problem);
         if (r == 0 && options->filtering)
                 r = filtering_apply(options->filtering, d->playback, ret_problem);
-        if (r == 0)
-                r = playback_count(d->playback);
         if (r != 0)
                 return r == PLAYBACK_E_UNREADABLE ? DRAWING_E_UNREADABLE : r;
-        r = census_init(&d->census, &meta->roots, meta->spec.slower_ns > 0);
-        if (r < 0)
-                return r;
+        playback_count(d->playback);
+        d->census.only_exits = meta->spec.slower_ns > 0;
         if (!options->listener) {
                 r = renderer->new (&d->rendering, &context, &d->out);
                 if (r < 0)
                         return r;
-                renderer->begin(d->rendering);
         }
         *ret = TAKE_PTR(d);
         return 0;

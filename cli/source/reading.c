@@ -157,7 +157,7 @@ static int open_reading(Reading *ret, const Options *o, const char *word, bool k
         if (e == 0)
                 e = filtering_apply(&ret->filtering, ret->playback, &problem);
         if (e == 0)
-                e = playback_count(ret->playback);
+                playback_count(ret->playback);
         return display_status(e > 0 ? DRAWING_E_UNREADABLE : e, ret->source->meta, o, problem);
 }
 

@@ -243,7 +243,6 @@ static int draw(Merge *m, bool with_legend) {
         if (with_legend)
                 put_legend(m);
         for (size_t i = 0; i < m->n_lanes; i++) {
-                m->renderer->begin(m->lanes[i].rendering);
                 if (i > 0) /* one header is enough */
                         m->lanes[i].drawn.n_data = 0;
                 pass_on(m, &m->lanes[i]);

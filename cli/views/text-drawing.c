@@ -18,7 +18,6 @@ static int draw(Reading *reading, const Renderer *renderer, void *rendering, boo
         Step step;
         int r;
 
-        renderer->begin(rendering);
         while ((r = reading_next(reading, &step)) > 0) {
                 renderer->step(rendering, &step);
                 if (_unlikely_(out->error < 0))

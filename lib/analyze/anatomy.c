@@ -139,11 +139,9 @@ static Open *take_spare(Data *d) {
                 d->spare = open->next_spare;
                 return open;
         }
-        open = malloc(sizeof(*open));
-        if (!open)
-                return NULL;
-        *open = (Open){ .n_compact = N_PARTS_OPEN, .next = d->open };
-        return d->open = open;
+        open = NEW(Open, .n_compact = N_PARTS_OPEN, .next = d->open);
+        d->open = open ?: d->open;
+        return open;
 }
 
 static void drop(Data *d, Open *open) {
@@ -365,11 +363,10 @@ static int end(void *userdata, const Call *call) {
 
 int anatomy_add_source(Anatomy *a, Pairing *pairing) {
         Data *d = (Data *) a;
-        Feed *feed = malloc(sizeof(*feed));
+        Feed *feed = NEW(Feed, .data = d, .source = d->n_sources++, .next = d->feeds);
 
         if (!feed)
                 return -ENOMEM;
-        *feed = (Feed){ .data = d, .source = d->n_sources++, .next = d->feeds };
         d->feeds = feed;
         pairing_add_sink(pairing, begin, end, feed);
         pairing_set_wait(pairing, note_wait, feed);
@@ -378,15 +375,11 @@ int anatomy_add_source(Anatomy *a, Pairing *pairing) {
 }
 
 int anatomy_new(Anatomy **ret) {
-        Data *d = calloc(1, sizeof(*d));
+        _cleanup_free_ Data *d = calloc(1, sizeof(*d));
 
-        if (!d)
+        if (!d || call_tree_new(&d->a.tree, NULL) < 0)
                 return -ENOMEM;
-        if (call_tree_new(&d->a.tree, NULL) < 0) {
-                free(d);
-                return -ENOMEM;
-        }
-        *ret = &d->a;
+        *ret = &TAKE_PTR(d)->a;
         return 0;
 }
 
@@ -395,17 +388,14 @@ Anatomy *anatomy_free(Anatomy *a) {
 
         if (!a)
                 return NULL;
-        for (Open *open = d->open, *next; open; open = next) {
-                next = open->next;
+        for (Open *open; (open = POP(d->open));) {
                 free(open->parts);
                 free(open->waits);
                 free(open->values.items);
                 free(open);
         }
-        for (Feed *feed = d->feeds, *next; feed; feed = next) {
-                next = feed->next;
+        for (Feed *feed; (feed = POP(d->feeds));)
                 free(feed);
-        }
         call_tree_free(a->tree);
         free(a->nodes);
         free(a->calls);
@@ -420,6 +410,5 @@ Anatomy *anatomy_free(Anatomy *a) {
         hash_done(&d->names);
         hash_done(&d->wakers);
         hash_done(&d->tasks);
-        free(d);
-        return NULL;
+        return mfree(d);
 }

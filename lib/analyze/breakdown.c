@@ -8,6 +8,7 @@
 #include "analyze/breakdown.h"
 #include "base/grow.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 #define KERNEL "[kernel]"
 
@@ -25,10 +26,7 @@ static const char *const by_names[] = {
 };
 
 int breakdown_by_from_name(const char *name) {
-        for (size_t i = 0; i < ELEMENTSOF(by_names); i++)
-                if (streq(by_names[i], name))
-                        return (int) i;
-        return -1;
+        return text_find(by_names, ELEMENTSOF(by_names), name);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -158,16 +156,13 @@ static int end(void *userdata, const Call *call) {
 
 static int compare_rows(const void *a, const void *b) {
         const BreakdownRow *x = *(BreakdownRow *const *) a, *y = *(BreakdownRow *const *) b;
-        int order;
+        int order = CMP(y->self_ns, x->self_ns) ?: CMP(y->total_ns, x->total_ns);
 
-        if (x->self_ns != y->self_ns)
-                return x->self_ns < y->self_ns ? 1 : -1;
-        if (x->total_ns != y->total_ns)
-                return x->total_ns < y->total_ns ? 1 : -1;
+        if (order != 0)
+                return order;
         if (!x->name || !y->name)
-                return (x->cpu > y->cpu) - (x->cpu < y->cpu);
-        order = memcmp(x->name, y->name, MIN(x->n_name, y->n_name));
-        return order ?: (x->n_name > y->n_name) - (x->n_name < y->n_name);
+                return CMP(x->cpu, y->cpu);
+        return memcmp(x->name, y->name, MIN(x->n_name, y->n_name)) ?: CMP(x->n_name, y->n_name);
 }
 
 const BreakdownRow *const *breakdown_rows(Breakdown *p, size_t *ret_n) {
@@ -177,22 +172,18 @@ const BreakdownRow *const *breakdown_rows(Breakdown *p, size_t *ret_n) {
         if (!sorted)
                 return NULL;
         p->sorted = sorted;
-        if (p->n_rows > 0) {
+        if (p->n_rows > 0)
                 memcpy(sorted, p->rows, p->n_rows * sizeof(BreakdownRow *));
-                qsort(sorted, p->n_rows, sizeof(BreakdownRow *), compare_rows);
-        }
+        SORT(sorted, p->n_rows, compare_rows);
         *ret_n = p->n_rows;
         return (const BreakdownRow *const *) sorted;
 }
 
 int breakdown_new(Breakdown **ret, BreakdownBy by, Pairing *pairing) {
-        Breakdown *p = calloc(1, sizeof(*p));
-
-        if (!p)
+        *ret = NEW(Breakdown, .by = by);
+        if (!*ret)
                 return -ENOMEM;
-        p->by = by;
-        pairing_add_sink(pairing, begin, end, p);
-        *ret = p;
+        pairing_add_sink(pairing, begin, end, *ret);
         return 0;
 }
 

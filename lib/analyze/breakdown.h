@@ -64,5 +64,5 @@ const BreakdownRow *const *breakdown_rows(Breakdown *p, size_t *ret_n);
 Breakdown *breakdown_free(Breakdown *p);
 DEFINE_CLEANUP(Breakdown *, breakdown_free);
 
-/* "module"; -1 if there is none of that name. */
+/* "module"; -EINVAL: there is none of that name. */
 int breakdown_by_from_name(const char *name);

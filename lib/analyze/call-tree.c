@@ -20,8 +20,7 @@ typedef struct Chunk {
 struct CallTree {
         CallNode root;
         Chunk *chunks; /* the first is the one that is being filled */
-        size_t n_in_chunk, n_nodes;
-        uint32_t last_id;
+        size_t n_in_chunk;
         Hash nodes; /* by parent and function */
 };
 
@@ -58,7 +57,7 @@ static CallNode *look_up(CallTree *t, CallNode *parent, const Function *function
                 .parent = parent,
                 .next = parent->children,
                 .level = parent->level + 1,
-                .id = ++t->last_id,
+                .id = (uint32_t) t->nodes.n,
                 .min_ns = UINT64_MAX,
         };
         parent->children = node;
@@ -132,9 +131,7 @@ static int end(void *userdata, const Call *call) {
 static int compare(const void *a, const void *b) {
         const CallNode *x = *(CallNode *const *) a, *y = *(CallNode *const *) b;
 
-        if (x->total_ns != y->total_ns)
-                return x->total_ns < y->total_ns ? 1 : -1;
-        return strcmp(x->function->label, y->function->label);
+        return CMP(y->total_ns, x->total_ns) ?: strcmp(x->function->label, y->function->label);
 }
 
 /* Every node's children; @room holds as many as any has. */
@@ -181,11 +178,8 @@ static int sort(CallTree *t) {
 
         if (!room)
                 return -ENOMEM;
-        t->n_nodes = 0;
-        for (CallNode *n = &t->root; n; n = (CallNode *) call_node_next(&t->root, n)) {
+        for (CallNode *n = &t->root; n; n = (CallNode *) call_node_next(&t->root, n))
                 sort_children(n, room);
-                t->n_nodes += n != &t->root;
-        }
         free(room);
         return 0;
 }
@@ -200,13 +194,11 @@ CallNode *call_tree_root(CallTree *t) {
 }
 
 size_t call_tree_n_nodes(const CallTree *t) {
-        return t->n_nodes;
+        return t->nodes.n;
 }
 
 static int compare_shares(const void *a, const void *b) {
-        const uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
-
-        return (x < y) - (x > y);
+        return CMP(*(const uint64_t *) b, *(const uint64_t *) a);
 }
 
 int call_tree_threshold(uint64_t *ret_ns, CallTree *t, size_t n_max) {
@@ -214,9 +206,9 @@ int call_tree_threshold(uint64_t *ret_ns, CallTree *t, size_t n_max) {
         size_t n = 0;
 
         *ret_ns = 0;
-        if (t->n_nodes <= n_max)
+        if (t->nodes.n <= n_max)
                 return 0;
-        shares = calloc(t->n_nodes, sizeof(*shares));
+        shares = calloc(t->nodes.n, sizeof(*shares));
         if (!shares)
                 return -ENOMEM;
         for (const CallNode *c = call_node_next(&t->root, &t->root); c;
@@ -228,15 +220,10 @@ int call_tree_threshold(uint64_t *ret_ns, CallTree *t, size_t n_max) {
 }
 
 int call_tree_new(CallTree **ret, Pairing *pairing) {
-        CallTree *t = calloc(1, sizeof(*t));
-
-        if (!t)
-                return -ENOMEM;
-        t->root.min_ns = UINT64_MAX;
-        if (pairing)
-                pairing_add_sink(pairing, begin, end, t);
-        *ret = t;
-        return 0;
+        *ret = NEW(CallTree, .root.min_ns = UINT64_MAX);
+        if (*ret && pairing)
+                pairing_add_sink(pairing, begin, end, *ret);
+        return *ret ? 0 : -ENOMEM;
 }
 
 static void free_chunks(CallTree *t, Chunk *but) {
@@ -257,8 +244,7 @@ void call_tree_clear(CallTree *t) {
         if (t->nodes.n_slots > SLOTS_KEPT)
                 hash_done(&t->nodes);
         hash_clear(&t->nodes);
-        t->n_in_chunk = t->n_nodes = 0;
-        t->last_id = 0;
+        t->n_in_chunk = 0;
         t->root = (CallNode){ .min_ns = UINT64_MAX };
 }
 

@@ -60,7 +60,7 @@ void call_tree_clear(CallTree *t);
 int call_tree_finish(CallTree *t);
 /* Valid until the tree is freed; its total_ns and n_below are those of all. */
 CallNode *call_tree_root(CallTree *t);
-size_t call_tree_n_nodes(const CallTree *t); /* without the root; after call_tree_finish() */
+size_t call_tree_n_nodes(const CallTree *t); /* without the root */
 /* The share that a node must have for no more than @n_max of them to have it, of a finished tree: callers
  * have no less than what they call.  0: all may stay.  0 or -ENOMEM. */
 int call_tree_threshold(uint64_t *ret_ns, CallTree *t, size_t n_max);

@@ -53,21 +53,15 @@ static int by_duration(const void *x, const void *y, void *calls) {
         const AnatomyCall *a = (AnatomyCall *) calls + *(const size_t *) x;
         const AnatomyCall *b = (AnatomyCall *) calls + *(const size_t *) y;
 
-        if (a->duration_ns != b->duration_ns)
-                return a->duration_ns < b->duration_ns ? -1 : 1;
-        return (*(const size_t *) x > *(const size_t *) y) -
-               (*(const size_t *) x < *(const size_t *) y);
+        return CMP(a->duration_ns, b->duration_ns) ?: CMP(a, b);
 }
 
 static int by_beginning(const void *x, const void *y, void *calls) {
         const AnatomyCall *a = (AnatomyCall *) calls + *(const size_t *) x;
         const AnatomyCall *b = (AnatomyCall *) calls + *(const size_t *) y;
 
-        if (a->source != b->source)
-                return a->source < b->source ? -1 : 1;
-        if (a->start_ns != b->start_ns)
-                return a->start_ns < b->start_ns ? -1 : 1;
-        return (a->number > b->number) - (a->number < b->number);
+        return CMP(a->source, b->source)
+                       ?: CMP(a->start_ns, b->start_ns) ?: CMP(a->number, b->number);
 }
 
 static size_t n_slowest(size_t n) {

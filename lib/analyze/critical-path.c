@@ -252,15 +252,12 @@ int path_sum_add(PathSum *sum, const CriticalPath *path) {
 static int compare(const void *a, const void *b) {
         const PathSegment *x = a, *y = b;
 
-        if (x->duration_ns != y->duration_ns)
-                return x->duration_ns < y->duration_ns ? 1 : -1;
-        return x->depth != y->depth ? (x->depth > y->depth) - (x->depth < y->depth)
-                                    : strcmp(x->comm, y->comm);
+        return CMP(y->duration_ns, x->duration_ns)
+                       ?: CMP(x->depth, y->depth) ?: strcmp(x->comm, y->comm);
 }
 
 void path_sum_sort(PathSum *sum) {
-        if (sum->path.n > 0)
-                qsort(sum->path.segments, sum->path.n, sizeof(*sum->path.segments), compare);
+        SORT(sum->path.segments, sum->path.n, compare);
 }
 
 void path_sum_done(PathSum *sum) {

@@ -11,10 +11,6 @@
 #include "analyze/diff.h"
 #include "base/grow.h"
 
-static double absolute(double x) {
-        return x < 0 ? -x : x;
-}
-
 /* Two-sided, by the normal approximation, with ties. */
 static int test(const Quantiles *a, uint64_t n_a, const Quantiles *b, uint64_t n_b, double *ret_p) {
         QuantilesRanks ranks;
@@ -29,7 +25,7 @@ static int test(const Quantiles *a, uint64_t n_a, const Quantiles *b, uint64_t n
                 return r;
         mean = (double) n_a * (n + 1) / 2;
         variance = (double) n_a * (double) n_b / 12 * (n + 1 - ranks.ties / (n * (n - 1)));
-        distance = absolute(ranks.sum - mean) - 0.5;
+        distance = fabs(ranks.sum - mean) - 0.5;
         if (variance > 0 && distance > 0)
                 *ret_p = erfc(distance / sqrt(variance) / M_SQRT2);
         return 0;
@@ -74,12 +70,12 @@ static int compare_rows(DiffFunction *ret, const RootProfileRow *before, uint64_
         if (r < 0)
                 return r;
         ret->change_ns = ret->now.self_ns - ret->before.self_ns;
-        calls = absolute(ret->now.calls - ret->before.calls);
+        calls = fabs(ret->now.calls - ret->before.calls);
         if (!before || !now) {
                 ret->kind = before ? DIFF_GONE : DIFF_NEW;
                 ret->change_ns = ret->now.total_ns - ret->before.total_ns;
         } else if (ret->p < DIFF_P_MAX &&
-                   (absolute(ret->change_ns) >= 1 || calls > 0.05 * ret->before.calls)) {
+                   (fabs(ret->change_ns) >= 1 || calls > 0.05 * ret->before.calls)) {
                 ret->kind = DIFF_CHANGED;
         }
         return 0;
@@ -87,11 +83,10 @@ static int compare_rows(DiffFunction *ret, const RootProfileRow *before, uint64_
 
 static int compare_functions(const void *a, const void *b) {
         const DiffFunction *x = a, *y = b;
-        double by = absolute(y->change_ns) - absolute(x->change_ns);
         const Function *f = x->now.function ?: x->before.function;
         const Function *g = y->now.function ?: y->before.function;
 
-        return by > 0 ? 1 : by < 0 ? -1 : strcmp(f->label, g->label);
+        return CMP(fabs(y->change_ns), fabs(x->change_ns)) ?: strcmp(f->label, g->label);
 }
 
 /* --- what belongs to a root ------------------------------------------------------------------- */
@@ -195,14 +190,11 @@ static int compare_root(DiffRoot *ret, const Half *before, uint32_t i_before, co
 
 /* How much more all outermost calls take, in the numbers of now. */
 static double weight(const DiffRoot *r) {
-        return absolute((double) r->median_now_ns - (double) r->median_before_ns) *
-               (double) r->n_now;
+        return fabs((double) r->median_now_ns - (double) r->median_before_ns) * (double) r->n_now;
 }
 
 static int compare_roots(const void *a, const void *b) {
-        double x = weight(a), y = weight(b);
-
-        return x < y ? 1 : x > y ? -1 : 0;
+        return CMP(weight(b), weight(a));
 }
 
 int diff_new(Diff **ret, const RootProfile *before, const RootProfile *now) {

@@ -1,41 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A cell is found by its column and row in a hash, since most are empty; the one before is asked
- * first.  Columns are numbered from the trace clock's zero, so that two become one by a shift, wherever
+ * A cell is found by its column and row in a hash, since most are empty.  Columns are numbered from the trace clock's zero, so that two become one by a shift, wherever
  * a recording begins and in whatever order calls come.
  */
 
 #include "analyze/heat-map.h"
 #include "base/grow.h"
-#include "base/hash.h"
 
 /* When the end of a leaf is recorded is not told: after its duration, and not long after. */
 #define RECORDED_NS 10000
 
-typedef struct Cell {
+typedef struct HeatCell {
         uint64_t column;
         unsigned row;
         HeatSpot spot;
-} Cell;
-
-struct HeatGrid {
-        const Function *root;
-        Cell *cells;
-        size_t n_cells;
-        Hash by_place; /* their numbers, plus 1 */
-        size_t last;   /* the cell before */
-};
+} HeatCell;
 
 struct HeatMap {
         NameSet *names;
         unsigned shift;       /* columns are 1 << shift long */
         uint64_t first, last; /* columns, if there is a call */
-        bool has_calls;
+        bool has_times, has_calls;
         HeatGrid all, **grids;
         size_t n_grids;
         Hash by_root; /* the grids */
-        HeatGrid *recent;
 };
 
 /* --- cells ------------------------------------------------------------------------------------ */
@@ -45,25 +34,19 @@ static uint64_t key_of(uint64_t column, unsigned row) {
         return column * 128 + row;
 }
 
-static int add_to_cell(HeatGrid *g, uint64_t column, unsigned row, const HeatSpot *more) {
-        Cell *c = g->n_cells > 0 ? &g->cells[g->last] : NULL;
-        uint64_t i;
+static int add_to_cell(HeatGrid *g, uint64_t column, unsigned row, HeatSpot more) {
+        uint64_t key = key_of(column, row), i = hash_get(&g->by_place, key);
+        HeatSpot *spot;
 
-        if (!c || c->column != column || c->row != row) {
-                i = hash_get(&g->by_place, key_of(column, row));
-                if (i == 0) {
-                        if (!ARRAY_GROW(g->cells, g->n_cells))
-                                return -ENOMEM;
-                        i = g->n_cells + 1;
-                        if (hash_add(&g->by_place, key_of(column, row), i) < 0)
-                                return -ENOMEM;
-                        g->cells[g->n_cells++] = (Cell){ .column = column, .row = row };
-                }
-                g->last = i - 1;
-                c = &g->cells[i - 1];
+        if (i == 0) {
+                i = g->n_cells + 1;
+                if (!ARRAY_ROOM(g->cells, g->n_room, i) || hash_add(&g->by_place, key, i) < 0)
+                        return -ENOMEM;
+                g->cells[g->n_cells++] = (HeatCell){ .column = column, .row = row };
         }
-        c->spot.n += more->n;
-        c->spot.ended_ns = MAX(c->spot.ended_ns, more->ended_ns);
+        spot = &g->cells[i - 1].spot;
+        spot->n += more.n;
+        spot->ended_ns = MAX(spot->ended_ns, more.ended_ns);
         return 0;
 }
 
@@ -73,21 +56,11 @@ static int fold(HeatGrid *g, unsigned shift) {
         int r = 0;
 
         hash_clear(&g->by_place);
-        g->n_cells = g->last = 0;
+        g->n_cells = 0;
         for (size_t i = 0; i < n && r >= 0; i++) {
-                Cell c = g->cells[i];
-                uint64_t k = hash_get(&g->by_place, key_of(c.column >> shift, c.row));
+                const HeatCell c = g->cells[i];
 
-                if (k > 0) {
-                        Cell *to = &g->cells[k - 1];
-
-                        to->spot.n += c.spot.n;
-                        to->spot.ended_ns = MAX(to->spot.ended_ns, c.spot.ended_ns);
-                        continue;
-                }
-                c.column >>= shift;
-                g->cells[g->n_cells++] = c;
-                r = hash_add(&g->by_place, key_of(c.column, c.row), g->n_cells);
+                r = add_to_cell(g, c.column >> shift, c.row, c.spot);
         }
         return r;
 }
@@ -120,22 +93,16 @@ static int reach(HeatMap *m, uint64_t at_ns) {
 /* --- calls ------------------------------------------------------------------------------------ */
 
 static HeatGrid *grid_of(HeatMap *m, const Function *root) {
-        HeatGrid *g = m->recent;
+        HeatGrid *g = hash_get_ptr(&m->by_root, hash_key(root));
 
-        if (g && g->root == root)
-                return g;
-        g = hash_get_ptr(&m->by_root, hash_key(root));
         if (g)
-                return m->recent = g;
+                return g;
         if (!ARRAY_GROW(m->grids, m->n_grids))
                 return NULL;
-        g = calloc(1, sizeof(*g));
-        if (!g || hash_add_ptr(&m->by_root, hash_key(root), g) < 0) {
-                free(g);
-                return NULL;
-        }
-        g->root = root;
-        return m->recent = m->grids[m->n_grids++] = g;
+        g = NEW(HeatGrid, .root = root);
+        if (!g || hash_add_ptr(&m->by_root, hash_key(root), g) < 0)
+                return mfree(g);
+        return m->grids[m->n_grids++] = g;
 }
 
 /* The range of analyze/ranges.c that has @ns. */
@@ -143,46 +110,64 @@ static unsigned row_of(uint64_t ns) {
         return ns == 0 ? 0 : 64 - (unsigned) __builtin_clzll(ns);
 }
 
+static int add(const HeatMap *m, HeatGrid *g, const Call *call) {
+        uint64_t start_ns = call->frame->start_ns, end_ns = call->recorded_ns;
+        int r;
+
+        g->n_cut += call->is_cut;
+        if (call->is_cut)
+                return 0;
+        r = quantiles_add(&g->quantiles, call->duration_ns);
+        if (r < 0 || !m->has_times)
+                return r;
+        if (end_ns == 0)
+                end_ns = add_capped(add_capped(start_ns, call->duration_ns), RECORDED_NS);
+        return add_to_cell(g, start_ns >> m->shift, row_of(call->duration_ns),
+                           (HeatSpot){ 1, end_ns });
+}
+
 static int end(void *userdata, const Call *call) {
         HeatMap *m = userdata;
         int r = m->names ? name_set_has(m->names, call->frame->function) : call->is_root;
-        uint64_t start_ns = call->frame->start_ns;
-        HeatSpot one = { 1, call->recorded_ns };
         HeatGrid *g;
 
-        if (r <= 0 || call->is_cut)
-                return MIN(r, 0);
-        if (one.ended_ns == 0)
-                one.ended_ns = add_capped(add_capped(start_ns, call->duration_ns), RECORDED_NS);
+        if (r <= 0)
+                return r;
         g = grid_of(m, call->frame->root);
         if (!g)
                 return -ENOMEM;
-        r = reach(m, start_ns);
+        r = m->has_times && !call->is_cut ? reach(m, call->frame->start_ns) : 0;
         if (r >= 0)
-                r = add_to_cell(&m->all, start_ns >> m->shift, row_of(call->duration_ns), &one);
-        if (r >= 0)
-                r = add_to_cell(g, start_ns >> m->shift, row_of(call->duration_ns), &one);
-        return r;
+                r = add(m, &m->all, call);
+        return r < 0 ? r : add(m, g, call);
 }
 
-int heat_map_new(HeatMap **ret, Pairing *pairing, NameSet *names) {
-        HeatMap *m = calloc(1, sizeof(*m));
-
-        if (!m)
+int heat_map_new(HeatMap **ret, Pairing *pairing, NameSet *names, bool has_times) {
+        *ret = NEW(HeatMap, .names = names, .has_times = has_times);
+        if (!*ret)
                 return -ENOMEM;
-        m->names = names;
-        pairing_add_sink(pairing, NULL, end, m);
-        *ret = m;
+        pairing_add_sink(pairing, NULL, end, *ret);
         return 0;
 }
 
-const HeatGrid *heat_map_grid(const HeatMap *m, const Function *root) {
-        const HeatGrid *g = root ? hash_get_ptr(&m->by_root, hash_key(root)) : &m->all;
+const HeatGrid *heat_map_all(const HeatMap *m) {
+        return &m->all;
+}
 
-        return g && g->n_cells > 0 ? g : NULL;
+static int compare(const void *a, const void *b) {
+        const HeatGrid *x = *(HeatGrid *const *) a, *y = *(HeatGrid *const *) b;
+
+        return CMP(y->quantiles.sum, x->quantiles.sum) ?: strcmp(x->root->label, y->root->label);
+}
+
+const HeatGrid *const *heat_map_grids(HeatMap *m, size_t *ret_n) {
+        SORT(m->grids, m->n_grids, compare);
+        *ret_n = m->n_grids;
+        return (const HeatGrid *const *) m->grids;
 }
 
 static void grid_done(HeatGrid *g) {
+        quantiles_done(&g->quantiles);
         free(g->cells);
         hash_done(&g->by_place);
 }
@@ -207,10 +192,9 @@ int heat_view_new(HeatView *ret, const HeatMap *m, const HeatGrid *grid, size_t 
         size_t n_columns, width;
         HeatView v = HEAT_VIEW_INIT;
 
-        if (!grid) {
-                *ret = v;
+        *ret = v;
+        if (grid->n_cells == 0)
                 return 0;
-        }
         n_columns = (size_t) (m->last - m->first) + 1;
         width = n_columns / max_columns + (n_columns % max_columns > 0);
         v.begin_ns = m->first << m->shift;
@@ -227,7 +211,7 @@ int heat_view_new(HeatView *ret, const HeatMap *m, const HeatGrid *grid, size_t 
         if (!v.spots)
                 return -ENOMEM;
         for (size_t i = 0; i < grid->n_cells; i++) {
-                const Cell *c = &grid->cells[i];
+                const HeatCell *c = &grid->cells[i];
                 HeatSpot *s = &v.spots[(c->row - v.first_row) * v.n_columns +
                                        (size_t) (c->column - m->first) / width];
 

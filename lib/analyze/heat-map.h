@@ -8,9 +8,11 @@
  *      [4, 8) us      .     3     .
  *      [2, 4) us     12     9     7        a cell: how many calls began then and took so long
  *
+ * Each function at the top of their callers has a grid, and how its calls are spread.
+ *
  * Rows are the ranges that a histogram of log2 has (analyze/ranges.h), so what a row's cells add up to
- * is what that histogram has.  A call is in the column in which it began.  Calls that were cut are in
- * neither.  The time axis is the same for all grids of a map.
+ * is what that histogram has.  A call is in the column in which it began.  Calls that were cut are
+ * counted, and in neither.  The time axis is the same for all grids of a map.
  *
  * How long a recording is is not known before its end: columns begin with 1 ns, and when there are more
  * than HEAT_MAP_COLUMNS_MAX, pairs of them become one.  So a column is a power of two long, and begins
@@ -23,7 +25,9 @@
 #include <stdint.h>
 
 #include "analyze/pairing.h"
+#include "analyze/quantiles.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "calls/name-set.h"
 
 #define HEAT_MAP_COLUMNS_MAX 1024
@@ -31,17 +35,26 @@
 
 typedef struct HeatMap HeatMap;
 /* The calls below one root, or all. */
-typedef struct HeatGrid HeatGrid;
+typedef struct HeatGrid {
+        const Function *root; /* NULL: all */
+        uint64_t n_cut;
+        Quantiles quantiles;    /* of those that were not */
+        struct HeatCell *cells; /* the map's own, like what follows */
+        size_t n_cells, n_room;
+        Hash by_place; /* their numbers, plus 1 */
+} HeatGrid;
 
 /*
  * heat_map_new() - a sink of @pairing, which must outlive its last step
- * @names: whose calls, borrowed; NULL: the roots themselves
+ * @names:     whose calls, borrowed; NULL: the roots themselves
+ * @has_times: else there are no cells
  *
  * 0 or -ENOMEM.
  */
-int heat_map_new(HeatMap **ret, Pairing *pairing, NameSet *names);
-/* Of calls below @root; NULL: of all.  NULL if there are none that were not cut. */
-const HeatGrid *heat_map_grid(const HeatMap *m, const Function *root);
+int heat_map_new(HeatMap **ret, Pairing *pairing, NameSet *names, bool has_times);
+const HeatGrid *heat_map_all(const HeatMap *m);
+/* Those with the most time first; valid until it is freed. */
+const HeatGrid *const *heat_map_grids(HeatMap *m, size_t *ret_n);
 HeatMap *heat_map_free(HeatMap *m);
 DEFINE_CLEANUP(HeatMap *, heat_map_free);
 
@@ -62,8 +75,7 @@ typedef struct HeatView {
 
 #define HEAT_VIEW_INIT ((HeatView){})
 
-/* @grid with at most @max_columns, not 0, of equal length; heat_view_done() it.  Of NULL it is empty.
- * 0 or -ENOMEM. */
+/* @grid with at most @max_columns, not 0, of equal length; heat_view_done() it.  0 or -ENOMEM. */
 int heat_view_new(HeatView *ret, const HeatMap *m, const HeatGrid *grid, size_t max_columns);
 static inline const HeatSpot *heat_view_at(const HeatView *v, size_t row, size_t column) {
         return &v->spots[row * v->n_columns + column];

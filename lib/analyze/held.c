@@ -322,9 +322,7 @@ int held_wait(Held *h, uint32_t call, const HeldWait *wait) {
 int held_new(Held **ret) {
         _cleanup_(held_freep) Held *h = calloc(1, sizeof(*h));
 
-        if (!h)
-                return -ENOMEM;
-        if (!ARRAY_ROOM(h->calls, h->n_room, 1))
+        if (!h || !ARRAY_ROOM(h->calls, h->n_room, 1))
                 return -ENOMEM;
         h->calls[HELD_TASK] = (HeldCall){ .depth = INT32_MIN };
         h->n = 1;

@@ -8,8 +8,6 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/anatomy.h \
 	%D%/breakdown.c \
 	%D%/breakdown.h \
-	%D%/by-root.c \
-	%D%/by-root.h \
 	%D%/call-tree.c \
 	%D%/call-tree.h \
 	%D%/chance.c \

@@ -10,6 +10,7 @@
  * shorter than all that stayed does not come any more.
  */
 
+#include "analyze/chance.h"
 #include "analyze/outliers.h"
 
 typedef struct Root {
@@ -55,19 +56,14 @@ static Invocation *take_spare(Outliers *s) {
 /* The longest first, of equal ones who called. */
 static int compare_lengths(const void *a, const void *b) {
         const InvocationSpan *x = a, *y = b;
-        uint64_t m = x->end_ns - x->begin_ns, n = y->end_ns - y->begin_ns;
 
-        if (m != n)
-                return m < n ? 1 : -1;
-        return (x->level > y->level) - (x->level < y->level);
+        return CMP(y->end_ns - y->begin_ns, x->end_ns - x->begin_ns) ?: CMP(x->level, y->level);
 }
 
 static int compare_beginnings(const void *a, const void *b) {
         const InvocationSpan *x = a, *y = b;
 
-        if (x->begin_ns != y->begin_ns)
-                return x->begin_ns < y->begin_ns ? -1 : 1;
-        return (x->level > y->level) - (x->level < y->level);
+        return CMP(x->begin_ns, y->begin_ns) ?: CMP(x->level, y->level);
 }
 
 static void keep_longest(Invocation *v, size_t n) {
@@ -200,14 +196,6 @@ static size_t find_root(const Outliers *s, const Function *function) {
         return i;
 }
 
-/* The same for the same recording. */
-static uint64_t next_random(Outliers *s) {
-        s->random ^= s->random << 13;
-        s->random ^= s->random >> 7;
-        s->random ^= s->random << 17;
-        return s->random;
-}
-
 static int offer_to_sample(Outliers *s, Invocation *v) {
         size_t i = find_root(s, v->root);
         Root *root = &s->roots[i];
@@ -224,7 +212,8 @@ static int offer_to_sample(Outliers *s, Invocation *v) {
         if (r < 0)
                 return r;
         root->n++;
-        place = root->n_samples < OUTLIERS_SAMPLES ? root->n_samples : next_random(s) % root->n;
+        place = root->n_samples < OUTLIERS_SAMPLES ? root->n_samples
+                                                   : chance_random(&s->random) % root->n;
         if (place >= OUTLIERS_SAMPLES)
                 return 0;
         v->n_uses++;
@@ -308,13 +297,12 @@ static int end(void *userdata, const Call *call) {
 static int compare_invocations(const void *a, const void *b) {
         const Invocation *x = *(Invocation *const *) a, *y = *(Invocation *const *) b;
 
-        return is_less(x, y) ? 1 : is_less(y, x) ? -1 : 0;
+        return is_less(x, y) - is_less(y, x);
 }
 
 static int finish(const Outliers *s, Invocation *v) {
         keep_longest(v, s->n_spans);
-        if (v->n_spans > 0)
-                qsort(v->spans, v->n_spans, sizeof(*v->spans), compare_beginnings);
+        SORT(v->spans, v->n_spans, compare_beginnings);
         return call_tree_finish(v->tree);
 }
 
@@ -370,7 +358,7 @@ const Invocation *outliers_usual(const Outliers *s, const Invocation *slow) {
 static int compare_functions(const void *a, const void *b) {
         const Difference *x = a, *y = b;
 
-        return (x->function > y->function) - (x->function < y->function);
+        return CMP(x->function, y->function);
 }
 
 static uint64_t change(const Difference *d) {
@@ -381,9 +369,7 @@ static uint64_t change(const Difference *d) {
 static int compare_differences(const void *a, const void *b) {
         const Difference *x = a, *y = b;
 
-        if (change(x) != change(y))
-                return change(x) < change(y) ? 1 : -1;
-        return strcmp(x->function->label, y->function->label);
+        return CMP(change(y), change(x)) ?: strcmp(x->function->label, y->function->label);
 }
 
 static size_t list_functions(Difference *list, const Invocation *v, bool is_usual) {
@@ -427,14 +413,11 @@ int outliers_compare(Difference **ret, size_t *ret_n, const Invocation *slow,
 }
 
 int outliers_new(Outliers **ret, Pairing *pairing, size_t n_wanted) {
-        _cleanup_(outliers_freep) Outliers *s = calloc(1, sizeof(*s));
+        _cleanup_(outliers_freep) Outliers *s = NEW(Outliers, .random = 1, .n_wanted = n_wanted);
 
-        if (!s)
-                return -ENOMEM;
-        s->random = 1;
-        s->n_wanted = n_wanted;
-        s->heap = calloc(n_wanted, sizeof(Invocation *));
-        if (!s->heap)
+        if (s)
+                s->heap = calloc(n_wanted, sizeof(Invocation *));
+        if (!s || !s->heap)
                 return -ENOMEM;
         pairing_add_sink(pairing, begin, end, s);
         *ret = TAKE_PTR(s);

@@ -155,12 +155,10 @@ void overhead_describe(const Overhead *o, Buf *out) {
 }
 
 int floor_new(Floor **ret, Pairing *pairing) {
-        Floor *f = calloc(1, sizeof(*f));
-
-        if (!f)
+        *ret = calloc(1, sizeof(**ret));
+        if (!*ret)
                 return -ENOMEM;
-        pairing_add_sink(pairing, NULL, end, f);
-        *ret = f;
+        pairing_add_sink(pairing, NULL, end, *ret);
         return 0;
 }
 

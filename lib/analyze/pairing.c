@@ -30,7 +30,7 @@ typedef struct Sink {
 struct Pairing {
         Sink sinks[PAIRING_SINKS_MAX];
         size_t n_sinks;
-        Stacks *stacks; /* their data: what is held of the task, a Held; NULL: nothing */
+        Stacks stacks; /* their data: what is held of the task, a Held; NULL: nothing */
         Held *spare[N_SPARE_MAX];
         size_t n_spare;
         uint64_t n_held, n_held_max;
@@ -262,9 +262,9 @@ static int tell(Pairing *p, Stack *stack) {
 int pairing_tell(Pairing *p) {
         int r = 0;
 
-        for (size_t i = 0; i < stacks_n(p->stacks) && r >= 0; i++)
-                if (stacks_at(p->stacks, i)->data)
-                        r = tell(p, stacks_at(p->stacks, i));
+        for (size_t i = 0; i < p->stacks.n && r >= 0; i++)
+                if (p->stacks.items[i].data)
+                        r = tell(p, &p->stacks.items[i]);
         p->n_held_max = MAX((uint64_t) HELD_MAX, p->n_held * 2);
         return r;
 }
@@ -511,7 +511,7 @@ static bool is_plumbing(const Function *f) {
 }
 
 Waker pairing_waker(const Pairing *p, const Step *step) {
-        const Stack *stack = stacks_find(p->stacks, step);
+        const Stack *stack = stacks_find(&p->stacks, step);
         const Held *h = stack ? stack->data : NULL;
         Waker w = { .pid = step->pid };
         uint32_t n = h ? h->n_open : 0;
@@ -547,7 +547,7 @@ static int come_back(Pairing *p, const SchedEvent *e, const Step *step) {
 
         if (!sched_come_back(&p->sched, e->pid, step->timestamp_ns, &w.wait))
                 return 0;
-        stack = stacks_find(p->stacks, &task);
+        stack = stacks_find(&p->stacks, &task);
         h = stack ? stack->data : NULL;
         if (!h || h->n_open == 0)
                 return 0;
@@ -598,13 +598,13 @@ int pairing_step(Pairing *p, const Step *step) {
         Stack *stack;
 
         if (step->kind == STEP_TASK)
-                return stacks_name_task(p->stacks, step);
+                return stacks_name_task(&p->stacks, step);
         if (step->kind == STEP_OTHER)
                 return note_sched(p, step);
         p->epoch += step->kind == STEP_LOST;
         if (!step_is_call(step))
                 return 0;
-        stack = stacks_get(p->stacks, step);
+        stack = stacks_get(&p->stacks, step);
         if (!stack)
                 return -ENOMEM;
         if (stack->comm[0] == 0 && step->comm)
@@ -613,8 +613,8 @@ int pairing_step(Pairing *p, const Step *step) {
 }
 
 int pairing_finish(Pairing *p) {
-        for (size_t i = 0; i < stacks_n(p->stacks); i++) {
-                Stack *stack = stacks_at(p->stacks, i);
+        for (size_t i = 0; i < p->stacks.n; i++) {
+                Stack *stack = &p->stacks.items[i];
                 Held *h = stack->data;
 
                 while (h && h->n_open > 0)
@@ -663,28 +663,19 @@ void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *user
 }
 
 int pairing_new(Pairing **ret) {
-        _cleanup_(pairing_freep) Pairing *p = calloc(1, sizeof(*p));
-        int r;
-
-        if (!p)
-                return -ENOMEM;
-        p->n_held_max = HELD_MAX;
-        r = stacks_new(&p->stacks);
-        if (r < 0)
-                return r;
-        *ret = TAKE_PTR(p);
-        return 0;
+        *ret = NEW(Pairing, .n_held_max = HELD_MAX);
+        return *ret ? 0 : -ENOMEM;
 }
 
 Pairing *pairing_free(Pairing *p) {
         if (!p)
                 return NULL;
-        for (size_t i = 0; p->stacks && i < stacks_n(p->stacks); i++)
-                held_free(stacks_at(p->stacks, i)->data);
+        for (size_t i = 0; i < p->stacks.n; i++)
+                p->stacks.items[i].data = held_free(p->stacks.items[i].data);
         for (size_t i = 0; i < p->n_spare; i++)
                 held_free(p->spare[i]);
         hash_done(&p->roles);
-        stacks_free(p->stacks);
+        stacks_done(&p->stacks);
         sched_done(&p->sched);
         return mfree(p);
 }

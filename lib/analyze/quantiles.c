@@ -87,9 +87,7 @@ int quantiles_add(Quantiles *s, uint64_t value) {
 }
 
 static int compare(const void *a, const void *b) {
-        uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
-
-        return (x > y) - (x < y);
+        return CMP(*(const uint64_t *) a, *(const uint64_t *) b);
 }
 
 static uint64_t exact_quantile(const Quantiles *s, uint64_t rank) {
@@ -138,9 +136,7 @@ typedef struct Group {
 } Group;
 
 static int compare_groups(const void *a, const void *b) {
-        const Group *x = a, *y = b;
-
-        return (x->value > y->value) - (x->value < y->value);
+        return CMP(((const Group *) a)->value, ((const Group *) b)->value);
 }
 
 /* Adds the values of @s; @by_bucket: as buckets. */

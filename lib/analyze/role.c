@@ -168,22 +168,22 @@ Role role_of(const Function *function) {
         return ROLE_NONE;
 }
 
-/* Source: linux 6.12 kernel/softirq.c; irq_exit_rcu() comes to handle_softirqs() without these. */
-bool role_enters_softirq(const Function *function) {
-        static const char *const names[] = { "do_softirq", "__local_bh_enable_ip" };
+static bool is_one_of(const Function *function, const char *const *names, size_t n_names) {
         size_t n = role_plain_name(function);
 
-        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+        for (size_t i = 0; i < n_names; i++)
                 if (strncmp(function->label, names[i], n) == 0 && names[i][n] == 0)
                         return true;
         return false;
 }
 
-bool role_releases_lock(const Function *function) {
-        size_t n = role_plain_name(function);
+/* Source: linux 6.12 kernel/softirq.c; irq_exit_rcu() comes to handle_softirqs() without these. */
+bool role_enters_softirq(const Function *function) {
+        static const char *const names[] = { "do_softirq", "__local_bh_enable_ip" };
 
-        for (size_t i = 0; i < ELEMENTSOF(releases); i++)
-                if (strncmp(function->label, releases[i], n) == 0 && releases[i][n] == 0)
-                        return true;
-        return false;
+        return is_one_of(function, names, ELEMENTSOF(names));
+}
+
+bool role_releases_lock(const Function *function) {
+        return is_one_of(function, releases, ELEMENTSOF(releases));
 }

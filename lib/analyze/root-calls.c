@@ -20,12 +20,9 @@ static RootCallsRow *row_of(RootCalls *c, const Function *root) {
                 return row;
         if (!ARRAY_GROW(c->rows, c->n_rows))
                 return NULL;
-        row = calloc(1, sizeof(*row));
-        if (!row || hash_add_ptr(&c->by_root, hash_key(root), row) < 0) {
-                free(row);
-                return NULL;
-        }
-        row->root = root;
+        row = NEW(RootCallsRow, .root = root);
+        if (!row || hash_add_ptr(&c->by_root, hash_key(root), row) < 0)
+                return mfree(row);
         return c->rows[c->n_rows++] = row;
 }
 
@@ -51,9 +48,7 @@ static int end(void *userdata, const Call *call) {
 static int compare_starts(const void *a, const void *b) {
         const RootCall *x = a, *y = b;
 
-        if (x->start_ns != y->start_ns)
-                return x->start_ns < y->start_ns ? -1 : 1;
-        return (x->task > y->task) - (x->task < y->task);
+        return CMP(x->start_ns, y->start_ns) ?: CMP(x->task, y->task);
 }
 
 const RootCallsRow *root_calls_most(RootCalls *c) {
@@ -84,9 +79,7 @@ uint64_t root_calls_number(const RootCalls *c, const RootCall *call) {
 static int compare_durations(const void *a, const void *b) {
         const RootCall *x = *(const RootCall *const *) a, *y = *(const RootCall *const *) b;
 
-        if (x->duration_ns != y->duration_ns)
-                return x->duration_ns < y->duration_ns ? 1 : -1;
-        return compare_starts(x, y);
+        return CMP(y->duration_ns, x->duration_ns) ?: compare_starts(x, y);
 }
 
 int root_calls_slowest(const RootCallsRow *row, size_t n_max, const RootCall ***ret,
@@ -106,12 +99,10 @@ int root_calls_slowest(const RootCallsRow *row, size_t n_max, const RootCall ***
 }
 
 int root_calls_new(RootCalls **ret, Pairing *pairing) {
-        RootCalls *c = calloc(1, sizeof(*c));
-
-        if (!c)
+        *ret = calloc(1, sizeof(**ret));
+        if (!*ret)
                 return -ENOMEM;
-        pairing_add_sink(pairing, NULL, end, c);
-        *ret = c;
+        pairing_add_sink(pairing, NULL, end, *ret);
         return 0;
 }
 

@@ -175,9 +175,8 @@ static Open *take_spare(RootProfileData *d) {
                 return open;
         }
         open = NEW(Open, .n_compact = N_PARTS_MAX, .next = d->open);
-        if (!open)
-                return NULL;
-        return d->open = open;
+        d->open = open ?: d->open;
+        return open;
 }
 
 /* A frame's user is its row; the data of an outermost one is what is open. */
@@ -206,9 +205,7 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
 }
 
 static int compare_parts(const void *a, const void *b) {
-        const Part *x = a, *y = b;
-
-        return (x->row > y->row) - (x->row < y->row);
+        return CMP(((const Part *) a)->row, ((const Part *) b)->row);
 }
 
 /* One part for each row. */

@@ -74,12 +74,9 @@ static Task *get(Timelines *t, int64_t key) {
                 return task;
         if (!ARRAY_GROW(t->tasks, t->n_tasks))
                 return NULL;
-        task = calloc(1, sizeof(*task));
-        if (!task || hash_add_ptr(&t->by_key, (uint64_t) key, task) < 0) {
-                free(task);
-                return NULL;
-        }
-        task->timeline.task = key;
+        task = NEW(Task, .timeline.task = key);
+        if (!task || hash_add_ptr(&t->by_key, (uint64_t) key, task) < 0)
+                return mfree(task);
         return t->tasks[t->n_tasks++] = task;
 }
 
@@ -355,15 +352,11 @@ static int end_call(void *userdata, const Call *call) {
 static int compare_spans(const void *a, const void *b) {
         const Span *x = a, *y = b;
 
-        if (x->begin_ns != y->begin_ns)
-                return x->begin_ns < y->begin_ns ? -1 : 1;
-        return (x->number > y->number) - (x->number < y->number);
+        return CMP(x->begin_ns, y->begin_ns) ?: CMP(x->number, y->number);
 }
 
 static int compare_aways(const void *a, const void *b) {
-        const Away *x = a, *y = b;
-
-        return (x->wait.left_ns > y->wait.left_ns) - (x->wait.left_ns < y->wait.left_ns);
+        return CMP(((const Away *) a)->wait.left_ns, ((const Away *) b)->wait.left_ns);
 }
 
 /* @span is the innermost from now on; NULL: none. */
@@ -435,9 +428,7 @@ int timelines_finish(Timelines *t) {
 
                 if (task->is_away)
                         r = lose(t, task, UINT64_MAX);
-                if (r >= 0 && task->timeline.n_aways > 0)
-                        qsort(task->timeline.aways, task->timeline.n_aways, sizeof(Away),
-                              compare_aways);
+                SORT(task->timeline.aways, task->timeline.n_aways, compare_aways);
                 if (r >= 0 && task->n_spans > 0)
                         r = draw(task);
                 place_aways(t, &task->timeline);

@@ -61,15 +61,10 @@ static WaitsRow *find(Waits *s, const Function *function, const SchedWait *w) {
         }
         if (!ARRAY_GROW(s->rows, s->n_rows))
                 return NULL;
-        row = calloc(1, sizeof(*row));
-        if (!row || hash_add_ptr(&s->by_hash, hash, row) < 0) {
-                free(row);
-                return NULL;
-        }
-        row->function = function;
-        row->is_woken = w->woken_ns > 0;
-        row->is_forced = w->state == 'R';
-        row->waker = w->waker;
+        row = NEW(WaitsRow, .function = function, .waker = w->waker, .is_woken = w->woken_ns > 0,
+                  .is_forced = w->state == 'R');
+        if (!row || hash_add_ptr(&s->by_hash, hash, row) < 0)
+                return mfree(row);
         return s->rows[s->n_rows++] = row;
 }
 
@@ -91,25 +86,20 @@ static int note(void *userdata, const CallWait *wait) {
 static int compare(const void *a, const void *b) {
         const WaitsRow *x = *(WaitsRow *const *) a, *y = *(WaitsRow *const *) b;
 
-        if (x->away.sum != y->away.sum)
-                return x->away.sum < y->away.sum ? 1 : -1;
-        return strcmp(x->function->label, y->function->label);
+        return CMP(y->away.sum, x->away.sum) ?: strcmp(x->function->label, y->function->label);
 }
 
 const WaitsRow *const *waits_rows(Waits *s, size_t *ret_n) {
-        if (s->n_rows > 0)
-                qsort(s->rows, s->n_rows, sizeof(WaitsRow *), compare);
+        SORT(s->rows, s->n_rows, compare);
         *ret_n = s->n_rows;
         return (const WaitsRow *const *) s->rows;
 }
 
 int waits_new(Waits **ret, Pairing *pairing) {
-        Waits *s = calloc(1, sizeof(*s));
-
-        if (!s)
+        *ret = calloc(1, sizeof(**ret));
+        if (!*ret)
                 return -ENOMEM;
-        pairing_set_wait(pairing, note, s);
-        *ret = s;
+        pairing_set_wait(pairing, note, *ret);
         return 0;
 }
 

@@ -20,11 +20,8 @@ struct Wakers {
 
 int wakers_new(Wakers **ret) {
         _cleanup_(wakers_freep) Wakers *w = calloc(1, sizeof(*w));
-        int r;
+        int r = w ? pairing_new(&w->all) : -ENOMEM;
 
-        if (!w)
-                return -ENOMEM;
-        r = pairing_new(&w->all);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(w);

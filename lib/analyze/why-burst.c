@@ -22,6 +22,7 @@ typedef struct Side {
         const size_t *calls;   /* of one cohort, in the order of time */
         size_t n_calls, n_all; /* of both cohorts */
         const WhyMean *other;  /* a mean call of the other cohort */
+        WhyMean *has;          /* zeroes but while a call is looked at */
         double *deviations;    /* of each call */
 } Side;
 
@@ -45,25 +46,12 @@ static Stretch find_greatest(const double *values, size_t n) {
 }
 
 static double surplus_of(const Side *side, const AnatomyCall *call, const WhyCause *c) {
-        uint32_t node = c->node->id, caller = c->node->parent->id;
-        double n = 0, n_caller = 0, run_ns = 0, wait_ns = 0;
+        double surplus;
 
-        for (size_t k = 0; k < call->n_parts; k++) {
-                const AnatomyPart *part = &side->a->parts[call->first_part + k];
-
-                if (part->node == caller)
-                        n_caller = part->n;
-                if (part->node != node)
-                        continue;
-                n = part->n;
-                run_ns = (double) part->run_ns;
-                wait_ns = (double) part->wait_ns;
-        }
-        if (c->kind == WHY_RUNNING)
-                return run_ns - n * side->other->run_ns[node] / side->other->n[node];
-        if (c->kind == WHY_WAITING)
-                return wait_ns - n * side->other->wait_ns[node] / side->other->n[node];
-        return n - n_caller * side->other->n[node] / side->other->n[caller];
+        why_add_call(side->has, side->a, call);
+        surplus = why_surplus(c, side->has, side->other);
+        why_forget_call(side->has, side->a, call);
+        return surplus;
 }
 
 /* Whether calls in another order would hardly ever have so great a stretch. */
@@ -116,11 +104,12 @@ static void find_burst(WhyCause *c, const Side *side, bool is_usual) {
 int why_find_bursts(Why *w, const Anatomy *a, const Cohorts *c, const WhyMean *s,
                     const WhyMean *u) {
         _cleanup_free_ double *deviations = calloc(c->n_all + 1, sizeof(*deviations));
+        _cleanup_free_ WhyMean *has = calloc(a->n_nodes + 1, sizeof(*has));
         size_t n_all = c->n_slow + c->n_usual;
-        const Side slow = { a, c->slow, c->n_slow, n_all, u, deviations };
-        const Side usual = { a, c->usual, c->n_usual, n_all, s, deviations };
+        const Side slow = { a, c->slow, c->n_slow, n_all, u, has, deviations };
+        const Side usual = { a, c->usual, c->n_usual, n_all, s, has, deviations };
 
-        if (!deviations)
+        if (!deviations || !has)
                 return -ENOMEM;
         for (size_t i = 0; i < MIN(w->n_causes, (size_t) CAUSES_MAX); i++) {
                 WhyCause *cause = &w->causes[i];

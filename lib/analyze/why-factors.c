@@ -15,44 +15,38 @@ typedef struct Level {
         double n_slow, n_usual;
 } Level;
 
-typedef struct Levels {
-        Level *items;
-        size_t n;
-} Levels;
-
 static uint32_t level_of(const AnatomyCall *c, WhyPlace place) {
         return place == WHY_CPU ? c->cpu : c->task;
 }
 
-static int count(Levels *l, const Anatomy *a, const Cohorts *c, WhyPlace place) {
+static int count(Level **levels, size_t *n, const Anatomy *a, const Cohorts *c, WhyPlace place) {
         for (size_t i = 0; i < c->n_all; i++) {
                 const AnatomyCall *call = &a->calls[c->all[i]];
                 uint32_t k = level_of(call, place);
 
-                if (!ARRAY_REACH(l->items, l->n, k))
+                if (!ARRAY_REACH(*levels, *n, k))
                         return -ENOMEM;
-                l->items[k].n++;
-                l->items[k].sum_ns += (double) call->duration_ns;
+                (*levels)[k].n++;
+                (*levels)[k].sum_ns += (double) call->duration_ns;
         }
         for (size_t i = 0; i < c->n_slow; i++)
-                l->items[level_of(&a->calls[c->slow[i]], place)].n_slow++;
+                (*levels)[level_of(&a->calls[c->slow[i]], place)].n_slow++;
         for (size_t i = 0; i < c->n_usual; i++)
-                l->items[level_of(&a->calls[c->usual[i]], place)].n_usual++;
+                (*levels)[level_of(&a->calls[c->usual[i]], place)].n_usual++;
         return 0;
 }
 
 static int add_levels(Why *w, const Anatomy *a, const Cohorts *c, WhyPlace place) {
         _cleanup_free_ Level *items = NULL;
-        Levels l = {};
         double n = (double) c->n_all, sum_ns = 0;
-        int r = count(&l, a, c, place);
+        size_t n_levels = 0;
+        int r = count(&items, &n_levels, a, c, place);
 
-        items = l.items;
         if (r < 0)
                 return r;
-        for (size_t k = 0; k < l.n; k++)
+        for (size_t k = 0; k < n_levels; k++)
                 sum_ns += items[k].sum_ns;
-        for (size_t k = 0; k < l.n; k++) {
+        for (size_t k = 0; k < n_levels; k++) {
                 const Level *x = &items[k];
                 WhyFactor f = { .place = place, .cpu = (uint32_t) k, .p = 1 };
 
@@ -78,9 +72,7 @@ static int add_levels(Why *w, const Anatomy *a, const Cohorts *c, WhyPlace place
 static int compare(const void *a, const void *b) {
         const WhyFactor *x = a, *y = b;
 
-        if (x->share != y->share)
-                return x->share < y->share ? 1 : -1;
-        return (int) x->place - (int) y->place;
+        return CMP(y->share, x->share) ?: CMP(x->place, y->place);
 }
 
 /* --- whether everything takes longer there ---------------------------------------------------- */
@@ -149,20 +141,15 @@ bool why_factor_has(const WhyFactor *f, const Anatomy *a, const AnatomyCall *c) 
         return f->place == WHY_CPU ? c->cpu == f->cpu : a->tasks[c->task] == f->task;
 }
 
-static void sort(Why *w) {
-        if (w->n_factors > 0)
-                qsort(w->factors, w->n_factors, sizeof(*w->factors), compare);
-}
-
 int why_add_factors(Why *w, const Anatomy *a, const Cohorts *c) {
         int r = add_levels(w, a, c, WHY_CPU);
 
         if (r >= 0)
                 r = add_levels(w, a, c, WHY_TASK);
-        sort(w);
+        SORT(w->factors, w->n_factors, compare);
         w->n_factors = MIN(w->n_factors, (size_t) WHY_FACTORS_MAX);
         for (size_t i = 0; i < MIN(w->n_factors, (size_t) N_FACTORS_LOOKED_INTO) && r >= 0; i++)
                 r = find_evenness(&w->factors[i], w, a, c);
-        sort(w);
+        SORT(w->factors, w->n_factors, compare);
         return r;
 }

@@ -19,20 +19,24 @@ static void add_name(Buf *out, const Function *f) {
         buf_add(out, f->label, f->n_name);
 }
 
-static void add_mean(Buf *out, double ns) {
-        buf_adds(out, FIGURE_ROUND(ns > 0 ? (uint64_t) llround(ns) : 0));
-}
-
-static void add_percent(Buf *out, double part) {
+static char *percent_of(char text[static 32], double part) {
         double percent = 100 * part;
 
-        buf_printf(out, percent > 0 && percent < 1 ? "%.1f %%" : "%.0f %%", percent);
+        (void) snprintf(text, 32, percent > 0 && percent < 1 ? "%.1f %%" : "%.0f %%", percent);
+        return text;
 }
+#define PERCENT(part) percent_of((char[32]){}, (part))
 
 /* "1.2", "14" */
-static void add_times(Buf *out, double n) {
-        buf_printf(out, n >= 10 || n == floor(n) ? "%.0f" : n >= 0.1 ? "%.1f" : "%.1g", n);
+static char *times_of(char text[static 32], double n) {
+        (void) snprintf(text, 32,
+                        n >= 10 || n == floor(n) ? "%.0f"
+                        : n >= 0.1               ? "%.1f"
+                                                 : "%.1g",
+                        n);
+        return text;
 }
+#define TIMES(n) times_of((char[32]){}, (n))
 
 /* Nobody calls an interrupt. */
 static void add_below(Buf *out, const CallNode *node) {
@@ -58,24 +62,16 @@ static void add_waking(Buf *out, const WhyCause *c) {
                 buf_adds(out, c->waker_share >= WAKER_ALL ? ", woken by " : ", mostly woken by ");
                 why_describe_waker(out, c->waker);
         }
-        if (c->queued_share >= QUEUED_MIN) {
-                buf_adds(out, ", ");
-                add_percent(out, c->queued_share);
-                buf_adds(out, " of it afterwards, for a CPU");
-        }
+        if (c->queued_share >= QUEUED_MIN)
+                buf_printf(out, ", %s of it afterwards, for a CPU", PERCENT(c->queued_share));
 }
 
 static void add_change(Buf *out, const WhyCause *c) {
-        buf_adds(out, ": ");
         if (c->kind == WHY_RUNNING)
-                add_mean(out, c->slow_ns);
+                buf_printf(out, ": %s instead of %s", FIGURE_MEAN(c->slow_ns),
+                           FIGURE_MEAN(c->usual_ns));
         else
-                add_times(out, c->slow_n);
-        buf_adds(out, " instead of ");
-        if (c->kind == WHY_RUNNING)
-                add_mean(out, c->usual_ns);
-        else
-                add_times(out, c->usual_n);
+                buf_printf(out, ": %s instead of %s", TIMES(c->slow_n), TIMES(c->usual_n));
 }
 
 /* Figures are left out where columns have them. */
@@ -167,8 +163,8 @@ static void add_cohort(Buf *out, const Why *w) {
         add_name(out, w->root->function);
         switch (w->spec.by) {
         case COHORTS_BY_SLOWEST:
-                buf_adds(out, ": the slowest ");
-                add_percent(out, (double) w->n_slow / (double) w->n_all);
+                buf_printf(out, ": the slowest %s",
+                           PERCENT((double) w->n_slow / (double) w->n_all));
                 break;
         case COHORTS_BY_DURATION:
                 add_calls(out, w->n_slow);
@@ -186,10 +182,8 @@ static void add_cohort(Buf *out, const Why *w) {
                 buf_adds(out, ": its calls");
                 break;
         }
-        buf_adds(out, w->n_slow == 1 ? " takes " : " take ");
-        add_mean(out, w->slow_ns);
-        buf_adds(out, " instead of ");
-        add_mean(out, w->usual_ns);
+        buf_printf(out, " take%s %s instead of %s", w->n_slow == 1 ? "s" : "",
+                   FIGURE_MEAN(w->slow_ns), FIGURE_MEAN(w->usual_ns));
 }
 
 /* Of more than all others make up for some. */
@@ -200,13 +194,11 @@ static bool is_more_than_all(const WhyCause *c) {
 static void add_share(Buf *out, const WhyCause *c) {
         buf_adds(out, "; ");
         if (is_more_than_all(c))
-                buf_printf(out, "%s", FIGURE_CHANGE(c->change_ns));
+                buf_adds(out, FIGURE_CHANGE(c->change_ns));
         else if (c->share >= SHARE_ALL)
                 buf_adds(out, "all of that");
-        else {
-                add_percent(out, c->share);
-                buf_adds(out, " of that");
-        }
+        else
+                buf_printf(out, "%s of that", PERCENT(c->share));
         buf_adds(out, " is ");
 }
 
@@ -228,23 +220,16 @@ static void add_named(Buf *out, const WhyCause *c) {
 }
 
 void why_describe_parts(Buf *out, const WhyValue *v) {
-        add_percent(out, v->slow_part);
-        buf_adds(out, " of them have ");
+        buf_printf(out, "%s of them have ", PERCENT(v->slow_part));
         why_describe_value(out, v);
-        buf_adds(out, ", ");
-        add_percent(out, v->usual_part);
-        buf_adds(out, " of the usual ones");
+        buf_printf(out, ", %s of the usual ones", PERCENT(v->usual_part));
 }
 
 static void add_factor(Buf *out, const WhyFactor *f) {
-        buf_adds(out, "; everything takes longer ");
-        buf_adds(out, f->place == WHY_CPU ? "on " : "in ");
+        buf_printf(out, "; everything takes longer %s ", f->place == WHY_CPU ? "on" : "in");
         why_describe_factor(out, f);
-        buf_adds(out, ", where ");
-        add_percent(out, f->slow_part);
-        buf_adds(out, " of them were and ");
-        add_percent(out, f->usual_part);
-        buf_adds(out, " of the usual ones");
+        buf_printf(out, ", where %s of them were and %s of the usual ones", PERCENT(f->slow_part),
+                   PERCENT(f->usual_part));
 }
 
 static void add_nothing(Buf *out, const Why *w) {
@@ -261,11 +246,9 @@ static void add_nothing(Buf *out, const Why *w) {
                         buf_printf(out, " (p = %.3f)", w->causes[0].p);
                 buf_adds(out, ": ");
                 why_describe_cause(out, &w->causes[0]);
-        } else {
-                buf_printf(out, "; that is spread over %zu causes, of which none has more than ",
-                           w->n_causes);
-                add_percent(out, fabs(w->causes[0].share));
-        }
+        } else
+                buf_printf(out, "; that is spread over %zu causes, of which none has more than %s",
+                           w->n_causes, PERCENT(fabs(w->causes[0].share)));
 }
 
 static void add_none(Buf *out, const Why *w) {
@@ -323,9 +306,7 @@ void why_sentence(Buf *out, const Why *w) {
                 buf_adds(out, ", which may be there by chance");
         }
         if (second && !is_more_than_all(cause)) {
-                buf_adds(out, "; ");
-                add_percent(out, second->share);
-                buf_adds(out, " is ");
+                buf_printf(out, "; %s is ", PERCENT(second->share));
                 why_describe_cause(out, second);
         }
         if (factor && !why_names_factor_first(w))

@@ -27,11 +27,6 @@
 #define STRETCHES 64        /* of each cohort, at most */
 #define THINGS_MAX 512
 
-/* What all calls of both cohorts have of a node. */
-typedef struct Pool {
-        double n, run_ns, wait_ns;
-} Pool;
-
 typedef struct Thing {
         WhyCause *cause;
         double spread; /* about how much it varies */
@@ -43,76 +38,28 @@ typedef struct Test {
         const size_t *calls; /* those of the slow cohort first */
         size_t n_calls, n_slow;
         size_t per_unit; /* calls */
-        Pool *pool;
+        WhyMean *pool;   /* what all calls of both cohorts have */
         Thing *things;
         size_t n_things;
         WhyConditions conditions;
-        double *n, *run_ns, *wait_ns; /* of the unit that is filled, by node */
-        uint32_t *touched;
-        size_t n_touched;
+        WhyMean *unit; /* what the unit that is filled has */
 } Test;
 
 static int thing_order(const void *a, const void *b) {
         const Thing *x = a, *y = b;
 
-        if (x->spread != y->spread)
-                return x->spread < y->spread ? 1 : -1;
-        return (x->cause > y->cause) - (x->cause < y->cause);
+        return CMP(y->spread, x->spread) ?: CMP(x->cause, y->cause);
 }
 
 static bool is_about_calls(const WhyCause *c) {
         return c->kind >= WHY_CALLS;
 }
 
-/* --- a unit ----------------------------------------------------------------------------------- */
-
-static void gather(Test *t, const AnatomyCall *c) {
-        for (size_t k = 0; k < c->n_parts; k++) {
-                const AnatomyPart *part = &t->a->parts[c->first_part + k];
-
-                if (t->n[part->node] == 0)
-                        t->touched[t->n_touched++] = part->node;
-                t->n[part->node] += part->n;
-                t->run_ns[part->node] += (double) part->run_ns;
-                t->wait_ns[part->node] += (double) part->wait_ns;
-        }
-}
-
-static void forget(Test *t) {
-        while (t->n_touched > 0) {
-                uint32_t i = t->touched[--t->n_touched];
-
-                t->n[i] = t->run_ns[i] = t->wait_ns[i] = 0;
-        }
-}
-
-static double value_of(const Test *t, const WhyCause *c) {
-        uint32_t i = c->node->id, p = c->node->parent->id;
-        const Pool *pool = &t->pool[i];
-
-        if (c->kind == WHY_RUNNING)
-                return t->run_ns[i] - t->n[i] * pool->run_ns / pool->n;
-        if (c->kind == WHY_WAITING)
-                return t->wait_ns[i] - t->n[i] * pool->wait_ns / pool->n;
-        return t->n[i] - t->n[p] * pool->n / t->pool[p].n;
+static const AnatomyCall *call_at(const Test *t, size_t i) {
+        return &t->a->calls[t->calls[i]];
 }
 
 /* --- the things ------------------------------------------------------------------------------- */
-
-static void add_pool(Test *t) {
-        for (size_t i = 0; i < t->n_calls; i++) {
-                const AnatomyCall *c = &t->a->calls[t->calls[i]];
-
-                for (size_t k = 0; k < c->n_parts; k++) {
-                        const AnatomyPart *part = &t->a->parts[c->first_part + k];
-                        Pool *pool = &t->pool[part->node];
-
-                        pool->n += part->n;
-                        pool->run_ns += (double) part->run_ns;
-                        pool->wait_ns += (double) part->wait_ns;
-                }
-        }
-}
 
 /* Of many causes those that vary most. */
 static void choose_things(Test *t) {
@@ -121,16 +68,16 @@ static void choose_things(Test *t) {
         if (t->n_things <= THINGS_MAX)
                 return;
         for (size_t i = 0; i < t->n_calls; i++) {
-                gather(t, &t->a->calls[t->calls[i]]);
+                why_add_call(t->unit, t->a, call_at(t, i));
                 for (size_t k = 0; k < t->n_things; k++) {
                         const WhyCause *c = t->things[k].cause;
                         double each = is_about_calls(c) ? (c->slow_ns + c->usual_ns) /
                                                                   (c->slow_n + c->usual_n)
                                                         : 1;
 
-                        t->things[k].spread += pow(value_of(t, c) * each, 2);
+                        t->things[k].spread += pow(why_surplus(c, t->unit, t->pool) * each, 2);
                 }
-                forget(t);
+                why_forget_call(t->unit, t->a, call_at(t, i));
         }
         qsort(t->things, t->n_things, sizeof(*t->things), thing_order);
         t->n_things = THINGS_MAX;
@@ -143,31 +90,28 @@ static void fill_causes(Test *t, float *row, size_t first, size_t n) {
         size_t column = 0;
 
         for (size_t i = 0; i < n; i++) {
-                const AnatomyCall *c = &t->a->calls[t->calls[first + i]];
-
-                gather(t, c);
-                duration += (double) c->duration_ns;
+                why_add_call(t->unit, t->a, call_at(t, first + i));
+                duration += (double) call_at(t, first + i)->duration_ns;
         }
         row[column++] = (float) (duration / times);
         for (size_t k = 0; k < t->n_things; k++)
-                row[column++] = (float) (value_of(t, t->things[k].cause) / times);
+                row[column++] = (float) (why_surplus(t->things[k].cause, t->unit, t->pool) / times);
         for (size_t k = 0; k < t->w->n_factors; k++) {
                 size_t n_there = 0;
 
                 for (size_t i = 0; i < n; i++)
-                        n_there += why_factor_has(&t->w->factors[k], t->a,
-                                                  &t->a->calls[t->calls[first + i]]);
+                        n_there += why_factor_has(&t->w->factors[k], t->a, call_at(t, first + i));
                 row[column++] = (float) ((double) n_there / times);
         }
-        forget(t);
+        for (size_t i = 0; i < n; i++)
+                why_forget_call(t->unit, t->a, call_at(t, first + i));
 }
 
 static void fill_conditions(Test *t, float *row, size_t first, size_t n) {
         WhyConditions *v = &t->conditions;
 
         for (size_t i = 0; i < n; i++)
-                for (size_t k = why_conditions_find(v, t->a, &t->a->calls[t->calls[first + i]]);
-                     k-- > 0;)
+                for (size_t k = why_conditions_find(v, t->a, call_at(t, first + i)); k-- > 0;)
                         row[v->found[k]] += v->met[k] - (float) v->rates[v->found[k]];
         for (size_t k = 0; k < v->n; k++)
                 row[k] /= (float) n;
@@ -191,11 +135,6 @@ static size_t fill_cohort(Test *t, const Table *table, float *rows, size_t *firs
         return n_taken;
 }
 
-/* When the unit began. */
-static const AnatomyCall *beginning(const Test *t, size_t first) {
-        return &t->a->calls[t->calls[first]];
-}
-
 /* The units of both cohorts, of which each is in the order of time, by their beginnings. */
 static void merge(const Test *t, uint32_t *to, const size_t *firsts, size_t n_slow, size_t n) {
         size_t slow = 0, usual = n_slow;
@@ -204,8 +143,8 @@ static void merge(const Test *t, uint32_t *to, const size_t *firsts, size_t n_sl
                 bool is_slow = usual == n;
 
                 if (slow < n_slow && usual < n) {
-                        const AnatomyCall *s = beginning(t, firsts[slow]);
-                        const AnatomyCall *u = beginning(t, firsts[usual]);
+                        const AnatomyCall *s = call_at(t, firsts[slow]);
+                        const AnatomyCall *u = call_at(t, firsts[usual]);
 
                         is_slow = s->source != u->source ? s->source < u->source
                                                          : s->start_ns < u->start_ns;
@@ -264,32 +203,29 @@ static int test_conditions(Test *t, const Cohorts *c) {
 
 int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
         _cleanup_free_ size_t *calls = calloc(c->n_slow + c->n_usual + 1, sizeof(*calls));
-        _cleanup_free_ Pool *pool = calloc(a->n_nodes + 1, sizeof(*pool));
+        _cleanup_free_ WhyMean *pool = calloc(a->n_nodes + 1, sizeof(*pool));
+        _cleanup_free_ WhyMean *unit = calloc(a->n_nodes + 1, sizeof(*unit));
         _cleanup_free_ Thing *things = calloc(w->n_causes + 1, sizeof(*things));
-        _cleanup_free_ double *n = calloc(3 * (a->n_nodes + 1), sizeof(*n));
-        _cleanup_free_ uint32_t *touched = calloc(a->n_nodes + 1, sizeof(*touched));
         Test t = { .w = w,
                    .a = a,
                    .calls = calls,
                    .n_calls = c->n_slow + c->n_usual,
                    .n_slow = c->n_slow,
                    .pool = pool,
-                   .things = things,
-                   .n = n,
-                   .touched = touched };
+                   .unit = unit,
+                   .things = things };
         int r;
 
-        if (!calls || !pool || !things || !n || !touched)
+        if (!calls || !pool || !unit || !things)
                 return -ENOMEM;
-        t.run_ns = n + a->n_nodes + 1;
-        t.wait_ns = t.run_ns + a->n_nodes + 1;
         memcpy(calls, c->slow, c->n_slow * sizeof(*calls));
         memcpy(calls + c->n_slow, c->usual, c->n_usual * sizeof(*calls));
         /* Stretches of both cohorts are as long, so that they vary alike. */
         t.per_unit = cohorts_are_stretches(w->spec.by)
                              ? (MIN(c->n_slow, c->n_usual) + STRETCHES - 1) / STRETCHES
                              : 1;
-        add_pool(&t);
+        for (size_t i = 0; i < t.n_calls; i++)
+                why_add_call(pool, a, call_at(&t, i));
         choose_things(&t);
         r = test_causes(&t);
         if (r < 0 || a->variables.n == 0)

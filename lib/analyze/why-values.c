@@ -35,9 +35,7 @@ static int compare_numbers(const void *pa, const void *pb) {
 
         if (a->is_negative != b->is_negative)
                 return a->is_negative ? -1 : 1;
-        if (a->magnitude == b->magnitude)
-                return 0;
-        return (a->magnitude < b->magnitude) == a->is_negative ? 1 : -1;
+        return a->is_negative ? CMP(b->magnitude, a->magnitude) : CMP(a->magnitude, b->magnitude);
 }
 
 static bool meets(const WhyValue *v, ValueNumber number) {
@@ -63,21 +61,9 @@ static size_t stride_of(size_t n) {
         return n / CALLS_MAX + 1;
 }
 
-/* Twice over the calls: to count, and to draw. */
 static int draw(Sample *samples, const Anatomy *a, const Cohorts *c) {
-        for (size_t i = 0; i < c->n_all; i += stride_of(c->n_all)) {
-                const AnatomyCall *call = &a->calls[c->all[i]];
-
-                for (size_t k = 0; k < call->n_values; k++)
-                        samples[a->values[call->first_value + k].variable].n++;
-        }
-        for (size_t i = 0; i < a->variables.n; i++) {
-                samples[i].items = calloc(samples[i].n + 1, sizeof(ValueNumber));
-                if (!samples[i].items)
-                        return -ENOMEM;
-                samples[i].n = 0;
+        for (size_t i = 0; i < a->variables.n; i++)
                 samples[i].has_order = true;
-        }
         for (size_t i = 0; i < c->n_all; i += stride_of(c->n_all)) {
                 const AnatomyCall *call = &a->calls[c->all[i]];
 
@@ -85,14 +71,14 @@ static int draw(Sample *samples, const Anatomy *a, const Cohorts *c) {
                         const VariableValue *v = &a->values[call->first_value + k];
                         Sample *s = &samples[v->variable];
 
+                        if (!ARRAY_GROW(s->items, s->n))
+                                return -ENOMEM;
                         s->has_order &= v->magnitude < VARIABLE_NUMBER_MAX;
                         s->items[s->n++] = number_of(v);
                 }
         }
         for (size_t i = 0; i < a->variables.n; i++)
-                if (samples[i].n > 0)
-                        qsort(samples[i].items, samples[i].n, sizeof(*samples[i].items),
-                              compare_numbers);
+                SORT(samples[i].items, samples[i].n, compare_numbers);
         return 0;
 }
 
@@ -120,9 +106,7 @@ typedef struct Run {
 static int longest_first(const void *pa, const void *pb) {
         const Run *a = pa, *b = pb;
 
-        if (a->n != b->n)
-                return a->n < b->n ? 1 : -1;
-        return (a->at > b->at) - (a->at < b->at);
+        return CMP(b->n, a->n) ?: CMP(a->at, b->at);
 }
 
 static int add_frequent(WhyConditions *v, const WhyValue *like, const Sample *s) {
@@ -139,8 +123,7 @@ static int add_frequent(WhyConditions *v, const WhyValue *like, const Sample *s)
                 if (k - i >= least)
                         runs[n++] = (Run){ i, k - i };
         }
-        if (n > 0)
-                qsort(runs, n, sizeof(*runs), longest_first);
+        SORT(runs, n, longest_first);
         for (size_t i = 0; i < MIN(n, most) && r >= 0; i++)
                 r = add(v, like, WHY_EQUAL, s->items[runs[i].at]);
         return r;
@@ -283,21 +266,16 @@ double why_value_surplus(const WhyValue *v) {
         return v->usual_has > 0 ? v->slow_part - v->usual_part * v->slow_has / v->usual_has : 0;
 }
 
-static bool comes_before(const WhyValue *a, const WhyValue *b) {
-        if (a->node->level != b->node->level)
-                return a->node->level < b->node->level;
-        return a->variable < b->variable;
+static int compare_places(const WhyValue *a, const WhyValue *b) {
+        return CMP(a->node->level, b->node->level) ?: CMP(a->variable, b->variable);
 }
 
 /* The best first; of equals that of the caller, and the one that is simplest to say. */
 static int compare_values(const void *pa, const void *pb) {
         const WhyValue *a = pa, *b = pb;
 
-        if (why_value_surplus(a) != why_value_surplus(b))
-                return why_value_surplus(a) < why_value_surplus(b) ? 1 : -1;
-        if (comes_before(a, b) != comes_before(b, a))
-                return comes_before(a, b) ? -1 : 1;
-        return (int) a->relation - (int) b->relation;
+        return CMP(why_value_surplus(b), why_value_surplus(a))
+                       ?: compare_places(a, b) ?: CMP(a->relation, b->relation);
 }
 
 typedef struct Edge {
@@ -415,7 +393,7 @@ static void put_first(Why *w) {
         for (size_t i = 1; i < w->n_values; i++)
                 if (why_value_surplus(&w->values[i]) >=
                             why_value_surplus(&w->values[0]) - AS_GOOD &&
-                    comes_before(&w->values[i], &w->values[best]))
+                    compare_places(&w->values[i], &w->values[best]) < 0)
                         best = i;
         for (; best > 0; best--)
                 SWAP(w->values[best], w->values[best - 1]);
@@ -437,8 +415,7 @@ int why_conditions_choose(const WhyConditions *v, Why *w, const Anatomy *a, cons
                         return -ENOMEM;
                 w->values[w->n_values++] = *best;
         }
-        if (w->n_values > 0)
-                qsort(w->values, w->n_values, sizeof(*w->values), compare_values);
+        SORT(w->values, w->n_values, compare_values);
         w->n_values = MIN(w->n_values, (size_t) WHY_VALUES_MAX);
         for (size_t i = 0; i < w->n_values && r >= 0; i++) {
                 WhyValue *x = &w->values[i];
@@ -449,10 +426,8 @@ int why_conditions_choose(const WhyConditions *v, Why *w, const Anatomy *a, cons
                         count(x, w, a, c);
                 }
         }
-        if (w->n_values > 0) {
-                qsort(w->values, w->n_values, sizeof(*w->values), compare_values);
-                put_first(w);
-        }
+        SORT(w->values, w->n_values, compare_values);
+        put_first(w);
         return r;
 }
 

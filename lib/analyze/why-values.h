@@ -30,4 +30,3 @@ size_t why_conditions_find(WhyConditions *v, const Anatomy *a, const AnatomyCall
  * the cohorts best.  0 or -ENOMEM. */
 int why_conditions_choose(const WhyConditions *v, Why *w, const Anatomy *a, const Cohorts *c);
 void why_conditions_done(WhyConditions *v);
-#define _cleanup_conditions_ _cleanup_(why_conditions_done)

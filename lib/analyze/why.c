@@ -16,44 +16,23 @@
 
 /* --- means ------------------------------------------------------------------------------------ */
 
-static int mean_init(WhyMean *m, const Anatomy *a, const size_t *calls, size_t n_calls) {
+/* NULL without memory. */
+static WhyMean *mean_of(const Anatomy *a, const size_t *calls, size_t n_calls) {
         double each = n_calls > 0 ? 1 / (double) n_calls : 0;
+        WhyMean *m = calloc(a->n_nodes + 1, sizeof(*m));
 
-        m->n = calloc(a->n_nodes + 1, sizeof(double));
-        m->run_ns = calloc(a->n_nodes + 1, sizeof(double));
-        m->wait_ns = calloc(a->n_nodes + 1, sizeof(double));
-        m->total_ns = calloc(a->n_nodes + 1, sizeof(double));
-        if (!m->n || !m->run_ns || !m->wait_ns || !m->total_ns)
-                return -ENOMEM;
-        for (size_t i = 0; i < n_calls; i++) {
-                const AnatomyCall *c = &a->calls[calls[i]];
-
-                for (size_t k = 0; k < c->n_parts; k++) {
-                        const AnatomyPart *part = &a->parts[c->first_part + k];
-
-                        m->n[part->node] += part->n;
-                        m->run_ns[part->node] += (double) part->run_ns;
-                        m->wait_ns[part->node] += (double) part->wait_ns;
-                }
-        }
-        for (size_t i = a->n_nodes; i-- > 1;) {
-                m->n[i] *= each;
-                m->run_ns[i] *= each;
-                m->wait_ns[i] *= each;
-                m->total_ns[i] += m->run_ns[i] + m->wait_ns[i];
+        for (size_t i = 0; m && i < n_calls; i++)
+                why_add_call(m, a, &a->calls[calls[i]]);
+        for (size_t i = a->n_nodes; m && i-- > 1;) {
+                m[i].n *= each;
+                m[i].run_ns *= each;
+                m[i].wait_ns *= each;
+                m[i].total_ns += m[i].run_ns + m[i].wait_ns;
                 if (a->nodes[i]->level > 1)
-                        m->total_ns[a->nodes[i]->parent->id] += m->total_ns[i];
+                        m[a->nodes[i]->parent->id].total_ns += m[i].total_ns;
         }
-        return 0;
+        return m;
 }
-
-static void mean_done(WhyMean *m) {
-        free(m->n);
-        free(m->run_ns);
-        free(m->wait_ns);
-        free(m->total_ns);
-}
-#define _cleanup_mean_ _cleanup_(mean_done)
 
 /* --- causes ----------------------------------------------------------------------------------- */
 
@@ -70,22 +49,22 @@ static int add_cause(Why *w, const WhyCause *cause) {
 
 /* Both cohorts have the path. */
 static int compare_own(Why *w, const CallNode *node, const WhyMean *s, const WhyMean *u) {
-        double times = s->n[node->id] / u->n[node->id];
+        double times = s[node->id].n / u[node->id].n;
         WhyCause c = {
-                .node = node, .hottest = node, .slow_n = s->n[node->id], .usual_n = u->n[node->id]
+                .node = node, .hottest = node, .slow_n = s[node->id].n, .usual_n = u[node->id].n
         };
         int r;
 
         c.kind = WHY_RUNNING;
-        c.slow_ns = s->run_ns[node->id];
-        c.usual_ns = u->run_ns[node->id];
+        c.slow_ns = s[node->id].run_ns;
+        c.usual_ns = u[node->id].run_ns;
         c.change_ns = c.slow_ns - c.usual_ns * times;
         r = add_cause(w, &c);
         if (r < 0)
                 return r;
         c.kind = WHY_WAITING;
-        c.slow_ns = s->wait_ns[node->id];
-        c.usual_ns = u->wait_ns[node->id];
+        c.slow_ns = s[node->id].wait_ns;
+        c.usual_ns = u[node->id].wait_ns;
         c.change_ns = c.slow_ns - c.usual_ns * times;
         return add_cause(w, &c);
 }
@@ -94,28 +73,27 @@ static int compare_own(Why *w, const CallNode *node, const WhyMean *s, const Why
 static bool is_rare(const Why *w, const CallNode *node, const WhyMean *s, const WhyMean *u) {
         uint32_t i = node->id, p = node->parent->id;
 
-        return u->n[i] * (double) w->n_usual < RARE_CALLS &&
-               s->n[i] > 2 * s->n[p] * u->n[i] / u->n[p];
+        return u[i].n * (double) w->n_usual < RARE_CALLS && s[i].n > 2 * s[p].n * u[i].n / u[p].n;
 }
 
 static int compare_calls(Why *w, const CallNode *node, const WhyMean *s, const WhyMean *u) {
         uint32_t i = node->id, p = node->parent->id;
         WhyCause c = { .node = node,
-                       .slow_ns = s->total_ns[i],
-                       .usual_ns = u->total_ns[i],
-                       .slow_n = s->n[i],
-                       .usual_n = u->n[i] };
-        double wanted = s->n[p] * u->n[i] / u->n[p];
+                       .slow_ns = s[i].total_ns,
+                       .usual_ns = u[i].total_ns,
+                       .slow_n = s[i].n,
+                       .usual_n = u[i].n };
+        double wanted = s[p].n * u[i].n / u[p].n;
 
-        if (u->n[i] == 0) {
+        if (u[i].n == 0) {
                 c.kind = WHY_ONLY;
-                c.change_ns = s->total_ns[i];
+                c.change_ns = s[i].total_ns;
         } else if (is_rare(w, node, s, u)) {
                 c.kind = WHY_CALLS;
-                c.change_ns = s->total_ns[i] - wanted * u->total_ns[i] / u->n[i];
+                c.change_ns = s[i].total_ns - wanted * u[i].total_ns / u[i].n;
         } else {
-                c.kind = s->n[i] == 0 ? WHY_NEVER : WHY_CALLS;
-                c.change_ns = (s->n[i] - wanted) * u->total_ns[i] / u->n[i];
+                c.kind = s[i].n == 0 ? WHY_NEVER : WHY_CALLS;
+                c.change_ns = (s[i].n - wanted) * u[i].total_ns / u[i].n;
         }
         return add_cause(w, &c);
 }
@@ -133,8 +111,7 @@ static int find_causes(Why *w, const Anatomy *a, const WhyMean *s, const WhyMean
                         continue;
                 if (node != w->root)
                         r = compare_calls(w, node, s, u);
-                both[i] =
-                        s->n[i] > 0 && u->n[i] > 0 && (node == w->root || !is_rare(w, node, s, u));
+                both[i] = s[i].n > 0 && u[i].n > 0 && (node == w->root || !is_rare(w, node, s, u));
                 if (both[i] && r >= 0)
                         r = compare_own(w, node, s, u);
         }
@@ -146,8 +123,7 @@ static const CallNode *find_hottest(const CallNode *top, const WhyMean *m) {
         const CallNode *best = top;
 
         for (const CallNode *n = top; n; n = call_node_next(top, n))
-                if (m->run_ns[n->id] + m->wait_ns[n->id] >
-                    m->run_ns[best->id] + m->wait_ns[best->id])
+                if (m[n->id].run_ns + m[n->id].wait_ns > m[best->id].run_ns + m[best->id].wait_ns)
                         best = n;
         return best;
 }
@@ -155,11 +131,8 @@ static const CallNode *find_hottest(const CallNode *top, const WhyMean *m) {
 static int compare_causes(const void *a, const void *b) {
         const WhyCause *x = a, *y = b;
 
-        if (fabs(x->share) != fabs(y->share))
-                return fabs(x->share) < fabs(y->share) ? 1 : -1;
-        if (x->node != y->node)
-                return x->node->id < y->node->id ? -1 : 1;
-        return (int) x->kind - (int) y->kind;
+        return CMP(fabs(y->share), fabs(x->share))
+                       ?: CMP(x->node->id, y->node->id) ?: CMP(x->kind, y->kind);
 }
 
 /* The part of the usual time that is spent where a call takes longer, in proportion, at least half as much as all of it
@@ -170,10 +143,10 @@ static double find_evenness(const Why *w, const Anatomy *a, const WhyMean *s, co
         if (growth == 0)
                 return 0;
         for (size_t i = 1; i < a->n_nodes; i++) {
-                double slow = s->run_ns[i] + s->wait_ns[i], usual = u->run_ns[i] + u->wait_ns[i];
+                double slow = s[i].run_ns + s[i].wait_ns, usual = u[i].run_ns + u[i].wait_ns;
 
-                if (usual > 0 && s->n[i] > 0 &&
-                    (slow * u->n[i] / (usual * s->n[i]) - 1) / growth >= 0.5)
+                if (usual > 0 && s[i].n > 0 &&
+                    (slow * u[i].n / (usual * s[i].n) - 1) / growth >= 0.5)
                         even += usual;
         }
         return even / w->usual_ns;
@@ -227,8 +200,7 @@ static int finish_causes(Why *w, const Anatomy *a, const Cohorts *c, const WhyMe
                          const WhyMean *u) {
         int r = 0;
 
-        if (w->n_causes > 0)
-                qsort(w->causes, w->n_causes, sizeof(*w->causes), compare_causes);
+        SORT(w->causes, w->n_causes, compare_causes);
         for (size_t i = 0; i < w->n_causes && r >= 0; i++) {
                 WhyCause *cause = &w->causes[i];
 
@@ -244,20 +216,10 @@ static int finish_causes(Why *w, const Anatomy *a, const Cohorts *c, const WhyMe
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-static void describe_cohorts(Why *w, const Anatomy *a, const Cohorts *c) {
-        w->n_slow = c->n_slow;
-        w->n_usual = c->n_usual;
-        w->n_all = c->n_all;
-        w->slow_min_ns = c->n_slow > 0 ? UINT64_MAX : 0;
-        for (size_t i = 0; i < c->n_slow; i++)
-                w->slow_min_ns = MIN(w->slow_min_ns, a->calls[c->slow[i]].duration_ns);
-        w->is_enough = c->n_all >= COHORTS_CALLS_MIN && c->n_slow > 0 && c->n_usual > 0;
-}
-
 int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec) {
         _cleanup_(why_freep) Why *w = calloc(1, sizeof(*w));
         _cleanup_cohorts_ Cohorts c = {};
-        _cleanup_mean_ WhyMean s = {}, u = {};
+        _cleanup_free_ WhyMean *s = NULL, *u = NULL;
         int r;
 
         if (!w)
@@ -266,29 +228,32 @@ int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec
         w->spec = *spec;
         w->p = 1;
         r = cohorts_choose(&c, a, root, spec);
-        if (r >= 0)
-                r = mean_init(&s, a, c.slow, c.n_slow);
-        if (r >= 0)
-                r = mean_init(&u, a, c.usual, c.n_usual);
         if (r < 0)
                 return r;
-        describe_cohorts(w, a, &c);
-        w->slow_ns = s.total_ns[root->id];
-        w->usual_ns = u.total_ns[root->id];
+        s = mean_of(a, c.slow, c.n_slow);
+        u = mean_of(a, c.usual, c.n_usual);
+        if (!s || !u)
+                return -ENOMEM;
+        w->n_slow = c.n_slow;
+        w->n_usual = c.n_usual;
+        w->n_all = c.n_all;
+        w->is_enough = c.n_all >= COHORTS_CALLS_MIN && c.n_slow > 0 && c.n_usual > 0;
+        w->slow_ns = s[root->id].total_ns;
+        w->usual_ns = u[root->id].total_ns;
         if (w->is_enough) {
                 w->difference_ns = w->slow_ns - w->usual_ns;
-                r = find_causes(w, a, &s, &u);
+                r = find_causes(w, a, s, u);
                 if (r >= 0)
-                        r = finish_causes(w, a, &c, &s, &u);
+                        r = finish_causes(w, a, &c, s, u);
                 if (r >= 0)
                         r = why_add_factors(w, a, &c);
                 if (r >= 0)
                         r = why_test(w, a, &c);
                 if (r >= 0 && cohorts_are_stretches(spec->by))
-                        r = why_find_bursts(w, a, &c, &s, &u);
+                        r = why_find_bursts(w, a, &c, s, u);
                 if (r < 0)
                         return r;
-                w->evenness = find_evenness(w, a, &s, &u);
+                w->evenness = find_evenness(w, a, s, u);
         }
         *ret = TAKE_PTR(w);
         return 0;
@@ -384,6 +349,5 @@ Why *why_free(Why *w) {
         free(w->causes);
         free(w->factors);
         free(w->values);
-        free(w);
-        return NULL;
+        return mfree(w);
 }

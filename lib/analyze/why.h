@@ -116,7 +116,6 @@ typedef struct Why {
         size_t n_slow, n_usual, n_all;
         double slow_ns, usual_ns; /* means */
         double difference_ns;     /* 0 if there are too few calls to tell anything */
-        uint64_t slow_min_ns;     /* the fastest of the slow ones */
         double p;                 /* of the whole difference; 1 if too few */
         bool is_enough;           /* calls to tell anything */
         double evenness; /* which part of the usual time is where a call takes longer, in proportion at
@@ -130,9 +129,10 @@ typedef struct Why {
         size_t n_values;
 } Why;
 
-/* What a mean call of a cohort consists of, by node. */
+/* What a mean call of a cohort has of a node, or all of several calls together; in arrays, by its id. */
 typedef struct WhyMean {
-        double *n, *run_ns, *wait_ns, *total_ns; /* total: with all that is below */
+        double n, run_ns, wait_ns;
+        double total_ns; /* of a mean call: with all that is below */
 } WhyMean;
 
 /* @a: borrowed for its life.  0 or -ENOMEM. */
@@ -156,6 +156,34 @@ const WhyValue *why_named_value(const Why *w);
 bool why_names_factor_first(const Why *w);
 Why *why_free(Why *w);
 DEFINE_CLEANUP(Why *, why_free);
+
+/* Adds all but the totals. */
+static inline void why_add_call(WhyMean *sums, const Anatomy *a, const AnatomyCall *c) {
+        for (size_t k = 0; k < c->n_parts; k++) {
+                const AnatomyPart *part = &a->parts[c->first_part + k];
+                WhyMean *sum = &sums[part->node];
+
+                sum->n += part->n;
+                sum->run_ns += (double) part->run_ns;
+                sum->wait_ns += (double) part->wait_ns;
+        }
+}
+/* Makes zeroes of all that has a part of the call. */
+static inline void why_forget_call(WhyMean *sums, const Anatomy *a, const AnatomyCall *c) {
+        for (size_t k = 0; k < c->n_parts; k++)
+                sums[a->parts[c->first_part + k].node] = (WhyMean){};
+}
+/* What calls have more of a cause than they would have if each were as @others are; times, or numbers of calls. */
+static inline double why_surplus(const WhyCause *c, const WhyMean *has, const WhyMean *others) {
+        const WhyMean *own = &has[c->node->id], *usual = &others[c->node->id];
+        uint32_t caller = c->node->parent->id;
+
+        if (c->kind == WHY_RUNNING)
+                return own->run_ns - own->n * usual->run_ns / usual->n;
+        if (c->kind == WHY_WAITING)
+                return own->wait_ns - own->n * usual->wait_ns / usual->n;
+        return own->n - has[caller].n * usual->n / others[caller].n;
+}
 
 /* For why.c only: why-burst.c, why-factors.c, why-test.c.  0 or -ENOMEM. */
 int why_find_bursts(Why *w, const Anatomy *a, const Cohorts *c, const WhyMean *s, const WhyMean *u);

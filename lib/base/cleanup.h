@@ -53,6 +53,21 @@
                 _a > _b ? _a : _b;                                                                 \
         })
 
+/* As what qsort(3) compares by returns it: less than 0 if @a comes first, 0 if neither does. */
+#define CMP(a, b)                                                                                  \
+        ({                                                                                         \
+                typeof(a) _a = (a);                                                                \
+                typeof(b) _b = (b);                                                                \
+                (_a > _b) - (_a < _b);                                                             \
+        })
+/* qsort(3), also of no items at all, which may be NULL then. */
+#define SORT(items, n, compare)                                                                    \
+        ({                                                                                         \
+                size_t _n = (n);                                                                   \
+                if (_n > 0)                                                                        \
+                        qsort((items), _n, sizeof(*(items)), (compare));                           \
+        })
+
 /* Sums stop at the largest number. */
 static inline uint64_t add_capped(uint64_t a, uint64_t b) {
         return a > UINT64_MAX - b ? UINT64_MAX : a + b;

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += %D%/libbase.a
 %C%_libbase_a_CFLAGS = $(AM_CFLAGS)
 %C%_libbase_a_SOURCES = \
+	%D%/append.h \
 	%D%/buf.c \
 	%D%/bytes.h \
 	%D%/buf.h \

@@ -8,16 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "calls/arguments.h"
 
 #define VALUE_ROOM 24 /* "0x", 16 digits; a sign and 19; what stands around it */
-
-static char *append_text(char *p, const char *s) {
-        size_t n = strlen(s);
-
-        memcpy(p, s, n);
-        return p + n;
-}
 
 static char *append_hex(char *p, uint64_t v) {
         char digits[16];
@@ -27,27 +21,18 @@ static char *append_hex(char *p, uint64_t v) {
                 digits[n++] = "0123456789abcdef"[v & 15];
                 v >>= 4;
         } while (v);
-        p = append_text(p, "0x");
+        p = APPEND(p, "0x");
         while (n > 0)
                 *p++ = digits[--n];
         return p;
 }
 
 static char *append_decimal(char *p, uint64_t v) {
-        char digits[20];
-        size_t n = 0;
-
         if ((int64_t) v < 0) {
                 *p++ = '-';
                 v = -v;
         }
-        do {
-                digits[n++] = (char) ('0' + v % 10);
-                v /= 10;
-        } while (v);
-        while (n > 0)
-                *p++ = digits[--n];
-        return p;
+        return append_number(p, v, 1, ' ');
 }
 
 size_t arguments_room(const Step *step) {
@@ -62,8 +47,8 @@ static char *append_enum(char *p, const Param *param, uint64_t value) {
         p = append_decimal(p, value);
         for (uint32_t i = 0; i < param->n_values; i++)
                 if ((uint64_t) (int64_t) param->values[i].value == value) {
-                        p = append_text(p, " [");
-                        p = append_text(p, param->values[i].name);
+                        p = APPEND(p, " [");
+                        p = append(p, param->values[i].name, strlen(param->values[i].name));
                         *p++ = ']';
                         break;
                 }
@@ -73,13 +58,13 @@ static char *append_enum(char *p, const Param *param, uint64_t value) {
 /* What is in more than one register; *@at becomes the last of them.  False: there were not enough. */
 static bool append_words(char **p, const Step *step, const Param *param, uint32_t *at) {
         *(*p)++ = '(';
-        *p = append_text(*p, param->type_kind);
-        *p = append_text(*p, ")[");
+        *p = append(*p, param->type_kind, strlen(param->type_kind));
+        *p = APPEND(*p, ")[");
         *p = append_hex(*p, step->args[*at]);
         for (uint64_t n = sizeof(uint64_t); n < param->n_bytes; n += sizeof(uint64_t)) {
                 *(*p)++ = ':';
                 if (++*at == step->n_args) {
-                        *p = append_text(*p, "...]");
+                        *p = APPEND(*p, "...]");
                         return false;
                 }
                 *p = append_hex(*p, step->args[*at]);
@@ -97,12 +82,12 @@ char *arguments_append(char *p, const Step *step) {
                 const Param *param = &prototype->params[i];
 
                 if (i > 0)
-                        p = append_text(p, ", ");
+                        p = APPEND(p, ", ");
                 if (at == step->n_args) {
-                        p = append_text(p, "...");
+                        p = APPEND(p, "...");
                         break;
                 }
-                p = append_text(p, param->name);
+                p = append(p, param->name, strlen(param->name));
                 *p++ = '=';
                 switch (param->kind) {
                 case PARAM_UNKNOWN:

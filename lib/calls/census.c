@@ -14,38 +14,6 @@
 #include "calls/census.h"
 #include "calls/trees.h"
 
-int census_init(Census *ret, const Strv *roots, bool only_exits) {
-        _cleanup_census_ Census c = { .only_exits = only_exits };
-        int r = stacks_new(&c.trees);
-
-        if (r < 0)
-                return r;
-        c.roots = calloc(roots->n + 1, sizeof(*c.roots));
-        if (!c.roots)
-                return -ENOMEM;
-        for (; c.n_roots < roots->n; c.n_roots++) {
-                c.roots[c.n_roots].name = strdup(roots->items[c.n_roots]);
-                if (!c.roots[c.n_roots].name)
-                        return -ENOMEM;
-        }
-        *ret = c;
-        c = (Census){};
-        return 0;
-}
-
-static CensusCpu *census_cpu(Census *c, uint32_t cpu) {
-        if (_unlikely_(cpu >= c->n_cpus)) {
-                CensusCpu *p = realloc(c->cpus, ((size_t) cpu + 1) * sizeof(*p));
-
-                if (!p)
-                        return NULL;
-                memset(p + c->n_cpus, 0, (cpu + 1 - c->n_cpus) * sizeof(*p));
-                c->cpus = p;
-                c->n_cpus = (size_t) cpu + 1;
-        }
-        return &c->cpus[cpu];
-}
-
 /* Begins inside an interrupt and returns outside of it, where its return may find the tracer in the
  * middle of two records already, which is one too many: for every user of function_graph alike it is
  * not recorded, and not counted as lost (linux 7.2 kernel/trace/fgraph.c,
@@ -117,22 +85,19 @@ static void leave(Census *c, TaskTree *task, int32_t depth, const Function *func
         }
 }
 
-static void count_whole_call(Census *c, CensusCpu *cpu, const Function *function) {
+static void count_whole_call(Census *c, const Function *function) {
         c->n_entries++;
         c->n_exits++;
-        cpu->n_entries++;
-        cpu->n_exits++;
         if (function->root < 0) {
                 c->n_below++;
                 return;
         }
         c->n_trees++;
         c->n_trees_complete++;
-        c->roots[function->root].n_trees++;
 }
 
-static int count_call(Census *c, CensusCpu *cpu, const Step *step) {
-        TaskTree *task = trees_task(c->trees, step);
+static int count_call(Census *c, const Step *step) {
+        TaskTree *task = trees_task(&c->trees, step);
         Place place;
 
         if (!task)
@@ -140,16 +105,11 @@ static int count_call(Census *c, CensusCpu *cpu, const Step *step) {
         place = task_tree_place(task, step);
         if (step->kind != STEP_LEAVE) {
                 c->n_entries++;
-                cpu->n_entries++;
-                if (place == PLACE_ROOT) {
-                        c->n_trees++;
-                        c->roots[step->function->root].n_trees++;
-                } else if (place == PLACE_INSIDE)
-                        c->n_below++;
+                c->n_trees += place == PLACE_ROOT;
+                c->n_below += place == PLACE_INSIDE;
         }
         if (step->kind != STEP_ENTER) {
                 c->n_exits++;
-                cpu->n_exits++;
                 if (place == PLACE_END || place == PLACE_ROOT)
                         c->n_trees_complete++;
         }
@@ -162,58 +122,43 @@ static int count_call(Census *c, CensusCpu *cpu, const Step *step) {
 }
 
 int census_step(Census *c, const Step *step) {
-        CensusCpu *cpu = census_cpu(c, step->cpu);
-
-        if (!cpu)
-                return -ENOMEM;
         if (step->kind == STEP_LOST) {
                 c->n_gaps++;
-                cpu->n_gaps++;
                 c->n_lost += step->n_lost;
-                cpu->n_lost += step->n_lost;
                 return 0;
         }
         if (step->kind == STEP_TASK)
-                return stacks_name_task(c->trees, step);
+                return stacks_name_task(&c->trees, step);
+        if (!ARRAY_REACH(c->cpus, c->n_cpus_room, step->cpu))
+                return -ENOMEM;
+        c->n_cpus += !TAKE(c->cpus[step->cpu], true);
         if (c->first_ns == 0)
                 c->first_ns = step->timestamp_ns;
         c->last_ns = step->timestamp_ns;
         if (step->kind == STEP_OTHER) {
                 c->n_others++;
-                cpu->n_others++;
                 return 0;
         }
         if (c->only_exits && step->kind == STEP_LEAVE) {
-                count_whole_call(c, cpu, step->function);
+                count_whole_call(c, step->function);
                 return 0;
         }
-        return count_call(c, cpu, step);
+        return count_call(c, step);
 }
 
 void census_finish(Census *c) {
         uint64_t n = c->n_unmatched_entries, n_irq_exits = c->n_unmatched_irq_exits;
 
-        for (size_t i = 0; i < stacks_n(c->trees); i++)
-                if (stacks_at(c->trees, i)->data)
-                        close_from(c, stacks_at(c->trees, i)->data, 0);
+        for (size_t i = 0; i < c->trees.n; i++)
+                if (c->trees.items[i].data)
+                        close_from(c, c->trees.items[i].data, 0);
         c->n_cut_entries = c->n_unmatched_entries - n;
         c->n_unmatched_entries = n;
         c->n_unmatched_irq_exits = n_irq_exits;
 }
 
-size_t census_n_cpus(const Census *c) {
-        size_t n = 0;
-
-        for (size_t i = 0; i < c->n_cpus; i++)
-                n += c->cpus[i].n_entries + c->cpus[i].n_exits + c->cpus[i].n_others > 0;
-        return n;
-}
-
 void census_done(Census *c) {
-        for (size_t i = 0; i < c->n_roots; i++)
-                free(c->roots[i].name);
-        free(c->roots);
         free(c->cpus);
-        trees_free(c->trees);
+        trees_done(&c->trees);
         *c = (Census){};
 }

@@ -50,7 +50,7 @@ typedef struct FilterTask {
 struct Filter {
         const FilterSpec *spec;
         bool by_trees;
-        Stacks *tasks;
+        Stacks tasks;
         NameSet *roots, *functions; /* NULL: all */
         Prune *notrace, *fold;      /* NULL: none */
         uint64_t n_trees;
@@ -84,18 +84,14 @@ bool filter_spec_needs_rank(const FilterSpec *s) {
 /* --- the slowest ------------------------------------------------------------------------------ */
 
 static int compare_numbers(const void *pa, const void *pb) {
-        const Rank *a = pa, *b = pb;
-
-        return a->number < b->number ? -1 : a->number > b->number;
+        return CMP(((const Rank *) pa)->number, ((const Rank *) pb)->number);
 }
 
 /* Of two that took equally long the earlier one comes first. */
 static int compare_ranks(const void *pa, const void *pb) {
         const Rank *a = pa, *b = pb;
 
-        if (a->duration_ns != b->duration_ns)
-                return a->duration_ns > b->duration_ns ? -1 : 1;
-        return compare_numbers(a, b);
+        return CMP(b->duration_ns, a->duration_ns) ?: compare_numbers(a, b);
 }
 
 static void drop_quicker(Filter *f) {
@@ -281,7 +277,7 @@ static bool passes_when_and_who(const FilterSpec *spec, const Step *step) {
 }
 
 static int name_task(Filter *f, const Step *step) {
-        int r = stacks_name_task(f->tasks, step);
+        int r = stacks_name_task(&f->tasks, step);
 
         if (r >= 0 && f->notrace)
                 r = prune_hides(f->notrace, step);
@@ -330,7 +326,7 @@ static int judge_step(Filter *f, const Step *step) {
                 return r;
         if (step->kind == STEP_LOST || step->kind == STEP_TASK)
                 return f->tail_sampler ? tail_sampler_push(f->tail_sampler, NULL, step) : 1;
-        t = stacks_data(f->tasks, step, sizeof(*t));
+        t = stacks_data(&f->tasks, step, sizeof(*t));
         if (!t)
                 return -ENOMEM;
         if (f->by_trees && step->kind == STEP_OTHER)
@@ -361,8 +357,8 @@ static int judge_step(Filter *f, const Step *step) {
 static int end_trees(Filter *f) {
         int r = 0;
 
-        for (size_t i = 0; r >= 0 && i < stacks_n(f->tasks); i++) {
-                FilterTask *t = stacks_at(f->tasks, i)->data;
+        for (size_t i = 0; r >= 0 && i < f->tasks.n; i++) {
+                FilterTask *t = f->tasks.items[i].data;
 
                 r = t ? end_tree(f, &t->ending, NULL) : 0;
                 if (r >= 0 && t)
@@ -389,8 +385,7 @@ int filter_rank(Filter *f, const StepSource *source) {
         if (r >= 0)
                 r = end_trees(ranking);
         drop_quicker(ranking);
-        if (ranking->n_ranks > 0)
-                qsort(ranking->ranks, ranking->n_ranks, sizeof(Rank), compare_numbers);
+        SORT(ranking->ranks, ranking->n_ranks, compare_numbers);
         f->ranks = TAKE_PTR(ranking->ranks);
         f->n_ranks = ranking->n_ranks;
         return r;
@@ -459,15 +454,14 @@ int filter_next(Filter *f, const StepSource *source, uint64_t until_ns, Step *re
 
 int filter_new(Filter **ret, const FilterSpec *spec) {
         _cleanup_(filter_freep) Filter *f = calloc(1, sizeof(*f));
-        int r;
+        int r = 0;
 
         if (!f)
                 return -ENOMEM;
         f->spec = spec;
         f->by_trees = has_any(spec->roots) || spec->depth > 0 || spec->nth > 0 ||
                       spec->n_slowest > 0 || keeps_some(spec);
-        r = stacks_new(&f->tasks);
-        if (r >= 0 && has_any(spec->roots))
+        if (has_any(spec->roots))
                 r = name_set_new(&f->roots, spec->roots);
         if (r >= 0 && has_any(spec->functions))
                 r = name_set_new(&f->functions, spec->functions);
@@ -488,16 +482,15 @@ int filter_new(Filter **ret, const FilterSpec *spec) {
 Filter *filter_free(Filter *f) {
         if (!f)
                 return NULL;
-        for (size_t i = 0; f->tasks && i < stacks_n(f->tasks); i++) {
-                FilterTask *t = stacks_at(f->tasks, i)->data;
+        for (size_t i = 0; i < f->tasks.n; i++) {
+                FilterTask *t = f->tasks.items[i].data;
 
                 if (t && t->tree.tail_sampler)
                         (void) tail_sampler_end(f->tail_sampler, t->tree.tail_sampler, false);
                 if (t && t->ending.tail_sampler)
                         (void) tail_sampler_end(f->tail_sampler, t->ending.tail_sampler, false);
-                free(t);
         }
-        stacks_free(f->tasks);
+        stacks_done(&f->tasks);
         free(f->ranks);
         name_set_free(f->roots);
         name_set_free(f->functions);

@@ -165,22 +165,16 @@ const Function *functions_look_up(Functions *f, uint64_t address, uint64_t times
         return function;
 }
 
-void functions_set_prototypes(Functions *f, Prototypes *prototypes) {
-        f->prototypes = prototypes;
-}
-
 void functions_forget_times(Functions *f) {
         f->span = (SymbolTimelineSpan){};
         f->head.begin_ns = f->head.length_ns = 0;
 }
 
-int functions_new(Functions **ret, SymbolTimeline *symbol_timeline, const Strv *roots) {
-        Functions *f = NEW(Functions, .symbol_timeline = symbol_timeline, .roots = roots);
-
-        if (!f)
-                return -ENOMEM;
-        *ret = f;
-        return 0;
+int functions_new(Functions **ret, SymbolTimeline *symbol_timeline, const Strv *roots,
+                  Prototypes *prototypes) {
+        *ret = NEW(Functions, .symbol_timeline = symbol_timeline, .roots = roots,
+                   .prototypes = prototypes);
+        return *ret ? 0 : -ENOMEM;
 }
 
 Functions *functions_free(Functions *f) {

@@ -62,8 +62,9 @@ typedef struct FunctionsHead {
         } recent[FUNCTIONS_RECENT];
 } FunctionsHead;
 
-/* @symbol timeline, @roots (sorted): borrowed for the table's life. */
-int functions_new(Functions **ret, SymbolTimeline *symbol_timeline, const Strv *roots);
+/* @symbol timeline, @roots (sorted), @prototypes (NULL: none are known): borrowed for the table's life. */
+int functions_new(Functions **ret, SymbolTimeline *symbol_timeline, const Strv *roots,
+                  Prototypes *prototypes);
 /* functions_get() where nothing is at hand. */
 const Function *functions_look_up(Functions *f, uint64_t address, uint64_t timestamp_ns);
 
@@ -71,8 +72,6 @@ static inline size_t functions_recent_slot(uint64_t address) {
         return (size_t) (address ^ address >> 10) / 16 % FUNCTIONS_RECENT;
 }
 
-/* What functions met from now on have their prototypes from; borrowed. */
-void functions_set_prototypes(Functions *f, Prototypes *prototypes);
 /* What was at @address then.  Quick where times ascend.  NULL without memory. */
 static inline const Function *functions_get(Functions *f, uint64_t address, uint64_t timestamp_ns) {
         FunctionsHead *h = (FunctionsHead *) f;

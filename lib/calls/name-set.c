@@ -48,13 +48,8 @@ int name_set_has(NameSet *s, const Function *function) {
 }
 
 int name_set_new(NameSet **ret, const Strv *patterns) {
-        NameSet *s = calloc(1, sizeof(*s));
-
-        if (!s)
-                return -ENOMEM;
-        s->patterns = patterns;
-        *ret = s;
-        return 0;
+        *ret = NEW(NameSet, .patterns = patterns);
+        return *ret ? 0 : -ENOMEM;
 }
 
 NameSet *name_set_free(NameSet *s) {

@@ -45,18 +45,25 @@ static int open_formats(Playback *p, char **ret_problem) {
         return r == FORMATS_E_INVALID ? unreadable(ret_problem, "", problem, "") : r;
 }
 
-/* A format that is missing or cannot be parsed costs its event the text, nothing else. */
-static int add_foreign(Playback *p, const EventChoice *e) {
-        _cleanup_free_ char *text = NULL;
+/* The text of an event's format, which the caller frees; NULL: it is missing. */
+static int read_format(const Playback *p, const EventChoice *e, char **ret) {
         char path[EVENT_PATH_MAX];
         size_t n;
         int r;
 
         event_choice_path(path, e, "format");
-        r = session_dir_read_tracing(p->dir, path, &text, &n);
-        if (r < 0)
-                return r == -ENOENT ? 0 : r;
-        r = foreign_add(p->foreign, e->system, text);
+        *ret = NULL;
+        r = session_dir_read_tracing(p->dir, path, ret, &n);
+        return r == -ENOENT ? 0 : r;
+}
+
+/* A format that is missing or cannot be parsed costs its event the text, nothing else. */
+static int add_foreign(Playback *p, const EventChoice *e) {
+        _cleanup_free_ char *text = NULL;
+        int r = read_format(p, e, &text);
+
+        if (r >= 0 && text)
+                r = foreign_add(p->foreign, e->system, text);
         return r == FORMATS_E_INVALID ? 0 : r;
 }
 
@@ -72,21 +79,6 @@ static int add_printk(Playback *p) {
         return r < 0 ? r == -ENOMEM ? r : 0 : foreign_set_printk(p->foreign, text);
 }
 
-/* A trace.dat has formats of all events that its kernel had. */
-static int add_foreign_of_file(Playback *p, const DatFile *file) {
-        size_t n;
-        const DatFormat *formats = dat_file_formats(file, &n);
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < n; i++) {
-                EventChoice e;
-
-                if (event_choice_from_path(&e, formats[i].path))
-                        r = foreign_add_later(p->foreign, e.system, formats[i].text);
-        }
-        return r;
-}
-
 /* One that cannot be parsed costs values, nothing else. */
 static int add_values(Playback *p, const EventChoice *e, const char *format) {
         int r = values_add(p->values, e->name, e->filter, format);
@@ -94,50 +86,29 @@ static int add_values(Playback *p, const EventChoice *e, const char *format) {
         return r == FORMATS_E_INVALID ? 0 : r;
 }
 
-static int add_values_of_file(Playback *p, const DatFile *file) {
+/* A trace.dat has formats of all events that its kernel had. */
+static int add_all_of_file(Playback *p, const DatFile *file) {
         size_t n;
         const DatFormat *formats = dat_file_formats(file, &n);
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < n; i++) {
+                const char *text = formats[i].text;
                 EventChoice e;
 
-                if (event_choice_from_path(&e, formats[i].path) && values_takes(e.system, e.name))
-                        r = add_values(p, &e, formats[i].text);
-        }
-        return r;
-}
-
-static int open_values(Playback *p) {
-        const DatFile *file = dat_file_of_dir(p->dir);
-        const Strv *events = &p->meta->probe_events;
-        int r = values_new(&p->values, &p->formats, p->functions);
-
-        if (r >= 0 && file)
-                r = add_values_of_file(p, file);
-        for (size_t i = 0; r >= 0 && i < events->n; i++) {
-                _cleanup_free_ char *text = NULL;
-                char path[EVENT_PATH_MAX];
-                EventChoice e;
-                size_t n;
-
-                if (!event_choice_parse(&e, events->items[i]))
+                if (!event_choice_from_path(&e, formats[i].path))
                         continue;
-                event_choice_path(path, &e, "format");
-                r = session_dir_read_tracing(p->dir, path, &text, &n);
-                if (r >= 0)
+                r = foreign_add_later(p->foreign, e.system, text);
+                if (r >= 0 && values_takes(e.system, e.name))
                         r = add_values(p, &e, text);
-                else if (r == -ENOENT)
-                        r = 0;
         }
-        if (r >= 0 && values_n(p->values) == 0)
-                p->values = values_free(p->values);
         return r;
 }
 
-static int open_foreign(Playback *p) {
+/* Events of other kinds, of which some tell calls' values. */
+static int open_events(Playback *p) {
         const DatFile *file = dat_file_of_dir(p->dir);
-        const Strv *events = &p->meta->spec.events;
+        const Strv *events = &p->meta->spec.events, *probes = &p->meta->probe_events;
         int r = foreign_new(&p->foreign, p->meta->big_endian);
 
         if (r < 0)
@@ -147,14 +118,28 @@ static int open_foreign(Playback *p) {
         r = add_printk(p);
         if (r >= 0)
                 r = add_foreign(p, &(EventChoice){ .system = "ftrace", .name = "print" });
+        if (r >= 0)
+                r = values_new(&p->values, &p->formats, p->functions);
         if (r >= 0 && file)
-                r = add_foreign_of_file(p, file);
+                r = add_all_of_file(p, file);
         for (size_t i = 0; r >= 0 && i < events->n; i++) {
                 EventChoice e;
 
                 if (event_choice_parse(&e, events->items[i]) && !event_choice_is_marker(&e))
                         r = add_foreign(p, &e);
         }
+        for (size_t i = 0; r >= 0 && i < probes->n; i++) {
+                _cleanup_free_ char *text = NULL;
+                EventChoice e;
+
+                if (!event_choice_parse(&e, probes->items[i]))
+                        continue;
+                r = read_format(p, &e, &text);
+                if (r >= 0 && text)
+                        r = add_values(p, &e, text);
+        }
+        if (r >= 0 && values_n(p->values) == 0)
+                p->values = values_free(p->values);
         return r;
 }
 
@@ -206,35 +191,24 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
         if (r != 0)
                 return r;
         r = symbol_timeline_open(&p->symbol_timeline, dir, meta);
+        if (r >= 0)
+                r = open_tasks(p);
+        if (r >= 0)
+                r = open_prototypes(p);
+        if (r >= 0)
+                r = functions_new(&p->functions, p->symbol_timeline, &meta->roots, p->prototypes);
+        if (r >= 0)
+                r = open_events(p);
+        if (r >= 0)
+                r = stream_open(&p->stream, dir, &p->formats);
+        if (r >= 0)
+                r = steps_new(&p->steps, p->stream, p->functions, p->tasks, p->foreign,
+                              meta->neighbours.n > 0 ? keep_beside(p) : STEPS_ALL);
         if (r < 0)
                 return r;
-        r = open_tasks(p);
-        if (r < 0)
-                return r;
-        r = functions_new(&p->functions, p->symbol_timeline, &meta->roots);
-        if (r < 0)
-                return r;
-        r = open_prototypes(p);
-        if (r < 0)
-                return r;
-        functions_set_prototypes(p->functions, p->prototypes);
-        r = open_foreign(p);
-        if (r < 0)
-                return r;
-        r = open_values(p);
-        if (r < 0)
-                return r;
-        r = stream_open(&p->stream, dir, &p->formats);
-        if (r < 0)
-                return r;
-        r = steps_new(&p->steps, p->stream, p->functions, p->tasks,
-                      meta->neighbours.n > 0 ? keep_beside(p) : STEPS_ALL);
         /* Neighbours may come. */
-        if (r >= 0 && session_state_is_live(meta->state) && keep_beside(p) == STEPS_IN_TREES)
-                r = steps_watch_trees(p->steps);
-        if (r < 0)
-                return r;
-        steps_set_foreign(p->steps, p->foreign);
+        if (session_state_is_live(meta->state) && keep_beside(p) == STEPS_IN_TREES)
+                steps_watch_trees(p->steps);
         steps_set_values(p->steps, p->values);
         *ret = TAKE_PTR(p);
         return 0;
@@ -306,14 +280,8 @@ int playback_filter(Playback *p, const FilterSpec *spec, char **ret_problem) {
         return stream_seek(p->stream, spec->from_ns);
 }
 
-int playback_count(Playback *p) {
-        int r;
-
-        if (p->filter || !session_meta_is_of_file(p->meta))
-                return 0;
-        r = census_init(&p->census, &p->meta->roots, false);
-        p->counts = r >= 0;
-        return r;
+void playback_count(Playback *p) {
+        p->counts = !p->filter && session_meta_is_of_file(p->meta);
 }
 
 Playback *playback_free(Playback *p) {

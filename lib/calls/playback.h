@@ -68,8 +68,8 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
  */
 int playback_filter(Playback *p, const FilterSpec *spec, char **ret_problem);
 /* Counts what is read of another program's file, for nobody else has counted what should be there; not
- * behind a filter.  Before the first step.  0 or -ENOMEM. */
-int playback_count(Playback *p);
+ * behind a filter.  Before the first step. */
+void playback_count(Playback *p);
 /* The next step not later than @until_ns: 1, 0 (there is none), -errno. */
 static inline int playback_next(Playback *p, uint64_t until_ns, Step *ret) {
         int r;

@@ -12,7 +12,7 @@
 
 struct Prune {
         NameSet *names;
-        Stacks *stacks;
+        Stacks stacks;
         bool is_below; /* a pattern's own call stays */
         bool has_irqs;
         bool (*is_irq)(const Function *);
@@ -62,10 +62,10 @@ int prune_hides(Prune *p, const Step *step) {
         Frame ended;
 
         if (step->kind == STEP_TASK)
-                return stacks_name_task(p->stacks, step);
+                return stacks_name_task(&p->stacks, step);
         if (step->kind == STEP_LOST)
                 return 0;
-        stack = stacks_get(p->stacks, step);
+        stack = stacks_get(&p->stacks, step);
         if (!stack)
                 return -ENOMEM;
         if (step->kind == STEP_OTHER)
@@ -82,13 +82,8 @@ int prune_hides(Prune *p, const Step *step) {
 
 int prune_new(Prune **ret, const Strv *patterns) {
         _cleanup_(prune_freep) Prune *p = calloc(1, sizeof(*p));
-        int r;
+        int r = p ? name_set_new(&p->names, patterns) : -ENOMEM;
 
-        if (!p)
-                return -ENOMEM;
-        r = name_set_new(&p->names, patterns);
-        if (r >= 0)
-                r = stacks_new(&p->stacks);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(p);
@@ -111,6 +106,6 @@ Prune *prune_free(Prune *p) {
         if (!p)
                 return NULL;
         name_set_free(p->names);
-        stacks_free(p->stacks);
+        stacks_done(&p->stacks);
         return mfree(p);
 }

@@ -29,25 +29,22 @@ typedef struct ReorderTask {
 struct Reorder {
         uint64_t min_ns, now_ns;
         TailSampler *line;
-        Stacks *tasks;
+        Stacks tasks;
 };
 
 int reorder_new(Reorder **ret, uint64_t min_ns) {
-        _cleanup_(reorder_freep) Reorder *h = calloc(1, sizeof(*h));
-        int r = h ? stacks_new(&h->tasks) : -ENOMEM;
+        _cleanup_(reorder_freep) Reorder *h = NEW(Reorder, .min_ns = min_ns);
+        int r = h ? tail_sampler_new(&h->line, LENGTH_MAX, min_ns) : -ENOMEM;
 
-        if (r >= 0)
-                r = tail_sampler_new(&h->line, LENGTH_MAX, min_ns);
         if (r < 0)
                 return r;
-        h->min_ns = min_ns;
         *ret = TAKE_PTR(h);
         return 0;
 }
 
 /* Where the call at the step's depth is; room is made.  NULL without memory. */
 static OpenEntry *open_at(Reorder *h, const Step *step) {
-        ReorderTask *t = stacks_data(h->tasks, step, sizeof(*t));
+        ReorderTask *t = stacks_data(&h->tasks, step, sizeof(*t));
 
         return t && ARRAY_REACH(t->open, t->n_open, step->depth) ? &t->open[step->depth] : NULL;
 }
@@ -72,7 +69,7 @@ int reorder_push(Reorder *h, const Step *step) {
 
         h->now_ns = step->timestamp_ns;
         if (step->kind == STEP_TASK)
-                r = stacks_name_task(h->tasks, step);
+                r = stacks_name_task(&h->tasks, step);
         if (step->kind == STEP_LEAF || step->kind == STEP_LEAVE)
                 is_shown = step_duration_ns(step) >= h->min_ns;
         if (step->kind == STEP_ENTER || step->kind == STEP_LEAVE) {
@@ -89,8 +86,8 @@ int reorder_push(Reorder *h, const Step *step) {
 }
 
 void reorder_finish(Reorder *h) {
-        for (size_t i = 0; i < stacks_n(h->tasks); i++) {
-                ReorderTask *t = stacks_at(h->tasks, i)->data;
+        for (size_t i = 0; i < h->tasks.n; i++) {
+                ReorderTask *t = h->tasks.items[i].data;
 
                 for (size_t k = 0; t && k < t->n_open; k++)
                         give_up(h, &t->open[k]);
@@ -106,14 +103,13 @@ Reorder *reorder_free(Reorder *h) {
                 return NULL;
         if (h->line)
                 reorder_finish(h);
-        for (size_t i = 0; h->tasks && i < stacks_n(h->tasks); i++) {
-                ReorderTask *t = stacks_at(h->tasks, i)->data;
+        for (size_t i = 0; i < h->tasks.n; i++) {
+                ReorderTask *t = h->tasks.items[i].data;
 
                 if (t)
                         free(t->open);
-                free(t);
         }
-        stacks_free(h->tasks);
+        stacks_done(&h->tasks);
         tail_sampler_free(h->line);
         return mfree(h);
 }

@@ -7,43 +7,35 @@
  */
 
 #include "base/grow.h"
-#include "base/hash.h"
 #include "calls/stacks.h"
 
 #define N_TASKS_LIVELY 65536 /* below this nothing is forgotten */
-
-struct Stacks {
-        Stack *tasks;
-        size_t n_tasks, n_room;
-        Hash by_key; /* index + 1 */
-        size_t i_last;
-};
 
 static void forget_idle(Stacks *s) {
         size_t n = 0;
 
         hash_clear(&s->by_key);
-        for (size_t i = 0; i < s->n_tasks; i++)
-                if (s->tasks[i].n > 0 || s->tasks[i].data) {
-                        s->tasks[n++] = s->tasks[i];
-                        (void) hash_add(&s->by_key, (uint64_t) s->tasks[i].key, n); /* has room */
+        for (size_t i = 0; i < s->n; i++)
+                if (s->items[i].n > 0 || s->items[i].data) {
+                        s->items[n++] = s->items[i];
+                        (void) hash_add(&s->by_key, (uint64_t) s->items[i].key, n); /* has room */
                 } else
-                        free(s->tasks[i].frames);
-        s->n_tasks = n;
+                        free(s->items[i].frames);
+        s->n = n;
 }
 
 static Stack *add(Stacks *s, int64_t key, int32_t pid) {
-        if (s->n_tasks == s->n_room) {
-                if (s->n_tasks >= N_TASKS_LIVELY)
+        if (s->n == s->n_room) {
+                if (s->n >= N_TASKS_LIVELY)
                         forget_idle(s);
-                if (s->n_tasks >= s->n_room / 2 && !ARRAY_ROOM(s->tasks, s->n_room, s->n_room + 1))
+                if (s->n >= s->n_room / 2 && !ARRAY_ROOM(s->items, s->n_room, s->n_room + 1))
                         return NULL;
         }
-        if (hash_add(&s->by_key, (uint64_t) key, s->n_tasks + 1) < 0)
+        if (hash_add(&s->by_key, (uint64_t) key, s->n + 1) < 0)
                 return NULL;
-        s->i_last = s->n_tasks++;
-        s->tasks[s->i_last] = (Stack){ .key = key, .floor = INT32_MAX, .pid = pid };
-        return &s->tasks[s->i_last];
+        s->i_last = s->n++;
+        s->items[s->i_last] = (Stack){ .key = key, .floor = INT32_MAX, .pid = pid };
+        return &s->items[s->i_last];
 }
 
 static _cold_ Stack *look_up(Stacks *s, int64_t key, int32_t pid) {
@@ -52,14 +44,14 @@ static _cold_ Stack *look_up(Stacks *s, int64_t key, int32_t pid) {
         if (i == 0)
                 return add(s, key, pid);
         s->i_last = i - 1;
-        return &s->tasks[s->i_last];
+        return &s->items[s->i_last];
 }
 
 Stack *stacks_get(Stacks *s, const Step *step) {
         int64_t key = step_task_key(step);
 
-        if (_likely_(s->i_last < s->n_tasks && s->tasks[s->i_last].key == key))
-                return &s->tasks[s->i_last];
+        if (_likely_(s->i_last < s->n && s->items[s->i_last].key == key))
+                return &s->items[s->i_last];
         return look_up(s, key, step->pid);
 }
 
@@ -71,10 +63,10 @@ void *stacks_data(Stacks *s, const Step *step, size_t n) {
         return stack ? stack->data : NULL;
 }
 
-Stack *stacks_find(Stacks *s, const Step *step) {
+Stack *stacks_find(const Stacks *s, const Step *step) {
         uint64_t i = hash_get(&s->by_key, (uint64_t) step_task_key(step));
 
-        return i > 0 ? &s->tasks[i - 1] : NULL;
+        return i > 0 ? &s->items[i - 1] : NULL;
 }
 
 int stacks_name_task(Stacks *s, const Step *step) {
@@ -99,31 +91,14 @@ int stacks_name_task(Stacks *s, const Step *step) {
         return 0;
 }
 
-size_t stacks_n(const Stacks *s) {
-        return s->n_tasks;
-}
-
-Stack *stacks_at(Stacks *s, size_t i) {
-        return &s->tasks[i];
-}
-
-int stacks_new(Stacks **ret) {
-        Stacks *s = calloc(1, sizeof(*s));
-
-        if (!s)
-                return -ENOMEM;
-        *ret = s;
-        return 0;
-}
-
-Stacks *stacks_free(Stacks *s) {
-        if (!s)
-                return NULL;
-        for (size_t i = 0; i < s->n_tasks; i++)
-                free(s->tasks[i].frames);
-        free(s->tasks);
+void stacks_done(Stacks *s) {
+        for (size_t i = 0; i < s->n; i++) {
+                free(s->items[i].frames);
+                free(s->items[i].data);
+        }
+        free(s->items);
         hash_done(&s->by_key);
-        return mfree(s);
+        *s = (Stacks){};
 }
 
 bool stack_pop_deeper(Stack *s, int32_t depth, Frame *ret) {

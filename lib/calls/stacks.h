@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "calls/step.h"
 
 #define STACK_SIBLINGS_MAX 8 /* open at one depth */
@@ -73,27 +74,29 @@ typedef struct Stack {
         int32_t floor;    /* the lowest depth it was seen at; INT32_MAX: at none */
         int32_t counter;  /* the caller's, 0 at first, like the next two */
         uint64_t base_ns;
-        void *data;    /* free()d by the caller */
+        void *data;    /* the caller's, from malloc() */
         char comm[16]; /* cut; empty: not known */
         int32_t pid;
 } Stack;
 
-typedef struct Stacks Stacks;
+/* One of zeroes has none. */
+typedef struct Stacks {
+        Stack *items; /* in no order */
+        size_t n, n_room;
+        Hash by_key; /* index + 1 */
+        size_t i_last;
+} Stacks;
 
-int stacks_new(Stacks **ret);
 /* The step's task's; valid until the next call.  NULL without memory. */
 Stack *stacks_get(Stacks *s, const Step *step);
 /* The data of the step's task: if it has none yet, @n bytes of zeroes.  NULL without memory. */
 void *stacks_data(Stacks *s, const Step *step, size_t n);
 /* The same as stacks_get(), of a task that has none yet NULL. */
-Stack *stacks_find(Stacks *s, const Step *step);
+Stack *stacks_find(const Stacks *s, const Step *step);
 /* A STEP_TASK: the nameless task's stack is the named one's.  0 or -ENOMEM. */
 int stacks_name_task(Stacks *s, const Step *step);
-/* All tasks, in no order. */
-size_t stacks_n(const Stacks *s);
-Stack *stacks_at(Stacks *s, size_t i);
-Stacks *stacks_free(Stacks *s);
-DEFINE_CLEANUP(Stacks *, stacks_free);
+/* Frees all with their data, of which nothing else may hang then. */
+void stacks_done(Stacks *s);
 
 /* The top frame if a step at @depth proves that it has ended unseen; it is taken off. */
 bool stack_pop_deeper(Stack *s, int32_t depth, Frame *ret);

@@ -26,7 +26,8 @@ struct Steps {
         uint64_t args[EVENT_ARGS_MAX]; /* of a step with values, which looks farther ahead */
         bool has_retval;
         StepsKeep keep;
-        Stacks *trees; /* NULL: nobody asks for them */
+        Stacks trees;
+        bool has_trees; /* somebody asks for them */
         CpuTask *cpus;
         size_t n_cpus;
         const Event *kept; /* its LOST has been handed out */
@@ -159,7 +160,7 @@ static int belongs(Steps *s, const Step *step) {
                 return step->text != NULL; /* asked for by this session alone */
         if (s->keep == STEPS_OF_ROOTS)
                 return step->function->root >= 0;
-        task = trees_task(s->trees, step);
+        task = trees_task(&s->trees, step);
         if (!task)
                 return -ENOMEM;
         place = task_tree_place(task, step);
@@ -207,7 +208,7 @@ static inline int next_step(Steps *s, uint64_t until_ns, Step *ret) {
                         return r;
                 if (_unlikely_(r > 0))
                         continue;
-                if (s->keep == STEPS_ALL && !s->trees)
+                if (s->keep == STEPS_ALL && !s->has_trees)
                         return 1;
                 r = belongs(s, ret);
                 if (r < 0)
@@ -246,31 +247,19 @@ int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
 }
 
 int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *tasks,
-              StepsKeep keep) {
-        _cleanup_(steps_freep) Steps *s = NULL;
-        int r;
-
-        s = NEW(Steps, .stream = stream, .functions = functions, .tasks = tasks, .keep = keep);
-        if (!s)
-                return -ENOMEM;
-        s->has_retval = stream_has_retval(stream);
-        r = keep == STEPS_IN_TREES ? stacks_new(&s->trees) : 0;
-        if (r < 0)
-                return r;
-        *ret = TAKE_PTR(s);
-        return 0;
+              Foreign *foreign, StepsKeep keep) {
+        *ret = NEW(Steps, .stream = stream, .functions = functions, .tasks = tasks,
+                   .foreign = foreign, .has_retval = stream_has_retval(stream), .keep = keep,
+                   .has_trees = keep == STEPS_IN_TREES);
+        return *ret ? 0 : -ENOMEM;
 }
 
-int steps_watch_trees(Steps *s) {
-        return s->trees ? 0 : stacks_new(&s->trees);
+void steps_watch_trees(Steps *s) {
+        s->has_trees = true;
 }
 
 void steps_set_keep(Steps *s, StepsKeep keep) {
-        s->keep = keep == STEPS_IN_TREES && !s->trees ? STEPS_ALL : keep;
-}
-
-void steps_set_foreign(Steps *s, Foreign *foreign) {
-        s->foreign = foreign;
+        s->keep = keep == STEPS_IN_TREES && !s->has_trees ? STEPS_ALL : keep;
 }
 
 void steps_set_values(Steps *s, Values *values) {
@@ -280,7 +269,7 @@ void steps_set_values(Steps *s, Values *values) {
 Steps *steps_free(Steps *s) {
         if (!s)
                 return NULL;
-        trees_free(s->trees);
+        trees_done(&s->trees);
         free(s->cpus);
         return mfree(s);
 }

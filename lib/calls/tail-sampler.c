@@ -35,14 +35,8 @@ struct TailSampler {
 };
 
 int tail_sampler_new(TailSampler **ret, size_t n_max, uint64_t min_ns) {
-        TailSampler *t = calloc(1, sizeof(*t));
-
-        if (!t)
-                return -ENOMEM;
-        t->n_max = n_max;
-        t->min_ns = min_ns;
-        *ret = t;
-        return 0;
+        *ret = NEW(TailSampler, .n_max = n_max, .min_ns = min_ns);
+        return *ret ? 0 : -ENOMEM;
 }
 
 SampledTree *tail_sampler_begin(void) {

@@ -115,7 +115,7 @@ bool trace_context_is_said(const Step *step) {
                (find_value(step->text) || is_exit(step));
 }
 
-static void format_hex(char *ret, const uint8_t *bytes, size_t n) {
+void trace_context_format_id(char *ret, const uint8_t *bytes, size_t n) {
         static const char digits[] = "0123456789abcdef";
 
         for (size_t i = 0; i < n; i++) {
@@ -123,14 +123,6 @@ static void format_hex(char *ret, const uint8_t *bytes, size_t n) {
                 *ret++ = digits[bytes[i] & 15];
         }
         *ret = 0;
-}
-
-void trace_context_format_trace_id(char ret[static 2 * TRACE_ID_BYTES + 1], const TraceContext *c) {
-        format_hex(ret, c->trace_id, sizeof(c->trace_id));
-}
-
-void trace_context_format_span_id(char ret[static 2 * SPAN_ID_BYTES + 1], const TraceContext *c) {
-        format_hex(ret, c->span_id, sizeof(c->span_id));
 }
 
 /* --- tasks ------------------------------------------------------------------------------------ */
@@ -260,12 +252,8 @@ const TraceContext *trace_contexts_find(TraceContexts *c, int64_t key, uint64_t 
 }
 
 int trace_contexts_new(TraceContexts **ret) {
-        TraceContexts *c = calloc(1, sizeof(*c));
-
-        if (!c)
-                return -ENOMEM;
-        *ret = c;
-        return 0;
+        *ret = calloc(1, sizeof(**ret));
+        return *ret ? 0 : -ENOMEM;
 }
 
 TraceContexts *trace_contexts_free(TraceContexts *c) {

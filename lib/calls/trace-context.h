@@ -55,9 +55,8 @@ int trace_context_parse(TraceContext *ret, const char *text);
 /* Whether the step says whose request its task works at, or that it does at none. */
 bool trace_context_is_said(const Step *step);
 
-/* Lower case, ended by a NUL. */
-void trace_context_format_trace_id(char ret[static 2 * TRACE_ID_BYTES + 1], const TraceContext *c);
-void trace_context_format_span_id(char ret[static 2 * SPAN_ID_BYTES + 1], const TraceContext *c);
+/* Either id of a context, @n bytes, as 2 * @n digits in lower case and a NUL. */
+void trace_context_format_id(char *ret, const uint8_t *bytes, size_t n);
 
 /*
  * TraceContexts: those of all tasks of a recording

@@ -94,15 +94,14 @@ int task_tree_is_stray(TaskTree *task, const Step *step, Place place, uint64_t n
         return place == PLACE_INSIDE && task->n_lost == n_lost;
 }
 
-Stacks *trees_free(Stacks *tasks) {
-        for (size_t i = 0; tasks && i < stacks_n(tasks); i++) {
-                TaskTree *task = stacks_at(tasks, i)->data;
+void trees_done(Stacks *tasks) {
+        for (size_t i = 0; i < tasks->n; i++) {
+                TaskTree *task = tasks->items[i].data;
 
                 if (task) {
                         free(task->open);
                         free(task->entered);
                 }
-                free(task);
         }
-        return stacks_free(tasks);
+        stacks_done(tasks);
 }

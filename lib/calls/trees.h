@@ -76,6 +76,5 @@ Place task_tree_place(TaskTree *task, const Step *step);
  * (linux 6.12 kernel/trace/fgraph.c, function_graph_enter_ops(), BIT(0)).  -ENOMEM.
  */
 int task_tree_is_stray(TaskTree *task, const Step *step, Place place, uint64_t n_lost);
-/* Frees the tasks as well. */
-Stacks *trees_free(Stacks *tasks);
-DEFINE_CLEANUP(Stacks *, trees_free);
+/* stacks_done() of such tasks. */
+void trees_done(Stacks *tasks);

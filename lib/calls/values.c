@@ -85,7 +85,7 @@ struct Values {
         Probe *probes;
         size_t n_probes;
         Hash known; /* by Function */
-        Stacks *tasks;
+        Stacks tasks;
         Sides entry_sides, exit_sides;
         bool has_kprobes; /* or kretprobes: not all are fprobes */
         bool has_entries; /* not only ends are recorded */
@@ -100,18 +100,12 @@ struct Values {
 };
 
 int values_new(Values **ret, const Formats *formats, Functions *functions) {
-        _cleanup_(values_freep) Values *v = calloc(1, sizeof(*v));
-        int r;
+        Values *v = NEW(Values, .formats = formats, .functions = functions);
 
         if (!v)
                 return -ENOMEM;
-        v->formats = formats;
-        v->functions = functions;
         v->end = &v->first;
-        r = stacks_new(&v->tasks);
-        if (r < 0)
-                return r;
-        *ret = TAKE_PTR(v);
+        *ret = v;
         return 0;
 }
 
@@ -207,7 +201,7 @@ static void release(Mark *m) {
 }
 
 static TaskValues *task_of(Values *v, const Event *e) {
-        return stacks_data(v->tasks, &(Step){ .pid = e->pid, .cpu = e->cpu }, sizeof(TaskValues));
+        return stacks_data(&v->tasks, &(Step){ .pid = e->pid, .cpu = e->cpu }, sizeof(TaskValues));
 }
 
 static void settle(Marks *m, const Event *e) {
@@ -514,8 +508,8 @@ int values_leave(Values *v, const Event *e, Step *step) {
 }
 
 void values_forget(Values *v) {
-        for (size_t i = 0; i < stacks_n(v->tasks); i++) {
-                TaskValues *t = stacks_at(v->tasks, i)->data;
+        for (size_t i = 0; i < v->tasks.n; i++) {
+                TaskValues *t = v->tasks.items[i].data;
 
                 if (!t)
                         continue;
@@ -552,7 +546,7 @@ int values_push(Values *v, const Step *step) {
         v->n_waiting++;
         if (!waits)
                 return 0;
-        t = stacks_data(v->tasks, &v->mark_of, sizeof(*t));
+        t = stacks_data(&v->tasks, &v->mark_of, sizeof(*t));
         if (!t)
                 return -ENOMEM;
         m = has_entry ? &t->entries : &t->exits;
@@ -582,14 +576,10 @@ bool values_pop(Values *v, Step *ret) {
 Values *values_free(Values *v) {
         if (!v)
                 return NULL;
-        for (Waiting *w = v->first, *next; w; w = next) {
-                next = w->next;
+        for (Waiting *w; (w = POP(v->first));)
                 free(w);
-        }
         free(v->out);
-        for (size_t i = 0; v->tasks && i < stacks_n(v->tasks); i++)
-                free(stacks_at(v->tasks, i)->data);
-        stacks_free(v->tasks);
+        stacks_done(&v->tasks);
         for (size_t i = 0; i < v->n_probes; i++)
                 free(v->probes[i].function);
         free(v->probes);

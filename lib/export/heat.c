@@ -215,21 +215,19 @@ int heat_write(Buf *out, const HeatPicture *p) {
         return 0;
 }
 
-void heat_choose(HeatPicture *p, HeatPart *parts, size_t n_room, ByRoot *by_root) {
+void heat_choose(HeatPicture *p, HeatPart *parts, size_t n_room, HeatMap *map) {
         size_t n;
-        const ByRootRow *const *rows = by_root_rows(by_root, &n);
+        const HeatGrid *const *grids = heat_map_grids(map, &n);
 
+        p->map = map;
         p->parts = parts;
         p->n_parts = p->n_left_out = 0;
-        for (size_t i = 0; i < n; i++) {
-                const HeatGrid *grid = heat_map_grid(p->map, rows[i]->root);
-
-                if (grid && p->n_parts < n_room)
-                        parts[p->n_parts++] =
-                                (HeatPart){ grid, rows[i]->root->label, rows[i]->root->n_label };
+        for (size_t i = 0; i < n; i++)
+                if (grids[i]->n_cells > 0 && p->n_parts < n_room)
+                        parts[p->n_parts++] = (HeatPart){ grids[i], grids[i]->root->label,
+                                                          grids[i]->root->n_label };
                 else
-                        p->n_left_out += grid != NULL;
-        }
+                        p->n_left_out += grids[i]->n_cells > 0;
 }
 
 /* --- a file of its own ------------------------------------------------------------------------ */
@@ -237,14 +235,12 @@ void heat_choose(HeatPicture *p, HeatPart *parts, size_t n_room, ByRoot *by_root
 typedef struct HeatExport {
         ExportState s;
         HeatMap *map;
-        ByRoot *by_root;
 } HeatExport;
 
 static int heat_init(void *p, Pairing *pairing) {
         HeatExport *h = p;
-        int r = heat_map_new(&h->map, pairing, NULL);
 
-        return r < 0 ? r : by_root_new(&h->by_root, pairing, NULL);
+        return heat_map_new(&h->map, pairing, NULL, true);
 }
 
 static int heat_end(void *p) {
@@ -252,21 +248,18 @@ static int heat_end(void *p) {
         HeatPart parts[N_GRIDS];
         HeatPicture picture = {
                 .title = h->s.info->title,
-                .map = h->map,
-                .parts = parts,
                 .has_ticks = h->s.info->has_ticks,
                 .is_timeless = h->s.info->is_timeless,
                 .has_script = true,
         };
 
-        heat_choose(&picture, parts, N_GRIDS, h->by_root);
+        heat_choose(&picture, parts, N_GRIDS, h->map);
         return heat_write(h->s.out, &picture);
 }
 
 static void heat_done(void *p) {
         HeatExport *h = p;
 
-        by_root_free(h->by_root);
         heat_map_free(h->map);
 }
 

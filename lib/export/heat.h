@@ -14,7 +14,6 @@
  * Then the picture has an event, "window", that says which calls are meant.  Times are of the trace clock.  What was copied last is in the grid's data-copied.
  */
 
-#include "analyze/by-root.h"
 #include "analyze/heat-map.h"
 #include "base/buf.h"
 
@@ -37,6 +36,6 @@ typedef struct HeatPicture {
 } HeatPicture;
 
 /* Takes the @n_room roots with the most time for parts; what is not is counted. */
-void heat_choose(HeatPicture *p, HeatPart *parts, size_t n_room, ByRoot *by_root);
+void heat_choose(HeatPicture *p, HeatPart *parts, size_t n_room, HeatMap *map);
 /* The <svg> element, or the file.  0 or -ENOMEM. */
 int heat_write(Buf *out, const HeatPicture *p);

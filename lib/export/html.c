@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 
-#include "analyze/by-root.h"
 #include "analyze/heat-map.h"
 #include "analyze/outliers.h"
 #include "analyze/overhead.h"
@@ -38,7 +37,6 @@
 typedef struct Html {
         ExportState s;
         Floor *floor;
-        ByRoot *by_root;
         HeatMap *heat;
         Outliers *outliers;
         uint64_t n_calls, n_cut, n_outermost;
@@ -146,8 +144,6 @@ static void end_section(Buf *out) {
 static int add_heat(Html *h) {
         HeatPart parts[N_HEAT_ROOTS];
         HeatPicture picture = {
-                .map = h->heat,
-                .parts = parts,
                 .max_columns = N_HEAT_COLUMNS,
                 .has_ticks = h->s.info->has_ticks,
                 .is_timeless = h->s.info->is_timeless,
@@ -158,7 +154,7 @@ static int add_heat(Html *h) {
                       "Time goes to the right, latency up, and the colour says how many calls "
                       "began then and took so long. Click, drag, or use arrow keys (with Shift: "
                       "more) and Enter for the words that choose this window.");
-        heat_choose(&picture, parts, N_HEAT_ROOTS, h->by_root);
+        heat_choose(&picture, parts, N_HEAT_ROOTS, h->heat);
         r = heat_write(h->s.out, &picture);
         buf_adds(h->s.out, "<p class=\"hint\" id=\"picked\" aria-live=\"polite\"></p>\n");
         end_section(h->s.out);
@@ -199,7 +195,7 @@ static int add_tree(Html *h) {
 }
 
 static void add_histogram(Html *h) {
-        const Quantiles *s = &by_root_all(h->by_root)->quantiles;
+        const Quantiles *s = &heat_map_all(h->heat)->quantiles;
         Buf *out = h->s.out;
         Range ranges[RANGES_MAX];
         size_t n = ranges_of(ranges, s, false);
@@ -309,7 +305,6 @@ static void html_done(void *p) {
         Html *h = p;
 
         floor_free(h->floor);
-        by_root_free(h->by_root);
         heat_map_free(h->heat);
         outliers_free(h->outliers);
 }
@@ -319,9 +314,7 @@ static int html_init(void *p, Pairing *pairing) {
         int r = floor_new(&h->floor, pairing);
 
         if (r >= 0)
-                r = by_root_new(&h->by_root, pairing, NULL);
-        if (r >= 0)
-                r = heat_map_new(&h->heat, pairing, NULL);
+                r = heat_map_new(&h->heat, pairing, NULL, true);
         if (r >= 0)
                 r = outliers_new(&h->outliers, pairing, N_SLOWEST);
         if (r >= 0)

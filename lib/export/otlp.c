@@ -193,8 +193,8 @@ static int add_span(Otlp *o, const Call *call, const TraceContext *c) {
         uint64_t begin_ns = wall_ns(o, call->frame->start_ns);
         Buf *out = o->s.out;
 
-        trace_context_format_trace_id(trace_id, c);
-        trace_context_format_span_id(parent_id, c);
+        trace_context_format_id(trace_id, c->trace_id, sizeof(c->trace_id));
+        trace_context_format_id(parent_id, c->span_id, sizeof(c->span_id));
         begin_span(o);
         buf_printf(out,
                    "{\"traceId\":\"%s\",\"spanId\":\"%016llx\",\"parentSpanId\":\"%s\","

@@ -271,7 +271,7 @@ static int find_trace_id(State *st, const Call *root, uint32_t n_rows, uint32_t 
         *ret = NO_TEXT;
         if (!c)
                 return 0;
-        trace_context_format_trace_id(text, c);
+        trace_context_format_id(text, c->trace_id, sizeof(c->trace_id));
         return beside_text_for(st->beside, text, strlen(text), n_rows, ret);
 }
 

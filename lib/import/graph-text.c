@@ -56,7 +56,7 @@ static int change_task(TextTrace *t, const Line *line, const TextLine *l, Step *
                                .pid = cpu->pid,
                                .timestamp_ns = cpu->clock_ns,
                                .comm = t->comm };
-                r = stacks_name_task(t->stacks, ret);
+                r = stacks_name_task(&t->stacks, ret);
                 r = r < 0 ? r : 1;
         } else if (!is_task(cpu, &l->task))
                 r = text_note(t, TEXT_TASK_MISSED, line->number, line->text, line->n_text);

@@ -160,7 +160,7 @@ static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         };
         if (!ret->function)
                 return text_no_function(t, line);
-        stack = stacks_get(t->stacks, ret);
+        stack = stacks_get(&t->stacks, ret);
         if (!stack)
                 return -ENOMEM;
         find_flatness(t, stack, line, l);

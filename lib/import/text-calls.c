@@ -57,7 +57,7 @@ static int make_way(TextTrace *t, Stack *stack, const Line *line, const Step *st
  * for days what another one's has overwritten.  Events are not inside of what they are drawn below.
  */
 static bool has_leapt(const TextTrace *t, const Step *step) {
-        const Stack *stack = stacks_find(t->stacks, step);
+        const Stack *stack = stacks_find(&t->stacks, step);
         uint64_t duration_ns = step_duration_ns(step);
 
         if (!stack || stack->n == 0 || step->kind == STEP_OTHER ||
@@ -240,7 +240,7 @@ int text_call(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu, S
         }
         if (!cpu && IS_NONSENSE(l->duration_ns))
                 return text_damaged(t, line, "its duration is longer than any");
-        stack = stacks_get(t->stacks, ret);
+        stack = stacks_get(&t->stacks, ret);
         if (!stack)
                 return -ENOMEM;
         if (l->is_depth_untold)

@@ -12,8 +12,8 @@
 
 /* Whatever is open now has lost its end to the end. */
 static void count_cut(TextTrace *t) {
-        for (size_t i = 0; i < stacks_n(t->stacks); i++)
-                t->count.n_cut_calls += stacks_at(t->stacks, i)->n;
+        for (size_t i = 0; i < t->stacks.n; i++)
+                t->count.n_cut_calls += t->stacks.items[i].n;
 }
 
 void text_finish(TextTrace *t) {
@@ -44,11 +44,8 @@ static void forget(TextTrace *t) {
 /* Another trace begins with @line, of which nothing is known yet. */
 static int begin_another(TextTrace *t, const Line *line) {
         bool was_wanted = text_is_wanted(t);
-        Stacks *stacks;
         int r = text_note(t, TEXT_ANOTHER, line->number, line->text, line->n_text);
 
-        if (r >= 0)
-                r = stacks_new(&stacks);
         if (r < 0)
                 return r;
         if (t->wanted == TEXT_TRACE_ALL) {
@@ -61,8 +58,7 @@ static int begin_another(TextTrace *t, const Line *line) {
         t->count.n_elsewhere += was_wanted && !text_is_wanted(t);
         if (!was_wanted && text_is_wanted(t))
                 forget(t);
-        stacks_free(t->stacks);
-        t->stacks = stacks;
+        stacks_done(&t->stacks);
         t->layout = (TextLayout){ .heading = t->heading };
         t->has_layout = t->is_bare = t->irq_begin = t->after_rule = t->after_talk = false;
         t->after_command = false;

@@ -78,7 +78,7 @@ struct TextTrace {
         const TextKindOps *const *kinds; /* TEXT_N_KINDS of them */
         Lines *lines;
         Labels labels;
-        Stacks *stacks;
+        Stacks stacks;
         TextLayout layout;
         TextCount count;
         bool has_layout, stops_at_damage;

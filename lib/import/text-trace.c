@@ -191,8 +191,6 @@ int text_trace_take_fd(TextTrace **ret, int fd, uint64_t nth) {
         if (r >= 0)
                 r = envelope_new(&t->envelope);
         if (r >= 0)
-                r = stacks_new(&t->stacks);
-        if (r >= 0)
                 r = find_layout(t);
         if (r < 0)
                 return r;
@@ -250,7 +248,7 @@ TextTrace *text_trace_free(TextTrace *t) {
         lines_free(t->lines);
         envelope_free(t->envelope);
         labels_done(&t->labels);
-        stacks_free(t->stacks);
+        stacks_done(&t->stacks);
         free(t->cpus);
         free(t->notes);
         return mfree(t);

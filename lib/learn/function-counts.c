@@ -198,9 +198,7 @@ typedef struct Symbol {
 } Symbol;
 
 static int compare_symbols(const void *a, const void *b) {
-        const Symbol *x = a, *y = b;
-
-        return (x->address > y->address) - (x->address < y->address);
+        return CMP(((const Symbol *) a)->address, ((const Symbol *) b)->address);
 }
 
 /* "ffffffff81a2b3c0 t udp_sendmsg	[module]" */

@@ -21,7 +21,7 @@
 typedef struct Indent {
         RenderOptions options;
         Buf *out;
-        Stacks *stacks; /* of which only base_ns and floor are used */
+        Stacks stacks; /* of which only base_ns and floor are used */
 } Indent;
 
 static void draw_line(Indent *d, const Step *step, const char *arrow, uint64_t since_ns,
@@ -62,7 +62,7 @@ static void indent_step(void *userdata, const Step *step) {
                           step->timestamp_ns - step->said->base_ns, step->said->depth);
                 return;
         }
-        stack = stacks_get(d->stacks, step);
+        stack = stacks_get(&d->stacks, step);
         if (!stack) {
                 d->out->error = d->out->error ?: -ENOMEM;
                 return;
@@ -83,38 +83,26 @@ static void indent_step(void *userdata, const Step *step) {
                 draw_line(d, step, "<-", end_ns, step->depth - stack->floor);
 }
 
-static void indent_begin(void *userdata) {
-}
-
 static void indent_free(void *userdata) {
         Indent *d = userdata;
 
         if (!d)
                 return;
-        stacks_free(d->stacks);
+        stacks_done(&d->stacks);
         free(d);
 }
 
 static int indent_new(void **ret, const RenderContext *context, Buf *out) {
         Indent *d = NEW(Indent, .options = context->options, .out = out);
-        int r;
 
-        if (!d)
-                return -ENOMEM;
-        r = stacks_new(&d->stacks);
-        if (r < 0) {
-                free(d);
-                return r;
-        }
         *ret = d;
-        return 0;
+        return d ? 0 : -ENOMEM;
 }
 
 const Renderer renderer_indent = {
         .name = "indent",
         .summary = "calls and returns as SystemTap's thread_indent() scripts have them",
         .new = indent_new,
-        .begin = indent_begin,
         .step = indent_step,
         .free = indent_free,
 };

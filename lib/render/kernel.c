@@ -19,9 +19,9 @@
  * kernel/trace/trace_output.c, trace_find_mark(); 6.12 and 7.2 draw the same.
  */
 
+#include "base/append.h"
 #include "base/grow.h"
 #include "calls/arguments.h"
-#include "render/append.h"
 #include "render/renderer.h"
 
 #define RET_DEPTH 50 /* FTRACE_RETFUNC_DEPTH, include/linux/ftrace.h */
@@ -600,12 +600,9 @@ static void kernel_step(void *userdata, const Step *step) {
 }
 
 /* __print_graph_headers_flags() */
-static void kernel_begin(void *userdata) {
-        Kernel *k = userdata;
+static void draw_header(Kernel *k) {
         const RenderOptions *o = &k->options;
 
-        if (!o->header)
-                return;
         if (k->heading) {
                 buf_adds(k->out, k->heading);
                 return;
@@ -646,6 +643,8 @@ static int kernel_new(void **ret, const RenderContext *context, Buf *out) {
                 (void) append_number(k->thousand[i].padded, i, 3, '0');
         }
         k->options.retval = context->options.retval == true;
+        if (k->options.header)
+                draw_header(k);
         *ret = k;
         return 0;
 }
@@ -654,7 +653,6 @@ const Renderer renderer_kernel = {
         .name = "graph",
         .summary = "call graph as the kernel's trace file has it",
         .new = kernel_new,
-        .begin = kernel_begin,
         .step = kernel_step,
         .free = kernel_free,
 };

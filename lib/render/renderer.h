@@ -59,9 +59,8 @@ typedef struct RenderContext {
 typedef struct Renderer {
         const char *name;
         const char *summary;
-        /* @out is borrowed and outlives what is made.  0 or -ENOMEM. */
+        /* @out is borrowed and outlives what is made; what stands above all steps is in it then.  0 or -ENOMEM. */
         int (*new)(void **ret, const RenderContext *context, Buf *out);
-        void (*begin)(void *p);
         void (*step)(void *p, const Step *step);
         void (*free)(void *p);
 } Renderer;

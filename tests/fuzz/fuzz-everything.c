@@ -15,7 +15,6 @@
 
 #include "../unit/span-check.h"
 #include "analyze/breakdown.h"
-#include "analyze/by-root.h"
 #include "analyze/call-tree.h"
 #include "analyze/critical-path.h"
 #include "analyze/diff.h"
@@ -181,8 +180,7 @@ typedef struct Sums {
         Breakdown *by[N_BY];
         CallTree *tree;
         Floor *floor;
-        ByRoot *roots;
-        HeatMap *heat;
+        HeatMap *roots, *heat;
         Outliers *outliers;
         RootProfile *root_profile;
         Waits *waits;
@@ -195,17 +193,15 @@ typedef struct Sums {
 } Sums;
 
 static void sums_init(Sums *s) {
-        Strv none = {};
-
         *s = (Sums){ .n_bytes = FIXED_BYTES };
         for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
                 FUZZ_CHECK(pairing_new(&s->pairings[i]) == 0);
         FUZZ_CHECK(spans_new(&s->checked.spans, s->pairings[0], check_span, &s->checked) == 0);
         pairing_add_sink(s->pairings[0], NULL, check_call, NULL);
         FUZZ_CHECK(floor_new(&s->floor, s->pairings[0]) == 0);
-        FUZZ_CHECK(by_root_new(&s->roots, s->pairings[0], NULL) == 0);
+        FUZZ_CHECK(heat_map_new(&s->roots, s->pairings[0], NULL, false) == 0);
         FUZZ_CHECK(call_tree_new(&s->tree, s->pairings[1]) == 0);
-        FUZZ_CHECK(heat_map_new(&s->heat, s->pairings[1], NULL) == 0);
+        FUZZ_CHECK(heat_map_new(&s->heat, s->pairings[1], NULL, true) == 0);
         FUZZ_CHECK(waits_new(&s->waits, s->pairings[1]) == 0);
         FUZZ_CHECK(outliers_new(&s->outliers, s->pairings[2], 5) == 0);
         outliers_keep_spans(s->outliers, s->pairings[2], SPANS_KEPT);
@@ -218,7 +214,6 @@ static void sums_init(Sums *s) {
         s->windows[3] = (Window){ .task = 17, .begin_ns = 5000, .end_ns = 1 << 30, .label = "z" };
         FUZZ_CHECK(timelines_new(&s->timelines, s->pairings[4], s->windows,
                                  ELEMENTSOF(s->windows)) == 0);
-        FUZZ_CHECK(census_init(&s->census, &none, false) == 0);
 }
 
 static void sums_done(Sums *s) {
@@ -227,7 +222,7 @@ static void sums_done(Sums *s) {
                 free(s->checked.tasks[i]);
         free(s->checked.tasks);
         floor_free(s->floor);
-        by_root_free(s->roots);
+        heat_map_free(s->roots);
         heat_map_free(s->heat);
         call_tree_free(s->tree);
         waits_free(s->waits);
@@ -316,7 +311,7 @@ static void check_heat(const HeatMap *m, const Quantiles *all, size_t max_column
         Range ranges[RANGES_MAX];
         size_t n_ranges = ranges_of(ranges, all, false);
 
-        FUZZ_CHECK(heat_view_new(&v, m, heat_map_grid(m, NULL), max_columns) == 0);
+        FUZZ_CHECK(heat_view_new(&v, m, heat_map_all(m), max_columns) == 0);
         FUZZ_CHECK(v.n == all->n && v.n_rows == n_ranges && v.n_columns <= max_columns);
         for (size_t row = 0; row < v.n_rows; row++) {
                 uint64_t n = 0;
@@ -400,7 +395,7 @@ static void sums_finish(Sums *s) {
         _cleanup_(call_tree_freep) CallTree *callers = NULL;
         _cleanup_(diff_freep) Diff *d = NULL;
         Range ranges[RANGES_MAX];
-        const Quantiles *all = &by_root_all(s->roots)->quantiles;
+        const Quantiles *all = &heat_map_all(s->roots)->quantiles;
         uint64_t n = 0, total_ns;
         Overhead overhead;
         size_t n_ranges, n_rows;
@@ -420,7 +415,7 @@ static void sums_finish(Sums *s) {
         draw_tree(s->tree, overhead.has_cost ? &overhead.cost : NULL);
         draw_tree(callers, NULL);
         (void) waits_rows(s->waits, &n_rows);
-        (void) by_root_rows(s->roots, &n_rows);
+        (void) heat_map_grids(s->roots, &n_rows);
         check_outliers(s->outliers);
         check_heat(s->heat, all, 1);
         check_heat(s->heat, all, 80);

@@ -65,12 +65,11 @@ static void fuzz_draw_begin(FuzzDrawing *d, TextTrace *t, const Renderer *render
         context.options.tight = l->is_tight;
         context.options.verbatim = is_verbatim;
         context.heading = l->kind == TEXT_GRAPH && is_verbatim ? l->heading : NULL;
-        FUZZ_CHECK(prune_new(&d->prune, &none) == 0 && census_init(&d->census, &none, false) == 0);
+        FUZZ_CHECK(prune_new(&d->prune, &none) == 0);
         FUZZ_CHECK(pairing_new(&d->pairing) == 0);
         FUZZ_CHECK(breakdown_new(&d->breakdown, BREAKDOWN_BY_MODULE, d->pairing) == 0);
         FUZZ_CHECK(call_tree_new(&d->tree, d->pairing) == 0);
         FUZZ_CHECK(renderer->new (&d->rendering, &context, out) == 0);
-        renderer->begin(d->rendering);
 }
 
 /* A step of the text, when it is drawn: the source of a filter. */

@@ -22,8 +22,8 @@ static void check_text(const char *text) {
                 FUZZ_CHECK(strstr(text, "traceparent="));
         if (r != 0)
                 return;
-        trace_context_format_trace_id(trace_id, &c);
-        trace_context_format_span_id(span_id, &c);
+        trace_context_format_id(trace_id, c.trace_id, sizeof(c.trace_id));
+        trace_context_format_id(span_id, c.span_id, sizeof(c.span_id));
         FUZZ_CHECK(strlen(trace_id) == 32 && strstr(text, trace_id));
         FUZZ_CHECK(strlen(span_id) == 16 && strstr(text, span_id));
         FUZZ_CHECK(strspn(trace_id, "0") < 32 && strspn(span_id, "0") < 16);

@@ -15,9 +15,10 @@ void player_init(Player *p, const Recording *r, const Layout *layout, const char
                          0);
         ck_assert_int_eq(symbol_timeline_open(&p->symbol_timeline, r->dir, r->meta), 0);
         ck_assert_int_eq(tasks_new(&p->tasks, tasks), 0);
-        ck_assert_int_eq(functions_new(&p->functions, p->symbol_timeline, &r->meta->roots), 0);
+        ck_assert_int_eq(functions_new(&p->functions, p->symbol_timeline, &r->meta->roots, NULL),
+                         0);
         ck_assert_int_eq(stream_open(&p->stream, r->dir, &p->formats), 0);
-        ck_assert_int_eq(steps_new(&p->steps, p->stream, p->functions, p->tasks, keep), 0);
+        ck_assert_int_eq(steps_new(&p->steps, p->stream, p->functions, p->tasks, NULL, keep), 0);
 }
 
 void player_done(Player *p) {

@@ -67,7 +67,7 @@ START_TEST(three_kernels_recordings_draw_the_same)
                         ck_assert_uint_eq(census.n_exits, 5);
                         ck_assert_uint_eq(census.n_trees_complete, 2);
                         ck_assert_uint_eq(census.n_below, 3);
-                        ck_assert_uint_eq(census_n_cpus(&census), 2);
+                        ck_assert_uint_eq(census.n_cpus, 2);
                 }
         }
 END_TEST

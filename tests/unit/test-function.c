@@ -25,7 +25,7 @@ static void names_init(Names *n) {
         ck_assert_int_eq(symbol_timeline_new(&n->symbol_timeline, table(kallsyms)), 0);
         ck_assert_int_eq(strv_add(&n->roots, "ovl_open"), 0);
         ck_assert_int_eq(strv_add(&n->roots, "udp_sendmsg"), 0);
-        ck_assert_int_eq(functions_new(&n->functions, n->symbol_timeline, &n->roots), 0);
+        ck_assert_int_eq(functions_new(&n->functions, n->symbol_timeline, &n->roots, NULL), 0);
 }
 
 static void names_done(Names *n) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "analyze/by-root.h"
 #include "analyze/heat-map.h"
 #include "analyze/ranges.h"
 #include "base/unit.h"
@@ -10,20 +9,17 @@
 typedef struct Fed {
         Pairing *pairing;
         HeatMap *map;
-        ByRoot *by_root;
 } Fed;
 
 static Fed fed(NameSet *names) {
         Fed f;
 
         ck_assert_int_eq(pairing_new(&f.pairing), 0);
-        ck_assert_int_eq(heat_map_new(&f.map, f.pairing, names), 0);
-        ck_assert_int_eq(by_root_new(&f.by_root, f.pairing, names), 0);
+        ck_assert_int_eq(heat_map_new(&f.map, f.pairing, names, true), 0);
         return f;
 }
 
 static void fed_done(Fed *f) {
-        by_root_free(f->by_root);
         heat_map_free(f->map);
         pairing_free(f->pairing);
 }
@@ -38,10 +34,24 @@ static void leaf(Fed *f, const Function *function, uint64_t at_ns, uint64_t dura
         step(f, step_leaf(function, 0, duration_ns), at_ns);
 }
 
+/* Of all calls, if @root is NULL. */
+static const HeatGrid *grid_of(Fed *f, const Function *root) {
+        const HeatGrid *const *grids;
+        size_t n, i = 0;
+
+        if (!root)
+                return heat_map_all(f->map);
+        grids = heat_map_grids(f->map, &n);
+        while (i < n && grids[i]->root != root)
+                i++;
+        ck_assert_uint_lt(i, n);
+        return grids[i];
+}
+
 static HeatView view(Fed *f, const Function *root, size_t max_columns) {
         HeatView v;
 
-        ck_assert_int_eq(heat_view_new(&v, f->map, heat_map_grid(f->map, root), max_columns), 0);
+        ck_assert_int_eq(heat_view_new(&v, f->map, grid_of(f, root), max_columns), 0);
         return v;
 }
 
@@ -88,7 +98,7 @@ START_TEST(rows_add_up_to_the_histogram_of_each_root)
                         _cleanup_fed_ Fed f = fed(NULL);
                         uint64_t at_ns = next_random(&random) % NSEC_PER_SEC;
                         unsigned wide = (unsigned) (next_random(&random) % 40);
-                        const ByRootRow *const *rows;
+                        const HeatGrid *const *rows;
                         size_t n;
 
                         for (int i = 0; i < 3000; i++) {
@@ -99,11 +109,11 @@ START_TEST(rows_add_up_to_the_histogram_of_each_root)
                                 leaf(&f, i % 3 ? &step_root : &step_child, at_ns, ns);
                         }
                         ck_assert_int_eq(pairing_finish(f.pairing), 0);
-                        rows = by_root_rows(f.by_root, &n);
+                        rows = heat_map_grids(f.map, &n);
                         ck_assert_msg(n == 2, "seed %d, round %d", getpid(), round);
                         for (size_t i = 0; i < n; i++)
                                 assert_equals_histogram(&f, rows[i]->root, &rows[i]->quantiles);
-                        assert_equals_histogram(&f, NULL, &by_root_all(f.by_root)->quantiles);
+                        assert_equals_histogram(&f, NULL, &heat_map_all(f.map)->quantiles);
                 }
         }
 END_TEST
@@ -162,10 +172,11 @@ START_TEST(nothing_is_an_empty_view)
         {
                 _cleanup_fed_ Fed f = fed(NULL);
                 _cleanup_heat_view_ HeatView v = HEAT_VIEW_INIT;
+                size_t n;
 
                 ck_assert_int_eq(pairing_finish(f.pairing), 0);
-                ck_assert_ptr_null(heat_map_grid(f.map, NULL));
-                ck_assert_ptr_null(heat_map_grid(f.map, &step_root));
+                (void) heat_map_grids(f.map, &n);
+                ck_assert_uint_eq(n, 0);
                 v = view(&f, NULL, 80);
                 ck_assert_uint_eq(v.n_columns, 0);
                 ck_assert_uint_eq(v.n_rows, 0);
@@ -216,8 +227,9 @@ START_TEST(calls_that_were_cut_are_in_no_cell)
                 step(&f, step_enter(&step_root, 0), 1000);
                 step(&f, step_leaf(&step_child, 1, 10), 1100);
                 ck_assert_int_eq(pairing_finish(f.pairing), 0);
-                ck_assert_ptr_null(heat_map_grid(f.map, NULL));
-                ck_assert_uint_eq(by_root_all(f.by_root)->n_cut, 1);
+                ck_assert_uint_eq(heat_map_all(f.map)->n_cells, 0);
+                ck_assert_uint_eq(heat_map_all(f.map)->quantiles.n, 0);
+                ck_assert_uint_eq(heat_map_all(f.map)->n_cut, 1);
         }
 END_TEST
 
@@ -237,8 +249,8 @@ START_TEST(calls_of_a_name_are_found_below_their_roots)
                 step(&f, step_leave(&step_root, 0, 5000), 7000);
                 leaf(&f, &step_child, 9000, 3);
                 ck_assert_int_eq(pairing_finish(f.pairing), 0);
-                assert_equals_histogram(&f, NULL, &by_root_all(f.by_root)->quantiles);
-                ck_assert_uint_eq(by_root_all(f.by_root)->quantiles.n, 3);
+                assert_equals_histogram(&f, NULL, &heat_map_all(f.map)->quantiles);
+                ck_assert_uint_eq(heat_map_all(f.map)->quantiles.n, 3);
                 v = view(&f, &step_root, 1);
                 ck_assert_uint_eq(v.n, 2);
         }

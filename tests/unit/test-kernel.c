@@ -22,7 +22,6 @@ static char *draw(const char *options, uint32_t n_cpus, const Step *steps, size_
         for (size_t i = 0; i < words.n; i++)
                 ck_assert_int_eq(render_option_set(&context.options, words.items[i]), 0);
         ck_assert_int_eq(renderer_kernel.new(&k, &context, &out), 0);
-        renderer_kernel.begin(k);
         for (size_t i = 0; i < n; i++)
                 renderer_kernel.step(k, &steps[i]);
         renderer_kernel.free(k);

@@ -4,15 +4,13 @@
 #include "step-builder.h"
 #include "unit.h"
 
-static Stacks *stacks;
+static Stacks stacks;
 
 static Stack *stack_of(int32_t pid, uint32_t cpu) {
         Step s = { .pid = pid, .cpu = cpu };
         Stack *stack;
 
-        if (!stacks)
-                ck_assert_int_eq(stacks_new(&stacks), 0);
-        stack = stacks_get(stacks, &s);
+        stack = stacks_get(&stacks, &s);
         ck_assert_ptr_nonnull(stack);
         return stack;
 }
@@ -23,7 +21,7 @@ START_TEST(a_stack_is_a_tasks_and_idle_tasks_are_a_cpus)
                 ck_assert_int_eq(stack_of(1, 0)->key, stack_of(1, 7)->key);
                 ck_assert_int_ne(stack_of(0, 0)->key, stack_of(0, 1)->key);
                 ck_assert_int_ne(stack_of(0, 0)->key, stack_of(STEP_PID_UNKNOWN(0), 0)->key);
-                stacks = stacks_free(stacks);
+                stacks_done(&stacks);
         }
 END_TEST
 
@@ -43,7 +41,7 @@ START_TEST(the_named_frame_ends_though_a_sibling_is_open)
                 ck_assert_ptr_eq(stack_find(s, 1, NULL)->function, &step_module);
                 ck_assert_ptr_null(stack_find(s, 1, &step_child));
                 ck_assert_ptr_null(stack_caller(s, 0));
-                stacks = stacks_free(stacks);
+                stacks_done(&stacks);
         }
 END_TEST
 
@@ -60,7 +58,7 @@ START_TEST(siblings_do_not_pile_up)
                 }
                 ck_assert_uint_eq(s->n, STACK_SIBLINGS_MAX);
                 ck_assert_int_eq(n_popped, 1000 - STACK_SIBLINGS_MAX);
-                stacks = stacks_free(stacks);
+                stacks_done(&stacks);
         }
 END_TEST
 
@@ -69,11 +67,11 @@ START_TEST(a_task_that_is_named_keeps_what_is_open)
                 Step named = { .kind = STEP_TASK, .pid = 42, .cpu = 3 };
 
                 (void) stack_push(stack_of(STEP_PID_UNKNOWN(3), 3), &step_root, 0);
-                ck_assert_int_eq(stacks_name_task(stacks, &named), 0);
+                ck_assert_int_eq(stacks_name_task(&stacks, &named), 0);
                 ck_assert_uint_eq(stack_of(42, 0)->n, 1);
                 ck_assert_int_eq(stack_of(42, 0)->pid, 42);
                 ck_assert_uint_eq(stack_of(STEP_PID_UNKNOWN(3), 3)->n, 0);
-                stacks = stacks_free(stacks);
+                stacks_done(&stacks);
         }
 END_TEST
 
@@ -82,9 +80,9 @@ START_TEST(tasks_with_nothing_open_are_forgotten_in_the_end)
                 (void) stack_push(stack_of(1, 0), &step_root, 0);
                 for (int32_t pid = 2; pid < 1000000; pid++)
                         (void) stack_of(pid, 0);
-                ck_assert_uint_le(stacks_n(stacks), 2 * 65536);
+                ck_assert_uint_le(stacks.n, 2 * 65536);
                 ck_assert_uint_eq(stack_of(1, 0)->n, 1);
-                stacks = stacks_free(stacks);
+                stacks_done(&stacks);
         }
 END_TEST
 

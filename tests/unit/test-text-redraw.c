@@ -41,7 +41,6 @@ static char *redraw_as(TextTrace *t, const char *notrace, bool verbatim) {
                 ck_assert_int_eq(strv_add(&patterns, notrace), 0);
         ck_assert_int_eq(prune_new(&prune, &patterns), 0);
         ck_assert_int_eq(r->new (&k, &context, &out), 0);
-        r->begin(k);
         while (text_trace_next(t, &step) > 0) {
                 int hidden = prune_hides(prune, &step);
 

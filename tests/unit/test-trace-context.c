@@ -19,9 +19,9 @@ static void expect_text(const char *text, int result, const char *trace_id) {
                 ck_assert_uint_eq(c.flags, 0x55);
                 return;
         }
-        trace_context_format_trace_id(hex, &c);
+        trace_context_format_id(hex, c.trace_id, sizeof(c.trace_id));
         ck_assert_str_eq(hex, trace_id);
-        trace_context_format_span_id(hex, &c);
+        trace_context_format_id(hex, c.span_id, sizeof(c.span_id));
         ck_assert_str_eq(hex, SPAN);
 }
 
@@ -110,7 +110,7 @@ static void expect(int64_t key, uint64_t at_ns, const char *trace_id) {
         char hex[2 * TRACE_ID_BYTES + 1] = "none";
 
         if (c)
-                trace_context_format_trace_id(hex, c);
+                trace_context_format_id(hex, c->trace_id, sizeof(c->trace_id));
         ck_assert_str_eq(hex, trace_id ?: "none");
 }
 

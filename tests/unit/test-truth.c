@@ -7,7 +7,7 @@
  */
 
 #include "analyze/breakdown.h"
-#include "analyze/by-root.h"
+#include "analyze/heat-map.h"
 #include "analyze/call-tree.h"
 #include "analyze/outliers.h"
 #include "base/unit.h"
@@ -219,12 +219,12 @@ static void check_tree(const World *w, Sums wanted, bool check) {
 
 static void check_roots(const World *w, Sums wanted) {
         _cleanup_(pairing_freep) Pairing *p = NULL;
-        _cleanup_(by_root_freep) ByRoot *roots = NULL;
+        _cleanup_(heat_map_freep) HeatMap *roots = NULL;
         _cleanup_(outliers_freep) Outliers *outliers = NULL;
         uint64_t total_ns = 0, before_ns = UINT64_MAX;
 
         ck_assert_int_eq(pairing_new(&p), 0);
-        ck_assert_int_eq(by_root_new(&roots, p, NULL), 0);
+        ck_assert_int_eq(heat_map_new(&roots, p, NULL, false), 0);
         ck_assert_int_eq(outliers_new(&outliers, p, N_STEPS_MAX), 0);
         for (size_t i = 0; i < w->n_steps; i++)
                 ck_assert_int_eq(pairing_step(p, &w->steps[i]), 0);
@@ -240,7 +240,7 @@ static void check_roots(const World *w, Sums wanted) {
                 total_ns += call_tree_root(v->tree)->total_ns;
         }
         ck_assert_uint_eq(total_ns, wanted.total_ns);
-        ck_assert_uint_eq(by_root_all(roots)->quantiles.n + by_root_all(roots)->n_cut,
+        ck_assert_uint_eq(heat_map_all(roots)->quantiles.n + heat_map_all(roots)->n_cut,
                           outliers_n(outliers));
 }
 

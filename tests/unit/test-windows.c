@@ -11,7 +11,7 @@
 #include <glob.h>
 
 #include "analyze/breakdown.h"
-#include "analyze/by-root.h"
+#include "analyze/heat-map.h"
 #include "analyze/call-tree.h"
 #include "analyze/diff.h"
 #include "analyze/outliers.h"
@@ -123,7 +123,7 @@ typedef struct All {
         Pairing *pairings[4];
         Breakdown *by_function, *by_root;
         CallTree *tree;
-        ByRoot *roots;
+        HeatMap *roots;
         Outliers *outliers;
         RootProfile *root_profile;
         Spans *spans;
@@ -145,7 +145,7 @@ static void all_init(All *a, const ExportInfo *info, bool is_sparse) {
         ck_assert_int_eq(spans_new(&a->spans, a->pairings[0], note_span, &a->told), 0);
         ck_assert_int_eq(breakdown_new(&a->by_function, BREAKDOWN_BY_FUNCTION, a->pairings[1]), 0);
         ck_assert_int_eq(call_tree_new(&a->tree, a->pairings[1]), 0);
-        ck_assert_int_eq(by_root_new(&a->roots, a->pairings[1], NULL), 0);
+        ck_assert_int_eq(heat_map_new(&a->roots, a->pairings[1], NULL, false), 0);
         ck_assert_int_eq(outliers_new(&a->outliers, a->pairings[2], 100000), 0);
         ck_assert_int_eq(root_profile_new(&a->root_profile, a->pairings[3]), 0);
         for (size_t i = 0; exporters[i]; i++) {
@@ -168,7 +168,7 @@ static void all_done(All *a) {
         }
         breakdown_free(a->by_function);
         call_tree_free(a->tree);
-        by_root_free(a->roots);
+        heat_map_free(a->roots);
         outliers_free(a->outliers);
         root_profile_free(a->root_profile);
         spans_free(a->spans);
@@ -225,7 +225,7 @@ static void check_tree(All *a) {
 }
 
 static void check_roots(All *a) {
-        const ByRootRow *all = by_root_all(a->roots);
+        const HeatGrid *all = heat_map_all(a->roots);
         uint64_t roots_ns = 0;
 
         AGREE(all->quantiles.n + all->n_cut, a->told.n_roots);

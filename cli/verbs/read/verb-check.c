@@ -235,12 +235,11 @@ static int check_session(const Source *s, const Options *o) {
 }
 
 static int count_steps(Census *c, Reading *reading) {
-        static const Strv no_roots = {};
         const SessionMeta *m = reading->source ? reading->source->meta : NULL;
-        int r = census_init(c, m ? &m->roots : &no_roots, m && m->spec.slower_ns > 0);
         Step step;
-        int n = 0;
+        int n = 0, r = 0;
 
+        c->only_exits = m && m->spec.slower_ns > 0;
         while (r >= 0 && (n = reading_next(reading, &step)) > 0)
                 r = census_step(c, &step);
         if (r < 0)

@@ -3,7 +3,7 @@
 /* How long calls took, as a histogram or a heat map for each root, or of one function's calls under
  * any. */
 
-#include "analyze/by-root.h"
+#include "analyze/heat-map.h"
 #include "analyze/ranges.h"
 #include "base/unit.h"
 #include "cli/options/verb.h"
@@ -31,12 +31,11 @@ static const struct {
         { "p99.9", "p999_ns", 999 },
 };
 
-/* What is shown; heat: NULL: histograms. */
+/* What is shown. */
 typedef struct Hist {
         const Options *o;
         const Chosen *chosen;
         const Counting *counting;
-        ByRoot *by_root;
         HeatMap *heat;
         size_t limit;
 } Hist;
@@ -76,7 +75,7 @@ static void add_bar(Buf *out, uint64_t n, uint64_t most, size_t columns) {
         buf_adds(out, eighths[length % 8]);
 }
 
-static void add_summary(Buf *out, const ByRootRow *row) {
+static void add_summary(Buf *out, const HeatGrid *row) {
         const Quantiles *s = &row->quantiles;
 
         buf_printf(out, "%s call%s", FORMAT_COUNT(s->n), s->n == 1 ? "" : "s");
@@ -93,7 +92,7 @@ static void add_summary(Buf *out, const ByRootRow *row) {
         buf_adds(out, FIGURE_ROUND(average(s)));
 }
 
-static int draw_ranges(Buf *out, const Options *o, const ByRootRow *row) {
+static int draw_ranges(Buf *out, const Options *o, const HeatGrid *row) {
         _cleanup_table_ Table t = {};
         Range ranges[RANGES_MAX];
         uint64_t most = 0;
@@ -117,14 +116,13 @@ static int draw_ranges(Buf *out, const Options *o, const ByRootRow *row) {
         return n > 0 ? table_print(&t, out, !o->no_legend) : 0;
 }
 
-static int draw(Buf *out, const Hist *h, const ByRootRow *row) {
-        if (!h->heat)
+static int draw(Buf *out, const Hist *h, const HeatGrid *row) {
+        if (!h->o->analysis.over_time)
                 return draw_ranges(out, h->o, row);
-        return heat_drawing_add(out, h->o, reading_meta(&h->counting->reading), h->heat,
-                                heat_map_grid(h->heat, row->root));
+        return heat_drawing_add(out, h->o, reading_meta(&h->counting->reading), h->heat, row);
 }
 
-static int print_roots(Buf *out, const Options *o, const ByRootRow *const *rows, size_t n) {
+static int print_roots(Buf *out, const Options *o, const HeatGrid *const *rows, size_t n) {
         _cleanup_table_ Table t = {};
 
         table_init(&t, ">CALLS|>P50|>P90|>P99|>P99.9|>MAX|UNDER");
@@ -144,19 +142,19 @@ static int print_roots(Buf *out, const Options *o, const ByRootRow *const *rows,
 static int print(const Hist *h) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
-        const ByRootRow *const *rows;
+        const HeatGrid *const *rows;
         size_t n;
         int r = 0;
 
-        rows = by_root_rows(h->by_root, &n);
+        rows = heat_map_grids(h->heat, &n);
         pager_open(&pager, h->o, SIZE_MAX);
         if (!h->o->no_legend)
                 counting_headline(h->counting, &out);
         if (h->chosen->names) {
                 buf_printf(&out, "%s: ", h->chosen->patterns.items[0]);
-                add_summary(&out, by_root_all(h->by_root));
+                add_summary(&out, heat_map_all(h->heat));
                 buf_adds(&out, "\n");
-                r = draw(&out, h, by_root_all(h->by_root));
+                r = draw(&out, h, heat_map_all(h->heat));
                 if (r >= 0 && n > 1)
                         r = print_roots(&out, h->o, rows, MIN(n, h->limit));
         } else
@@ -171,7 +169,7 @@ static int print(const Hist *h) {
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static json_t *row_json(const Hist *h, const ByRootRow *row) {
+static json_t *row_json(const Hist *h, const HeatGrid *row) {
         const Quantiles *s = &row->quantiles;
         Range ranges[RANGES_MAX];
         size_t n = ranges_of(ranges, s, h->o->analysis.is_linear);
@@ -196,23 +194,21 @@ static json_t *row_json(const Hist *h, const ByRootRow *row) {
                                                 : json_integer((json_int_t) ranges[i].to_ns),
                                         "count", (json_int_t) ranges[i].n));
         (void) json_object_set_new(object, "ranges", list);
-        if (h->heat)
-                (void) json_object_set_new(
-                        object, "cells",
-                        heat_drawing_json(h->heat, heat_map_grid(h->heat, row->root)));
+        if (h->o->analysis.over_time)
+                (void) json_object_set_new(object, "cells", heat_drawing_json(h->heat, row));
         return object;
 }
 
 static int print_json(const Hist *h) {
         json_t *list = json_array();
-        const ByRootRow *const *rows;
+        const HeatGrid *const *rows;
         size_t n;
 
-        rows = by_root_rows(h->by_root, &n);
+        rows = heat_map_grids(h->heat, &n);
         for (size_t i = 0; i < MIN(n, h->limit); i++)
                 (void) json_array_append_new(list, row_json(h, rows[i]));
         return stdout_json(h->o,
-                           json_pack("{s:o, s:o, s:o}", "all", row_json(h, by_root_all(h->by_root)),
+                           json_pack("{s:o, s:o, s:o}", "all", row_json(h, heat_map_all(h->heat)),
                                      "roots", list, "tracing", counting_cost_json(h->counting)));
 }
 
@@ -244,10 +240,10 @@ static int write_picture(const Hist *h, Buf *out) {
         if (h->chosen->names) {
                 const char *name = h->chosen->patterns.items[0];
 
-                parts[0] = (HeatPart){ heat_map_grid(h->heat, NULL), name, strlen(name) };
-                picture.n_parts = parts[0].grid != NULL;
+                parts[0] = (HeatPart){ heat_map_all(h->heat), name, strlen(name) };
+                picture.n_parts = parts[0].grid->n_cells > 0;
         } else
-                heat_choose(&picture, parts, h->limit, h->by_root);
+                heat_choose(&picture, parts, h->limit, h->heat);
         r = heat_write(out, &picture);
         return r < 0 ? r : buf_flush(out);
 }
@@ -273,7 +269,6 @@ static int print_picture(const Hist *h) {
 
 static int hist(const Options *o, const Chosen *chosen) {
         _cleanup_counting_ Counting counting = {};
-        _cleanup_(by_root_freep) ByRoot *by_root = NULL;
         _cleanup_(heat_map_freep) HeatMap *heat = NULL;
         size_t n, limit;
         int status = counting_init(&counting, true), r;
@@ -281,19 +276,17 @@ static int hist(const Options *o, const Chosen *chosen) {
 
         if (status != STATUS_OK)
                 return status;
-        r = by_root_new(&by_root, counting.pairing, chosen->names);
-        if (r >= 0 && o->analysis.over_time)
-                r = heat_map_new(&heat, counting.pairing, chosen->names);
+        r = heat_map_new(&heat, counting.pairing, chosen->names, o->analysis.over_time);
         if (r < 0)
                 return counting_failure(r);
         status = counting_read(&counting, o, chosen->source);
         if (status != STATUS_OK)
                 return status;
-        (void) by_root_rows(by_root, &n);
+        (void) heat_map_grids(heat, &n);
         if (n == 0 && chosen->names)
                 return chosen_not_found(chosen, o);
         limit = o->limit > 0 ? (size_t) o->limit : o->json != JSON_OFF ? n : LIMIT_DEFAULT;
-        h = (Hist){ o, chosen, &counting, by_root, heat, limit };
+        h = (Hist){ o, chosen, &counting, heat, limit };
         status = o->output ? print_picture(&h) : o->json != JSON_OFF ? print_json(&h) : print(&h);
         if (status != STATUS_OK)
                 return status;

@@ -123,7 +123,7 @@ static void talk_armed(const Run *r) {
 
 static void talk_recorded(const Run *r, const SessionMeta *m, const Census *census) {
         char *loss = SUMMARY_LOSS(m);
-        size_t n_cpus = census_n_cpus(census);
+        size_t n_cpus = census->n_cpus;
 
         loss[0] = loss[0] == 'n' ? 'N' : loss[0]; /* "Nothing lost" */
         if (census->n_trees == 0)
