@@ -24,7 +24,8 @@ static GuardSample take_sample(const SessionGuardConfig *c) {
         GuardSample now = { .at_ns = now_ns(CLOCK_MONOTONIC) };
 
         now.totals[GUARD_EVENTS] = session_meta_n_events(c->meta) +
-                                   session_meta_events_lost(c->meta) + tracer_n_waiting(c->tracer);
+                                   session_meta_events_lost(c->meta) +
+                                   instance_n_waiting(tracer_instance(c->tracer));
         now.totals[GUARD_BYTES] = recorder_n_bytes(c->recorder);
         now.totals[GUARD_CPU] =
                 (recorder_cpu_ns(c->recorder) + health_cpu_ns(c->health)) / NSEC_PER_USEC;

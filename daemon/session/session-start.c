@@ -152,7 +152,7 @@ static int session_make_hold(Session *s) {
 }
 
 static int session_open_cpu(Session *s, uint32_t cpu, Refusal *refusal) {
-        _cleanup_close_ int fd = tracer_open_raw(s->tracer, cpu);
+        _cleanup_close_ int fd = instance_open_raw(tracer_instance(s->tracer), cpu);
         int raw_fd = fd, r;
 
         if (fd == -ENOENT) /* possible CPUs may have gaps */

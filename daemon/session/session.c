@@ -145,7 +145,8 @@ void session_look_at_silence(Session *s) {
         int r;
 
         free(TAKE_PTR(s->meta->silence));
-        if (!s->tracer || !silence_is_total(s->meta) || tracer_n_waiting(s->tracer) > 0)
+        if (!s->tracer || !silence_is_total(s->meta) ||
+            instance_n_waiting(tracer_instance(s->tracer)) > 0)
                 return;
         r = tracer_find_silence(s->tracer, s->meta, &found);
         if (r >= 0)
@@ -208,7 +209,7 @@ static json_t *session_cost(const Session *s) {
                 return NULL;
         cpu_ns = recorder_cpu_ns(s->recorder) + health_cpu_ns(s->health);
         return json_pack("{s:I, s:I, s:I}", "cpu_ns", (json_int_t) cpu_ns, "unread_events",
-                         (json_int_t) tracer_n_waiting(s->tracer), "segments",
+                         (json_int_t) instance_n_waiting(tracer_instance(s->tracer)), "segments",
                          (json_int_t) rotation_look_at_segments(s->rotation).n);
 }
 
@@ -243,7 +244,7 @@ json_t *session_explain(Session *s) {
 
 int session_open_text(const Session *s) {
         return s->tracer && s->meta->spec.black_box && session_is_live(s)
-                       ? tracer_open_text(s->tracer)
+                       ? instance_open_text(tracer_instance(s->tracer))
                        : -ENXIO;
 }
 

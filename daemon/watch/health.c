@@ -144,7 +144,8 @@ bool health_refresh(Health *h) {
 
         for (size_t i = 0; i < m->n_cpus; i++) {
                 recorder_read_account(h->config.recorder, i, &m->cpus[i]);
-                if (tracer_read_account(h->config.tracer, &m->cpus[i]) == TRACER_E_EMPTIED)
+                if (instance_read_account(tracer_instance(h->config.tracer), &m->cpus[i]) ==
+                    INSTANCE_E_EMPTIED)
                         is_emptied = true;
                 if (m->spec.in_kernel) /* it is meant to be overwritten */
                         m->cpus[i].overrun = 0;
@@ -415,7 +416,7 @@ static int watch_anew(Health *h) {
                                .event = h->config.event,
                                .tracefs = tracer_tracefs(h->config.tracer),
                                .tracefs_fd = tracer_tracefs_fd(h->config.tracer),
-                               .dir = tracer_dir(h->config.tracer),
+                               .dir = instance_dir(tracer_instance(h->config.tracer)),
                                .clock = m->clock,
                                .ftrace_enabled = getenv("FTRACED_FTRACE_ENABLED")
                                                          ?: "/proc/sys/kernel/ftrace_enabled",
