@@ -116,7 +116,6 @@ static int session_make_sync(Session *s) {
                                                   .told = session_on_told,
                                                   .done = session_on_synced,
                                                   .changed = session_tell,
-                                                  .userdata = s,
                                           });
 }
 
@@ -376,7 +375,7 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
                            name);
         }
 
-        session_usage_measure(s->usage, s->dir);
+        session_usage_measure(&s->usage, s->dir);
         if (s->meta->pages_unsynced > 0 && session_make_sync(s) >= 0) /* or it says so still */
                 session_sync_again(s->sync);
         else
@@ -394,7 +393,7 @@ int session_wake(Session **ret, const SessionContext *context, const SessionRest
         if (!streq(s->meta->id, rest->brief.id) || session_is_live(s))
                 return META_E_INVALID; /* another one has taken its place */
         s->dir = session_dir_free(s->dir);
-        session_usage_set(s->usage, rest->footprint);
+        session_usage_set(&s->usage, rest->footprint);
         r = session_kept_set(s->meta, &context->uptime, rest->kept_ns);
         if (r < 0)
                 return r;
@@ -522,7 +521,7 @@ static void session_go_on(Session *s, const char *why) {
                 return;
         }
         session_begin_clock(s);
-        session_guard_begin(s->guard);
+        session_guard_begin(&s->guard);
         if (session_hooks_are_due(s->hooks))
                 session_hooks_follow(s->hooks, 0);
         else

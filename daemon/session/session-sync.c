@@ -65,7 +65,7 @@ static void save(SessionSync *y) {
         SessionMeta *m = y->config.meta;
         SessionState state = TAKE(m->state, y->end_state);
 
-        y->is_saved = y->config.save(y->config.userdata);
+        y->is_saved = y->config.save(y->config.session);
         m->state = state;
 }
 
@@ -92,7 +92,7 @@ static void tell_end(SessionSync *y) {
         y->deadline = sd_event_source_disable_unref(y->deadline);
         y->is_told = true;
         y->config.meta->state = y->end_state;
-        y->config.told(y->config.userdata);
+        y->config.told(y->config.session);
 }
 
 static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -157,7 +157,7 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
                 return sd_event_source_set_time_relative(source, RETRY_USEC);
         log_notice("Session '%s': session.json is written now.", y->config.meta->name);
         y->retry = sd_event_source_disable_unref(y->retry);
-        y->config.done(y->config.userdata);
+        y->config.done(y->config.session);
         return 0;
 }
 
@@ -177,11 +177,11 @@ static void finish(SessionSync *y) {
         if (!is_told)
                 tell_end(y);
         if (y->is_saved)
-                y->config.done(y->config.userdata);
+                y->config.done(y->config.session);
         else
                 retry(y);
         if (is_told)
-                y->config.changed(y->config.userdata);
+                y->config.changed(y->config.session);
         tell_wishes(y);
 }
 
@@ -192,7 +192,7 @@ static void look_at_failing(SessionSync *y) {
         char reason[512], size[UNIT_TEXT_MAX];
 
         if (error == 0) {
-                y->config.failing(NULL, y->config.userdata);
+                y->config.failing(y->config.session, NULL);
                 return;
         }
         (void) snprintf(reason, sizeof(reason),
@@ -201,7 +201,7 @@ static void look_at_failing(SessionSync *y) {
                         origin_text(error),
                         format_bytes(size, n_pages * y->config.meta->page_bytes),
                         store_path(y->config.store));
-        y->config.failing(reason, y->config.userdata);
+        y->config.failing(y->config.session, reason);
 }
 
 static void on_moved(void *userdata) {
