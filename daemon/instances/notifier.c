@@ -9,7 +9,9 @@
 #include <fcntl.h>
 #include <sys/epoll.h>
 
+#include "base/hash.h"
 #include "base/io.h"
+#include "base/text.h"
 #include "daemon/admission/admission.h"
 #include "daemon/instances/notifier.h"
 #include "daemon/instances/event-set.h"
@@ -30,6 +32,30 @@ static char *make_dir(const NotifierPlace *p) {
         char *dir;
 
         return asprintf(&dir, NOTIFIER_DIR_FORMAT "/", p->session, p->number) < 0 ? NULL : dir;
+}
+
+uint64_t notifier_hash(const NotifierPlace *p) {
+        return hash_bytes(HASH_BYTES_FIRST, p->session, strlen(p->session));
+}
+
+int notifier_event(const NotifierPlace *p, const Trigger *t, const char *system, const char *suffix,
+                   const char *filter, Trigger *ret) {
+        _cleanup_trigger_ Trigger event = { .kind = TRIGGER_EVENT };
+        int r;
+
+        memcpy(event.does, t->does, sizeof(event.does));
+        memcpy(event.delay_ns, t->delay_ns, sizeof(event.delay_ns));
+        if (asprintf(&event.name, NOTIFIER_EVENT_FORMAT "%s", notifier_hash(p), p->number, suffix) <
+            0) {
+                event.name = NULL;
+                return -ENOMEM;
+        }
+        r = text_replace(&event.system, system);
+        if (r >= 0)
+                r = text_replace(&event.filter, filter);
+        if (r >= 0)
+                *ret = TAKE(event, (Trigger){});
+        return r;
 }
 
 /* --- hanging ---------------------------------------------------------------------------------- */
