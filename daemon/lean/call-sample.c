@@ -232,9 +232,7 @@ int call_sample_take(CallSample *ret, const CallSampleConfig *config) {
                 r = ledger_commit(config->ledger, fs->path);
         if (r < 0)
                 return r;
-        background_leave();
-        r = take_in_instance(&s, config);
-        background_return();
+        r = BACKGROUND_CALL(take_in_instance(&s, config));
         k = ledger_undo(config->ledger, fs, SESSION, &warnings, NULL);
         if (r < 0 || k < 0)
                 return r < 0 ? r : k;
