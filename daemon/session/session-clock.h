@@ -32,4 +32,3 @@ int session_clock_new(SessionClock **ret, const SessionClockConfig *config);
 /* Notes what nobody was told of; nothing unless the session records.  NULL is fine. */
 void session_clock_look(SessionClock *c);
 SessionClock *session_clock_free(SessionClock *c);
-DEFINE_CLEANUP(SessionClock *, session_clock_free);

@@ -42,7 +42,6 @@ typedef struct SessionHooksConfig {
 int session_hooks_new(SessionHooks **ret, const SessionHooksConfig *config);
 /* No task of it is under way. */
 SessionHooks *session_hooks_free(SessionHooks *h);
-DEFINE_CLEANUP(SessionHooks *, session_hooks_free);
 
 /* After a change between RECORDING and ARMED.  @since_ns: CLOCK_MONOTONIC, when its trigger fired; 0:
  * before this daemon. */

@@ -44,7 +44,6 @@ typedef struct SessionLeanConfig {
 int session_lean_new(SessionLean **ret, const SessionLeanConfig *config);
 /* Ends a learning pass without an answer. */
 SessionLean *session_lean_free(SessionLean *l);
-DEFINE_CLEANUP(SessionLean *, session_lean_free);
 
 /* It records, and all that it needs is hooked.  0 or -errno. */
 int session_lean_begin(SessionLean *l);

@@ -38,7 +38,6 @@ typedef struct SessionRootsConfig {
 /* 0 or -ENOMEM. */
 int session_roots_new(SessionRoots **ret, const SessionRootsConfig *config);
 SessionRoots *session_roots_free(SessionRoots *r);
-DEFINE_CLEANUP(SessionRoots *, session_roots_free);
 
 /* Notices modules that came or went since the last look; cheap if none did. */
 void session_roots_look_at_modules(SessionRoots *r);

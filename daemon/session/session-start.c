@@ -22,7 +22,6 @@
 #include "daemon/watch/tracing-copy.h"
 
 static int refuse_errno(Refusal *refusal, int error, const char *what, const char *object) {
-        error = error < 0 ? -error : error;
         return refusal_set_errno(refusal, error,
                                  "cannot record: %s %s failed: %s; nothing was left changed", what,
                                  object, origin_text(error));
@@ -32,12 +31,11 @@ static int refuse_errno(Refusal *refusal, int error, const char *what, const cha
 static int refuse_store(const Session *s, Refusal *refusal, int error, const char *what) {
         bool is_copy = startswith(what, "copying");
 
-        error = error < 0 ? -error : error;
         return refusal_set_errno(
                 refusal, error,
                 "cannot record: %s the store %s failed: %s%s. Nothing was left changed", what,
                 store_path(s->context->store), origin_text(error),
-                is_copy && (error == ENOENT || error == EIO) ? "" : store_way_out(error));
+                is_copy && (abs(error) == ENOENT || abs(error) == EIO) ? "" : store_way_out(error));
 }
 
 /* Whatever changes the kernel writes the ledger first. */

@@ -49,7 +49,6 @@ typedef struct SessionSyncConfig {
 int session_sync_new(SessionSync **ret, const SessionSyncConfig *config);
 /* Tells all who wait: nothing more comes. */
 SessionSync *session_sync_free(SessionSync *y);
-DEFINE_CLEANUP(SessionSync *, session_sync_free);
 
 /* For the readers; borrowed. */
 Syncer *session_sync_syncer(SessionSync *y);

@@ -55,7 +55,6 @@ typedef struct SessionTriggersConfig {
 /* *@ret: NULL if @m has no rules, of which the number is set.  0, REFUSED, -errno. */
 int session_triggers_new(SessionTriggers **ret, SessionMeta *m, Refusal *refusal);
 SessionTriggers *session_triggers_free(SessionTriggers *t);
-DEFINE_CLEANUP(SessionTriggers *, session_triggers_free);
 
 /* Whether the session waits for one to begin recording. */
 bool session_triggers_start(const SessionTriggers *t);
