@@ -37,8 +37,7 @@
 #include "daemon/upkeep/sealer.h"
 #include "store/store.h"
 
-#define LEARNING_USEC                                                                              \
-        (5 * USEC_PER_SEC) /* a client waits longer for it to leave (cli/contact/client.c) */
+#define LEARNING_USEC (5 * USEC_PER_SEC) /* a client waits longer: cli/contact/client.c */
 #define UNDO_AGAIN_USEC (5 * USEC_PER_SEC)
 #define TRACEFS_MAGIC 0x74726163 /* linux/magic.h */
 
@@ -679,10 +678,8 @@ Daemon *daemon_free(Daemon *d) {
         (void) idle_free(d->undoer);
         (void) sd_event_source_disable_unref(d->watchdog);
         (void) sd_event_source_disable_unref(d->learning_pass_end);
-        (void) janitor_free(d->janitor);
-        d->janitor = NULL;
-        (void) sealer_free(d->sealer);
-        d->sealer = NULL;
+        d->janitor = janitor_free(d->janitor);
+        d->sealer = sealer_free(d->sealer);
         (void) sessions_free(d->sessions); /* ends what still records */
         (void) methods_free(d->methods);
         if (had_controller) {
