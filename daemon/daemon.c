@@ -34,12 +34,11 @@
 #include "daemon/server/server.h"
 #include "daemon/settings.h"
 #include "daemon/tracer/controller.h"
-#include "daemon/tracer/undoer.h"
 #include "daemon/upkeep/sealer.h"
 #include "store/store.h"
 
-#define LEARNING_USEC                                                                              \
-        (5 * USEC_PER_SEC)       /* a client waits longer for it to leave (cli/contact/client.c) */
+#define LEARNING_USEC (5 * USEC_PER_SEC) /* a client waits longer: cli/contact/client.c */
+#define UNDO_AGAIN_USEC (5 * USEC_PER_SEC)
 #define TRACEFS_MAGIC 0x74726163 /* linux/magic.h */
 
 struct Daemon {
@@ -56,7 +55,7 @@ struct Daemon {
         Methods *methods;
         Server *server;
         Settings settings;
-        Undoer *undoer;
+        Idle *undoer;       /* tries again to put back what could not be, every few seconds */
         HostSurvey *survey; /* NULL: nobody begins with what this host calls */
         Idle *idle;         /* NULL: it does not leave by itself */
         Janitor *janitor;   /* NULL: nothing is removed by itself */
@@ -240,7 +239,7 @@ static bool daemon_has_nothing_to_do(void *userdata) {
                !controller_is_learning(d->controller) && !background_is_busy(d->background) &&
                !host_survey_is_busy(d->survey) && !background_is_busy(d->sweeper) &&
                !janitor_is_busy(d->janitor) && !(d->sealer && sealer_is_busy(d->sealer)) &&
-               !undoer_is_busy(d->undoer);
+               !controller_owes(d->controller);
 }
 
 static void daemon_on_idle(void *userdata) {
@@ -514,8 +513,21 @@ static int daemon_add_watchdog(Daemon *d) {
         return r < 0 ? log_error_errno(r, "Cannot set up the watchdog: %m") : 0;
 }
 
+/* Nobody tells when another's tracer is in the way no more. */
+static bool daemon_owes(void *userdata) {
+        const Daemon *d = userdata;
+
+        return !background_is_busy(d->background) && controller_owes(d->controller);
+}
+
+static void daemon_try_again(void *userdata) {
+        Daemon *d = userdata;
+
+        controller_try_again(d->controller);
+}
+
 static int daemon_add_undoer(Daemon *d) {
-        int r = undoer_new(&d->undoer, d->event, d->controller, d->background);
+        int r = idle_new(&d->undoer, d->event, UNDO_AGAIN_USEC, daemon_owes, daemon_try_again, d);
 
         return r < 0 ? log_error_errno(r, "Cannot set up what puts the kernel back: %m") : 0;
 }
@@ -663,13 +675,11 @@ Daemon *daemon_free(Daemon *d) {
         (void) server_free(d->server);
         (void) idle_free(d->idle);
         (void) host_survey_free(d->survey);
-        (void) undoer_free(d->undoer);
+        (void) idle_free(d->undoer);
         (void) sd_event_source_disable_unref(d->watchdog);
         (void) sd_event_source_disable_unref(d->learning_pass_end);
-        (void) janitor_free(d->janitor);
-        d->janitor = NULL;
-        (void) sealer_free(d->sealer);
-        d->sealer = NULL;
+        d->janitor = janitor_free(d->janitor);
+        d->sealer = sealer_free(d->sealer);
         (void) sessions_free(d->sessions); /* ends what still records */
         (void) methods_free(d->methods);
         if (had_controller) {

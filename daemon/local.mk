@@ -262,8 +262,6 @@ EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
 	%D%/watch/tracing-copy.h \
 	%D%/session/transition.c \
 	%D%/session/transition.h \
-	%D%/tracer/undoer.c \
-	%D%/tracer/undoer.h \
 	%D%/admission/untraced.c \
 	%D%/admission/untraced.h \
 	%D%/lean/ordinary.c \

@@ -176,7 +176,7 @@ static bool janitor_goes_on(Janitor *j) {
         if (!server_call_is_connected(call) || !server_call_wants_more(call))
                 return server_call_is_connected(call);
         reply = progress_to_json(&j->progress);
-        return !reply || server_call_continue(call, reply, NULL, 0) >= 0;
+        return !reply || server_call_continue(call, reply) >= 0;
 }
 
 /* From memory, whether it is awake or not. */

@@ -113,20 +113,17 @@ int methods_get_session(Methods *m, json_t *parameters, Session **ret, Refusal *
                 return r;
         meta = session_meta(s);
         if (meta->newer_version > 0)
-                return refusal_set(refusal, REFUSAL_SESSION_STATE,
-                                   json_pack("{s:s, s:s}", "session", meta->name, "state",
-                                             session_state_name(meta->state)),
-                                   "session '%s' was %s", meta->name, meta->reason);
+                return methods_refuse_state(refusal, s, "session '%s' was %s", meta->name,
+                                            meta->reason);
         *ret = s;
         return 0;
 }
 
 int methods_refuse_live(Refusal *refusal, Session *session) {
-        return refusal_set(refusal, REFUSAL_SESSION_STATE,
-                           json_pack("{s:s, s:s}", "session", session_name(session), "state",
-                                     session_state_name(session_meta(session)->state)),
-                           "session '%s' still records; end it with `ftracectl stop %s` first",
-                           session_name(session), session_name(session));
+        return methods_refuse_state(
+                refusal, session,
+                "session '%s' still records; end it with `ftracectl stop %s` first",
+                session_name(session), session_name(session));
 }
 
 int methods_get_own_session(Methods *m, const ServerCall *call, json_t *parameters, Session **ret,

@@ -64,6 +64,12 @@ int methods_get_own_session(Methods *m, const ServerCall *call, json_t *paramete
 int methods_find_own_session(Methods *m, const ServerCall *call, json_t *parameters, Session **ret,
                              Refusal *refusal);
 json_t *methods_check_rights(const Methods *m, const ServerCall *call);
+/* REFUSED, with a sentence of the state that @session is in. */
+#define methods_refuse_state(refusal, session, ...)                                                \
+        refusal_set((refusal), REFUSAL_SESSION_STATE,                                              \
+                    json_pack("{ss ss}", "session", session_name(session), "state",                \
+                              session_state_name(session_meta(session)->state)),                   \
+                    __VA_ARGS__)
 /* Of a session that has to have ended. */
 int methods_refuse_live(Refusal *refusal, Session *session);
 

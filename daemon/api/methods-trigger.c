@@ -13,11 +13,8 @@
 
 /* "session 'boot' is recording" and @text. */
 static int refuse_state(Refusal *refusal, const Session *s, const char *text) {
-        const char *name = session_name(s), *state = session_state_name(session_meta(s)->state);
-
-        return refusal_set(refusal, REFUSAL_SESSION_STATE,
-                           json_pack("{s:s, s:s}", "session", name, "state", state),
-                           "session '%s' is %s%s", name, state, text);
+        return methods_refuse_state(refusal, s, "session '%s' is %s%s", session_name(s),
+                                    session_state_name(session_meta(s)->state), text);
 }
 
 /* The session is what the call waited for. */

@@ -87,11 +87,9 @@ static void sealing_tell(Sealing *s, bool is_known, size_t n_left) {
         if (!is_known || !server_call_wants_more(s->call))
                 return;
         s->n_total = MAX(s->n_total, n_left);
-        (void) server_call_continue(s->call,
-                                    json_pack("{s:{s:I, s:I}}", "progress", "done",
-                                              (json_int_t) (s->n_total - n_left), "total",
-                                              (json_int_t) s->n_total),
-                                    NULL, 0);
+        (void) server_call_continue(s->call, json_pack("{s:{s:I, s:I}}", "progress", "done",
+                                                       (json_int_t) (s->n_total - n_left), "total",
+                                                       (json_int_t) s->n_total));
 }
 
 /* What is to be said now; whether that was the last reply. */

@@ -166,18 +166,14 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
 
         if (r != 0)
                 return r;
-        if (!session_is_live(session)) {
-                const char *state = session_state_name(session_meta(session)->state);
-
-                return refusal_set(
-                        refusal, REFUSAL_SESSION_STATE,
-                        json_pack("{s:s, s:s}", "session", session_name(session), "state", state),
+        if (!session_is_live(session))
+                return methods_refuse_state(
+                        refusal, session,
                         "session '%s' does not record: it is %s (%s); `ftracectl report "
                         "%s` draws it",
-                        session_name(session), state,
+                        session_name(session), session_state_name(session_meta(session)->state),
                         session_meta(session)->reason ?: "no reason is known",
                         session_name(session));
-        }
 
         r = methods_add_waiter(m, call, session, false);
         if (r < 0)
@@ -243,13 +239,11 @@ static int open_trace(ServerCall *call, json_t *parameters, Refusal *refusal, vo
                 return r;
         fd = session_open_text(session);
         if (fd == -ENXIO)
-                return refusal_set(refusal, REFUSAL_SESSION_STATE,
-                                   json_pack("{s:s, s:s}", "session", session_name(session),
-                                             "state",
-                                             session_state_name(session_meta(session)->state)),
-                                   "session '%s' is no black box that records: what it has is read "
-                                   "with `ftracectl report %s`",
-                                   session_name(session), session_name(session));
+                return methods_refuse_state(
+                        refusal, session,
+                        "session '%s' is no black box that records: what it has is read "
+                        "with `ftracectl report %s`",
+                        session_name(session), session_name(session));
         if (fd < 0)
                 return refusal_set_errno(refusal, -fd,
                                          "the trace of session '%s' cannot be opened: %s",
@@ -299,10 +293,7 @@ static int refuse_to_remove(Session *session, Refusal *refusal) {
         if (r < 0)
                 return r;
         if (keep == KEEP_FOREIGN)
-                return refusal_set(refusal, REFUSAL_SESSION_STATE,
-                                   json_pack("{s:s, s:s}", "session", name, "state",
-                                             session_state_name(session_meta(session)->state)),
-                                   "%s", text);
+                return methods_refuse_state(refusal, session, "%s", text);
         return refusal_set_of(refusal, REFUSAL_BUSY, "holder", name, "%s", text);
 }
 

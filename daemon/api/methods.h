@@ -38,4 +38,3 @@ void methods_sessions_known(Methods *m);
 /* The daemon goes: what waits to begin is refused. */
 void methods_end(Methods *m);
 Methods *methods_free(Methods *m);
-DEFINE_CLEANUP(Methods *, methods_free);

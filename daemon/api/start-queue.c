@@ -117,7 +117,7 @@ static void tell(Waiting *w, const char *message, size_t n_ahead) {
         o = json_pack("{s:{s:s, s:I}}", "waiting", "message", message, "ahead",
                       (json_int_t) n_ahead);
         if (o)
-                (void) server_call_continue(w->call, o, NULL, 0);
+                (void) server_call_continue(w->call, o);
 }
 
 static void tell_of_learning_pass(Waiting *w, uint64_t now) {

@@ -31,13 +31,10 @@ uint64_t black_box_n_events(const BlackBox *b) {
 }
 
 static int read_cpu(const Tracefs *fs, BlackBox *b, size_t i) {
-        _cleanup_free_ char *path = NULL, *text = NULL;
+        _cleanup_free_ char *text = NULL;
         const char *entries;
-        int r;
+        int r = tracefs_read(fs, &text, "instances/%s/per_cpu/cpu%u/stats", b->name, b->cpus[i]);
 
-        if (asprintf(&path, "instances/%s/per_cpu/cpu%u/stats", b->name, b->cpus[i]) < 0)
-                return -ENOMEM;
-        r = file_read(fs->fd, path, &text, NULL, 65536);
         if (r < 0)
                 return r;
         entries = strstr(text, "entries: ");
@@ -106,13 +103,8 @@ int black_box_find(const Tracefs *fs, BlackBox *ret) {
 }
 
 int black_box_open_raw(const BlackBox *b, const Tracefs *fs, uint32_t cpu) {
-        _cleanup_free_ char *path = NULL;
-        int fd;
-
-        if (asprintf(&path, "instances/%s/per_cpu/cpu%u/trace_pipe_raw", b->name, cpu) < 0)
-                return -ENOMEM;
-        fd = openat(fs->fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-        return fd < 0 ? ORIGIN(-errno) : fd;
+        return tracefs_open(fs, O_RDONLY | O_NONBLOCK, "instances/%s/per_cpu/cpu%u/trace_pipe_raw",
+                            b->name, cpu);
 }
 
 static int refuse_busy(const BlackBox *b, const char *by, Refusal *refusal) {

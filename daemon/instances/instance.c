@@ -149,16 +149,8 @@ const char *instance_owner(const Instance *i, const char *session) {
         return i->name && !i->is_kept ? NULL : session;
 }
 
-/* linux 6.12 kernel/trace/trace.c, tracing_open() with O_TRUNC */
 int instance_clear(const Instance *i) {
-        _cleanup_close_ int fd = -EBADF;
-        _cleanup_free_ char *path = NULL;
-
-        if (asprintf(&path, "%strace", i->dir) < 0)
-                return -ENOMEM;
-        log_debug("control", "empty %s", path);
-        fd = openat(i->fs->fd, path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-        return fd < 0 ? ORIGIN(-errno) : 0;
+        return tracefs_empty(i->fs, i->dir);
 }
 
 const char *instance_name(const Instance *i) {
@@ -390,14 +382,11 @@ static const char *const counter_names[INSTANCE_N_COUNTERS] = {
 /* Somebody who clears the buffer sets the counters back to 0: then what they show is all new.
  * 0, INSTANCE_E_EMPTIED, -errno. */
 static int update_counters(Instance *i, size_t at) {
-        _cleanup_free_ char *text = NULL, *path = NULL;
+        _cleanup_free_ char *text = NULL;
         InstanceCounters *c = &i->counters[at];
         bool is_emptied = false;
-        int r;
+        int r = tracefs_read(i->fs, &text, "%sper_cpu/cpu%u/stats", i->dir, i->cpus[at]);
 
-        if (asprintf(&path, "%sper_cpu/cpu%u/stats", i->dir, i->cpus[at]) < 0)
-                return -ENOMEM;
-        r = file_read(i->fs->fd, path, &text, NULL, 65536);
         if (r < 0)
                 return r;
         for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n') {
@@ -470,23 +459,12 @@ int instance_set_counters(Instance *i, uint32_t cpu, const InstanceCounters *cou
 }
 
 int instance_open_raw(Instance *i, uint32_t cpu) {
-        _cleanup_free_ char *path = NULL;
-        int fd;
-
-        if (asprintf(&path, "%sper_cpu/cpu%u/trace_pipe_raw", i->dir, cpu) < 0)
-                return -ENOMEM;
-        fd = openat(i->fs->fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-        return fd < 0 ? ORIGIN(-errno) : fd;
+        return tracefs_open(i->fs, O_RDONLY | O_NONBLOCK, "%sper_cpu/cpu%u/trace_pipe_raw", i->dir,
+                            cpu);
 }
 
 int instance_open_text(const Instance *i) {
-        _cleanup_free_ char *path = NULL;
-        int fd;
-
-        if (asprintf(&path, "%strace", i->dir) < 0)
-                return -ENOMEM;
-        fd = openat(i->fs->fd, path, O_RDONLY | O_CLOEXEC);
-        return fd < 0 ? ORIGIN(-errno) : fd;
+        return tracefs_open(i->fs, O_RDONLY, "%strace", i->dir);
 }
 
 int instance_plan_recording(Instance *i, Plan *p, bool on) {
@@ -539,14 +517,11 @@ uint64_t instance_n_waiting(const Instance *i) {
  * (linux 6.1 kernel/trace/trace.c, tracing_stats_read()).
  */
 static int read_kernel_clock(const Instance *i, uint64_t *ret) {
-        _cleanup_free_ char *text = NULL, *path = NULL;
+        _cleanup_free_ char *text = NULL;
         const char *s;
         char *end;
-        int r;
+        int r = tracefs_read(i->fs, &text, "%sper_cpu/cpu%u/stats", i->dir, i->cpus[0]);
 
-        if (asprintf(&path, "%sper_cpu/cpu%u/stats", i->dir, i->cpus[0]) < 0)
-                return -ENOMEM;
-        r = file_read(i->fs->fd, path, &text, NULL, 65536);
         if (r < 0)
                 return r;
         s = strstr(text, "now ts: ");

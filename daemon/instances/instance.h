@@ -91,6 +91,7 @@ typedef struct InstanceCounters {
 int instance_get_counters(const Instance *i, uint32_t cpu, InstanceCounters *ret);
 int instance_set_counters(Instance *i, uint32_t cpu, const InstanceCounters *counters);
 
+/* per_cpu/cpuN/trace_pipe_raw of a possible CPU, non-blocking; the caller owns it; -ENOENT, -errno. */
 int instance_open_raw(Instance *i, uint32_t cpu);
 /* The file trace; the caller owns it.  What is read of it stays in the buffer, and at its end it can be read again when
  * there is more (linux 6.12 kernel/trace/trace.c, s_start()). */
@@ -98,8 +99,11 @@ int instance_open_text(const Instance *i);
 /* tracing_on; the second makes it so. */
 int instance_plan_recording(Instance *i, Plan *p, bool on);
 int instance_set_recording(Instance *i, bool on);
-/* Return: 0, INSTANCE_E_EMPTIED (filled all the same: somebody has emptied the buffer since the
- * last call), -errno. */
+/*
+ * Fills the kernel's counters of ret->cpu (entry "overrun", ...), as deltas since arming; the other members stay.
+ * Return: 0, INSTANCE_E_EMPTIED (the same, and somebody has emptied the CPU's buffer since the last call: the counters
+ * went backwards), -errno.
+ */
 enum { INSTANCE_E_EMPTIED = 1 };
 int instance_read_account(Instance *i, CpuAccount *ret);
 /* Events that waited in the buffer of all CPUs when their accounts were read last. */
@@ -107,5 +111,5 @@ uint64_t instance_n_waiting(const Instance *i);
 /* One moment on all clocks, the trace clock @clock among them. */
 int instance_read_clocks(Instance *i, const char *clock, ClockTuple *ret);
 int instance_read_page_bytes(Instance *i, uint32_t *ret);
-/* A file of the instance if it is events/header_page, else of the top level. */
+/* A file of the instance if it is events/header_page, else of the top level.  The caller frees. */
 int instance_read_file(Instance *i, const char *path, char **ret, size_t *ret_n);

@@ -7,17 +7,17 @@
  */
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <sys/epoll.h>
 
+#include "base/hash.h"
 #include "base/io.h"
+#include "base/text.h"
 #include "daemon/admission/admission.h"
 #include "daemon/instances/notifier.h"
 #include "daemon/instances/event-set.h"
 #include "daemon/tracefs/control.h"
 
 #define BUFFER_KB "16"
-#define STATS_MAX 65536
 
 struct Notifier {
         const Tracefs *fs;
@@ -32,6 +32,30 @@ static char *make_dir(const NotifierPlace *p) {
         char *dir;
 
         return asprintf(&dir, NOTIFIER_DIR_FORMAT "/", p->session, p->number) < 0 ? NULL : dir;
+}
+
+uint64_t notifier_hash(const NotifierPlace *p) {
+        return hash_bytes(HASH_BYTES_FIRST, p->session, strlen(p->session));
+}
+
+int notifier_event(const NotifierPlace *p, const Trigger *t, const char *system, const char *suffix,
+                   const char *filter, Trigger *ret) {
+        _cleanup_trigger_ Trigger event = { .kind = TRIGGER_EVENT };
+        int r;
+
+        memcpy(event.does, t->does, sizeof(event.does));
+        memcpy(event.delay_ns, t->delay_ns, sizeof(event.delay_ns));
+        if (asprintf(&event.name, NOTIFIER_EVENT_FORMAT "%s", notifier_hash(p), p->number, suffix) <
+            0) {
+                event.name = NULL;
+                return -ENOMEM;
+        }
+        r = text_replace(&event.system, system);
+        if (r >= 0)
+                r = text_replace(&event.filter, filter);
+        if (r >= 0)
+                *ret = TAKE(event, (Trigger){});
+        return r;
 }
 
 /* --- hanging ---------------------------------------------------------------------------------- */
@@ -171,17 +195,16 @@ int notifier_open(Notifier **ret, const NotifierPlace *place, sd_event *event, N
                   void *userdata) {
         _cleanup_(notifier_freep) Notifier *b =
                 NEW(Notifier, .fs = place->fs, .fd = -EBADF, .rung = rung, .userdata = userdata);
-        _cleanup_free_ char *path = NULL;
         int r;
 
         if (!b)
                 return -ENOMEM;
         b->dir = make_dir(place);
-        if (!b->dir || asprintf(&path, "%strace_pipe", b->dir) < 0)
+        if (!b->dir)
                 return -ENOMEM;
-        b->fd = openat(b->fs->fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        b->fd = tracefs_open(b->fs, O_RDONLY | O_NONBLOCK, "%strace_pipe", b->dir);
         if (b->fd < 0)
-                return ORIGIN(-errno);
+                return b->fd;
         r = sd_event_add_io(event, &b->source, b->fd, EPOLLIN, on_ring, b);
         if (r >= 0)
                 r = sd_event_source_set_enabled(b->source, SD_EVENT_OFF);
@@ -209,11 +232,9 @@ int notifier_count(Notifier *b, uint64_t *ret) {
         int r = tracefs_get_cpus(b->fs, &cpus, &n);
 
         for (size_t i = 0; r >= 0 && i < n; i++) {
-                _cleanup_free_ char *path = NULL, *text = NULL;
+                _cleanup_free_ char *text = NULL;
 
-                if (asprintf(&path, "%sper_cpu/cpu%" PRIu32 "/stats", b->dir, cpus[i]) < 0)
-                        return -ENOMEM;
-                r = file_read(b->fs->fd, path, &text, NULL, STATS_MAX);
+                r = tracefs_read(b->fs, &text, "%sper_cpu/cpu%u/stats", b->dir, cpus[i]);
                 if (r >= 0)
                         count += read_stat(text, "entries: ") + read_stat(text, "overrun: ");
         }
@@ -223,15 +244,8 @@ int notifier_count(Notifier *b, uint64_t *ret) {
         return 0;
 }
 
-/* Opening `trace` for writing with O_TRUNC empties the buffer. */
 int notifier_clear(Notifier *b) {
-        _cleanup_close_ int fd = -EBADF;
-        _cleanup_free_ char *path = NULL;
-
-        if (asprintf(&path, "%strace", b->dir) < 0)
-                return -ENOMEM;
-        fd = openat(b->fs->fd, path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-        return fd < 0 ? ORIGIN(-errno) : 0;
+        return tracefs_empty(b->fs, b->dir);
 }
 
 Notifier *notifier_free(Notifier *b) {

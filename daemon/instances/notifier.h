@@ -15,6 +15,7 @@
  * ftrace_traceon()).
  */
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
@@ -43,6 +44,13 @@ typedef struct NotifierPlace {
         const char *session;
         size_t number; /* of the trigger in the session */
 } NotifierPlace;
+
+/* Event names have no room for a session's: notifier_hash(), NotifierPlace.number. */
+#define NOTIFIER_EVENT_FORMAT "ftraced_%016" PRIx64 "_%zu"
+uint64_t notifier_hash(const NotifierPlace *p);
+/* @t as a trigger on an event of its own, called as above and @suffix; @filter may be NULL.  0 or -ENOMEM. */
+int notifier_event(const NotifierPlace *p, const Trigger *t, const char *system, const char *suffix,
+                   const char *filter, Trigger *ret);
 
 /* Whether there is what @t waits for.  0, REFUSED, -errno. */
 int notifier_admit(const Tracefs *fs, const Trigger *t, const Functions *functions,

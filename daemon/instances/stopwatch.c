@@ -15,17 +15,8 @@
 #define DYNAMIC_EVENTS "dynamic_events"
 #define MAX_ACTIVE 512 /* calls of one function that are measured at the same time */
 
-/* Event names have no room for a session's: FNV-1a of it. */
-static uint64_t hash(const char *s) {
-        uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-        for (; *s; s++)
-                h = (h ^ (uint8_t) *s) * UINT64_C(0x100000001b3);
-        return h;
-}
-
-#define NAME_FORMAT "ftraced_%016" PRIx64 "_%zu"
-#define NAME_ARGS(place) hash((place)->session), (place)->number
+#define NAME_FORMAT NOTIFIER_EVENT_FORMAT
+#define NAME_ARGS(place) notifier_hash(place), (place)->number
 
 /* One more line in a file, in the ledger before it is there; consumed. */
 static int add_line(const NotifierPlace *place, Plan *p, const char *file, char *taken) {
@@ -53,18 +44,11 @@ static _printf_(1, 2) char *format(const char *text, ...) {
 }
 
 int stopwatch_event(const NotifierPlace *place, const Trigger *t, Trigger *ret) {
-        _cleanup_trigger_ Trigger event = { .kind = TRIGGER_EVENT };
+        char filter[40];
 
-        memcpy(event.does, t->does, sizeof(event.does));
-        memcpy(event.delay_ns, t->delay_ns, sizeof(event.delay_ns));
-        event.system = strdup(STOPWATCH_SYSTEM);
-        event.name = format(NAME_FORMAT, NAME_ARGS(place));
-        event.filter =
-                format("lat >= %" PRIu64, MAX(t->value / (uint64_t) NSEC_PER_USEC, (uint64_t) 1));
-        if (!event.system || !event.name || !event.filter)
-                return -ENOMEM;
-        *ret = TAKE(event, (Trigger){});
-        return 0;
+        (void) snprintf(filter, sizeof(filter), "lat >= %" PRIu64,
+                        MAX(t->value / (uint64_t) NSEC_PER_USEC, (uint64_t) 1));
+        return notifier_event(place, t, STOPWATCH_SYSTEM, "", filter, ret);
 }
 
 static int refuse_kernel(Refusal *refusal, const char *what, int error) {

@@ -67,13 +67,7 @@ int task_filter_plan(Plan *p, const Tracefs *fs, Ledger *l, const char *session,
 }
 
 int task_filter_open(const Tracefs *fs, const char *session) {
-        _cleanup_free_ char *path = NULL;
-        int fd;
-
-        if (asprintf(&path, DIR_FORMAT "/trace_pipe", session) < 0)
-                return -ENOMEM;
-        fd = openat(fs->fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-        return fd < 0 ? ORIGIN(-errno) : fd;
+        return tracefs_open(fs, O_RDONLY | O_NONBLOCK, DIR_FORMAT "/trace_pipe", session);
 }
 
 /* Those who are left out: @gone joins them, and who is wanted is not among them any more. */

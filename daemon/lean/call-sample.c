@@ -119,18 +119,16 @@ static int open_raws(const CallSampleConfig *c, Raws *ret) {
         if (!ret->items)
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++) {
-                char path[96];
                 int fd;
 
                 if (c->cpu != CALL_SAMPLE_ALL_CPUS && cpus[i] != (uint32_t) c->cpu)
                         continue;
-                (void) snprintf(path, sizeof(path), DIR_PATH "/per_cpu/cpu%u/trace_pipe_raw",
-                                cpus[i]);
-                fd = openat(c->fs->fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-                if (fd < 0 && errno == ENOENT)
+                fd = tracefs_open(c->fs, O_RDONLY | O_NONBLOCK,
+                                  DIR_PATH "/per_cpu/cpu%u/trace_pipe_raw", cpus[i]);
+                if (fd == -ENOENT)
                         continue;
                 if (fd < 0)
-                        return ORIGIN(-errno);
+                        return fd;
                 ret->items[ret->n++] = (Raw){ cpus[i], fd };
         }
         return 0;
@@ -140,10 +138,8 @@ static int open_raws(const CallSampleConfig *c, Raws *ret) {
 static bool has_overrun(const Tracefs *fs, uint32_t cpu) {
         _cleanup_free_ char *text = NULL;
         const char *overrun;
-        char path[96];
 
-        (void) snprintf(path, sizeof(path), DIR_PATH "/per_cpu/cpu%u/stats", cpu);
-        if (file_read(fs->fd, path, &text, NULL, 65536) < 0)
+        if (tracefs_read(fs, &text, DIR_PATH "/per_cpu/cpu%u/stats", cpu) < 0)
                 return true;
         overrun = strstr(text, "overrun: ");
         return !overrun || strtoull(overrun + strlen("overrun: "), NULL, 10) > 0;
@@ -236,9 +232,7 @@ int call_sample_take(CallSample *ret, const CallSampleConfig *config) {
                 r = ledger_commit(config->ledger, fs->path);
         if (r < 0)
                 return r;
-        background_leave();
-        r = take_in_instance(&s, config);
-        background_return();
+        r = BACKGROUND_CALL(take_in_instance(&s, config));
         k = ledger_undo(config->ledger, fs, SESSION, &warnings, NULL);
         if (r < 0 || k < 0)
                 return r < 0 ? r : k;

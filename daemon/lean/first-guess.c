@@ -42,7 +42,6 @@ int first_guess_find(const Functions *f, const Strv *roots, const Strv *left_out
         if (r < 0)
                 return r;
         strv_sort_unique(&found);
-        strv_done(ret);
-        *ret = TAKE(found, (Strv){});
+        SWAP(*ret, found);
         return 0;
 }

@@ -22,7 +22,6 @@ typedef struct HookCost {
  * is no function tracer). */
 int hook_cost_measure(HookCost *ret, const Tracefs *fs, Ledger *l, const Hooks *hooks);
 void hook_cost_done(HookCost *w);
-#define _cleanup_hook_cost_ _cleanup_(hook_cost_done)
 
 /*
  * hook_cost_ppm() - by how much a task becomes longer

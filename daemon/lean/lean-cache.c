@@ -224,6 +224,13 @@ int lean_cache_read(LeanCache *ret, int store_fd, const char *key) {
         return strlen(text) == n ? lean_cache_parse(ret, text) : LEAN_CACHE_E_INVALID;
 }
 
+int lean_cache_load(LeanCache *ret, int store_fd, int root_fd, const Functions *f,
+                    const Strv *roots, char ret_key[static LEAN_KEY_CHARS + 1]) {
+        int r = lean_cache_make_key(root_fd, f, roots, ret_key);
+
+        return r < 0 ? r : lean_cache_read(ret, store_fd, ret_key);
+}
+
 static void write_weights(Buf *b, const char *word, const uint32_t *ppm, size_t n) {
         uint32_t any = 0;
 

@@ -60,6 +60,9 @@ int lean_cache_make_key(int root_fd, const Functions *f, const Strv *roots,
 enum { LEAN_CACHE_E_INVALID = 1 };
 /* @ret: lean_cache_done() it.  0, LEAN_CACHE_E_INVALID, -ENOENT, other -errno. */
 int lean_cache_read(LeanCache *ret, int store_fd, const char *key);
+/* Both of these.  @ret_key: set unless that fails. */
+int lean_cache_load(LeanCache *ret, int store_fd, int root_fd, const Functions *f,
+                    const Strv *roots, char ret_key[static LEAN_KEY_CHARS + 1]);
 int lean_cache_parse(LeanCache *ret, const char *text);
 /* Replaces the file as a whole, making the directory if need be, and forgets the oldest of too many.  0 or
  * -errno. */

@@ -38,10 +38,8 @@ int lean_choice_tell(const LeanChoice *c, SessionMeta *m) {
                 r = strv_copy(&left_out_in, &c->left_out_in);
         if (r < 0)
                 return r;
-        strv_done(&m->left_out);
-        m->left_out = TAKE(left_out, (Strv){});
-        strv_done(&m->left_out_in);
-        m->left_out_in = TAKE(left_out_in, (Strv){});
+        SWAP(m->left_out, left_out);
+        SWAP(m->left_out_in, left_out_in);
         m->n_hooked = (uint32_t) c->hooks.names.n;
         m->n_ordinary = c->n_ordinary;
         m->learned_ns = c->learned_ns;
@@ -91,28 +89,23 @@ int lean_select(const LeanCache *c, const Strv *roots, uint64_t budget_ppm, Strv
 }
 
 /* Without the names that this kernel does not have; at most one of each. */
-static int keep_known(LeanCache *c, const Functions *f) {
+static void keep_known(LeanCache *c, const Functions *f) {
         size_t kept = 0;
 
-        for (size_t i = 0; i < c->n; i++) {
+        for (size_t i = 0; i < c->n; i++)
                 if (functions_contain(f, c->functions[i].name))
                         c->functions[kept++] = c->functions[i];
                 else
                         lean_function_done(&c->functions[i]);
-        }
         c->n = kept;
         lean_cache_sort(c);
-        return 0;
 }
 
 /* 1: use it; 0: there is none, or it says too little or too late. */
 static int load(LeanCache *ret, const LeanQuestion *q, Strv *warnings) {
         char key[LEAN_KEY_CHARS + 1];
-        int r;
+        int r = lean_cache_load(ret, q->store_fd, q->root_fd, q->functions, q->roots, key);
 
-        r = lean_cache_make_key(q->root_fd, q->functions, q->roots, key);
-        if (r >= 0)
-                r = lean_cache_read(ret, q->store_fd, key);
         if (r == -ENOENT)
                 return 0;
         if (r == LEAN_CACHE_E_INVALID && !lean_asks(q->spec))
@@ -124,7 +117,7 @@ static int load(LeanCache *ret, const LeanQuestion *q, Strv *warnings) {
                                  LEAN_DIR, key);
         if (r < 0)
                 return r;
-        (void) keep_known(ret, q->functions);
+        keep_known(ret, q->functions);
         return ret->n > 0 && ret->n_calls >= LEAN_MIN_CALLS && !lean_cache_is_old(ret) &&
                !(q->spec->lean != LEAN_AUTO && ret->lacks_ordinary);
 }
@@ -144,12 +137,10 @@ static int find_callers(const LeanCache *c, const Strv *left_out, Strv *ret) {
 
 /* What is left out must be hooked, or the kernel does not know that what follows is below it. */
 static int finish(LeanChoice *ret, const LeanQuestion *q) {
-        int r = 0;
+        int r = strv_extend(&ret->hooks.names, q->roots);
 
-        for (size_t i = 0; r >= 0 && i < q->roots->n; i++)
-                r = strv_add(&ret->hooks.names, q->roots->items[i]);
-        for (size_t i = 0; r >= 0 && i < q->notrace->n; i++)
-                r = strv_add(&ret->hooks.names, q->notrace->items[i]);
+        if (r >= 0)
+                r = strv_extend(&ret->hooks.names, q->notrace);
         if (r < 0)
                 return r;
         strv_sort_unique(&ret->hooks.names);
@@ -326,8 +317,7 @@ static int leave_more_out(const LeanCache *c, const LeanQuestion *q, Strv *names
         if (r < 0)
                 return r;
         strv_sort_unique(ret_left_out);
-        strv_done(names);
-        *names = TAKE(kept, (Strv){});
+        SWAP(*names, kept);
         return 0;
 }
 
@@ -372,12 +362,8 @@ int lean_learn(int store_fd, int root_fd, const Functions *f, const Strv *roots,
                const LeanCache *new) {
         _cleanup_lean_cache_ LeanCache all = {};
         char key[LEAN_KEY_CHARS + 1];
-        int r;
+        int r = lean_cache_load(&all, store_fd, root_fd, f, roots, key);
 
-        r = lean_cache_make_key(root_fd, f, roots, key);
-        if (r < 0)
-                return r;
-        r = lean_cache_read(&all, store_fd, key);
         if (r < 0 && r != -ENOENT)
                 return r;
         if (r >= 0 && lean_cache_is_old(&all))
@@ -409,7 +395,7 @@ int lean_learn(int store_fd, int root_fd, const Functions *f, const Strv *roots,
                 if (r < 0)
                         return r;
         }
-        (void) keep_known(&all, f);
+        keep_known(&all, f);
         if (all.n == 0 || all.n > LEAN_MAX_FUNCTIONS)
                 return 0;
         all.n_calls = MIN(all.n_calls + new->n_calls, (uint64_t) INT64_MAX);
@@ -434,11 +420,8 @@ int lean_learn_hot(int store_fd, int root_fd, const Functions *f, const Strv *ro
                    const char *kernel, const Strv *names, const uint32_t *ppm) {
         _cleanup_lean_cache_ LeanCache c = {};
         char key[LEAN_KEY_CHARS + 1];
-        int r, t;
+        int t, r = lean_cache_load(&c, store_fd, root_fd, f, roots, key);
 
-        r = lean_cache_make_key(root_fd, f, roots, key);
-        if (r >= 0)
-                r = lean_cache_read(&c, store_fd, key);
         if (r != 0) /* nothing is known, so nothing was hooked for it */
                 return r == -ENOENT ? 0 : MIN(r, 0);
         t = host_task(&c);

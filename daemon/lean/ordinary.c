@@ -107,10 +107,8 @@ int ordinary_find_common(const Functions *f, Strv *ret) {
 /* Empty if there is none, or it is of long ago. */
 static int read_host(LeanCache *ret, const Functions *f, int store_fd, int root_fd,
                      char key[static LEAN_KEY_CHARS + 1]) {
-        int r = lean_cache_make_key(root_fd, f, &(Strv){}, key);
+        int r = lean_cache_load(ret, store_fd, root_fd, f, &(Strv){}, key);
 
-        if (r >= 0)
-                r = lean_cache_read(ret, store_fd, key);
         if (r == -ENOENT || r == LEAN_CACHE_E_INVALID)
                 return 0;
         if (r >= 0 && lean_cache_is_old(ret)) {

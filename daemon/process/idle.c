@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A timer that runs while nothing is to be done, and begins anew after every break. */
+/* A timer that runs while it is so, and begins anew after every break. */
 
 #include <time.h>
 
@@ -32,6 +32,7 @@ static int on_post(sd_event_source *source, void *userdata) {
 static int on_time(sd_event_source *source, uint64_t usec, void *userdata) {
         Idle *i = userdata;
 
+        i->is_idle = false; /* on_post() looks whether it still is */
         if (i->ask(i->userdata))
                 i->reached(i->userdata);
         return 0;

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Idle: nothing has been to be done for a while
+ * Idle: something has been so for a while, such as that there is nothing to do
  */
 
 #include <stdbool.h>
@@ -13,11 +13,11 @@
 
 typedef struct Idle Idle;
 
-/* Whether there is nothing to do now: asked after every event, so it must be cheap. */
+/* Whether it is so now: asked after every event, so it must be cheap. */
 typedef bool (*IdleAsk)(void *userdata);
 typedef void (*IdleReached)(void *userdata);
 
-/* @reached is called, once, when @ask has said yes for @usec without a break.  0 or -errno. */
+/* @reached is called when @ask has said yes for @usec without a break, and again after as long.  0 or -errno. */
 int idle_new(Idle **ret, sd_event *event, uint64_t usec, IdleAsk ask, IdleReached reached,
              void *userdata);
 Idle *idle_free(Idle *i);

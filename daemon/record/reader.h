@@ -151,4 +151,3 @@ uint64_t reader_cpu_ns(const Reader *r);
 /* Waits for the thread (shared->stopping must be set, and it kicked) and closes the raw descriptor.
  */
 Reader *reader_free(Reader *r);
-DEFINE_CLEANUP(Reader *, reader_free);

@@ -394,13 +394,13 @@ int server_call_continue_text(ServerCall *call, char *text) {
         return call_send(call, NULL, text, NULL, 0, false);
 }
 
-int server_call_continue(ServerCall *call, json_t *parameters, const int *fds, size_t n_fds) {
+int server_call_continue(ServerCall *call, json_t *parameters) {
         assert(call->wants_more);
 
         return call_send(call,
                          json_pack("{s:o, s:b}", "parameters", parameters ?: json_object(),
                                    "continues", true),
-                         NULL, fds, n_fds, false);
+                         NULL, NULL, 0, false);
 }
 
 json_t *server_refusal_to_json(const Refusal *refusal) {

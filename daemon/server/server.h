@@ -86,8 +86,7 @@ int server_call_reply(ServerCall *c, json_t *parameters, const int *fds,
                       size_t n_fds); /* the last reply */
 /* The same with the whole message, "{\"parameters\":{...}}"; @text is consumed. */
 int server_call_reply_text(ServerCall *c, char *text);
-int server_call_continue(ServerCall *c, json_t *parameters, const int *fds,
-                         size_t n_fds); /* more follow */
+int server_call_continue(ServerCall *c, json_t *parameters); /* more follow */
 /* As server_call_reply_text(), with "continues":true beside the parameters. */
 int server_call_continue_text(ServerCall *c, char *text);
 int server_call_refuse(ServerCall *c, const Refusal *refusal);

@@ -15,7 +15,6 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/now.h"
-#include "base/text.h"
 #include "base/unit.h"
 #include "codec/page-source.h"
 #include "daemon/process/journal.h"
@@ -26,6 +25,7 @@
 #include "daemon/session/session-kept.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/live.h"
+#include "daemon/watch/snapshot.h"
 #include "meta/trace-clock.h"
 #include "store/tracing-link.h"
 
@@ -139,40 +139,14 @@ static void set_times(SessionMeta *m, const SessionDir *dir) {
         m->start = clocks_at(m, MIN(first_ns, last_ns));
 }
 
-static int copy_meta(SessionMeta **ret, const SessionMeta *origin) {
-        json_t *o = session_meta_to_json(origin);
-        const char *field;
-        int r;
-
-        if (!o)
-                return -ENOMEM;
-        r = session_meta_from_json(ret, o, &field);
-        json_decref(o);
-        return r > 0 ? -EINVAL : r;
-}
-
-/* What is the origin's, and does not hold of what it left. */
 static int make_meta(const Rescue *x, SessionMeta **ret) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        int r = copy_meta(&m, x->origin);
+        int r = snapshot_copy_meta(&m, x->origin, x->name);
 
-        if (r >= 0)
-                r = session_meta_renew_id(m);
-        if (r >= 0)
-                r = text_replace(&m->name, x->name);
-        if (r >= 0)
-                r = text_replace(&m->origin, x->origin->name);
         if (r < 0)
                 return r;
         m->state = SESSION_DRAINING;
         m->page_bytes = x->box.page_bytes;
-        m->captures = (Captures){};
-        m->armed = m->kept_since = (ClockTuple){};
-        m->first_sequence = m->bytes_dropped = m->n_snapshots = m->pages_unsynced = 0;
-        m->pinned = m->learns = false;
-        free(TAKE_PTR(m->silence));
-        strv_done(&m->spec.triggers);
-        conditions_done(&m->degraded);
         free(TAKE_PTR(m->cpus));
         m->n_cpus = 0;
         m->cpus = calloc(x->box.n_cpus, sizeof(*m->cpus));

@@ -86,19 +86,19 @@ static int resume_counters(const AdoptionConfig *c, const CpuAccount *account) {
 
         for (size_t i = 0; i < live->n_cpus; i++)
                 if (live->cpus[i].cpu == account->cpu)
-                        return tracer_set_counters(c->tracer, account->cpu,
-                                                   &live->cpus[i].counters);
+                        return instance_set_counters(tracer_instance(c->tracer), account->cpu,
+                                                     &live->cpus[i].counters);
 
-        r = tracer_read_account(c->tracer, &now);
+        r = instance_read_account(tracer_instance(c->tracer), &now);
         if (r >= 0)
-                r = tracer_get_counters(c->tracer, account->cpu, &counters);
+                r = instance_get_counters(tracer_instance(c->tracer), account->cpu, &counters);
         if (r < 0)
                 return r;
         counters.sum[0] = account->overrun;
         counters.sum[1] = account->commit_overrun;
         counters.sum[2] = account->dropped_events;
         counters.sum[3] = account->read_events;
-        return tracer_set_counters(c->tracer, account->cpu, &counters);
+        return instance_set_counters(tracer_instance(c->tracer), account->cpu, &counters);
 }
 
 /* What was in the pipe of the @i-th CPU at most when the daemon was killed. */

@@ -46,7 +46,7 @@ void session_clock_look(SessionClock *c) {
                 return;
         shift = clock_shift(&before, &now);
         say(m, &shift);
-        c->config.changed(c->config.userdata);
+        c->config.changed(c->config.session);
 }
 
 static void on_step(void *userdata) {

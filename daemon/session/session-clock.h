@@ -11,6 +11,7 @@
 #include <systemd/sd-event.h>
 
 #include "base/cleanup.h"
+#include "daemon/session/session-types.h"
 #include "daemon/tracer/controller.h"
 #include "meta/meta.h"
 
@@ -21,8 +22,8 @@ typedef struct SessionClockConfig {
         sd_event *event;
         SessionMeta *meta; /* its clock_steps are kept up to date */
         Tracer *tracer;
-        void (*changed)(void *userdata); /* a step was noted in meta */
-        void *userdata;
+        void (*changed)(Session *s); /* a step was noted in meta */
+        Session *session;            /* for that */
 } SessionClockConfig;
 
 /* Looks at once, and at each step from now on if the kernel tells of them, else it says so.
@@ -31,4 +32,3 @@ int session_clock_new(SessionClock **ret, const SessionClockConfig *config);
 /* Notes what nobody was told of; nothing unless the session records.  NULL is fine. */
 void session_clock_look(SessionClock *c);
 SessionClock *session_clock_free(SessionClock *c);
-DEFINE_CLEANUP(SessionClock *, session_clock_free);

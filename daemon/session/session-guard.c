@@ -6,46 +6,33 @@
 #include "base/unit.h"
 #include "daemon/session/session-guard.h"
 
-struct SessionGuard {
-        SessionGuardConfig config;
-        Guard guard;
-};
-
-int session_guard_new(SessionGuard **ret, const SessionGuardConfig *config) {
-        *ret = NEW(SessionGuard, .config = *config);
-        return *ret ? 0 : -ENOMEM;
-}
-
-SessionGuard *session_guard_free(SessionGuard *g) {
-        return mfree(g);
-}
-
-static GuardSample take_sample(const SessionGuardConfig *c) {
+static GuardSample take_sample(const SessionGuard *g) {
         GuardSample now = { .at_ns = now_ns(CLOCK_MONOTONIC) };
 
-        now.totals[GUARD_EVENTS] = session_meta_n_events(c->meta) +
-                                   session_meta_events_lost(c->meta) + tracer_n_waiting(c->tracer);
-        now.totals[GUARD_BYTES] = recorder_n_bytes(c->recorder);
+        now.totals[GUARD_EVENTS] = session_meta_n_events(g->meta) +
+                                   session_meta_events_lost(g->meta) +
+                                   instance_n_waiting(tracer_instance(g->tracer));
+        now.totals[GUARD_BYTES] = recorder_n_bytes(g->recorder);
         now.totals[GUARD_CPU] =
-                (recorder_cpu_ns(c->recorder) + health_cpu_ns(c->health)) / NSEC_PER_USEC;
+                (recorder_cpu_ns(g->recorder) + health_cpu_ns(g->health)) / NSEC_PER_USEC;
         return now;
 }
 
 static void set_look(SessionGuard *g) {
-        uint64_t n_bytes = recorder_n_bytes(g->config.recorder), n = guard_look_bytes(&g->guard);
+        uint64_t n_bytes = recorder_n_bytes(g->recorder), n = guard_look_bytes(&g->guard);
 
-        recorder_look_at(g->config.recorder, add_capped(n_bytes, n));
+        recorder_look_at(g->recorder, add_capped(n_bytes, n));
 }
 
 void session_guard_begin(SessionGuard *g) {
-        GuardSample now = take_sample(&g->config);
+        GuardSample now = take_sample(g);
 
-        guard_init(&g->guard, &g->config.meta->spec, &now);
+        guard_init(&g->guard, &g->meta->spec, &now);
         set_look(g);
 }
 
 int session_guard_look(SessionGuard *g, char ret[static GUARD_TEXT_MAX], SessionLimit *ret_limit) {
-        GuardSample now = take_sample(&g->config);
+        GuardSample now = take_sample(g);
         GuardVerdict verdict;
 
         if (guard_look(&g->guard, &now, &verdict) != GUARD_E_PASSED) {
@@ -55,8 +42,4 @@ int session_guard_look(SessionGuard *g, char ret[static GUARD_TEXT_MAX], Session
         (void) guard_sentence(ret, &verdict);
         *ret_limit = guard_limit(verdict.kind);
         return GUARD_E_PASSED;
-}
-
-int session_guard_how_near(const SessionGuard *g, unsigned *ret_percent) {
-        return guard_nearest(&g->guard, ret_percent);
 }

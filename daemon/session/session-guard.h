@@ -9,27 +9,20 @@
  * have stored what a flood would.
  */
 
-#include "base/cleanup.h"
 #include "daemon/record/recorder.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/watch/guard.h"
 #include "daemon/watch/health.h"
 #include "meta/meta.h"
 
-typedef struct SessionGuard SessionGuard;
-
-/* Borrowed for as long as it lives. */
-typedef struct SessionGuardConfig {
+/* Whoever has one fills it; all is borrowed for as long as it is used. */
+typedef struct SessionGuard {
         const SessionMeta *meta;
         Recorder *recorder;
         Tracer *tracer;
         Health *health;
-} SessionGuardConfig;
-
-/* 0 or -ENOMEM. */
-int session_guard_new(SessionGuard **ret, const SessionGuardConfig *config);
-SessionGuard *session_guard_free(SessionGuard *g);
-DEFINE_CLEANUP(SessionGuard *, session_guard_free);
+        Guard guard; /* from session_guard_begin() on */
+} SessionGuard;
 
 /* Recording begins or goes on: what was before does not count. */
 void session_guard_begin(SessionGuard *g);
@@ -40,5 +33,3 @@ void session_guard_begin(SessionGuard *g);
  * Return: GUARD_E_PASSED or 0.
  */
 int session_guard_look(SessionGuard *g, char ret[static GUARD_TEXT_MAX], SessionLimit *ret_limit);
-/* guard_nearest(). */
-int session_guard_how_near(const SessionGuard *g, unsigned *ret_percent);

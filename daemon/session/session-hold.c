@@ -81,7 +81,7 @@ int session_hold_take_cpu(SessionHold *h, Recorder *recorder, Tracer *tracer, ui
         /* One of the two without the other is of no use: the page that is cut in two is in both. */
         if (raw_fd >= 0 || pipe_fd >= 0)
                 (void) fdstore_remove(c->fdstore, c->meta->id, cpu);
-        raw = tracer_open_raw(tracer, cpu);
+        raw = instance_open_raw(tracer_instance(tracer), cpu);
         if (raw < 0)
                 return raw;
         r = recorder_add(recorder, cpu, raw);
@@ -108,7 +108,7 @@ static int write_live(const SessionHold *h, const Tracer *tracer, bool left) {
                 LiveCpu *c = &l.cpus[l.n_cpus];
 
                 c->cpu = m->cpus[i].cpu;
-                if (tracer_get_counters(tracer, c->cpu, &c->counters) >= 0)
+                if (instance_get_counters(tracer_instance(tracer), c->cpu, &c->counters) >= 0)
                         l.n_cpus++;
         }
         return live_write(h->config.dir, &l);

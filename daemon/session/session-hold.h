@@ -37,7 +37,6 @@ typedef struct SessionHoldConfig {
 int session_hold_new(SessionHold **ret, const SessionHoldConfig *config);
 /* What is held stays held.  NULL is fine, as for session_hold_let_go(). */
 SessionHold *session_hold_free(SessionHold *h);
-DEFINE_CLEANUP(SessionHold *, session_hold_free);
 
 /* Gives the manager copies for the CPU that @recorder was given last. */
 void session_hold_cpu(SessionHold *h, Recorder *recorder, uint32_t cpu, int raw_fd);

@@ -124,15 +124,15 @@ static void hook(void *userdata) {
 
         h->is_hooking = false;
         if (r >= 0 && c->meta->state == SESSION_RECORDING)
-                r = c->hooked(&what, c->userdata);
+                r = c->hooked(c->session, &what);
         if (r < 0 && c->meta->state == SESSION_RECORDING) {
                 log_error_errno(r, "Session '%s' cannot record: %s failed: %m", c->meta->name,
                                 what);
-                c->failed(c->userdata);
+                c->failed(c->session);
         }
-        c->settled(c->userdata);
+        c->settled(c->session);
         answer(h);
-        c->changed(c->userdata);
+        c->changed(c->session);
 }
 
 /* --- asking for it ---------------------------------------------------------------------------- */
@@ -201,7 +201,7 @@ static bool rehook(SessionHooks *h, bool is_wide) {
         r = controller_rehook(c->controller, c->tracer, c->meta, is_wide);
         h->is_rehooking = false;
         /* It may have been stopped meanwhile, or be about to be hooked. */
-        k = c->is_watched(c->userdata) && !h->is_hooking ? health_release_hooks(c->health) : 0;
+        k = c->is_watched(c->session) && !h->is_hooking ? health_release_hooks(c->health) : 0;
         if (k < 0)
                 (void) log_warning_errno(k, "Session '%s' is not watched any more: %m",
                                          c->meta->name);
@@ -232,7 +232,7 @@ void session_hooks_rehook(SessionHooks *h, HookReason reason) {
         else
                 log_info("Session '%s' hooks all functions but %s from now on: %s.", c->meta->name,
                          format_count(number, c->meta->n_ordinary), hook_reason_text(reason));
-        c->rehooked(c->userdata);
+        c->rehooked(c->session);
 }
 
 void session_hooks_list(SessionHooks *h) {
@@ -242,5 +242,5 @@ void session_hooks_list(SessionHooks *h) {
                 return;
         if (m->n_hooked > 0)
                 note(h, HOOK_NARROWED);
-        h->config.rehooked(h->config.userdata);
+        h->config.rehooked(h->config.session);
 }

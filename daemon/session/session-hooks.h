@@ -23,27 +23,25 @@ typedef struct SessionHooks SessionHooks;
 
 /* Borrowed for as long as it lives; the last three until the session has ended. */
 typedef struct SessionHooksConfig {
-        Session *session; /* for whoever waits (SessionHooked) */
+        Session *session; /* for the callbacks, and whoever waits (SessionHooked) */
         Background *background;
         Controller *controller;
         SessionMeta *meta;
         Tracer *tracer;
         Health *health;
-        bool (*is_watched)(void *userdata); /* its control files, now */
+        bool (*is_watched)(const Session *s); /* its control files, now */
         /* All is hooked, and it records: 0, or -errno and what failed. */
-        int (*hooked)(const char **ret_what, void *userdata);
-        void (*failed)(void *userdata);   /* it cannot record */
-        void (*settled)(void *userdata);  /* the task is over: what waited for that can be done */
-        void (*rehooked)(void *userdata); /* meta says what is hooked now */
-        void (*changed)(void *userdata);  /* the same as SessionChanged */
-        void *userdata;
+        int (*hooked)(Session *s, const char **ret_what);
+        void (*failed)(Session *s);   /* it cannot record */
+        void (*settled)(Session *s);  /* the task is over: what waited for that can be done */
+        void (*rehooked)(Session *s); /* meta says what is hooked now */
+        void (*changed)(Session *s);  /* the same as SessionChanged */
 } SessionHooksConfig;
 
 /* 0 or -ENOMEM. */
 int session_hooks_new(SessionHooks **ret, const SessionHooksConfig *config);
 /* No task of it is under way. */
 SessionHooks *session_hooks_free(SessionHooks *h);
-DEFINE_CLEANUP(SessionHooks *, session_hooks_free);
 
 /* After a change between RECORDING and ARMED.  @since_ns: CLOCK_MONOTONIC, when its trigger fired; 0:
  * before this daemon. */

@@ -80,7 +80,7 @@ static void change_hooks(void *userdata) {
         l->has_task = false;
         for (HookReason reason = 0; reason < _HOOK_REASON_N; reason++)
                 if (TAKE(l->is_due[reason], false) && is_recording(l))
-                        l->config.rehook(reason, l->config.userdata);
+                        l->config.rehook(l->config.session, reason);
         if (!is_recording(l))
                 return;
         if (l->config.meta->learns && !l->learning_pass && !l->learn.source)
@@ -105,7 +105,7 @@ static void on_learning_pass(int error, void *userdata) {
         SessionLean *l = userdata;
 
         l->learning_pass = learning_pass_free(l->learning_pass);
-        l->config.changed(l->config.userdata);
+        l->config.changed(l->config.session);
         if (!is_recording(l))
                 return;
         if (error < 0) {

@@ -19,6 +19,7 @@
 
 #include "base/cleanup.h"
 #include "daemon/process/background.h"
+#include "daemon/session/session-types.h"
 #include "daemon/tracer/controller.h"
 #include "meta/meta.h"
 #include "store/session-dir.h"
@@ -33,18 +34,16 @@ typedef struct SessionLeanConfig {
         const SessionDir *dir;
         const SessionMeta *meta;
         Tracer *tracer;
-        uint64_t widen_us;                                 /* RelearnSec=; 0: never */
-        void (*rehook)(HookReason reason, void *userdata); /* a task: while it records */
-        void (*changed)(
-                void *userdata); /* a learning pass is over: starts may have waited for it */
-        void *userdata;
+        uint64_t widen_us;                             /* RelearnSec=; 0: never */
+        Session *session;                              /* for the callbacks */
+        void (*rehook)(Session *s, HookReason reason); /* a task: while it records */
+        void (*changed)(Session *s); /* a learning pass is over: starts may have waited for it */
 } SessionLeanConfig;
 
 /* 0 or -ENOMEM. */
 int session_lean_new(SessionLean **ret, const SessionLeanConfig *config);
 /* Ends a learning pass without an answer. */
 SessionLean *session_lean_free(SessionLean *l);
-DEFINE_CLEANUP(SessionLean *, session_lean_free);
 
 /* It records, and all that it needs is hooked.  0 or -errno. */
 int session_lean_begin(SessionLean *l);

@@ -30,7 +30,7 @@ struct Session {
         SessionMeta *meta;
         uint64_t peer;
         Admission *admission; /* borrowed while it starts */
-        SessionUsage *usage;
+        SessionUsage usage;
         bool is_saved;        /* session.json says what meta says */
         bool is_kept_unsaved; /* but for when it was kept */
         bool is_kept_guessed; /* which is when it was first seen, for want of a word of it */
@@ -44,8 +44,8 @@ struct Session {
         Health *health;
         SessionHold *hold; /* of what outlives the daemon */
         SessionSync *sync; /* until all of it is on the disk */
-        SessionGuard *guard;
-        SessionShare *share;
+        SessionGuard guard;
+        SessionShare share;
         SessionRoots *roots;
         SessionHooks *hooks;
         SessionLean *lean;         /* goes on after the end */
@@ -71,8 +71,8 @@ void session_save(Session *s);
 /* session.json, also of one that has ended and whose directory is closed.  0 or -errno. */
 int session_write_meta(Session *s);
 /* Whoever follows is told; with the latter session.json is written first. */
-void session_tell(void *userdata);
-void session_on_change(void *userdata);
+void session_tell(Session *s);
+void session_on_change(Session *s);
 /* Why there is nothing, if there is. */
 void session_look_at_silence(Session *s);
 /* Notices modules that came and went since the last look. */
@@ -84,10 +84,10 @@ void session_finish(void *userdata);
 /* The readers of a session that session_leave() left: waits for them and writes down where they are. */
 void session_end_leaving(Session *s);
 /* Of daemon/session/session-sync.h; session_on_save() is for others, too. */
-bool session_on_save(void *userdata);
-void session_on_failing(const char *reason, void *userdata);
-void session_on_told(void *userdata);
-void session_on_synced(void *userdata);
+bool session_on_save(Session *s);
+void session_on_failing(Session *s, const char *reason);
+void session_on_told(Session *s);
+void session_on_synced(Session *s);
 
 /* --- session-run.c ---------------------------------------------------------------------------- */
 

@@ -17,12 +17,8 @@ struct SessionRoots {
 };
 
 int session_roots_new(SessionRoots **ret, const SessionRootsConfig *config) {
-        SessionRoots *r = NEW(SessionRoots, .config = *config, .watch.seen_ns = config->seen_ns);
-
-        if (!r)
-                return -ENOMEM;
-        *ret = r;
-        return 0;
+        *ret = NEW(SessionRoots, .config = *config, .watch.seen_ns = config->seen_ns);
+        return *ret ? 0 : -ENOMEM;
 }
 
 SessionRoots *session_roots_free(SessionRoots *r) {
@@ -33,7 +29,7 @@ SessionRoots *session_roots_free(SessionRoots *r) {
 
 /* Or a removal would take the symbols along: the next look tries again. */
 static void save_map(SessionRoots *o) {
-        if (!o->config.save(o->config.userdata))
+        if (!o->config.save(o->config.session))
                 symbol_maps_drop_last(&o->config.meta->symbol_maps);
         else
                 log_info("Session '%s': modules changed; addresses mean something else from now "
@@ -87,7 +83,7 @@ static void end(SessionRoots *o, const Strv *gone) {
                         names && strlen(names) < 300 ? names : "all its roots",
                         gone->n == 1 ? "its module" : "their modules");
         log_warning("Session '%s' ends: %s.", o->config.meta->name, reason);
-        o->config.lost(reason, o->config.userdata);
+        o->config.lost(o->config.session, reason);
 }
 
 /* 0 or -errno. */
@@ -128,6 +124,6 @@ void session_roots_look(SessionRoots *o) {
                 say_gone(h, &gone);
         else
                 health_clear_condition(h, GAP_ROOT_GONE);
-        o->config.changed(o->config.userdata);
-        o->config.came(o->config.userdata);
+        o->config.changed(o->config.session);
+        o->config.came(o->config.session);
 }

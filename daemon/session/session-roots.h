@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "base/cleanup.h"
+#include "daemon/session/session-types.h"
 #include "daemon/symbols/kernel-symbols.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/watch/health.h"
@@ -27,17 +28,16 @@ typedef struct SessionRootsConfig {
         int symbols_fd; /* the store's directory of symbols */
         uint64_t
                 seen_ns; /* trace clock: when the last map was looked at; 0: by an earlier daemon */
-        bool (*save)(void *userdata);    /* meta has another map: whether it was written */
-        void (*changed)(void *userdata); /* meta says what went or is back */
-        void (*came)(void *userdata);    /* modules changed: nearly all may be more than it was */
-        void (*lost)(const char *reason, void *userdata); /* nothing is left to record */
-        void *userdata;
+        Session *session;            /* for the callbacks */
+        bool (*save)(Session *s);    /* meta has another map: whether it was written */
+        void (*changed)(Session *s); /* meta says what went or is back */
+        void (*came)(Session *s);    /* modules changed: nearly all may be more than it was */
+        void (*lost)(Session *s, const char *reason); /* nothing is left to record */
 } SessionRootsConfig;
 
 /* 0 or -ENOMEM. */
 int session_roots_new(SessionRoots **ret, const SessionRootsConfig *config);
 SessionRoots *session_roots_free(SessionRoots *r);
-DEFINE_CLEANUP(SessionRoots *, session_roots_free);
 
 /* Notices modules that came or went since the last look; cheap if none did. */
 void session_roots_look_at_modules(SessionRoots *r);

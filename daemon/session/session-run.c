@@ -42,7 +42,7 @@ void session_on_health(bool is_new, void *userdata) {
         if (is_new || !s->is_saved)
                 session_save(s);
         if (is_new)
-                s->context->changed(s, s->context->userdata);
+                session_tell(s);
 }
 
 /* What is in the kernel alone takes nothing more until there is a snapshot. */
@@ -50,7 +50,7 @@ static void session_look_at_share(Session *s) {
         _cleanup_refusal_ Refusal refusal = {};
 
         if (s->meta->state == SESSION_RECORDING && !s->is_leaving && !s->snapshot && s->rotation &&
-            !s->meta->spec.in_kernel && session_share_look(s->share, &refusal) == REFUSED)
+            !s->meta->spec.in_kernel && session_share_look(&s->share, &refusal) == REFUSED)
                 session_stop(s, refusal_message(&refusal));
 }
 
@@ -60,7 +60,7 @@ static void session_look_at_guard(Session *s) {
         SessionLimit limit;
 
         if (s->meta->state != SESSION_RECORDING || s->is_leaving || s->meta->spec.in_kernel ||
-            session_guard_look(s->guard, text, &limit) != GUARD_E_PASSED)
+            session_guard_look(&s->guard, text, &limit) != GUARD_E_PASSED)
                 return;
         log_warning("Session '%s' costs too much and ends: %s.", s->meta->name, text);
         s->meta->limit = limit;
@@ -110,16 +110,17 @@ static int session_on_deadline(sd_event_source *source, uint64_t usec, void *use
         return 0;
 }
 
-/* Whoever made it, a reader or a timer. */
-static void session_on_cut(void *userdata) {
-        Session *s = userdata;
+/* Whoever made a cut, a reader or a timer. */
+static void session_look_at_cuts(Session *s) {
         ClockTuple now;
 
         if (s->rotation && tracer_read_clocks(s->tracer, &now) >= 0 &&
-            rotation_look(s->rotation, &now) > 0) {
-                session_save(s);
-                s->context->changed(s, s->context->userdata);
-        }
+            rotation_look(s->rotation, &now) > 0)
+                session_on_change(s);
+}
+
+static void session_on_cut(void *userdata) {
+        session_look_at_cuts(userdata);
 }
 
 /* --- snapshots -------------------------------------------------------------------------------- */
@@ -136,7 +137,7 @@ static void session_end_snapshot(Session *s) {
                 r = health_watch(s->health);
         if (r < 0)
                 log_warning_errno(r, "Session '%s' is not watched any more: %m", s->meta->name);
-        session_snapshot_end(p, s);
+        session_snapshot_end(p);
 }
 
 static void session_look_at_snapshot(Session *s) {
@@ -145,14 +146,12 @@ static void session_look_at_snapshot(Session *s) {
         session_forget_disk_bytes(s);
         session_end_snapshot(s);
         session_triggers_look(s->triggers);
-        s->context->changed(s, s->context->userdata);
+        session_tell(s);
 }
 
-static int session_admit_snapshot(void *userdata) {
-        Session *s = userdata;
-
+static int session_admit_snapshot(Session *s) {
         session_forget_disk_bytes(s);
-        return session_share_admit_snapshot(s->share, session_snapshot_bytes(s));
+        return session_share_admit_snapshot(&s->share, session_snapshot_bytes(s));
 }
 
 static void log_kept(Session *made, void *userdata) {
@@ -161,8 +160,7 @@ static void log_kept(Session *made, void *userdata) {
         log_info("Session '%s': kept as '%s' (%s).", m->origin, m->name, m->reason);
 }
 
-static int session_on_snapshot(const char *name, Session **ret, void *userdata) {
-        Session *s = userdata;
+static int session_on_snapshot(Session *s, const char *name, Session **ret) {
         int r;
 
         session_save(s);
@@ -180,7 +178,7 @@ int session_snapshot(Session *s, const char *reason, SnapshotDone done, void *us
         if (!s->recorder || s->is_leaving ||
             (s->meta->state != SESSION_RECORDING && s->meta->state != SESSION_ARMED))
                 return ORIGIN(-EINVAL);
-        r = session_share_admit_snapshot(s->share, session_snapshot_bytes(s));
+        r = session_share_admit_snapshot(&s->share, session_snapshot_bytes(s));
         if (r < 0)
                 return r;
         r = session_snapshot_begin(&s->snapshot,
@@ -193,10 +191,10 @@ int session_snapshot(Session *s, const char *reason, SnapshotDone done, void *us
                                            .rotation = s->rotation,
                                            .tracer = s->tracer,
                                            .health = s->health,
+                                           .session = s,
                                            .admit = session_admit_snapshot,
-                                           .cut = session_on_cut,
+                                           .cut = session_look_at_cuts,
                                            .made = session_on_snapshot,
-                                           .userdata = s,
                                    },
                                    reason, done, userdata);
         if (r >= 0)
@@ -207,23 +205,17 @@ int session_snapshot(Session *s, const char *reason, SnapshotDone done, void *us
 /* --- triggers, and what is hooked ---------------------------------------------------------------------------- */
 
 /* Not while the kernel's buffer is being moved: nobody watches its files then. */
-static bool session_is_watched(void *userdata) {
-        const Session *s = userdata;
-
+static bool session_is_watched(const Session *s) {
         return s->meta->state == SESSION_RECORDING && !(s->snapshot && s->meta->spec.in_kernel);
 }
 
-static void session_on_settled(void *userdata) {
-        Session *s = userdata;
-
+static void session_on_settled(Session *s) {
         session_triggers_hooked(s->triggers);
         if (session_is_live(s) && s->dir)
                 session_save(s);
 }
 
-static void session_on_rehook(HookReason reason, void *userdata) {
-        Session *s = userdata;
-
+static void session_on_rehook(Session *s, HookReason reason) {
         if (!session_is_watched(s))
                 return;
         session_hooks_rehook(s->hooks, reason);
@@ -268,7 +260,7 @@ void session_on_recorder(void *userdata) {
         session_look_at_snapshot(s);
         if (session_is_refused(s) && s->meta->state == SESSION_RECORDING)
                 session_stop(s, "the disk took no more pages (--on-full=stop)");
-        session_on_cut(s);
+        session_look_at_cuts(s);
         session_look_at_share(s);
         if (recorder_wants_look(s->recorder) && s->meta->state == SESSION_RECORDING) {
                 if (health_refresh(s->health))
@@ -318,7 +310,7 @@ void session_stop(Session *s, const char *reason) {
         session_save(s);
         session_end_snapshot(s);
         recorder_stop(s->recorder);
-        s->context->changed(s, s->context->userdata);
+        session_tell(s);
 }
 
 static void session_pause(Session *s, const char *reason) {
@@ -338,8 +330,7 @@ static void session_pause(Session *s, const char *reason) {
         if (r < 0)
                 session_warn(s, "what was recorded could not be kept apart: %s", origin_text(r));
         session_hooks_follow(s->hooks, 0);
-        session_save(s);
-        s->context->changed(s, s->context->userdata);
+        session_on_change(s);
 }
 
 /* --- leaving ---------------------------------------------------------------------------------- */
@@ -375,27 +366,11 @@ static int session_make_rotation(Session *s, const ClockTuple *now) {
                             now);
 }
 
-static int session_admit(uint64_t n_bytes, Refusal *refusal, void *userdata) {
-        Session *s = userdata;
-
+static int session_admit(Session *s, uint64_t n_bytes, Refusal *refusal) {
         return s->context->admit(s, n_bytes, refusal, s->context->userdata);
 }
 
-static void session_on_dropped(void *userdata) {
-        session_forget_disk_bytes(userdata);
-}
-
-static void session_on_stop(const char *reason, void *userdata) {
-        session_stop(userdata, reason);
-}
-
-static void session_on_note(void *userdata) {
-        session_save(userdata);
-}
-
-static void session_on_modules(void *userdata) {
-        Session *s = userdata;
-
+static void session_on_modules(Session *s) {
         session_lean_look_at_modules(s->lean);
 }
 
@@ -408,16 +383,15 @@ static int session_make_roots(Session *s, uint64_t symbols_ns) {
                                          .symbols = s->context->symbols,
                                          .symbols_fd = store_symbols_fd(s->context->store),
                                          .seen_ns = symbols_ns,
+                                         .session = s,
                                          .save = session_on_save,
                                          .changed = session_on_change,
                                          .came = session_on_modules,
-                                         .lost = session_on_stop,
-                                         .userdata = s,
+                                         .lost = session_stop,
                                  });
 }
 
-static int session_on_hooked(const char **ret_what, void *userdata) {
-        Session *s = userdata;
+static int session_on_hooked(Session *s, const char **ret_what) {
         int r;
 
         *ret_what = "watching the control files of tracefs";
@@ -429,8 +403,8 @@ static int session_on_hooked(const char **ret_what, void *userdata) {
         return r;
 }
 
-static void session_on_not_hooked(void *userdata) {
-        session_stop(userdata, "its trigger fired, and it could not record");
+static void session_on_not_hooked(Session *s) {
+        session_stop(s, "its trigger fired, and it could not record");
 }
 
 static int session_make_hooks(Session *s) {
@@ -447,7 +421,6 @@ static int session_make_hooks(Session *s) {
                                                     .settled = session_on_settled,
                                                     .rehooked = session_on_change,
                                                     .changed = session_tell,
-                                                    .userdata = s,
                                             });
 }
 
@@ -463,39 +436,30 @@ static int session_make_lean(Session *s) {
                                         .meta = s->meta,
                                         .tracer = s->tracer,
                                         .widen_us = limits ? limits->relearn_ns / NSEC_PER_USEC : 0,
+                                        .session = s,
                                         .rehook = session_on_rehook,
                                         .changed = session_tell,
-                                        .userdata = s,
                                 });
 }
 
 int session_make_parts(Session *s, const ClockTuple *now, uint64_t symbols_ns) {
         int r = session_make_rotation(s, now);
 
-        if (r >= 0)
-                r = session_guard_new(&s->guard, &(SessionGuardConfig){
-                                                         .meta = s->meta,
-                                                         .recorder = s->recorder,
-                                                         .tracer = s->tracer,
-                                                         .health = s->health,
-                                                 });
+        s->guard = (SessionGuard){
+                .meta = s->meta, .recorder = s->recorder, .tracer = s->tracer, .health = s->health
+        };
+        s->share = (SessionShare){ .meta = s->meta,
+                                   .recorder = s->recorder,
+                                   .rotation = s->rotation,
+                                   .session = s,
+                                   .admit = session_admit,
+                                   .dropped = session_forget_disk_bytes,
+                                   .changed = session_save };
         if (r >= 0)
                 r = session_make_roots(s, symbols_ns);
         if (r >= 0)
                 r = session_make_hooks(s);
-        if (r >= 0)
-                r = session_make_lean(s);
-        if (r < 0)
-                return r;
-        return session_share_new(&s->share, &(SessionShareConfig){
-                                                    .meta = s->meta,
-                                                    .recorder = s->recorder,
-                                                    .rotation = s->rotation,
-                                                    .admit = session_admit,
-                                                    .dropped = session_on_dropped,
-                                                    .changed = session_on_note,
-                                                    .userdata = s,
-                                            });
+        return r < 0 ? r : session_make_lean(s);
 }
 
 /* --- recording -------------------------------------------------------------------------------- */
@@ -517,8 +481,8 @@ void session_begin_clock(Session *s) {
                                                               .event = s->context->event,
                                                               .meta = s->meta,
                                                               .tracer = s->tracer,
+                                                              .session = s,
                                                               .changed = session_on_change,
-                                                              .userdata = s,
                                                       }) < 0)
                 log_error("Session '%s': out of memory; steps of the clock are not noted.",
                           s->meta->name);
@@ -568,7 +532,7 @@ int session_go(Session *s, const char **ret_what, const char **ret_object) {
         }
         session_enter(s, SESSION_EVENT_START, NULL);
         session_begin_clock(s);
-        session_guard_begin(s->guard);
+        session_guard_begin(&s->guard);
         session_hooks_follow(s->hooks,
                              since_ns); /* what the roots call is recorded only from then on */
         return 0;
@@ -576,22 +540,12 @@ int session_go(Session *s, const char **ret_what, const char **ret_object) {
 
 /* --- triggers --------------------------------------------------------------------------------- */
 
-static bool session_has_snapshot(void *userdata) {
-        const Session *s = userdata;
-
+static bool session_has_snapshot(const Session *s) {
         return s->snapshot;
 }
 
-static int session_on_go(const char **ret_what, const char **ret_object, void *userdata) {
-        return session_go(userdata, ret_what, ret_object);
-}
-
-static void session_on_pause(const char *reason, void *userdata) {
-        session_pause(userdata, reason);
-}
-
-static int session_on_snap(const char *reason, void *userdata) {
-        return session_snapshot(userdata, reason, NULL, NULL);
+static int session_on_snap(Session *s, const char *reason) {
+        return session_snapshot(s, reason, NULL, NULL);
 }
 
 int session_begin_triggers(Session *s, bool is_adopted) {
@@ -603,13 +557,13 @@ int session_begin_triggers(Session *s, bool is_adopted) {
                                               .health = s->health,
                                               .hooks = s->hooks,
                                               .has_snapshot = session_has_snapshot,
-                                              .go = session_on_go,
-                                              .pause = session_on_pause,
-                                              .stop = session_on_stop,
+                                              .session = s,
+                                              .go = session_go,
+                                              .pause = session_pause,
+                                              .stop = session_stop,
                                               .snapshot = session_on_snap,
-                                              .counted = session_on_note,
+                                              .counted = session_save,
                                               .changed = session_tell,
-                                              .userdata = s,
                                       },
                                       is_adopted);
 }
@@ -618,10 +572,7 @@ int session_begin_triggers(Session *s, bool is_adopted) {
 
 void session_free_parts(Session *s) {
         s->hold = session_hold_free(s->hold);
-        s->guard = session_guard_free(s->guard);
         s->roots = session_roots_free(s->roots);
-        s->share = session_share_free(s->share);
-        s->usage = session_usage_free(s->usage);
         s->lean = session_lean_free(s->lean);
         s->hooks = session_hooks_free(s->hooks);
 }

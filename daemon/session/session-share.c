@@ -11,37 +11,15 @@
 #define SLICE_NS (10 * NSEC_PER_MSEC) /* then the loop comes round: there may be much to drop */
 #define OVER_NS (5 * NSEC_PER_SEC)    /* a ring that has nothing to drop ends then */
 
-struct SessionShare {
-        SessionShareConfig config;
-        uint64_t over_ns; /* CLOCK_MONOTONIC: since when its owner has too much; 0: he has not */
-};
-
-int session_share_new(SessionShare **ret, const SessionShareConfig *config) {
-        SessionShare *h = NEW(SessionShare, .config = *config);
-
-        if (!h)
-                return -ENOMEM;
-        *ret = h;
-        return 0;
-}
-
-SessionShare *session_share_free(SessionShare *h) {
-        return mfree(h);
-}
-
-static int admit(const SessionShare *h, uint64_t n_bytes, Refusal *refusal) {
-        return h->config.admit(n_bytes, refusal, h->config.userdata);
-}
-
 int session_share_admit_snapshot(SessionShare *h, uint64_t n_bytes) {
         _cleanup_refusal_ Refusal refusal = {};
-        int r = admit(h, n_bytes, &refusal);
+        int r = h->admit(h->session, n_bytes, &refusal);
 
         if (r != REFUSED)
                 return r;
-        log_notice("Session '%s': no snapshot is kept: %s.", h->config.meta->name,
+        log_notice("Session '%s': no snapshot is kept: %s.", h->meta->name,
                    refusal_message(&refusal));
-        health_warn(h->config.meta,
+        health_warn(h->meta,
                     "snapshots were not kept: its owner's sessions take what MaxStored= in "
                     "[Members] of ftraced.conf allows");
         return ORIGIN(-EDQUOT);
@@ -53,24 +31,24 @@ static bool fits(SessionShare *h, Refusal *refusal) {
         uint64_t now = now_ns(CLOCK_MONOTONIC);
         bool has_dropped = false;
 
-        while (admit(h, 0, refusal) == REFUSED) {
+        while (h->admit(h->session, 0, refusal) == REFUSED) {
                 bool waits = h->over_ns > 0;
 
-                if (!h->config.meta->spec.ring || (waits && now - h->over_ns > OVER_NS))
+                if (!h->meta->spec.ring || (waits && now - h->over_ns > OVER_NS))
                         return false;
-                if (rotation_make_room(h->config.rotation) <= 0) {
+                if (rotation_make_room(h->rotation) <= 0) {
                         h->over_ns = h->over_ns ?: now;
                         break;
                 }
                 has_dropped = true;
-                h->config.dropped(h->config.userdata);
+                h->dropped(h->session);
                 if (now_ns(CLOCK_MONOTONIC) - now > SLICE_NS) {
-                        recorder_wake(h->config.recorder);
+                        recorder_wake(h->recorder);
                         break;
                 }
         }
         if (has_dropped)
-                h->config.changed(h->config.userdata);
+                h->changed(h->session);
         return true;
 }
 

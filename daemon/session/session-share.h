@@ -9,31 +9,24 @@
  * oldest, as it does when the disk is full, and others end.
  */
 
-#include "base/cleanup.h"
 #include "daemon/record/recorder.h"
 #include "daemon/record/rotation.h"
+#include "daemon/session/session-types.h"
 #include "meta/meta.h"
 #include "wire/refusal.h"
 
-typedef struct SessionShare SessionShare;
-
-/* Borrowed for as long as it lives. */
-typedef struct SessionShareConfig {
+/* Whoever has one fills it; all is borrowed for as long as it is used. */
+typedef struct SessionShare {
         SessionMeta *meta;
         Recorder *recorder;
         Rotation *rotation;
         /* Whether @n_bytes more, or with 0 what there is, are within the share: 0, REFUSED, -errno. */
-        int (*admit)(uint64_t n_bytes, Refusal *refusal, void *userdata);
-        void (*dropped)(
-                void *userdata); /* a period of a ring: what is left is to be measured anew */
-        void (*changed)(void *userdata); /* meta says what was dropped */
-        void *userdata;
-} SessionShareConfig;
-
-/* 0 or -ENOMEM. */
-int session_share_new(SessionShare **ret, const SessionShareConfig *config);
-SessionShare *session_share_free(SessionShare *h);
-DEFINE_CLEANUP(SessionShare *, session_share_free);
+        int (*admit)(Session *s, uint64_t n_bytes, Refusal *refusal);
+        void (*dropped)(Session *s); /* a period of a ring: what is left is to be measured anew */
+        void (*changed)(Session *s); /* meta says what was dropped */
+        Session *session;            /* for these */
+        uint64_t over_ns; /* CLOCK_MONOTONIC: since when its owner has too much; 0: he has not */
+} SessionShare;
 
 /* Of a session that records to disk.  REFUSED: it is to end for that; else 0. */
 int session_share_look(SessionShare *h, Refusal *refusal);

@@ -118,7 +118,7 @@ static int make(SessionSnapshot *p) {
         c->meta->n_snapshots++;
         if (session_snapshot_is_moved(&c->meta->spec))
                 rotation_move_out(c->rotation);
-        return c->made(name, &p->made, c->userdata);
+        return c->made(c->session, name, &p->made);
 }
 
 /* The readers have closed all that it takes. */
@@ -128,7 +128,7 @@ static void finish(SessionSnapshot *p) {
         (void) health_refresh(c->health);
         for (size_t i = 0; i < c->meta->n_cpus; i++)
                 c->meta->cpus[i].in_memory = 0; /* nobody is to miss it there after a crash */
-        p->error = c->admit(c->userdata);
+        p->error = c->admit(c->session);
         if (p->error < 0) { /* which was told */
                 if (c->meta->spec.in_kernel)
                         rotation_move_out(
@@ -154,13 +154,13 @@ bool session_snapshot_look(SessionSnapshot *p) {
         }
         p->is_cut = true;
         recorder_cut(c->recorder);
-        c->cut(c->userdata);
+        c->cut(c->session);
         recorder_flush(c->recorder);
         return false;
 }
 
-void session_snapshot_end(SessionSnapshot *p, Session *s) {
+void session_snapshot_end(SessionSnapshot *p) {
         for (Wish *w = p->wishes; w; w = w->next)
-                w->done(s, p->error == 0 ? p->made : NULL, p->error, w->userdata);
+                w->done(p->config.session, p->error == 0 ? p->made : NULL, p->error, w->userdata);
         snapshot_free(p);
 }

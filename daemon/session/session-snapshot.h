@@ -34,11 +34,11 @@ typedef struct SessionSnapshotConfig {
         Rotation *rotation;
         Tracer *tracer;
         Health *health;
-        int (*admit)(void *userdata); /* 0; -errno: it is told why not */
-        void (*cut)(void *userdata);  /* the readers have begun new segments */
+        Session *session;         /* for the callbacks, and whoever waits */
+        int (*admit)(Session *s); /* 0; -errno: it is told why not */
+        void (*cut)(Session *s);  /* the readers have begun new segments */
         /* There is one more in the store, which meta counts.  0 or -errno. */
-        int (*made)(const char *name, Session **ret, void *userdata);
-        void *userdata;
+        int (*made)(Session *s, const char *name, Session **ret);
 } SessionSnapshotConfig;
 
 /* Whether it takes the data along, and does not link it. */
@@ -53,6 +53,6 @@ int session_snapshot_add(SessionSnapshot *p, SnapshotDone done, void *userdata);
 bool session_snapshot_look(SessionSnapshot *p);
 /* Switches recording on again if it was off for the snapshot, and says whether it was. */
 bool session_snapshot_thaw(SessionSnapshot *p);
-/* Tells all who asked of the end; one that was not made has been cancelled.  Frees @p.  They may ask @s for
- * the next. */
-void session_snapshot_end(SessionSnapshot *p, Session *s);
+/* Tells all who asked of the end; one that was not made has been cancelled.  Frees @p.  They may ask for the
+ * next. */
+void session_snapshot_end(SessionSnapshot *p);

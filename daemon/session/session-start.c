@@ -22,7 +22,6 @@
 #include "daemon/watch/tracing-copy.h"
 
 static int refuse_errno(Refusal *refusal, int error, const char *what, const char *object) {
-        error = error < 0 ? -error : error;
         return refusal_set_errno(refusal, error,
                                  "cannot record: %s %s failed: %s; nothing was left changed", what,
                                  object, origin_text(error));
@@ -32,12 +31,11 @@ static int refuse_errno(Refusal *refusal, int error, const char *what, const cha
 static int refuse_store(const Session *s, Refusal *refusal, int error, const char *what) {
         bool is_copy = startswith(what, "copying");
 
-        error = error < 0 ? -error : error;
         return refusal_set_errno(
                 refusal, error,
                 "cannot record: %s the store %s failed: %s%s. Nothing was left changed", what,
                 store_path(s->context->store), origin_text(error),
-                is_copy && (error == ENOENT || error == EIO) ? "" : store_way_out(error));
+                is_copy && (abs(error) == ENOENT || abs(error) == EIO) ? "" : store_way_out(error));
 }
 
 /* Whatever changes the kernel writes the ledger first. */
@@ -116,7 +114,6 @@ static int session_make_sync(Session *s) {
                                                   .told = session_on_told,
                                                   .done = session_on_synced,
                                                   .changed = session_tell,
-                                                  .userdata = s,
                                           });
 }
 
@@ -152,7 +149,7 @@ static int session_make_hold(Session *s) {
 }
 
 static int session_open_cpu(Session *s, uint32_t cpu, Refusal *refusal) {
-        _cleanup_close_ int fd = tracer_open_raw(s->tracer, cpu);
+        _cleanup_close_ int fd = instance_open_raw(tracer_instance(s->tracer), cpu);
         int raw_fd = fd, r;
 
         if (fd == -ENOENT) /* possible CPUs may have gaps */
@@ -376,7 +373,7 @@ int session_load(Session **ret, const SessionContext *context, const char *name)
                            name);
         }
 
-        session_usage_measure(s->usage, s->dir);
+        session_usage_measure(&s->usage, s->dir);
         if (s->meta->pages_unsynced > 0 && session_make_sync(s) >= 0) /* or it says so still */
                 session_sync_again(s->sync);
         else
@@ -394,7 +391,7 @@ int session_wake(Session **ret, const SessionContext *context, const SessionRest
         if (!streq(s->meta->id, rest->brief.id) || session_is_live(s))
                 return META_E_INVALID; /* another one has taken its place */
         s->dir = session_dir_free(s->dir);
-        session_usage_set(s->usage, rest->footprint);
+        session_usage_set(&s->usage, rest->footprint);
         r = session_kept_set(s->meta, &context->uptime, rest->kept_ns);
         if (r < 0)
                 return r;
@@ -522,7 +519,7 @@ static void session_go_on(Session *s, const char *why) {
                 return;
         }
         session_begin_clock(s);
-        session_guard_begin(s->guard);
+        session_guard_begin(&s->guard);
         if (session_hooks_are_due(s->hooks))
                 session_hooks_follow(s->hooks, 0);
         else

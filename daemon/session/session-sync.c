@@ -65,7 +65,7 @@ static void save(SessionSync *y) {
         SessionMeta *m = y->config.meta;
         SessionState state = TAKE(m->state, y->end_state);
 
-        y->is_saved = y->config.save(y->config.userdata);
+        y->is_saved = y->config.save(y->config.session);
         m->state = state;
 }
 
@@ -83,26 +83,11 @@ static uint64_t give_up_ms(const SessionMeta *m) {
         return since_ms + GIVE_UP_MIN_MS < GIVE_UP_MS ? GIVE_UP_MS - since_ms : GIVE_UP_MIN_MS;
 }
 
-static void log_late(const SessionMeta *m) {
-        log_warning("Session '%s': its disk has not written all of it %u s after its end.", m->name,
-                    SYNC_WAIT_S);
-}
-
 static void tell_end(SessionSync *y) {
         y->deadline = sd_event_source_disable_unref(y->deadline);
         y->is_told = true;
         y->config.meta->state = y->end_state;
-        y->config.told(y->config.userdata);
-}
-
-static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
-        SessionSync *y = userdata;
-
-        note_failures(y, y->config.meta->stop.trace_ns);
-        log_late(y->config.meta);
-        save(y);
-        tell_end(y);
-        return 0;
+        y->config.told(y->config.session);
 }
 
 static void tell_wishes(SessionSync *y) {
@@ -112,15 +97,24 @@ static void tell_wishes(SessionSync *y) {
         }
 }
 
-static int on_wish_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
+static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
         SessionSync *y = userdata;
 
         y->deadline = sd_event_source_disable_unref(y->deadline);
         note_failures(y, y->config.meta->stop.trace_ns);
-        log_late(y->config.meta);
+        log_warning("Session '%s': its disk has not written all of it %u s after its end.",
+                    y->config.meta->name, SYNC_WAIT_S);
         save(y);
-        tell_wishes(y);
+        if (y->is_told)
+                tell_wishes(y);
+        else
+                tell_end(y);
         return 0;
+}
+
+static int set_deadline(SessionSync *y) {
+        return sd_event_add_time_relative(y->config.event, &y->deadline, CLOCK_MONOTONIC,
+                                          SYNC_WAIT_S * USEC_PER_SEC, 0, on_deadline, y);
 }
 
 int session_sync_await(SessionSync *y, SessionSynced done, void *userdata) {
@@ -133,10 +127,7 @@ int session_sync_await(SessionSync *y, SessionSynced done, void *userdata) {
         w = NEW(Wish, .done = done, .userdata = userdata);
         if (!w)
                 return -ENOMEM;
-        r = y->deadline ? 0
-                        : sd_event_add_time_relative(y->config.event, &y->deadline, CLOCK_MONOTONIC,
-                                                     SYNC_WAIT_S * USEC_PER_SEC, 0,
-                                                     on_wish_deadline, y);
+        r = y->deadline ? 0 : set_deadline(y);
         if (r < 0)
                 return r;
         while (*end)
@@ -157,7 +148,7 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
                 return sd_event_source_set_time_relative(source, RETRY_USEC);
         log_notice("Session '%s': session.json is written now.", y->config.meta->name);
         y->retry = sd_event_source_disable_unref(y->retry);
-        y->config.done(y->config.userdata);
+        y->config.done(y->config.session);
         return 0;
 }
 
@@ -177,11 +168,11 @@ static void finish(SessionSync *y) {
         if (!is_told)
                 tell_end(y);
         if (y->is_saved)
-                y->config.done(y->config.userdata);
+                y->config.done(y->config.session);
         else
                 retry(y);
         if (is_told)
-                y->config.changed(y->config.userdata);
+                y->config.changed(y->config.session);
         tell_wishes(y);
 }
 
@@ -192,7 +183,7 @@ static void look_at_failing(SessionSync *y) {
         char reason[512], size[UNIT_TEXT_MAX];
 
         if (error == 0) {
-                y->config.failing(NULL, y->config.userdata);
+                y->config.failing(y->config.session, NULL);
                 return;
         }
         (void) snprintf(reason, sizeof(reason),
@@ -201,7 +192,7 @@ static void look_at_failing(SessionSync *y) {
                         origin_text(error),
                         format_bytes(size, n_pages * y->config.meta->page_bytes),
                         store_path(y->config.store));
-        y->config.failing(reason, y->config.userdata);
+        y->config.failing(y->config.session, reason);
 }
 
 static void on_moved(void *userdata) {
@@ -280,8 +271,7 @@ void session_sync_end(SessionSync *y) {
         if (m->spec.ring)
                 syncer_add_all(y->syncer, m->pages_unsynced);
         add_shared_files(y);
-        if (sd_event_add_time_relative(y->config.event, &y->deadline, CLOCK_MONOTONIC,
-                                       SYNC_WAIT_S * USEC_PER_SEC, 0, on_deadline, y) < 0)
+        if (set_deadline(y) < 0)
                 log_debug("session", "%s: no timer", m->name);
         syncer_end(y->syncer, give_up_ms(m));
 }

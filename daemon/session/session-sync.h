@@ -32,25 +32,23 @@ typedef struct SessionSync SessionSync;
 
 /* Borrowed for as long as it lives; the directory until done() was called. */
 typedef struct SessionSyncConfig {
-        Session *session; /* for those who wait */
+        Session *session; /* for the callbacks, and those who wait */
         sd_event *event;
         const Store *store;
         const SessionDir *dir;
-        SessionMeta *meta;            /* lost pages are noted in it, and what is not synced yet */
-        bool (*save)(void *userdata); /* writes session.json; whether it could */
+        SessionMeta *meta;        /* lost pages are noted in it, and what is not synced yet */
+        bool (*save)(Session *s); /* writes session.json; whether it could */
         /* While it records: writing back fails for that reason, or is well again (NULL). */
-        void (*failing)(const char *reason, void *userdata);
-        void (*told)(void *userdata);    /* it has ended, in the state that meta says */
-        void (*done)(void *userdata);    /* nothing is left to write in the directory */
-        void (*changed)(void *userdata); /* meta is another than was told */
-        void *userdata;
+        void (*failing)(Session *s, const char *reason);
+        void (*told)(Session *s);    /* it has ended, in the state that meta says */
+        void (*done)(Session *s);    /* nothing is left to write in the directory */
+        void (*changed)(Session *s); /* meta is another than was told */
 } SessionSyncConfig;
 
 /* Before the readers are made.  0 or -errno. */
 int session_sync_new(SessionSync **ret, const SessionSyncConfig *config);
 /* Tells all who wait: nothing more comes. */
 SessionSync *session_sync_free(SessionSync *y);
-DEFINE_CLEANUP(SessionSync *, session_sync_free);
 
 /* For the readers; borrowed. */
 Syncer *session_sync_syncer(SessionSync *y);

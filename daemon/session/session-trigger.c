@@ -64,11 +64,11 @@ static bool is_live(const SessionTriggers *t) {
 }
 
 static bool has_snapshot(const SessionTriggers *t) {
-        return t->config.has_snapshot(t->config.userdata);
+        return t->config.has_snapshot(t->config.session);
 }
 
 static void stop(const SessionTriggers *t, const char *reason) {
-        t->config.stop(reason, t->config.userdata);
+        t->config.stop(t->config.session, reason);
 }
 
 /* --- what a firing would do ------------------------------------------------------------------- */
@@ -109,13 +109,13 @@ static void do_stop(SessionTriggers *t, const char *why) {
                 return;
         }
         if (t->repeats)
-                t->config.pause(why, t->config.userdata);
+                t->config.pause(t->config.session, why);
         else
                 stop(t, why);
 }
 
 static void do_snapshot(SessionTriggers *t, const char *why) {
-        int r = t->config.snapshot(why, t->config.userdata);
+        int r = t->config.snapshot(t->config.session, why);
 
         if (r < 0)
                 log_warning_errno(r, "Session '%s': no snapshot can be made: %m",
@@ -175,7 +175,7 @@ static void put_off(Rule *r, const char *why) {
 static bool begin_recording(Rule *r, const char *why) {
         SessionTriggers *t = r->all;
         const char *what, *object;
-        int k = t->config.go(&what, &object, t->config.userdata);
+        int k = t->config.go(t->config.session, &what, &object);
 
         if (k < 0) {
                 log_error_errno(k, "Session '%s' cannot record: %s %s failed: %m",
@@ -224,9 +224,9 @@ static void fire(Rule *r, uint64_t n) {
         act(r, why ?: "its trigger fired");
         if (!is_live(t))
                 return;
-        t->config.counted(t->config.userdata);
+        t->config.counted(t->config.session);
         look(t);
-        t->config.changed(t->config.userdata);
+        t->config.changed(t->config.session);
 }
 
 /* --- hearing of it ---------------------------------------------------------------------------- */
@@ -465,10 +465,10 @@ int session_triggers_command(SessionTriggers *t, const char *who) {
         rule_count(r)->last_ns = now_ns(CLOCK_REALTIME);
         act(r, who);
         if (is_live(t)) {
-                t->config.counted(t->config.userdata);
+                t->config.counted(t->config.session);
                 look(t);
         }
-        t->config.changed(t->config.userdata);
+        t->config.changed(t->config.session);
         return 0;
 }
 

@@ -40,22 +40,21 @@ typedef struct SessionTriggersConfig {
         Tracer *tracer;
         Health *health;
         SessionHooks *hooks;
-        bool (*has_snapshot)(void *userdata); /* a snapshot is under way */
+        Session *session;                       /* for the callbacks */
+        bool (*has_snapshot)(const Session *s); /* a snapshot is under way */
         /* ARMED becomes RECORDING: 0, or -errno and what failed. */
-        int (*go)(const char **ret_what, const char **ret_object, void *userdata);
+        int (*go)(Session *s, const char **ret_what, const char **ret_object);
         /* RECORDING becomes ARMED again; what was recorded becomes a snapshot. */
-        void (*pause)(const char *reason, void *userdata);
-        void (*stop)(const char *reason, void *userdata);
-        int (*snapshot)(const char *reason, void *userdata); /* 0 or -errno */
-        void (*counted)(void *userdata);                     /* meta says that something fired */
-        void (*changed)(void *userdata);                     /* as SessionChanged */
-        void *userdata;
+        void (*pause)(Session *s, const char *reason);
+        void (*stop)(Session *s, const char *reason);
+        int (*snapshot)(Session *s, const char *reason); /* 0 or -errno */
+        void (*counted)(Session *s);                     /* meta says that something fired */
+        void (*changed)(Session *s);                     /* as SessionChanged */
 } SessionTriggersConfig;
 
 /* *@ret: NULL if @m has no rules, of which the number is set.  0, REFUSED, -errno. */
 int session_triggers_new(SessionTriggers **ret, SessionMeta *m, Refusal *refusal);
 SessionTriggers *session_triggers_free(SessionTriggers *t);
-DEFINE_CLEANUP(SessionTriggers *, session_triggers_free);
 
 /* Whether the session waits for one to begin recording. */
 bool session_triggers_start(const SessionTriggers *t);

@@ -9,44 +9,17 @@
 
 #define MEASURED_NS (200 * NSEC_PER_MSEC) /* so long what a live one takes is taken for that */
 
-struct SessionUsage {
-        Footprint footprint;
-        uint64_t measured_ns; /* CLOCK_MONOTONIC: when that was so; 0: it is not known */
-};
-
-int session_usage_new(SessionUsage **ret) {
-        *ret = calloc(1, sizeof(**ret));
-        return *ret ? 0 : -ENOMEM;
-}
-
-SessionUsage *session_usage_free(SessionUsage *u) {
-        return mfree(u);
-}
-
 void session_usage_set(SessionUsage *u, Footprint f) {
         u->footprint = f;
         u->measured_ns = now_ns(CLOCK_MONOTONIC);
 }
 
-Footprint session_usage_footprint(const SessionUsage *u) {
-        return u->footprint;
-}
-
 void session_usage_measure(SessionUsage *u, const SessionDir *dir) {
-        Footprint f;
-
-        background_leave(); /* there may be many files */
-        f = footprint_measure(dir);
-        background_return();
-        session_usage_set(u, f);
+        session_usage_set(u, BACKGROUND_CALL(footprint_measure(dir))); /* there may be many files */
 }
 
 void session_usage_measure_beside(SessionUsage *u, const SessionDir *dir, uint64_t segment_bytes) {
         session_usage_set(u, footprint_measure_beside(dir, segment_bytes));
-}
-
-void session_usage_forget(SessionUsage *u) {
-        u->measured_ns = 0;
 }
 
 void session_usage_segment_sealed(SessionUsage *u, uint64_t n_before, uint64_t n_bytes) {

@@ -8,14 +8,16 @@
  * session that has ended until something is said to have changed, of a live one for a moment.
  */
 
-#include "base/cleanup.h"
 #include "daemon/record/rotation.h"
 #include "store/footprint.h"
 #include "meta/meta.h"
 #include "store/session-dir.h"
 #include "store/store.h"
 
-typedef struct SessionUsage SessionUsage;
+typedef struct SessionUsage {
+        Footprint footprint;  /* what was measured last */
+        uint64_t measured_ns; /* CLOCK_MONOTONIC: when that was so; 0: it is not known */
+} SessionUsage;
 
 /* Where the session is now. */
 typedef struct SessionPlace {
@@ -25,21 +27,13 @@ typedef struct SessionPlace {
         Rotation *rotation;    /* that knows its segments' sizes; NULL: it is not live */
 } SessionPlace;
 
-/* 0 or -ENOMEM. */
-int session_usage_new(SessionUsage **ret);
-SessionUsage *session_usage_free(SessionUsage *u);
-DEFINE_CLEANUP(SessionUsage *, session_usage_free);
-
 /* Measures all that @dir has, now; a task may be asked to wait for that. */
 void session_usage_measure(SessionUsage *u, const SessionDir *dir);
 /* The same, with segments of which somebody knows that they take @segment_bytes. */
 void session_usage_measure_beside(SessionUsage *u, const SessionDir *dir, uint64_t segment_bytes);
-/* Something has changed: the next who asks measures. */
-void session_usage_forget(SessionUsage *u);
 /* A file of @n_bytes took the place of a segment of @n_before, of a session that has ended. */
 void session_usage_segment_sealed(SessionUsage *u, uint64_t n_before, uint64_t n_bytes);
-/* What was measured last; and what somebody else has remembered. */
-Footprint session_usage_footprint(const SessionUsage *u);
+/* What somebody else has remembered. */
 void session_usage_set(SessionUsage *u, Footprint f);
 /* All of it, and the part that is not data. */
 uint64_t session_usage_bytes(SessionUsage *u, const SessionPlace *place);

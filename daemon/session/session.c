@@ -21,19 +21,8 @@
 #define TASKS_GAP_FACTOR 10 /* between two copies of their names: of what one takes */
 
 int session_new(Session **ret, const SessionContext *context) {
-        int r;
-        Session *s = calloc(1, sizeof(*s));
-
-        if (!s)
-                return -ENOMEM;
-        s->context = context;
-        r = session_usage_new(&s->usage);
-        if (r < 0) {
-                free(s);
-                return r;
-        }
-        *ret = s;
-        return 0;
+        *ret = NEW(Session, .context = context);
+        return *ret ? 0 : -ENOMEM;
 }
 
 /* --- state and what is written of it --------------------------------------------------------- */
@@ -76,11 +65,9 @@ void session_enter(Session *s, SessionEvent event, const char *reason) {
         }
 }
 
-void session_on_change(void *userdata) {
-        Session *s = userdata;
-
+void session_on_change(Session *s) {
         session_save(s);
-        s->context->changed(s, s->context->userdata);
+        session_tell(s);
 }
 
 /* --- while it records ------------------------------------------------------------------------ */
@@ -145,7 +132,8 @@ void session_look_at_silence(Session *s) {
         int r;
 
         free(TAKE_PTR(s->meta->silence));
-        if (!s->tracer || !silence_is_total(s->meta) || tracer_n_waiting(s->tracer) > 0)
+        if (!s->tracer || !silence_is_total(s->meta) ||
+            instance_n_waiting(tracer_instance(s->tracer)) > 0)
                 return;
         r = tracer_find_silence(s->tracer, s->meta, &found);
         if (r >= 0)
@@ -195,7 +183,7 @@ static int session_add_stay(json_t *o, Session *s) {
 }
 
 int session_guard_nearest(const Session *s, unsigned *ret_percent) {
-        return s->meta->state == SESSION_RECORDING ? session_guard_how_near(s->guard, ret_percent)
+        return s->meta->state == SESSION_RECORDING ? guard_nearest(&s->guard.guard, ret_percent)
                                                    : -1;
 }
 
@@ -208,7 +196,7 @@ static json_t *session_cost(const Session *s) {
                 return NULL;
         cpu_ns = recorder_cpu_ns(s->recorder) + health_cpu_ns(s->health);
         return json_pack("{s:I, s:I, s:I}", "cpu_ns", (json_int_t) cpu_ns, "unread_events",
-                         (json_int_t) tracer_n_waiting(s->tracer), "segments",
+                         (json_int_t) instance_n_waiting(tracer_instance(s->tracer)), "segments",
                          (json_int_t) rotation_look_at_segments(s->rotation).n);
 }
 
@@ -243,7 +231,7 @@ json_t *session_explain(Session *s) {
 
 int session_open_text(const Session *s) {
         return s->tracer && s->meta->spec.black_box && session_is_live(s)
-                       ? tracer_open_text(s->tracer)
+                       ? instance_open_text(tracer_instance(s->tracer))
                        : -ENXIO;
 }
 
@@ -273,13 +261,13 @@ static SessionPlace session_place(const Session *s) {
 uint64_t session_disk_bytes(Session *s) {
         SessionPlace place = session_place(s);
 
-        return session_usage_bytes(s->usage, &place);
+        return session_usage_bytes(&s->usage, &place);
 }
 
 uint64_t session_own_bytes(Session *s) {
         SessionPlace place = session_place(s);
 
-        return session_usage_own_bytes(s->usage, &place);
+        return session_usage_own_bytes(&s->usage, &place);
 }
 
 uint64_t session_snapshot_bytes(Session *s) {
@@ -304,7 +292,7 @@ bool session_yield(Session *s) {
 }
 
 void session_forget_disk_bytes(Session *s) {
-        session_usage_forget(s->usage);
+        s->usage.measured_ns = 0;
 }
 
 void session_segment_sealed(Session *s, uint32_t cpu, uint64_t sequence, uint64_t n_before,
@@ -312,7 +300,7 @@ void session_segment_sealed(Session *s, uint32_t cpu, uint64_t sequence, uint64_
         if (s->rotation)
                 rotation_segment_changed(s->rotation, cpu, sequence);
         else
-                session_usage_segment_sealed(s->usage, n_before, n_bytes);
+                session_usage_segment_sealed(&s->usage, n_before, n_bytes);
 }
 
 int session_set_pinned(Session *s, bool pinned) {
@@ -361,8 +349,7 @@ int session_rest(Session *s, SessionRest *ret) {
 
         if (r < 0)
                 return r;
-        *ret = (SessionRest){ .footprint = session_usage_footprint(s->usage),
-                              .kept_ns = session_kept_ns(s) };
+        *ret = (SessionRest){ .footprint = s->usage.footprint, .kept_ns = session_kept_ns(s) };
         ret->is_kept_unsaved = s->is_kept_unsaved;
         ret->is_kept_guessed = s->is_kept_guessed;
         ret->brief = TAKE(brief, (Brief){});
@@ -392,16 +379,12 @@ static void session_log_end(const SessionMeta *m) {
                             format_count(count, n_pages_lost));
 }
 
-bool session_on_save(void *userdata) {
-        Session *s = userdata;
-
+bool session_on_save(Session *s) {
         session_save(s);
         return s->is_saved;
 }
 
-void session_on_failing(const char *reason, void *userdata) {
-        Session *s = userdata;
-
+void session_on_failing(Session *s, const char *reason) {
         if (!s->health)
                 return;
         if (reason)
@@ -411,16 +394,12 @@ void session_on_failing(const char *reason, void *userdata) {
         session_on_change(s);
 }
 
-void session_on_told(void *userdata) {
-        Session *s = userdata;
-
+void session_on_told(Session *s) {
         session_log_end(s->meta);
-        s->context->changed(s, s->context->userdata);
+        session_tell(s);
 }
 
-void session_on_synced(void *userdata) {
-        Session *s = userdata;
-
+void session_on_synced(Session *s) {
         s->dir = session_dir_free(s->dir);
 }
 
@@ -432,9 +411,7 @@ bool session_is_syncing(const Session *s) {
         return s->sync && session_sync_is_busy(s->sync);
 }
 
-void session_tell(void *userdata) {
-        Session *s = userdata;
-
+void session_tell(Session *s) {
         s->context->changed(s, s->context->userdata);
 }
 
@@ -454,7 +431,7 @@ void session_finish(void *userdata) {
         s->health = health_free(s->health);
         rotation_finish(s->rotation);
         segment_bytes = rotation_look_at_segments(s->rotation).counted_bytes;
-        session_usage_measure_beside(s->usage, s->dir, segment_bytes);
+        session_usage_measure_beside(&s->usage, s->dir, segment_bytes);
         s->rotation = rotation_free(s->rotation);
         s->recorder = recorder_free(s->recorder);
         session_hold_let_go(s->hold);
@@ -477,7 +454,7 @@ void session_finish(void *userdata) {
 
         session_kept_note(s->meta, &s->context->uptime);
         live_remove(s->dir);
-        session_usage_measure_beside(s->usage, s->dir, segment_bytes);
+        session_usage_measure_beside(&s->usage, s->dir, segment_bytes);
         session_sync_end(s->sync);
 }
 

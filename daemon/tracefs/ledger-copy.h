@@ -36,7 +36,6 @@ enum { LEDGER_COPY_E_HELD = 1 };
 int ledger_copy_open(LedgerCopy *ret, const char *store, pid_t *ret_holder);
 /* Leaves nothing but a ledger that has records. */
 void ledger_copy_done(LedgerCopy *c);
-#define _cleanup_ledger_copy_ _cleanup_(ledger_copy_done)
 
 /* Adds the paths of the other stores that have a directory beside the one that @fd is.  0 or -ENOMEM. */
 int ledger_copy_list(int fd, Strv *ret);

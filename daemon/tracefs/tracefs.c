@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -16,6 +17,7 @@
 
 #include "base/grow.h"
 #include "base/io.h"
+#include "base/log.h"
 #include "base/release.h"
 #include "base/text.h"
 #include "base/unit.h"
@@ -138,14 +140,49 @@ int tracefs_get_cpus(const Tracefs *fs, uint32_t **ret, size_t *ret_n) {
         return 0;
 }
 
-int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer) {
-        _cleanup_free_ char *text = NULL, *path = NULL;
-        _cleanup_strv_ Strv words = {};
-        int r;
+static int open_v(const Tracefs *fs, int flags, const char *format, va_list ap) {
+        _cleanup_free_ char *path = NULL;
+        int fd;
 
-        if (asprintf(&path, "%savailable_tracers", dir) < 0)
+        if (vasprintf(&path, format, ap) < 0)
                 return -ENOMEM;
-        r = file_read(fs->fd, path, &text, NULL, CONTROL_MAX_BYTES);
+        fd = openat(fs->fd, path, flags | O_CLOEXEC);
+        return fd < 0 ? ORIGIN(-errno) : fd;
+}
+
+int tracefs_open(const Tracefs *fs, int flags, const char *format, ...) {
+        va_list ap;
+        int fd;
+
+        va_start(ap, format);
+        fd = open_v(fs, flags, format, ap);
+        va_end(ap);
+        return fd;
+}
+
+int tracefs_read(const Tracefs *fs, char **ret, const char *format, ...) {
+        _cleanup_close_ int fd = -EBADF;
+        va_list ap;
+
+        va_start(ap, format);
+        fd = open_v(fs, O_RDONLY, format, ap);
+        va_end(ap);
+        return fd < 0 ? fd : fd_read(fd, ret, NULL, CONTROL_MAX_BYTES);
+}
+
+/* linux 6.12 kernel/trace/trace.c, tracing_open() with O_TRUNC */
+int tracefs_empty(const Tracefs *fs, const char *dir) {
+        _cleanup_close_ int fd = tracefs_open(fs, O_WRONLY | O_TRUNC, "%strace", dir);
+
+        log_debug("control", "empty %strace", dir);
+        return MIN(fd, 0);
+}
+
+int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer) {
+        _cleanup_free_ char *text = NULL;
+        _cleanup_strv_ Strv words = {};
+        int r = tracefs_read(fs, &text, "%savailable_tracers", dir);
+
         if (r < 0)
                 return r;
         r = strv_split(&words, text, " \n");

@@ -38,6 +38,12 @@ typedef struct Tracefs {
 int tracefs_attach(Tracefs *fs, const char *path);
 void tracefs_detach(Tracefs *fs);
 
+/* Opens a file of it whose path @format makes, O_CLOEXEC; a descriptor or -errno. */
+int tracefs_open(const Tracefs *fs, int flags, const char *format, ...) _printf_(3, 4);
+/* All of one, as it is; the caller frees.  0 or -errno. */
+int tracefs_read(const Tracefs *fs, char **ret, const char *format, ...) _printf_(3, 4);
+/* Empties the buffer of @dir ("" or "instances/x/"). */
+int tracefs_empty(const Tracefs *fs, const char *dir);
 /* Whether this kernel's release is MAJOR.MINOR or later; false if it cannot be told. */
 bool tracefs_kernel_is_since(const Tracefs *fs, unsigned major, unsigned minor);
 /* Names in instances/, sorted. */

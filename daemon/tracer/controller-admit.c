@@ -128,15 +128,11 @@ static int admit_now(Controller *c, const SessionMeta *m, Admission *a, Refusal 
 
 /* How the lists of functions are written.  With what is the task's alone, and the functions, as admit_spec(). */
 static int shorten(const Controller *c, const Spec *spec, Admission *a) {
-        int r;
+        int r = functions_shorten(&c->functions, &a->roots, &spec->functions, &a->root_words);
 
-        background_leave();
-        r = functions_shorten(&c->functions, &a->roots, &spec->functions, &a->root_words);
-        if (r >= 0)
-                r = functions_shorten(&c->functions, &a->notrace, &spec->notrace,
-                                      &a->notrace_words);
-        background_return();
-        return r;
+        return r < 0 ? r
+                     : functions_shorten(&c->functions, &a->notrace, &spec->notrace,
+                                         &a->notrace_words);
 }
 
 /*
@@ -168,14 +164,12 @@ static int ask(Controller *c, const SessionMeta *m, Admission *a, Refusal *refus
                 return r;
         a->generation = c->generation;
         a->asked_ns = now_ns(CLOCK_MONOTONIC);
-        background_leave();
-        r = admit_spec(c, m, &use, a, refusal);
-        background_return();
+        r = BACKGROUND_CALL(admit_spec(c, m, &use, a, refusal));
         if (r == 0)
                 r = admit_now(c, m, a, refusal);
         if (r == 0)
                 r = leave_handlers_out(c, a);
-        return r == 0 ? shorten(c, &m->spec, a) : r;
+        return r == 0 ? BACKGROUND_CALL(shorten(c, &m->spec, a)) : r;
 }
 
 int controller_ask(Controller *c, Admission **ret, const SessionMeta *m, bool force, bool is_dry,

@@ -270,18 +270,12 @@ int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
         if (r < 0)
                 return r;
 
-        strv_done(&m->roots);
-        m->roots = TAKE(new_roots, (Strv){});
-        strv_done(&m->notrace);
-        m->notrace = TAKE(new_notrace, (Strv){});
-        strv_done(&m->probe_events);
-        m->probe_events = TAKE(values, (Strv){});
-        strv_done(&m->neighbours);
-        m->neighbours = TAKE(neighbours, (Strv){});
-        free(m->instance);
-        m->instance = TAKE_PTR(name);
-        free(m->clock);
-        m->clock = TAKE_PTR(clock);
+        SWAP(m->roots, new_roots);
+        SWAP(m->notrace, new_notrace);
+        SWAP(m->probe_events, values);
+        SWAP(m->neighbours, neighbours);
+        SWAP(m->instance, name);
+        SWAP(m->clock, clock);
         m->page_bytes = page_bytes;
         if (t->kept_bytes > 0)
                 m->spec.buffer_bytes = t->kept_bytes;
@@ -397,9 +391,7 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission 
 
         q.is_profile = m->profile != NULL;
         q.is_being_learned = controller_is_learning_of(c, &m->spec, &a->roots);
-        background_leave();
-        r = lean_choose(&a->lean, &q, &a->warnings, refusal);
-        background_return();
+        r = BACKGROUND_CALL(lean_choose(&a->lean, &q, &a->warnings, refusal));
         if (r == 0)
                 r = warn_of_addresses(c, &a->warnings);
         if (r == 0)

@@ -82,14 +82,9 @@ static int install_quiesced(Controller *c, Quiesce *quiesce, int fd, const Strv 
 }
 
 static int change_at_once(Controller *c, const Strv *words, bool removes) {
-        int r;
-
         c->n_root_closes++;
-        background_leave();
-        r = removes ? control_remove(c->fs.fd, GRAPH_FUNCTION, words)
-                    : control_append(c->fs.fd, GRAPH_FUNCTION, words);
-        background_return();
-        return r;
+        return BACKGROUND_CALL(removes ? control_remove(c->fs.fd, GRAPH_FUNCTION, words)
+                                       : control_append(c->fs.fd, GRAPH_FUNCTION, words));
 }
 
 static int change_quiesced(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
@@ -108,9 +103,7 @@ static int change_quiesced(Controller *c, const Strv *words, bool removes, uint6
         to_ns = calloc(users.n + 1, sizeof(*to_ns));
         if (!from_ns || !to_ns)
                 return -ENOMEM;
-        background_leave();
-        r = control_prepare(c->fs.fd, GRAPH_FUNCTION, words, removes, &fd);
-        background_return();
+        r = BACKGROUND_CALL(control_prepare(c->fs.fd, GRAPH_FUNCTION, words, removes, &fd));
         if (fd < 0)
                 return r;
         c->n_root_closes++;

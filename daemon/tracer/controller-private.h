@@ -201,7 +201,7 @@ int controller_attach(Controller *c);
 /* Tries again what could not be undone. */
 void controller_retry(Controller *c);
 MemoryUse controller_memory_use(const Controller *c);
-/* The buffers that are ours, as tracer_dir() says. */
+/* The buffers that are ours, as instance_dir() says. */
 int controller_own_dirs(const Controller *c, Strv *ret);
 /* 1: a tracer that is none of ours is on. */
 int controller_others_trace(const Controller *c);

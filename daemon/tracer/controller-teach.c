@@ -61,10 +61,8 @@ static int keep_roots(const Controller *c, const Strv *roots, ControllerTaught *
 static int look_up(const Controller *c, ControllerTaught *t) {
         _cleanup_lean_cache_ LeanCache all = {};
         char key[LEAN_KEY_CHARS + 1];
-        int r = lean_cache_make_key(c->fs.root_fd, &c->functions, &t->roots, key);
+        int r = lean_cache_load(&all, c->store_fd, c->fs.root_fd, &c->functions, &t->roots, key);
 
-        if (r >= 0)
-                r = lean_cache_read(&all, c->store_fd, key);
         if (r == -ENOENT)
                 return 0;
         if (r != 0)

@@ -7,10 +7,6 @@
  * none.
  */
 
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "base/hash.h"
 #include "daemon/instances/stopwatch.h"
 #include "daemon/tracefs/plan.h"
 #include "daemon/tracer/controller-private.h"
@@ -49,22 +45,7 @@ static int hang_stopwatch(Tracer *t, const NotifierPlace *place, Plan *p, const 
 
 /* @t, which is return:NAME, as a trigger on an event of its own. */
 static int return_event(const NotifierPlace *place, const Trigger *t, Trigger *ret) {
-        _cleanup_trigger_ Trigger event = { .kind = TRIGGER_EVENT };
-
-        memcpy(event.does, t->does, sizeof(event.does));
-        memcpy(event.delay_ns, t->delay_ns, sizeof(event.delay_ns));
-        event.system = strdup("ftraced");
-        if (asprintf(&event.name, "ftraced_%016" PRIx64 "_%zu_ret",
-                     hash_bytes(HASH_BYTES_FIRST, place->session, strlen(place->session)),
-                     place->number) < 0) {
-                event.name = NULL;
-                return -ENOMEM;
-        }
-        event.filter = t->filter ? strdup(t->filter) : NULL;
-        if (!event.system || (t->filter && !event.filter))
-                return -ENOMEM;
-        *ret = TAKE(event, (Trigger){});
-        return 0;
+        return notifier_event(place, t, "ftraced", "_ret", t->filter, ret);
 }
 
 static int hang_return(Tracer *t, const NotifierPlace *place, Plan *p, const Trigger *trigger,
@@ -179,28 +160,21 @@ int tracer_take_switch(Tracer *t, size_t i, const Trigger *trigger, bool on) {
 
 /* --- what is hooked while it waits ------------------------------------------------------------ */
 
-bool controller_waits_for_start(const Spec *spec) {
-        for (size_t i = 0; i < spec->triggers.n; i++) {
-                _cleanup_trigger_ Trigger t = {};
-                char why[TRIGGER_WHY_MAX];
-
-                if (trigger_parse(&t, spec->triggers.items[i], why) == 0 && t.does[TRIGGER_START])
-                        return true;
-        }
-        return false;
-}
-
-/* Whether it begins at a moment, which is near, and exact: what it records is hooked before. */
-static bool waits_for_moment(const Spec *spec) {
+/* Whether a rule starts it; @is_moment: at a moment, which is near, and exact: what it records is hooked before. */
+static bool has_start(const Spec *spec, bool is_moment) {
         for (size_t i = 0; i < spec->triggers.n; i++) {
                 _cleanup_trigger_ Trigger t = {};
                 char why[TRIGGER_WHY_MAX];
 
                 if (trigger_parse(&t, spec->triggers.items[i], why) == 0 && t.does[TRIGGER_START] &&
-                    t.is_moment)
+                    (t.is_moment || !is_moment))
                         return true;
         }
         return false;
+}
+
+bool controller_waits_for_start(const Spec *spec) {
+        return has_start(spec, false);
 }
 
 /* The kernel looks through all its functions for each name, and finds a number at once. */
@@ -213,7 +187,7 @@ static int hook_roots(const Functions *f, const Strv *roots, Hooks *hooks) {
 int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots,
                       const Hooks *lean, Hooks *ret, bool *ret_waits) {
         *ret_waits = lean->names.n == 0 && controller_waits_for_start(&m->spec) &&
-                     !waits_for_moment(&m->spec);
+                     !has_start(&m->spec, true);
         return *ret_waits ? hook_roots(f, roots, ret) : 0;
 }
 

@@ -151,7 +151,7 @@ int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta
  * @m:       as session.json says
  * @ret_why: NULL, or why the session should end now, although its buffer can still be drained
  *
- * Writes nothing.  The kernel's counters are to be set (tracer_set_counters()).
+ * Writes nothing.  The kernel's counters are to be set (instance_set_counters()).
  * Return: 0, CONTROLLER_E_GONE (there is nothing to go on with: *@ret_why; what is left of it
  * controller_settle() undoes), -errno.
  */

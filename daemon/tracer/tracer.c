@@ -104,8 +104,8 @@ int tracer_tracefs_fd(const Tracer *t) {
         return t->c->fs.fd;
 }
 
-const char *tracer_dir(const Tracer *t) {
-        return instance_dir(t->instance);
+Instance *tracer_instance(const Tracer *t) {
+        return t->instance;
 }
 
 int tracer_find_strangers(const Tracer *t, Strv *ret) {
@@ -129,14 +129,6 @@ bool tracer_was_quiesced(const Tracer *t) {
         return strv_contains(&t->c->recovered, instance_dir(t->instance));
 }
 
-int tracer_open_raw(Tracer *t, uint32_t cpu) {
-        return instance_open_raw(t->instance, cpu);
-}
-
-int tracer_open_text(const Tracer *t) {
-        return instance_open_text(t->instance);
-}
-
 int tracer_open_tasks(const Tracer *t) {
         return task_filter_open(&t->c->fs, t->claim->session);
 }
@@ -154,28 +146,6 @@ int tracer_set_recording(Tracer *t, bool on) {
         return instance_set_recording(t->instance, on);
 }
 
-int tracer_read_account(Tracer *t, CpuAccount *ret) {
-        int r = instance_read_account(t->instance, ret);
-
-        return r == INSTANCE_E_EMPTIED ? TRACER_E_EMPTIED : r;
-}
-
-uint64_t tracer_n_waiting(const Tracer *t) {
-        return instance_n_waiting(t->instance);
-}
-
-int tracer_read_file(Tracer *t, const char *path, char **ret, size_t *ret_n) {
-        return instance_read_file(t->instance, path, ret, ret_n);
-}
-
 int tracer_read_clocks(Tracer *t, ClockTuple *ret) {
         return instance_read_clocks(t->instance, t->clock, ret);
-}
-
-int tracer_get_counters(const Tracer *t, uint32_t cpu, InstanceCounters *ret) {
-        return instance_get_counters(t->instance, cpu, ret);
-}
-
-int tracer_set_counters(Tracer *t, uint32_t cpu, const InstanceCounters *counters) {
-        return instance_set_counters(t->instance, cpu, counters);
 }

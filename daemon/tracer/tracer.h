@@ -56,13 +56,13 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
 
 /* Adds what explains that nothing was recorded (meta/silence.h).  0 or -errno. */
 int tracer_find_silence(const Tracer *t, const SessionMeta *m, Strv *ret);
-/* Where it is programmed; all borrowed.  The directory is "" or "instances/x/". */
+/* Where it is programmed; all borrowed.  What is read of its buffer is asked of the instance. */
 const char *tracer_tracefs(const Tracer *t);
 /* Whether a task of the daemon is at the kernel, of whichever session: then whoever opens a control file may wait for
  * as long (linux 6.12 kernel/trace/trace.c, trace_types_lock). */
 bool tracer_is_held_up(const Tracer *t);
 int tracer_tracefs_fd(const Tracer *t);
-const char *tracer_dir(const Tracer *t);
+Instance *tracer_instance(const Tracer *t);
 /* What set_graph_function holds as long as nobody else writes it: the roots of all sessions, but
  * perhaps for those whose module has gone.  Takes out what became of their addresses.  -EBUSY: a task
  * is about to write it. */
@@ -75,11 +75,6 @@ const char *tracer_get_hooks(const Tracer *t, const char *file);
 void tracer_doubt_hooks(Tracer *t);
 /* Adds directories of buffers in which somebody else has function_graph on.  0 or -errno. */
 int tracer_find_strangers(const Tracer *t, Strv *ret);
-/* per_cpu/cpuN/trace_pipe_raw of a possible CPU, non-blocking; the caller owns it; -ENOENT, -errno.
- */
-int tracer_open_raw(Tracer *t, uint32_t cpu);
-/* instance_open_text(); -errno. */
-int tracer_open_text(const Tracer *t);
 /*
  * For a moment, in the trace's clock, @t recorded no call, since set_graph_function was changed for
  * others (daemon/instances/quiesce.h).  Called by the loop or a task.
@@ -98,23 +93,8 @@ int tracer_open_tasks(const Tracer *t);
 int tracer_follow(Tracer *t, const Spec *spec);
 /* How long ordinary work took before this was armed; NULL: nobody looked. */
 const Workload *tracer_quiet(const Tracer *t);
-/*
- * Fills the kernel's counters of ret->cpu (entry "overrun", ...), as deltas since arming; the other
- * members stay.  Return: 0, TRACER_E_EMPTIED (the same, and somebody has emptied the CPU's buffer
- * since the last call: the counters went backwards), -errno.
- */
-enum { TRACER_E_EMPTIED = 1 };
-int tracer_read_account(Tracer *t, CpuAccount *ret);
-/* Events that were in the kernel's buffers at the last calls of it. */
-uint64_t tracer_n_waiting(const Tracer *t);
-/* Where the account of a CPU goes on (daemon/instances/instance.h). */
-int tracer_get_counters(const Tracer *t, uint32_t cpu, InstanceCounters *ret);
-int tracer_set_counters(Tracer *t, uint32_t cpu, const InstanceCounters *counters);
 /* One moment on all clocks. */
 int tracer_read_clocks(Tracer *t, ClockTuple *ret);
-/* Text of a file of tracefs's top level ("events/header_page", "saved_cmdlines"); the instance's
- * own header_page where it has one.  The caller frees. */
-int tracer_read_file(Tracer *t, const char *path, char **ret, size_t *ret_n);
 /* Frees @t and touches nothing: controller_settle() finds what it stood for in the ledger. */
 void tracer_forget(Tracer *t);
 /*

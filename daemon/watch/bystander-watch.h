@@ -11,7 +11,7 @@
  * Without a session nothing is below roots: then it is what this host calls often, of all functions but those that
  * ordinary work is known to call, while the reference workload works (daemon/lean/workload.h).
  *
- * While the sample is taken, BYSTANDER_WATCH_MS, these functions are hooked once more, for which the kernel
+ * While the sample is taken, CONTROLLER_SAMPLE_MS, these functions are hooked once more, for which the kernel
  * takes a few tenths of a second of one CPU.  It is not taken while a tracer of somebody else is on.
  */
 
@@ -19,8 +19,6 @@
 
 #include "daemon/tracer/controller.h"
 #include "store/session-dir.h"
-
-#define BYSTANDER_WATCH_MS 100
 
 typedef struct BystanderWatch BystanderWatch;
 

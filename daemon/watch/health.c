@@ -144,7 +144,8 @@ bool health_refresh(Health *h) {
 
         for (size_t i = 0; i < m->n_cpus; i++) {
                 recorder_read_account(h->config.recorder, i, &m->cpus[i]);
-                if (tracer_read_account(h->config.tracer, &m->cpus[i]) == TRACER_E_EMPTIED)
+                if (instance_read_account(tracer_instance(h->config.tracer), &m->cpus[i]) ==
+                    INSTANCE_E_EMPTIED)
                         is_emptied = true;
                 if (m->spec.in_kernel) /* it is meant to be overwritten */
                         m->cpus[i].overrun = 0;
@@ -326,30 +327,6 @@ static void on_tampering(const TamperReport *report, void *userdata) {
         changed(h, true);
 }
 
-static int get_roots(Strv *ret, Strv *ret_gone, void *userdata) {
-        Health *h = userdata;
-
-        return tracer_get_roots(h->config.tracer, ret, ret_gone);
-}
-
-static const char *get_hooks(const char *file, void *userdata) {
-        Health *h = userdata;
-
-        return tracer_get_hooks(h->config.tracer, file);
-}
-
-static bool is_held_up(void *userdata) {
-        const Health *h = userdata;
-
-        return tracer_is_held_up(h->config.tracer);
-}
-
-static uint64_t count_own_closes(void *userdata) {
-        const Health *h = userdata;
-
-        return tracer_n_root_closes(h->config.tracer);
-}
-
 /* Somebody may begin to use function_graph beside us, in an instance of theirs.  Whether it is news. */
 static bool look_at_strangers(Health *h) {
         SessionMeta *m = h->config.meta;
@@ -415,7 +392,7 @@ static int watch_anew(Health *h) {
                                .event = h->config.event,
                                .tracefs = tracer_tracefs(h->config.tracer),
                                .tracefs_fd = tracer_tracefs_fd(h->config.tracer),
-                               .dir = tracer_dir(h->config.tracer),
+                               .dir = instance_dir(tracer_instance(h->config.tracer)),
                                .clock = m->clock,
                                .ftrace_enabled = getenv("FTRACED_FTRACE_ENABLED")
                                                          ?: "/proc/sys/kernel/ftrace_enabled",
@@ -423,10 +400,11 @@ static int watch_anew(Health *h) {
                                .n_cpus = m->n_cpus,
                                .events = &m->spec.events,
                                .probes = &m->probe_events,
-                               .get_roots = get_roots,
-                               .get_hooks = get_hooks,
-                               .count_own_closes = count_own_closes,
-                               .is_held_up = is_held_up,
+                               .get_roots = tracer_get_roots,
+                               .get_hooks = tracer_get_hooks,
+                               .count_own_closes = tracer_n_root_closes,
+                               .is_held_up = tracer_is_held_up,
+                               .tracer = h->config.tracer,
                                .handler = on_tampering,
                                .userdata = h,
                        });

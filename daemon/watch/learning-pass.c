@@ -187,11 +187,8 @@ static void measure_them(void *userdata) {
         LearningPass *l = userdata;
         int r = l->is_abandoned ? -ECANCELED : 0;
 
-        if (r >= 0 && l->times_quiet) {
-                background_leave();
-                r = workload_time(&l->quiet);
-                background_return();
-        }
+        if (r >= 0 && l->times_quiet)
+                r = BACKGROUND_CALL(workload_time(&l->quiet));
         if (r >= 0)
                 r = hook_cost_of_learned(l);
         l->is_measuring = false;

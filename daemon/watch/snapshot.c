@@ -110,16 +110,29 @@ static ClockTuple clocks_at(const ClockTuple *now, uint64_t trace_ns) {
                              .realtime_ns = now->realtime_ns - MIN(ago, now->realtime_ns) };
 }
 
-static int copy_meta(SessionMeta **ret, const SessionMeta *origin) {
-        json_t *o = session_meta_to_json(origin);
+int snapshot_copy_meta(SessionMeta **ret, const SessionMeta *origin, const char *name) {
+        json_auto_t *o = session_meta_to_json(origin);
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         const char *field;
-        int r;
+        int r = o ? session_meta_from_json(&m, o, &field) : -ENOMEM;
 
-        if (!o)
-                return -ENOMEM;
-        r = session_meta_from_json(ret, o, &field);
-        json_decref(o);
-        return r > 0 ? -EINVAL : r;
+        if (r == 0)
+                r = session_meta_renew_id(m);
+        if (r == 0)
+                r = text_replace(&m->name, name);
+        if (r == 0)
+                r = text_replace(&m->origin, origin->name);
+        if (r != 0)
+                return r > 0 ? -EINVAL : r;
+        m->captures = (Captures){};
+        m->armed = m->kept_since = (ClockTuple){};
+        m->first_sequence = m->bytes_dropped = m->n_snapshots = m->pages_unsynced = 0;
+        m->pinned = m->learns = false;
+        free(TAKE_PTR(m->silence));
+        strv_done(&m->spec.triggers);
+        conditions_done(&m->degraded);
+        *ret = TAKE_PTR(m);
+        return 0;
 }
 
 /* Gaps that lie before @m begins are none of its own. */
@@ -133,18 +146,11 @@ static void drop_old_gaps(SessionMeta *m) {
         gaps_close(&m->gaps, _GAP_CAUSE_N, m->stop.trace_ns);
 }
 
-/* Everything that is not the origin's. */
-static int change_meta(SessionMeta *m, const SnapshotConfig *c, const char *name,
-                       const SessionDir *dir) {
+/* What is the snapshot's own. */
+static int fill_meta(SessionMeta *m, const SnapshotConfig *c, const SessionDir *dir) {
         uint64_t first_ns;
-        int r = session_meta_renew_id(m);
+        int r = text_replace(&m->reason, c->reason);
 
-        if (r >= 0)
-                r = text_replace(&m->name, name);
-        if (r >= 0)
-                r = text_replace(&m->origin, c->origin->name);
-        if (r >= 0)
-                r = text_replace(&m->reason, c->reason);
         if (r >= 0)
                 r = text_replace(&m->kept_of, c->uptime->id);
         if (r >= 0)
@@ -160,14 +166,7 @@ static int change_meta(SessionMeta *m, const SnapshotConfig *c, const char *name
         m->stop = c->stop;
         first_ns = first_page_ns(dir, m);
         m->start = clocks_at(&c->stop, MIN(first_ns, c->stop.trace_ns));
-        m->captures = (Captures){};
-        m->armed = m->kept_since = (ClockTuple){};
-        m->first_sequence = m->bytes_dropped = m->n_snapshots = 0;
         m->pages_unsynced = session_meta_n_pages(m); /* nobody has synced a ring's */
-        m->pinned = m->learns = false;
-        free(TAKE_PTR(m->silence));
-        strv_done(&m->spec.triggers);
-        conditions_done(&m->degraded);
         drop_old_gaps(m);
         return 0;
 }
@@ -186,9 +185,9 @@ static int fill(const SnapshotConfig *c, SessionDir *dir, const char *name) {
         if (r >= 0)
                 r = tracing_copy_end(dir, c->tracer, false, &path);
         if (r >= 0)
-                r = copy_meta(&m, c->origin);
+                r = snapshot_copy_meta(&m, c->origin, name);
         if (r >= 0)
-                r = change_meta(m, c, name, dir);
+                r = fill_meta(m, c, dir);
         if (r >= 0)
                 r = session_dir_write_meta(dir, m);
         return r < 0 ? r : store_settle_session(c->store, name);

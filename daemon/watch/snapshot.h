@@ -33,3 +33,7 @@ typedef struct SnapshotConfig {
  */
 enum { SNAPSHOT_E_EMPTY = 1 };
 int snapshot_make(char **ret_name, const SnapshotConfig *config);
+
+/* What @origin's metadata says that holds of session @name, too, which is made of what @origin stored; its id is its
+ * own.  0 or -errno. */
+int snapshot_copy_meta(SessionMeta **ret, const SessionMeta *origin, const char *name);

@@ -148,7 +148,7 @@ static bool is_in_roots(const Watch *w, const char *now) {
         bool has_address = false;
 
         w->tamper->is_unsure =
-                w->tamper->config.get_roots(&wanted, &gone, w->tamper->config.userdata) < 0 ||
+                w->tamper->config.get_roots(w->tamper->config.tracer, &wanted, &gone) < 0 ||
                 strv_split(&words, now, "\n") < 0;
         if (w->tamper->is_unsure)
                 return true;
@@ -169,7 +169,7 @@ static bool is_in_roots(const Watch *w, const char *now) {
 static const char *wanted_of(const Watch *w) {
         const TamperConfig *c = &w->tamper->config;
 
-        return (w->file->flags & HOOKS ? c->get_hooks(w->file->name, c->userdata) : NULL)
+        return (w->file->flags & HOOKS ? c->get_hooks(c->tracer, w->file->name) : NULL)
                        ?: w->wanted;
 }
 
@@ -323,7 +323,7 @@ static bool has_flicked(const Watch *w) {
 }
 
 static void count_own_closes(Tamper *t) {
-        uint64_t n = t->config.count_own_closes(t->config.userdata);
+        uint64_t n = t->config.count_own_closes(t->config.tracer);
 
         tamper_excuse(t, "set_graph_function", (unsigned) (n - t->n_own_closes));
         t->n_own_closes = n;
@@ -361,7 +361,7 @@ static int set_settling(Tamper *t) {
 }
 
 static bool put_off(Tamper *t) {
-        if (!t->config.is_held_up(t->config.userdata) || t->n_put_off >= PUT_OFF_MAX)
+        if (!t->config.is_held_up(t->config.tracer) || t->n_put_off >= PUT_OFF_MAX)
                 return false;
         t->n_put_off++;
         return true;
@@ -556,7 +556,7 @@ int tamper_new(Tamper **ret, const TamperConfig *config) {
                 r = sd_event_source_set_enabled(t->settling, SD_EVENT_OFF);
         if (r < 0)
                 return r;
-        t->n_own_closes = config->count_own_closes(config->userdata);
+        t->n_own_closes = config->count_own_closes(config->tracer);
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(files); i++) {
                 if (files[i].flags & PER_CPU)
                         r = add_cpus(t, &files[i]);

@@ -22,6 +22,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
+#include "daemon/tracer/tracer.h"
 #include "meta/gap.h"
 
 typedef struct Tamper Tamper;
@@ -57,13 +58,14 @@ typedef struct TamperConfig {
         const Strv *probes; /* likewise, as SessionMeta.probe_events has them */
         /* What set_graph_function should hold now, as daemons change it for other sessions; of those
          * in @ret_gone it does not matter. */
-        int (*get_roots)(Strv *ret, Strv *ret_gone, void *userdata);
+        int (*get_roots)(const Tracer *t, Strv *ret, Strv *ret_gone);
         /* What a list of functions should hold now, where that is known; borrowed.  NULL: it is read. */
-        const char *(*get_hooks)(const char *file, void *userdata);
+        const char *(*get_hooks)(const Tracer *t, const char *file);
         /* How often the daemon has closed that file so far, counted before it does. */
-        uint64_t (*count_own_closes)(void *userdata);
+        uint64_t (*count_own_closes)(const Tracer *t);
         /* Whether a look would wait for the daemon itself: then it is put off, for some seconds at most. */
-        bool (*is_held_up)(void *userdata);
+        bool (*is_held_up)(const Tracer *t);
+        const Tracer *tracer; /* for these */
         TamperHandler handler;
         void *userdata;
 } TamperConfig;

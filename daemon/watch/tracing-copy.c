@@ -32,7 +32,7 @@ static int copy_files(SessionDir *dir, Tracer *tracer, const TracingFile *files,
         for (size_t i = 0; i < n_files; i++) {
                 _cleanup_free_ char *text = NULL;
                 size_t n;
-                int r = tracer_read_file(tracer, files[i].path, &text, &n);
+                int r = instance_read_file(tracer_instance(tracer), files[i].path, &text, &n);
 
                 if (r == -ENOENT && files[i].may_be_missing)
                         continue;

@@ -124,7 +124,7 @@ static void account(Slot *s) {
 
         for (uint32_t cpu = 0; cpu < s->meta->n_possible_cpus; cpu++) {
                 CpuAccount a = { .cpu = cpu };
-                int r = tracer_read_account(s->tracer, &a);
+                int r = instance_read_account(tracer_instance(s->tracer), &a);
 
                 printf("cpu%u: %i overrun %" PRIu64 " commit %" PRIu64 " dropped %" PRIu64
                        " read %s\n",
@@ -184,7 +184,7 @@ static void run(Controller *c, const char *command) {
                                tracer_set_recording(s->tracer, streq(verb, "on")));
                 else if (streq(verb, "open"))
                         for (uint32_t k = 0; k < s->meta->n_possible_cpus && k < MAX_CPUS; k++)
-                                s->fds[k] = tracer_open_raw(s->tracer, k);
+                                s->fds[k] = instance_open_raw(tracer_instance(s->tracer), k);
                 else if (streq(verb, "read"))
                         read_pages(s);
                 else if (streq(verb, "close"))

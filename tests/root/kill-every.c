@@ -93,7 +93,7 @@ static Tracer *arm(const Setting *s, const char *name, const char *root) {
 }
 
 static void record(Tracer *t) {
-        int fd = tracer_open_raw(t, 0);
+        int fd = instance_open_raw(tracer_instance(t), 0);
 
         (void) tracer_set_recording(t, true);
         (void) tracer_set_recording(t, false);

@@ -69,7 +69,7 @@ static int method_refuse(ServerCall *call, json_t *parameters, Refusal *refusal,
 
 static int method_stream(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         for (int i = 0; i < 3; i++)
-                (void) server_call_continue(call, json_pack("{s:i}", "i", i), NULL, 0);
+                (void) server_call_continue(call, json_pack("{s:i}", "i", i));
         return server_call_reply(call, json_pack("{s:i}", "i", 3), NULL, 0);
 }
 
@@ -80,8 +80,7 @@ static int method_flood(ServerCall *call, json_t *parameters, Refusal *refusal, 
 
         memset(text, 'x', 1 << 20);
         while (n < 200 && server_call_is_connected(call)) {
-                (void) server_call_continue(call, json_pack("{s:s%}", "x", text, (size_t) 1 << 20),
-                                            NULL, 0);
+                (void) server_call_continue(call, json_pack("{s:s%}", "x", text, (size_t) 1 << 20));
                 n++;
         }
         free(text);

@@ -189,10 +189,10 @@ START_TEST(the_kernels_counters_go_on_where_live_json_says)
                 f.live.cpus = calloc(1, sizeof(cpu));
                 f.live.cpus[f.live.n_cpus++] = cpu;
                 take_up(&f);
-                ck_assert_int_eq(tracer_get_counters(f.tracer, 0, &now), 0);
+                ck_assert_int_eq(instance_get_counters(tracer_instance(f.tracer), 0, &now), 0);
                 ck_assert_mem_eq(&now, &cpu.counters, sizeof(now));
                 /* The fake kernel says "overrun: 7": 3 more than when it was looked at last. */
-                ck_assert_int_eq(tracer_read_account(f.tracer, &account), 0);
+                ck_assert_int_eq(instance_read_account(tracer_instance(f.tracer), &account), 0);
                 ck_assert_uint_eq(account.overrun, 13);
         }
 END_TEST
@@ -207,7 +207,7 @@ START_TEST(without_live_json_the_accounts_go_on_where_session_json_says)
                 f.meta->cpus[0].overrun = 100;
                 f.meta->cpus[0].read_events = 5;
                 take_up(&f);
-                ck_assert_int_eq(tracer_read_account(f.tracer, &account), 0);
+                ck_assert_int_eq(instance_read_account(tracer_instance(f.tracer), &account), 0);
                 ck_assert_uint_eq(account.overrun, 100); /* what came meanwhile nobody knows */
                 ck_assert_uint_eq(account.read_events, 5);
         }

@@ -534,18 +534,18 @@ START_TEST(the_account_counts_from_arming_and_survives_a_cleared_buffer)
                 ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "a", "udp_sendmsg", 0), 0);
                 fake_put(k, "per_cpu/cpu0/stats",
                          "overrun: 9\ncommit overrun: 1\nread events: 3\n");
-                ck_assert_int_eq(tracer_read_account(t, &a), 0);
+                ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), 0);
                 ck_assert_uint_eq(a.overrun, 2);
                 ck_assert_uint_eq(a.commit_overrun, 1);
                 ck_assert_uint_eq(a.read_events, 0);
                 ck_assert_uint_eq(a.n_pages, 5);
                 fake_put(k, "per_cpu/cpu0/stats",
                          "overrun: 4\ncommit overrun: 0\nread events: 3\n");
-                ck_assert_int_eq(tracer_read_account(t, &a), TRACER_E_EMPTIED);
+                ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), INSTANCE_E_EMPTIED);
                 ck_assert_uint_eq(a.overrun, 6);
-                ck_assert_int_eq(tracer_read_account(t, &a), 0);
+                ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), 0);
                 a.cpu = 9;
-                ck_assert_int_eq(tracer_read_account(t, &a), -ENOENT);
+                ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), -ENOENT);
                 ck_assert_int_eq(tracer_read_clocks(t, &clocks), 0);
                 ck_assert_uint_eq(clocks.trace_ns, clocks.monotonic_ns);
         }

@@ -15,12 +15,16 @@ typedef struct Fixture {
         int error; /* of on_hooked() */
 } Fixture;
 
-static bool is_watched(void *userdata) {
+static Fixture *fixture_of(Session *s) {
+        return (Fixture *) (void *) s;
+}
+
+static bool is_watched(const Session *s) {
         return false;
 }
 
-static int on_hooked(const char **ret_what, void *userdata) {
-        Fixture *f = userdata;
+static int on_hooked(Session *s, const char **ret_what) {
+        Fixture *f = fixture_of(s);
 
         ck_assert(!tracer_waits(f->tracer));
         ck_assert(!session_hooks_change(f->hooks));
@@ -29,22 +33,22 @@ static int on_hooked(const char **ret_what, void *userdata) {
         return f->error;
 }
 
-static void on_failed(void *userdata) {
-        Fixture *f = userdata;
+static void on_failed(Session *s) {
+        Fixture *f = fixture_of(s);
 
         f->n_failed++;
         f->meta->state = SESSION_DRAINING;
 }
 
-static void on_settled(void *userdata) {
-        Fixture *f = userdata;
+static void on_settled(Session *s) {
+        Fixture *f = fixture_of(s);
 
         ck_assert_uint_eq(f->n_settled, f->n_changed);
         f->n_settled++;
 }
 
-static void on_changed(void *userdata) {
-        Fixture *f = userdata;
+static void on_changed(Session *s) {
+        Fixture *f = fixture_of(s);
 
         f->n_changed++;
 }
@@ -64,16 +68,17 @@ static void fixture_init(Fixture *f) {
         ck_assert_int_eq(fake_admit_and_arm(f->controller, &f->tracer, m, false, &refusal), 0);
         m->state = SESSION_ARMED;
         ck_assert_int_eq(
-                session_hooks_new(&f->hooks, &(SessionHooksConfig){ .controller = f->controller,
-                                                                    .meta = m,
-                                                                    .tracer = f->tracer,
-                                                                    .is_watched = is_watched,
-                                                                    .hooked = on_hooked,
-                                                                    .failed = on_failed,
-                                                                    .settled = on_settled,
-                                                                    .rehooked = on_changed,
-                                                                    .changed = on_changed,
-                                                                    .userdata = f }),
+                session_hooks_new(&f->hooks,
+                                  &(SessionHooksConfig){ .controller = f->controller,
+                                                         .meta = m,
+                                                         .tracer = f->tracer,
+                                                         .is_watched = is_watched,
+                                                         .hooked = on_hooked,
+                                                         .failed = on_failed,
+                                                         .settled = on_settled,
+                                                         .rehooked = on_changed,
+                                                         .changed = on_changed,
+                                                         .session = (Session *) (void *) f }),
                 0);
 }
 

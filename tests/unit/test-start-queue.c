@@ -132,7 +132,7 @@ ServerCall *server_call_unref(ServerCall *c) {
         return NULL;
 }
 
-int server_call_continue(ServerCall *c, json_t *parameters, const int *fds, size_t n_fds) {
+int server_call_continue(ServerCall *c, json_t *parameters) {
         const json_t *waiting = json_object_get(parameters, "waiting");
 
         c->n_told++;

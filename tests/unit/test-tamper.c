@@ -56,26 +56,30 @@ static void on_report(const TamperReport *report, void *userdata) {
         ck_assert_int_eq(report->sentence == NULL, report->kind == TAMPER_ENDED);
 }
 
-static int get_roots(Strv *ret, Strv *ret_gone, void *userdata) {
-        const Fixture *f = userdata;
+static const Fixture *fixture_of(const Tracer *t) {
+        return (const Fixture *) (const void *) t;
+}
+
+static int get_roots(const Tracer *t, Strv *ret, Strv *ret_gone) {
+        const Fixture *f = fixture_of(t);
 
         return strv_copy(ret, &f->roots);
 }
 
-static const char *get_hooks(const char *file, void *userdata) {
-        const Fixture *f = userdata;
+static const char *get_hooks(const Tracer *t, const char *file) {
+        const Fixture *f = fixture_of(t);
 
         return streq(file, "set_ftrace_filter") ? f->hooked : NULL;
 }
 
-static uint64_t count_own_closes(void *userdata) {
-        const Fixture *f = userdata;
+static uint64_t count_own_closes(const Tracer *t) {
+        const Fixture *f = fixture_of(t);
 
         return f->n_own_closes;
 }
 
-static bool is_held_up(void *userdata) {
-        const Fixture *f = userdata;
+static bool is_held_up(const Tracer *t) {
+        const Fixture *f = fixture_of(t);
 
         return f->is_held_up;
 }
@@ -118,6 +122,7 @@ static void fixture_init(Fixture *f) {
                                                         .count_own_closes = count_own_closes,
                                                         .is_held_up = is_held_up,
                                                         .handler = on_report,
+                                                        .tracer = (const Tracer *) (const void *) f,
                                                         .userdata = f }),
                 0);
 }
@@ -475,19 +480,21 @@ START_TEST(what_was_off_before_anybody_watched_is_found)
                 f.tamper = tamper_free(f.tamper);
                 put(&f, "tracing_on", "0\n");
                 ck_assert_int_eq(
-                        tamper_new(&f.tamper, &(TamperConfig){ .event = f.event,
-                                                               .tracefs = f.scratch.path,
-                                                               .tracefs_fd = f.scratch.fd,
-                                                               .dir = "",
-                                                               .clock = "mono",
-                                                               .ftrace_enabled = f.ftrace_enabled,
-                                                               .events = &f.events,
-                                                               .get_roots = get_roots,
-                                                               .get_hooks = get_hooks,
-                                                               .count_own_closes = count_own_closes,
-                                                               .is_held_up = is_held_up,
-                                                               .handler = on_report,
-                                                               .userdata = &f }),
+                        tamper_new(&f.tamper,
+                                   &(TamperConfig){ .event = f.event,
+                                                    .tracefs = f.scratch.path,
+                                                    .tracefs_fd = f.scratch.fd,
+                                                    .dir = "",
+                                                    .clock = "mono",
+                                                    .ftrace_enabled = f.ftrace_enabled,
+                                                    .events = &f.events,
+                                                    .get_roots = get_roots,
+                                                    .get_hooks = get_hooks,
+                                                    .count_own_closes = count_own_closes,
+                                                    .is_held_up = is_held_up,
+                                                    .handler = on_report,
+                                                    .tracer = (const Tracer *) (const void *) &f,
+                                                    .userdata = &f }),
                         0);
                 expect(&f, "began tracing_off");
         }
