@@ -18,14 +18,8 @@
 
 int upkeep_each(const Options *o, int (*one)(const Options *o, Client *c, const char *word)) {
         _cleanup_(client_freep) Client *c = NULL;
-        int status, result = STATUS_OK;
-
-        for (size_t i = 0; i < o->words.n; i++) {
-                status = source_check_name(o->words.items[i]);
-                if (status != STATUS_OK)
-                        return status;
-        }
-        status = contact_unless_store(&c, o);
+        int status = source_check_names(&o->words) ?: contact_unless_store(&c, o),
+            result = STATUS_OK;
         if (status != STATUS_OK)
                 return status;
         for (size_t i = 0; i < o->words.n; i++) {

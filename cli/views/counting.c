@@ -26,7 +26,7 @@ int counting_open(Counting *c, const Options *o, const char *word) {
 
         if (o->filter.functions.n > 0)
                 pairing_set_sparse(c->pairing);
-        status = reading_open_for_calls(&c->reading, o, word);
+        status = reading_open(&c->reading, o, word, READING_FOR_CALLS);
         if (c->reading.wakers)
                 wakers_tell(c->reading.wakers, c->pairing);
         return status;

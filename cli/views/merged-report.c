@@ -146,7 +146,8 @@ static int open_lanes(Merge *m, const Options *o) {
                 Lane *l = &m->lanes[m->n_lanes++];
 
                 *l = (Lane){ .word = o->words.items[i], .drawn = BUF_INIT };
-                status = reading_open(&l->reading, o, l->word) ?: check_clock(l);
+                status = reading_open(&l->reading, o, l->word, READING_FOR_DRAWING)
+                                 ?: check_clock(l);
         }
         if (status == STATUS_OK)
                 choose_labels(m);

@@ -256,7 +256,7 @@ static int check_part(const Options *o) {
         _cleanup_reading_ Reading reading = {};
         _cleanup_census_ Census c = {};
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        int status = reading_open(&reading, o, word), finish;
+        int status = reading_open(&reading, o, word, READING_FOR_DRAWING), finish;
         Kind kinds[N_KINDS_MAX];
         bool complete;
         size_t n;

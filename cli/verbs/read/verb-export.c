@@ -301,9 +301,9 @@ static int export_part(Many *m, const Options *o, const char *word) {
         int status, r;
 
         part_done(p);
-        status = unreadable(m, m->exporter->has_contexts
-                                       ? reading_open_with_contexts(&p->reading, o, word)
-                                       : reading_open_for_calls(&p->reading, o, word));
+        status = unreadable(m, reading_open(&p->reading, o, word,
+                                            m->exporter->has_contexts ? READING_FOR_REQUESTS
+                                                                      : READING_FOR_CALLS));
         if (status != STATUS_OK)
                 return status;
         r = describe(&p->reading, o, word, &p->info, &p->recording);
@@ -419,8 +419,9 @@ int verb_export(const Options *o) {
                               exporter->compares ? "one recording, or two" : "one recording");
         status = o->words.n > 1 ? read_before(&counting, &before, o) : STATUS_OK;
         if (status == STATUS_OK)
-                status = exporter->draws_events ? reading_open(&reading, o, subject(o))
-                                                : reading_open_for_calls(&reading, o, subject(o));
+                status = reading_open(&reading, o, subject(o),
+                                      exporter->draws_events ? READING_FOR_DRAWING
+                                                             : READING_FOR_CALLS);
         if (status == STATUS_OK)
                 status = to_stdout ? write_calls(&reading, before, o, exporter, STDOUT_FILENO)
                                    : write_file(&reading, before, o, exporter);

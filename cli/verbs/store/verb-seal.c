@@ -58,7 +58,7 @@ int verb_seal(const Options *o) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_signals_ int signals_fd = -EBADF;
         json_auto_t *sealed = json_array();
-        int status = STATUS_OK, result = STATUS_OK;
+        int status = source_check_names(&o->words) ?: contact_daemon(&c, o), result = STATUS_OK;
 
         for (size_t i = 0; status == STATUS_OK && i < o->words.n; i++)
                 status = source_check_name(o->words.items[i]);
