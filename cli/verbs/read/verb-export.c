@@ -8,6 +8,7 @@
 
 #include <sys/stat.h>
 
+#include "analyze/why-sentence.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/files/content-id.h"
@@ -17,7 +18,6 @@
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/cause.h"
 #include "cli/views/counting.h"
 #include "export/exporter.h"
 
@@ -130,11 +130,43 @@ static int read_before(Counting *c, CallTree **ret, const Options *o) {
 
         if (status != STATUS_OK)
                 return status;
-        r = call_tree_new(ret, c->pairing);
-        status = r < 0 ? counting_failure(r) : counting_read(c, o, o->words.items[0]);
+        r = call_tree_finish(*ret);
+        return r < 0 ? counting_failure(r) : STATUS_OK;
+}
+
+static int find_cause(char **ret, const Anatomy *a) {
+        _cleanup_(why_freep) Why *w = NULL;
+        _cleanup_buf_ Buf out = BUF_INIT;
+        const CallNode *root;
+        size_t n_roots;
+        int r = cohorts_greatest_root(&root, &n_roots, a, NULL, false);
+
+        if (r < 0 || !root)
+                return r;
+        r = why_new(&w, a, root, &(CohortsSpec){ .by = COHORTS_BY_SLOWEST });
+        if (r < 0 || !w->is_enough)
+                return r;
+        why_sentence(&out, w);
+        return buf_take_string(&out, ret);
+}
+
+/* What "why" says of the slowest hundredth of the root with the most time; NULL: there are too few calls, or the
+ * SOURCE can be read only once.  The caller frees.  An exit status. */
+static int cause_of(char **ret, const Options *o, const char *word) {
+        _cleanup_counting_ Counting counting = {};
+        _cleanup_(anatomy_freep) Anatomy *a = NULL;
+        int r, status;
+
+        *ret = NULL;
+        if (streq(word, "-"))
+                return STATUS_OK;
+        r = counting_init(&counting, false)
+                    ?: anatomy_new(&a)
+                    ?: anatomy_add_source(a, counting.pairing);
+        status = r < 0 ? counting_failure(r) : counting_read(&counting, o, word);
         if (status != STATUS_OK)
                 return status;
-        r = call_tree_finish(*ret);
+        r = find_cause(ret, a);
         return r < 0 ? counting_failure(r) : STATUS_OK;
 }
 
