@@ -234,14 +234,14 @@ static int list(Listing *l, const Chosen *chosen) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
         bool as_json = l->o->json != JSON_OFF;
         const char *unmet;
-        int status = counting_init(&counting, true);
+        int r = counting_init(&counting, true), status;
 
-        if (status == STATUS_OK) {
-                pairing_add_sink(counting.pairing, NULL, end, l);
-                pairing_keep_arguments(counting.pairing);
-                pairing_set_wait(counting.pairing, waited, l);
-                status = counting_open(&counting, l->o, chosen->source);
-        }
+        if (r < 0)
+                return counting_failure(r);
+        pairing_add_sink(counting.pairing, NULL, end, l);
+        pairing_keep_arguments(counting.pairing);
+        pairing_set_wait(counting.pairing, waited, l);
+        status = counting_open(&counting, l->o, chosen->source);
         if (status != STATUS_OK)
                 return status;
         l->meta = reading_meta(&counting.reading);

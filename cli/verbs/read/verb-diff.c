@@ -18,11 +18,8 @@
 #define N_ROOTS_SAID 3
 
 static int read_side(Counting *c, RootProfile **ret, const Options *o, const char *word) {
-        int status = counting_init(c, false), r;
+        int r = counting_init(c, false) ?: root_profile_new(ret, c->pairing);
 
-        if (status != STATUS_OK)
-                return status;
-        r = root_profile_new(ret, c->pairing);
         return r < 0 ? counting_failure(r) : counting_read(c, o, word);
 }
 

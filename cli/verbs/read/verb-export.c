@@ -126,8 +126,8 @@ static int failure(const Options *o, const Exporter *exporter, int r) {
 
 /* The recording that another one is compared with, as a tree; an exit status. */
 static int read_before(Counting *c, CallTree **ret, const Options *o) {
-        int status = counting_init(c, false), r;
-
+        int r = counting_init(c, false) ?: call_tree_new(ret, c->pairing);
+        int status = r < 0 ? counting_failure(r) : counting_read(c, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         r = call_tree_finish(*ret);
@@ -384,9 +384,7 @@ static int export_parts(Many *m, const Options *o, int *ret) {
         }
         if (!m->export)
                 return worst;
-        r = export_finish(m->export);
-        if (r >= 0)
-                r = buf_flush(&m->out);
+        r = export_finish(m->export) ?: buf_flush(&m->out);
         if (r < 0)
                 return many_failure(m, o, r);
         say_left_out(m, o);

@@ -276,17 +276,14 @@ static int hist(const Options *o, const Chosen *chosen) {
         _cleanup_(by_root_freep) ByRoot *by_root = NULL;
         _cleanup_(heat_map_freep) HeatMap *heat = NULL;
         size_t n, limit;
-        int status = counting_init(&counting, true), r;
+        int r, status;
         Hist h;
 
-        if (status != STATUS_OK)
-                return status;
-        r = by_root_new(&by_root, counting.pairing, chosen->names);
+        r = counting_init(&counting, true)
+                    ?: by_root_new(&by_root, counting.pairing, chosen->names);
         if (r >= 0 && o->analysis.over_time)
                 r = heat_map_new(&heat, counting.pairing, chosen->names);
-        if (r < 0)
-                return counting_failure(r);
-        status = counting_read(&counting, o, chosen->source);
+        status = r < 0 ? counting_failure(r) : counting_read(&counting, o, chosen->source);
         if (status != STATUS_OK)
                 return status;
         (void) by_root_rows(by_root, &n);

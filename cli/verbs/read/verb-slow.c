@@ -160,15 +160,11 @@ static int print_json(const Options *o, const Counting *counting, const Outliers
 int verb_slow(const Options *o) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_(outliers_freep) Outliers *outliers = NULL;
-        int status = counting_init(&counting, true), r;
+        size_t n = o->analysis.n_slow > 0 ? (size_t) o->analysis.n_slow : N_DEFAULT;
+        int r = counting_init(&counting, true) ?: outliers_new(&outliers, counting.pairing, n),
+            status;
 
-        if (status != STATUS_OK)
-                return status;
-        r = outliers_new(&outliers, counting.pairing,
-                         o->analysis.n_slow > 0 ? (size_t) o->analysis.n_slow : N_DEFAULT);
-        if (r < 0)
-                return counting_failure(r);
-        status = counting_read(&counting, o, o->words.items[0]);
+        status = r < 0 ? counting_failure(r) : counting_read(&counting, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         r = outliers_finish(outliers);

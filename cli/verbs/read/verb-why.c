@@ -301,11 +301,8 @@ static int print_json(const Options *o, const Why *w) {
 /* --- all of it -------------------------------------------------------------------------------- */
 
 static int read_side(Counting *c, Anatomy *a, const Options *o, const char *word) {
-        int status = counting_init(c, false), r;
+        int r = counting_init(c, false) ?: anatomy_add_source(a, c->pairing);
 
-        if (status != STATUS_OK)
-                return status;
-        r = anatomy_add_source(a, c->pairing);
         return r < 0 ? counting_failure(r) : counting_read(c, o, word);
 }
 
