@@ -17,8 +17,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/record/command.h \
 	%D%/contact/contact.c \
 	%D%/contact/contact.h \
-	%D%/views/cause.c \
-	%D%/views/cause.h \
 	%D%/views/counting.c \
 	%D%/views/counting.h \
 	%D%/views/where.c \

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "base/io.h"
 #include "base/name.h"
 #include "base/now.h"
 #include "base/poll.h"
@@ -138,8 +139,7 @@ static _noreturn_ void give_up(int error_fd, int error) {
         Origin o;
 
         (void) origin_find(&o, error);
-        while (write(error_fd, &o, sizeof(o)) < 0 && errno == EINTR)
-                ;
+        (void) write_full(error_fd, &o, sizeof(o));
         _exit(127);
 }
 
@@ -152,9 +152,9 @@ static pid_t spawn(const char *path, int fd, const char *store, const char *trac
         ssize_t n;
         pid_t pid;
 
-        r = strv_add(&args, path) ?: strv_addf(&args, "--private=%i", FD_CONNECTION);
-        if (r >= 0)
-                r = strv_add(&args, "--quiet");
+        r = strv_add(&args, path)
+                    ?: strv_addf(&args, "--private=%i", FD_CONNECTION)
+                    ?: strv_add(&args, "--quiet");
         if (r >= 0 && store)
                 r = strv_addf(&args, "--store=%s", store);
         if (r >= 0 && tracefs)
@@ -179,9 +179,7 @@ static pid_t spawn(const char *path, int fd, const char *store, const char *trac
 
         /* The pipe closes with nothing in it when execv() succeeds. */
         error_write_fd = safe_close(error_write_fd);
-        do
-                n = read(error_read_fd, &o, sizeof(o));
-        while (n < 0 && errno == EINTR);
+        n = read_up_to(error_read_fd, &o, sizeof(o));
         if (n == 0)
                 return pid;
 

@@ -139,9 +139,7 @@ int gateway_answer(int fd, Member *m) {
         head = o ? json_dumps(o, JSON_COMPACT) : NULL;
         if (!head)
                 return -ENOMEM;
-        r = write_full(fd, head, strlen(head));
-        if (r >= 0)
-                r = write_full(fd, "\n", 1);
+        r = write_full(fd, head, strlen(head)) ?: write_full(fd, "\n", 1);
         if (r >= 0 && m->out.n_data > 0)
                 r = write_full(fd, m->out.data, m->out.n_data);
         if (r >= 0 && m->err.n_data > 0)

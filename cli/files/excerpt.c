@@ -350,24 +350,22 @@ static void count_pages(Excerpt *e) {
 /* Its age is its own. */
 static int note_kept(Excerpt *e, const Store *store) {
         Uptime u;
-        int r = uptime_load(&u, store_fd(store)) ?: uptime_save(&u, store_fd(store));
+        int r = uptime_load(&u, store_fd(store))
+                    ?: uptime_save(&u, store_fd(store))
+                    ?: text_replace(&e->meta->kept_of, u.id);
 
-        if (r >= 0)
-                r = text_replace(&e->meta->kept_of, u.id);
         if (r >= 0)
                 e->meta->kept_ns = uptime_now(&u);
         return r;
 }
 
 static int fill(Excerpt *e, const Store *store) {
-        int r = session_dir_write_meta(e->dir, e->meta) ?: copy_all_tracing(e);
+        int r = session_dir_write_meta(e->dir, e->meta)
+                    ?: copy_all_tracing(e)
+                    ?: copy_all_symbols(e, store)
+                    ?: add_all(e)
+                    ?: copy_formats_of_file(e);
 
-        if (r >= 0)
-                r = copy_all_symbols(e, store);
-        if (r >= 0)
-                r = add_all(e);
-        if (r == 0)
-                r = copy_formats_of_file(e);
         if (r != 0)
                 return r;
         count_pages(e);

@@ -70,14 +70,13 @@ bool last_words_are_due(const SessionMeta *m) {
 }
 
 int last_words_note(const LastWords *w, Strv *notes) {
-        char ago[UNIT_TEXT_MAX];
         uint64_t ago_ns = w->now_ns - w->said_ns;
 
         if (!w->what)
                 return strv_add(notes, SILENT);
         if (ago_ns > AT_ONCE_NS)
                 return strv_addf(notes, SILENT "; %s before, it said \"%s\"",
-                                 format_duration(ago, ago_ns), w->text);
+                                 FORMAT_DURATION(ago_ns), w->text);
         if (streq(w->what, PANIC) && *w->fault && w->said_ns - w->fault_ns <= AT_ONCE_NS)
                 return strv_addf(notes, "it ended with the machine, by %s: \"%s\", after \"%s\"",
                                  w->what, w->text, w->fault);

@@ -142,17 +142,13 @@ static int read_formats(Work *w) {
 
 static int read_texts(Work *w) {
         int r = read_text(w, "events/header_page", true, &w->header_page)
-                        ?: read_text(w, "events/header_event", false, &w->header_event);
-
-        if (r == 0)
-                r = read_text(w, "printk_formats", false, &w->printk);
-        if (r == 0)
-                r = read_text(w, "saved_cmdlines", false, &w->tasks);
-        if (r == 0)
-                r = read_formats(w);
-        if (r == 0)
-                r = kallsyms_text_read(w->dir, w->meta, &w->symbols.data, &w->symbols.n,
+                    ?: read_text(w, "events/header_event", false, &w->header_event)
+                    ?: read_text(w, "printk_formats", false, &w->printk)
+                    ?: read_text(w, "saved_cmdlines", false, &w->tasks)
+                    ?: read_formats(w)
+                    ?: kallsyms_text_read(w->dir, w->meta, &w->symbols.data, &w->symbols.n,
                                        &w->symbols_are_damaged);
+
         if (r == 0 && asprintf(&w->uname, "Linux %s %s %s", w->meta->host ?: "-",
                                w->meta->kernel ?: "-", w->meta->machine ?: "-") < 0) {
                 w->uname = NULL;

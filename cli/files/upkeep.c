@@ -18,14 +18,8 @@
 
 int upkeep_each(const Options *o, int (*one)(const Options *o, Client *c, const char *word)) {
         _cleanup_(client_freep) Client *c = NULL;
-        int status, result = STATUS_OK;
-
-        for (size_t i = 0; i < o->words.n; i++) {
-                status = source_check_name(o->words.items[i]);
-                if (status != STATUS_OK)
-                        return status;
-        }
-        status = contact_unless_store(&c, o);
+        int status = source_check_names(&o->words) ?: contact_unless_store(&c, o),
+            result = STATUS_OK;
         if (status != STATUS_OK)
                 return status;
         for (size_t i = 0; i < o->words.n; i++) {
@@ -226,42 +220,10 @@ static int vacuum_store(json_t **ret, const Options *o, const RetainLimits *limi
         return *ret ? STATUS_OK : failure(o, "list the sessions", NULL, -ENOMEM);
 }
 
-/* The replies up to the last one, and how far it is in between.  An exit status. */
-static int follow_vacuum(json_t **ret, const Options *o, Client *c, int signals_fd) {
-        _cleanup_progress_ Progress bar;
-        VacuumProgress p = {};
-
-        progress_begin(&bar, o, VACUUMING);
-        for (;;) {
-                _cleanup_refusal_ Refusal refusal = {};
-                json_auto_t *reply = NULL;
-                bool continues = false;
-                int r = client_receive(c, &reply, NULL, &continues, &refusal, signals_fd, -1);
-
-                if (r == CLIENT_E_INTERRUPTED && !signals_want_end(signals_fd))
-                        continue;
-                if (r != 0)
-                        progress_end(&bar);
-                if (r == CLIENT_E_INTERRUPTED)
-                        return failed(128 + SIGINT, "interrupted: the other sessions stay; "
-                                                    "\"ftracectl list\" shows them.");
-                if (r != 0)
-                        return contact_failure(o, r, &refusal);
-                if (!continues) {
-                        *ret = TAKE_PTR(reply);
-                        return STATUS_OK;
-                }
-                if (json_unpack(reply, "{s:{s:I, s:I}}", "progress", "done_bytes", &p.done_bytes,
-                                "total_bytes", &p.total_bytes) == 0)
-                        progress_write(&bar, p.done_bytes, p.total_bytes);
-        }
-}
-
 int upkeep_vacuum(json_t **ret, const Options *o, Client *c, const RetainLimits *limits,
                   bool dry_run) {
         _cleanup_signals_ int signals_fd = -EBADF;
         json_t *parameters;
-        int r;
 
         if (!c)
                 return vacuum_store(ret, o, limits, dry_run);
@@ -274,6 +236,7 @@ int upkeep_vacuum(json_t **ret, const Options *o, Client *c, const RetainLimits 
                 json_decref(parameters);
                 return contact_failure(o, signals_fd, NULL);
         }
-        r = client_send(c, "Vacuum", parameters, true);
-        return r == 0 ? follow_vacuum(ret, o, c, signals_fd) : contact_failure(o, r, NULL);
+        return contact_follow(
+                ret, o, c, "Vacuum", parameters, VACUUMING, "done_bytes", "total_bytes", signals_fd,
+                "interrupted: the other sessions stay; \"ftracectl list\" shows them.");
 }

@@ -159,14 +159,11 @@ static int count_steps(VerifyResult *v, const Playback *p, Progress *progress, L
 static int check_all(VerifyResult *v, Playback *p, Progress *progress, bool live) {
         const SessionMeta *m = p->meta;
         LastWords words = {};
-        int r = count_steps(v, p, progress, &words);
+        int r = count_steps(v, p, progress, &words)
+                    ?: check_cpus(v, p, live)
+                    ?: damage_describe_pairs(&v->census, m, &v->problems)
+                    ?: note_dropped(v, m);
 
-        if (r >= 0)
-                r = check_cpus(v, p, live);
-        if (r >= 0)
-                r = damage_describe_pairs(&v->census, m, &v->problems);
-        if (r >= 0)
-                r = note_dropped(v, m);
         if (r >= 0 && last_words_are_due(m))
                 r = last_words_note(&words, &v->notes);
         if (r >= 0 && last_words_are_due(m))

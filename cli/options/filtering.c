@@ -17,35 +17,13 @@
 #define DAY_NS (24 * 3600 * NS)
 #define DIGITS_OF_TRACE_CMD 6
 
-/* "123", "123.000456": up to nine digits behind the point.  What follows is at *@s. */
-static int read_seconds(const char **s, uint64_t *ret_ns) {
-        uint64_t seconds = 0, unit = NS, ns = 0;
-        const char *p = *s;
-
-        for (; *p >= '0' && *p <= '9'; p++) {
-                seconds = seconds * 10 + (uint64_t) (*p - '0');
-                if (seconds > INT64_MAX / NS)
-                        return ORIGIN(-EINVAL);
-        }
-        if (p == *s)
-                return ORIGIN(-EINVAL);
-        if (*p == '.')
-                for (p++; *p >= '0' && *p <= '9'; p++) {
-                        unit /= 10;
-                        ns += unit * (uint64_t) (*p - '0');
-                }
-        *ret_ns = seconds * NS + ns;
-        *s = p;
-        return 0;
-}
-
 /* "10:42", "10:42:03.5" */
 static int parse_time_of_day(const char *s, uint64_t *ret_ns) {
         uint64_t parts[3] = {};
         size_t n = 0;
 
         do {
-                if (n == ELEMENTSOF(parts) || read_seconds(&s, &parts[n]) < 0)
+                if (n == ELEMENTSOF(parts) || parse_seconds(&s, &parts[n]) < 0)
                         return ORIGIN(-EINVAL);
                 n++;
         } while (*s == ':' && *++s);
@@ -65,7 +43,7 @@ static int parse_trace_time(const char *s, Moment *m) {
                 m->ns = m->ticks <= INT64_MAX / NS ? m->ticks * NS : m->ticks;
                 return 0;
         }
-        if (read_seconds(&rest, &m->ns) < 0 || *rest)
+        if (parse_seconds(&rest, &m->ns) < 0 || *rest)
                 return ORIGIN(-EINVAL);
         m->ticks = m->ns;
         m->n_digits = point ? (unsigned) (rest - point - 1) : 0;
@@ -241,11 +219,10 @@ int filtering_init(Filtering *ret, const Options *o) {
                           .n_slowest = o->filter.n_slowest,
                           .keep_failed = o->filter.keep_failed },
         };
-        status = set_pids(ret, &o->spec.pids) ?: set_cpus(ret, o->filter.cpus);
-        if (status == STATUS_OK)
-                status = set_moment(&ret->from, "from", o->filter.from);
-        if (status == STATUS_OK)
-                status = set_moment(&ret->to, "to", o->filter.to);
+        status = set_pids(ret, &o->spec.pids)
+                    ?: set_cpus(ret, o->filter.cpus)
+                    ?: set_moment(&ret->from, "from", o->filter.from)
+                    ?: set_moment(&ret->to, "to", o->filter.to);
         return status ?: set_keep(ret, o->filter.keep_slower);
 }
 

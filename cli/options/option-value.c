@@ -47,9 +47,8 @@ static int set_lean(Options *o, const char *value) {
                 o->spec.lean = (SpecLean) r;
                 return STATUS_OK;
         }
-        r = file_read(AT_FDCWD, value, &text, NULL, LEAN_FILE_MAX);
-        if (r >= 0)
-                r = strv_split(&o->spec.hooked, text, " \t\n");
+        r = file_read(AT_FDCWD, value, &text, NULL, LEAN_FILE_MAX)
+                    ?: strv_split(&o->spec.hooked, text, " \t\n");
         if (r < 0) {
                 log_error_errno(r, "--lean: neither auto, full nor off, and cannot read \"%s\": %m",
                                 value);

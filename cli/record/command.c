@@ -10,14 +10,10 @@
 #include "cli/record/command.h"
 
 _noreturn_ static void child(char *const *argv, int go_fd, int error_fd) {
-        ssize_t n;
         char go;
         int error;
 
-        do
-                n = read(go_fd, &go, 1);
-        while (n < 0 && errno == EINTR);
-        if (n != 1)
+        if (read_up_to(go_fd, &go, 1) != 1)
                 _exit(0);
         (void) signal(SIGPIPE, SIG_DFL);
         (void) signal(SIGXFSZ, SIG_DFL);

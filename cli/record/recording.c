@@ -34,14 +34,11 @@ static int check_words(const Strv *words) {
 
 static int check_pids(const Strv *pids) {
         for (size_t i = 0; i < pids->n; i++) {
-                char *end;
-                long pid = strtol(pids->items[i], &end, 10);
+                uint64_t pid;
 
-                if (*end == 0 && pid > 0 && pid <= 4194304 &&
-                    strspn(pids->items[i], "0123456789") == strlen(pids->items[i]))
-                        continue;
-                return failed(STATUS_USAGE, "--pid: \"%s\" is not the number of a process.",
-                              NAME_QUOTED(pids->items[i]));
+                if (parse_u64(pids->items[i], SPEC_PID_MAX, &pid) < 0 || pid == 0)
+                        return failed(STATUS_USAGE, "--pid: \"%s\" is not the number of a process.",
+                                      NAME_QUOTED(pids->items[i]));
         }
         return STATUS_OK;
 }
@@ -53,11 +50,10 @@ int recording_check(const Options *o, const Strv *functions) {
                 return failed(STATUS_USAGE,
                               "\"%s\" needs a function, or --profile; see \"ftracectl %s --help\".",
                               o->verb, o->verb);
-        status = check_words(functions) ?: check_words(&o->spec.notrace);
-        if (status == STATUS_OK)
-                status = check_words(&o->spec.hooked);
-        if (status == STATUS_OK)
-                status = check_pids(&o->spec.pids);
+        status = check_words(functions)
+                    ?: check_words(&o->spec.notrace)
+                    ?: check_words(&o->spec.hooked)
+                    ?: check_pids(&o->spec.pids);
         if (status == STATUS_OK && o->name)
                 status = source_check_name(o->name);
         return status;
@@ -285,7 +281,6 @@ static const char *end_of_command(const char *text, size_t *ret_n_lines) {
 
 /* For people: a list of thousands of functions is counted above it, and who runs what is left is stopped there. */
 static void write_short(Buf *out, const char *script) {
-        char number[UNIT_TEXT_MAX];
         size_t n_lines;
 
         for (const char *end; *script; script = end) {
@@ -299,8 +294,7 @@ static void write_short(Buf *out, const char *script) {
                         continue;
                 }
                 buf_printf(out, "false # %s lines, which --verbose prints: echo ...%.*s\n",
-                           format_count(number, n_lines), (int) strcspn(where + 3, " \n") + 3,
-                           where);
+                           FORMAT_COUNT(n_lines), (int) strcspn(where + 3, " \n") + 3, where);
         }
 }
 

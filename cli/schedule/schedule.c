@@ -121,9 +121,9 @@ int schedule_write(const char *root, const Schedule *s) {
         int r;
 
         describe_timer(&timer, s);
-        r = describe_service(&service, s) ?: write_drop_in(root, s, "service", &service);
-        if (r >= 0)
-                r = write_drop_in(root, s, "timer", &timer);
+        r = describe_service(&service, s)
+                    ?: write_drop_in(root, s, "service", &service)
+                    ?: write_drop_in(root, s, "timer", &timer);
         return r;
 }
 
@@ -273,47 +273,24 @@ static int ask(char **ret, const char *event) {
         return WIFEXITED(status) ? WEXITSTATUS(status) : -EIO;
 }
 
-enum {
-        CALENDAR_E_INVALID = 1,
-        CALENDAR_E_NEVER = 2,   /* it lies in the past, for good */
-        CALENDAR_E_NO_TOOL = 3, /* there is no systemd-analyze */
-};
-
-/* 0, CALENDAR_E_*, -errno. */
-static int find_next(char **ret_next, const char *event) {
+int schedule_check_calendar(char **ret_next, const char *event, const char *option) {
+        const char *quoted = NAME_QUOTED(event);
         _cleanup_free_ char *text = NULL;
         int r = ask(&text, event);
 
         if (r == -ENOENT || r == NOT_FOUND)
-                return CALENDAR_E_NO_TOOL;
+                return failed(STATUS_UNABLE, "%s needs systemd: there is no systemd-analyze here.",
+                              option);
         if (r < 0)
-                return r;
+                return failed_errno(r, "%s: Cannot check \"%s\" with systemd-analyze: %m", option,
+                                    quoted);
         if (r > 0)
-                return CALENDAR_E_INVALID;
-        *ret_next = schedule_read_next(text);
-        return *ret_next ? 0 : CALENDAR_E_NEVER;
-}
-
-int schedule_check_calendar(char **ret_next, const char *event, const char *option) {
-        const char *quoted = NAME_QUOTED(event);
-        int r = find_next(ret_next, event);
-
-        switch (r) {
-        case 0:
-                return STATUS_OK;
-        case CALENDAR_E_INVALID:
                 return failed(STATUS_USAGE,
                               "%s: \"%s\" is not a time that systemd understands, like 'Mon..Fri "
                               "02:00' or hourly; see systemd.time(7).",
                               option, quoted);
-        case CALENDAR_E_NEVER:
-                return failed(STATUS_USAGE, "%s: \"%s\" has passed, and does not come again.",
-                              option, quoted);
-        case CALENDAR_E_NO_TOOL:
-                return failed(STATUS_UNABLE, "%s needs systemd: there is no systemd-analyze here.",
-                              option);
-        default:
-                return failed_errno(r, "%s: Cannot check \"%s\" with systemd-analyze: %m", option,
-                                    quoted);
-        }
+        *ret_next = schedule_read_next(text);
+        return *ret_next ? STATUS_OK
+                         : failed(STATUS_USAGE, "%s: \"%s\" has passed, and does not come again.",
+                                  option, quoted);
 }

@@ -13,10 +13,6 @@
 #define MANAGER MANAGER_NAME ".Manager"
 #define JOB_FOR_EVER UINT64_MAX
 
-struct Units {
-        sd_bus *bus;
-};
-
 /* The job that is waited for. */
 typedef struct Job {
         char *path, *result; /* NULL until it is known */
@@ -35,22 +31,16 @@ int units_add_self(Strv *ret) {
 }
 
 int units_open(Units **ret) {
-        Units *u = calloc(1, sizeof(*u));
-        int r = u ? manager_bus_open(&u->bus) : -ENOMEM;
+        int r = manager_bus_open(ret);
 
-        if (r < 0) {
-                free(u);
-                log_error_errno(r, "Cannot talk to systemd, which runs schedules: %m");
-                return STATUS_UNABLE;
-        }
-        *ret = u;
-        return STATUS_OK;
+        if (r >= 0)
+                return STATUS_OK;
+        log_error_errno(r, "Cannot talk to systemd, which runs schedules: %m");
+        return STATUS_UNABLE;
 }
 
 Units *units_free(Units *u) {
-        if (u)
-                sd_bus_flush_close_unref(u->bus);
-        return mfree(u);
+        return sd_bus_flush_close_unref(u);
 }
 
 static int failure(const char *what, const char *unit, int r, const sd_bus_error *e) {
@@ -70,8 +60,7 @@ static int call(Units *u, const char *what, const char *unit, sd_bus_message **r
         int r;
 
         va_start(ap, types);
-        r = sd_bus_call_methodv(u->bus, MANAGER_NAME, SYSTEMD_PATH, MANAGER, method, &e, ret, types,
-                                ap);
+        r = sd_bus_call_methodv(u, MANAGER_NAME, SYSTEMD_PATH, MANAGER, method, &e, ret, types, ap);
         va_end(ap);
         return r < 0 ? failure(what, unit, r, &e) : STATUS_OK;
 }
@@ -105,7 +94,7 @@ static int on_job_removed(sd_bus_message *m, void *userdata, sd_bus_error *e) {
 
 static int wait_for(Units *u, Job *job) {
         while (!job->result) {
-                int r = sd_bus_process(u->bus, NULL) ?: sd_bus_wait(u->bus, JOB_FOR_EVER);
+                int r = sd_bus_process(u, NULL) ?: sd_bus_wait(u, JOB_FOR_EVER);
 
                 if (r < 0)
                         return r;
@@ -120,8 +109,8 @@ static int run_job(Units *u, const char *method, const char *what, const char *u
         const char *path;
         int status, r;
 
-        r = sd_bus_match_signal(u->bus, &slot, NULL, SYSTEMD_PATH, MANAGER, "JobRemoved",
-                                on_job_removed, &job);
+        r = sd_bus_match_signal(u, &slot, NULL, SYSTEMD_PATH, MANAGER, "JobRemoved", on_job_removed,
+                                &job);
         if (r < 0)
                 return failure(what, unit, r, &SD_BUS_ERROR_NULL);
         status = call(u, what, unit, &reply, method, "ss", unit, "replace");
@@ -152,11 +141,11 @@ int units_stop(Units *u, const char *unit) {
 
 static int read_timer(Units *u, const char *path, TimerState *ret, sd_bus_error *e) {
         _cleanup_free_ char *load = NULL, *active = NULL;
-        int r = sd_bus_get_property_string(u->bus, MANAGER_NAME, path, MANAGER_NAME ".Unit",
-                                           "LoadState", e, &load);
+        int r = sd_bus_get_property_string(u, MANAGER_NAME, path, MANAGER_NAME ".Unit", "LoadState",
+                                           e, &load);
 
         if (r >= 0)
-                r = sd_bus_get_property_string(u->bus, MANAGER_NAME, path, MANAGER_NAME ".Unit",
+                r = sd_bus_get_property_string(u, MANAGER_NAME, path, MANAGER_NAME ".Unit",
                                                "ActiveState", e, &active);
         if (r < 0)
                 return r;
@@ -164,10 +153,10 @@ static int read_timer(Units *u, const char *path, TimerState *ret, sd_bus_error 
                              .is_active = streq(active, "active") };
         if (ret->is_masked)
                 return 0;
-        r = sd_bus_get_property_trivial(u->bus, MANAGER_NAME, path, MANAGER_NAME ".Timer",
+        r = sd_bus_get_property_trivial(u, MANAGER_NAME, path, MANAGER_NAME ".Timer",
                                         "NextElapseUSecRealtime", e, 't', &ret->next_us);
         if (r >= 0)
-                r = sd_bus_get_property_trivial(u->bus, MANAGER_NAME, path, MANAGER_NAME ".Timer",
+                r = sd_bus_get_property_trivial(u, MANAGER_NAME, path, MANAGER_NAME ".Timer",
                                                 "LastTriggerUSec", e, 't', &ret->last_us);
         if (ret->next_us == UINT64_MAX)
                 ret->next_us = 0;
@@ -191,8 +180,24 @@ int units_timer_state(Units *u, const char *unit, TimerState *ret) {
 
 /* ExecStart, a(sasb): in each word systemd would replace $NAME. */
 static int add_command(sd_bus_message *m, const Strv *command) {
-        int r = sd_bus_message_open_container(m, 'r', "sv");
+        _cleanup_strv_ Strv words = {};
+        int r = strv_add(&words, command->items[0]);
 
+        for (size_t i = 1; r >= 0 && i < command->n; i++) {
+                char *word = malloc(2 * strlen(command->items[i]) + 1), *p = word;
+
+                if (!word)
+                        return -ENOMEM;
+                for (const char *c = command->items[i]; *c; c++) {
+                        *p++ = *c;
+                        if (*c == '$')
+                                *p++ = '$';
+                }
+                *p = 0;
+                r = strv_take(&words, word);
+        }
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'r', "sv");
         if (r >= 0)
                 r = sd_bus_message_append(m, "s", "ExecStart");
         if (r >= 0)
@@ -204,23 +209,7 @@ static int add_command(sd_bus_message *m, const Strv *command) {
         if (r >= 0)
                 r = sd_bus_message_append(m, "s", command->items[0]);
         if (r >= 0)
-                r = sd_bus_message_open_container(m, 'a', "s");
-        for (size_t i = 0; r >= 0 && i < command->n; i++) {
-                _cleanup_free_ char *word = malloc(2 * strlen(command->items[i]) + 1);
-                size_t n = 0;
-
-                if (!word)
-                        return -ENOMEM;
-                for (const char *c = command->items[i]; *c; c++) {
-                        word[n++] = *c;
-                        if (*c == '$' && i > 0)
-                                word[n++] = '$';
-                }
-                word[n] = 0;
-                r = sd_bus_message_append(m, "s", word);
-        }
-        if (r >= 0)
-                r = sd_bus_message_close_container(m);
+                r = sd_bus_message_append_strv(m, words.items);
         if (r >= 0)
                 r = sd_bus_message_append(m, "b", false);
         for (unsigned i = 0; r >= 0 && i < 4; i++)
@@ -234,21 +223,10 @@ static int describe_transient(sd_bus_message *m, const TransientTimer *t) {
         int r;
 
         (void) snprintf(unit, sizeof(unit), "%s.timer", t->name);
-        r = sd_bus_message_append(m, "ss", unit, "fail");
-        if (r >= 0)
-                r = sd_bus_message_open_container(m, 'a', "(sv)");
-        if (r >= 0)
-                r = sd_bus_message_append(m, "(sv)", "Description", "s", t->description);
-        if (r >= 0)
-                r = t->calendar ? sd_bus_message_append(m, "(sv)", "TimersCalendar", "a(ss)", 1,
-                                                        "OnCalendar", t->calendar)
-                                : sd_bus_message_append(m, "(sv)", "TimersMonotonic", "a(st)", 1,
-                                                        "OnActiveSec", t->delay_us);
-        if (r >= 0)
-                r = sd_bus_message_append(m, "(sv)(sv)", "AccuracyUSec", "t", UINT64_C(1000),
-                                          "RemainAfterElapse", "b", false);
-        if (r >= 0)
-                r = sd_bus_message_close_container(m);
+        r = sd_bus_message_append(m, "ssa(sv)", unit, "fail", 4, "Description", "s", t->description,
+                                  "TimersCalendar", "a(ss)", 1, "OnCalendar", t->calendar,
+                                  "AccuracyUSec", "t", UINT64_C(1000), "RemainAfterElapse", "b",
+                                  false);
         (void) snprintf(unit, sizeof(unit), "%s.service", t->name);
         if (r >= 0)
                 r = sd_bus_message_open_container(m, 'a', "(sa(sv))");
@@ -271,12 +249,12 @@ static int describe_transient(sd_bus_message *m, const TransientTimer *t) {
 int units_start_transient(Units *u, const TransientTimer *t) {
         _cleanup_(sd_bus_error_free) sd_bus_error e = SD_BUS_ERROR_NULL;
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
-        int r = sd_bus_message_new_method_call(u->bus, &m, MANAGER_NAME, SYSTEMD_PATH, MANAGER,
+        int r = sd_bus_message_new_method_call(u, &m, MANAGER_NAME, SYSTEMD_PATH, MANAGER,
                                                "StartTransientUnit");
 
         if (r >= 0)
                 r = describe_transient(m, t);
         if (r >= 0)
-                r = sd_bus_call(u->bus, m, 0, &e, NULL);
+                r = sd_bus_call(u, m, 0, &e, NULL);
         return r < 0 ? failure("make the timer", t->name, r, &e) : STATUS_OK;
 }

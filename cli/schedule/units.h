@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/strv.h"
 
-typedef struct Units Units;
+typedef struct sd_bus Units;
 
 /* The path of this program, as units need it: 0, -errno. */
 int units_add_self(Strv *ret);
@@ -40,9 +40,8 @@ int units_timer_state(Units *u, const char *unit, TimerState *ret);
 typedef struct TransientTimer {
         const char *name; /* both units' without its ending */
         const char *description;
-        const char *calendar; /* a calendar event, or NULL: */
-        uint64_t delay_us;
-        const Strv *command; /* the first is the program's path */
+        const char *calendar; /* a calendar event */
+        const Strv *command;  /* the first is the program's path */
 } TransientTimer;
 
 int units_start_transient(Units *u, const TransientTimer *t);

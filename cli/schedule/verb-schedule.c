@@ -89,10 +89,11 @@ static int check_add(const Options *o, const Strv *functions) {
 
 /* ftracectl schedule capture NAME OPTIONS FUNCTION... */
 static int make_command(Strv *ret, const Options *o, const Strv *functions) {
-        int r = units_add_self(ret) ?: strv_add(ret, "schedule") ?: strv_add(ret, "capture");
+        int r = units_add_self(ret)
+                    ?: strv_add(ret, "schedule")
+                    ?: strv_add(ret, "capture")
+                    ?: strv_add(ret, o->words.items[1]);
 
-        if (r >= 0)
-                r = strv_add(ret, o->words.items[1]);
         if (r >= 0 && o->socket)
                 r = strv_addf(ret, "--socket=%s", o->socket);
         if (r >= 0 && o->schedule.keep > 0)
@@ -305,7 +306,7 @@ static int list_all(const Options *o, const char *name) {
         if (r < 0)
                 return fail("look for any", "", r);
         if (names.n > 0 && !o->config_root) {
-                status = units_open(&units) ?: source_list_briefs(&reply, o, 0);
+                status = units_open(&units) ?: source_list(&reply, o, 0, true);
                 if (status == STATUS_INCOMPLETE)
                         status = STATUS_OK; /* schedules are not among what is missing */
         }

@@ -39,25 +39,16 @@ static const char *which_part(char text[static WHICH_MAX], const SealedDamage *d
         return text;
 }
 
-/* Of a trace.dat, whose parts have no names. */
-static int damage_add_chunk(Strv *ret, uint32_t cpu, const SealedDamage *d) {
-        char lost[UNIT_TEXT_MAX + 16] = "";
-
-        if (d->n_pages > 0)
-                (void) snprintf(lost, sizeof(lost), ", %s %s lost", FORMAT_COUNT(d->n_pages),
-                                d->n_pages == 1 ? "page" : "pages");
-        return strv_addf(ret, "CPU %" PRIu32 ": %schunk %" PRIu32 ": %s%s", cpu,
-                         d->n_blocks == 0 ? "all from " : "", d->block, d->what, lost);
-}
-
 int damage_add_part(Strv *ret, uint32_t cpu, uint64_t sequence, const SealedDamage *part) {
         char which[WHICH_MAX], lost[UNIT_TEXT_MAX + 16] = "";
 
-        if (part->part == SEALED_PART_CHUNK)
-                return damage_add_chunk(ret, cpu, part);
         if (part->n_pages > 0)
                 (void) snprintf(lost, sizeof(lost), ", %s %s lost", FORMAT_COUNT(part->n_pages),
                                 part->n_pages == 1 ? "page" : "pages");
+        if (part->part == SEALED_PART_CHUNK) /* of a trace.dat, whose parts have no names */
+                return strv_addf(ret, "CPU %" PRIu32 ": %schunk %" PRIu32 ": %s%s", cpu,
+                                 part->n_blocks == 0 ? "all from " : "", part->block, part->what,
+                                 lost);
         if (part->part == SEALED_PART_SEGMENT)
                 return strv_addf(ret, "cpu%" PRIu32 "/%08" PRIx64 ".seg: %s", cpu, sequence,
                                  part->what);

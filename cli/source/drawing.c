@@ -96,18 +96,16 @@ static int pipe_or_error(const Drawing *d, int r) {
 }
 
 int drawing_pump(Drawing *d, uint64_t until_ns) {
-        int r = playback_refresh(d->playback) ?: draw_until(d, until_ns);
+        int r = playback_refresh(d->playback) ?: draw_until(d, until_ns) ?: buf_flush(&d->out);
 
-        if (r >= 0)
-                r = buf_flush(&d->out);
         return pipe_or_error(d, r);
 }
 
 static int finish(Drawing *d, Census *ret, bool live, Strv *damage) {
-        int r = playback_refresh(d->playback) ?: draw_until(d, STREAM_NO_LIMIT);
+        int r = playback_refresh(d->playback)
+                    ?: draw_until(d, STREAM_NO_LIMIT)
+                    ?: buf_flush(&d->out);
 
-        if (r >= 0)
-                r = buf_flush(&d->out);
         if (r < 0)
                 return pipe_or_error(d, r);
         if (damage)

@@ -142,35 +142,21 @@ static int witness_wakers(Reading *r) {
         return STATUS_OK;
 }
 
-static int open_reading(Reading *ret, const Options *o, const char *word, bool keeps_sched,
-                        bool keeps_contexts) {
+int reading_open(Reading *ret, const Options *o, const char *word, ReadingFor purpose) {
         char *problem = NULL;
         int status = reading_find(ret, o, word), e;
 
-        ret->filtering.spec.keep_sched = keeps_sched;
-        ret->filtering.spec.keep_contexts = keeps_contexts;
-        if (status == STATUS_OK && keeps_sched)
+        ret->filtering.spec.keep_sched = purpose >= READING_FOR_CALLS;
+        ret->filtering.spec.keep_contexts = purpose == READING_FOR_REQUESTS;
+        if (status == STATUS_OK && purpose >= READING_FOR_CALLS)
                 status = witness_wakers(ret);
         if (status != STATUS_OK || ret->text.trace)
                 return status;
-        e = playback_open(&ret->playback, ret->source->dir, ret->source->meta, &problem);
-        if (e == 0)
-                e = filtering_apply(&ret->filtering, ret->playback, &problem);
+        e = playback_open(&ret->playback, ret->source->dir, ret->source->meta, &problem)
+                    ?: filtering_apply(&ret->filtering, ret->playback, &problem);
         if (e == 0)
                 playback_count(ret->playback);
         return display_status(e > 0 ? DRAWING_E_UNREADABLE : e, ret->source->meta, o, problem);
-}
-
-int reading_open(Reading *ret, const Options *o, const char *word) {
-        return open_reading(ret, o, word, false, false);
-}
-
-int reading_open_for_calls(Reading *ret, const Options *o, const char *word) {
-        return open_reading(ret, o, word, true, false);
-}
-
-int reading_open_with_contexts(Reading *ret, const Options *o, const char *word) {
-        return open_reading(ret, o, word, true, true);
 }
 
 static int next_step(Reading *r, Step *ret) {

@@ -25,15 +25,19 @@ typedef struct Reading {
         int failure;    /* what the text could not do, as text_source_next() said it */
 } Reading;
 
+/* Which events are passed on whatever is asked for. */
+typedef enum ReadingFor {
+        READING_FOR_DRAWING, /* none */
+        /* Who adds up calls wants to know when they wait: those that tell, whosever they are. */
+        READING_FOR_CALLS,
+        /* And who wants to know whose request a task works at: besides, those that say so, also before the time that
+         * is asked for, so that all before it is read. */
+        READING_FOR_REQUESTS,
+} ReadingFor;
+
 /* @word: as the command line has it.  @ret must stay where it is; reading_done() it also after a
  * failure.  An exit status. */
-int reading_open(Reading *ret, const Options *o, const char *word);
-/* The same for who adds up calls, and so wants to know when they wait: events that tell are passed on whosever they
- * are. */
-int reading_open_for_calls(Reading *ret, const Options *o, const char *word);
-/* The same for who wants to know, besides, whose request a task works at: events that say so are passed on whatever is asked for,
- * also those before the time that is asked for, so that all before it is read. */
-int reading_open_with_contexts(Reading *ret, const Options *o, const char *word);
+int reading_open(Reading *ret, const Options *o, const char *word, ReadingFor purpose);
 /* The same for who has another way to read a recording: of one there is no playback, and only a text gives
  * steps. */
 int reading_find(Reading *ret, const Options *o, const char *word);

@@ -52,6 +52,14 @@ int source_check_name(const char *name) {
                       NAME_QUOTED(name), SESSION_NAME_MAX);
 }
 
+int source_check_names(const Strv *names) {
+        int status = STATUS_OK;
+
+        for (size_t i = 0; status == STATUS_OK && i < names->n; i++)
+                status = source_check_name(names->items[i]);
+        return status;
+}
+
 static int not_found(const Store *store, const char *name, const char *where) {
         _cleanup_strv_ Strv names = {};
         _cleanup_removed_ Removed gone = {};
@@ -150,27 +158,29 @@ static void mend_state(SessionMeta *m, const Store *store) {
                            "takes care of the session");
 }
 
-/* The name of the session whose id is @id; the caller frees; NULL: none. */
-static char *find_id(const Store *store, const char *id) {
+/* By its name or its id.  0 or -errno. */
+static int open_named(const Store *store, const char *name, SessionDir **ret) {
         _cleanup_strv_ Strv names = {};
+        int r = store_open_session(store, name, ret);
 
-        if (store_list(store, &names) < 0)
-                return NULL;
+        if (r != -ENOENT || store_list(store, &names) < 0)
+                return r;
         for (size_t i = 0; i < names.n; i++) {
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
 
                 if (store_open_session(store, names.items[i], &dir) >= 0 &&
-                    session_dir_read_meta(dir, &meta) == 0 && streq(meta->id, id))
-                        return strdup(names.items[i]);
+                    session_dir_read_meta(dir, &meta) == 0 && streq(meta->id, name)) {
+                        *ret = TAKE_PTR(dir);
+                        return 0;
+                }
         }
-        return NULL;
+        return r;
 }
 
 static int open_from_store(Source **ret, const Options *o, const char *name) {
         _cleanup_(store_freep) Store *store = NULL;
         _cleanup_(source_freep) Source *s = NULL;
-        _cleanup_free_ char *by_id = NULL;
         int status = open_store(&store, o), r;
 
         if (status != STATUS_OK)
@@ -179,13 +189,9 @@ static int open_from_store(Source **ret, const Options *o, const char *name) {
         if (!s)
                 return out_of_memory();
         s->from_store = true;
-        r = store_open_session(store, name, &s->dir);
-        if (r == -ENOENT) {
-                by_id = find_id(store, name);
-                if (!by_id)
-                        return not_found(store, name, options_store(o));
-                r = store_open_session(store, by_id, &s->dir);
-        }
+        r = open_named(store, name, &s->dir);
+        if (r == -ENOENT)
+                return not_found(store, name, options_store(o));
         if (r < 0)
                 return store_failure(o, name, r);
         s->readers_fd = keep_lock(s->dir);
@@ -299,15 +305,9 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
 static bool store_has(const Options *o, const char *name) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(store_freep) Store *store = NULL;
-        _cleanup_free_ char *by_id = NULL;
-        int r;
 
-        if (store_open(&store, options_store(o)) < 0)
-                return false;
-        r = store_open_session(store, name, &dir);
-        if (r == -ENOENT)
-                by_id = find_id(store, name);
-        return r != -ENOENT || by_id;
+        return store_open(&store, options_store(o)) >= 0 &&
+               open_named(store, name, &dir) != -ENOENT;
 }
 
 bool source_has_session(const Options *o, const char *name) {
@@ -441,11 +441,9 @@ static int open_dat(Source **ret, const Options *o, const char *path, int fd, bo
                 return open_failure(path, r, problem);
         s->from_store = true;
         r = dat_file_to_dir(&s->dir, TAKE_PTR(f), slash ? slash + 1 : path)
-                    ?: session_dir_read_meta(s->dir, &s->meta);
-        if (r == 0)
-                r = dat_losses_note(s->meta, s->dir, is_described);
-        if (r == 0)
-                r = dat_start_note(s->meta, s->dir);
+                    ?: session_dir_read_meta(s->dir, &s->meta)
+                    ?: dat_losses_note(s->meta, s->dir, is_described)
+                    ?: dat_start_note(s->meta, s->dir);
         if (r != 0)
                 return out_of_memory();
         *ret = TAKE_PTR(s);
@@ -608,7 +606,7 @@ int source_describe(Source **ret, const Options *o, const char *name) {
         return STATUS_OK;
 }
 
-static int list(json_t **ret, const Options *o, uint64_t n_newest, bool is_brief) {
+int source_list(json_t **ret, const Options *o, uint64_t n_newest, bool is_brief) {
         _cleanup_(client_freep) Client *c = NULL;
         json_t *parameters = NULL;
         int status = contact_unless_store(&c, o);
@@ -621,14 +619,6 @@ static int list(json_t **ret, const Options *o, uint64_t n_newest, bool is_brief
                 parameters = json_pack("{s:I}", "newest", (json_int_t) n_newest);
         return contact_gather(c, o, is_brief ? "ListBriefs" : "List", parameters,
                               is_brief ? "briefs" : "sessions", ret);
-}
-
-int source_list(json_t **ret, const Options *o, uint64_t n_newest) {
-        return list(ret, o, n_newest, false);
-}
-
-int source_list_briefs(json_t **ret, const Options *o, uint64_t n_newest) {
-        return list(ret, o, n_newest, true);
 }
 
 int source_refresh(Source *s) {

@@ -65,9 +65,8 @@ int source_describe(Source **ret, const Options *o, const char *name);
 /* The @n_newest sessions, 0: all: an object with an array of Session objects ("sessions"), how many there are
  * ("total") and, of a daemon, "retention" (cli/source/retention.h), which the caller owns, also with
  * STATUS_INCOMPLETE: some cannot be read, which was said. */
-int source_list(json_t **ret, const Options *o, uint64_t n_newest);
-/* The same with an array of Brief objects ("briefs"): of a daemon that takes a fraction of the time. */
-int source_list_briefs(json_t **ret, const Options *o, uint64_t n_newest);
+/* @is_brief: with an array of Brief objects ("briefs") instead: of a daemon that takes a fraction of the time. */
+int source_list(json_t **ret, const Options *o, uint64_t n_newest, bool is_brief);
 /* Metadata as it is on disk now. */
 int source_refresh(Source *s);
 Source *source_free(Source *s);
@@ -79,3 +78,5 @@ const char *source_buffer_name(char text[static NAME_QUOTE_MAX], const DatBuffer
 int source_meta_from_reply(SessionMeta **ret, const json_t *reply);
 /* Says that @name cannot be a session's name; an exit status. */
 int source_check_name(const char *name);
+/* The same of each. */
+int source_check_names(const Strv *names);

@@ -330,13 +330,6 @@ static const Gap *only_gap(const SessionMeta *m, const CpuAccount *c) {
         return found;
 }
 
-static const CpuAccount *account_of(const SessionMeta *m, const Gap *gap) {
-        for (size_t i = 0; i < m->n_cpus; i++)
-                if (m->cpus[i].cpu == gap->cpu)
-                        return &m->cpus[i];
-        return NULL;
-}
-
 void summary_loss_lines(Buf *out, const SessionMeta *m) {
         for (size_t i = 0; i < m->n_cpus; i++)
                 if ((cpu_account_events_lost(&m->cpus[i]) > 0 || m->cpus[i].pages_lost > 0) &&
@@ -344,7 +337,7 @@ void summary_loss_lines(Buf *out, const SessionMeta *m) {
                         loss_line(out, m, &m->cpus[i]);
         for (size_t i = 0; i < MIN(m->gaps.n, (size_t) GAP_LINES_MAX); i++) {
                 const Gap *gap = &m->gaps.items[i];
-                const CpuAccount *c = account_of(m, gap);
+                const CpuAccount *c = session_meta_account(m, gap->cpu);
 
                 buf_adds(out, SUMMARY_GAP(m, gap));
                 if (c && only_gap(m, c) == gap)

@@ -57,6 +57,29 @@ void table_function_json(json_t *object, const Function *f) {
                                    module ? json_stringn(module, n) : json_null());
 }
 
+json_t *table_function_pack(const Function *f, const char *format, ...) {
+        json_t *o = json_object();
+        va_list ap;
+
+        table_function_json(o, f);
+        va_start(ap, format);
+        (void) json_object_update_new(o, json_vpack_ex(NULL, 0, format, ap));
+        va_end(ap);
+        return o;
+}
+
+json_t *table_label_json(const Function *f) {
+        return f ? terminal_json_text(f->label, f->n_label) : json_null();
+}
+
+json_t *table_comm_json(const char *comm) {
+        return terminal_json_string(*comm ? comm : NULL);
+}
+
+json_t *table_pid_json(int64_t pid) {
+        return pid >= 0 ? json_integer(pid) : json_null();
+}
+
 size_t table_n_rows(const Table *t) {
         return t->n_columns > 0 ? t->cells.n / t->n_columns - 1 : 0;
 }

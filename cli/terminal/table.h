@@ -36,6 +36,13 @@ void table_add_time(Table *t, uint64_t ns);
 void table_add_function(Table *t, const Function *function);
 /* The same in JSON: "function" and "module" (a string or null) into @object. */
 void table_function_json(json_t *object, const Function *function);
+/* A new object with these two, and behind them what json_pack() makes of the rest. */
+json_t *table_function_pack(const Function *function, const char *format, ...);
+/* A function's name with its module, a task's name and number, or null where they are not known. */
+json_t *table_label_json(const Function *function);
+json_t *table_comm_json(const char *comm);
+json_t *table_pid_json(int64_t pid);
+
 size_t table_n_rows(const Table *t);
 /* Two spaces between columns, none at the end of a line; 0 or -ENOMEM. */
 int table_print(const Table *t, Buf *out, bool legend);

@@ -16,9 +16,7 @@ int counting_init(Counting *ret, bool with_floor) {
 
         *ret = (Counting){};
         r = pairing_new(&ret->pairing);
-        if (r >= 0 && with_floor)
-                r = floor_new(&ret->floor, ret->pairing);
-        return r < 0 ? counting_failure(r) : STATUS_OK;
+        return r < 0 || !with_floor ? r : floor_new(&ret->floor, ret->pairing);
 }
 
 int counting_open(Counting *c, const Options *o, const char *word) {
@@ -26,7 +24,7 @@ int counting_open(Counting *c, const Options *o, const char *word) {
 
         if (o->filter.functions.n > 0)
                 pairing_set_sparse(c->pairing);
-        status = reading_open_for_calls(&c->reading, o, word);
+        status = reading_open(&c->reading, o, word, READING_FOR_CALLS);
         if (c->reading.wakers)
                 wakers_tell(c->reading.wakers, c->pairing);
         return status;
@@ -78,6 +76,17 @@ void counting_done(Counting *c) {
 void counting_headline(const Counting *c, Buf *out) {
         overhead_describe(&c->overhead, out);
         buf_adds(out, c->overhead.shown.n > 0 ? "\n" : "");
+}
+
+int counting_print(const Counting *c, const Options *o, const Table *t) {
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+
+        pager_open(&pager, o, table_n_rows(t) + 3);
+        if (!o->no_legend)
+                counting_headline(c, &out);
+        return stdout_paged(&pager, &out,
+                            table_n_rows(t) > 0 ? table_print(t, &out, !o->no_legend) : 0);
 }
 
 json_t *counting_cost_json(const Counting *c) {

@@ -13,6 +13,7 @@
 #include "analyze/overhead.h"
 #include "analyze/pairing.h"
 #include "cli/source/reading.h"
+#include "cli/terminal/table.h"
 
 typedef struct Counting {
         Reading reading;
@@ -21,8 +22,9 @@ typedef struct Counting {
         Overhead overhead; /* after counting_run() */
 } Counting;
 
-/* All of these: an exit status, after having said why. */
+/* 0 or -errno; what is to be told of the calls may fail in the same line. */
 int counting_init(Counting *ret, bool with_floor);
+/* All of these: an exit status, after having said why. */
 /* @c must stay where it is from now on. */
 int counting_open(Counting *c, const Options *o, const char *word);
 int counting_run(Counting *c, const Options *o);
@@ -37,5 +39,7 @@ int counting_failure(int r);
 
 /* A line with overhead_describe(); nothing, if there are no calls. */
 void counting_headline(const Counting *c, Buf *out);
-/* The same for JSON; NULL without memory. */
+/* The rows of @t below that, through a pager; an exit status. */
+int counting_print(const Counting *c, const Options *o, const Table *t);
+/* The same as counting_headline() for JSON; NULL without memory. */
 json_t *counting_cost_json(const Counting *c);

@@ -107,7 +107,6 @@ static void add_legend(HeatDrawing *d) {
 /* Words to go on with: where most of the slowest row are. */
 static void add_window(HeatDrawing *d) {
         const HeatView *v = d->view;
-        char from[SUMMARY_MAX], to[SUMMARY_MAX];
         uint64_t from_ns, to_ns;
         size_t row = v->n_rows - 1, column = 0;
 
@@ -116,8 +115,8 @@ static void add_window(HeatDrawing *d) {
                         column = i;
         heat_view_window(v, (HeatArea){ column, column, row, row }, &from_ns, &to_ns);
         buf_printf(d->out, "Slowest: --from=%s --to=%s\n",
-                   summary_moment(from, d->meta, from_ns, MOMENT_DIGITS),
-                   summary_moment(to, d->meta, to_ns, MOMENT_DIGITS));
+                   SUMMARY_MOMENT(d->meta, from_ns, MOMENT_DIGITS),
+                   SUMMARY_MOMENT(d->meta, to_ns, MOMENT_DIGITS));
 }
 
 static void draw(HeatDrawing *d, bool legend) {

@@ -127,14 +127,15 @@ int live_top_new(LiveTop **ret, const Options *o) {
         if (!t)
                 return counting_failure(-ENOMEM);
         t->o = o;
-        status = top_view_check(o, &t->by) ?: counting_init(&t->counting, true);
+        status = top_view_check(o, &t->by);
         if (status != STATUS_OK)
                 return status;
-        if (o->filter.functions.n > 0)
-                pairing_set_sparse(t->counting.pairing);
-        r = breakdown_new(&t->breakdown, t->by, t->counting.pairing);
+        r = counting_init(&t->counting, true)
+                    ?: breakdown_new(&t->breakdown, t->by, t->counting.pairing);
         if (r < 0)
                 return counting_failure(r);
+        if (o->filter.functions.n > 0)
+                pairing_set_sparse(t->counting.pairing);
         t->in_place = isatty(STDOUT_FILENO);
         take_keys(t);
         *ret = TAKE_PTR(t);

@@ -20,10 +20,13 @@
 #define TIME_COLUMNS 15 /* "10:42:04.120713" */
 #define TIME_MAX 32
 
+/* Both: of several hosts, of which one has more than one recording, "db-1:slow-dns". */
+typedef enum Label { LABEL_HOST, LABEL_BOTH, LABEL_SESSION, LABEL_WORD, _LABEL_N } Label;
+
 typedef struct Lane {
         Reading reading;
-        const char *word, *label;
-        char *both; /* host and session */
+        const char *word, *labels[_LABEL_N], *label; /* the one of the labels that is taken */
+        char *both;                                  /* host and session */
         void *rendering;
         Buf drawn;
         Step step; /* the next one, if has_step */
@@ -85,32 +88,15 @@ static int check_clock(const Lane *l) {
         return STATUS_OK;
 }
 
-static const char *label_host(const Lane *l) {
-        return lane_meta(l)->host ?: "";
-}
-
-/* Of several hosts, of which one has more than one recording: "db-1:slow-dns". */
-static const char *label_both(const Lane *l) {
-        return l->both ?: "";
-}
-
-static const char *label_session(const Lane *l) {
-        return lane_meta(l)->name;
-}
-
-static const char *label_word(const Lane *l) {
-        return l->word;
-}
-
 /* Whether all labels differ now; none is empty then. */
-static bool set_labels(Merge *m, const char *(*label)(const Lane *) ) {
+static bool set_labels(Merge *m, Label label) {
         bool differ = true;
 
         m->label_columns = 0;
         for (size_t i = 0; i < m->n_lanes; i++) {
                 Lane *l = &m->lanes[i];
 
-                l->label = label(l);
+                l->label = l->labels[label];
                 m->label_columns = MAX(m->label_columns, strlen(l->label));
                 differ = differ && *l->label;
                 for (size_t k = 0; k < i; k++)
@@ -125,15 +111,19 @@ static void choose_labels(Merge *m) {
 
         for (size_t i = 0; i < m->n_lanes; i++) {
                 Lane *l = &m->lanes[i];
+                const char *host = lane_meta(l)->host ?: "", *session = lane_meta(l)->name;
 
-                one_host = one_host && streq(label_host(l), label_host(&m->lanes[0]));
-                if (*label_host(l) &&
-                    asprintf(&l->both, "%s:%s", label_host(l), label_session(l)) < 0)
+                if (*host && asprintf(&l->both, "%s:%s", host, session) < 0)
                         l->both = NULL;
+                l->labels[LABEL_HOST] = host;
+                l->labels[LABEL_BOTH] = l->both ?: "";
+                l->labels[LABEL_SESSION] = session;
+                l->labels[LABEL_WORD] = l->word;
+                one_host = one_host && streq(host, m->lanes[0].labels[LABEL_HOST]);
         }
-        if (!set_labels(m, label_host) && (one_host || !set_labels(m, label_both)) &&
-            !set_labels(m, label_session))
-                (void) set_labels(m, label_word);
+        if (!set_labels(m, LABEL_HOST) && (one_host || !set_labels(m, LABEL_BOTH)) &&
+            !set_labels(m, LABEL_SESSION))
+                (void) set_labels(m, LABEL_WORD);
 }
 
 static int open_lanes(Merge *m, const Options *o) {
@@ -146,7 +136,8 @@ static int open_lanes(Merge *m, const Options *o) {
                 Lane *l = &m->lanes[m->n_lanes++];
 
                 *l = (Lane){ .word = o->words.items[i], .drawn = BUF_INIT };
-                status = reading_open(&l->reading, o, l->word) ?: check_clock(l);
+                status = reading_open(&l->reading, o, l->word, READING_FOR_DRAWING)
+                                 ?: check_clock(l);
         }
         if (status == STATUS_OK)
                 choose_labels(m);

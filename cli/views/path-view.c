@@ -384,18 +384,6 @@ int path_view_print(const PathView *v, Buf *out, size_t limit, bool legend) {
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static json_t *comm_json(const char *comm) {
-        return terminal_json_string(*comm ? comm : NULL);
-}
-
-static json_t *pid_json(int64_t pid) {
-        return pid >= 0 ? json_integer(pid) : json_null();
-}
-
-static json_t *label_json(const Function *f) {
-        return f ? terminal_json_text(f->label, f->n_label) : json_null();
-}
-
 static json_t *segment_json(const PathView *v, const PathSegment *s) {
         static const char *const kinds[_PATH_KIND_N] = { "ran", "queued", "interrupt", "unknown" };
         json_t *o = json_object();
@@ -405,34 +393,31 @@ static json_t *segment_json(const PathView *v, const PathSegment *s) {
         else
                 (void) json_object_update_new(o, json_pack("{s:n, s:n}", "function", "module"));
         (void) json_object_update_new(
-                o,
-                json_pack("{s:o, s:I, s:I, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                          "start_ns",
-                          is_of_one(v) ? json_integer((json_int_t) s->begin_ns) : json_null(),
-                          "duration_ns", (json_int_t) s->duration_ns, "count", (json_int_t) s->n,
-                          "kind", kinds[s->kind], "depth", (json_int_t) s->depth, "task",
-                          comm_json(s->comm), "pid", pid_json(s->pid), "cpu",
-                          s->cpu != PATH_CPU_NONE ? json_integer(s->cpu) : json_null(), "cpu_had",
-                          comm_json(s->had_comm), "cpu_had_pid", pid_json(s->had), "awaited_in",
-                          label_json(s->awaited), "lock_released_in", label_json(s->released)));
+                o, json_pack("{s:o, s:I, s:I, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                             "start_ns",
+                             is_of_one(v) ? json_integer((json_int_t) s->begin_ns) : json_null(),
+                             "duration_ns", (json_int_t) s->duration_ns, "count", (json_int_t) s->n,
+                             "kind", kinds[s->kind], "depth", (json_int_t) s->depth, "task",
+                             table_comm_json(s->comm), "pid", table_pid_json(s->pid), "cpu",
+                             s->cpu != PATH_CPU_NONE ? json_integer(s->cpu) : json_null(),
+                             "cpu_had", table_comm_json(s->had_comm), "cpu_had_pid",
+                             table_pid_json(s->had), "awaited_in", table_label_json(s->awaited),
+                             "lock_released_in", table_label_json(s->released)));
         return o;
 }
 
 json_t *path_view_json(const PathView *v) {
         const CriticalPath *p = is_of_one(v) ? v->path : &v->sum->path;
-        json_t *o = json_object(), *list = json_array();
+        json_t *list = json_array();
 
-        table_function_json(o, v->function);
         for (size_t i = 0; i < p->n; i++)
                 (void) json_array_append_new(list, segment_json(v, &p->segments[i]));
-        (void) json_object_update_new(
-                o, json_pack("{s:I, s:I, s:o, s:o, s:I, s:o, s:o, s:o}", "calls",
-                             (json_int_t) v->n_calls, "of_calls", (json_int_t) v->n_all, "number",
-                             is_of_one(v) ? json_integer((json_int_t) v->number) : json_null(),
-                             "start_ns",
-                             is_of_one(v) ? json_integer((json_int_t) v->start_ns) : json_null(),
-                             "duration_ns", (json_int_t) v->duration_ns, "task",
-                             is_of_one(v) ? comm_json(v->comm) : json_null(), "pid",
-                             is_of_one(v) ? pid_json(v->task) : json_null(), "segments", list));
-        return o;
+        return table_function_pack(
+                v->function, "{s:I, s:I, s:o, s:o, s:I, s:o, s:o, s:o}", "calls",
+                (json_int_t) v->n_calls, "of_calls", (json_int_t) v->n_all, "number",
+                is_of_one(v) ? json_integer((json_int_t) v->number) : json_null(), "start_ns",
+                is_of_one(v) ? json_integer((json_int_t) v->start_ns) : json_null(), "duration_ns",
+                (json_int_t) v->duration_ns, "task",
+                is_of_one(v) ? table_comm_json(v->comm) : json_null(), "pid",
+                is_of_one(v) ? table_pid_json(v->task) : json_null(), "segments", list);
 }

@@ -69,20 +69,16 @@ size_t tree_view_add(TreeView *v, Table *t) {
 
 static json_t *node_json(const TreeView *v, const CallNode *node) {
         uint64_t total_ns = total_of(v, node);
-        json_t *o = json_object();
 
-        table_function_json(o, node->function);
-        (void) json_object_update_new(
-                o, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b}", "count",
-                             (json_int_t) node->n, "cut", (json_int_t) node->n_cut, "self_ns",
-                             (json_int_t) self_of(v, node), "total_ns", (json_int_t) total_ns,
-                             "avg_ns", (json_int_t) average(total_ns, node->n), "min_ns",
-                             (json_int_t) (node->min_ns > node->max_ns ? 0 : node->min_ns),
-                             "max_ns", (json_int_t) node->max_ns, "blocked_ns",
-                             (json_int_t) node->blocked_ns, "below", (json_int_t) node->n_below,
-                             "interrupt", node->is_irq, "hottest", is_hot(node)));
-        (void) json_object_set_new(o, "children", json_array());
-        return o;
+        return table_function_pack(
+                node->function, "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:[]}",
+                "count", (json_int_t) node->n, "cut", (json_int_t) node->n_cut, "self_ns",
+                (json_int_t) self_of(v, node), "total_ns", (json_int_t) total_ns, "avg_ns",
+                (json_int_t) average(total_ns, node->n), "min_ns",
+                (json_int_t) (node->min_ns > node->max_ns ? 0 : node->min_ns), "max_ns",
+                (json_int_t) node->max_ns, "blocked_ns", (json_int_t) node->blocked_ns, "below",
+                (json_int_t) node->n_below, "interrupt", node->is_irq, "hottest", is_hot(node),
+                "children");
 }
 
 json_t *tree_view_json(TreeView *v) {

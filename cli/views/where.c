@@ -17,19 +17,23 @@
 /* What a register may hold, with a sign or without. */
 typedef __int128 Number;
 
-typedef enum Operator { OP_EQ, OP_NE, OP_LE, OP_GE, OP_LT, OP_GT, OP_BITS, _OP_N } Operator;
-
 /* Of two that begin alike the longer one first. */
-static const char *const operators[_OP_N] = {
-        [OP_EQ] = "==", [OP_NE] = "!=", [OP_LE] = "<=",  [OP_GE] = ">=",
-        [OP_LT] = "<",  [OP_GT] = ">",  [OP_BITS] = "&",
+static const struct Operator {
+        const char *text;
+        bool less, equal, greater; /* what is so is let through ... */
+        bool has_bits;             /* ... or, if this is set, what has any of them */
+} operators[] = {
+        { "==", false, true, false, false }, { "!=", true, false, true, false },
+        { "<=", true, true, false, false },  { ">=", false, true, true, false },
+        { "<", true, false, false, false },  { ">", false, false, true, false },
+        { "&", false, false, false, true },
 };
 
 typedef struct Node {
         enum { NODE_OR, NODE_AND, NODE_NOT, NODE_COMPARE } kind;
         unsigned left, right;
         char name[NAME_MAX_BYTES + 1];
-        Operator op;
+        const struct Operator *op;
         Number value;
         bool was_met; /* a call had it */
 } Node;
@@ -53,11 +57,9 @@ static void skip_blanks(Parser *s) {
 
 /* -1, for whoever returns it. */
 static int wrong(Parser *s, const char *what) {
-        char quoted[NAME_QUOTE_MAX];
-
         if (!*s->why)
                 (void) snprintf(s->why, WHERE_WHY_MAX, "%s at \"%.60s\"", what,
-                                *s->p ? name_quote(quoted, s->p) : "its end");
+                                *s->p ? NAME_QUOTED(s->p) : "its end");
         return -1;
 }
 
@@ -130,7 +132,7 @@ static bool read_value(Parser *s, const char *name, Number *ret) {
 }
 
 static int parse_comparison(Parser *s) {
-        Node node = { .kind = NODE_COMPARE, .op = _OP_N };
+        Node node = { .kind = NODE_COMPARE };
         size_t n;
 
         skip_blanks(s);
@@ -140,10 +142,11 @@ static int parse_comparison(Parser *s) {
         memcpy(node.name, s->p, n);
         s->p += n;
         skip_blanks(s);
-        for (Operator o = 0; o < _OP_N && node.op == _OP_N; o++)
-                if (!(o == OP_BITS && startswith(s->p, "&&")) && take(s, operators[o]))
+        for (const struct Operator *o = operators;
+             o < operators + ELEMENTSOF(operators) && !node.op; o++)
+                if (!(o->has_bits && startswith(s->p, "&&")) && take(s, o->text))
                         node.op = o;
-        if (node.op == _OP_N)
+        if (!node.op)
                 return wrong(s, "there is none of == != < <= > >= &");
         if (!read_value(s, node.name, &node.value))
                 return wrong(s, "there is no number, nor the name of an error,");
@@ -173,32 +176,27 @@ static int parse_not(Parser *s) {
         return r;
 }
 
-static int parse_and(Parser *s) {
-        int r = parse_not(s);
+/* Some of what @parse reads, with @text between two. */
+static int parse_chain(Parser *s, const char *text, int kind, int (*parse)(Parser *s)) {
+        int r = parse(s);
 
-        while (r >= 0 && take(s, "&&")) {
-                int right = parse_not(s);
+        while (r >= 0 && take(s, text)) {
+                int right = parse(s);
 
                 r = right < 0 ? right
-                              : add(s, &(Node){ .kind = NODE_AND,
+                              : add(s, &(Node){ .kind = kind,
                                                 .left = (unsigned) r,
                                                 .right = (unsigned) right });
         }
         return r;
 }
 
+static int parse_and(Parser *s) {
+        return parse_chain(s, "&&", NODE_AND, parse_not);
+}
+
 static int parse_or(Parser *s) {
-        int r = parse_and(s);
-
-        while (r >= 0 && take(s, "||")) {
-                int right = parse_and(s);
-
-                r = right < 0 ? right
-                              : add(s, &(Node){ .kind = NODE_OR,
-                                                .left = (unsigned) r,
-                                                .right = (unsigned) right });
-        }
-        return r;
+        return parse_chain(s, "||", NODE_OR, parse_and);
 }
 
 int where_parse(Where **ret, const char *text, char why[static WHERE_WHY_MAX]) {
@@ -263,25 +261,9 @@ static bool compare(Node *n, const WhereCall *c) {
         if (!find_number(c, n->name, &v))
                 return false;
         n->was_met = true;
-        switch (n->op) {
-        case OP_EQ:
-                return v == n->value;
-        case OP_NE:
-                return v != n->value;
-        case OP_LE:
-                return v <= n->value;
-        case OP_GE:
-                return v >= n->value;
-        case OP_LT:
-                return v < n->value;
-        case OP_GT:
-                return v > n->value;
-        case OP_BITS:
+        if (n->op->has_bits)
                 return (v & n->value) != 0;
-        case _OP_N:
-                break;
-        }
-        return false;
+        return v < n->value ? n->op->less : v > n->value ? n->op->greater : n->op->equal;
 }
 
 /* Nodes before @i are known: no recursion, whatever the depth. */

@@ -121,6 +121,16 @@ void buf_pad(Buf *b, size_t n, char c) {
         }
 }
 
+void buf_add_varint(Buf *b, uint64_t v) {
+        uint8_t bytes[10];
+        size_t n = 0;
+
+        for (; v >= 0x80; v >>= 7)
+                bytes[n++] = (uint8_t) (v | 0x80);
+        bytes[n++] = (uint8_t) v;
+        buf_add(b, bytes, n);
+}
+
 void buf_printf(Buf *b, const char *format, ...) {
         va_list ap;
         char *p;

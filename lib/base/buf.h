@@ -53,7 +53,8 @@ static inline void buf_advance(Buf *b, size_t n, bool is_plain) {
 
 void buf_add(Buf *b, const void *data, size_t n);
 void buf_adds(Buf *b, const char *s);
-void buf_pad(Buf *b, size_t n, char c); /* @n times @c */
+void buf_pad(Buf *b, size_t n, char c);  /* @n times @c */
+void buf_add_varint(Buf *b, uint64_t v); /* LEB128: seven bits a byte, the lowest first */
 void buf_printf(Buf *b, const char *format, ...) _printf_(2, 3);
 /* What is meant for the terminal itself, like a colour: passes as it is. */
 void buf_add_code(Buf *b, const char *code);

@@ -49,6 +49,27 @@ static int read_number(const char **s, uint64_t *whole, uint64_t *fraction) {
         return 0;
 }
 
+int parse_seconds(const char **s, uint64_t *ret_ns) {
+        uint64_t seconds = 0, unit = NSEC_PER_SEC, ns = 0;
+        const char *p = *s;
+
+        for (; *p >= '0' && *p <= '9'; p++) {
+                seconds = seconds * 10 + (uint64_t) (*p - '0');
+                if (seconds > INT64_MAX / NSEC_PER_SEC)
+                        return -EINVAL;
+        }
+        if (p == *s)
+                return -EINVAL;
+        if (*p == '.')
+                for (p++; *p >= '0' && *p <= '9'; p++) {
+                        unit /= 10;
+                        ns += unit * (uint64_t) (*p - '0');
+                }
+        *ret_ns = seconds * NSEC_PER_SEC + ns;
+        *s = p;
+        return 0;
+}
+
 static int scale_number(uint64_t whole, uint64_t fraction, uint64_t unit, uint64_t *ret) {
         unsigned __int128 n = (unsigned __int128) whole * unit +
                               (unsigned __int128) fraction * unit / 1000000000U;

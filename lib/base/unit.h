@@ -21,6 +21,9 @@
 int parse_bytes(const char *s, uint64_t *ret);             /* -EINVAL, or -ERANGE past 2^63 */
 int parse_duration(const char *s, uint64_t *ret_ns);       /* the same */
 int parse_u64(const char *s, uint64_t max, uint64_t *ret); /* decimal digits only */
+/* "123", "123.000456": up to nine digits behind the point count, and there may be none; what follows is at *@s then.
+ * -EINVAL, also past 2^63 ns. */
+int parse_seconds(const char **s, uint64_t *ret_ns);
 /* "500K", "1.5M", "2G": powers of 1000.  -EINVAL, -ERANGE past 2^63. */
 int parse_count(const char *s, uint64_t *ret);
 /* "2%", "0.5%", "250", in millionths; the same. */

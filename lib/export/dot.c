@@ -115,12 +115,11 @@ static void draw_vertex(Buf *out, const Graph *g, uint32_t i, double all) {
         const Function *f = g->functions.items[i];
         const Vertex *v = &g->vertices[i];
         double share = (double) v->self_ns / all;
-        char self[FIGURE_MAX], total[FIGURE_MAX];
 
         buf_printf(out, "  f%u [label=\"", i);
         escape_dot(out, f->label, f->n_label);
         buf_printf(out, "\\nself %s (%.1f %%)\\ntotal %s (%.1f %%)\\n%" PRIu64 " calls",
-                   figure_round(self, v->self_ns), 100 * share, figure_round(total, v->total_ns),
+                   FIGURE_ROUND(v->self_ns), 100 * share, FIGURE_ROUND(v->total_ns),
                    100 * (double) v->total_ns / all, v->n);
         if (v->n_cut > 0)
                 buf_printf(out, " (%" PRIu64 " cut)", v->n_cut);
@@ -133,7 +132,6 @@ static void draw_vertex(Buf *out, const Graph *g, uint32_t i, double all) {
 static void draw(ExportState *t, Graph *g, uint64_t least_ns) {
         double all = (double) MAX(call_tree_root(t->tree)->total_ns, UINT64_C(1));
         uint32_t n_left_out = 0;
-        char least[FIGURE_MAX];
 
         buf_adds(t->out, "digraph \"");
         escape_dot(t->out, t->info->title, strlen(t->info->title));
@@ -162,7 +160,7 @@ static void draw(ExportState *t, Graph *g, uint64_t least_ns) {
         }
         if (n_left_out > 0)
                 buf_printf(t->out, "  label=\"%u functions that took less than %s are left out\"\n",
-                           n_left_out, figure_round(least, least_ns));
+                           n_left_out, FIGURE_ROUND(least_ns));
         buf_adds(t->out, "}\n");
 }
 
@@ -170,10 +168,8 @@ static int dot_end(void *p) {
         _cleanup_(graph_done) Graph g = {};
         ExportState *t = p;
         uint64_t least_ns;
-        int r = collect(&g, t->tree);
+        int r = collect(&g, t->tree) ?: find_least(&g, &least_ns);
 
-        if (r >= 0)
-                r = find_least(&g, &least_ns);
         if (r < 0)
                 return r;
         qsort(g.edges, g.n_edges, sizeof(*g.edges), compare_edges);

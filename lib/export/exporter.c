@@ -115,10 +115,8 @@ int export_step(Export *e, const Step *step) {
 }
 
 static int end_source(Export *e) {
-        int r = begin(e, 0);
+        int r = begin(e, 0) ?: pairing_finish(e->pairing);
 
-        if (r >= 0)
-                r = pairing_finish(e->pairing);
         if (r >= 0 && e->exporter->end_source)
                 r = e->exporter->end_source(e->state);
         return r;

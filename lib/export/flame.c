@@ -124,18 +124,17 @@ static void add_colour(Drawing *d, const CallNode *node, double change) {
 }
 
 static void add_figures(Drawing *d, const CallNode *node, const CallNode *before) {
-        char count[UNIT_TEXT_MAX], total[FIGURE_MAX], self[FIGURE_MAX], change[FIGURE_MAX];
         double all = (double) MAX(d->root->total_ns, UINT64_C(1));
 
-        buf_printf(d->out, "total %s (%.2f %%)\nself %s (%.2f %%)",
-                   figure_round(total, node->total_ns), 100 * (double) node->total_ns / all,
-                   figure_round(self, node->self_ns), 100 * (double) node->self_ns / all);
+        buf_printf(d->out, "total %s (%.2f %%)\nself %s (%.2f %%)", FIGURE_ROUND(node->total_ns),
+                   100 * (double) node->total_ns / all, FIGURE_ROUND(node->self_ns),
+                   100 * (double) node->self_ns / all);
         if (node->in_irq)
                 buf_adds(d->out, node->is_irq ? "\nan interrupt" : "\nin an interrupt");
         if (node->function)
-                buf_printf(d->out, "\n%s calls", format_count(count, node->n));
+                buf_printf(d->out, "\n%s calls", FORMAT_COUNT(node->n));
         if (node->n_cut > 0)
-                buf_printf(d->out, ", %s of them cut off", format_count(count, node->n_cut));
+                buf_printf(d->out, ", %s of them cut off", FORMAT_COUNT(node->n_cut));
         if (node->blocked_ns > 0)
                 buf_printf(d->out, "\nwaited itself %s", FIGURE_ROUND(node->blocked_ns));
         if (!d->flame->before || !node->function)
@@ -143,9 +142,9 @@ static void add_figures(Drawing *d, const CallNode *node, const CallNode *before
         if (!before)
                 buf_adds(d->out, "\nnew");
         buf_printf(d->out, "\nself for each outermost call %s, before %s (%s)",
-                   figure_mean(self, per_call(node, d->n_calls)),
-                   figure_mean(total, per_call(before, d->n_before_calls)),
-                   figure_change(change, change_of(d, node, before)));
+                   FIGURE_MEAN(per_call(node, d->n_calls)),
+                   FIGURE_MEAN(per_call(before, d->n_before_calls)),
+                   FIGURE_CHANGE(change_of(d, node, before)));
 }
 
 static void draw_frame(Drawing *d, const CallNode *node, const CallNode *before, uint64_t x_ns) {
@@ -210,10 +209,8 @@ static void draw_below(Drawing *d, const CallNode *parent, const CallNode *befor
 
 static int measure(Drawing *d) {
         size_t n_max = d->flame->max_frames ?: N_FRAMES_MAX;
-        int r = sum_waits(d);
+        int r = sum_waits(d) ?: call_tree_threshold(&d->min_ns, d->flame->tree, n_max);
 
-        if (r >= 0)
-                r = call_tree_threshold(&d->min_ns, d->flame->tree, n_max);
         if (r < 0)
                 return r;
         if (d->min_ns > 0 && d->flame->max_frames == 0)

@@ -20,4 +20,4 @@ typedef struct Form {
 } Form;
 
 extern const Form form_parquet;
-extern const Form form_tsv; /* export/tsv.h */
+extern const Form form_tsv; /* export/tsv.c */

@@ -69,9 +69,7 @@ static void add_figure(Buf *out, const char *title, const char *id, uint64_t n, 
 }
 
 static void add_number(Buf *out, const char *title, const char *id, uint64_t n) {
-        char text[UNIT_TEXT_MAX];
-
-        add_figure(out, title, id, n, format_count(text, n));
+        add_figure(out, title, id, n, FORMAT_COUNT(n));
 }
 
 /* What "why" found: a sentence; NULL: nobody asked. */
@@ -211,15 +209,12 @@ static void add_histogram(Html *h) {
                    FIGURE_ROUND(quantiles_at(s, 500)), FIGURE_ROUND(quantiles_at(s, 990)),
                    FIGURE_ROUND(s->max));
         for (size_t i = 0; i < n; i++) {
-                char from[FIGURE_MAX], to[FIGURE_MAX];
-
                 buf_printf(out,
                            "<tr><td>%s</td><td>to %s</td><td class=\"n\">%" PRIu64
                            "</td><td><svg width=\"400\" height=\"12\"><rect width=\"%.1f\" "
                            "height=\"12\" fill=\"var(--h5)\"/></svg></td></tr>\n",
-                           figure_round(from, ranges[i].from_ns),
-                           ranges[i].to_ns == UINT64_MAX ? "..."
-                                                         : figure_round(to, ranges[i].to_ns),
+                           FIGURE_ROUND(ranges[i].from_ns),
+                           ranges[i].to_ns == UINT64_MAX ? "..." : FIGURE_ROUND(ranges[i].to_ns),
                            ranges[i].n, 400 * (double) ranges[i].n / (double) most);
         }
         buf_adds(out, "</table></details>\n");
@@ -311,12 +306,10 @@ static void html_done(void *p) {
 
 static int html_init(void *p, Pairing *pairing) {
         Html *h = p;
-        int r = floor_new(&h->floor, pairing);
+        int r = floor_new(&h->floor, pairing)
+                    ?: heat_map_new(&h->heat, pairing, NULL, true)
+                    ?: outliers_new(&h->outliers, pairing, N_SLOWEST);
 
-        if (r >= 0)
-                r = heat_map_new(&h->heat, pairing, NULL, true);
-        if (r >= 0)
-                r = outliers_new(&h->outliers, pairing, N_SLOWEST);
         if (r >= 0)
                 outliers_keep_spans(h->outliers, pairing, N_SPANS_MAX);
         return r;

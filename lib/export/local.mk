@@ -11,7 +11,6 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/flame.c \
 	%D%/flame.h \
 	%D%/folded.c \
-	%D%/form.c \
 	%D%/form.h \
 	%D%/heat.c \
 	%D%/heat.h \
@@ -44,8 +43,7 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/table.c \
 	%D%/thrift.c \
 	%D%/thrift.h \
-	%D%/tsv.c \
-	%D%/tsv.h
+	%D%/tsv.c
 nodist_%C%_libexport_a_SOURCES = %D%/scripts.c
 script_files = %D%/flame.css %D%/flame.js %D%/heat.css %D%/heat.js \
 	%D%/page.css %D%/page.js %D%/theme.css

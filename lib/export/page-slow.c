@@ -128,9 +128,7 @@ int page_slow_write(const PageSlow *p) {
                                    "<button class=\"show\" data-call=\"%zu\">Timeline of a usual "
                                    "one</button>\n",
                                    number_of(&shown, usual));
-                r = add_differences(p, v);
-                if (r >= 0)
-                        r = page_tree_write(&tree, v->tree);
+                r = add_differences(p, v) ?: page_tree_write(&tree, v->tree);
                 buf_adds(p->out, "</details>\n");
         }
         return r;

@@ -145,14 +145,10 @@ typedef struct State {
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-static int text_of(State *st, const char *text, size_t n, uint32_t *ret) {
-        return beside_text(st->beside, text, n, ret);
-}
-
 /* Of a text that may be missing, or empty, which is the same. */
 static int note(State *st, size_t column, const char *text) {
-        return text_of(st, text && *text ? text : NULL, text ? strlen(text) : 0,
-                       &st->texts[column]);
+        return beside_text(st->beside, text && *text ? text : NULL, text ? strlen(text) : 0,
+                           &st->texts[column]);
 }
 
 static int name_of(State *st, const Function *f, uint32_t *ret) {
@@ -166,9 +162,8 @@ static int name_of(State *st, const Function *f, uint32_t *ret) {
                 *ret = (uint32_t) known - 1;
                 return 0;
         }
-        r = text_of(st, f->label, f->n_name, &name.function);
-        if (r >= 0)
-                r = text_of(st, module, n_module, &name.module);
+        r = beside_text(st->beside, f->label, f->n_name, &name.function)
+                    ?: beside_text(st->beside, module, n_module, &name.module);
         if (r < 0)
                 return r;
         if (!ARRAY_GROW(st->names, st->n_names) ||
@@ -183,7 +178,7 @@ static int find_task(State *st, const char comm[static 16], uint32_t *ret) {
         int r = 0;
 
         if (!st->has_task || memcmp(st->task, comm, 16) != 0) {
-                r = text_of(st, comm[0] ? comm : NULL, strnlen(comm, 16), &st->n_task);
+                r = beside_text(st->beside, comm[0] ? comm : NULL, strnlen(comm, 16), &st->n_task);
                 memcpy(st->task, comm, 16);
                 st->has_task = r >= 0;
         }
@@ -348,10 +343,9 @@ static int add_rows(State *st, Tree *t, const Call *call) {
                 .rows = t->rows,
                 .spill = &t->spill,
         };
-        int r = find_task(st, call->stack->comm, &tree.task);
+        int r = find_task(st, call->stack->comm, &tree.task)
+                        ?: find_trace_id(st, call, tree.n, &tree.trace_id);
 
-        if (r >= 0)
-                r = find_trace_id(st, call, tree.n, &tree.trace_id);
         return r < 0 ? r
                      : parts_add(st->parts, st->names[t->rows[0].name].function,
                                  call->frame->function, &tree);
@@ -421,6 +415,7 @@ static int new_parts(State *st) {
 static int init(State *st, Pairing *pairing, const Form *form, const char *beside_alone) {
         const ExportInfo *info = st->s.info;
         const SessionMeta *m = info->meta;
+
         int r = st->texts_of_all ? 0 : parquet_texts_new(&st->texts_of_all);
 
         st->form = form;
@@ -431,15 +426,11 @@ static int init(State *st, Pairing *pairing, const Form *form, const char *besid
         if (r >= 0 && !st->beside)
                 r = beside_new(&st->beside, &st->s, st->texts_of_all, form, beside_alone);
         if (r >= 0)
-                r = note(st, HOST, info->host);
-        if (r >= 0)
-                r = note(st, MACHINE_ID, m ? m->machine_id : NULL);
-        if (r >= 0)
-                r = note(st, BOOT_ID, m ? m->boot_id : NULL);
-        if (r >= 0)
-                r = note(st, RECORDING, info->recording);
-        if (r >= 0)
-                r = note(st, KERNEL, info->kernel);
+                r = note(st, HOST, info->host)
+                            ?: note(st, MACHINE_ID, m ? m->machine_id : NULL)
+                            ?: note(st, BOOT_ID, m ? m->boot_id : NULL)
+                            ?: note(st, RECORDING, info->recording)
+                            ?: note(st, KERNEL, info->kernel);
         /* Whose calls are recorded is known if only those of one are. */
         if (r >= 0)
                 r = note(st, CGROUP, m && m->spec.cgroups.n == 1 ? m->spec.cgroups.items[0] : NULL);

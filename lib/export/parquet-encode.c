@@ -91,9 +91,9 @@ static void add_block(Buf *out, const int64_t *deltas, size_t n, unsigned bytes)
 void parquet_encode_delta(Buf *out, const int64_t *values, size_t n, unsigned bytes) {
         int64_t deltas[BLOCK];
 
-        thrift_varint(out, BLOCK);
-        thrift_varint(out, PARTS);
-        thrift_varint(out, n);
+        buf_add_varint(out, BLOCK);
+        buf_add_varint(out, PARTS);
+        buf_add_varint(out, n);
         thrift_zigzag(out, n > 0 ? wrap((uint64_t) values[0], bytes) : 0);
         for (size_t i = 1; i < n;) {
                 size_t k = 0;
@@ -129,10 +129,10 @@ void parquet_encode_numbers(Buf *out, const uint32_t *numbers, size_t n, size_t 
         if (n == 0)
                 return;
         if (is_all_the_same(numbers, n)) {
-                thrift_varint(out, (uint64_t) n << 1);
+                buf_add_varint(out, (uint64_t) n << 1);
                 n_groups = 0;
         } else
-                thrift_varint(out, (uint64_t) n_groups << 1 | 1);
+                buf_add_varint(out, (uint64_t) n_groups << 1 | 1);
         p = buf_reserve(out, (n_groups * 8 + 1) * bytes);
         if (!p)
                 return;
@@ -156,11 +156,11 @@ void parquet_encode_levels(Buf *out, const uint8_t *has, size_t n) {
                 n_has += has[i];
         if (n_has == 0 || n_has == n) {
                 bit = n_has > 0;
-                thrift_varint(out, (uint64_t) n << 1);
+                buf_add_varint(out, (uint64_t) n << 1);
                 buf_add(out, &bit, 1);
                 return;
         }
-        thrift_varint(out, (uint64_t) ((n + 7) / 8) << 1 | 1);
+        buf_add_varint(out, (uint64_t) ((n + 7) / 8) << 1 | 1);
         p = buf_reserve(out, (n + 7) / 8);
         if (!p)
                 return;

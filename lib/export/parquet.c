@@ -13,6 +13,7 @@
 #include "base/release.h"
 #include "export/parquet-encode.h"
 #include "export/parquet-texts.h"
+#include "export/form.h"
 #include "export/parquet.h"
 #include "export/thrift.h"
 
@@ -520,7 +521,7 @@ static void add_chunk(const Parquet *p, const Column *c, const Chunk *chunk, uin
         if (has_dictionary)
                 thrift_zigzag(t->out, ENCODING_PLAIN);
         thrift_list(t, 3, THRIFT_BINARY, 1);
-        thrift_varint(t->out, strlen(c->spec->name));
+        buf_add_varint(t->out, strlen(c->spec->name));
         buf_adds(t->out, c->spec->name);
         thrift_i32(t, 4, CODEC_ZSTD);
         thrift_i64(t, 5, (int64_t) n_rows);
@@ -655,3 +656,6 @@ Parquet *parquet_free(Parquet *p) {
         free(p);
         return NULL;
 }
+
+const Form form_parquet = { parquet_new,   parquet_end_row, parquet_n_room,
+                            parquet_flush, parquet_finish,  parquet_free };

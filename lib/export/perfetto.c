@@ -114,20 +114,10 @@ typedef struct Perfetto {
  * A message inside another one is made in a Buf of its own first, since its length comes before it.
  * Source: protobuf.dev, "Encoding".
  */
-static void proto_varint(Buf *b, uint64_t v) {
-        char bytes[10];
-        size_t n = 0;
-
-        for (; v >= 0x80; v >>= 7)
-                bytes[n++] = (char) (v | 0x80);
-        bytes[n++] = (char) v;
-        buf_add(b, bytes, n);
-}
-
 /* uint32, uint64, bool, enum; int64 cast. */
 static void proto_u64(Buf *b, unsigned field, uint64_t v) {
-        proto_varint(b, field << 3);
-        proto_varint(b, v);
+        buf_add_varint(b, field << 3);
+        buf_add_varint(b, v);
 }
 
 static void proto_fixed64(Buf *b, unsigned field, uint64_t v) {
@@ -135,14 +125,14 @@ static void proto_fixed64(Buf *b, unsigned field, uint64_t v) {
 
         for (size_t i = 0; i < sizeof(bytes); i++)
                 bytes[i] = (char) (v >> 8 * i);
-        proto_varint(b, field << 3 | 1);
+        buf_add_varint(b, field << 3 | 1);
         buf_add(b, bytes, sizeof(bytes));
 }
 
 /* string, bytes; a string must be UTF-8. */
 static void proto_bytes(Buf *b, unsigned field, const void *data, size_t n) {
-        proto_varint(b, field << 3 | 2);
-        proto_varint(b, n);
+        buf_add_varint(b, field << 3 | 2);
+        buf_add_varint(b, n);
         buf_add(b, data, n);
 }
 
@@ -384,10 +374,8 @@ static int end_run(Perfetto *p, uint32_t cpu) {
 static int begin_run(Perfetto *p, const Step *step) {
         _cleanup_buf_ Buf name = BUF_INIT;
         Cpu *cpu = &p->cpus[step->cpu];
-        int r = end_run(p, step->cpu);
+        int r = end_run(p, step->cpu) ?: describe_cpu(p, step->cpu, false);
 
-        if (r >= 0)
-                r = describe_cpu(p, step->cpu, false);
         if (r < 0)
                 return r;
         cpu->key = step_task_key(step);

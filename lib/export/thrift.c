@@ -6,18 +6,8 @@
 
 enum { TYPE_TRUE = 1, TYPE_FALSE = 2, TYPE_I8 = 3, TYPE_I64 = 6, TYPE_LIST = 9 };
 
-void thrift_varint(Buf *out, uint64_t v) {
-        uint8_t bytes[10];
-        size_t n = 0;
-
-        for (; v >= 0x80; v >>= 7)
-                bytes[n++] = (uint8_t) (v | 0x80);
-        bytes[n++] = (uint8_t) v;
-        buf_add(out, bytes, n);
-}
-
 void thrift_zigzag(Buf *out, int64_t v) {
-        thrift_varint(out, (uint64_t) v << 1 ^ (uint64_t) (v >> 63));
+        buf_add_varint(out, (uint64_t) v << 1 ^ (uint64_t) (v >> 63));
 }
 
 static void add_byte(Buf *out, unsigned v) {
@@ -73,7 +63,7 @@ void thrift_i64(Thrift *t, int16_t field, int64_t v) {
 
 void thrift_binary(Thrift *t, int16_t field, const void *data, size_t n) {
         add_field(t, field, THRIFT_BINARY);
-        thrift_varint(t->out, n);
+        buf_add_varint(t->out, n);
         buf_add(t->out, data, n);
 }
 
@@ -81,7 +71,7 @@ void thrift_list(Thrift *t, int16_t field, ThriftType type, size_t n) {
         add_field(t, field, TYPE_LIST);
         add_byte(t->out, n < 15 ? (unsigned) n << 4 | type : 0xf0 | type);
         if (n >= 15)
-                thrift_varint(t->out, n);
+                buf_add_varint(t->out, n);
 }
 
 void thrift_empty(Thrift *t, int16_t field) {

@@ -32,7 +32,6 @@ typedef struct Thrift {
 
 #define THRIFT_TO(b) ((Thrift){ .out = (b) })
 
-void thrift_varint(Buf *out, uint64_t v);
 void thrift_zigzag(Buf *out, int64_t v);
 /* @field 0: it is an item of a list, or all. */
 void thrift_begin(Thrift *t, int16_t field);

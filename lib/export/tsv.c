@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * There is one row in memory, in the shape of a group's.  Integers are written by hand: they are half of
- * the columns.
+ * A table as text: the columns of export/parquet.h, for databases that read no Parquet
+ *
+ *      host \t machine_id \t ... \n       the columns' names
+ *      web1 \t \t ... \n                  a row; of a text that is none: nothing; of another value: \N
+ *
+ * In texts \\, \t, \n, \r and \0 are escaped.  A bool is 0 or 1.  This is ClickHouse's TSVWithNames
+ * (TabSeparatedWithNames).
+ *
+ * There is one row in memory, in the shape of a group's; it is written when it is complete.
  */
 
-#include "export/tsv.h"
-
-#define INTEGER_MAX 21 /* characters of one */
+#include "export/escape.h"
+#include "export/form.h"
 
 typedef struct Tsv {
         ParquetHead head; /* first; its only row is the first */
@@ -18,26 +24,6 @@ typedef struct Tsv {
         int64_t *values; /* of the row */
         uint8_t *has;
 } Tsv;
-
-static void add_unsigned(Buf *out, uint64_t value, bool is_negative) {
-        char *room = buf_reserve(out, INTEGER_MAX), digits[INTEGER_MAX];
-        size_t n = 0, n_sign = is_negative;
-
-        if (!room)
-                return;
-        do
-                digits[n++] = (char) ('0' + value % 10);
-        while ((value /= 10) > 0);
-        if (is_negative)
-                room[0] = '-';
-        for (size_t i = 0; i < n; i++)
-                room[n_sign + i] = digits[n - 1 - i];
-        buf_advance(out, n_sign + n, true);
-}
-
-static void add_signed(Buf *out, int64_t value) {
-        add_unsigned(out, value < 0 ? 0 - (uint64_t) value : (uint64_t) value, value < 0);
-}
 
 static void add_double(Buf *out, int64_t bits) {
         union {
@@ -86,17 +72,17 @@ static void add_value(const Tsv *t, size_t i) {
                 break;
         case PARQUET_I32:
         case PARQUET_I64:
-                add_signed(t->out, value);
+                escape_i64(t->out, value);
                 break;
         case PARQUET_BOOL:
         case PARQUET_U16:
         case PARQUET_U32:
         case PARQUET_U64:
-                add_unsigned(t->out, (uint64_t) value, false);
+                escape_u64(t->out, (uint64_t) value);
         }
 }
 
-int tsv_end_row(Parquet *p) {
+static int tsv_end_row(Parquet *p) {
         Tsv *t = (Tsv *) p;
 
         for (size_t i = 0; i < t->n_columns; i++) {
@@ -110,26 +96,33 @@ int tsv_end_row(Parquet *p) {
         return t->out->error;
 }
 
-size_t tsv_n_room(const Parquet *p) {
-        (void) p;
+static size_t tsv_n_room(const Parquet *p) {
         return 0;
 }
 
-int tsv_flush(Parquet *p) {
+/* Nothing waits to be written. */
+static int tsv_flush(Parquet *p) {
         return ((Tsv *) p)->out->error;
 }
 
-int tsv_finish(Parquet *p) {
-        return ((Tsv *) p)->out->error;
+static Parquet *tsv_free(Parquet *p) {
+        Tsv *t = (Tsv *) p;
+
+        if (!t)
+                return NULL;
+        free(t->head.columns);
+        free(t->values);
+        free(t->has);
+        return mfree(t);
 }
 
-int tsv_new(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
-            size_t n_columns, const uint32_t *sorted, size_t n_sorted) {
+DEFINE_CLEANUP(Parquet *, tsv_free);
+
+static int tsv_new(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
+                   size_t n_columns, const uint32_t *sorted, size_t n_sorted) {
         _cleanup_(tsv_freep) Parquet *p = calloc(1, sizeof(Tsv));
         Tsv *t = (Tsv *) p;
 
-        (void) sorted;
-        (void) n_sorted;
         if (!t)
                 return -ENOMEM;
         t->texts = texts;
@@ -153,13 +146,5 @@ int tsv_new(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetColumn *c
         return 0;
 }
 
-Parquet *tsv_free(Parquet *p) {
-        Tsv *t = (Tsv *) p;
-
-        if (!t)
-                return NULL;
-        free(t->head.columns);
-        free(t->values);
-        free(t->has);
-        return mfree(t);
-}
+/* The order of rows is of no matter. */
+const Form form_tsv = { tsv_new, tsv_end_row, tsv_n_room, tsv_flush, tsv_flush, tsv_free };

@@ -222,7 +222,6 @@ typedef struct Parse {
 
 static int on_section(const char *name, unsigned line, void *userdata) {
         Parse *p = userdata;
-        char quoted[NAME_QUOTE_MAX];
 
         p->is_foreign = true;
         for (size_t i = 0; i < _CONFIG_KEY_N; i++)
@@ -230,7 +229,7 @@ static int on_section(const char *name, unsigned line, void *userdata) {
                         p->is_foreign = false;
         if (!p->is_foreign || startswith(name, "X-"))
                 return 0;
-        return complain(p, line, "unknown section [%s], ignored", name_quote(quoted, name));
+        return complain(p, line, "unknown section [%s], ignored", NAME_QUOTED(name));
 }
 
 static int on_bad_line(unsigned line, const char *what, void *userdata) {
@@ -239,7 +238,6 @@ static int on_bad_line(unsigned line, const char *what, void *userdata) {
 
 static int on_set(const IniEntry *e, void *userdata) {
         Parse *p = userdata;
-        char key[NAME_QUOTE_MAX], value[NAME_QUOTE_MAX];
         ConfigOrigin origin;
         size_t i = 0;
 
@@ -249,16 +247,16 @@ static int on_set(const IniEntry *e, void *userdata) {
                !(streq(keys[i].section, e->section) && streq(keys[i].name, e->key)))
                 i++;
         if (i == _CONFIG_KEY_N)
-                return complain(p, e->line, "unknown key %s= %s%s%s, ignored",
-                                name_quote(key, e->key), *e->section ? "in [" : "before a section",
-                                e->section, *e->section ? "]" : "");
+                return complain(p, e->line, "unknown key %s= %s%s%s, ignored", NAME_QUOTED(e->key),
+                                *e->section ? "in [" : "before a section", e->section,
+                                *e->section ? "]" : "");
         if (*e->value == 0) {
                 set_default(p->config, (ConfigKey) i);
                 return 0;
         }
         if (parse_value(p->config, (ConfigKey) i, e->value) < 0)
                 return complain(p, e->line, "%s=%s is not a %s, ignored", keys[i].name,
-                                name_quote(value, e->value), value_types[keys[i].type].like);
+                                NAME_QUOTED(e->value), value_types[keys[i].type].like);
         origin = (ConfigOrigin){ strdup(e->value), strdup(p->file), e->line };
         set_origin(p->config, (ConfigKey) i, origin);
         return origin.text && origin.file ? 0 : -ENOMEM;

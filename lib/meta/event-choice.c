@@ -20,17 +20,24 @@ static size_t parse_word(char ret[static EVENT_WORD_MAX + 1], const char *s) {
         return n;
 }
 
+/* A system, @separator and a name: what follows them; NULL: they are not there. */
+static const char *parse_names(EventChoice *e, const char *text, char separator) {
+        size_t n = parse_word(e->system, text);
+
+        if (n == 0 || text[n] != separator)
+                return NULL;
+        text += n + 1;
+        n = parse_word(e->name, text);
+        return n > 0 ? text + n : NULL;
+}
+
 bool event_choice_parse(EventChoice *ret, const char *text) {
         EventChoice e = {};
-        size_t n = parse_word(e.system, text), n_filter;
+        size_t n_filter;
 
-        if (n == 0 || text[n] != ':')
+        text = parse_names(&e, text, ':');
+        if (!text)
                 return false;
-        text += n + 1;
-        n = parse_word(e.name, text);
-        if (n == 0)
-                return false;
-        text += n;
         if (*text) {
                 if (*text != ':')
                         return false;
@@ -53,19 +60,11 @@ bool event_choice_is_valid(const char *text) {
 }
 
 bool event_choice_from_path(EventChoice *ret, const char *path) {
-        static const char events[] = "events/";
+        const char *rest = startswith(path, "events/");
         EventChoice e = {};
-        size_t n;
 
-        if (strncmp(path, events, sizeof(events) - 1) != 0)
-                return false;
-        path += sizeof(events) - 1;
-        n = parse_word(e.system, path);
-        if (n == 0 || path[n] != '/')
-                return false;
-        path += n + 1;
-        n = parse_word(e.name, path);
-        if (n == 0 || strcmp(path + n, "/format") != 0)
+        rest = rest ? parse_names(&e, rest, '/') : NULL;
+        if (!rest || !streq(rest, "/format"))
                 return false;
         *ret = e;
         return true;

@@ -142,10 +142,8 @@ static int strv_from_json(Strv *v, const JsonField *f, const json_t *list) {
                 return JSON_FIELD_E_INVALID;
         for (size_t i = 0; i < n; i++) {
                 char *s;
-                int r = text_from_json(&s, f, json_array_get(list, i));
+                int r = text_from_json(&s, f, json_array_get(list, i)) ?: strv_take(v, s);
 
-                if (r == 0)
-                        r = strv_take(v, s);
                 if (r != 0)
                         return r;
         }

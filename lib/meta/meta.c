@@ -303,12 +303,11 @@ int session_meta_from_newer(SessionMeta **ret, const json_t *o, const char *name
                 m->stop = m->start;
         if (json_is_integer(owner) && json_integer_value(owner) <= UINT32_MAX)
                 m->owner_uid = (uint32_t) MAX(json_integer_value(owner), 0);
-        r = text_replace(&m->name, name);
-        if (r >= 0)
-                r = text_replace(&m->id,
-                                 json_is_string(id) && session_id_is_valid(json_string_value(id))
-                                         ? json_string_value(id)
-                                         : "0000000000000000");
+        r = text_replace(&m->name, name)
+                    ?: text_replace(&m->id,
+                                    json_is_string(id) && session_id_is_valid(json_string_value(id))
+                                            ? json_string_value(id)
+                                            : "0000000000000000");
         if (r >= 0)
                 r = strv_add(&m->spec.functions, "_*"); /* it has some */
         if (r >= 0 &&

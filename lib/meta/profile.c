@@ -169,9 +169,7 @@ static bool is_member(const char *member, json_t *value) {
 
 /* A path need not be UTF-8. */
 static json_t *text_to_json(const char *s) {
-        char quoted[NAME_QUOTE_MAX];
-
-        return json_string(s) ?: json_string(name_quote(quoted, s));
+        return json_string(s) ?: json_string(NAME_QUOTED(s));
 }
 
 static void forget(Profile *p, const char *key) {
@@ -198,13 +196,11 @@ typedef struct Parse {
 
 static int on_section(const char *name, unsigned line, void *userdata) {
         Parse *p = userdata;
-        char quoted[NAME_QUOTE_MAX];
 
         p->is_foreign = !streq(name, SECTION);
         if (!p->is_foreign || startswith(name, "X-"))
                 return 0;
-        return complain(p, line, "unknown section [%s]; it is [" SECTION "]",
-                        name_quote(quoted, name));
+        return complain(p, line, "unknown section [%s]; it is [" SECTION "]", NAME_QUOTED(name));
 }
 
 static int on_bad_line(unsigned line, const char *what, void *userdata) {
@@ -224,7 +220,6 @@ static int note(Parse *p, const IniEntry *e, bool adds) {
 static int refuse_key(Parse *p, const IniEntry *e) {
         size_t best = typo_limit(e->key) + 1;
         const char *like = NULL;
-        char quoted[NAME_QUOTE_MAX];
 
         for (size_t i = 0; i < ELEMENTSOF(keys); i++) {
                 size_t d = strcasecmp(e->key, keys[i].key) == 0
@@ -236,7 +231,7 @@ static int refuse_key(Parse *p, const IniEntry *e) {
                         like = keys[i].key;
                 }
         }
-        return complain(p, e->line, "unknown key %s=%s%s%s", name_quote(quoted, e->key),
+        return complain(p, e->line, "unknown key %s=%s%s%s", NAME_QUOTED(e->key),
                         like ? "; did you mean " : "; see ftraced.profile(5)", like ?: "",
                         like ? "=?" : "");
 }
@@ -265,16 +260,15 @@ static bool put_line(json_t *spec, const char *member, json_t *value) {
 
 static int set_member(Parse *p, const IniEntry *e, size_t k) {
         json_auto_t *value = parse_value(keys[k].type, e->value);
-        char quoted[NAME_QUOTE_MAX];
 
         if (!value || !is_member(keys[k].member, value))
-                return complain(p, e->line, "%s=%s is %s", keys[k].key,
-                                name_quote(quoted, e->value), types[keys[k].type].wanted);
+                return complain(p, e->line, "%s=%s is %s", keys[k].key, NAME_QUOTED(e->value),
+                                types[keys[k].type].wanted);
         if (keys[k].type == VALUE_LINE) {
                 if (!put_line(p->profile->spec, keys[k].member, value))
                         return complain(p, e->line,
                                         "%s=%s is one line too many, or there is one for it above",
-                                        keys[k].key, name_quote(quoted, e->value));
+                                        keys[k].key, NAME_QUOTED(e->value));
         } else if (!put_member(p->profile->spec, keys[k].member, value))
                 return complain(p, e->line, "%s= comes to more than %d words", keys[k].key,
                                 SPEC_MAX_ROOTS);
@@ -301,13 +295,12 @@ static int set_description(Parse *p, const IniEntry *e) {
 }
 
 static int set_wait(Parse *p, const IniEntry *e) {
-        char quoted[NAME_QUOTE_MAX];
         uint64_t n = INT64_MAX; /* for ever */
 
         if (!streq(e->value, "infinity") &&
             (parse_duration(e->value, &n) < 0 || n > (uint64_t) INT64_MAX))
                 return complain(p, e->line, WAIT "=%s is neither infinity nor a time like 30s",
-                                name_quote(quoted, e->value));
+                                NAME_QUOTED(e->value));
         p->profile->wait_ns = n;
         return note(p, e, false);
 }

@@ -53,7 +53,6 @@ static void add_gaps(Buf *out, const SessionMeta *m) {
         uint64_t length_ns = session_meta_length_ns(m);
 
         for (GapCause c = 0; c < _GAP_CAUSE_N; c++) {
-                char in[UNIT_TEXT_MAX], all[UNIT_TEXT_MAX];
                 uint64_t ns;
 
                 if (!explains(c) || !find_gaps(m, c, length_ns, &ns))
@@ -61,8 +60,8 @@ static void add_gaps(Buf *out, const SessionMeta *m) {
                 begin(out);
                 buf_adds(out, gap_cause_sentence(c));
                 if (ns > 0)
-                        buf_printf(out, " for %s of the %s", format_duration(in, ns),
-                                   format_duration(all, length_ns));
+                        buf_printf(out, " for %s of the %s", FORMAT_DURATION(ns),
+                                   FORMAT_DURATION(length_ns));
         }
 }
 
@@ -76,17 +75,16 @@ static void add_words(Buf *out, const char *before, const Strv *words) {
 /* "nothing called a, b in process 812 on CPUs 1, 2 in 3s of recording" */
 static void add_nobody(Buf *out, const SessionMeta *m) {
         const Spec *s = &m->spec;
-        char text[UNIT_TEXT_MAX];
 
         add_words(out, s->slower_ns > 0 ? "no call of " : "nothing called ",
                   m->roots.n > 0 ? &m->roots : &s->functions);
         if (s->slower_ns > 0)
-                buf_printf(out, " took %s or more", format_duration(text, s->slower_ns));
+                buf_printf(out, " took %s or more", FORMAT_DURATION(s->slower_ns));
         add_words(out, s->pids.n == 1 ? " in process " : " in processes ", &s->pids);
         add_words(out, " in tasks named ", &s->comms);
         add_words(out, " in control group ", &s->cgroups);
         add_words(out, " on CPUs ", &s->cpus);
-        buf_printf(out, " in %s of recording", format_duration(text, session_meta_length_ns(m)));
+        buf_printf(out, " in %s of recording", FORMAT_DURATION(session_meta_length_ns(m)));
 }
 
 /* It was armed, and never went on. */

@@ -18,7 +18,6 @@
 #include "meta/spec.h"
 #include "meta/trigger.h"
 
-#define PID_MAX 4194304 /* PID_MAX_LIMIT, linux 6.1 include/linux/threads.h, 64 bit */
 #define BUFFER_BYTES_MIN 4096
 #define BUFFER_BYTES_MAX (UINT64_C(1) << 40)
 #define MAX_FUNCTIONS_MAX 65536 /* more than any kernel has; also META's bound on roots */
@@ -28,7 +27,7 @@
 static bool pid_is_valid(const char *s) {
         uint64_t pid;
 
-        return parse_u64(s, PID_MAX, &pid) >= 0 && pid > 0 && *s != '0';
+        return parse_u64(s, SPEC_PID_MAX, &pid) >= 0 && pid > 0 && *s != '0';
 }
 
 static const char *const lean_names[] = {

@@ -93,6 +93,7 @@ typedef struct Spec {
 #define SPEC_MAX_VALUES 64 /* patterns in each of the two lists of functions with values */
 #define SPEC_DEFAULT_CLOCK "mono"
 #define SPEC_MAX_HOOKED 16384 /* patterns */
+#define SPEC_PID_MAX 4194304  /* PID_MAX_LIMIT, linux 6.1 include/linux/threads.h, 64 bit */
 #define SPEC_MAX_COMMS 16
 #define SPEC_MAX_CGROUPS 64
 #define SPEC_SLOWER_NS_MIN 1000 /* what tracing_thresh counts in */

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <time.h>
 
 #include "base/name.h"
 #include "base/unit.h"
@@ -25,19 +26,15 @@ static _printf_(2, 3) int wrong(char why[static TRIGGER_WHY_MAX], const char *fo
 }
 
 static int wrong_word(char why[static TRIGGER_WHY_MAX], const char *word, const char *what) {
-        char quoted[NAME_QUOTE_MAX];
-
-        return wrong(why, "\"%s\" %s", name_quote(quoted, word ?: ""), what);
+        return wrong(why, "\"%s\" %s", NAME_QUOTED(word ?: ""), what);
 }
 
 /* @rest: what stands behind the colon, NULL: there is none. */
 typedef int (*Reader)(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]);
 
 static int read_nothing(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
-        char quoted[NAME_QUOTE_MAX];
-
         return rest ? wrong(why, "\":%s\" stands behind a word that takes nothing",
-                            name_quote(quoted, rest))
+                            NAME_QUOTED(rest))
                     : 0;
 }
 
@@ -69,10 +66,17 @@ static bool filter_is_valid(const char *s) {
         return true;
 }
 
+static int read_filter(Trigger *t, const char *filter, char why[static TRIGGER_WHY_MAX]) {
+        if (!filter_is_valid(filter))
+                return wrong(why, "the filter \"%s\" is empty or not one line",
+                             NAME_QUOTED(filter));
+        t->filter = strdup(filter);
+        return t->filter ? 0 : -ENOMEM;
+}
+
 static int read_event(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
         size_t n_system = rest ? strcspn(rest, ":") : 0, n_name;
-        char quoted[NAME_QUOTE_MAX];
-        const char *name, *filter = NULL;
+        const char *name;
 
         if (!rest || rest[n_system] != ':' || !event_name_is_valid(rest, n_system))
                 return wrong_word(why, rest, "is not SYSTEM:NAME or SYSTEM:NAME:FILTER");
@@ -80,35 +84,22 @@ static int read_event(Trigger *t, const char *rest, char why[static TRIGGER_WHY_
         n_name = strcspn(name, ":");
         if (!event_name_is_valid(name, n_name))
                 return wrong_word(why, rest, "is not SYSTEM:NAME or SYSTEM:NAME:FILTER");
-        if (name[n_name] == ':') {
-                filter = name + n_name + 1;
-                if (!filter_is_valid(filter))
-                        return wrong(why, "the filter \"%s\" is empty or not one line",
-                                     name_quote(quoted, filter));
-        }
         t->system = strndup(rest, n_system);
         t->name = strndup(name, n_name);
-        t->filter = filter ? strdup(filter) : NULL;
-        return t->system && t->name && (!filter || t->filter) ? 0 : -ENOMEM;
+        if (!t->system || !t->name)
+                return -ENOMEM;
+        return name[n_name] == ':' ? read_filter(t, name + n_name + 1, why) : 0;
 }
 
 static int read_return(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
         size_t n = rest ? strcspn(rest, ":") : 0;
         _cleanup_free_ char *name = rest ? strndup(rest, n) : NULL;
-        const char *filter = rest && rest[n] ? rest + n + 1 : NULL;
-        char quoted[NAME_QUOTE_MAX];
         int r;
 
         if (rest && !name)
                 return -ENOMEM;
         r = read_function(t, name, why);
-        if (r != 0 || !filter)
-                return r;
-        if (!filter_is_valid(filter))
-                return wrong(why, "the filter \"%s\" is empty or not one line",
-                             name_quote(quoted, filter));
-        t->filter = strdup(filter);
-        return t->filter ? 0 : -ENOMEM;
+        return r == 0 && rest[n] ? read_filter(t, rest + n + 1, why) : r;
 }
 
 static int read_time(const char *rest, uint64_t *ret, char why[static TRIGGER_WHY_MAX]) {
@@ -127,42 +118,14 @@ static int read_count(Trigger *t, const char *rest, char why[static TRIGGER_WHY_
         return 0;
 }
 
-/* Two digits below @n, and then @end. */
-static bool read_two(const char **s, unsigned n, unsigned *ret) {
-        const char *p = *s;
-
-        if (p[0] < '0' || p[0] > '9' || p[1] < '0' || p[1] > '9')
-                return false;
-        *ret = (unsigned) (p[0] - '0') * 10 + (unsigned) (p[1] - '0');
-        *s = p + 2;
-        return *ret < n;
-}
-
 int trigger_read_moment(const char *text, uint64_t *ret) {
-        uint64_t seconds = 0, fraction = 0;
-        unsigned n_digits = 0;
-        const char *p = text;
+        const char *p = text + 1;
+        uint64_t ns;
 
-        if (*p++ != '@' || *p < '0' || *p > '9')
+        if (*text != '@' || parse_seconds(&p, &ns) < 0 || *p || p[-1] == '.' ||
+            ns / NSEC_PER_SEC >= (uint64_t) INT64_MAX / NSEC_PER_SEC)
                 return -EINVAL;
-        for (; *p >= '0' && *p <= '9'; p++) {
-                seconds = seconds * 10 + (unsigned) (*p - '0');
-                if (seconds > (uint64_t) INT64_MAX / NSEC_PER_SEC - 1)
-                        return -EINVAL;
-        }
-        if (*p == '.' && p[1] == 0)
-                return -EINVAL;
-        if (*p == '.')
-                for (p++; *p >= '0' && *p <= '9'; p++)
-                        if (n_digits < 9) {
-                                fraction = fraction * 10 + (unsigned) (*p - '0');
-                                n_digits++;
-                        }
-        if (*p != 0)
-                return -EINVAL;
-        for (; n_digits < 9; n_digits++)
-                fraction *= 10;
-        *ret = seconds * NSEC_PER_SEC + fraction;
+        *ret = ns;
         return 0;
 }
 
@@ -174,9 +137,9 @@ char *trigger_write_moment(char text[static TRIGGER_MOMENT_MAX], uint64_t moment
 }
 
 static int read_at(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX]) {
-        unsigned hour = 0, minute = 0, second = 0;
-        const char *p = rest ?: "";
-        bool good;
+        const char *p = rest ?: "", *end;
+        size_t n = strlen(p);
+        struct tm tm = {};
 
         if (*p == '@') {
                 t->is_moment = true;
@@ -186,18 +149,11 @@ static int read_at(Trigger *t, const char *rest, char why[static TRIGGER_WHY_MAX
                                 "is not a moment like @1767225600.5, in seconds since 1970");
                 return 0;
         }
-        good = read_two(&p, 24, &hour) && *p == ':';
-        if (good) {
-                p++;
-                good = read_two(&p, 60, &minute);
-        }
-        if (good && *p == ':') {
-                p++;
-                good = read_two(&p, 60, &second);
-        }
-        if (!good || *p != 0)
+        /* It would take blanks, single digits and leap seconds as well. */
+        end = strptime(p, n == 8 ? "%H:%M:%S" : "%H:%M", &tm);
+        if (!end || *end || (n != 5 && n != 8) || strspn(p, "0123456789:") != n || tm.tm_sec > 59)
                 return wrong_word(why, rest, "is not a time of the day like 02:30 or 02:30:15");
-        t->value = (uint64_t) hour * 3600 + minute * 60 + second;
+        t->value = (uint64_t) (tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec);
         return 0;
 }
 
@@ -283,9 +239,7 @@ int trigger_parse(Trigger *ret, const char *rule, char why[static TRIGGER_WHY_MA
                 return wrong(why, "a rule says what to do, a space, and when");
         if (strlen(rule) > TRIGGER_RULE_BYTES_MAX)
                 return wrong(why, "a rule is longer than %d characters", TRIGGER_RULE_BYTES_MAX);
-        r = read_actions(&t, rule, (size_t) (space - rule), why);
-        if (r == 0)
-                r = read_kind(&t, space + 1, why);
+        r = read_actions(&t, rule, (size_t) (space - rule), why) ?: read_kind(&t, space + 1, why);
         if (r != 0)
                 return r;
         *ret = TAKE(t, (Trigger){});

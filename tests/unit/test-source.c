@@ -149,7 +149,7 @@ START_TEST(the_list_skips_what_is_damaged_and_is_incomplete)
                                           directory, directory, directory),
                                  0);
                 ck_assert_int_eq(system(command), 0);
-                ck_assert_int_eq(source_list(&list, &options, 0), STATUS_INCOMPLETE);
+                ck_assert_int_eq(source_list(&list, &options, 0, false), STATUS_INCOMPLETE);
                 ck_assert_uint_eq(json_array_size(json_object_get(list, "sessions")), 1);
                 remove_store();
         }
@@ -161,7 +161,7 @@ START_TEST(without_a_store_nothing_is_found)
                 json_t *list;
 
                 make_store();
-                ck_assert_int_eq(source_list(&list, &o, 0), STATUS_NOT_FOUND);
+                ck_assert_int_eq(source_list(&list, &o, 0, false), STATUS_NOT_FOUND);
                 remove_store();
         }
 END_TEST

@@ -324,7 +324,7 @@ static void read_window(Arguments *args, const char *word, void (*step)(void *, 
         int r;
 
         ck_assert_msg(options_parse(&o, args->n, args->items) == 0, "%s", window);
-        r = reading_open(&reading, &o, word);
+        r = reading_open(&reading, &o, word, READING_FOR_DRAWING);
         while (r == 0) {
                 Step s;
 

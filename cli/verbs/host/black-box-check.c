@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/cpu-list.h"
 #include "base/io.h"
+#include "base/release.h"
 #include "base/unit.h"
 #include "cli/verbs/host/black-box-check.h"
 #include "meta/boot-instance.h"
@@ -24,13 +25,6 @@
 static json_t *say(const char *state, const char *text, const char *fix) {
         return json_pack("{s:s, s:s, s:s, s:s*}", "name", NAME, "state", state, "text", text, "fix",
                          fix);
-}
-
-static bool is_too_old(const char *release) {
-        unsigned major = 0, minor = 0;
-
-        (void) sscanf(release, "%u.%u", &major, &minor);
-        return major < 6 || (major == 6 && minor < 12);
 }
 
 /* The kernel divides that memory by all CPUs that it could ever have, of which a guest may have few. */
@@ -58,7 +52,7 @@ static uint64_t proposed_mib(uint64_t n_cpus) {
 }
 
 static json_t *say_how(void) {
-        char fix[1024], text[256], each[UNIT_TEXT_MAX];
+        char fix[1024], text[256];
         uint64_t n_cpus = possible_cpus(), mib = proposed_mib(n_cpus);
 
         (void) snprintf(text, sizeof(text),
@@ -76,7 +70,7 @@ static json_t *say_how(void) {
                         "    Another size at the next boot, or firmware that clears memory, leaves "
                         "nothing to rescue; so does KASLR where it loads the kernel over that "
                         "memory, the likelier the less memory there is: nokaslr rules that out",
-                        mib, format_bytes(each, (mib << 20) / n_cpus), n_cpus, mib);
+                        mib, FORMAT_BYTES((mib << 20) / n_cpus), n_cpus, mib);
         return say("bad", text, fix);
 }
 
@@ -133,7 +127,7 @@ json_t *black_box_check(void) {
         struct utsname u = {};
 
         (void) uname(&u);
-        if (is_too_old(u.release)) {
+        if (release_compare(u.release, 6, 12) != RELEASE_SINCE) {
                 (void) snprintf(text, sizeof(text),
                                 "black box: Linux %.64s cannot keep a trace over a crash",
                                 u.release);

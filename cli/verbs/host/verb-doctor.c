@@ -39,16 +39,13 @@ static const Mark marks[] = {
 static _printf_(5, 6) void add(json_t *checks, const char *name, const char *state, const char *fix,
                                const char *format, ...) {
         char text[512];
-        json_t *check;
         va_list ap;
 
         va_start(ap, format);
         (void) vsnprintf(text, sizeof(text), format, ap);
         va_end(ap);
-        check = json_pack("{s:s, s:s, s:s}", "name", name, "state", state, "text", text);
-        if (check && fix)
-                (void) json_object_set_new(check, "fix", json_string(fix));
-        (void) json_array_append_new(checks, check);
+        (void) json_array_append_new(checks, json_pack("{s:s, s:s, s:s, s:s*}", "name", name,
+                                                       "state", state, "text", text, "fix", fix));
 }
 
 /* --- what anybody can see --------------------------------------------------------------------- */
@@ -144,22 +141,18 @@ static void ask(Client *c, json_t *checks) {
 
 /* --- a recording ------------------------------------------------------------------------------ */
 
-static const char *state_of(const json_t *checks, const char *name) {
-        json_t *check;
-        size_t i;
-
-        json_array_foreach (checks, i, check)
-                if (streq_ptr(json_string_value(json_object_get(check, "name")), name))
-                        return json_string_value(json_object_get(check, "state"));
-        return NULL;
+static const char *text_of(const json_t *check, const char *key) {
+        return json_string_value(json_object_get(check, key));
 }
 
-static bool has_bad(const json_t *checks) {
+/* Whether one of that name (NULL: any) is in that state. */
+static bool has(const json_t *checks, const char *name, const char *state) {
         json_t *check;
         size_t i;
 
         json_array_foreach (checks, i, check)
-                if (streq_ptr(json_string_value(json_object_get(check, "state")), "bad"))
+                if ((!name || streq_ptr(text_of(check, "name"), name)) &&
+                    streq_ptr(text_of(check, "state"), state))
                         return true;
         return false;
 }
@@ -187,7 +180,7 @@ static bool others_record(const Options *o, Client *c) {
 }
 
 static void try(const Options *o, Client *c, json_t *checks) {
-        bool is_tried = streq_ptr(state_of(checks, "sessions"), "good") && !others_record(o, c);
+        bool is_tried = has(checks, "sessions", "good") && !others_record(o, c);
         _cleanup_refusal_ Refusal refusal = {};
         json_auto_t *reply = NULL;
         json_t *parameters = json_pack("{s{s[s] s[s] si}}", "spec", "functions", TRIED, "hooked",
@@ -219,9 +212,9 @@ static void try(const Options *o, Client *c, json_t *checks) {
 /* --- the result ------------------------------------------------------------------------------- */
 
 static void print_check(Buf *out, const Options *o, const json_t *check) {
-        const char *state = json_string_value(json_object_get(check, "state"));
-        const char *text = json_string_value(json_object_get(check, "text"));
-        const char *fix = json_string_value(json_object_get(check, "fix"));
+        const char *state = text_of(check, "state");
+        const char *text = text_of(check, "text");
+        const char *fix = text_of(check, "fix");
         const Mark *mark = &marks[ELEMENTSOF(marks) - 1];
 
         for (size_t i = 0; i < ELEMENTSOF(marks); i++)
@@ -247,13 +240,11 @@ static int print_capabilities(Buf *out, const Options *o, const json_t *checks) 
         table_init(&t, "HERE|WHAT A KERNEL CAN RECORD|SINCE LINUX");
         json_array_foreach (checks, i, check)
                 if (is_capability(check)) {
-                        const char *state = json_string_value(json_object_get(check, "state"));
+                        const char *state = text_of(check, "state");
 
                         table_add(&t, "%s", streq_ptr(state, "good") ? "yes" : "no");
-                        table_add(&t, "%s",
-                                  json_string_value(json_object_get(check, "text")) ?: "?");
-                        table_add(&t, "%s",
-                                  json_string_value(json_object_get(check, "since")) ?: "?");
+                        table_add(&t, "%s", text_of(check, "text") ?: "?");
+                        table_add(&t, "%s", text_of(check, "since") ?: "?");
                 }
         if (table_n_rows(&t) == 0)
                 return 0;
@@ -274,7 +265,7 @@ int verb_doctor(const Options *o) {
                 ask(c, checks);
         else
                 look_as_user(checks);
-        if (c && !has_bad(checks))
+        if (c && !has(checks, NULL, "bad"))
                 try(o, c, checks);
         if (o->spec.black_box)
                 (void) json_array_append_new(checks, black_box_check());
@@ -285,5 +276,5 @@ int verb_doctor(const Options *o) {
                 return failed(STATUS_FAILED,
                               "Failed to print what this kernel can record: out of memory");
         status = o->json != JSON_OFF ? stdout_json(o, json_incref(checks)) : stdout_end(&out);
-        return status != STATUS_OK ? status : has_bad(checks) ? STATUS_FAILED : STATUS_OK;
+        return status != STATUS_OK ? status : has(checks, NULL, "bad") ? STATUS_FAILED : STATUS_OK;
 }

@@ -50,10 +50,9 @@ int verb_functions(const Options *o) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_strv_ Strv names = {};
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        int status = contact_recorder(&c, o, NULL) ?: function_list_get(&list, o, c);
-
-        if (status == STATUS_OK)
-                status = match_names(&names, word, &list);
+        int status = contact_recorder(&c, o, NULL)
+                    ?: function_list_get(&list, o, c)
+                    ?: match_names(&names, word, &list);
         if (status != STATUS_OK)
                 return status;
         if (names.n == 0)

@@ -119,10 +119,6 @@ static void print_waits(Buf *out, const Note *note) {
                 buf_printf(out, " (the longest of %zu waits)", note->n_waits);
 }
 
-static json_t *label_json(const Function *f) {
-        return f ? terminal_json_text(f->label, f->n_label) : json_null();
-}
-
 static json_t *waits_json(const Note *note) {
         json_t *list = json_array();
 
@@ -133,7 +129,7 @@ static json_t *waits_json(const Note *note) {
                 (void) json_array_append_new(
                         list,
                         json_pack("{s:o, s:I, s:o, s:b, s:b, s:o, s:o, s:o}", "in",
-                                  label_json(note->waits[i].function), "away_ns",
+                                  table_label_json(note->waits[i].function), "away_ns",
                                   (json_int_t) away_ns(w), "latency_ns",
                                   is_woken ? json_integer((json_int_t) latency_ns(w)) : json_null(),
                                   "preempted", w->state == 'R', "interrupt",
@@ -141,14 +137,14 @@ static json_t *waits_json(const Note *note) {
                                   is_task ? terminal_json_string(w->waker.comm) : json_null(),
                                   "woken_by_pid",
                                   is_task ? json_integer(w->waker.pid) : json_null(), "woken_in",
-                                  label_json(is_woken ? w->waker.function : NULL)));
+                                  table_label_json(is_woken ? w->waker.function : NULL)));
         }
         return list;
 }
 
 static void print_line(Listing *l, const Call *call, const Note *note) {
         const Frame *f = call->frame;
-        char quoted[NAME_QUOTE_MAX], pid[16] = "";
+        char pid[16] = "";
 
         if (call->stack->pid >= 0)
                 (void) snprintf(pid, sizeof(pid), "-%d", call->stack->pid);
@@ -157,8 +153,7 @@ static void print_line(Listing *l, const Call *call, const Note *note) {
                 buf_printf(&l->out, "%3u  ", call->cpu);
         else
                 buf_adds(&l->out, "     ");
-        (void) name_quote(quoted, call->stack->comm);
-        buf_printf(&l->out, "%20s%-8s  %9s%s  %9s  %s%s", quoted, pid,
+        buf_printf(&l->out, "%20s%-8s  %9s%s  %9s  %s%s", NAME_QUOTED(call->stack->comm), pid,
                    FIGURE_ROUND(call->duration_ns), call->is_cut ? "+" : " ",
                    FIGURE_ROUND(call->self_ns), f->function->label, f->args ?: "");
         if (call->has_retval) {
@@ -172,32 +167,24 @@ static void print_line(Listing *l, const Call *call, const Note *note) {
 }
 
 static json_t *line_json(const Call *call, const Note *note) {
-        const char *args = call->frame->args;
         const Frame *f = call->frame;
-        json_t *o = json_object();
 
-        table_function_json(o, f->function);
-        (void) json_object_update_new(
-                o,
-                json_pack(
-                        "{s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, "
-                        "s:o}",
-                        "start_ns", (json_int_t) f->start_ns, "cpu",
-                        call->has_end ? json_integer(call->cpu) : json_null(), "task",
-                        call->stack->comm[0] ? terminal_json_string(call->stack->comm)
-                                             : json_null(),
-                        "pid", call->stack->pid >= 0 ? json_integer(call->stack->pid) : json_null(),
-                        "duration_ns", (json_int_t) call->duration_ns, "self_ns",
-                        (json_int_t) call->self_ns, "blocked_ns",
-                        (json_int_t) (f->blocked_ns + call->blocked_ns), "irq_ns",
-                        (json_int_t) f->irq_ns, "softirq_ns", (json_int_t) f->softirq_ns, "wake_ns",
-                        (json_int_t) f->wake_ns, "below", (json_int_t) f->n_below, "cut",
-                        call->is_cut, "caller",
-                        call->caller ? json_string(call->caller->function->label) : json_null(),
-                        "args", terminal_json_string(args), "retval",
-                        call->has_retval ? json_integer((json_int_t) call->retval) : json_null()));
-        (void) json_object_set_new(o, "waits", waits_json(note));
-        return o;
+        return table_function_pack(
+                f->function,
+                "{s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, "
+                "s:o, s:o}",
+                "start_ns", (json_int_t) f->start_ns, "cpu",
+                call->has_end ? json_integer(call->cpu) : json_null(), "task",
+                table_comm_json(call->stack->comm), "pid", table_pid_json(call->stack->pid),
+                "duration_ns", (json_int_t) call->duration_ns, "self_ns",
+                (json_int_t) call->self_ns, "blocked_ns",
+                (json_int_t) (f->blocked_ns + call->blocked_ns), "irq_ns", (json_int_t) f->irq_ns,
+                "softirq_ns", (json_int_t) f->softirq_ns, "wake_ns", (json_int_t) f->wake_ns,
+                "below", (json_int_t) f->n_below, "cut", call->is_cut, "caller",
+                table_label_json(call->caller ? call->caller->function : NULL), "args",
+                terminal_json_string(f->args), "retval",
+                call->has_retval ? json_integer((json_int_t) call->retval) : json_null(), "waits",
+                waits_json(note));
 }
 
 static int print_json(Listing *l, const Call *call, const Note *note) {
@@ -247,14 +234,14 @@ static int list(Listing *l, const Chosen *chosen) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
         bool as_json = l->o->json != JSON_OFF;
         const char *unmet;
-        int status = counting_init(&counting, true);
+        int r = counting_init(&counting, true), status;
 
-        if (status == STATUS_OK) {
-                pairing_add_sink(counting.pairing, NULL, end, l);
-                pairing_keep_arguments(counting.pairing);
-                pairing_set_wait(counting.pairing, waited, l);
-                status = counting_open(&counting, l->o, chosen->source);
-        }
+        if (r < 0)
+                return counting_failure(r);
+        pairing_add_sink(counting.pairing, NULL, end, l);
+        pairing_keep_arguments(counting.pairing);
+        pairing_set_wait(counting.pairing, waited, l);
+        status = counting_open(&counting, l->o, chosen->source);
         if (status != STATUS_OK)
                 return status;
         l->meta = reading_meta(&counting.reading);

@@ -127,9 +127,11 @@ static json_t *kinds_json(const char *name, bool complete, const Kind *kinds, si
         return o;
 }
 
-static void print_kinds(Buf *out, const Options *o, const Kind *kinds, size_t n) {
+static void print_kinds(Buf *out, const Options *o, const char *name, bool complete,
+                        const Kind *kinds, size_t n) {
         _cleanup_table_ Table t = {};
 
+        buf_printf(out, "%s: %s.\n", name, complete ? "complete" : "incomplete");
         table_init(&t, ">COUNT|WHAT");
         for (size_t i = 0; i < n; i++)
                 if (kinds[i].n > 0) {
@@ -196,8 +198,7 @@ static int check_text(Reading *reading, const Options *o) {
         if (o->json != JSON_OFF)
                 status = stdout_json(o, text_json(s, kinds, n));
         else {
-                buf_printf(&out, "%s: %s.\n", s->name, complete ? "complete" : "incomplete");
-                print_kinds(&out, o, kinds, n);
+                print_kinds(&out, o, s->name, complete, kinds, n);
                 print_notes(&out, s);
                 status = stdout_end(&out);
         }
@@ -224,9 +225,7 @@ static int check_session(const Source *s, const Options *o) {
                 (void) json_object_set_new(json, "problems", terminal_json_list(&v.problems));
                 status = stdout_json(o, json);
         } else {
-                buf_printf(&out, "%s: %s.\n", s->meta->name,
-                           v.complete ? "complete" : "incomplete");
-                print_kinds(&out, o, kinds, n);
+                print_kinds(&out, o, s->meta->name, v.complete, kinds, n);
                 for (size_t i = 0; i < v.problems.n; i++)
                         buf_printf(&out, "%s.\n", v.problems.items[i]);
                 status = stdout_end(&out);
@@ -255,7 +254,7 @@ static int check_part(const Options *o) {
         _cleanup_reading_ Reading reading = {};
         _cleanup_census_ Census c = {};
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        int status = reading_open(&reading, o, word), finish;
+        int status = reading_open(&reading, o, word, READING_FOR_DRAWING), finish;
         Kind kinds[N_KINDS_MAX];
         bool complete;
         size_t n;
@@ -271,8 +270,7 @@ static int check_part(const Options *o) {
         if (o->json != JSON_OFF)
                 status = stdout_json(o, kinds_json(word, complete, kinds, n));
         else {
-                buf_printf(&out, "%s: %s.\n", word, complete ? "complete" : "incomplete");
-                print_kinds(&out, o, kinds, n);
+                print_kinds(&out, o, word, complete, kinds, n);
                 status = stdout_end(&out);
         }
         if (status == STATUS_OK)

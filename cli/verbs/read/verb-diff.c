@@ -18,11 +18,8 @@
 #define N_ROOTS_SAID 3
 
 static int read_side(Counting *c, RootProfile **ret, const Options *o, const char *word) {
-        int status = counting_init(c, false), r;
+        int r = counting_init(c, false) ?: root_profile_new(ret, c->pairing);
 
-        if (status != STATUS_OK)
-                return status;
-        r = root_profile_new(ret, c->pairing);
         return r < 0 ? counting_failure(r) : counting_read(c, o, word);
 }
 
@@ -184,15 +181,12 @@ static json_t *function_json(const DiffFunction *f) {
                                              [DIFF_CHANGED] = "changed",
                                              [DIFF_NEW] = "new",
                                              [DIFF_GONE] = "gone" };
-        json_t *o = json_object();
 
-        table_function_json(o, f->now.function ?: f->before.function);
-        (void) json_object_update_new(
-                o, json_pack("{s:s, s:b, s:b, s:b, s:f, s:f, s:o, s:o}", "kind", kinds[f->kind],
-                             "top", (int) f->is_top, "interrupt", (int) f->is_irq, "in_interrupt",
-                             (int) f->in_irq, "change_ns", f->change_ns, "p", f->p, "before",
-                             side_json(&f->before), "now", side_json(&f->now)));
-        return o;
+        return table_function_pack(
+                f->now.function ?: f->before.function, "{s:s, s:b, s:b, s:b, s:f, s:f, s:o, s:o}",
+                "kind", kinds[f->kind], "top", (int) f->is_top, "interrupt", (int) f->is_irq,
+                "in_interrupt", (int) f->in_irq, "change_ns", f->change_ns, "p", f->p, "before",
+                side_json(&f->before), "now", side_json(&f->now));
 }
 
 static json_t *path_json(const DiffPath *p) {
@@ -212,7 +206,7 @@ static int print_json(const Options *o, const Diff *d) {
 
         for (size_t i = 0; i < d->n_roots; i++) {
                 const DiffRoot *root = &d->roots[i];
-                json_t *object = json_object(), *functions = json_array(), *paths = json_array();
+                json_t *functions = json_array(), *paths = json_array();
 
                 for (size_t k = 0; k < root->n_functions; k++)
                         if (o->limit == 0 || k < o->limit)
@@ -220,17 +214,16 @@ static int print_json(const Options *o, const Diff *d) {
                                                              function_json(&root->functions[k]));
                 for (size_t k = 0; k < root->n_paths; k++)
                         (void) json_array_append_new(paths, path_json(&root->paths[k]));
-                table_function_json(object, root->now);
-                (void) json_object_update_new(
-                        object, json_pack("{s:o, s:o, s:f, s:b, s:o, s:o}", "before",
-                                          calls_json(root->n_before, root->n_cut_before,
-                                                     root->median_before_ns, root->p90_before_ns),
-                                          "now",
-                                          calls_json(root->n_now, root->n_cut_now,
-                                                     root->median_now_ns, root->p90_now_ns),
-                                          "p", root->p, "enough", (int) root->is_enough,
-                                          "functions", functions, "paths", paths));
-                (void) json_array_append_new(list, object);
+                (void) json_array_append_new(
+                        list,
+                        table_function_pack(root->now, "{s:o, s:o, s:f, s:b, s:o, s:o}", "before",
+                                            calls_json(root->n_before, root->n_cut_before,
+                                                       root->median_before_ns, root->p90_before_ns),
+                                            "now",
+                                            calls_json(root->n_now, root->n_cut_now,
+                                                       root->median_now_ns, root->p90_now_ns),
+                                            "p", root->p, "enough", (int) root->is_enough,
+                                            "functions", functions, "paths", paths));
         }
         return stdout_json(o, list);
 }

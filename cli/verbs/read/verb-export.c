@@ -8,6 +8,7 @@
 
 #include <sys/stat.h>
 
+#include "analyze/why-sentence.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/files/content-id.h"
@@ -17,7 +18,6 @@
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/cause.h"
 #include "cli/views/counting.h"
 #include "export/exporter.h"
 
@@ -126,15 +126,47 @@ static int failure(const Options *o, const Exporter *exporter, int r) {
 
 /* The recording that another one is compared with, as a tree; an exit status. */
 static int read_before(Counting *c, CallTree **ret, const Options *o) {
-        int status = counting_init(c, false), r;
-
-        if (status != STATUS_OK)
-                return status;
-        r = call_tree_new(ret, c->pairing);
-        status = r < 0 ? counting_failure(r) : counting_read(c, o, o->words.items[0]);
+        int r = counting_init(c, false) ?: call_tree_new(ret, c->pairing);
+        int status = r < 0 ? counting_failure(r) : counting_read(c, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         r = call_tree_finish(*ret);
+        return r < 0 ? counting_failure(r) : STATUS_OK;
+}
+
+static int find_cause(char **ret, const Anatomy *a) {
+        _cleanup_(why_freep) Why *w = NULL;
+        _cleanup_buf_ Buf out = BUF_INIT;
+        const CallNode *root;
+        size_t n_roots;
+        int r = cohorts_greatest_root(&root, &n_roots, a, NULL, false);
+
+        if (r < 0 || !root)
+                return r;
+        r = why_new(&w, a, root, &(CohortsSpec){ .by = COHORTS_BY_SLOWEST });
+        if (r < 0 || !w->is_enough)
+                return r;
+        why_sentence(&out, w);
+        return buf_take_string(&out, ret);
+}
+
+/* What "why" says of the slowest hundredth of the root with the most time; NULL: there are too few calls, or the
+ * SOURCE can be read only once.  The caller frees.  An exit status. */
+static int cause_of(char **ret, const Options *o, const char *word) {
+        _cleanup_counting_ Counting counting = {};
+        _cleanup_(anatomy_freep) Anatomy *a = NULL;
+        int r, status;
+
+        *ret = NULL;
+        if (streq(word, "-"))
+                return STATUS_OK;
+        r = counting_init(&counting, false)
+                    ?: anatomy_new(&a)
+                    ?: anatomy_add_source(a, counting.pairing);
+        status = r < 0 ? counting_failure(r) : counting_read(&counting, o, word);
+        if (status != STATUS_OK)
+                return status;
+        r = find_cause(ret, a);
         return r < 0 ? counting_failure(r) : STATUS_OK;
 }
 
@@ -301,9 +333,9 @@ static int export_part(Many *m, const Options *o, const char *word) {
         int status, r;
 
         part_done(p);
-        status = unreadable(m, m->exporter->has_contexts
-                                       ? reading_open_with_contexts(&p->reading, o, word)
-                                       : reading_open_for_calls(&p->reading, o, word));
+        status = unreadable(m, reading_open(&p->reading, o, word,
+                                            m->exporter->has_contexts ? READING_FOR_REQUESTS
+                                                                      : READING_FOR_CALLS));
         if (status != STATUS_OK)
                 return status;
         r = describe(&p->reading, o, word, &p->info, &p->recording);
@@ -352,9 +384,7 @@ static int export_parts(Many *m, const Options *o, int *ret) {
         }
         if (!m->export)
                 return worst;
-        r = export_finish(m->export);
-        if (r >= 0)
-                r = buf_flush(&m->out);
+        r = export_finish(m->export) ?: buf_flush(&m->out);
         if (r < 0)
                 return many_failure(m, o, r);
         say_left_out(m, o);
@@ -419,8 +449,9 @@ int verb_export(const Options *o) {
                               exporter->compares ? "one recording, or two" : "one recording");
         status = o->words.n > 1 ? read_before(&counting, &before, o) : STATUS_OK;
         if (status == STATUS_OK)
-                status = exporter->draws_events ? reading_open(&reading, o, subject(o))
-                                                : reading_open_for_calls(&reading, o, subject(o));
+                status = reading_open(&reading, o, subject(o),
+                                      exporter->draws_events ? READING_FOR_DRAWING
+                                                             : READING_FOR_CALLS);
         if (status == STATUS_OK)
                 status = to_stdout ? write_calls(&reading, before, o, exporter, STDOUT_FILENO)
                                    : write_file(&reading, before, o, exporter);

@@ -271,15 +271,12 @@ static int hist(const Options *o, const Chosen *chosen) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_(heat_map_freep) HeatMap *heat = NULL;
         size_t n, limit;
-        int status = counting_init(&counting, true), r;
+        int r, status;
         Hist h;
 
-        if (status != STATUS_OK)
-                return status;
-        r = heat_map_new(&heat, counting.pairing, chosen->names, o->analysis.over_time);
-        if (r < 0)
-                return counting_failure(r);
-        status = counting_read(&counting, o, chosen->source);
+        r = counting_init(&counting, true)
+                    ?: heat_map_new(&heat, counting.pairing, chosen->names, o->analysis.over_time);
+        status = r < 0 ? counting_failure(r) : counting_read(&counting, o, chosen->source);
         if (status != STATUS_OK)
                 return status;
         (void) heat_map_grids(heat, &n);

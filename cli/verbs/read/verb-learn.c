@@ -36,10 +36,8 @@ static void add_names(Buf *out, const json_t *names) {
         size_t n = json_array_size(names), n_shown = n > SHOWN_ROOTS ? 1 : n;
 
         for (size_t i = 0; i < n_shown; i++) {
-                char quoted[NAME_QUOTE_MAX];
-
                 buf_printf(out, "%s%s", i > 0 ? ", " : "",
-                           name_quote(quoted, json_string_value(json_array_get(names, i)) ?: ""));
+                           NAME_QUOTED(json_string_value(json_array_get(names, i)) ?: ""));
         }
         if (n > n_shown)
                 buf_printf(out, " and %zu others", n - n_shown);
@@ -52,14 +50,13 @@ static uint64_t number(const json_t *reply, const char *name) {
 /* Whether it can be learned from: an exit status. */
 static int check_source(const SessionMeta *m, const char *word) {
         const char *problem = m ? lesson_problem(m) : NULL;
-        char quoted[NAME_QUOTE_MAX];
 
         if (!problem)
                 return STATUS_OK;
         return failed(STATUS_REFUSED,
                       "\"%s\" does not tell all that its functions call: %s; what is missing would "
                       "not be hooked.",
-                      name_quote(quoted, word), problem);
+                      NAME_QUOTED(word), problem);
 }
 
 static int check_lesson(const Lesson *l, const SessionMeta *m, const char *word) {
@@ -87,7 +84,6 @@ static void remark(const Options *o, const Lesson *l, const json_t *reply, bool 
         const json_t *missing = json_object_get(reply, "missing");
         uint64_t n = number(reply, "functions"), known = number(reply, "known_functions"),
                  calls = number(reply, "known_calls"), needed = number(reply, "needed_calls");
-        char text[UNIT_TEXT_MAX], other[UNIT_TEXT_MAX];
 
         if (json_array_size(missing) > 0) {
                 _cleanup_buf_ Buf names = BUF_INIT;
@@ -100,25 +96,23 @@ static void remark(const Options *o, const Lesson *l, const json_t *reply, bool 
         }
         if (n < l->functions.n)
                 talk(o, "%s functions are not here: their modules may not be loaded.",
-                     format_count(text, l->functions.n - n));
+                     FORMAT_COUNT(l->functions.n - n));
         if (lacks_ordinary)
                 talk(o,
                      "What ordinary work calls may not have been hooked then: --lean=full learns "
                      "it first.");
         if (known != n || calls != l->n_calls)
-                talk(o, "%s functions from %s calls are known now.", format_count(text, known),
-                     format_count(other, calls));
+                talk(o, "%s functions from %s calls are known now.", FORMAT_COUNT(known),
+                     FORMAT_COUNT(calls));
         if (calls < needed)
-                talk(o, "Lean goes by it from %s calls on.", format_count(text, needed));
+                talk(o, "Lean goes by it from %s calls on.", FORMAT_COUNT(needed));
 }
 
 static void print(Buf *out, const json_t *reply, const Lesson *l, const char *word) {
-        char functions[UNIT_TEXT_MAX], calls[UNIT_TEXT_MAX], quoted[NAME_QUOTE_MAX];
-
         add_names(out, json_object_get(reply, "roots"));
         buf_printf(out, ": %s functions from %s calls of %s\n",
-                   format_count(functions, number(reply, "functions")),
-                   format_count(calls, l->n_calls), name_quote(quoted, word));
+                   FORMAT_COUNT(number(reply, "functions")), FORMAT_COUNT(l->n_calls),
+                   NAME_QUOTED(word));
 }
 
 static int add_row(json_t *rows, const json_t *reply, const Lesson *l, const char *word,
@@ -157,10 +151,10 @@ static int learn(const Options *o, Client *c, const char *word, Buf *out, json_t
         json_auto_t *reply = NULL;
         const SessionMeta *m;
         bool lacks_ordinary;
-        int status = counting_init(&counting, false), end, r;
+        int r = counting_init(&counting, false), status, end;
 
-        if (status != STATUS_OK)
-                return status;
+        if (r < 0)
+                return counting_failure(r);
         lesson_init(&lesson, counting.pairing);
         status = counting_open(&counting, o, word);
         if (status != STATUS_OK)

@@ -94,11 +94,9 @@ static int make_windows(Paths *p) {
 static int choose(Paths *p) {
         const SessionMeta *meta;
         Options o = *p->o; /* whose lists are borrowed */
-        int status = counting_init(&p->first, false), r;
+        int r = counting_init(&p->first, false) ?: root_calls_new(&p->calls, p->first.pairing),
+            status;
 
-        if (status != STATUS_OK)
-                return status;
-        r = root_calls_new(&p->calls, p->first.pairing);
         if (r < 0)
                 return counting_failure(r);
         if (p->chosen.names)
@@ -126,9 +124,7 @@ static int read_steps(Paths *p) {
         int r;
 
         while ((r = reading_next(&p->second.reading, &step)) > 0) {
-                r = timelines_step(p->timelines, &step);
-                if (r >= 0)
-                        r = pairing_step(p->second.pairing, &step);
+                r = timelines_step(p->timelines, &step) ?: pairing_step(p->second.pairing, &step);
                 if (r < 0)
                         return counting_failure(r);
         }
@@ -136,10 +132,8 @@ static int read_steps(Paths *p) {
 }
 
 static int finish_timelines(Paths *p) {
-        int r = pairing_finish(p->second.pairing);
+        int r = pairing_finish(p->second.pairing) ?: timelines_finish(p->timelines);
 
-        if (r >= 0)
-                r = timelines_finish(p->timelines);
         if (r == TIMELINES_E_FULL)
                 return failed(
                         STATUS_FAILED,
@@ -158,18 +152,18 @@ static int finish_timelines(Paths *p) {
 
 static int read_all(Paths *p) {
         Options o = *p->o;
-        int status = counting_init(&p->second, false), r;
+        int r;
 
-        if (status != STATUS_OK)
-                return status;
         o.filter = (FilterOptions){};
         o.spec.notrace = o.spec.pids = (Strv){};
         o.spec.depth = o.spec.slower_ns = 0;
-        r = timelines_new(&p->timelines, p->second.pairing, p->windows, p->n_windows);
+        r = counting_init(&p->second, false)
+                    ?: timelines_new(&p->timelines, p->second.pairing, p->windows, p->n_windows);
         if (r < 0)
                 return counting_failure(r);
-        status = counting_open(&p->second, &o, p->chosen.source) ?: read_steps(p);
-        return status ?: finish_timelines(p);
+        return counting_open(&p->second, &o, p->chosen.source)
+                    ?: read_steps(p)
+                    ?: finish_timelines(p);
 }
 
 /* --- the answer ------------------------------------------------------------------------------- */
@@ -220,9 +214,8 @@ static int print(const Paths *p) {
         v.number = p->o->filter.nth ?: root_calls_number(p->calls, p->slowest[0]);
         for (size_t i = 0; i < p->n_windows && r >= 0; i++) {
                 critical_path_done(&path);
-                r = critical_path_find(&path, p->timelines, &p->windows[i]);
-                if (r >= 0)
-                        r = path_sum_add(&sum, &path);
+                r = critical_path_find(&path, p->timelines, &p->windows[i])
+                            ?: path_sum_add(&sum, &path);
                 v.duration_ns += p->windows[i].end_ns - p->windows[i].begin_ns;
         }
         if (r < 0)
@@ -233,15 +226,10 @@ static int print(const Paths *p) {
 
 int verb_path(const Options *o) {
         _cleanup_(paths_done) Paths p = { .o = o };
-        int status = chosen_init(&p.chosen, o);
-
-        if (status == STATUS_OK)
-                status = check(&p);
-        if (status == STATUS_OK)
-                status = choose(&p);
-        if (status == STATUS_OK)
-                status = read_all(&p);
-        if (status == STATUS_OK)
-                status = print(&p);
-        return status == STATUS_OK ? counting_end(&p.second, o) : status;
+        return chosen_init(&p.chosen, o)
+                    ?: check(&p)
+                    ?: choose(&p)
+                    ?: read_all(&p)
+                    ?: print(&p)
+                    ?: counting_end(&p.second, o);
 }

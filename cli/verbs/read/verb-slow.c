@@ -115,14 +115,13 @@ static json_t *differences_json(const Invocation *v, const Invocation *usual) {
         array = json_array();
         for (size_t i = 0; i < n; i++) {
                 const Difference *d = &list[i];
-                json_t *o = json_object();
 
-                table_function_json(o, d->function);
-                (void) json_object_update_new(
-                        o, json_pack("{s:I, s:I, s:I, s:I}", "self_ns", (json_int_t) d->self_ns,
-                                     "usual_self_ns", (json_int_t) d->usual_self_ns, "count",
-                                     (json_int_t) d->n, "usual_count", (json_int_t) d->n_usual));
-                (void) json_array_append_new(array, o);
+                (void) json_array_append_new(
+                        array, table_function_pack(d->function, "{s:I, s:I, s:I, s:I}", "self_ns",
+                                                   (json_int_t) d->self_ns, "usual_self_ns",
+                                                   (json_int_t) d->usual_self_ns, "count",
+                                                   (json_int_t) d->n, "usual_count",
+                                                   (json_int_t) d->n_usual));
         }
         return array;
 }
@@ -131,29 +130,20 @@ static json_t *invocation_json(const Options *o, const Counting *counting, const
                                const Invocation *v) {
         const Invocation *usual = outliers_usual(outliers, v);
         const Quantiles *quantiles = outliers_quantiles(outliers, v);
-        json_t *object = json_object();
         TreeView view;
 
         tree_view_init(&view, o, call_tree_root(v->tree),
                        o->analysis.corrected ? &counting->overhead.cost : NULL, 0);
-        table_function_json(object, v->root);
-        (void) json_object_update_new(
-                object,
-                json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o}",
-                          "number", (json_int_t) (o->filter.nth ?: v->number), "start_ns",
-                          (json_int_t) v->start_ns, "duration_ns", (json_int_t) v->duration_ns,
-                          "blocked_ns", (json_int_t) v->blocked_ns, "irq_ns",
-                          (json_int_t) v->irq_ns, "cpu", (json_int_t) v->cpu, "task",
-                          *v->comm ? terminal_json_string(v->comm) : json_null(), "pid",
-                          v->pid >= 0 ? json_integer(v->pid) : json_null(), "cut", v->is_cut,
-                          "median_ns",
-                          quantiles ? json_integer((json_int_t) quantiles_at(quantiles, 500))
-                                    : json_null(),
-                          "usual_ns",
-                          usual ? json_integer((json_int_t) usual->duration_ns) : json_null(),
-                          "differences", differences_json(v, usual), "tree",
-                          tree_view_json(&view)));
-        return object;
+        return table_function_pack(
+                v->root, "{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o}",
+                "number", (json_int_t) (o->filter.nth ?: v->number), "start_ns",
+                (json_int_t) v->start_ns, "duration_ns", (json_int_t) v->duration_ns, "blocked_ns",
+                (json_int_t) v->blocked_ns, "irq_ns", (json_int_t) v->irq_ns, "cpu",
+                (json_int_t) v->cpu, "task", table_comm_json(v->comm), "pid",
+                table_pid_json(v->pid), "cut", v->is_cut, "median_ns",
+                quantiles ? json_integer((json_int_t) quantiles_at(quantiles, 500)) : json_null(),
+                "usual_ns", usual ? json_integer((json_int_t) usual->duration_ns) : json_null(),
+                "differences", differences_json(v, usual), "tree", tree_view_json(&view));
 }
 
 static int print_json(const Options *o, const Counting *counting, const Outliers *outliers) {
@@ -170,15 +160,11 @@ static int print_json(const Options *o, const Counting *counting, const Outliers
 int verb_slow(const Options *o) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_(outliers_freep) Outliers *outliers = NULL;
-        int status = counting_init(&counting, true), r;
+        size_t n = o->analysis.n_slow > 0 ? (size_t) o->analysis.n_slow : N_DEFAULT;
+        int r = counting_init(&counting, true) ?: outliers_new(&outliers, counting.pairing, n),
+            status;
 
-        if (status != STATUS_OK)
-                return status;
-        r = outliers_new(&outliers, counting.pairing,
-                         o->analysis.n_slow > 0 ? (size_t) o->analysis.n_slow : N_DEFAULT);
-        if (r < 0)
-                return counting_failure(r);
-        status = counting_read(&counting, o, o->words.items[0]);
+        status = r < 0 ? counting_failure(r) : counting_read(&counting, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         r = outliers_finish(outliers);

@@ -31,14 +31,12 @@ int verb_top(const Options *o) {
         _cleanup_top_view_ TopView v = {};
         BreakdownBy by;
         size_t n;
-        int status = top_view_check(o, &by) ?: counting_init(&counting, true), r;
+        int status = top_view_check(o, &by), r;
 
         if (status != STATUS_OK)
                 return status;
-        r = breakdown_new(&breakdown, by, counting.pairing);
-        if (r < 0)
-                return counting_failure(r);
-        status = counting_read(&counting, o, o->words.items[0]);
+        r = counting_init(&counting, true) ?: breakdown_new(&breakdown, by, counting.pairing);
+        status = r < 0 ? counting_failure(r) : counting_read(&counting, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         r = top_view_init(&v, o, breakdown, by,

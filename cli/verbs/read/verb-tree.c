@@ -14,19 +14,11 @@
 #define MIN_PPM_DEFAULT 5000
 
 static int print_table(const Options *o, const Counting *counting, TreeView *v) {
-        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_table_ Table t = {};
-        size_t n;
-        int r;
 
         table_init(&t, TREE_VIEW_TITLES);
-        n = tree_view_add(v, &t);
-        pager_open(&pager, o, n + 3);
-        if (!o->no_legend)
-                counting_headline(counting, &out);
-        r = n > 0 ? table_print(&t, &out, !o->no_legend) : 0;
-        return stdout_paged(&pager, &out, r);
+        (void) tree_view_add(v, &t);
+        return counting_print(counting, o, &t);
 }
 
 static int print_json(const Options *o, const Counting *counting, TreeView *v) {
@@ -78,13 +70,9 @@ int verb_tree(const Options *o) {
         /* Upside down, levels are counted from the other end. */
         if (o->analysis.callers.n > 0)
                 reading_options.spec.depth = 0;
-        status = counting_init(&counting, true);
-        if (status != STATUS_OK)
-                return status;
-        r = call_tree_new(&tree, counting.pairing);
-        if (r < 0)
-                return counting_failure(r);
-        status = counting_read(&counting, &reading_options, o->words.items[0]);
+        r = counting_init(&counting, true) ?: call_tree_new(&tree, counting.pairing);
+        status = r < 0 ? counting_failure(r)
+                       : counting_read(&counting, &reading_options, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         r = call_tree_finish(tree);

@@ -34,10 +34,7 @@ static void add_waker(Table *t, const WaitsRow *row) {
 
 static int print(const Options *o, const Counting *counting, const WaitsRow *const *rows,
                  size_t n) {
-        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_table_ Table t = {};
-        int r = 0;
 
         table_init(&t, ">WAITED|>TIMES|?>MEDIAN|?>MAX|>WAKE-UP|?>SLOWEST|IN|WOKEN BY|IN");
         for (size_t i = 0; i < n; i++) {
@@ -52,12 +49,7 @@ static int print(const Options *o, const Counting *counting, const WaitsRow *con
                 table_add_function(&t, row->function);
                 add_waker(&t, row);
         }
-        pager_open(&pager, o, n + 3);
-        if (!o->no_legend)
-                counting_headline(counting, &out);
-        if (n > 0)
-                r = table_print(&t, &out, !o->no_legend);
-        return stdout_paged(&pager, &out, r);
+        return counting_print(counting, o, &t);
 }
 
 static json_t *latency_json(const WaitsRow *row, uint64_t ns) {
@@ -69,10 +61,8 @@ static json_t *waker_json(const WaitsRow *row) {
 
         if (!row->is_woken)
                 return json_null();
-        o = json_pack("{s:o, s:o, s:b}", "task",
-                      *row->waker.comm ? terminal_json_string(row->waker.comm) : json_null(), "pid",
-                      row->waker.pid >= 0 ? json_integer(row->waker.pid) : json_null(), "interrupt",
-                      row->waker.is_irq);
+        o = json_pack("{s:o, s:o, s:b}", "task", table_comm_json(row->waker.comm), "pid",
+                      table_pid_json(row->waker.pid), "interrupt", row->waker.is_irq);
         if (row->waker.function)
                 table_function_json(o, row->waker.function);
         return o;
@@ -83,19 +73,17 @@ static int print_json(const Options *o, const WaitsRow *const *rows, size_t n) {
 
         for (size_t i = 0; i < n; i++) {
                 const WaitsRow *row = rows[i];
-                json_t *object = json_object();
 
-                table_function_json(object, row->function);
-                (void) json_object_update_new(
-                        object,
-                        json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o}", "count",
-                                  (json_int_t) row->away.n, "waited_ns", (json_int_t) row->away.sum,
-                                  "waited_p50_ns", (json_int_t) quantiles_at(&row->away, 500),
-                                  "waited_max_ns", (json_int_t) row->away.max, "wakeup_p50_ns",
-                                  latency_json(row, quantiles_at(&row->latency, 500)),
-                                  "wakeup_max_ns", latency_json(row, row->latency.max), "preempted",
-                                  row->is_forced, "waker", waker_json(row)));
-                (void) json_array_append_new(list, object);
+                (void) json_array_append_new(
+                        list,
+                        table_function_pack(
+                                row->function, "{s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o}", "count",
+                                (json_int_t) row->away.n, "waited_ns", (json_int_t) row->away.sum,
+                                "waited_p50_ns", (json_int_t) quantiles_at(&row->away, 500),
+                                "waited_max_ns", (json_int_t) row->away.max, "wakeup_p50_ns",
+                                latency_json(row, quantiles_at(&row->latency, 500)),
+                                "wakeup_max_ns", latency_json(row, row->latency.max), "preempted",
+                                row->is_forced, "waker", waker_json(row)));
         }
         return stdout_json(o, list);
 }
@@ -105,14 +93,8 @@ int verb_waits(const Options *o) {
         _cleanup_(waits_freep) Waits *waits = NULL;
         const WaitsRow *const *rows;
         size_t n;
-        int status = counting_init(&counting, true), r;
-
-        if (status != STATUS_OK)
-                return status;
-        r = waits_new(&waits, counting.pairing);
-        if (r < 0)
-                return counting_failure(r);
-        status = counting_read(&counting, o, o->words.items[0]);
+        int r = counting_init(&counting, true) ?: waits_new(&waits, counting.pairing);
+        int status = r < 0 ? counting_failure(r) : counting_read(&counting, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         rows = waits_rows(waits, &n);

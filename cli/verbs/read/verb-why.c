@@ -181,11 +181,9 @@ static json_t *waker_json(const WhyCause *c) {
 
         if (!w)
                 return json_null();
-        o = json_pack("{s:o, s:o, s:b, s:f}", "task",
-                      *w->comm ? terminal_json_text(w->comm, strnlen(w->comm, sizeof(w->comm)))
-                               : json_null(),
-                      "pid", w->pid >= 0 ? json_integer(w->pid) : json_null(), "interrupt",
-                      (int) w->is_irq, "share", c->waker_share);
+        o = json_pack("{s:o, s:o, s:b, s:f}", "task", table_comm_json(w->comm), "pid",
+                      table_pid_json(w->pid), "interrupt", (int) w->is_irq, "share",
+                      c->waker_share);
         if (w->function)
                 table_function_json(o, w->function);
         return o;
@@ -219,20 +217,16 @@ static json_t *cause_json(const WhyCause *c) {
                                              [WHY_CALLS] = "calls",
                                              [WHY_ONLY] = "only",
                                              [WHY_NEVER] = "never" };
-        json_t *o = json_object();
 
-        table_function_json(o, c->node->function);
-        (void) json_object_update_new(
-                o,
-                json_pack("{s:s, s:o, s:b, s:s%, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:f, s:o}",
-                          "kind", kinds[c->kind], "path", path_json(c->node), "interrupt",
-                          (int) c->node->is_irq, "mostly", c->hottest->function->label,
-                          (size_t) c->hottest->function->n_name, "change_ns", c->change_ns, "share",
-                          c->share, "slow_ns", c->slow_ns, "usual_ns", c->usual_ns, "slow_calls",
-                          c->slow_n, "usual_calls", c->usual_n, "p", p_json(c->p), "waker",
-                          waker_json(c), "queued_share", c->queued_share, "burst",
-                          burst_json(&c->burst)));
-        return o;
+        return table_function_pack(
+                c->node->function,
+                "{s:s, s:o, s:b, s:s%, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:f, s:o}", "kind",
+                kinds[c->kind], "path", path_json(c->node), "interrupt", (int) c->node->is_irq,
+                "mostly", c->hottest->function->label, (size_t) c->hottest->function->n_name,
+                "change_ns", c->change_ns, "share", c->share, "slow_ns", c->slow_ns, "usual_ns",
+                c->usual_ns, "slow_calls", c->slow_n, "usual_calls", c->usual_n, "p", p_json(c->p),
+                "waker", waker_json(c), "queued_share", c->queued_share, "burst",
+                burst_json(&c->burst));
 }
 
 static json_t *factor_json(const WhyFactor *f) {
@@ -258,17 +252,13 @@ static json_t *value_json(const WhyValue *v) {
         static const char *const relations[] = {
                 [WHY_EQUAL] = "equal", [WHY_ABOVE] = "above", [WHY_BELOW] = "below"
         };
-        json_t *o = json_object();
 
-        table_function_json(o, v->node->function);
-        (void) json_object_update_new(o, json_pack("{s:o, s:o, s:s, s:o, s:f, s:f, s:f, s:f, s:f}",
-                                                   "path", path_json(v->node), "name",
-                                                   terminal_json_text(v->name, strlen(v->name)),
-                                                   "relation", relations[v->relation], "bound",
-                                                   bound_json(v->bound), "slow_part", v->slow_part,
-                                                   "usual_part", v->usual_part, "change_ns",
-                                                   v->change_ns, "share", v->share, "p", v->p));
-        return o;
+        return table_function_pack(
+                v->node->function, "{s:o, s:o, s:s, s:o, s:f, s:f, s:f, s:f, s:f}", "path",
+                path_json(v->node), "name", terminal_json_text(v->name, strlen(v->name)),
+                "relation", relations[v->relation], "bound", bound_json(v->bound), "slow_part",
+                v->slow_part, "usual_part", v->usual_part, "change_ns", v->change_ns, "share",
+                v->share, "p", v->p);
 }
 
 static const char *named_kind(const Why *w) {
@@ -280,8 +270,7 @@ static const char *named_kind(const Why *w) {
 }
 
 static int print_json(const Options *o, const Why *w) {
-        json_t *object = json_object(), *causes = json_array(), *factors = json_array();
-        json_t *values = json_array();
+        json_t *causes = json_array(), *factors = json_array(), *values = json_array();
         const WhyValue *value = why_named_value(w);
         const WhyCause *named = why_named_cause(w);
         _cleanup_buf_ Buf sentence = BUF_INIT;
@@ -293,30 +282,27 @@ static int print_json(const Options *o, const Why *w) {
                 (void) json_array_append_new(factors, factor_json(&w->factors[i]));
         for (size_t i = 0; i < w->n_values && (o->limit == 0 || i < o->limit); i++)
                 (void) json_array_append_new(values, value_json(&w->values[i]));
-        table_function_json(object, w->root->function);
-        (void) json_object_update_new(
-                object,
-                json_pack("{s:o, s:s, s:o, s:o, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, "
-                          "s:o}",
-                          "sentence",
-                          terminal_json_text((const char *) sentence.data, sentence.n_data),
-                          "named", named_kind(w), "cause", named ? cause_json(named) : json_null(),
-                          "value", value ? value_json(value) : json_null(), "calls",
-                          (json_int_t) w->n_all, "slow_calls", (json_int_t) w->n_slow,
-                          "usual_calls", (json_int_t) w->n_usual, "slow_ns", w->slow_ns, "usual_ns",
-                          w->usual_ns, "difference_ns", w->difference_ns, "p", w->p, "evenness",
-                          w->evenness, "causes", causes, "factors", factors, "values", values));
-        return stdout_json(o, object);
+        return stdout_json(
+                o,
+                table_function_pack(
+                        w->root->function,
+                        "{s:o, s:s, s:o, s:o, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, "
+                        "s:o}",
+                        "sentence",
+                        terminal_json_text((const char *) sentence.data, sentence.n_data), "named",
+                        named_kind(w), "cause", named ? cause_json(named) : json_null(), "value",
+                        value ? value_json(value) : json_null(), "calls", (json_int_t) w->n_all,
+                        "slow_calls", (json_int_t) w->n_slow, "usual_calls",
+                        (json_int_t) w->n_usual, "slow_ns", w->slow_ns, "usual_ns", w->usual_ns,
+                        "difference_ns", w->difference_ns, "p", w->p, "evenness", w->evenness,
+                        "causes", causes, "factors", factors, "values", values));
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
 static int read_side(Counting *c, Anatomy *a, const Options *o, const char *word) {
-        int status = counting_init(c, false), r;
+        int r = counting_init(c, false) ?: anatomy_add_source(a, c->pairing);
 
-        if (status != STATUS_OK)
-                return status;
-        r = anatomy_add_source(a, c->pairing);
         return r < 0 ? counting_failure(r) : counting_read(c, o, word);
 }
 

@@ -117,16 +117,16 @@ static void make_name(char text[static SESSION_NAME_MAX + 1], uint64_t moment_ns
         time_t seconds = (time_t) (moment_ns / NSEC_PER_SEC);
         uint16_t number = 0;
         struct tm tm;
+        size_t n;
 
         (void) gmtime_r(&seconds, &tm);
         (void) getrandom(&number, sizeof(number), 0);
-        (void) snprintf(text, SESSION_NAME_MAX + 1, "fleet-%04d%02d%02d-%02d%02d%02d-%04" PRIx16,
-                        tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
-                        tm.tm_sec, number);
+        n = strftime(text, SESSION_NAME_MAX + 1, "fleet-%Y%m%d-%H%M%S-", &tm);
+        (void) snprintf(text + n, SESSION_NAME_MAX + 1 - n, "%04" PRIx16, number);
 }
 
 int fleet_start(const Options *o, uint64_t moment_ns) {
-        char name[SESSION_NAME_MAX + 1], text[UNIT_TEXT_MAX];
+        char name[SESSION_NAME_MAX + 1];
         _cleanup_(fleet_freep) Fleet *fleet = NULL;
         uint64_t now = now_ns(CLOCK_REALTIME);
         FleetStart s = { .name = o->name ?: name, .is_our_name = !o->name };
@@ -161,7 +161,7 @@ int fleet_start(const Options *o, uint64_t moment_ns) {
         talk(o,
              "All of them begin in %s as %s; fetch it then with: ftracectl collect --hosts=%s -n "
              "%s -o DIR",
-             format_duration(text, moment_ns - MIN(now, moment_ns)), s.name, o->hosts, s.name);
+             FORMAT_DURATION(moment_ns - MIN(now, moment_ns)), s.name, o->hosts, s.name);
         status = fleet_end(fleet);
         return s.n_refused > 0 ? STATUS_INCOMPLETE : status;
 }

@@ -137,9 +137,8 @@ static int print_timer(const Options *o, const char *unit, const char *when) {
 
 static int start_far(const Options *o, uint64_t moment_ns) {
         _cleanup_(units_freep) Units *units = NULL;
-        _cleanup_free_ char *when = NULL;
         _cleanup_strv_ Strv command = {};
-        char name[64], unit[80];
+        char name[64], unit[80], when[64];
         uint64_t begin_ns = is_queued(o) ? moment_ns : moment_ns - AHEAD_NS;
         time_t seconds = (time_t) (begin_ns / NSEC_PER_SEC);
         uint16_t number = 0;
@@ -147,12 +146,8 @@ static int start_far(const Options *o, uint64_t moment_ns) {
         int r, status;
 
         (void) gmtime_r(&seconds, &tm);
-        if (asprintf(&when, "%04d-%02d-%02d %02d:%02d:%02d UTC", tm.tm_year + 1900, tm.tm_mon + 1,
-                     tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec) < 0)
-                return failed_errno(-ENOMEM, "Failed to write the time: %m");
-        status = capture_check(o, &o->words);
-        if (status == STATUS_OK)
-                status = units_open(&units);
+        (void) strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
+        status = capture_check(o, &o->words) ?: units_open(&units);
         if (status != STATUS_OK)
                 return status;
         r = make_command(&command, o, is_queued(o) ? 0 : moment_ns);

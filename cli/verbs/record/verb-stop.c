@@ -154,14 +154,10 @@ int verb_stop(const Options *o) {
         _cleanup_strv_ Strv names = {};
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *ended = json_array(), *last_reply = NULL;
-        int status, result;
+        int status = source_check_names(&o->words) ?: contact_daemon(&c, o), result;
 
-        for (size_t i = 0; i < o->words.n; i++) {
-                status = source_check_name(o->words.items[i]);
-                if (status != STATUS_OK)
-                        return status;
-        }
-        status = contact_daemon(&c, o) ?: choose(&names, ended, o, c);
+        if (status == STATUS_OK)
+                status = choose(&names, ended, o, c);
         if (status != STATUS_OK)
                 return status;
         describe_just_ended(&out, ended);

@@ -180,9 +180,9 @@ int verb_fetch(const Options *o) {
         if (!o->output)
                 return failed(STATUS_USAGE, "\"fetch\" needs a file to write: -o FILE; see "
                                             "\"ftracectl fetch --help\".");
-        status = choose_form(&o->fetch, &spec) ?: filtering_init(&window, o);
-        if (status == STATUS_OK)
-                status = source_open(&s, o, o->words.items[0]);
+        status = choose_form(&o->fetch, &spec)
+                    ?: filtering_init(&window, o)
+                    ?: source_open(&s, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         if (o->fetch.ended && session_state_is_live(s->meta->state))

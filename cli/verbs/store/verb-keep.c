@@ -110,10 +110,10 @@ static int fetch(const char *path, const char *output, const char *where) {
         TracedatSpec spec = { .version = 6, .window = &all };
         bool is_stdout = streq(output, "-");
         TracedatResult result;
-        int r = store_open(&store, path) ?: store_open_session(store, PART, &dir);
+        int r = store_open(&store, path)
+                    ?: store_open_session(store, PART, &dir)
+                    ?: session_dir_read_meta(dir, &meta);
 
-        if (r >= 0)
-                r = session_dir_read_meta(dir, &meta);
         if (r == 0 && !is_stdout)
                 r = outfile_open(&f, output, TRACEDAT_MODE);
         spec.can_seek = outfile_is_new(&f);
@@ -171,7 +171,7 @@ int verb_keep(const Options *o) {
                 if (status != STATUS_OK)
                         return status;
         }
-        status = reading_open(&reading, o, o->words.items[0]);
+        status = reading_open(&reading, o, o->words.items[0], READING_FOR_DRAWING);
         if (status == STATUS_OK && reading.text.trace) {
                 log_error("%s is a text, and only of a recording a part can be kept: redirect what "
                           "\"ftracectl report\" prints.",

@@ -115,7 +115,7 @@ static void add_legend(Buf *out, const json_t *reply, size_t n_rows) {
 
 static int list_json(const Options *o, uint64_t n_newest) {
         json_auto_t *reply = NULL;
-        int failed, status = source_list(&reply, o, n_newest);
+        int failed, status = source_list(&reply, o, n_newest, false);
         json_t *sessions;
 
         if (status != STATUS_OK && status != STATUS_INCOMPLETE)
@@ -139,7 +139,7 @@ int verb_list(const Options *o) {
                 return status;
         if (o->json != JSON_OFF)
                 return list_json(o, n_newest);
-        status = source_list_briefs(&reply, o, n_newest);
+        status = source_list(&reply, o, n_newest, true);
         if (status != STATUS_OK && status != STATUS_INCOMPLETE)
                 return status;
         briefs = json_object_get(reply, "briefs");

@@ -17,40 +17,19 @@
 #include "cli/terminal/terminal.h"
 
 static int seal_one(json_t **ret, const Options *o, Client *c, const char *name, int signals_fd) {
-        _cleanup_progress_ Progress bar;
-        char what[SESSION_NAME_MAX + 16];
-        int r;
+        char what[SESSION_NAME_MAX + 16], interrupted[SESSION_NAME_MAX + 64];
+        json_auto_t *reply = NULL;
+        int status;
 
         (void) snprintf(what, sizeof(what), "Sealing %s", name);
-        progress_begin(&bar, o, what);
-        r = client_send(c, "Seal", json_pack("{s:s}", "session", name), true);
-        while (r == 0) {
-                _cleanup_refusal_ Refusal refusal = {};
-                json_auto_t *reply = NULL;
-                json_int_t done, total;
-                bool continues = false;
+        (void) snprintf(interrupted, sizeof(interrupted),
+                        "interrupted: \"%s\" is sealed all the same.", name);
 
-                r = client_receive(c, &reply, NULL, &continues, &refusal, signals_fd, -1);
-                if (r == CLIENT_E_INTERRUPTED && !signals_want_end(signals_fd)) {
-                        r = 0;
-                        continue;
-                }
-                if (r != 0 || !continues)
-                        progress_end(&bar);
-                if (r == CLIENT_E_INTERRUPTED)
-                        return failed(128 + SIGINT, "interrupted: \"%s\" is sealed all the same.",
-                                      name);
-                if (r != 0)
-                        return contact_failure(o, r, &refusal);
-                if (!continues) {
-                        *ret = json_incref(json_object_get(reply, "session"));
-                        return STATUS_OK;
-                }
-                if (json_unpack(reply, "{s:{s:I, s:I}}", "progress", "done", &done, "total",
-                                &total) == 0)
-                        progress_write(&bar, (uint64_t) done, (uint64_t) total);
-        }
-        return contact_failure(o, r, NULL);
+        status = contact_follow(&reply, o, c, "Seal", json_pack("{s:s}", "session", name), what,
+                                "done", "total", signals_fd, interrupted);
+        if (status == STATUS_OK)
+                *ret = json_incref(json_object_get(reply, "session"));
+        return status;
 }
 
 int verb_seal(const Options *o) {
@@ -58,12 +37,8 @@ int verb_seal(const Options *o) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_signals_ int signals_fd = -EBADF;
         json_auto_t *sealed = json_array();
-        int status = STATUS_OK, result = STATUS_OK;
+        int status = source_check_names(&o->words) ?: contact_daemon(&c, o), result = STATUS_OK;
 
-        for (size_t i = 0; status == STATUS_OK && i < o->words.n; i++)
-                status = source_check_name(o->words.items[i]);
-        if (status == STATUS_OK)
-                status = contact_daemon(&c, o);
         if (status != STATUS_OK)
                 return status;
         signals_fd = signals_open();
