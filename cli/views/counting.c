@@ -85,8 +85,9 @@ int counting_print(const Counting *c, const Options *o, const Table *t) {
         pager_open(&pager, o, table_n_rows(t) + 3);
         if (!o->no_legend)
                 counting_headline(c, &out);
-        return stdout_paged(&pager, &out,
-                            table_n_rows(t) > 0 ? table_print(t, &out, !o->no_legend) : 0);
+        return stdout_paged(
+                &pager, &out,
+                table_n_rows(t) > 0 || t->error < 0 ? table_print(t, &out, !o->no_legend) : 0);
 }
 
 json_t *counting_cost_json(const Counting *c) {

@@ -140,17 +140,17 @@ int tracefs_get_cpus(const Tracefs *fs, uint32_t **ret, size_t *ret_n) {
         return 0;
 }
 
-static int open_v(const Tracefs *fs, int flags, const char *format, va_list ap) {
+static _printf_(3, 0) int open_v(const Tracefs *fs, int flags, const char *format, va_list ap) {
         _cleanup_free_ char *path = NULL;
         int fd;
 
         if (vasprintf(&path, format, ap) < 0)
                 return -ENOMEM;
         fd = openat(fs->fd, path, flags | O_CLOEXEC);
-        return fd < 0 ? ORIGIN(-errno) : fd;
+        return fd < 0 ? -errno : fd;
 }
 
-int tracefs_open(const Tracefs *fs, int flags, const char *format, ...) {
+int(tracefs_open)(const Tracefs *fs, int flags, const char *format, ...) {
         va_list ap;
         int fd;
 
@@ -165,16 +165,17 @@ int tracefs_read(const Tracefs *fs, char **ret, const char *format, ...) {
         va_list ap;
 
         va_start(ap, format);
-        fd = open_v(fs, O_RDONLY, format, ap);
+        fd = ORIGIN(open_v(fs, O_RDONLY | O_NOCTTY, format, ap));
         va_end(ap);
         return fd < 0 ? fd : fd_read(fd, ret, NULL, CONTROL_MAX_BYTES);
 }
 
 /* linux 6.12 kernel/trace/trace.c, tracing_open() with O_TRUNC */
 int tracefs_empty(const Tracefs *fs, const char *dir) {
-        _cleanup_close_ int fd = tracefs_open(fs, O_WRONLY | O_TRUNC, "%strace", dir);
+        _cleanup_close_ int fd = -EBADF;
 
         log_debug("control", "empty %strace", dir);
+        fd = tracefs_open(fs, O_WRONLY | O_TRUNC, "%strace", dir);
         return MIN(fd, 0);
 }
 

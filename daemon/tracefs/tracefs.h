@@ -40,6 +40,8 @@ void tracefs_detach(Tracefs *fs);
 
 /* Opens a file of it whose path @format makes, O_CLOEXEC; a descriptor or -errno. */
 int tracefs_open(const Tracefs *fs, int flags, const char *format, ...) _printf_(3, 4);
+/* Where it is called is where an error began (base/origin.h). */
+#define tracefs_open(...) ORIGIN((tracefs_open) (__VA_ARGS__))
 /* All of one, as it is; the caller frees.  0 or -errno. */
 int tracefs_read(const Tracefs *fs, char **ret, const char *format, ...) _printf_(3, 4);
 /* Empties the buffer of @dir ("" or "instances/x/"). */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A cell is found by its column and row in a hash, since most are empty.  Columns are numbered from the trace clock's zero, so that two become one by a shift, wherever
- * a recording begins and in whatever order calls come.
+ * A cell is found by its column and row in a hash, since most are empty.  Columns are numbered from the trace clock's
+ * zero, so that two become one by a shift, wherever a recording begins and in whatever order calls come.
  */
 
 #include "analyze/heat-map.h"
@@ -25,6 +25,7 @@ struct HeatMap {
         HeatGrid all, **grids;
         size_t n_grids;
         Hash by_root; /* the grids */
+        HeatGrid *recent;
 };
 
 /* --- cells ------------------------------------------------------------------------------------ */
@@ -93,10 +94,13 @@ static int reach(HeatMap *m, uint64_t at_ns) {
 /* --- calls ------------------------------------------------------------------------------------ */
 
 static HeatGrid *grid_of(HeatMap *m, const Function *root) {
-        HeatGrid *g = hash_get_ptr(&m->by_root, hash_key(root));
+        HeatGrid *g = m->recent;
 
-        if (g)
+        if (g && g->root == root)
                 return g;
+        g = hash_get_ptr(&m->by_root, hash_key(root));
+        if (g)
+                return m->recent = g;
         if (!ARRAY_GROW(m->grids, m->n_grids))
                 return NULL;
         g = NEW(HeatGrid, .root = root);

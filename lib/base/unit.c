@@ -65,6 +65,8 @@ int parse_seconds(const char **s, uint64_t *ret_ns) {
                         unit /= 10;
                         ns += unit * (uint64_t) (*p - '0');
                 }
+        if (ns > INT64_MAX - seconds * NSEC_PER_SEC)
+                return -EINVAL;
         *ret_ns = seconds * NSEC_PER_SEC + ns;
         *s = p;
         return 0;

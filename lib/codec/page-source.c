@@ -318,8 +318,10 @@ static int note_hole(PageSource *s, uint64_t i, uint64_t n) {
 
         if (s->n_holes > 0 && i <= s->last_hole)
                 return 0;
+        if (!ARRAY_ADD(s->holes, s->n_holes, hole))
+                return -ENOMEM;
         s->last_hole = i;
-        return ARRAY_ADD(s->holes, s->n_holes, hole) ? 0 : -ENOMEM;
+        return 0;
 }
 
 /* From the file, for what is removed meanwhile ends in the middle.  @n_max: pages before a hole. */

@@ -415,7 +415,6 @@ static int new_parts(State *st) {
 static int init(State *st, Pairing *pairing, const Form *form, const char *beside_alone) {
         const ExportInfo *info = st->s.info;
         const SessionMeta *m = info->meta;
-
         int r = st->texts_of_all ? 0 : parquet_texts_new(&st->texts_of_all);
 
         st->form = form;

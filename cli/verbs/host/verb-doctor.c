@@ -44,8 +44,10 @@ static _printf_(5, 6) void add(json_t *checks, const char *name, const char *sta
         va_start(ap, format);
         (void) vsnprintf(text, sizeof(text), format, ap);
         va_end(ap);
-        (void) json_array_append_new(checks, json_pack("{s:s, s:s, s:s, s:s*}", "name", name,
-                                                       "state", state, "text", text, "fix", fix));
+        (void) json_array_append_new(checks,
+                                     json_pack("{s:s, s:s, s:o, s:o*}", "name", name, "state",
+                                               state, "text", terminal_json_string(text), "fix",
+                                               fix ? terminal_json_string(fix) : NULL));
 }
 
 /* --- what anybody can see --------------------------------------------------------------------- */
