@@ -2,6 +2,7 @@
 # Touches: installs and purges the packages of ftraced, systemd units, function_graph; needs a guest in which systemd is process 1.
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12
+# long: the packages take a build of their own
 # needs: systemd
 . "$(dirname "$0")/../functions.sh"
 require_kernel

@@ -48,10 +48,14 @@ def run(words, stdin=None):
     return p.returncode, p.stdout, p.stderr
 
 
-def run_on_terminal(words):
+def start_on_terminal(words):
     pid, fd = pty.fork()
     if pid == 0:
         os.execv(ftracectl, [ftracectl, *words])
+    return pid, fd
+
+
+def read_terminal(pid, fd):
     output = b""
     try:
         while piece := os.read(fd, 65536):
@@ -82,13 +86,14 @@ def parses(words, output):
 
 
 def try_all(*words, is_binary=False):
+    terminal = start_on_terminal(words)
     status, out, err = run(words)
     if not is_binary:
         check(name_of(words) + " | ", out, False)
         if status in (0, 6) and not parses(words, out):
             bad.append(f"{name_of(words)}: is not valid")
     check(name_of(words) + " 2>", err, False)
-    check(name_of(words) + " on a terminal", run_on_terminal(words), True)
+    check(name_of(words) + " on a terminal", read_terminal(*terminal), True)
 
 
 def read(path):
@@ -142,7 +147,9 @@ for i, word in enumerate(evil[:7]):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     run([*sources[i % 3][:1], "fetch", sources[i % 3][1], "-q", b"-o" + path])
     sources.append((path,))
-renamed = sources[4:]  # the same names inside as the first; what a drawing says of the file's own is in its messages
+# The same names inside as the first; what a drawing says of the file's own is in its messages.
+renamed = sources[4:]
+del sources[4:]
 graph = b"# tracer: function_graph\n" + 40 * b" 0)     good-1     |   0.500 us    |  good();\n"
 for i, word in enumerate(evil):
     task = b" 0) " + (b"%s-%d" % (word[:7], 10 + i)).center(14) + b" | "
@@ -179,7 +186,8 @@ for verb in verbs:
             try_all(verb, "--json")
         try_all(verb, "--store=" + os.path.join(work, "store"))
         continue
-    for source in sources + missing[verbs.index(verb) % 4::4]:
+    turn = verbs.index(verb)
+    for source in sources + renamed[turn % 3::3] + missing[turn % 4::4]:
         words = [verb, *source]
         if verb == "diff":
             words += source[-1:]
