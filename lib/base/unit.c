@@ -50,15 +50,10 @@ static int read_number(const char **s, uint64_t *whole, uint64_t *fraction) {
 }
 
 int parse_seconds(const char **s, uint64_t *ret_ns) {
-        uint64_t seconds = 0, unit = NSEC_PER_SEC, ns = 0;
+        uint64_t seconds, unit = NSEC_PER_SEC, ns = 0;
         const char *p = *s;
 
-        for (; *p >= '0' && *p <= '9'; p++) {
-                seconds = seconds * 10 + (uint64_t) (*p - '0');
-                if (seconds > INT64_MAX / NSEC_PER_SEC)
-                        return -EINVAL;
-        }
-        if (p == *s)
+        if (read_digits(&p, &seconds) < 0 || seconds > INT64_MAX / NSEC_PER_SEC)
                 return -EINVAL;
         if (*p == '.')
                 for (p++; *p >= '0' && *p <= '9'; p++) {

@@ -113,5 +113,32 @@ START_TEST(quantities_print_short)
         }
 END_TEST
 
+START_TEST(seconds_leave_what_follows)
+        {
+                const char *const bad[] = {
+                        "", ".5", "x", "-1", "9223372037", "99999999999999999999", "9223372036.9"
+                };
+                const char *s = "123.000456 789";
+                uint64_t ns;
+
+                ck_assert_int_eq(parse_seconds(&s, &ns), 0);
+                ck_assert_uint_eq(ns, 123 * NSEC_PER_SEC + 456000);
+                ck_assert_str_eq(s, " 789");
+                s = "1.";
+                ck_assert_int_eq(parse_seconds(&s, &ns), 0);
+                ck_assert_uint_eq(ns, NSEC_PER_SEC);
+                ck_assert_str_eq(s, "");
+                s = "9223372036.8547758079";
+                ck_assert_int_eq(parse_seconds(&s, &ns), 0);
+                ck_assert_uint_eq(ns, INT64_MAX);
+                for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+                        s = bad[i];
+                        ck_assert_msg(parse_seconds(&s, &ns) == -EINVAL, "%s", bad[i]);
+                        ck_assert_ptr_eq(s, bad[i]);
+                }
+        }
+END_TEST
+
 UNIT_MAIN("unit", bytes_take_binary_suffixes, bytes_refuse_nonsense, counts_take_decimal_suffixes,
-          percents_are_millionths, durations_add_up, quantities_print_short)
+          percents_are_millionths, durations_add_up, seconds_leave_what_follows,
+          quantities_print_short)
