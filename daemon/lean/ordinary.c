@@ -9,15 +9,17 @@
 #include "daemon/lean/lean-cache.h"
 #include "daemon/lean/ordinary.h"
 
-/* Kinds of work that people trace, of what nothing else calls. */
-enum { TCP = 1 << 0, UDP = 1 << 1, ALL_KINDS = TCP | UDP };
+#define KIND(i) (UINT64_C(1) << (i))
 
-static const struct Ordinary {
+/* @kinds: of work that people trace, by their place in kinds[], all that call it; 0: any work does. */
+struct Ordinary {
         const char *name;
-        unsigned kinds; /* 0: any work calls it */
-} ordinary[] = {
-#include "daemon/lean/ordinary-names.h"
+        uint64_t kinds;
 };
+
+#include "daemon/lean/ordinary-names.h" /* kinds[], and ordinary[], sorted by name */
+
+_Static_assert(ELEMENTSOF(kinds) <= 64, "a bit for each kind");
 
 static int compare(const void *name, const void *item) {
         return strcmp(name, ((const struct Ordinary *) item)->name);
@@ -27,42 +29,32 @@ static const struct Ordinary *find(const char *name) {
         return bsearch(name, ordinary, ELEMENTSOF(ordinary), sizeof(ordinary[0]), compare);
 }
 
-/* In the host's list: it does much of that.  No function has such a name. */
-static const struct {
-        const char *name;
-        unsigned kind;
-} kinds[] = { { "tcp", TCP }, { "udp", UDP } };
+/* "__udp4_lib_err" is of "udp". */
+static bool is_named_after(const char *name, const char *kind) {
+        for (const char *p = name; (p = strstr(p, kind)); p++)
+                if (p == name || p[-1] == '_')
+                        return true;
+        return false;
+}
 
-static const char *kind_name(unsigned kind) {
+/* What is called too seldom to be in the list says by its name what it is part of, if at all. */
+static uint64_t kinds_by_name(const char *name) {
+        uint64_t found = 0;
+
         for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
-                if (kinds[i].kind == kind)
-                        return kinds[i].name;
-        return NULL;
+                if (is_named_after(name, kinds[i]))
+                        found |= KIND(i);
+        return found;
 }
 
-static unsigned kind_of(const char *name) {
-        for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
-                if (streq(kinds[i].name, name))
-                        return kinds[i].kind;
-        return 0;
-}
-
-static unsigned busy_kinds(const Strv *host) {
-        unsigned busy = 0;
-
-        for (size_t i = 0; i < host->n; i++)
-                busy |= kind_of(host->items[i]);
-        return busy;
-}
-
-/* What these roots are part of; @unknown: a root that is in no list. */
-static unsigned kinds_of(const Strv *roots, unsigned unknown) {
-        unsigned sum = 0;
+/* What these roots are part of. */
+static uint64_t kinds_of(const Strv *roots) {
+        uint64_t sum = 0;
 
         for (size_t i = 0; i < roots->n; i++) {
                 const struct Ordinary *o = find(roots->items[i]);
 
-                sum |= o ? o->kinds : unknown;
+                sum |= o ? o->kinds : kinds_by_name(roots->items[i]);
         }
         return sum;
 }
@@ -77,30 +69,20 @@ static bool is_any_hot(const Strv *roots, const Strv *host) {
 
 int ordinary_find(const Functions *f, const Strv *roots, const Strv *host, Strv *ret,
                   Strv *ret_here) {
-        unsigned kept = kinds_of(roots, ALL_KINDS), others = busy_kinds(host) & ~kinds_of(roots, 0);
+        uint64_t traced = kinds_of(roots);
         bool is_hot = is_any_hot(roots, host);
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(ordinary); i++) {
                 const struct Ordinary *o = &ordinary[i];
-                bool is_anywhere = !(o->kinds & kept);
 
-                if ((is_anywhere || (o->kinds & others)) && functions_contain(f, o->name))
-                        r = strv_add(is_anywhere ? ret : ret_here, o->name);
+                if ((o->kinds == 0 || (o->kinds & ~traced)) && functions_contain(f, o->name))
+                        r = strv_add(ret, o->name);
         }
         for (size_t i = 0; r >= 0 && i < host->n && !is_hot; i++)
-                if (!kind_of(host->items[i]) && !strv_finds(ret, host->items[i]))
+                if (!strv_finds(ret, host->items[i]))
                         r = strv_add(ret_here, host->items[i]);
         strv_sort_unique(ret_here);
-        return r;
-}
-
-int ordinary_find_common(const Functions *f, Strv *ret) {
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(ordinary); i++)
-                if (ordinary[i].kinds == 0 && functions_contain(f, ordinary[i].name))
-                        r = strv_add(ret, ordinary[i].name);
         return r;
 }
 
@@ -125,7 +107,7 @@ int ordinary_find_host(const Functions *f, int store_fd, int root_fd, Strv *ret,
         int r = read_host(&c, f, store_fd, root_fd, key);
 
         for (size_t i = 0; r >= 0 && i < c.n; i++)
-                if (functions_contain(f, c.functions[i].name) || kind_of(c.functions[i].name))
+                if (functions_contain(f, c.functions[i].name))
                         r = strv_add(ret, c.functions[i].name);
         if (r >= 0 && ret_since_ns)
                 *ret_since_ns = c.learned_ns;
@@ -145,14 +127,8 @@ int ordinary_learn_host(const Functions *f, int store_fd, int root_fd, const cha
                 /* That nothing else is called often is known, too, and a file without a name is no file. */
                 r = lean_cache_add(&c, ordinary[0].name, NULL, 0);
         }
-        for (size_t i = 0; r >= 0 && i < new->n; i++) {
-                const struct Ordinary *o = anew ? find(new->items[i]) : NULL;
-                /* What several kinds call tells none of them. */
-                const char *name = o ? kind_name(o->kinds) : new->items[i];
-
-                if (name)
-                        r = lean_cache_add(&c, name, NULL, 0);
-        }
+        for (size_t i = 0; r >= 0 && i < new->n; i++)
+                r = lean_cache_add(&c, new->items[i], NULL, 0);
         if (r < 0)
                 return r;
         lean_cache_sort(&c);

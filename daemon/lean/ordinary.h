@@ -9,15 +9,15 @@
  * the kernel is hardly ever called, so that others pay next to nothing from the first moment on, and what
  * is missing are helpers, whose time is then their callers' own.
  *
- * What only the TCP or the UDP of others calls is hooked if the roots are called by that, too, or by nothing
- * that was counted: then it is what is traced.  Where this host does much of the other, what both call is not.
+ * What only some kinds of work call, such as TCP, is left out unless all of these call the roots, too: then it is what
+ * is traced.  So what TCP and UDP share is hooked for roots that both call, and to trace one does not cost the other.
  */
 
 #include "daemon/admission/functions.h"
 
 /*
  * ordinary_find()
- * @roots:    no roots: all
+ * @roots:    none: what is traced is nobody's kind of work
  * @host:     sorted; what this host calls often, as ordinary_find_host() has it
  * @ret:      what ordinary work calls anywhere, sorted
  * @ret_here: what is to be left out besides because this host calls it often, sorted
@@ -26,17 +26,14 @@
  */
 int ordinary_find(const Functions *f, const Strv *roots, const Strv *host, Strv *ret,
                   Strv *ret_here);
-/* Adds what any work calls, of whatever kind: that it is called often is known before counting. */
-int ordinary_find_common(const Functions *f, Strv *ret);
 
 /*
  * What this host calls often, as it was counted here (daemon/watch/bystander-watch.h): a LeanCache of no roots, so of
  * one kernel build and its modules.
- *   - ordinary_find_host() adds the names to @ret, sorted, and the words "tcp" and "udp" if there is much of that;
- *     *@ret_since_ns: when counting began, on the real time clock, 0: never, or too long ago.  0 or -errno; what
- *     is damaged was never there
+ *   - ordinary_find_host() adds the names to @ret, sorted; *@ret_since_ns: when counting began, on the real time
+ *     clock, 0: never, or too long ago.  0 or -errno; what is damaged was never there
  *   - ordinary_learn_host() adds @names to them: what others called while a session recorded.  @anew: what all called
- *     while none did; what was known before is forgotten, and of TCP and UDP only the words are kept
+ *     while none did; what was known before is forgotten
  * 0 or -errno.
  */
 #define ORDINARY_HOST_MAX 4096

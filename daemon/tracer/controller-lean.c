@@ -112,8 +112,10 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide) {
 
 /* --- what others call -------------------------------------------------------------------------- */
 
-static int find_common(const Controller *c, Hooks *ret) {
-        int r = ordinary_find_common(&c->functions, &ret->names);
+/* That these are called often is known before counting. */
+static int find_ordinary(const Controller *c, Hooks *ret) {
+        _cleanup_strv_ Strv here = {};
+        int r = ordinary_find(&c->functions, &(Strv){}, &(Strv){}, &ret->names, &here);
 
         return r < 0 ? r : functions_find_lines(&c->functions, &ret->names, &ret->lines);
 }
@@ -167,7 +169,7 @@ int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t,
                 if (r >= 0)
                         r = tracer_read_hooks(t, "set_ftrace_notrace", &not_hooked);
         } else if (r >= 0) {
-                r = find_common(c, &not_hooked);
+                r = find_ordinary(c, &not_hooked);
                 if (r >= 0)
                         r = workload_start(&child);
                 config.work = work_a_moment;

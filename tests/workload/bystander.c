@@ -75,25 +75,108 @@ static int sockets(unsigned long n) {
         return ping_pong(n, there, back);
 }
 
-static int connect_pair(int ret[2]) {
-        struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-        int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
-        socklen_t n = sizeof(a);
+typedef union Address {
+        struct sockaddr any;
+        struct sockaddr_in ip4;
+        struct sockaddr_in6 ip6;
+} Address;
 
-        ret[1] = socket(AF_INET, SOCK_STREAM, 0);
-        if (fd < 0 || ret[1] < 0 || bind(fd, (struct sockaddr *) &a, n) < 0 || listen(fd, 1) < 0 ||
-            getsockname(fd, (struct sockaddr *) &a, &n) < 0 ||
-            connect(ret[1], (struct sockaddr *) &a, n) < 0)
+/* A socket of this host's own address, at a port that was free. */
+static int bind_one(int family, int type, Address *ret, socklen_t *ret_n) {
+        int fd = socket(family, type, 0);
+
+        *ret = (Address){ .any.sa_family = (sa_family_t) family };
+        if (family == AF_INET)
+                ret->ip4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        else
+                ret->ip6.sin6_addr = in6addr_loopback;
+        *ret_n = family == AF_INET ? sizeof(ret->ip4) : sizeof(ret->ip6);
+        return fd < 0 || bind(fd, &ret->any, *ret_n) < 0 || getsockname(fd, &ret->any, ret_n) < 0
+                       ? -1
+                       : fd;
+}
+
+static int connect_pair(int family, int ret[2]) {
+        socklen_t n;
+        Address a;
+        int fd = bind_one(family, SOCK_STREAM, &a, &n), one = 1;
+
+        ret[1] = socket(family, SOCK_STREAM, 0);
+        if (fd < 0 || ret[1] < 0 || listen(fd, 1) < 0 || connect(ret[1], &a.any, n) < 0)
                 return -1;
         ret[0] = accept(fd, NULL, NULL);
         close(fd);
         return setsockopt(ret[1], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) < 0 ? -1 : ret[0];
 }
 
-static int connections(unsigned long n) {
+static int tcp_over(int family, unsigned long n) {
         int there[2], back[2];
 
-        return connect_pair(there) < 0 || connect_pair(back) < 0 ? -1 : ping_pong(n, there, back);
+        return connect_pair(family, there) < 0 || connect_pair(family, back) < 0
+                       ? -1
+                       : ping_pong(n, there, back);
+}
+
+static int tcp(unsigned long n) {
+        return tcp_over(AF_INET, n);
+}
+
+static int tcp_on_ip6(unsigned long n) {
+        return tcp_over(AF_INET6, n);
+}
+
+/* As who serves one request over each connection. */
+static int connections(unsigned long n) {
+        char c = 0;
+
+        for (int pair[2]; n > 0; n--) {
+                if (connect_pair(AF_INET, pair) < 0 || write(pair[1], &c, 1) != 1 ||
+                    read(pair[0], &c, 1) != 1)
+                        return -1;
+                close(pair[0]);
+                close(pair[1]);
+        }
+        return 0;
+}
+
+/* As much as goes through. */
+static int stream(unsigned long n) {
+        static char data[4 * PAGE_BYTES];
+        pid_t partner;
+        int pair[2];
+
+        if (connect_pair(AF_INET, pair) < 0 || (partner = fork()) < 0)
+                return -1;
+        close(pair[partner == 0]);
+        if (partner == 0) {
+                while (read(pair[0], data, sizeof(data)) > 0)
+                        ;
+                _exit(0);
+        }
+        for (; n > 0; n--)
+                if (write(pair[1], data, sizeof(data)) != sizeof(data))
+                        return -1;
+        close(pair[1]);
+        return waitpid(partner, NULL, 0) < 0 ? -1 : 0;
+}
+
+/* A datagram there and back, by one process. */
+static int udp(unsigned long n) {
+        int fds[2];
+        socklen_t n_a, n_b;
+        Address a, b;
+        char c = 0;
+
+        fds[0] = bind_one(AF_INET, SOCK_DGRAM, &a, &n_a);
+        fds[1] = bind_one(AF_INET, SOCK_DGRAM, &b, &n_b);
+        if (fds[0] < 0 || fds[1] < 0 || connect(fds[0], &b.any, n_b) < 0 ||
+            connect(fds[1], &a.any, n_a) < 0)
+                return -1;
+        for (; n > 0; n--)
+                if (write(fds[0], &c, 1) != 1 || read(fds[1], &c, 1) != 1 ||
+                    write(fds[1], &c, 1) != 1 || read(fds[0], &c, 1) != 1)
+                        return -1;
+        return 0;
 }
 
 static int semaphores(unsigned long n) {
@@ -331,11 +414,12 @@ static const struct {
         const char *name;
         int (*work)(unsigned long n);
 } works[] = {
-        { "pipe", pipes },          { "socket", sockets },    { "tcp", connections },
-        { "sem", semaphores },      { "fork", fork_loop },    { "epoll", polls },
-        { "futex", futexes },       { "signal", signals },    { "timerfd", timers },
-        { "fault", faults },        { "filemap", file_maps }, { "fsync", syncs },
-        { "sendfile", sent_files }, { "uring", ring },
+        { "pipe", pipes },      { "socket", sockets },      { "tcp", tcp },
+        { "tcp6", tcp_on_ip6 }, { "stream", stream },       { "connect", connections },
+        { "udp", udp },         { "sem", semaphores },      { "fork", fork_loop },
+        { "epoll", polls },     { "futex", futexes },       { "signal", signals },
+        { "timerfd", timers },  { "fault", faults },        { "filemap", file_maps },
+        { "fsync", syncs },     { "sendfile", sent_files }, { "uring", ring },
 };
 
 int main(int argc, char *argv[]) {
