@@ -230,8 +230,18 @@ static int find_all_ordinary(const LeanQuestion *q, Strv *ret) {
         return r;
 }
 
-/* So that others do not pay: what is hooked in vain for roots that are not called is called by them.  What this
- * host calls is named, for it is not the same everywhere. */
+/* Of what is ordinary: what these roots were seen to call elsewhere, and is not hooked.  @hooked: sorted. */
+static int find_folded(const LeanQuestion *q, const Strv *ordinary, const Strv *hooked, Strv *ret) {
+        _cleanup_strv_ Strv called = {}, both = {};
+        int r = first_guess_find(q->functions, q->roots, &(Strv){}, &called);
+
+        if (r >= 0)
+                r = strv_pick(&both, &called, ordinary, true);
+        return r < 0 ? r : strv_pick(ret, &both, hooked, false);
+}
+
+/* So that others do not pay: what is hooked in vain for roots that are not called is called by them.  Named is what
+ * this host calls, for it is not the same everywhere, and what the roots are known to call. */
 static int leave_ordinary_out(LeanChoice *c, const LeanQuestion *q) {
         _cleanup_strv_ Strv anywhere = {}, here = {};
         int r = find_ordinary(q, &anywhere, &here);
@@ -240,12 +250,14 @@ static int leave_ordinary_out(LeanChoice *c, const LeanQuestion *q) {
                 r = leave_out(c, q, anywhere.items[i]);
         for (size_t i = 0; r >= 0 && i < here.n; i++) {
                 r = leave_out(c, q, here.items[i]);
-                if (r <= 0)
-                        continue;
-                r = strv_add(&c->left_out, here.items[i]);
-                if (r >= 0)
-                        r = strv_add(&c->left_out_in, "");
+                if (r > 0)
+                        r = strv_add(&c->left_out, here.items[i]);
         }
+        if (r >= 0)
+                r = find_folded(q, &anywhere, q->roots, &c->left_out);
+        strv_sort_unique(&c->left_out);
+        for (size_t i = 0; r >= 0 && i < c->left_out.n; i++)
+                r = strv_add(&c->left_out_in, "");
         if (r >= 0)
                 r = functions_find_lines(q->functions, &c->not_hooked.names, &c->not_hooked.lines);
         c->n_ordinary = (uint32_t) c->not_hooked.names.n;
@@ -314,6 +326,8 @@ static int leave_more_out(const LeanCache *c, const LeanQuestion *q, Strv *names
 
                 r = strv_add(is_out && !strv_finds(q->roots, name) ? ret_left_out : &kept, name);
         }
+        if (r >= 0)
+                r = find_folded(q, &ordinary, &kept, ret_left_out);
         if (r < 0)
                 return r;
         strv_sort_unique(ret_left_out);

@@ -405,6 +405,37 @@ START_TEST(what_this_host_calls_often_stays_out_and_is_named)
         }
 END_TEST
 
+START_TEST(what_the_roots_are_known_to_call_is_named_where_it_is_left_out)
+        {
+                static const char more[] = "ip_output\nkfree\nudp_sendmsg\n__rcu_read_lock\n";
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_lean_choice_ LeanChoice unknown = {}, learned = {}, weighed = {};
+                _cleanup_strv_ Strv warnings = {};
+                Tracefs fs;
+
+                set_up(&s, &fs, &f);
+                functions_done(&f);
+                f = (Functions){};
+                ck_assert_int_eq(file_replace(s.fd, "available_filter_functions", more,
+                                              sizeof(more) - 1, 0600),
+                                 0);
+                ck_assert_int_eq(functions_load(&f, &fs), 0);
+                ck_assert_int_eq(choose(&unknown, &s, &f, LEAN_AUTO, &warnings), 0);
+                check_names(&unknown.not_hooked.names, "__rcu_read_lock ip_output kfree");
+                check_names(&unknown.left_out, "ip_output");
+                ck_assert_uint_eq(unknown.left_out_in.n, 1);
+                put_cache(&s, &f, HEAD "udp_sendmsg\n");
+                ck_assert_int_eq(choose(&learned, &s, &f, LEAN_AUTO, &warnings), 0);
+                check_names(&learned.left_out, "ip_output");
+                ck_assert_uint_eq(learned.left_out_in.n, 1);
+                put_cache(&s, &f, HEAD "tasks read\nfixed 0\nip_output 5\nudp_sendmsg 0\n");
+                ck_assert_int_eq(choose(&weighed, &s, &f, LEAN_AUTO, &warnings), 0);
+                check_names(&weighed.hooks.names, "ip_output udp_sendmsg");
+                check_names(&weighed.left_out, "");
+        }
+END_TEST
+
 START_TEST(without_weights_the_ordinary_and_the_hot_are_left_out)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
@@ -553,6 +584,7 @@ UNIT_MAIN("lean", a_cache_that_is_not_as_we_write_it_is_invalid, what_was_writte
           whoever_has_all_functions_hooked_is_told_why,
           what_the_kernel_does_not_have_is_not_hooked_and_the_root_always_is,
           what_this_host_calls_often_stays_out_and_is_named,
+          what_the_roots_are_known_to_call_is_named_where_it_is_left_out,
           without_weights_the_ordinary_and_the_hot_are_left_out,
           what_was_hot_is_tried_again_when_it_is_weighed_again,
           what_was_learned_long_ago_is_not_added_to,

@@ -155,18 +155,27 @@ static void show_when(Buf *out, const SessionMeta *m) {
         line(out, "Armed in", "%s", FORMAT_DURATION(m->arm_ns));
 }
 
-/* A line for each: whose own time it is part of. */
+/* A line for each of which it is known whose own time it is part of, and one for the others. */
 static void show_left_out(Buf *out, const SessionMeta *m) {
-        for (size_t i = 0; i < m->left_out.n; i++) {
+        _cleanup_free_ const char **others = calloc(m->left_out.n + 1, sizeof(*others));
+        const char *title = "Not hooked";
+        size_t n_others = 0;
+
+        for (size_t i = 0; others && i < m->left_out.n; i++) {
                 _cleanup_strv_ Strv callers = {};
                 _cleanup_free_ char *text = NULL;
 
-                if (i < m->left_out_in.n &&
-                    strv_split(&callers, m->left_out_in.items[i], " ") >= 0 && callers.n > 0)
-                        text = strv_join(&callers, ", ");
-                line(out, i == 0 ? "Not hooked" : "", "%s%s%s%s", m->left_out.items[i],
-                     text ? " (in " : "", text ?: "", text ? ")" : "");
+                if (i >= m->left_out_in.n ||
+                    strv_split(&callers, m->left_out_in.items[i], " ") < 0 || callers.n == 0) {
+                        others[n_others++] = m->left_out.items[i];
+                        continue;
+                }
+                text = strv_join(&callers, ", ");
+                line(out, title, "%s (in %s)", m->left_out.items[i], text ?: "?");
+                title = "";
         }
+        if (n_others > 0)
+                line_list(out, title, &(Strv){ .items = (char **) others, .n = n_others });
 }
 
 /* What was hooked meanwhile, a line for each change. */
