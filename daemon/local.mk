@@ -4,14 +4,8 @@ noinst_LIBRARIES += %D%/libdaemon.a
 BUILT_SOURCES += %D%/lean/ordinary-names.h %D%/lean/first-guess-names.h
 CLEANFILES += %D%/lean/ordinary-names.h %D%/lean/first-guess-names.h
 EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
-%D%/lean/ordinary-names.h: %D%/lean/ordinary-functions
-	$(AM_V_GEN)mkdir -p %D%/lean && $(AWK) '{ all = all "{ \"" $$1 "\", 0"; \
-		for (i = 2; i <= NF; i++) { \
-			if (!($$i in bit)) { bit[$$i] = n++; kinds = kinds "\"" $$i "\", " } \
-			all = all " | KIND(" bit[$$i] ")" } \
-		all = all " },\n" } \
-		END { print "static const char *const kinds[] = { " kinds "};"; \
-		printf "static const struct Ordinary ordinary[] = {\n%s};\n", all }' $< >$@
+%D%/lean/ordinary-names.h: %D%/lean/ordinary-functions %D%/local.mk
+	$(AM_V_GEN)mkdir -p %D%/lean && sed -E 's/ ([a-z]+)/ | KIND_\1/g; s/^([^ ]+)/"\1", 0/; s/.*/{ & },/' $< >$@
 %D%/lean/first-guess-names.h: %D%/lean/first-guess-functions
 	$(AM_V_GEN)mkdir -p %D%/lean && sed 's/.*/        "&",/' $< >$@
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS) $(SECCOMP_CFLAGS) -pthread

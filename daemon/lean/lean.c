@@ -230,14 +230,19 @@ static int find_all_ordinary(const LeanQuestion *q, Strv *ret) {
         return r;
 }
 
-/* Of what is ordinary: what these roots were seen to call elsewhere, and is not hooked.  @hooked: sorted. */
-static int find_folded(const LeanQuestion *q, const Strv *ordinary, const Strv *hooked, Strv *ret) {
-        _cleanup_strv_ Strv called = {}, both = {};
-        int r = first_guess_find(q->functions, q->roots, &(Strv){}, &called);
+/* Adds what these roots were seen to call elsewhere and is not hooked, since ordinary work calls it. */
+static int find_folded(const LeanQuestion *q, const Strv *ordinary, Strv *ret) {
+        _cleanup_strv_ Strv known = {};
+        int r = first_guess_find(q->functions, q->roots, &(Strv){}, &known);
 
-        if (r >= 0)
-                r = strv_pick(&both, &called, ordinary, true);
-        return r < 0 ? r : strv_pick(ret, &both, hooked, false);
+        for (size_t i = 0; r >= 0 && i < known.n; i++) {
+                const char *name = known.items[i];
+
+                if (strv_finds(ordinary, name) && !strv_finds(q->roots, name) &&
+                    !strv_finds(q->notrace, name))
+                        r = strv_add(ret, name);
+        }
+        return r;
 }
 
 /* So that others do not pay: what is hooked in vain for roots that are not called is called by them.  Named is what
@@ -254,10 +259,10 @@ static int leave_ordinary_out(LeanChoice *c, const LeanQuestion *q) {
                         r = strv_add(&c->left_out, here.items[i]);
         }
         if (r >= 0)
-                r = find_folded(q, &anywhere, q->roots, &c->left_out);
+                r = find_folded(q, &anywhere, &c->left_out);
         strv_sort_unique(&c->left_out);
-        for (size_t i = 0; r >= 0 && i < c->left_out.n; i++)
-                r = strv_add(&c->left_out_in, "");
+        if (r >= 0)
+                r = find_callers(&(LeanCache){}, &c->left_out, &c->left_out_in);
         if (r >= 0)
                 r = functions_find_lines(q->functions, &c->not_hooked.names, &c->not_hooked.lines);
         c->n_ordinary = (uint32_t) c->not_hooked.names.n;
@@ -288,6 +293,11 @@ static int choose_guess(LeanChoice *ret, const LeanQuestion *q, Strv *warnings) 
                 r = first_guess_find(q->functions, q->roots, &ordinary, &ret->hooks.names);
         if (r < 0 || ret->hooks.names.n == 0)
                 return r;
+        r = find_folded(q, &ordinary, &ret->left_out);
+        if (r >= 0)
+                r = find_callers(&(LeanCache){}, &ret->left_out, &ret->left_out_in);
+        if (r < 0)
+                return r;
         r = strv_addf(warnings,
                       "what this profile calls here is not known yet; the %s functions that it "
                       "called elsewhere are hooked, and nearly all others in a moment",
@@ -313,21 +323,24 @@ static bool has_cost(const LeanCache *c, const LeanFunction *f) {
 }
 
 /* Besides what costs too much: what is hot, and, of what everybody is known to call, that of which it is not known
- * what it costs, for the reference workload has not all kinds of work. */
+ * what it costs, for the reference workload has not all kinds of work: no TCP or UDP at all. */
 static int leave_more_out(const LeanCache *c, const LeanQuestion *q, Strv *names,
                           Strv *ret_left_out) {
-        _cleanup_strv_ Strv ordinary = {}, kept = {};
+        _cleanup_strv_ Strv ordinary = {}, kept = {}, folded = {};
         int r = find_all_ordinary(q, &ordinary);
 
         for (size_t i = 0; r >= 0 && i < names->n; i++) {
                 const char *name = names->items[i];
                 const LeanFunction *f = lean_cache_find(c, name);
-                bool is_out = is_hot(c, f) || (strv_finds(&ordinary, name) && !has_cost(c, f));
+                bool is_known = has_cost(c, f) && ordinary_is_any_works(name);
+                bool is_out = is_hot(c, f) || (strv_finds(&ordinary, name) && !is_known);
 
                 r = strv_add(is_out && !strv_finds(q->roots, name) ? ret_left_out : &kept, name);
         }
         if (r >= 0)
-                r = find_folded(q, &ordinary, &kept, ret_left_out);
+                r = find_folded(q, &ordinary, &folded);
+        if (r >= 0)
+                r = strv_pick(ret_left_out, &folded, &kept, false);
         if (r < 0)
                 return r;
         strv_sort_unique(ret_left_out);

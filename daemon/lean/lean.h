@@ -25,7 +25,7 @@ typedef struct LeanChoice {
         Hooks hooks;                /* none: everything ... */
         Hooks not_hooked;           /* ... but these */
         uint32_t n_ordinary;        /* of them, because ordinary work calls them */
-        Strv left_out, left_out_in; /* as in SessionMeta: of those, the ones that this host calls */
+        Strv left_out, left_out_in; /* as in SessionMeta */
         uint64_t learned_ns;        /* when, on the real time clock; 0: hooks are a guess */
         uint64_t learned_calls;     /* of the roots, from which */
         bool learns;                /* what is seen is to be learned */

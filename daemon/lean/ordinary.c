@@ -9,17 +9,15 @@
 #include "daemon/lean/lean-cache.h"
 #include "daemon/lean/ordinary.h"
 
-#define KIND(i) (UINT64_C(1) << (i))
+/* Kinds of work that people trace, as the list calls them. */
+enum { KIND_tcp = 1 << 0, KIND_connect = 1 << 1, KIND_udp = 1 << 2, ALL_KINDS = (1 << 3) - 1 };
 
-/* @kinds: of work that people trace, by their place in kinds[], all that call it; 0: any work does. */
-struct Ordinary {
+static const struct Ordinary {
         const char *name;
-        uint64_t kinds;
+        unsigned kinds; /* all that call it; 0: any work does */
+} ordinary[] = {
+#include "daemon/lean/ordinary-names.h"
 };
-
-#include "daemon/lean/ordinary-names.h" /* kinds[], and ordinary[], sorted by name */
-
-_Static_assert(ELEMENTSOF(kinds) <= 64, "a bit for each kind");
 
 static int compare(const void *name, const void *item) {
         return strcmp(name, ((const struct Ordinary *) item)->name);
@@ -29,34 +27,39 @@ static const struct Ordinary *find(const char *name) {
         return bsearch(name, ordinary, ELEMENTSOF(ordinary), sizeof(ordinary[0]), compare);
 }
 
-/* "__udp4_lib_err" is of "udp". */
-static bool is_named_after(const char *name, const char *kind) {
-        for (const char *p = name; (p = strstr(p, kind)); p++)
-                if (p == name || p[-1] == '_')
-                        return true;
-        return false;
-}
+/* Which sets of kinds call some root. */
+typedef struct Traced {
+        bool has[ALL_KINDS + 1];
+} Traced;
 
-/* What is called too seldom to be in the list says by its name what it is part of, if at all. */
-static uint64_t kinds_by_name(const char *name) {
-        uint64_t found = 0;
-
-        for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
-                if (is_named_after(name, kinds[i]))
-                        found |= KIND(i);
-        return found;
-}
-
-/* What these roots are part of. */
-static uint64_t kinds_of(const Strv *roots) {
-        uint64_t sum = 0;
+static Traced find_traced(const Strv *roots) {
+        Traced t = {};
 
         for (size_t i = 0; i < roots->n; i++) {
                 const struct Ordinary *o = find(roots->items[i]);
 
-                sum |= o ? o->kinds : kinds_by_name(roots->items[i]);
+                t.has[o ? o->kinds : 0] = true;
         }
-        return sum;
+        return t;
+}
+
+/* Nothing calls it but what calls the roots, and all that calls one of these calls it, too. */
+static bool is_traced(const struct Ordinary *o, const Traced *t) {
+        unsigned others = o->kinds;
+        bool is_below = false;
+
+        for (unsigned kinds = 1; kinds <= ALL_KINDS; kinds++)
+                if (t->has[kinds]) {
+                        others &= ~kinds;
+                        is_below = is_below || (kinds & ~o->kinds) == 0;
+                }
+        return is_below && others == 0;
+}
+
+bool ordinary_is_any_works(const char *name) {
+        const struct Ordinary *o = find(name);
+
+        return o && o->kinds == 0;
 }
 
 /* A root that is called often itself has callees that are, too. */
@@ -69,14 +72,14 @@ static bool is_any_hot(const Strv *roots, const Strv *host) {
 
 int ordinary_find(const Functions *f, const Strv *roots, const Strv *host, Strv *ret,
                   Strv *ret_here) {
-        uint64_t traced = kinds_of(roots);
+        Traced traced = find_traced(roots);
         bool is_hot = is_any_hot(roots, host);
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(ordinary); i++) {
                 const struct Ordinary *o = &ordinary[i];
 
-                if ((o->kinds == 0 || (o->kinds & ~traced)) && functions_contain(f, o->name))
+                if (!is_traced(o, &traced) && functions_contain(f, o->name))
                         r = strv_add(ret, o->name);
         }
         for (size_t i = 0; r >= 0 && i < host->n && !is_hot; i++)

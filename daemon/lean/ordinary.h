@@ -9,8 +9,8 @@
  * the kernel is hardly ever called, so that others pay next to nothing from the first moment on, and what
  * is missing are helpers, whose time is then their callers' own.
  *
- * What only some kinds of work call, such as TCP, is left out unless all of these call the roots, too: then it is what
- * is traced.  So what TCP and UDP share is hooked for roots that both call, and to trace one does not cost the other.
+ * What only some kinds of work call, as TCP's, is hooked for roots that the same kinds call: then it is what is traced.
+ * So what TCP and UDP share is hooked for roots that both call, and who traces one of them does not slow down the other.
  */
 
 #include "daemon/admission/functions.h"
@@ -26,6 +26,8 @@
  */
 int ordinary_find(const Functions *f, const Strv *roots, const Strv *host, Strv *ret,
                   Strv *ret_here);
+/* It is in the list, and of no kind. */
+bool ordinary_is_any_works(const char *name);
 
 /*
  * What this host calls often, as it was counted here (daemon/watch/bystander-watch.h): a LeanCache of no roots, so of

@@ -10,8 +10,10 @@ ordinary-work.py count DIR            anywhere: prints the names called once in 
 Debian's kernels have no function profiler, so calls are counted from the pages of the ring buffer, by
 a machine that is not emulated.  What a part needs is made before counting begins.
 
-Some work is what people trace, so its parts have a name ("tcp", "udp"), which follows the functions that only such
-parts call.  Roots that such a part calls are traced with these.
+Some work is what people trace, so its parts have a name ("tcp", "connect" for TCP with new connections, "udp"), which
+follows the functions that only such parts call.  Roots that such a part calls are traced with these.
+
+stress-ng does part of the work, where it is more thorough.
 """
 import bisect
 import collections
@@ -32,6 +34,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 
@@ -50,6 +53,20 @@ PAGE_BYTES = 4096
 # How a guest reaches the files of its host.  No other machine has that.
 MODULES_OF_THE_GUEST = {"9p", "9pnet", "9pnet_virtio", "netfs", "fscache", "virtio_pci", "virtio_ring", "virtio",
                         "virtio_pci_modern_dev", "virtio_pci_legacy_dev"}
+
+CLONE_NEWNET = 0x40000000
+# Of stress-ng, by kinds.
+STRESSORS = {
+    "": """access affinity aio aiol alarm chattr chdir chmod chown clone context copy-file daemon dentry dev-shm dir
+           dirdeep dnotify dup dynlib env epoll eventfd exec exit-group fallocate fault fcntl fiemap fifo file-ioctl
+           filename flock fork fstat futex get getdent getrandom hdd hrtimers inotify io io-uring ioprio itimer kill
+           link lockf locka lockofd madvise malloc mcontend membarrier memfd mincore mknod mlock mmap mmapfork mmapmany
+           mprotect mq mremap msg msync munmap mutex nanosleep nice null open personality pidfd pipe poll prctl pthread
+           pty readahead remap rename resched ring-pipe rlimit rseq seek sem sem-sysv sendfile session set shm shm-sysv
+           sigabrt sigchld sigfd sigio signal sigpending sigpipe sigq sigrt sigsegv sigsuspend sleep sockpair spawn
+           splice switch symlink sync-file sysinfo tee timer timerfd tmpfs touch urandom utime vfork vm vm-splice wait
+           xattr yield zero zombie""",
+    "connect": "sock", "udp": "udp udp-flood"}
 
 libc = ctypes.CDLL(None, use_errno=True)
 PARTS = []
@@ -350,6 +367,50 @@ def unix_stream_two_cpus(n, counting):
 @part(300)
 def unix_dgram(n, counting):
     sockets(n, socket.SOCK_DGRAM, 0, counting())
+
+
+def serve(n, counting, family, address):
+    """Each socket is set up as servers do it, and has one client, who does not wait."""
+    on = ((socket.SOL_SOCKET, socket.SO_REUSEADDR), (socket.SOL_SOCKET, socket.SO_KEEPALIVE))
+    tcp = [] if family == socket.AF_UNIX else [(socket.IPPROTO_TCP, option) for option in (
+        socket.TCP_NODELAY, socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_QUICKACK, socket.TCP_CORK)]
+    with counting():
+        for i in range(n):
+            listener, a = socket.socket(family), socket.socket(family)
+            for level, option in on:
+                listener.setsockopt(level, option, 1)
+            listener.bind(address)
+            listener.listen()
+            a.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                a.connect(listener.getsockname())
+            select.select([], [a], [], 1)
+            a.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+            a.setblocking(True)
+            b, _ = listener.accept()
+            for level, option in (*on, *tcp):
+                b.setsockopt(level, option, 1)
+            a.sendmsg([b"x" * 300, b"y" * 200])
+            b.recv(100, socket.MSG_PEEK)
+            fcntl.ioctl(b, termios.FIONREAD, b"1234")
+            b.recvmsg(1000)
+            b.send(b"x" * 300, socket.MSG_MORE)
+            b.send(b"y" * 10000)
+            if tcp:
+                b.setsockopt(*tcp[-1], 0)
+                b.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 200)
+            a.recv(20000)
+            if i % 2 == 0:
+                b.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            for one in (b, a, listener):
+                one.close()
+            if family == socket.AF_UNIX:
+                os.unlink(address)
+
+
+@part(100)
+def unix_servers(n, counting):
+    serve(n, counting, socket.AF_UNIX, "/dev/shm/listener")
 
 
 @part(150)
@@ -931,7 +992,7 @@ def asynchronous(n, counting):
 
 @part(100)
 def rings(n, counting):
-    """io_uring: one entry at a time, that does nothing, reads, writes, and waits for a pipe."""
+    """io_uring: one entry at a time, that does nothing, reads, writes, waits for a disk and for a pipe."""
     params = ctypes.create_string_buffer(120)
     fd = call("io_uring_setup", 4, params)
     sq_entries, cq_entries = struct.unpack_from("II", params, 0)
@@ -941,6 +1002,9 @@ def rings(n, counting):
     entries = mmap.mmap(fd, sq_entries * 64, offset=0x10000000)
     buffer = ctypes.create_string_buffer(b"x" * 512)
     f = os.open("/dev/shm/ring", os.O_RDWR | os.O_CREAT)
+    put(f"{EXT4}/ring", "x" * PAGE_BYTES)
+    on_disk = os.open(f"{EXT4}/ring", os.O_RDONLY)
+    os.fsync(on_disk)
     r, w = os.pipe()
 
     def submit(opcode, which=-1, size=0):
@@ -962,11 +1026,14 @@ def rings(n, counting):
             submit(0)            # IORING_OP_NOP
             submit(23, f, 512)   # IORING_OP_WRITE
             submit(22, f, 512)   # IORING_OP_READ
+            os.posix_fadvise(on_disk, 0, 0, os.POSIX_FADV_DONTNEED)
+            submit(22, on_disk, 512)
             submit(22, r, 8)
             submit(3, f)         # IORING_OP_FSYNC
-    for one in (fd, f, r, w):
+    for one in (fd, f, on_disk, r, w):
         os.close(one)
     os.unlink("/dev/shm/ring")
+    os.unlink(f"{EXT4}/ring")
 
 
 @part(150)
@@ -1203,6 +1270,43 @@ def reclaim(n, counting):
     os.unlink(name)
 
 
+@part(100)
+def cold_reads(n, counting):
+    """A file that is not in memory, or not to stay there: as databases and backups have it."""
+    name, size = f"{EXT4}/cold", 64 * PAGE_BYTES
+    put(name, "x" * size)
+    os.sync()
+    by_page, in_order = os.open(name, os.O_RDONLY), os.open(name, os.O_RDONLY)
+    os.posix_fadvise(by_page, 0, 0, os.POSIX_FADV_RANDOM)
+    with counting():
+        for i in range(n):
+            with mmap.mmap(in_order, size, prot=mmap.PROT_READ) as m:
+                for at in range(0, size, 8 * PAGE_BYTES):
+                    m[at]
+                os.posix_fadvise(in_order, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.posix_fadvise(in_order, 0, 0, os.POSIX_FADV_DONTNEED)
+            for at in range(4):
+                os.pread(by_page, 100, (i + 17 * at) % 64 * PAGE_BYTES)
+            os.posix_fadvise(in_order, 0, size, os.POSIX_FADV_WILLNEED)
+            os.pread(in_order, size, 0)
+    os.close(by_page)
+    os.close(in_order)
+    os.unlink(name)
+
+
+@part(100)
+def scattered_writes(n, counting):
+    """A file with holes, as databases and images of machines are."""
+    name = f"{EXT4}/scattered"
+    with open(name, "wb", 0) as f, counting():
+        for i in range(n):
+            os.pwrite(f.fileno(), b"x" * PAGE_BYTES, i * 7919 % 4096 * PAGE_BYTES)
+            os.posix_fallocate(f.fileno(), i * 4241 % 4096 * PAGE_BYTES, PAGE_BYTES)
+            if i % 4 == 0:
+                os.fsync(f.fileno())
+    os.unlink(name)
+
+
 @part(150)
 def netlink(n, counting):
     """What ip(8), the resolver and udev ask and hear."""
@@ -1217,11 +1321,9 @@ def netlink(n, counting):
 
 # What has a name of its own.
 
-def inet_pair(kind, family=socket.AF_INET):
-    a, b = socket.socket(family, kind), socket.socket(family, kind)
-    here = ("127.0.0.1" if family == socket.AF_INET else "::1", 0)
-    a.bind(here)
-    if kind == socket.SOCK_STREAM:
+def connected(a, b):
+    """Two that are bound: of a stream, the first one has accepted the second one's connection."""
+    if a.type == socket.SOCK_STREAM:
         a.listen()
         b.connect(a.getsockname())
         listener, a = a, a.accept()[0]
@@ -1229,14 +1331,38 @@ def inet_pair(kind, family=socket.AF_INET):
         for s in (a, b):
             s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     else:
-        b.bind(here)
         a.connect(b.getsockname())
         b.connect(a.getsockname())
     return a, b
 
 
-def inet_ping_pong(n, kind, cpu, counting, size=16, family=socket.AF_INET):
-    a, b = inet_pair(kind, family)
+def inet_socket(kind, address):
+    s = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, kind)
+    s.bind((address, 0))
+    return s
+
+
+def inet_pair(kind, address="127.0.0.1"):
+    return connected(inet_socket(kind, address), inet_socket(kind, address))
+
+
+def container_pair(kind):
+    """One of them is in a network namespace of its own, which ends with it."""
+    home, ends = os.open("/proc/self/ns/net", os.O_RDONLY), []
+    run("modprobe", "veth")
+    libc.unshare(CLONE_NEWNET)
+    run("ip", "link", "add", "inside", "type", "veth", "peer", "name", "outside", "netns", "1")
+    for device, address in (("inside", "10.77.0.1"), ("outside", "10.77.0.2")):
+        run("ip", "addr", "add", f"{address}/24", "dev", device)
+        run("ip", "link", "set", device, "up")
+        ends.append(inet_socket(kind, address))
+        libc.setns(home, 0)
+    os.close(home)
+    return connected(*ends)
+
+
+def inet_ping_pong(n, pair, cpu, counting, size=16):
+    a, b = pair
     ping_pong(n, (lambda: a.recv(size), lambda: a.send(b"x" * size)),
               (lambda: b.recv(size), lambda: b.send(b"x" * size)), cpu, counting)
     a.close()
@@ -1245,17 +1371,32 @@ def inet_ping_pong(n, kind, cpu, counting, size=16, family=socket.AF_INET):
 
 @part(300, "tcp")
 def tcp_one_cpu(n, counting):
-    inet_ping_pong(n, socket.SOCK_STREAM, 0, counting())
+    inet_ping_pong(n, inet_pair(socket.SOCK_STREAM), 0, counting())
 
 
 @part(300, "tcp")
 def tcp_two_cpus(n, counting):
-    inet_ping_pong(n, socket.SOCK_STREAM, 1, counting())
+    inet_ping_pong(n, inet_pair(socket.SOCK_STREAM), 1, counting())
 
 
 @part(200, "tcp")
 def tcp_ipv6(n, counting):
-    inet_ping_pong(n, socket.SOCK_STREAM, 0, counting(), family=socket.AF_INET6)
+    inet_ping_pong(n, inet_pair(socket.SOCK_STREAM, "::1"), 0, counting())
+
+
+@part(200, "tcp")
+def tcp_of_a_container(n, counting):
+    inet_ping_pong(n, container_pair(socket.SOCK_STREAM), 0, counting())
+
+
+@part(50, "connect")
+def tcp_servers(n, counting):
+    serve(n, counting, socket.AF_INET, ("127.0.0.1", 0))
+
+
+@part(50, "connect")
+def tcp_servers_ipv6(n, counting):
+    serve(n, counting, socket.AF_INET6, ("::1", 0))
 
 
 @part(200, "tcp")
@@ -1271,13 +1412,13 @@ def tcp_stream(n, counting):
         while b.recv(65536):
             pass
     with child(read), counting():
-        for _ in range(n):
-            a.sendall(b"x" * 30000)
+        for i in range(n):
+            a.sendall(b"x" * (30000 if i % 2 == 0 else 200000))
     a.close()
     b.close()
 
 
-@part(100, "tcp")
+@part(100, "connect")
 def tcp_connect(n, counting):
     """As a server and its clients have it."""
     listener = socket.socket()
@@ -1308,17 +1449,22 @@ def tcp_connect(n, counting):
 
 @part(300, "udp")
 def udp_one_cpu(n, counting):
-    inet_ping_pong(n, socket.SOCK_DGRAM, 0, counting())
+    inet_ping_pong(n, inet_pair(socket.SOCK_DGRAM), 0, counting())
 
 
 @part(300, "udp")
 def udp_two_cpus(n, counting):
-    inet_ping_pong(n, socket.SOCK_DGRAM, 1, counting())
+    inet_ping_pong(n, inet_pair(socket.SOCK_DGRAM), 1, counting())
 
 
 @part(200, "udp")
 def udp_ipv6(n, counting):
-    inet_ping_pong(n, socket.SOCK_DGRAM, 0, counting(), family=socket.AF_INET6)
+    inet_ping_pong(n, inet_pair(socket.SOCK_DGRAM, "::1"), 0, counting())
+
+
+@part(200, "udp")
+def udp_of_a_container(n, counting):
+    inet_ping_pong(n, container_pair(socket.SOCK_DGRAM), 0, counting())
 
 
 @part(150, "udp")
@@ -1344,6 +1490,20 @@ def syncs(n, counting):
             put(f"{EXT4}/file{i % 10}", "x" * 5000)
             if i % 8 == 0:
                 os.sync()
+
+
+def stress(name):
+    """Of a part that does this."""
+    def work(n, counting):
+        with counting():
+            run("stress-ng", f"--{name}", "1", f"--{name}-ops", str(n), "-t", "2", "--temp-path", EXT4)
+    work.__name__ = f"stress-{name}"
+    return work
+
+
+for kind, names in STRESSORS.items():
+    for stressor in names.split():
+        part(200, kind)(stress(stressor))
 
 
 def make_ext4():
