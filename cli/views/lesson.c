@@ -122,15 +122,15 @@ static int add_function(Lesson *l, const LessonFunction *f) {
         return strv_add(&l->functions, text);
 }
 
-/* Its callers have one space between two, as ours have. */
+/* What it was seen to call, whose callers are known: with one space between two, as ours have. */
 static int add_left_out(Lesson *l, const SessionMeta *m) {
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < m->left_out.n; i++) {
                 const char *callers = i < m->left_out_in.n ? m->left_out_in.items[i] : "";
 
-                r = strv_addf(&l->functions, "%s%s%s", m->left_out.items[i], *callers ? " " : "",
-                              callers);
+                if (*callers)
+                        r = strv_addf(&l->functions, "%s %s", m->left_out.items[i], callers);
         }
         return r;
 }

@@ -119,8 +119,9 @@ typedef struct SessionMeta {
         bool big_endian;
         uint32_t n_hooked;   /* functions that are hooked; 0: all of the kernel's ... */
         uint32_t n_ordinary; /* ... but so many that ordinary work calls */
-        Strv left_out;       /* functions seen under the roots before that are not hooked */
-        Strv left_out_in;    /* some callers of each, one space between two */
+        /* Functions seen under the roots, here or elsewhere, or called often by this host, that are not hooked. */
+        Strv left_out;
+        Strv left_out_in; /* some callers of each, one space between two */
         uint64_t
                 learned_ns; /* when the hooked functions were learned, realtime; 0: they were not */
         uint64_t learned_calls; /* of the roots, from which; 0: not known */

@@ -109,7 +109,7 @@ ok 'auto: the root is not' test "$(session auto '.left_out | index("udp_sendmsg"
 exits 'report succeeds' 0 ftracectl report --no-pager auto
 says 'report says that calls are folded' 'part of their callers'
 exits 'show succeeds' 0 ftracectl show auto
-says 'show says what is not hooked' "(Not hooked: |^ +)$(session auto '.left_out[0]')( |\$)" "$out"
+says 'show says what is not hooked' "(Not hooked: |^ +|, )$(session auto '.left_out[0]')( |,|\$)" "$out"
 says 'and in whose times it is' '^ +[a-z_0-9.]+ \(in [a-z_]' "$out"
 
 # --- while it records ----------------------------------------------------------------------------

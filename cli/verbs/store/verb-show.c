@@ -157,7 +157,7 @@ static void show_when(Buf *out, const SessionMeta *m) {
 
 /* A line for each of which it is known whose own time it is part of, and one for the others. */
 static void show_left_out(Buf *out, const SessionMeta *m) {
-        _cleanup_free_ const char **others = calloc(m->left_out.n + 1, sizeof(*others));
+        _cleanup_free_ char **others = calloc(m->left_out.n + 1, sizeof(*others));
         const char *title = "Not hooked";
         size_t n_others = 0;
 
@@ -175,7 +175,7 @@ static void show_left_out(Buf *out, const SessionMeta *m) {
                 title = "";
         }
         if (n_others > 0)
-                line_list(out, title, &(Strv){ .items = (char **) others, .n = n_others });
+                line_list(out, title, &(Strv){ .items = others, .n = n_others });
 }
 
 /* What was hooked meanwhile, a line for each change. */
