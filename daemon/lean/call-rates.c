@@ -81,7 +81,7 @@ void call_rates_subtract(CallRates *all, const CallRates *own) {
         }
 }
 
-static double cost_ppm(double n, uint64_t window_ns, uint64_t hook_ns) {
+double call_rates_cost_ppm(double n, uint64_t window_ns, uint64_t hook_ns) {
         return n * (double) hook_ns / (double) MAX(window_ns, UINT64_C(1)) * 1e6;
 }
 
@@ -100,13 +100,15 @@ int call_rates_find_hot(const CallRates *r, uint64_t window_ns, uint64_t hook_ns
                         sum += (double) r->items[i].n;
                 }
         qsort(worst, n, sizeof(*worst), compare_calls);
-        for (; n_hot < n && cost_ppm(sum, window_ns, hook_ns) > (double) budget_ppm; n_hot++) {
+        for (; n_hot < n && call_rates_cost_ppm(sum, window_ns, hook_ns) > (double) budget_ppm;
+             n_hot++) {
                 int k = strv_add(ret, worst[n_hot]->name);
 
                 if (k < 0)
                         return k;
-                ppm[n_hot] = (uint32_t) MIN(cost_ppm((double) worst[n_hot]->n, window_ns, hook_ns),
-                                            (double) UINT32_MAX);
+                ppm[n_hot] = (uint32_t) MIN(
+                        call_rates_cost_ppm((double) worst[n_hot]->n, window_ns, hook_ns),
+                        (double) UINT32_MAX);
                 sum -= (double) worst[n_hot]->n;
         }
         *ret_ppm = TAKE_PTR(ppm);

@@ -30,6 +30,8 @@ void call_rates_done(CallRates *r);
 #define _cleanup_call_rates_ _cleanup_(call_rates_done)
 /* What is in @own, too, was called below the roots: what is left are others' calls. */
 void call_rates_subtract(CallRates *all, const CallRates *own);
+/* What @n of them cost in millionths of a CPU's time. */
+double call_rates_cost_ppm(double n, uint64_t window_ns, uint64_t hook_ns);
 /*
  * call_rates_find_hot() - the most called ones without which the rest costs no more than @budget_ppm of a CPU's time
  * @window_ns: in which the calls were counted

@@ -134,23 +134,27 @@ static int open_raws(const CallSampleConfig *c, Raws *ret) {
         return 0;
 }
 
-/* Whether the buffer of @cpu was too small, so that its oldest calls went. */
-static bool has_overrun(const Tracefs *fs, uint32_t cpu) {
-        _cleanup_free_ char *text = NULL;
-        const char *overrun;
+/* A number of the buffer's of @cpu; UINT64_MAX: it is not known. */
+static uint64_t find_stat(const char *stats, const char *name) {
+        const char *found = stats ? strstr(stats, name) : NULL;
 
-        if (tracefs_read(fs, &text, DIR_PATH "/per_cpu/cpu%u/stats", cpu) < 0)
-                return true;
-        overrun = strstr(text, "overrun: ");
-        return !overrun || strtoull(overrun + strlen("overrun: "), NULL, 10) > 0;
+        return found ? strtoull(found + strlen(name), NULL, 10) : UINT64_MAX;
 }
 
-/* What is left begins with the first page, whose header tells when. */
+/* If the buffer was too small its oldest calls went, and what is left begins with the first page, whose header tells
+ * when. */
 static int copy_pages(CallSample *s, const Tracefs *fs, const Raw *raw, size_t *n_all) {
-        _cleanup_free_ char *page = malloc(s->page_bytes);
+        _cleanup_free_ char *page = malloc(s->page_bytes), *stats = NULL;
+        uint64_t n_left, n_gone;
 
         if (!page)
                 return -ENOMEM;
+        (void) tracefs_read(fs, &stats, DIR_PATH "/per_cpu/cpu%u/stats", raw->cpu);
+        n_left = find_stat(stats, "entries: ");
+        n_gone = find_stat(stats, "overrun: ");
+        s->n_calls = MAX(n_left, n_gone) < UINT32_MAX && s->n_calls < UINT32_MAX
+                             ? s->n_calls + n_left + n_gone
+                             : UINT64_MAX;
         for (size_t n = 0; n + s->page_bytes <= CPU_BYTES_MAX && *n_all < BYTES_MAX;
              n += s->page_bytes) {
                 ssize_t k = read(raw->fd, page, s->page_bytes);
@@ -165,8 +169,7 @@ static int copy_pages(CallSample *s, const Tracefs *fs, const Raw *raw, size_t *
                         return ORIGIN(-errno);
                 if ((size_t) k != s->page_bytes)
                         break;
-                if (n == 0 && has_overrun(fs, raw->cpu) &&
-                    page_parse(&info, page, s->page_bytes, false) == 0)
+                if (n == 0 && n_gone > 0 && page_parse(&info, page, s->page_bytes, false) == 0)
                         s->from_ns = MAX(s->from_ns, info.timestamp);
                 r = write_full(s->fd, page, s->page_bytes);
                 if (r < 0)

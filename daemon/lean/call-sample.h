@@ -19,6 +19,7 @@ typedef struct CallSample {
         int fd;       /* a memfd of whole pages */
         uint32_t page_bytes;
         uint64_t from_ns, to_ns; /* on the clock "mono": in between no call is missing */
+        uint64_t n_calls;        /* with those that are missing; UINT64_MAX: not known */
 } CallSample;
 
 #define CALL_SAMPLE_INIT ((CallSample){ .fd = -EBADF })

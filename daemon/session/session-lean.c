@@ -13,9 +13,10 @@
 #include "daemon/watch/learning-pass.h"
 
 #define LEARN_US (5 * USEC_PER_SEC)
-#define GUESS_US LEARN_US     /* as long as what is hooked was not learned here */
-#define WATCH_US USEC_PER_SEC /* the first time */
-#define WATCH_FACTOR 8        /* ... and how much later each time */
+#define GUESS_US LEARN_US            /* as long as what is hooked was not learned here */
+#define WATCH_US USEC_PER_SEC        /* the first time */
+#define WATCH_FACTOR 8               /* ... and how much later each time */
+#define PART_US (100 * USEC_PER_SEC) /* until the next look: this one is at a part */
 #define MAX_US (UINT64_C(3600) * USEC_PER_SEC)
 #define BUDGET_PERCENT                                                                             \
         75 /* of it is what others may pay by their calls: the rest is function_graph's own */
@@ -185,6 +186,7 @@ static int on_watch(sd_event_source *source, uint64_t usec, void *userdata) {
                                                            .roots = &c->meta->roots,
                                                            .budget_ppm = c->meta->spec.budget_ppm /
                                                                          100 * BUDGET_PERCENT,
+                                                           .is_part = l->watch.us <= PART_US,
                                                            .done = on_bystanders,
                                                            .userdata = l });
         return r < 0 ? set_watch_timer(l) : 0;

@@ -18,9 +18,12 @@
 #define SETTLE_US                                                                                  \
         (2 * UINT64_C(1000000)) /* what a reader takes to fetch what is in the kernel's buffer */
 
+#define PART_SHARE 2 /* of the budget, that a part may cost */
+
 struct BystanderWatch {
         BystanderWatchConfig config;
         CallSample sample;
+        bool is_part; /* it is one */
         uint64_t hook_ns;
         int error; /* of the sample */
         sd_event_source *timer;
@@ -43,6 +46,21 @@ BystanderWatch *bystander_watch_free(BystanderWatch *w) {
         return mfree(w);
 }
 
+static int begin(BystanderWatch *w, bool is_part);
+
+static uint64_t budget_ppm(const BystanderWatch *w) {
+        return w->config.budget_ppm / (w->is_part ? PART_SHARE : 1);
+}
+
+/* Whatever they are, whoever called them. */
+static bool are_too_few(const BystanderWatch *w) {
+        const CallSample *s = &w->sample;
+
+        return s->n_calls != UINT64_MAX &&
+               call_rates_cost_ppm((double) s->n_calls, s->to_ns - s->from_ns, w->hook_ns) <=
+                       (double) budget_ppm(w);
+}
+
 static void finish(BystanderWatch *w, int error) {
         _cleanup_free_ uint32_t *ppm = NULL;
         _cleanup_strv_ Strv hot = {};
@@ -50,8 +68,12 @@ static void finish(BystanderWatch *w, int error) {
         w->learner = learner_free(w->learner);
         if (error >= 0)
                 error = call_rates_find_hot(&w->rates, w->sample.to_ns - w->sample.from_ns,
-                                            w->hook_ns, w->config.budget_ppm, w->config.roots, &hot,
-                                            &ppm);
+                                            w->hook_ns, budget_ppm(w), w->config.roots, &hot, &ppm);
+        if (error >= 0 && w->is_part && hot.n > 0) {
+                error = begin(w, false);
+                if (error >= 0)
+                        return;
+        }
         if (error < 0)
                 log_debug("lean", "%s: what others call could not be counted: %s", w->config.name,
                           origin_text(error));
@@ -109,16 +131,19 @@ static int on_settled(sd_event_source *source, uint64_t usec, void *userdata) {
         w->timer = sd_event_source_disable_unref(w->timer);
         if (r >= 0 && window.to_ns <= window.from_ns)
                 r = -ENODATA;
-        if (r >= 0)
-                r = learner_start(&w->learner, w->config.event,
-                                  &(LearnerJob){ .fds = &w->sample.fd,
-                                                 .n_fds = 1,
-                                                 .page_bytes = w->sample.page_bytes,
-                                                 .format = w->sample.format,
-                                                 .field = "ip",
-                                                 .windows = &window,
-                                                 .n_windows = 1 },
-                                  on_all, w);
+        if (r < 0 || are_too_few(w)) {
+                finish(w, r);
+                return 0;
+        }
+        r = learner_start(&w->learner, w->config.event,
+                          &(LearnerJob){ .fds = &w->sample.fd,
+                                         .n_fds = 1,
+                                         .page_bytes = w->sample.page_bytes,
+                                         .format = w->sample.format,
+                                         .field = "ip",
+                                         .windows = &window,
+                                         .n_windows = 1 },
+                          on_all, w);
         if (r < 0)
                 finish(w, r);
         return 0;
@@ -132,14 +157,28 @@ static void take_sample(void *userdata) {
 
         w->error = w->is_abandoned ? -ECANCELED
                                    : controller_sample_calls(c->controller, &w->sample, c->tracer,
-                                                             &w->hook_ns);
+                                                             &w->is_part, &w->hook_ns);
         w->is_sampling = false;
         if (w->is_abandoned)
                 return;
         r = sd_event_add_time_relative(c->event, &w->timer, CLOCK_MONOTONIC,
-                                       c->dir && w->error >= 0 ? SETTLE_US : 0, 0, on_settled, w);
+                                       c->dir && w->error >= 0 && !are_too_few(w) ? SETTLE_US : 0,
+                                       0, on_settled, w);
         if (r < 0)
                 finish(w, r);
+}
+
+static int begin(BystanderWatch *w, bool is_part) {
+        int r;
+
+        call_sample_done(&w->sample);
+        call_rates_done(&w->rates);
+        w->is_part = is_part;
+        w->is_sampling = true;
+        r = background_run(w->config.background, take_sample, w);
+        if (r < 0)
+                w->is_sampling = false;
+        return r;
 }
 
 int bystander_watch_start(BystanderWatch **ret, const BystanderWatchConfig *config) {
@@ -150,11 +189,9 @@ int bystander_watch_start(BystanderWatch **ret, const BystanderWatchConfig *conf
                 return -ENOMEM;
         w->config = *config;
         w->sample = CALL_SAMPLE_INIT;
-        w->is_sampling = true;
         *ret = w;
-        r = background_run(config->background, take_sample, w);
+        r = begin(w, config->is_part);
         if (r < 0) {
-                w->is_sampling = false;
                 *ret = NULL;
                 return r;
         }
