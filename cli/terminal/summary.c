@@ -119,10 +119,10 @@ char *summary_unseen(char text[static SUMMARY_MAX], const SessionMeta *m) {
                 (void) snprintf(seen, sizeof(seen), "in the %s call%s that lean learned from",
                                 FORMAT_COUNT(n), n == 1 ? "" : "s");
         (void) snprintf(text, SUMMARY_MAX,
-                        "%s function%s hooked%s; any other, not seen %s, is not recorded, and its "
-                        "time is its caller's%s",
+                        "%s function%s hooked%s; any other, not seen %s%s, is not recorded, and "
+                        "its time is its caller's",
                         FORMAT_COUNT(m->n_hooked), m->n_hooked == 1 ? " is" : "s are", from, seen,
-                        m->spec.lean == LEAN_AUTO ? "; nor is what ordinary work calls" : "");
+                        m->spec.lean == LEAN_AUTO ? " or left out for others' sake" : "");
         return text;
 }
 

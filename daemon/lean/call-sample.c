@@ -185,6 +185,7 @@ static int record(CallSample *s, const CallSampleConfig *c) {
         int r, k;
 
         r = open_raws(c, &raws);
+        s->n_calls = raws.n > 0 ? 0 : UINT64_MAX;
         if (r >= 0)
                 r = set(c->fs, "tracing_on", "1");
         if (r < 0)

@@ -332,7 +332,7 @@ static int leave_more_out(const LeanCache *c, const LeanQuestion *q, Strv *names
         for (size_t i = 0; r >= 0 && i < names->n; i++) {
                 const char *name = names->items[i];
                 const LeanFunction *f = lean_cache_find(c, name);
-                bool is_known = has_cost(c, f) && ordinary_is_any_works(name);
+                bool is_known = has_cost(c, f) && !ordinary_has_kind(name);
                 bool is_out = is_hot(c, f) || (strv_finds(&ordinary, name) && !is_known);
 
                 r = strv_add(is_out && !strv_finds(q->roots, name) ? ret_left_out : &kept, name);

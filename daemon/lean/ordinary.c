@@ -9,7 +9,7 @@
 #include "daemon/lean/lean-cache.h"
 #include "daemon/lean/ordinary.h"
 
-/* Kinds of work that people trace, as the list calls them. */
+/* Kinds of work that people trace, by the names that they have in the list. */
 enum { KIND_tcp = 1 << 0, KIND_connect = 1 << 1, KIND_udp = 1 << 2, ALL_KINDS = (1 << 3) - 1 };
 
 static const struct Ordinary {
@@ -56,10 +56,10 @@ static bool is_traced(const struct Ordinary *o, const Traced *t) {
         return is_below && others == 0;
 }
 
-bool ordinary_is_any_works(const char *name) {
+bool ordinary_has_kind(const char *name) {
         const struct Ordinary *o = find(name);
 
-        return o && o->kinds == 0;
+        return o && o->kinds != 0;
 }
 
 /* A root that is called often itself has callees that are, too. */

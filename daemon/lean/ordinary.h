@@ -26,8 +26,8 @@
  */
 int ordinary_find(const Functions *f, const Strv *roots, const Strv *host, Strv *ret,
                   Strv *ret_here);
-/* It is in the list, and of no kind. */
-bool ordinary_is_any_works(const char *name);
+/* It is in the list as what only some kinds of work call. */
+bool ordinary_has_kind(const char *name);
 
 /*
  * What this host calls often, as it was counted here (daemon/watch/bystander-watch.h): a LeanCache of no roots, so of

@@ -31,6 +31,8 @@ struct SessionLean {
         LeanTimer learn, watch, widen;
         LearningPass *learning_pass; /* goes on after the end */
         BystanderWatch *bystanders;
+        unsigned n_parts;            /* that were looked at */
+        bool has_found;              /* the last look did */
         bool is_due[_HOOK_REASON_N]; /* a task is to change what is hooked, and why */
         bool has_task, has_ended;
 };
@@ -161,6 +163,7 @@ static void on_bystanders(const Strv *names, const uint32_t *ppm, int error, voi
                          "out.",
                          c->meta->name, names->n, names->items[0]);
                 l->watch.us = WATCH_US; /* something has begun: there may be more of it */
+                l->has_found = true;
                 ask_for_change(l, HOOK_SPARED);
         }
         if (r < 0)
@@ -168,6 +171,13 @@ static void on_bystanders(const Strv *names, const uint32_t *ppm, int error, voi
                           origin_text(r));
         l->bystanders = bystander_watch_free(l->bystanders);
         (void) set_watch_timer(l);
+}
+
+/* Of the first looks: another each time, but all where something was found a moment ago. */
+static unsigned choose_part(SessionLean *l) {
+        return l->watch.us > PART_US || TAKE(l->has_found, false)
+                       ? 0
+                       : l->n_parts++ % CONTROLLER_SAMPLE_PARTS + 1;
 }
 
 static int on_watch(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -186,7 +196,7 @@ static int on_watch(sd_event_source *source, uint64_t usec, void *userdata) {
                                                            .roots = &c->meta->roots,
                                                            .budget_ppm = c->meta->spec.budget_ppm /
                                                                          100 * BUDGET_PERCENT,
-                                                           .is_part = l->watch.us <= PART_US,
+                                                           .part = choose_part(l),
                                                            .done = on_bystanders,
                                                            .userdata = l });
         return r < 0 ? set_watch_timer(l) : 0;

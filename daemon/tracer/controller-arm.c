@@ -105,7 +105,7 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                         return r;
         }
         *ret_file = "the control files";
-        r = is_listed ? tracer_list_hooks(t, &a->lean.not_hooked, 1, &listed) : 0;
+        r = is_listed ? tracer_list_hooks(t, &a->lean.not_hooked, 0, 1, &listed) : 0;
         if (r < 0)
                 return r;
         r = instance_plan(

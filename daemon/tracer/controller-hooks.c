@@ -77,12 +77,13 @@ bool tracer_is_crowded(const Tracer *t) {
         return instance_name(t->instance) && t->c->arbiter.n > 1;
 }
 
-int tracer_list_hooks(const Tracer *t, const Hooks *not_hooked, size_t step, Hooks *ret) {
+int tracer_list_hooks(const Tracer *t, const Hooks *not_hooked, size_t first, size_t step,
+                      Hooks *ret) {
         const Functions *f = &t->c->functions;
         _cleanup_strv_ Strv sorted = {};
         int r = strv_copy_sorted(&sorted, &not_hooked->names);
 
-        for (size_t i = 0; r >= 0 && i < f->n; i += step)
+        for (size_t i = first; r >= 0 && i < f->n; i += step)
                 if (!strv_finds(&sorted, f->names[i]))
                         r = strv_add(&ret->names, f->names[i]);
         return r < 0 ? r : functions_find_lines(f, &ret->names, &ret->lines);
@@ -116,7 +117,7 @@ int tracer_plan_list(Tracer *t, Plan *p, const Hooks *all) {
 
 static int plan_listed(Tracer *t, Plan *p, const LeanChoice *choice) {
         _cleanup_(hooks_done) Hooks listed = {}, none = {};
-        int r = tracer_list_hooks(t, &choice->not_hooked, 1, &listed), is_few = 0;
+        int r = tracer_list_hooks(t, &choice->not_hooked, 0, 1, &listed), is_few = 0;
 
         if (r >= 0)
                 r = is_few = tracer_plan_list(t, p, &listed);

@@ -146,7 +146,7 @@ static int work_a_moment(void *userdata) {
         return r < 0 && r != -ETIME && r != -EIO ? r : wait_a_moment(NULL);
 }
 
-int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, bool *is_part,
+int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, unsigned *part,
                             uint64_t *ret_hook_ns) {
         _cleanup_(workload_freep) WorkloadChild *child = NULL;
         _cleanup_(hooks_done) Hooks hooks = {}, not_hooked = {};
@@ -168,9 +168,11 @@ int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, boo
                 r = tracer_read_hooks(t, "set_ftrace_filter", &hooks);
                 if (r >= 0)
                         r = tracer_read_hooks(t, "set_ftrace_notrace", &not_hooked);
-                *is_part = *is_part && hooks.names.n == 0;
-                if (r >= 0 && *is_part) {
-                        r = tracer_list_hooks(t, &not_hooked, CONTROLLER_SAMPLE_PARTS, &hooks);
+                if (hooks.names.n > 0)
+                        *part = 0;
+                if (r >= 0 && *part > 0) {
+                        r = tracer_list_hooks(t, &not_hooked, *part - 1, CONTROLLER_SAMPLE_PARTS,
+                                              &hooks);
                         config.not_hooked = NULL;
                 }
         } else if (r >= 0) {

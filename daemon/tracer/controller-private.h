@@ -141,7 +141,7 @@ void tracer_free(Tracer *t);
  *   - tracer_know_hooks() what the steps of @p from @from on have written, if it is that
  *   - tracer_forget_hooks() what is known of them
  *   - tracer_is_crowded() whether "all but these" has to be a list of all the others
- *   - tracer_list_hooks() that list, or one in @step of it
+ *   - tracer_list_hooks() that list, or one in @step of it, from @first on
  *   - tracer_plan_list() steps that write it; 1: only few functions are in between
  *   - tracer_change_hooks() for a tracer that is on; 0: it is as it was; 1; 2: only few functions were in between.
  *     One function more may be left out.
@@ -151,7 +151,8 @@ int tracer_read_hooks(const Tracer *t, const char *file, Hooks *ret);
 void tracer_know_hooks(Tracer *t, const Plan *p, size_t from);
 void tracer_forget_hooks(Tracer *t);
 bool tracer_is_crowded(const Tracer *t);
-int tracer_list_hooks(const Tracer *t, const Hooks *not_hooked, size_t step, Hooks *ret);
+int tracer_list_hooks(const Tracer *t, const Hooks *not_hooked, size_t first, size_t step,
+                      Hooks *ret);
 int tracer_plan_list(Tracer *t, Plan *p, const Hooks *all);
 int tracer_change_hooks(Tracer *t, LeanChoice *choice);
 void controller_tell_crowded(Controller *c, const Tracer *newcomer);

@@ -168,7 +168,8 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide);
 /*
  * controller_sample_calls() - record for CONTROLLER_SAMPLE_MS what is called of what is hooked for @t
  * @t: NULL: of all functions but the ordinary ones (daemon/lean/ordinary.h), while the reference workload works
- * @is_part: of one in CONTROLLER_SAMPLE_PARTS, if nearly all functions are hooked; whether it was so
+ * @part: 1 to CONTROLLER_SAMPLE_PARTS: of these functions alone, if set_ftrace_filter is empty; 0: of all, also if it
+ *        is not
  * @ret_hook_ns: what a hook takes of a call's time, about
  *
  * A task.  0; -EBUSY: a tracer of somebody else is on; -errno as of call_sample_take().
@@ -176,7 +177,7 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide);
 #define CONTROLLER_SAMPLE_MS 100
 #define CONTROLLER_SAMPLE_KB 2048 /* of each CPU's buffer: 80,000 calls */
 #define CONTROLLER_SAMPLE_PARTS 8
-int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, bool *is_part,
+int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, unsigned *part,
                             uint64_t *ret_hook_ns);
 /* Others call @names often (daemon/watch/bystander-watch.h): while @m was recorded, whose filter is to leave them
  * out; NULL: on this host, and no others.  0 or -errno. */

@@ -18,12 +18,13 @@
 #define SETTLE_US                                                                                  \
         (2 * UINT64_C(1000000)) /* what a reader takes to fetch what is in the kernel's buffer */
 
-#define PART_SHARE 2 /* of the budget, that a part may cost */
+#define PART_SHARE                                                                                 \
+        4 /* of the budget, that a part may cost: calls are not spread evenly over the parts */
 
 struct BystanderWatch {
         BystanderWatchConfig config;
         CallSample sample;
-        bool is_part; /* it is one */
+        unsigned part; /* it is of this one, 0: of all */
         uint64_t hook_ns;
         int error; /* of the sample */
         sd_event_source *timer;
@@ -37,8 +38,10 @@ BystanderWatch *bystander_watch_free(BystanderWatch *w) {
         if (!w)
                 return NULL;
         w->is_abandoned = true;
-        if (w->is_sampling)
+        if (w->is_sampling) { /* its task frees it: before this returns, unless this is within another task */
                 background_settle(w->config.background);
+                return NULL;
+        }
         (void) sd_event_source_disable_unref(w->timer);
         (void) learner_free(w->learner);
         call_sample_done(&w->sample);
@@ -46,17 +49,17 @@ BystanderWatch *bystander_watch_free(BystanderWatch *w) {
         return mfree(w);
 }
 
-static int begin(BystanderWatch *w, bool is_part);
+static int begin(BystanderWatch *w, unsigned part);
 
 static uint64_t budget_ppm(const BystanderWatch *w) {
-        return w->config.budget_ppm / (w->is_part ? PART_SHARE : 1);
+        return w->config.budget_ppm / (w->part > 0 ? PART_SHARE : 1);
 }
 
 /* Whatever they are, whoever called them. */
 static bool are_too_few(const BystanderWatch *w) {
         const CallSample *s = &w->sample;
 
-        return s->n_calls != UINT64_MAX &&
+        return s->n_calls != UINT64_MAX && s->to_ns > s->from_ns &&
                call_rates_cost_ppm((double) s->n_calls, s->to_ns - s->from_ns, w->hook_ns) <=
                        (double) budget_ppm(w);
 }
@@ -69,14 +72,17 @@ static void finish(BystanderWatch *w, int error) {
         if (error >= 0)
                 error = call_rates_find_hot(&w->rates, w->sample.to_ns - w->sample.from_ns,
                                             w->hook_ns, budget_ppm(w), w->config.roots, &hot, &ppm);
-        if (error >= 0 && w->is_part && hot.n > 0) {
-                error = begin(w, false);
+        if (error >= 0 && w->part > 0 && hot.n > 0) {
+                error = begin(w, 0);
                 if (error >= 0)
                         return;
         }
         if (error < 0)
                 log_debug("lean", "%s: what others call could not be counted: %s", w->config.name,
                           origin_text(error));
+        else if (are_too_few(w))
+                log_debug("lean", "%s: %llu calls of what is hooked are too few to count",
+                          w->config.name, (unsigned long long) w->sample.n_calls);
         else
                 log_debug("lean",
                           "%s: others called %zu functions, %zu of them too often, in %llu us",
@@ -155,12 +161,14 @@ static void take_sample(void *userdata) {
         const BystanderWatchConfig *c = &w->config;
         int r;
 
-        w->error = w->is_abandoned ? -ECANCELED
-                                   : controller_sample_calls(c->controller, &w->sample, c->tracer,
-                                                             &w->is_part, &w->hook_ns);
+        if (!w->is_abandoned)
+                w->error = controller_sample_calls(c->controller, &w->sample, c->tracer, &w->part,
+                                                   &w->hook_ns);
         w->is_sampling = false;
-        if (w->is_abandoned)
+        if (w->is_abandoned) {
+                (void) bystander_watch_free(w);
                 return;
+        }
         r = sd_event_add_time_relative(c->event, &w->timer, CLOCK_MONOTONIC,
                                        c->dir && w->error >= 0 && !are_too_few(w) ? SETTLE_US : 0,
                                        0, on_settled, w);
@@ -168,12 +176,12 @@ static void take_sample(void *userdata) {
                 finish(w, r);
 }
 
-static int begin(BystanderWatch *w, bool is_part) {
+static int begin(BystanderWatch *w, unsigned part) {
         int r;
 
         call_sample_done(&w->sample);
         call_rates_done(&w->rates);
-        w->is_part = is_part;
+        w->part = part;
         w->is_sampling = true;
         r = background_run(w->config.background, take_sample, w);
         if (r < 0)
@@ -190,7 +198,7 @@ int bystander_watch_start(BystanderWatch **ret, const BystanderWatchConfig *conf
         w->config = *config;
         w->sample = CALL_SAMPLE_INIT;
         *ret = w;
-        r = begin(w, config->is_part);
+        r = begin(w, config->part);
         if (r < 0) {
                 *ret = NULL;
                 return r;

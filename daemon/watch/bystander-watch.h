@@ -12,8 +12,9 @@
  * ordinary work is known to call, while the reference workload works (daemon/lean/workload.h).
  *
  * While the sample is taken, CONTROLLER_SAMPLE_MS, these functions are hooked once more, for which the kernel
- * takes a few tenths of a second of one CPU, or a fifth of that for a part of them, one in CONTROLLER_SAMPLE_PARTS: work
- * that calls too many calls several.  It is not taken while a tracer of somebody else is on.
+ * takes a few tenths of a second of one CPU, or a fifth of that for a part of them.  A part is looked at first where others
+ * most probably pay little, and all only if that part alone costs them a quarter of what they may pay.  It is not taken
+ * while a tracer of somebody else is on.
  */
 
 #include <systemd/sd-event.h>
@@ -41,7 +42,7 @@ typedef struct BystanderWatchConfig {
         const SessionDir *dir; /* ended or the watch is freed; NULL: there is none */
         const Strv *roots;     /* its; borrowed */
         uint64_t budget_ppm;   /* what others may pay */
-        bool is_part; /* where nearly all is hooked: a part first, and all if that is called too often */
+        unsigned part;         /* as of controller_sample_calls() */
         BystanderWatchDone done;
         void *userdata;
 } BystanderWatchConfig;

@@ -6,8 +6,10 @@
 #include "daemon/lean/ordinary.h"
 #include "scratch.h"
 
-/* As daemon/lean/ordinary-functions has them: of all sorts of work, of UDP, of TCP, of both, and of nothing. */
-static const char kernel_list[] = "ip_output\nkfree\ntcp_sendmsg\nudp_sendmsg\nvirtnet_poll\n";
+/* As daemon/lean/ordinary-functions has them: of TCP and UDP, of all sorts of work, of TCP, of new connections, of UDP,
+ * and of nothing. */
+static const char kernel_list[] =
+        "ip_output\nkfree\ntcp_sendmsg\ntcp_v4_connect\nudp_sendmsg\nvirtnet_poll\n";
 
 static void set_up(const Scratch *s, Functions *f) {
         ck_assert_int_eq(dir_make(s->fd, "proc", 0700), 0);
@@ -40,16 +42,18 @@ START_TEST(the_kind_of_work_that_is_traced_stays)
                 static const struct {
                         const char *roots, *found;
                 } cases[] = {
-                        { "", "ip_output kfree tcp_sendmsg udp_sendmsg, " },
-                        { "kfree", "ip_output kfree tcp_sendmsg udp_sendmsg, " },
+                        { "", "ip_output kfree tcp_sendmsg tcp_v4_connect udp_sendmsg, " },
+                        { "kfree", "ip_output kfree tcp_sendmsg tcp_v4_connect udp_sendmsg, " },
                         /* What TCP calls, too, would cost it. */
-                        { "udp_sendmsg", "ip_output kfree tcp_sendmsg, " },
-                        { "tcp_sendmsg", "ip_output kfree udp_sendmsg, " },
-                        { "udp_sendmsg kfree", "ip_output kfree tcp_sendmsg, " },
-                        { "tcp_sendmsg udp_sendmsg", "kfree, " },
-                        { "ip_output", "kfree tcp_sendmsg udp_sendmsg, " },
+                        { "udp_sendmsg", "ip_output kfree tcp_sendmsg tcp_v4_connect, " },
+                        { "tcp_sendmsg", "ip_output kfree tcp_v4_connect udp_sendmsg, " },
+                        { "udp_sendmsg kfree", "ip_output kfree tcp_sendmsg tcp_v4_connect, " },
+                        { "tcp_v4_connect", "ip_output kfree tcp_sendmsg udp_sendmsg, " },
+                        { "tcp_sendmsg udp_sendmsg", "kfree tcp_v4_connect, " },
+                        { "ip_output", "kfree tcp_sendmsg tcp_v4_connect udp_sendmsg, " },
                         /* A root that is in no list. */
-                        { "virtnet_poll", "ip_output kfree tcp_sendmsg udp_sendmsg, " },
+                        { "virtnet_poll",
+                          "ip_output kfree tcp_sendmsg tcp_v4_connect udp_sendmsg, " },
                 };
 
                 set_up(&s, &f);
@@ -66,13 +70,15 @@ START_TEST(what_a_busy_host_calls_is_left_out_unless_it_is_traced)
                         const char *roots, *host, *found;
                 } cases[] = {
                         /* A session saw others call it. */
-                        { "tcp_sendmsg udp_sendmsg", "ip_output", "kfree, ip_output" },
-                        { "kfree", "ip_output", "ip_output kfree tcp_sendmsg udp_sendmsg, " },
+                        { "tcp_sendmsg udp_sendmsg", "ip_output",
+                          "kfree tcp_v4_connect, ip_output" },
+                        { "kfree", "ip_output",
+                          "ip_output kfree tcp_sendmsg tcp_v4_connect udp_sendmsg, " },
                         /* In no list: unless it is called by a root that is called often, too. */
                         { "udp_sendmsg", "kfree virtnet_poll",
-                          "ip_output kfree tcp_sendmsg, virtnet_poll" },
+                          "ip_output kfree tcp_sendmsg tcp_v4_connect, virtnet_poll" },
                         { "virtnet_poll", "kfree_skb virtnet_poll",
-                          "ip_output kfree tcp_sendmsg udp_sendmsg, " },
+                          "ip_output kfree tcp_sendmsg tcp_v4_connect udp_sendmsg, " },
                 };
 
                 set_up(&s, &f);
