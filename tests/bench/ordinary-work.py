@@ -20,6 +20,7 @@ import collections
 import contextlib
 import ctypes
 import fcntl
+import functools
 import glob
 import mmap
 import os
@@ -1369,24 +1370,18 @@ def inet_ping_pong(n, pair, cpu, counting, size=16):
     b.close()
 
 
-@part(300, "tcp")
-def tcp_one_cpu(n, counting):
-    inet_ping_pong(n, inet_pair(socket.SOCK_STREAM), 0, counting())
+def inet_part(n, kind, name, cpu, make_pair):
+    def work(n, counting):
+        inet_ping_pong(n, make_pair(), cpu, counting())
+    work.__name__ = f"{kind}_{name}"
+    part(n, kind)(work)
 
 
-@part(300, "tcp")
-def tcp_two_cpus(n, counting):
-    inet_ping_pong(n, inet_pair(socket.SOCK_STREAM), 1, counting())
-
-
-@part(200, "tcp")
-def tcp_ipv6(n, counting):
-    inet_ping_pong(n, inet_pair(socket.SOCK_STREAM, "::1"), 0, counting())
-
-
-@part(200, "tcp")
-def tcp_of_a_container(n, counting):
-    inet_ping_pong(n, container_pair(socket.SOCK_STREAM), 0, counting())
+for kind, protocol in (("tcp", socket.SOCK_STREAM), ("udp", socket.SOCK_DGRAM)):
+    inet_part(300, kind, "one_cpu", 0, functools.partial(inet_pair, protocol))
+    inet_part(300, kind, "two_cpus", 1, functools.partial(inet_pair, protocol))
+    inet_part(200, kind, "ipv6", 0, functools.partial(inet_pair, protocol, "::1"))
+    inet_part(200, kind, "of_a_container", 0, functools.partial(container_pair, protocol))
 
 
 @part(50, "connect")
@@ -1445,26 +1440,6 @@ def tcp_connect(n, counting):
             b.close()
             a.close()
     listener.close()
-
-
-@part(300, "udp")
-def udp_one_cpu(n, counting):
-    inet_ping_pong(n, inet_pair(socket.SOCK_DGRAM), 0, counting())
-
-
-@part(300, "udp")
-def udp_two_cpus(n, counting):
-    inet_ping_pong(n, inet_pair(socket.SOCK_DGRAM), 1, counting())
-
-
-@part(200, "udp")
-def udp_ipv6(n, counting):
-    inet_ping_pong(n, inet_pair(socket.SOCK_DGRAM, "::1"), 0, counting())
-
-
-@part(200, "udp")
-def udp_of_a_container(n, counting):
-    inet_ping_pong(n, container_pair(socket.SOCK_DGRAM), 0, counting())
 
 
 @part(150, "udp")
