@@ -8,10 +8,8 @@
 #include "meta/hook-change.h"
 
 static const char *const reason_words[_HOOK_REASON_N] = {
-        [HOOK_NARROWED] = "narrowed",
-        [HOOK_WIDENED] = "widened",
-        [HOOK_SPARED] = "spared",
-        [HOOK_MODULES] = "modules",
+        [HOOK_NARROWED] = "narrowed", [HOOK_WIDENED] = "widened", [HOOK_SPARED] = "spared",
+        [HOOK_MODULES] = "modules",   [HOOK_THINNED] = "thinned", [HOOK_RESTORED] = "restored",
 };
 
 static const char *const reason_texts[_HOOK_REASON_N] = {
@@ -19,6 +17,8 @@ static const char *const reason_texts[_HOOK_REASON_N] = {
         [HOOK_WIDENED] = "widened, to learn what is called by now",
         [HOOK_SPARED] = "without what others call often",
         [HOOK_MODULES] = "with the modules that were loaded meanwhile",
+        [HOOK_THINNED] = "thinned, since calls cost more than the budget",
+        [HOOK_RESTORED] = "restored, since calls cost less again",
 };
 
 static const JsonField fields[] = {
@@ -27,6 +27,7 @@ static const JsonField fields[] = {
                    .max = _HOOK_REASON_N),
         JSON_FIELD(HookChange, n_hooked, U32, .max = INT32_MAX),
         JSON_FIELD(HookChange, n_ordinary, U32, .max = INT32_MAX),
+        JSON_FIELD(HookChange, n_known, U32, .flags = JSON_FIELD_OMIT, .max = INT32_MAX),
 };
 
 static bool is_later(const void *items, size_t i) {

@@ -4,8 +4,8 @@
 /*
  * HookChange: what was hooked for a recording, since when
  *
- * What is hooked may become less while a session records, when it is known what its roots call; more for a
- * while, to see whether they call more by now; and less by what others turn out to call often.  Nothing that was
+ * What is hooked may become less while a session records, when a lesson is over or calls cost more than they may; and
+ * more, when the load has gone, or for a while to see whether the roots call more by now.  Nothing that was
  * recorded goes because of it, but what is not recorded differs, and a reader may want to know.
  */
 
@@ -15,17 +15,19 @@
 #include "meta/json-field.h"
 
 typedef enum HookReason {
-        HOOK_NARROWED, /* to what the roots are known to call */
-        HOOK_WIDENED,  /* to nearly all, to learn what they call by now */
-        HOOK_SPARED,   /* what others call often */
-        HOOK_MODULES,  /* to what modules that came have, but what ordinary work calls of it */
+        HOOK_NARROWED, /* to what the roots are known to call: a lesson is over */
+        HOOK_WIDENED,  /* to all, to learn what they call by now */
+        HOOK_SPARED,   /* what others call often; by earlier versions */
+        HOOK_MODULES,  /* to what modules that came have of it */
+        HOOK_THINNED,  /* by what costs more than it may */
+        HOOK_RESTORED, /* by what costs less again */
         _HOOK_REASON_N,
 } HookReason;
 
 typedef struct HookChange {
         uint64_t trace_ns; /* on the session's trace clock */
         HookReason reason;
-        uint32_t n_hooked, n_ordinary; /* as in SessionMeta, from then on */
+        uint32_t n_hooked, n_ordinary, n_known; /* as in SessionMeta, from then on */
 } HookChange;
 
 typedef struct HookChanges {

@@ -23,6 +23,8 @@ noinst_LIBRARIES += %D%/libmeta.a
 	%D%/json-field.h \
 	%D%/meta.c \
 	%D%/meta.h \
+	%D%/own-work.c \
+	%D%/own-work.h \
 	%D%/profile.c \
 	%D%/profile.h \
 	%D%/sample.c \

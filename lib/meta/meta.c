@@ -56,6 +56,12 @@ const char *const session_limit_names[_SESSION_LIMIT_N] = {
         [SESSION_LIMIT_CPU] = "max_cpu",
 };
 
+const char *const tree_origin_names[_TREE_ORIGIN_N] = {
+        [TREE_UNTOLD] = "untold",   [TREE_LEARNED] = "learned", [TREE_SHIPPED] = "shipped",
+        [TREE_LESSON] = "lesson",   [TREE_FILE] = "file",       [TREE_ALL] = "all",
+        [TREE_UNKNOWN] = "unknown",
+};
+
 static bool is_hex(const char *s, size_t n) {
         return strspn(s, "0123456789abcdef") == n && s[n] == 0;
 }
@@ -110,9 +116,15 @@ static const JsonField meta_fields[] = {
         JSON_FIELD(SessionMeta, big_endian, BOOL),
         NUMBER(SessionMeta, n_hooked, U32, INT32_MAX),
         NUMBER(SessionMeta, n_ordinary, U32, INT32_MAX),
+        OPTIONAL(n_known, U32, INT32_MAX),
+        JSON_FIELD(SessionMeta, tree_from, WORD, .flags = JSON_FIELD_OMIT,
+                   .words = tree_origin_names, .max = _TREE_ORIGIN_N),
         OPTIONAL(newer_version, U32, INT32_MAX),
         LIST(left_out, MAX_ROOTS, FUNCTION_NAME_MAX),
         LIST(left_out_in, MAX_ROOTS, MAX_SENTENCE_BYTES, .flags = JSON_FIELD_OMIT),
+        LIST(left_out_why, MAX_ROOTS, MAX_WORD_BYTES, .flags = JSON_FIELD_OMIT),
+        OPTIONAL(callees_unknown, BOOL, 0),
+        LIST(callees_unknown_of, MAX_ROOTS, FUNCTION_NAME_MAX, .flags = JSON_FIELD_OMIT),
         NUMBER(SessionMeta, learned_ns, U64, INT64_MAX),
         OPTIONAL(learned_calls, U64, INT64_MAX),
         NUMBER(SessionMeta, narrowed_ns, U64, INT64_MAX),
@@ -186,6 +198,7 @@ static const JsonField later_fields[] = {
         NESTED(degraded, LIST, 0, condition_table),
         NESTED(clock_steps, LIST, JSON_FIELD_OMIT, clock_step_table),
         NESTED(hook_changes, LIST, JSON_FIELD_OMIT, hook_change_table),
+        NESTED(own_work, LIST, JSON_FIELD_OMIT, own_work_table),
         NESTED(kept_since, STRUCT, JSON_FIELD_OMIT, clock_table),
         NESTED(armed, STRUCT, JSON_FIELD_OMIT, clock_table),
 };
@@ -241,6 +254,22 @@ static uint32_t newer_version(const json_t *o) {
         return version > META_VERSION && version <= INT32_MAX ? (uint32_t) version : 0;
 }
 
+/* Earlier versions did not tell, and left out of a tree what a list said. */
+static void guess_tree_origin(SessionMeta *m, const json_t *o) {
+        bool hooked_part =
+                json_integer_value(json_object_get(o, "n_ordinary")) > 0 || m->n_hooked > 0;
+
+        if (m->tree_from != TREE_UNTOLD || m->page_bytes == 0)
+                return;
+        if (m->spec.hooked.n > 0)
+                m->tree_from = TREE_FILE;
+        else if (hooked_part)
+                m->tree_from = m->learned_ns > 0 ? TREE_LEARNED : TREE_UNKNOWN;
+        else
+                m->tree_from = TREE_ALL;
+        m->callees_unknown |= hooked_part;
+}
+
 static int read_session(SessionMeta *m, const json_t *o, const char **field) {
         int r;
 
@@ -265,6 +294,8 @@ static int read_session(SessionMeta *m, const json_t *o, const char **field) {
                 *field = "captures";
                 r = captures_from_json(&m->captures, json_object_get(o, *field));
         }
+        if (r == 0)
+                guess_tree_origin(m, o);
         return r;
 }
 

@@ -20,6 +20,7 @@
 #include "meta/captures.h"
 #include "meta/gap.h"
 #include "meta/hook-change.h"
+#include "meta/own-work.h"
 #include "meta/spec.h"
 
 #define META_VERSION 1
@@ -50,6 +51,19 @@ typedef enum SessionLimit {
         _SESSION_LIMIT_N,
 } SessionLimit;
 extern const char *const session_limit_names[_SESSION_LIMIT_N]; /* "none", "max_event_rate", ... */
+
+/* Whence it is known what the roots call, and so what is hooked. */
+typedef enum TreeOrigin {
+        TREE_UNTOLD,  /* another program's recording, or it has not begun */
+        TREE_LEARNED, /* from recordings of this host */
+        TREE_SHIPPED, /* with ftraced (daemon/lean/trees) */
+        TREE_LESSON,  /* from the beginning of this recording, when everything was hooked */
+        TREE_FILE,    /* somebody chose the hooked functions */
+        TREE_ALL,     /* all functions are hooked */
+        TREE_UNKNOWN, /* nobody knows it */
+        _TREE_ORIGIN_N,
+} TreeOrigin;
+extern const char *const tree_origin_names[_TREE_ORIGIN_N]; /* "untold", "learned", ... */
 
 /*
  * SymbolMap: what the kernel's addresses stood for from a moment on
@@ -119,14 +133,20 @@ typedef struct SessionMeta {
         bool big_endian;
         uint32_t n_hooked;   /* functions that are hooked; 0: all of the kernel's ... */
         uint32_t n_ordinary; /* ... but so many that ordinary work calls */
-        /* Functions seen under the roots, here or elsewhere, or called often by this host, that are not hooked. */
+        uint32_t n_known; /* functions of the roots' trees, hooked or not; 0: nobody knows them */
+        TreeOrigin tree_from;
+        /* Functions of the roots' trees that were not hooked, for a part of the recording at least. */
         Strv left_out;
-        Strv left_out_in; /* some callers of each, one space between two */
+        Strv left_out_in;  /* some callers of each, one space between two */
+        Strv left_out_why; /* of each: "cost" (it was called too often), "guard", "filter" */
+        bool callees_unknown; /* nobody knows what the hooked functions call: none is anything "itself" */
+        Strv callees_unknown_of; /* the same of these hooked functions alone */
         uint64_t
                 learned_ns; /* when the hooked functions were learned, realtime; 0: they were not */
         uint64_t learned_calls; /* of the roots, from which; 0: not known */
         uint64_t narrowed_ns; /* since when on the trace clock only these; 0: from the beginning */
         HookChanges hook_changes; /* while it recorded */
+        OwnWorks own_work;        /* when ftraced changed what is hooked */
         Strv probe_events; /* "SYSTEM:NAME:FUNCTION" of what tells values of that (calls/values.h) */
         bool learns;       /* what is seen under the roots is learned for lean */
         uint64_t arm_ns;   /* how long programming took */

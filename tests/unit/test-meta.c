@@ -100,6 +100,11 @@ START_TEST(every_refusal_names_its_key)
                         { "{" SMALLEST ",\"n_possible_cpus\":8193}", "n_possible_cpus" },
                         { "{" SMALLEST ",\"big_endian\":1}", "big_endian" },
                         { "{" SMALLEST ",\"arm_ns\":-1}", "arm_ns" },
+                        { "{" SMALLEST ",\"tree_from\":\"hearsay\"}", "tree_from" },
+                        { "{" SMALLEST ",\"own_work\":[{\"from_ns\":3,\"to_ns\":2}]}", "own_work" },
+                        { "{" SMALLEST ",\"own_work\":[{\"from_ns\":1,\"to_ns\":5},"
+                          "{\"from_ns\":5,\"to_ns\":6}]}",
+                          "own_work" },
                         { "{" SMALLEST ",\"start\":[]}", "start" },
                         { "{" SMALLEST ",\"stop\":{\"trace_ns\":-5}}", "stop" },
                         { "{" SMALLEST ",\"cpus\":{}}", "cpus" },
@@ -268,6 +273,17 @@ static SessionMeta *random_meta(void) {
         m->pinned = random() % 2;
         if (random() % 2)
                 m->kept_since = (ClockTuple){ .realtime_ns = random_number() };
+        m->n_known = random() % 2 ? (uint32_t) (random() % 9000) : 0;
+        m->tree_from = (TreeOrigin) (1 + random() % (_TREE_ORIGIN_N - 1));
+        m->callees_unknown = random() % 2;
+        for (long i = random() % 5; i > 0; i--) {
+                ck_assert_int_eq(strv_take(&m->left_out, random_text(30)), 0);
+                ck_assert_int_eq(strv_take(&m->left_out_in, random_text(100)), 0);
+                ck_assert_int_eq(strv_take(&m->left_out_why, random_text(10)), 0);
+                ck_assert_int_eq(strv_take(&m->callees_unknown_of, random_text(30)), 0);
+        }
+        for (uint64_t i = 0, n = (uint64_t) random() % 300; i < n; i++)
+                ck_assert_int_eq(own_works_add(&m->own_work, i * 10, i * 10 + i % 9), 0);
         if (random() % 2)
                 m->start = (ClockTuple){ random_number(), random_number(), random_number(),
                                          random_number() };
@@ -311,6 +327,37 @@ START_TEST(whatever_is_written_is_read_back_equal)
         }
 END_TEST
 
+START_TEST(what_earlier_versions_hooked_is_told_in_todays_words)
+        {
+                static const struct {
+                        const char *text;
+                        TreeOrigin from;
+                        bool unknown;
+                } cases[] = {
+                        { "\"page_bytes\":4096", TREE_ALL, false },
+                        { "\"page_bytes\":0", TREE_UNTOLD, false }, /* another program's */
+                        { "\"page_bytes\":4096,\"n_ordinary\":5000", TREE_UNKNOWN, true },
+                        { "\"page_bytes\":4096,\"n_hooked\":30", TREE_UNKNOWN, true },
+                        { "\"page_bytes\":4096,\"n_hooked\":30,\"learned_ns\":7", TREE_LEARNED,
+                          true },
+                        { "\"page_bytes\":4096,\"n_hooked\":30,\"learned_ns\":7,"
+                          "\"tree_from\":\"shipped\"",
+                          TREE_SHIPPED, false },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                        _cleanup_free_ char *text = NULL;
+                        char field[256];
+
+                        ck_assert_int_ge(asprintf(&text, "{" SMALLEST ",%s}", cases[i].text), 0);
+                        ck_assert_int_eq(parse(&m, text, field), 0);
+                        ck_assert_int_eq((int) m->tree_from, (int) cases[i].from);
+                        ck_assert(m->callees_unknown == cases[i].unknown);
+                }
+        }
+END_TEST
+
 START_TEST(of_a_newer_version_is_told_what_can_be)
         {
                 static const char text[] = "{\"version\":2,\"name\":\"../"
@@ -334,7 +381,8 @@ START_TEST(of_a_newer_version_is_told_what_can_be)
         }
 END_TEST
 
-UNIT_MAIN("meta", of_a_newer_version_is_told_what_can_be, states_have_names_both_ways,
+UNIT_MAIN("meta", what_earlier_versions_hooked_is_told_in_todays_words,
+          of_a_newer_version_is_told_what_can_be, states_have_names_both_ways,
           absent_texts_are_empty_or_null_as_the_interface_says, every_refusal_names_its_key,
           control_characters_do_not_reach_a_terminal,
           numbers_beyond_json_are_cut_and_clocks_are_null_until_set,
