@@ -54,7 +54,7 @@ __ftracectl_options() { # VERB
         local record='-n -p --name= --profile= --dry-run --verbose --depth= --notrace= --pid= --comm= --cgroup= --cpus= --flat --only=
                 --slower= --no-irqs --no-sleep-time --clock= --duration= --max-size= --ring
                 --segment-size= --segment-time= --buffer-size= --max-functions= --on-full=
-                --args --retval --event= --sched --lean= --budget= --max-hooked= --max-event-rate= --max-write-rate= --max-cpu=
+                --args --retval --event= --sched --lean= --lesson= --budget= --max-hooked= --max-event-rate= --max-write-rate= --max-cpu=
                 --wait --force'
         local draw='-O --format= --option='
         local live='--task= --cpu= --root= --function= --fold= --nth= --keep-slower= --keep-failed'
@@ -90,7 +90,6 @@ __ftracectl_options() { # VERB
         remove) echo '--hosts= --via= --relay' ;;
         '' | status) echo '--hosts= --via= --relay -j --json' ;;
         list) echo '-n --newest= -j --json' ;;
-        learn) echo '--root= --buffer= --nth-trace= --force --keep-going -j --json' ;;
         doctor) echo '--black-box -j --json' ;;
         seal | trigger | snapshot | functions) echo '-j --json' ;;
         esac
@@ -100,7 +99,7 @@ __ftracectl_options() { # VERB
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top tree slow why hist calls waits path
-                diff learn check verify fetch collect export keep remove pin unpin seal vacuum cat-config functions profile schedule metrics doctor help version'
+                diff check verify fetch collect export keep remove pin unpin seal vacuum cat-config functions profile schedule metrics doctor help version'
         local columns='self share total stolen softirq waking net blocked on-cpu count avg min p50 p90 p99 max name'
         local verb= action= word value i
         local -a where=()
@@ -119,7 +118,7 @@ _ftracectl() {
                 --json | --wait | --keep | --args | --retval) # the value is optional, and only ever behind a '='
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
                 --name | --profile | --depth | --notrace | --pid | --event | --duration | --max-size | --buffer | --buffer-size | \
-                        --segment-size | --segment-time | --max-functions | --on-full | --lean | \
+                        --segment-size | --segment-time | --max-functions | --on-full | --lean | --lesson | \
                         --budget | --max-hooked | --max-event-rate | --max-write-rate | --max-cpu | \
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
                         --color | --task | --cpu | --where | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
@@ -142,6 +141,7 @@ _ftracectl() {
         --compress) COMPREPLY=($(compgen -W 'zstd none' -- "$cur")); return ;;
         -H | --host | --via) __ftracectl_offer_files "$cur" -A hostname; return ;;
         --color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
+        --lesson) COMPREPLY=($(compgen -W 'yes no' -- "$cur")); return ;;
         --on-full) COMPREPLY=($(compgen -W 'wait stop' -- "$cur")); return ;;
         --on) COMPREPLY=($(compgen -W 'function: event: slower: count: at: in: signal command' -- "$cur"))
                 [[ ${COMPREPLY[0]-} == *: ]] && compopt -o nospace 2>/dev/null
@@ -155,7 +155,7 @@ _ftracectl() {
                 compopt -o nospace 2>/dev/null
                 return ;;
         --do) COMPREPLY=($(compgen -W 'start stop snapshot' -- "$cur")); return ;;
-        --lean) __ftracectl_offer_files "$cur" -W 'auto full off' -f; return ;;
+        --lean) __ftracectl_offer_files "$cur" -W 'auto off' -f; return ;;
         --clock)
                 COMPREPLY=($(compgen -W 'mono boot local global mono_raw tai perf uptime counter' -- "$cur"))
                 return ;;
@@ -212,7 +212,7 @@ _ftracectl() {
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}"; __ftracectl_functions "$cur") ;;
         stop | trigger | snapshot | remove | pin | unpin)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}") ;;
-        show | report | top | tree | slow | why | hist | calls | waits | path | diff | learn | check | verify | fetch | export | keep)
+        show | report | top | tree | slow | why | hist | calls | waits | path | diff | check | verify | fetch | export | keep)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}")
                 [[ ${#COMPREPLY[@]} -gt 0 ]] || __ftracectl_offer_files "$cur" -f ;;
         esac

@@ -34,8 +34,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/contact/gateway.c \
 	%D%/contact/gateway.h \
 	%D%/contact/member.h \
-	%D%/views/lesson.c \
-	%D%/views/lesson.h \
 	%D%/views/live-top.c \
 	%D%/views/merged-report.c \
 	%D%/views/merged-report.h \
@@ -64,6 +62,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/options/rules.h \
 	%D%/schedule/schedule.c \
 	%D%/schedule/schedule.h \
+	%D%/record/lesson.c \
+	%D%/record/lesson.h \
 	%D%/record/selection.c \
 	%D%/record/selection.h \
 	%D%/terminal/signals.c \
@@ -118,7 +118,6 @@ ftracectl_SOURCES = \
 	%D%/verbs/host/verb-functions.c \
 	%D%/verbs/read/verb-hist.c \
 	%D%/verbs/store/verb-keep.c \
-	%D%/verbs/read/verb-learn.c \
 	%D%/verbs/store/verb-list.c \
 	%D%/verbs/host/verb-metrics.c \
 	%D%/verbs/host/verb-profile.c \

@@ -128,12 +128,6 @@ static const Verb verbs[] = {
           "be told) or 129 (wrong usage), as \"git bisect run\" wants it.\n",
           OPTIONS_DIFF | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 2, 2,
           verb_diff },
-        { "learn", "SOURCE... [OPTIONS]", "learn from recordings what lean hooks",
-          "Which functions each SOURCE saw below its roots is added to what ftraced knows of\n"
-          "these roots, so that the first recording of them with --lean hooks little else.  A\n"
-          "SOURCE may be of another host with the same kernel.  Of a file that does not say\n"
-          "which functions were asked for, the outermost ones are roots.  For root.\n",
-          OPTIONS_LEARN | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, MANY, verb_learn },
         { "check", "SOURCE [OPTIONS]", "count what a recording has and lacks",
           "Counts lines or records of each kind, and reports what does not fit.  The exit\n"
           "status is 6 if the recording is incomplete.  With filters: counts what remains.\n",

@@ -17,7 +17,6 @@
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
-#include "daemon/api/host-survey.h"
 #include "daemon/api/janitor.h"
 #include "daemon/api/methods.h"
 #include "daemon/api/sessions.h"
@@ -55,10 +54,9 @@ struct Daemon {
         Methods *methods;
         Server *server;
         Settings settings;
-        Idle *undoer;       /* tries again to put back what could not be, every few seconds */
-        HostSurvey *survey; /* NULL: nobody begins with what this host calls */
-        Idle *idle;         /* NULL: it does not leave by itself */
-        Janitor *janitor;   /* NULL: nothing is removed by itself */
+        Idle *undoer;     /* tries again to put back what could not be, every few seconds */
+        Idle *idle;       /* NULL: it does not leave by itself */
+        Janitor *janitor; /* NULL: nothing is removed by itself */
         sd_event_source *watchdog;
         sd_event_source *learning_pass_end; /* of a private one that learns */
         uint64_t watchdog_us;
@@ -111,7 +109,6 @@ static void daemon_on_session(Session *s, void *userdata) {
 
         methods_session_changed(d->methods, s);
         janitor_look(d->janitor);
-        host_survey_look(d->survey);
         (void) daemon_seal(d, s);
         daemon_notify_status(d);
 }
@@ -237,9 +234,8 @@ static bool daemon_has_nothing_to_do(void *userdata) {
         return server_n_connections(d->server) == 0 &&
                sessions_are_known(d->sessions, NULL, NULL) && sessions_n_live(d->sessions) == 0 &&
                !controller_is_learning(d->controller) && !background_is_busy(d->background) &&
-               !host_survey_is_busy(d->survey) && !background_is_busy(d->sweeper) &&
-               !janitor_is_busy(d->janitor) && !(d->sealer && sealer_is_busy(d->sealer)) &&
-               !controller_owes(d->controller);
+               !background_is_busy(d->sweeper) && !janitor_is_busy(d->janitor) &&
+               !(d->sealer && sealer_is_busy(d->sealer)) && !controller_owes(d->controller);
 }
 
 static void daemon_on_idle(void *userdata) {
@@ -532,16 +528,6 @@ static int daemon_add_undoer(Daemon *d) {
         return r < 0 ? log_error_errno(r, "Cannot set up what puts the kernel back: %m") : 0;
 }
 
-static int daemon_add_survey(Daemon *d) {
-        int r;
-
-        if (d->config.private_fd >= 0 || d->settings.limits.lean != LEAN_AUTO)
-                return 0;
-        r = host_survey_new(&d->survey, &(HostSurveyConfig){ d->event, d->background, d->controller,
-                                                             d->sessions });
-        return r < 0 ? log_error_errno(r, "Cannot set up the look at this host: %m") : 0;
-}
-
 /* Where nobody would start it again when somebody connects it stays. */
 static int daemon_add_idle(Daemon *d) {
         int r;
@@ -604,7 +590,7 @@ static int (*const set_up[])(Daemon *d) = {
         daemon_make_janitor,    /* looks at it when the loop runs */
         daemon_make_sealer,     /* whose segments it finishes */
         daemon_make_server,     /* who connects is answered when the loop runs */
-        daemon_add_watchdog,    daemon_add_undoer,      daemon_add_survey,
+        daemon_add_watchdog,    daemon_add_undoer,
         daemon_add_idle,        daemon_drop_privileges, /* all is open */
         daemon_open_aside,                              /* whose thread has what is left of them */
 };
@@ -674,7 +660,6 @@ Daemon *daemon_free(Daemon *d) {
                 daemon_leave(d);
         (void) server_free(d->server);
         (void) idle_free(d->idle);
-        (void) host_survey_free(d->survey);
         (void) idle_free(d->undoer);
         (void) sd_event_source_disable_unref(d->watchdog);
         (void) sd_event_source_disable_unref(d->learning_pass_end);

@@ -1,13 +1,14 @@
 # daemon/: the only privileged code; moves pages, never interprets them.
 # The library is for the unit tests: all but main.
 noinst_LIBRARIES += %D%/libdaemon.a
-BUILT_SOURCES += %D%/lean/ordinary-names.h %D%/lean/first-guess-names.h
-CLEANFILES += %D%/lean/ordinary-names.h %D%/lean/first-guess-names.h
-EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
-%D%/lean/ordinary-names.h: %D%/lean/ordinary-functions %D%/local.mk
-	$(AM_V_GEN)mkdir -p %D%/lean && sed -E 's/ ([a-z]+)/ | KIND_\1/g; s/^([^ ]+)/"\1", 0/; s/.*/{ & },/' $< >$@
-%D%/lean/first-guess-names.h: %D%/lean/first-guess-functions
-	$(AM_V_GEN)mkdir -p %D%/lean && sed 's/.*/        "&",/' $< >$@
+BUILT_SOURCES += %D%/lean/waiting-names.h %D%/lean/trees-text.h
+CLEANFILES += %D%/lean/waiting-names.h %D%/lean/trees-text.h
+EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees
+%D%/lean/waiting-names.h: %D%/lean/waiting-functions %D%/local.mk
+	$(AM_V_GEN)mkdir -p %D%/lean && $(AWK) '/^=/ { kind = "WAITING_" ($$2 == "interrupt" ? "INTERRUPT" : $$2 == "scheduler" ? "SCHEDULER" : "OTHER") } \
+		/^[a-z_]/ { print "{ \"" $$1 "\", " kind " }," }' $< >$@
+%D%/lean/trees-text.h: %D%/lean/trees %D%/local.mk
+	$(AM_V_GEN)mkdir -p %D%/lean && sed '/^#/d; s/.*/"&\\n"/' $< >$@
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS) $(SECCOMP_CFLAGS) -pthread
 %C%_libdaemon_a_SOURCES = \
 	%D%/server/address.c \
@@ -48,7 +49,6 @@ EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
 	%D%/tracer/controller-private.h \
 	%D%/tracer/controller-roots.c \
 	%D%/tracer/controller-silence.c \
-	%D%/tracer/controller-teach.c \
 	%D%/tracer/controller-trigger.c \
 	%D%/tracer/controller.c \
 	%D%/tracer/controller.h \
@@ -68,8 +68,6 @@ EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
 	%D%/instances/event-set.h \
 	%D%/process/fdstore.c \
 	%D%/process/fdstore.h \
-	%D%/lean/first-guess.c \
-	%D%/lean/first-guess.h \
 	%D%/admission/functions-expand.c \
 	%D%/admission/functions.c \
 	%D%/admission/functions.h \
@@ -77,10 +75,6 @@ EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
 	%D%/watch/guard.h \
 	%D%/watch/health.c \
 	%D%/watch/health.h \
-	%D%/lean/hook-cost.c \
-	%D%/api/host-survey.c \
-	%D%/api/host-survey.h \
-	%D%/lean/hook-cost.h \
 	%D%/tracer/host-check.c \
 	%D%/tracer/host-check.h \
 	%D%/process/idle.c \
@@ -130,7 +124,6 @@ EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
 	%D%/admission/memory.h \
 	%D%/api/methods-access.c \
 	%D%/api/methods-background.c \
-	%D%/api/methods-learn.c \
 	%D%/api/methods-list.c \
 	%D%/api/methods-private.h \
 	%D%/api/methods-start.c \
@@ -264,10 +257,14 @@ EXTRA_DIST += %D%/lean/ordinary-functions %D%/lean/first-guess-functions
 	%D%/session/transition.h \
 	%D%/admission/untraced.c \
 	%D%/admission/untraced.h \
-	%D%/lean/ordinary.c \
-	%D%/lean/ordinary.h \
-	%D%/lean/workload.c \
-	%D%/lean/workload.h
+	%D%/lean/lean-tree.c \
+	%D%/lean/lean-tree.h \
+	%D%/lean/thinning.c \
+	%D%/lean/thinning.h \
+	%D%/lean/waiting.c \
+	%D%/lean/waiting.h \
+	%D%/watch/host-load.c \
+	%D%/watch/host-load.h
 daemon_libs = %D%/libdaemon.a $(wire_libs) $(learn_libs) $(codec_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lpthread
 
 sbin_PROGRAMS += ftraced

@@ -39,29 +39,36 @@ static int set_json_mode(Options *o, const char *value) {
         return STATUS_OK;
 }
 
+/* A list of functions, or else a SOURCE, which is read when it is known whose kernel is asked. */
 static int set_lean(Options *o, const char *value) {
         _cleanup_free_ char *text = NULL;
+        _cleanup_strv_ Strv words = {};
         int r = spec_lean_from_name(value);
+        bool is_list;
 
+        if (r == LEAN_FULL)
+                return option_usage(o->verb,
+                                    "--lean=full is no more: --lean=auto, the default, hooks what "
+                                    "the functions call, and with --budget=100%% leaves none of it "
+                                    "out");
         if (r > LEAN_DEFAULT) {
                 o->spec.lean = (SpecLean) r;
                 return STATUS_OK;
         }
         r = file_read(AT_FDCWD, value, &text, NULL, LEAN_FILE_MAX)
-                    ?: strv_split(&o->spec.hooked, text, " \t\n");
-        if (r < 0) {
-                log_error_errno(r, "--lean: neither auto, full nor off, and cannot read \"%s\": %m",
-                                value);
-                return STATUS_USAGE;
+                    ?: strv_split(&words, text, " \t\n");
+        is_list = r >= 0 && words.n <= SPEC_MAX_HOOKED;
+        for (size_t i = 0; is_list && i < words.n; i++)
+                is_list = function_pattern_is_valid(words.items[i]);
+        if (!is_list) {
+                o->lean_source = value;
+                return STATUS_OK;
         }
-        for (size_t i = 0; i < o->spec.hooked.n; i++)
-                if (!function_pattern_is_valid(o->spec.hooked.items[i]))
-                        return option_usage(o->verb, "--lean: \"%s\" in %s is no function",
-                                            NAME_QUOTED(o->spec.hooked.items[i]), value);
-        if (o->spec.hooked.n == 0 || o->spec.hooked.n > SPEC_MAX_HOOKED)
-                return option_usage(o->verb, "--lean: %s names no functions, or more than %d",
-                                    value, SPEC_MAX_HOOKED);
-        return STATUS_OK;
+        if (words.n == 0)
+                return option_usage(o->verb, "--lean: %s names no functions", value);
+        return strv_extend(&o->spec.hooked, &words) < 0
+                       ? failed_errno(-ENOMEM, "Failed to read the options: %m")
+                       : STATUS_OK;
 }
 
 /* Each of the words must be valid. */

@@ -112,9 +112,13 @@ static const Option options[] = {
           "space (default), or stop",
           .choose = spec_on_full_from_name },
         { "lean",           0,  OPTIONS_RECORD, OPTION_LEAN,     AT(spec.lean), "WHAT",
-          "hook only functions that were seen below these (\"full\"), only the cheap\n"
-          "ones of them (\"auto\", the default but of run and follow), all functions of\n"
-          "the kernel (\"off\"), or those in FILE, one per line" },
+          "hook what these call and where tasks wait (\"auto\", the default), all\n"
+          "functions of the kernel (\"off\"), or those in FILE: one per line, or what a\n"
+          "recording saw" },
+        { "lesson",         0,  OPTIONS_RECORD, OPTION_CHOICE,   AT(spec.lesson), "yes|no",
+          "while nobody knows what these call: hook all functions for 0.3 s to learn it\n"
+          "(default; run and follow: as long as they take), or do without",
+          .choose = spec_lesson_from_name },
         { "budget",         0,  OPTIONS_RECORD, OPTION_PERCENT,  AT(spec.budget_ppm), "PERCENT",
           "how much --lean=auto may slow down other work (default: 2%)", 0, 1000000 },
         { "max-hooked",     0,  OPTIONS_RECORD, OPTION_COUNT,    AT(spec.max_hooked), "N",
@@ -128,9 +132,8 @@ static const Option options[] = {
           "stop when storing takes more than PERCENT of a CPU", 1, INT64_MAX, .is_limit = true },
         { "wait",           0,  OPTIONS_RECORD, OPTION_WAIT,     AT(wait_ns), "TIME",
           "wait, at most TIME, while what this needs is in use" },
-        { "force",          0,  OPTIONS_RECORD | OPTIONS_LEARN, OPTION_FLAG,     AT(force), NULL,
-          "switch off somebody else's tracer meanwhile; learn: also from a file that does\n"
-          "not say under which kernel it was recorded" },
+        { "force",          0,  OPTIONS_RECORD, OPTION_FLAG,     AT(force), NULL,
+          "switch off somebody else's tracer meanwhile" },
         { "on",             0,  OPTIONS_ARM,    OPTION_ON,       AT(rules), "TRIGGER",
           "wait for function:NAME, event:SYSTEM:NAME[:FILTER], return:NAME[:FILTER],\n"
           "slower:TIME, count:N, at:HH:MM, in:TIME, signal or command; may be repeated" },
@@ -222,7 +225,7 @@ static const Option options[] = {
           "with --hosts and --at: begin also if some hosts refused" },
         { "keep-going",     0,  OPTIONS_KEEP_GOING, OPTION_FLAG,     AT(keep_going), NULL,
           "skip damaged lines of a text; \"report\" always does" },
-        { "nth-trace",      0,  OPTIONS_FILTER | OPTIONS_LEARN, OPTION_CHOICE,   AT(nth_trace), "N|all",
+        { "nth-trace",      0,  OPTIONS_FILTER, OPTION_CHOICE,   AT(nth_trace), "N|all",
           "which trace of a text with several, or all of them as one (default: the\n"
           "first)",
           .choose = nth_trace_from_name },
@@ -230,7 +233,7 @@ static const Option options[] = {
           "only tasks of this name; a name or a glob, may be repeated" },
         { "cpu",            0,  OPTIONS_FILTER | OPTIONS_LIVE | OPTIONS_FETCH, OPTION_TEXT,     AT(filter.cpus), "LIST",
           "only these CPUs (\"0,2-3\")" },
-        { "root",           0,  OPTIONS_FILTER | OPTIONS_LIVE | OPTIONS_LEARN, OPTION_WORDS,    AT(filter.roots), "FUNCTION",
+        { "root",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.roots), "FUNCTION",
           "only calls of FUNCTION, with everything they call; a name or a glob" },
         { "function",       0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.functions), "FUNCTION",
           "only calls of FUNCTION, without what they call; a name or a glob" },
@@ -254,7 +257,7 @@ static const Option options[] = {
           "compare with the calls of another recording" },
         { "failed",         0,  OPTIONS_WHY,    OPTION_FLAG,     AT(why.failed), NULL,
           "compare calls that return an error with the others; see --retval" },
-        { "buffer",         0,  OPTIONS_FILTER | OPTIONS_FETCH | OPTIONS_VERIFY | OPTIONS_BUFFER | OPTIONS_LEARN, OPTION_TEXT, AT(buffer), "NAME",
+        { "buffer",         0,  OPTIONS_FILTER | OPTIONS_FETCH | OPTIONS_VERIFY | OPTIONS_BUFFER, OPTION_TEXT, AT(buffer), "NAME",
           "which tracing instance of a trace.dat to read, \"top\" for the top-level\n"
           "buffer; \"show\" lists them" },
         { "v6",             0,  OPTIONS_FETCH,  OPTION_FLAG,     AT(fetch.v6), NULL,

@@ -56,7 +56,6 @@ enum {
 };
 /* No int has these. */
 #define OPTIONS_LIST (UINT64_C(1) << 31)    /* how many */
-#define OPTIONS_LEARN (UINT64_C(1) << 32)   /* from what */
 #define OPTIONS_WHY (UINT64_C(1) << 33)     /* what to compare with what */
 #define OPTIONS_DIFF (UINT64_C(1) << 34)    /* what is too much */
 #define OPTIONS_PATH (UINT64_C(1) << 35)    /* of which calls */
@@ -121,6 +120,7 @@ typedef struct Options {
         ColorMode color;
         bool no_pager, no_legend, no_color, quiet, help, version;
 
+        const char *lean_source; /* what --lean= names, if that is no list of functions */
         const char *name, *profile;
         Spec spec;        /* without its functions, which are words */
         uint64_t wait_ns; /* for what another one uses; 0: not at all */

@@ -16,6 +16,7 @@
 #include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
+#include "cli/record/lesson.h"
 #include "cli/record/recording.h"
 #include "cli/record/selection.h"
 #include "cli/source/retention.h"
@@ -144,9 +145,9 @@ static json_t *start_parameters(const Options *o, const Spec *spec) {
 }
 
 /* Somebody looks on, and wants to see everything for as long as that takes. */
-static bool hooks_all(const Options *o) {
+static bool is_watched(const Options *o) {
         return (streq(o->verb, "run") || streq(o->verb, "follow")) && !o->profile &&
-               o->spec.lean == LEAN_DEFAULT && o->spec.hooked.n == 0 && !o->spec.flat;
+               o->spec.lesson == LESSON_YES;
 }
 
 /* What is asked for, with functions for what stands for them; an exit status. */
@@ -161,8 +162,13 @@ static int describe(json_t **ret, const Options *o, Client *c, const Strv *funct
                 return status;
         if (spec.functions.n > spec.max_functions && !o->profile)
                 return too_many(spec.functions.n, spec.max_functions);
-        if (hooks_all(o))
-                spec.lean = LEAN_OFF;
+        if (o->lean_source) {
+                status = lesson_read(&spec.hooked, o, c, o->lean_source);
+                if (status != STATUS_OK)
+                        return status;
+        }
+        if (is_watched(o))
+                spec.lesson = LESSON_WHOLE;
         *ret = start_parameters(o, &spec);
         return *ret ? STATUS_OK : out_of_memory();
 }
@@ -258,9 +264,9 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
         status = source_meta_from_reply(ret, reply);
         if (status != STATUS_OK)
                 return status;
-        if (hooks_all(o))
+        if ((*ret)->tree_from == TREE_ALL && (*ret)->spec.lesson == LESSON_WHOLE)
                 talk(o, "Note: every function of the kernel is hooked meanwhile, which slows other "
-                        "work down; --lean=auto avoids that.");
+                        "work down: what these call is not known yet, and is learned from it.");
         retention_talk(o, reply);
         for (size_t i = 0; i < (*ret)->warnings.n; i++)
                 talk(o, "Note: %s", (*ret)->warnings.items[i]);

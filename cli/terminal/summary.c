@@ -98,23 +98,18 @@ char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m) {
         return text;
 }
 
-/* Of a profile, whose roots were seen elsewhere. */
-static bool is_guess(const SessionMeta *m) {
-        return m->profile && m->spec.lean == LEAN_AUTO && !m->spec.flat && m->spec.hooked.n == 0;
-}
-
 char *summary_unseen(char text[static SUMMARY_MAX], const SessionMeta *m) {
         char from[64] = "", seen[96] = "while lean learned";
         uint64_t n = m->learned_calls;
 
         text[0] = 0;
-        if (m->n_hooked == 0 || (m->learned_ns == 0 && !is_guess(m)))
+        if (m->n_hooked == 0 || (m->n_known == 0 && m->learned_ns == 0))
                 return text;
         if (m->narrowed_ns > m->start.trace_ns)
                 (void) snprintf(from, sizeof(from), " from %s on",
                                 FORMAT_DURATION(m->narrowed_ns - m->start.trace_ns));
         if (m->learned_ns == 0)
-                (void) snprintf(seen, sizeof(seen), "where the profile comes from");
+                (void) snprintf(seen, sizeof(seen), "where the shipped trees were made");
         else if (n > 0)
                 (void) snprintf(seen, sizeof(seen), "in the %s call%s that lean learned from",
                                 FORMAT_COUNT(n), n == 1 ? "" : "s");

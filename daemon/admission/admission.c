@@ -156,6 +156,11 @@ static int contradiction(Refusal *refusal, const char *field, const char *senten
 }
 
 int admit_together(const Spec *spec, const Strv *roots, const Strv *notrace, Refusal *refusal) {
+        if (spec->lean == LEAN_FULL)
+                return contradiction(refusal, "lean",
+                                     "--lean=full is no more: --lean=auto, the default, hooks what "
+                                     "the functions call, and with --budget=100% leaves none of it "
+                                     "out. Use that.");
         if (spec->flat && spec->hooked.n > 0)
                 return contradiction(refusal, "flat",
                                      "--flat records the named functions alone, so there is "

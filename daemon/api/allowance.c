@@ -68,6 +68,7 @@ static const struct {
         { "max_functions", COST },
         { "on_full", COST },
         { "lean", COST },
+        { "lesson", COST },
         { "budget_ppm", COST },
         { "max_hooked", COST },
         { "max_event_rate", COST },

@@ -112,4 +112,3 @@ int method_list_profiles(ServerCall *call, json_t *parameters, Refusal *refusal,
 int method_get_profile(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
 
 /* methods-learn.c */
-int method_learn(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);

@@ -426,8 +426,6 @@ static const ServerMethod table[] = {
         { "org.ftraced.Vacuum", method_vacuum,
           PARAMETERS("max_bytes", "max_age_ns", "max_sessions", "dry_run") },
         { "org.ftraced.ListFunctions", method_list_functions, PARAMETERS(), .for_members = true },
-        { "org.ftraced.Learn", method_learn,
-          PARAMETERS("roots", "functions", "calls", "lacks_ordinary", "kernel", "force") },
         { "org.ftraced.Check", method_check, PARAMETERS(), .for_members = true },
 };
 

@@ -48,8 +48,6 @@ static int set_functions(const Tracefs *fs, const char *file, const Hooks *hooks
 
         if (!lines || !names)
                 return -ENOMEM;
-        if (hooks->lines.n == 0)
-                return 0;
         (void) snprintf(path, sizeof(path), DIR_PATH "/%s", file);
         r = set(fs, file, lines);
         if (r >= 0)
@@ -60,18 +58,14 @@ static int set_functions(const Tracefs *fs, const char *file, const Hooks *hooks
 /* Of all CPUs together no more than is read of them. */
 static int set_buffers(const CallSampleConfig *c) {
         _cleanup_free_ uint32_t *cpus = NULL;
-        char file[64] = "buffer_size_kb", text[32];
         size_t kb = c->buffer_kb, n = 1;
-        int r = 0;
+        char text[32];
+        int r = tracefs_get_cpus(c->fs, &cpus, &n);
 
-        if (c->cpu != CALL_SAMPLE_ALL_CPUS)
-                (void) snprintf(file, sizeof(file), "per_cpu/cpu%i/buffer_size_kb", c->cpu);
-        else
-                r = tracefs_get_cpus(c->fs, &cpus, &n);
         if (r < 0)
                 return r;
         (void) snprintf(text, sizeof(text), "%zu", MIN(kb, BYTES_MAX / 1024 / n));
-        return set(c->fs, file, text);
+        return set(c->fs, "buffer_size_kb", text);
 }
 
 static int program(const CallSampleConfig *c) {
@@ -80,8 +74,6 @@ static int program(const CallSampleConfig *c) {
         r = set(c->fs, "tracing_on", "0");
         if (r >= 0)
                 r = set(c->fs, "trace_clock", SPEC_DEFAULT_CLOCK);
-        if (r >= 0 && c->not_hooked)
-                r = set_functions(c->fs, "set_ftrace_notrace", c->not_hooked);
         if (r >= 0)
                 r = set_functions(c->fs, "set_ftrace_filter", c->hooks);
         if (r >= 0)
@@ -121,8 +113,6 @@ static int open_raws(const CallSampleConfig *c, Raws *ret) {
         for (size_t i = 0; i < n; i++) {
                 int fd;
 
-                if (c->cpu != CALL_SAMPLE_ALL_CPUS && cpus[i] != (uint32_t) c->cpu)
-                        continue;
                 fd = tracefs_open(c->fs, O_RDONLY | O_NONBLOCK,
                                   DIR_PATH "/per_cpu/cpu%u/trace_pipe_raw", cpus[i]);
                 if (fd == -ENOENT)
@@ -222,8 +212,7 @@ int call_sample_take(CallSample *ret, const CallSampleConfig *config) {
         _cleanup_strv_ Strv warnings = {};
         int r, k;
 
-        if (config->hooks->lines.n == 0 &&
-            (!config->not_hooked || config->not_hooked->lines.n == 0))
+        if (config->hooks->lines.n == 0)
                 return ORIGIN(-EINVAL);
         r = file_read(fs->fd, "events/ftrace/function/format", &s.format, NULL, 65536);
         if (r < 0)

@@ -23,15 +23,12 @@ typedef struct CallSample {
 } CallSample;
 
 #define CALL_SAMPLE_INIT ((CallSample){ .fd = -EBADF })
-#define CALL_SAMPLE_ALL_CPUS (-1)
 
 typedef struct CallSampleConfig {
         const Tracefs *fs;
         Ledger *ledger;
-        const Hooks *hooks;      /* which functions; none: all ... */
-        const Hooks *not_hooked; /* ... but these; NULL: none */
-        int cpu;                 /* the one that is recorded, or CALL_SAMPLE_ALL_CPUS */
-        uint32_t buffer_kb; /* of each, or less on many CPUs; when it is full the oldest calls go */
+        const Hooks *hooks; /* which functions; some */
+        uint32_t buffer_kb; /* of each CPU, or less on many; when it is full the oldest calls go */
         /* What is recorded; 0 or -errno. */
         int (*work)(void *userdata);
         void *userdata;
@@ -41,8 +38,7 @@ typedef struct CallSampleConfig {
  * call_sample_take()
  *
  * Everything is put back when it returns, or at the next start of a daemon.  In background_leave().
- * Return: 0 or -errno: -EOPNOTSUPP (there is no function tracer), -EINVAL (every function of the kernel would
- * be hooked), what @work said.
+ * Return: 0 or -errno: -EOPNOTSUPP (there is no function tracer), -EINVAL (no functions), what @work said.
  */
 int call_sample_take(CallSample *ret, const CallSampleConfig *config);
 void call_sample_done(CallSample *s);

@@ -20,18 +20,15 @@
 #include "base/grow.h"
 #include "base/io.h"
 #include "base/name.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/lean/lean-cache.h"
 #include "store/discard.h"
 #include "store/entry.h"
 #include "store/format.h"
 
-#define MAGIC "ftraced lean 2\n"
-#define NO_ORDINARY "ordinary no"
+#define MAGIC "ftraced lean 3\n"
 #define MAX_FILE_BYTES ((size_t) 16 << 20)
 #define MAX_NOTES_BYTES 65536
-#define TASK_NAME_MAX 16
 #define PATH_BYTES (sizeof(LEAN_DIR "/") + LEAN_KEY_CHARS)
 
 /* The names alone: a module's size and order of loading do not matter. */
@@ -82,75 +79,6 @@ int lean_cache_make_key(int root_fd, const Functions *f, const Strv *roots,
         return 0;
 }
 
-static bool task_name_is_valid(const char *s) {
-        size_t n = strlen(s);
-
-        return n > 0 && n <= TASK_NAME_MAX && strspn(s, "abcdefghijklmnopqrstuvwxyz-") == n;
-}
-
-static int parse_tasks(LeanCache *c, const char *words) {
-        int r;
-
-        if (c->tasks.n > 0)
-                return LEAN_CACHE_E_INVALID;
-        r = strv_split(&c->tasks, words, " ");
-        if (r < 0)
-                return r;
-        if (c->tasks.n > LEAN_MAX_TASKS)
-                return LEAN_CACHE_E_INVALID;
-        for (size_t i = 0; i < c->tasks.n; i++)
-                if (!task_name_is_valid(c->tasks.items[i]))
-                        return LEAN_CACHE_E_INVALID;
-        return 0;
-}
-
-/* A word and, if anything, a weight for each task. */
-static int parse_weights(const LeanCache *c, const char *line, Strv *ret_words,
-                         uint32_t ret[static LEAN_MAX_TASKS]) {
-        int r;
-
-        r = strv_split(ret_words, line, " ");
-        if (r < 0)
-                return r;
-        if (ret_words->n == 0 || (ret_words->n != 1 && ret_words->n != 1 + c->tasks.n))
-                return LEAN_CACHE_E_INVALID;
-        for (size_t i = 1; i < ret_words->n; i++) {
-                uint64_t v;
-
-                if (parse_u64(ret_words->items[i], UINT32_MAX, &v) < 0)
-                        return LEAN_CACHE_E_INVALID;
-                ret[i - 1] = (uint32_t) v;
-        }
-        return 0;
-}
-
-static int parse_fixed(LeanCache *c, const char *line) {
-        _cleanup_strv_ Strv words = {};
-
-        return parse_weights(c, line, &words, c->fixed_ppm);
-}
-
-static int parse_caller(LeanCache *c, const char *name) {
-        if (c->n == 0 || !function_name_is_valid(name))
-                return LEAN_CACHE_E_INVALID;
-        return lean_cache_add_caller(c, name);
-}
-
-static int parse_function(LeanCache *c, const char *line) {
-        _cleanup_strv_ Strv words = {};
-        uint32_t ppm[LEAN_MAX_TASKS] = {};
-        int r;
-
-        r = parse_weights(c, line, &words, ppm);
-        if (r != 0)
-                return r;
-        if (!function_name_is_valid(words.items[0]))
-                return LEAN_CACHE_E_INVALID;
-        if (c->n >= LEAN_MAX_FUNCTIONS)
-                return LEAN_CACHE_E_INVALID;
-        return lean_cache_add(c, words.items[0], ppm, LEAN_MAX_TASKS);
-}
-
 static int parse_number(const char *text, uint64_t *ret) {
         return parse_u64(text, INT64_MAX, ret) < 0 ? LEAN_CACHE_E_INVALID : 0;
 }
@@ -162,19 +90,9 @@ static int parse_line(LeanCache *c, const char *line) {
                 return parse_number(rest, &c->learned_ns);
         if ((rest = startswith(line, "calls ")))
                 return parse_number(rest, &c->n_calls);
-        if (streq(line, NO_ORDINARY)) {
-                c->lacks_ordinary = true;
-                return 0;
-        }
-        if ((rest = startswith(line, "tasks ")))
-                return parse_tasks(c, rest);
-        if (startswith(line, "fixed ") || streq(line, "fixed"))
-                return parse_fixed(c, line);
-        if ((rest = startswith(line, " ")))
-                return parse_caller(c, rest);
         if (startswith(line, "kernel ") || startswith(line, "roots "))
                 return 0;
-        return parse_function(c, line);
+        return lean_tree_parse(&c->tree, line);
 }
 
 int lean_cache_parse(LeanCache *ret, const char *text) {
@@ -198,9 +116,9 @@ int lean_cache_parse(LeanCache *ret, const char *text) {
                         return r;
                 text += n + 1;
         }
-        if (c.n == 0)
+        if (c.tree.n == 0)
                 return LEAN_CACHE_E_INVALID;
-        lean_cache_sort(&c);
+        lean_tree_sort(&c.tree);
         *ret = TAKE(c, (LeanCache){});
         return 0;
 }
@@ -229,17 +147,6 @@ int lean_cache_load(LeanCache *ret, int store_fd, int root_fd, const Functions *
         int r = lean_cache_make_key(root_fd, f, roots, ret_key);
 
         return r < 0 ? r : lean_cache_read(ret, store_fd, ret_key);
-}
-
-static void write_weights(Buf *b, const char *word, const uint32_t *ppm, size_t n) {
-        uint32_t any = 0;
-
-        buf_adds(b, word);
-        for (size_t t = 0; t < n; t++)
-                any |= ppm[t];
-        for (size_t t = 0; any && t < n; t++)
-                buf_printf(b, " %" PRIu32, ppm[t]);
-        buf_adds(b, "\n");
 }
 
 typedef struct Learned {
@@ -304,25 +211,22 @@ static void forget_oldest(int store_fd) {
 
 int lean_cache_write(const LeanCache *c, int store_fd, const char *key, const char *kernel,
                      const Strv *roots) {
-        _cleanup_free_ char *tasks = strv_join(&c->tasks, " "), *words = strv_join(roots, " ");
+        _cleanup_free_ char *words = strv_join(roots, " ");
         _cleanup_buf_ Buf b = BUF_INIT;
         char path[PATH_BYTES];
         int r;
 
-        if (!tasks || !words)
+        if (!words)
                 return -ENOMEM;
         buf_printf(&b, MAGIC "kernel %s\nroots %s\nlearned %" PRIu64 "\ncalls %" PRIu64 "\n",
                    kernel, words, c->learned_ns, c->n_calls);
-        if (c->lacks_ordinary)
-                buf_adds(&b, NO_ORDINARY "\n");
-        if (c->tasks.n > 0) {
-                buf_printf(&b, "tasks %s\n", tasks);
-                write_weights(&b, "fixed", c->fixed_ppm, c->tasks.n);
-        }
-        for (size_t i = 0; i < c->n; i++) {
-                const LeanFunction *f = &c->functions[i];
+        for (size_t i = 0; i < roots->n; i++)
+                buf_printf(&b, "root %s\n", roots->items[i]);
+        for (size_t i = 0; i < c->tree.n; i++) {
+                const LeanFunction *f = &c->tree.functions[i];
 
-                write_weights(&b, f->name, f->ppm, c->tasks.n);
+                buf_printf(&b, "%s %i %" PRIu32 " %" PRIu32 "\n", f->name, f->leaf, f->share_ppm,
+                           f->rate_milli);
                 for (size_t k = 0; k < f->callers.n; k++)
                         buf_printf(&b, " %s\n", f->callers.items[k]);
         }
@@ -335,81 +239,7 @@ int lean_cache_write(const LeanCache *c, int store_fd, const char *key, const ch
         return r;
 }
 
-int lean_cache_add(LeanCache *c, const char *name, const uint32_t *ppm, size_t n_ppm) {
-        LeanFunction f = {};
-
-        if (!ARRAY_GROW(c->functions, c->n))
-                return -ENOMEM;
-        f.name = strdup(name);
-        if (!f.name)
-                return -ENOMEM;
-        if (n_ppm > 0)
-                memcpy(f.ppm, ppm, MIN(n_ppm, (size_t) LEAN_MAX_TASKS) * sizeof(*ppm));
-        c->functions[c->n++] = f;
-        return 0;
-}
-
-static int add_caller(LeanFunction *f, const char *name) {
-        if (f->callers.n >= LEAN_MAX_CALLERS || strv_contains(&f->callers, name))
-                return 0;
-        return strv_add(&f->callers, name);
-}
-
-int lean_cache_add_caller(LeanCache *c, const char *name) {
-        return add_caller(&c->functions[c->n - 1], name);
-}
-
-void lean_function_done(LeanFunction *f) {
-        free(f->name);
-        strv_done(&f->callers);
-}
-
-static int compare_functions(const void *a, const void *b) {
-        return strcmp(((const LeanFunction *) a)->name, ((const LeanFunction *) b)->name);
-}
-
-void lean_cache_sort(LeanCache *c) {
-        size_t kept = 0;
-
-        if (c->n == 0)
-                return;
-        qsort(c->functions, c->n, sizeof(*c->functions), compare_functions);
-        for (size_t i = 0; i < c->n; i++) {
-                LeanFunction *last = kept > 0 ? &c->functions[kept - 1] : NULL;
-
-                if (!last || !streq(last->name, c->functions[i].name)) {
-                        c->functions[kept++] = c->functions[i];
-                        continue;
-                }
-                for (size_t t = 0; t < LEAN_MAX_TASKS; t++)
-                        last->ppm[t] = MAX(last->ppm[t], c->functions[i].ppm[t]);
-                /* Callers are for people: one that memory is short of is no harm. */
-                for (size_t k = 0; k < c->functions[i].callers.n; k++)
-                        (void) add_caller(last, c->functions[i].callers.items[k]);
-                lean_function_done(&c->functions[i]);
-        }
-        /* Room is a power of two, and adding grows it by that alone. */
-        for (size_t i = kept; i < c->n; i++)
-                c->functions[i] = (LeanFunction){};
-        c->n = kept;
-}
-
-bool lean_cache_is_old(const LeanCache *c) {
-        uint64_t now = now_ns(CLOCK_REALTIME);
-
-        return now > c->learned_ns && now - c->learned_ns > LEAN_RELEARN_NS;
-}
-
-LeanFunction *lean_cache_find(const LeanCache *c, const char *name) {
-        LeanFunction key = { .name = (char *) name };
-
-        return c->n > 0 ? bsearch(&key, c->functions, c->n, sizeof(key), compare_functions) : NULL;
-}
-
 void lean_cache_done(LeanCache *c) {
-        for (size_t i = 0; i < c->n; i++)
-                lean_function_done(&c->functions[i]);
-        free(c->functions);
-        strv_done(&c->tasks);
+        lean_tree_done(&c->tree);
         *c = (LeanCache){};
 }

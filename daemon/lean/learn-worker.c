@@ -12,6 +12,7 @@
 #include "base/io.h"
 #include "codec/page-source.h"
 #include "daemon/lean/learn-worker.h"
+#include "daemon/lean/waiting.h"
 #include "daemon/process/sandbox.h"
 
 #define MEMORY_BYTES_MAX (UINT64_C(2) << 30)
@@ -65,23 +66,30 @@ static int count_pages(FunctionCounts *t, int fd, uint32_t page_bytes) {
         }
 }
 
-static int work(const LearnWorkerJob *job, const char *format, const Sources *sources) {
+static int work(const LearnWorkerJob *job, const char *formats, const Sources *sources) {
+        _cleanup_free_ char *symbols = NULL;
         _cleanup_(function_counts_freep) FunctionCounts *t = NULL;
         _cleanup_buf_ Buf out = BUF_TO_FD(LEARN_WORKER_FD_OUT);
-        _cleanup_free_ char *symbols = NULL;
         int r;
 
-        r = function_counts_new(&t, format, job->field, job->windows, job->n_windows);
+        r = fd_read(LEARN_WORKER_FD_SYMBOLS, &symbols, NULL, SYMBOLS_BYTES_MAX);
         if (r >= 0)
-                r = function_counts_set_pids(t, job->pids, job->n_pids);
+                r = function_counts_new(&t, &(FunctionCountsConfig){
+                                                    .format = formats,
+                                                    .field = job->field,
+                                                    .exit_format = formats[job->n_format]
+                                                                           ? formats + job->n_format
+                                                                           : NULL,
+                                                    .symbols = symbols,
+                                                    .is_interrupt = waiting_is_interrupt,
+                                                    .from_ns = job->from_ns,
+                                                    .to_ns = job->to_ns });
         for (size_t i = 0; r >= 0 && i < job->n_sources; i++)
                 r = sources->segments
                             ? count_segment(t, sources->segments[i])
                             : count_pages(t, LEARN_WORKER_FD_PAGES + (int) i, job->page_bytes);
         if (r >= 0)
-                r = fd_read(LEARN_WORKER_FD_SYMBOLS, &symbols, NULL, SYMBOLS_BYTES_MAX);
-        if (r >= 0)
-                r = function_counts_name(t, symbols, &out);
+                r = function_counts_name(t, &out);
         return r < 0 ? r : buf_flush(&out);
 }
 
@@ -118,7 +126,7 @@ int learn_worker(void) {
                 return EXIT_FAILURE;
         memcpy(&job, text, sizeof(job));
         job.field[sizeof(job.field) - 1] = 0;
-        if (job.n_sources > SOURCES_MAX || job.n_windows > FUNCTION_COUNTS_MAX_WINDOWS ||
+        if (job.n_sources > SOURCES_MAX || job.n_format == 0 || n < sizeof(job) + job.n_format ||
             (job.page_bytes == 0 && open_segments(&sources, &job) < 0) ||
             sandbox(SANDBOX_LOW, MEMORY_BYTES_MAX, LEARN_WORKER_MAX_OUT) < 0)
                 return EXIT_FAILURE;

@@ -8,8 +8,8 @@
  */
 
 enum {
-        LEARN_WORKER_FD_JOB = 0,     /* LearnWorkerJob, then the text of the event's format file */
-        LEARN_WORKER_FD_OUT = 1,     /* lines "NAME COUNT...", a count for each window */
+        LEARN_WORKER_FD_JOB = 0,     /* LearnWorkerJob, then the texts of format files */
+        LEARN_WORKER_FD_OUT = 1,     /* lines of function_counts_name() */
         LEARN_WORKER_FD_NULL = 2,    /* what libraries print */
         LEARN_WORKER_FD_SYMBOLS = 3, /* kallsyms */
         LEARN_WORKER_FD_PAGES = 4,   /* and those behind it */
@@ -25,12 +25,10 @@ enum {
 typedef struct LearnWorkerJob {
         uint32_t n_sources;  /* descriptors with pages */
         uint32_t page_bytes; /* of files that are nothing but pages; 0: they are segments */
-        uint32_t n_windows;
+        uint32_t
+                n_format; /* bytes of the event's format, with its NUL; that of exits is behind it */
         char field[20];
-        FunctionCountsWindow windows[FUNCTION_COUNTS_MAX_WINDOWS];
-        uint32_t pids
-                [FUNCTION_COUNTS_MAX_PIDS]; /* n_pids of them: whose events count; 0: everybody's */
-        uint32_t n_pids;
+        uint64_t from_ns, to_ns;
 } LearnWorkerJob;
 
 /* Locks itself up, counts, and gives the exit status: 0 if all could be read. */

@@ -95,22 +95,22 @@ static int write_job(const LearnerJob *job) {
         _cleanup_close_ int fd = memfd_create("job", MFD_CLOEXEC);
         LearnWorkerJob j = { .n_sources = (uint32_t) job->n_fds,
                              .page_bytes = job->page_bytes,
-                             .n_windows = (uint32_t) job->n_windows,
-                             .n_pids = (uint32_t) job->n_pids };
+                             .n_format = (uint32_t) strlen(job->format) + 1,
+                             .from_ns = job->from_ns,
+                             .to_ns = job->to_ns };
+        const char *exit_format = job->exit_format ?: "";
         int r;
 
         if (fd < 0)
                 return ORIGIN(-errno);
-        if (job->n_windows > FUNCTION_COUNTS_MAX_WINDOWS ||
-            job->n_pids > FUNCTION_COUNTS_MAX_PIDS || strlen(job->field) >= sizeof(j.field))
+        if (strlen(job->field) >= sizeof(j.field))
                 return ORIGIN(-EINVAL);
-        memcpy(j.windows, job->windows, job->n_windows * sizeof(*job->windows));
         memcpy(j.field, job->field, strlen(job->field));
-        if (job->n_pids > 0)
-                memcpy(j.pids, job->pids, job->n_pids * sizeof(*job->pids));
         r = write_full(fd, &j, sizeof(j));
         if (r >= 0)
-                r = write_full(fd, job->format, strlen(job->format));
+                r = write_full(fd, job->format, j.n_format);
+        if (r >= 0)
+                r = write_full(fd, exit_format, strlen(exit_format));
         if (r < 0)
                 return r;
         return lseek(fd, 0, SEEK_SET) < 0 ? ORIGIN(-errno) : TAKE_FD(fd);
@@ -181,24 +181,24 @@ static size_t take_name(const char *s, char ret[static 256]) {
         return n;
 }
 
-int learner_next(const char **text, size_t n_windows, char ret_name[static 256],
-                 uint64_t *ret_counts) {
+int learner_next(const char **text, LearnerLine *ret) {
+        uint64_t *const numbers[] = { &ret->n_calls, &ret->n_own, &ret->is_leaf, &ret->total_ns };
         const char *s = *text;
         size_t n;
 
         if (*s == 0)
                 return LEARNER_E_END;
-        n = take_name(s, ret_name);
+        n = take_name(s, ret->name);
         if (n == 0)
                 return LEARNER_E_INVALID;
         s += n;
-        for (size_t w = 0; w < n_windows; w++) {
+        for (size_t i = 0; i < ELEMENTSOF(numbers); i++) {
                 char *end;
 
                 if (*s != ' ' || s[1] < '0' || s[1] > '9')
                         return LEARNER_E_INVALID;
                 errno = 0;
-                ret_counts[w] = strtoull(s + 1, &end, 10);
+                *numbers[i] = strtoull(s + 1, &end, 10);
                 if (errno != 0)
                         return LEARNER_E_INVALID;
                 s = end;

@@ -25,12 +25,9 @@ typedef struct LearnerJob {
         const int *fds; /* borrowed */
         size_t n_fds;
         uint32_t page_bytes; /* of files that are nothing but pages; 0: they are segments */
-        const char *format, *field;
-        const FunctionCountsWindow *windows;
-        size_t n_windows;
-        const uint32_t *pids; /* whose events count; n_pids 0: everybody's */
-        size_t n_pids;
-        const char *const *worker; /* program and arguments; NULL: our own */
+        const char *format, *field, *exit_format; /* as of FunctionCountsConfig */
+        uint64_t from_ns, to_ns;                  /* the same */
+        const char *const *worker;                /* program and arguments; NULL: our own */
 } LearnerJob;
 
 #define LEARNER_MAX_SECONDS 120
@@ -42,16 +39,14 @@ int learner_start(Learner **ret, sd_event *event, const LearnerJob *job, Learner
 Learner *learner_free(Learner *l);
 DEFINE_CLEANUP(Learner *, learner_free);
 
-/*
- * learner_next() - one line of the answer
- * @text:       moved behind it
- * @ret_name:   a function name, NUL-terminated
- * @ret_counts: n_windows of them
- *
- * Return: 0; LEARNER_E_END; LEARNER_E_INVALID: this is no answer.
- */
+/* What is told of a function (function_counts_name()). */
+typedef struct LearnerLine {
+        char name[256]; /* NUL-terminated */
+        uint64_t n_calls, n_own, is_leaf, total_ns;
+} LearnerLine;
+
+/* One line of the answer.  @text: moved behind it.  0; LEARNER_E_END; LEARNER_E_INVALID: this is no answer. */
 enum { LEARNER_E_END = 1, LEARNER_E_INVALID = 2 };
-int learner_next(const char **text, size_t n_windows, char ret_name[static 256],
-                 uint64_t *ret_counts);
+int learner_next(const char **text, LearnerLine *ret);
 /* The next caller of the function that learner_next() told last; LEARNER_E_END: no more. */
 int learner_next_caller(const char **text, char ret_name[static 256]);

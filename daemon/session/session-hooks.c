@@ -173,32 +173,36 @@ int session_hooks_await(SessionHooks *h, SessionHooked done, void *userdata) {
 
 /* --- hooking less, or more --------------------------------------------------------------------- */
 
-static void note(SessionHooks *h, HookReason reason) {
+static void note(SessionHooks *h, HookReason reason, const ClockTuple *since) {
         SessionMeta *m = h->config.meta;
         ClockTuple now;
 
         if (tracer_read_clocks(h->config.tracer, &now) < 0)
                 return;
+        (void) own_works_add(&m->own_work, since->trace_ns, now.trace_ns);
         if (m->n_hooked > 0)
                 m->narrowed_ns = now.trace_ns;
         (void) hook_changes_add(&m->hook_changes, &(HookChange){ .trace_ns = now.trace_ns,
                                                                  .reason = reason,
                                                                  .n_hooked = m->n_hooked,
-                                                                 .n_ordinary = m->n_ordinary });
+                                                                 .n_known = m->n_known });
 }
 
 /* Whether it did. */
-static bool rehook(SessionHooks *h, bool is_wide) {
+static bool rehook(SessionHooks *h, LeanScope scope, const Load *load, HookReason reason) {
         const SessionHooksConfig *c = &h->config;
-        uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
+        uint32_t n_before = c->meta->n_hooked;
         char text[UNIT_TEXT_MAX];
+        ClockTuple since = {};
         int r, k;
 
         if (h->is_hooking) /* nothing but its roots is hooked, or will be */
                 return false;
+        if (tracer_read_clocks(c->tracer, &since) < 0)
+                return false;
         health_hold_hooks(c->health);
         h->is_rehooking = true;
-        r = controller_rehook(c->controller, c->tracer, c->meta, is_wide);
+        r = controller_rehook(c->controller, c->tracer, c->meta, scope, load);
         h->is_rehooking = false;
         /* It may have been stopped meanwhile, or be about to be hooked. */
         k = c->is_watched(c->session) && !h->is_hooking ? health_release_hooks(c->health) : 0;
@@ -214,33 +218,34 @@ static bool rehook(SessionHooks *h, bool is_wide) {
                 health_warn(c->meta,
                             "calls below its roots are missing for up to %s: this kernel hooks few "
                             "functions while a long list of them is written",
-                            format_duration(text, now_ns(CLOCK_MONOTONIC) - since_ns));
+                            format_duration(text, now_ns(CLOCK_MONOTONIC) - since.monotonic_ns));
+        if (reason == HOOK_THINNED && c->meta->n_hooked > n_before)
+                reason = HOOK_RESTORED;
+        if (r > 0)
+                note(h, reason, &since);
         return r > 0;
 }
 
-void session_hooks_rehook(SessionHooks *h, HookReason reason) {
-        const SessionHooksConfig *c = &h->config;
-        char number[UNIT_TEXT_MAX];
+void session_hooks_rehook(SessionHooks *h, LeanScope scope, const Load *load, HookReason reason) {
+        const SessionMeta *m = h->config.meta;
 
-        if (!rehook(h, reason == HOOK_WIDENED || (reason == HOOK_MODULES && c->meta->learns)))
+        if (!rehook(h, scope, load, reason))
                 return;
-        note(h, reason);
-        if (c->meta->n_hooked > 0)
-                log_info("Session '%s' hooks %u functions from now on; %zu that it calls are left "
-                         "out.",
-                         c->meta->name, c->meta->n_hooked, c->meta->left_out.n);
+        if (m->n_hooked > 0)
+                log_info("Session '%s' hooks %u functions from now on, of %u that it is known to "
+                         "call; %zu are left out since they cost others too much.",
+                         m->name, m->n_hooked, m->n_known, m->left_out.n);
         else
-                log_info("Session '%s' hooks all functions but %s from now on: %s.", c->meta->name,
-                         format_count(number, c->meta->n_ordinary), hook_reason_text(reason));
-        c->rehooked(c->session);
+                log_info("Session '%s' hooks all functions for a moment, to learn what it calls.",
+                         m->name);
+        h->config.rehooked(h->config.session);
 }
 
 void session_hooks_list(SessionHooks *h) {
-        SessionMeta *m = h->config.meta;
+        const SessionMeta *m = h->config.meta;
 
-        if (m->n_hooked > 0 || tracer_waits(h->config.tracer) || !rehook(h, m->learns))
+        if (m->n_hooked > 0 || tracer_waits(h->config.tracer) ||
+            !rehook(h, m->tree_from == TREE_LESSON ? LEAN_LESSON : LEAN_TREE, NULL, HOOK_WIDENED))
                 return;
-        if (m->n_hooked > 0)
-                note(h, HOOK_NARROWED);
         h->config.rehooked(h->config.session);
 }

@@ -5,7 +5,7 @@
  * SessionHooks: what is hooked follows a session's state
  *
  * Everything while it records, the roots alone while it waits for a trigger (tracer_waits()), and less
- * once it is known what they call.  Each takes the kernel most of a second, so it is a task, and the
+ * once it is known what they call or what that costs.  Each takes the kernel most of a second, so it is a task, and the
  * session does not wait for it: it records from the trigger on, and can be stopped or wait again
  * meanwhile.
  */
@@ -47,7 +47,7 @@ SessionHooks *session_hooks_free(SessionHooks *h);
  * before this daemon. */
 void session_hooks_follow(SessionHooks *h, uint64_t since_ns);
 /* A task: hooks what is to be hooked by now, for a session that records (controller_rehook()). */
-void session_hooks_rehook(SessionHooks *h, HookReason reason);
+void session_hooks_rehook(SessionHooks *h, LeanScope scope, const Load *load, HookReason reason);
 /* In a task: what is hooked is written so that another user of function_graph does not change it. */
 void session_hooks_list(SessionHooks *h);
 /* While a task changes it: a look at the control files finds half of it, and a line that is written to

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Three timers: of learning, which goes on until enough is known; of looking at what others call; and of
- * learning again, when enough was known long enough ago.  What is hooked is changed by a task.
+ * Timers of lessons and of looks; what is hooked is changed by a task, which looks what is due when its turn comes.
+ * After a lesson nothing but the roots is hooked until it is known what they call, so that others pay no longer than
+ * was said: that, too, is our own work.
  */
 
 #include "base/log.h"
@@ -10,16 +11,26 @@
 #include "daemon/lean/lean.h"
 #include "daemon/session/session-lean.h"
 #include "daemon/watch/bystander-watch.h"
+#include "daemon/watch/host-load.h"
 #include "daemon/watch/learning-pass.h"
 
-#define LEARN_US (5 * USEC_PER_SEC)
-#define GUESS_US LEARN_US            /* as long as what is hooked was not learned here */
-#define WATCH_US USEC_PER_SEC        /* the first time */
-#define WATCH_FACTOR 8               /* ... and how much later each time */
-#define PART_US (100 * USEC_PER_SEC) /* until the next look: this one is at a part */
+#define LESSON_US (300 * USEC_PER_SEC / 1000)
+#define FLUSH_US                                                                                   \
+        (USEC_PER_SEC / 20) /* between two looks whether what the lesson recorded is stored */
+#define FLUSH_TURNS 40
+#define RETRY_US                                                                                   \
+        (2 * USEC_PER_SEC) /* until the next lesson, if one saw too little; then twice that ... */
+#define WATCH_US USEC_PER_SEC /* until the first look */
+#define WATCH_FACTOR 8        /* ... and how much later each time */
+#define LOAD_US USEC_PER_SEC  /* between two looks at the host's load */
 #define MAX_US (UINT64_C(3600) * USEC_PER_SEC)
-#define BUDGET_PERCENT                                                                             \
-        75 /* of it is what others may pay by their calls: the rest is function_graph's own */
+
+typedef enum LessonState {
+        LESSON_NONE,
+        LESSON_HOOKS_ALL, /* its timer runs, or all is being hooked */
+        LESSON_IS_OVER,   /* nothing but the roots is, or will be */
+        LESSON_IS_READ,   /* by the learning pass */
+} LessonState;
 
 typedef struct LeanTimer {
         sd_event_source *source; /* NULL: it is not set */
@@ -28,24 +39,31 @@ typedef struct LeanTimer {
 
 struct SessionLean {
         SessionLeanConfig config;
-        LeanTimer learn, watch, widen;
+        LeanTimer lesson, retry, watch, load, widen;
+        LessonState state;
         LearningPass *learning_pass; /* goes on after the end */
         BystanderWatch *bystanders;
-        unsigned n_parts;            /* that were looked at */
-        bool has_found;              /* the last look did */
-        bool is_due[_HOOK_REASON_N]; /* a task is to change what is hooked, and why */
-        bool has_task, has_ended;
+        Load others;
+        HostLoad host;
+        LeanScope scope; /* what is to be hooked */
+        HookReason reason;
+        uint64_t since_ns;   /* the lesson, on the trace clock */
+        uint64_t learned_ns; /* what was recorded before has been learned from */
+        uint64_t n_bytes;    /* stored when the last lesson ended */
+        unsigned n_turns;
+        bool is_due, has_task, has_ended, sheds;
 };
 
 int session_lean_new(SessionLean **ret, const SessionLeanConfig *config) {
-        *ret = NEW(SessionLean, .config = *config);
+        *ret = NEW(SessionLean, .config = *config, .host = HOST_LOAD_INIT);
         return *ret ? 0 : -ENOMEM;
 }
 
 static void stop_timers(SessionLean *l) {
-        l->learn.source = sd_event_source_disable_unref(l->learn.source);
-        l->watch.source = sd_event_source_disable_unref(l->watch.source);
-        l->widen.source = sd_event_source_disable_unref(l->widen.source);
+        LeanTimer *timers[] = { &l->lesson, &l->retry, &l->watch, &l->load, &l->widen };
+
+        for (size_t i = 0; i < ELEMENTSOF(timers); i++)
+                timers[i]->source = sd_event_source_disable_unref(timers[i]->source);
 }
 
 SessionLean *session_lean_free(SessionLean *l) {
@@ -54,6 +72,7 @@ SessionLean *session_lean_free(SessionLean *l) {
         stop_timers(l);
         (void) learning_pass_free(l->learning_pass);
         (void) bystander_watch_free(l->bystanders);
+        call_rates_done(&l->others.rates);
         return mfree(l);
 }
 
@@ -61,11 +80,13 @@ static bool is_recording(const SessionLean *l) {
         return !l->has_ended && l->config.meta->state == SESSION_RECORDING;
 }
 
-static int set_timer(SessionLean *l, LeanTimer *t, sd_event_time_handler_t on_timer,
-                     unsigned factor) {
-        uint64_t us = t->us;
+static uint64_t now_on_trace_clock(const SessionLean *l) {
+        ClockTuple now;
 
-        t->us = MIN(factor * us, MAX_US);
+        return tracer_read_clocks(l->config.tracer, &now) < 0 ? 0 : now.trace_ns;
+}
+
+static int set_timer(SessionLean *l, LeanTimer *t, uint64_t us, sd_event_time_handler_t on_timer) {
         t->source = sd_event_source_disable_unref(t->source);
         return sd_event_add_time_relative(l->config.event, &t->source, CLOCK_MONOTONIC, us, 0,
                                           on_timer, l);
@@ -73,137 +94,224 @@ static int set_timer(SessionLean *l, LeanTimer *t, sd_event_time_handler_t on_ti
 
 /* --- what is hooked ---------------------------------------------------------------------------- */
 
-static int set_learn_timer(SessionLean *l);
-static int set_widen_timer(SessionLean *l);
+static int set_lesson_timer(SessionLean *l);
+static int set_later_timers(SessionLean *l);
+static void wait_for_pages(SessionLean *l);
+
+/* Calls that overlap it are slow because of it. */
+static void end_lesson(SessionLean *l) {
+        SessionMeta *m = l->config.meta;
+        uint64_t now_ns = now_on_trace_clock(l);
+
+        l->state = LESSON_NONE;
+        (void) own_works_add(&m->own_work, l->since_ns, now_ns);
+        if (m->tree_from == TREE_LEARNED)
+                m->tree_from = TREE_LESSON;
+        (void) set_later_timers(l);
+}
 
 /* A task. */
 static void change_hooks(void *userdata) {
         SessionLean *l = userdata;
+        const SessionLeanConfig *c = &l->config;
 
         l->has_task = false;
-        for (HookReason reason = 0; reason < _HOOK_REASON_N; reason++)
-                if (TAKE(l->is_due[reason], false) && is_recording(l))
-                        l->config.rehook(l->config.session, reason);
-        if (!is_recording(l))
+        if (TAKE(l->is_due, false) && is_recording(l))
+                c->rehook(c->session, l->scope, &l->others, l->reason);
+        if (!is_recording(l)) { /* when it does again, it begins anew */
+                l->state = LESSON_NONE;
                 return;
-        if (l->config.meta->learns && !l->learning_pass && !l->learn.source)
-                (void) set_learn_timer(l);
-        else if (!l->config.meta->learns && !l->widen.source)
-                (void) set_widen_timer(l);
+        }
+        if (l->state == LESSON_HOOKS_ALL && l->scope == LEAN_LESSON)
+                (void) set_lesson_timer(l);
+        else if (l->state == LESSON_IS_OVER && l->scope == LEAN_ROOTS)
+                wait_for_pages(l);
+        else if (l->state == LESSON_IS_READ)
+                end_lesson(l);
 }
 
-static void ask_for_change(SessionLean *l, HookReason reason) {
-        l->is_due[reason] = true;
+static void ask_for_change(SessionLean *l, LeanScope scope, HookReason reason) {
+        if (scope == LEAN_TREE && l->sheds)
+                scope = LEAN_CALLERS;
+        if (scope == LEAN_TREE && l->state == LESSON_NONE &&
+            l->config.meta->tree_from == TREE_UNKNOWN)
+                scope = LEAN_ROOTS; /* there is none, and it is not the time for a lesson */
+        l->is_due = true;
+        l->scope = scope;
+        l->reason = reason;
         if (TAKE(l->has_task, true))
                 return;
         if (background_run(l->config.background, change_hooks, l) < 0)
                 change_hooks(l); /* the loop waits */
 }
 
-/* --- learning ---------------------------------------------------------------------------------- */
+/* --- lessons ----------------------------------------------------------------------------------- */
 
-static int set_watch_timer(SessionLean *l);
-
-static void on_learning_pass(int error, void *userdata) {
+static void on_learning_pass(uint64_t n_calls, int error, void *userdata) {
         SessionLean *l = userdata;
 
         l->learning_pass = learning_pass_free(l->learning_pass);
         l->config.changed(l->config.session);
+        l->state = is_recording(l) ? LESSON_IS_READ : LESSON_NONE;
         if (!is_recording(l))
                 return;
-        if (error < 0) {
-                (void) set_learn_timer(l);
-                return;
-        }
-        ask_for_change(l, HOOK_NARROWED);
-        if (l->watch.source) { /* what others called too often is forgotten, and hooked */
-                l->watch.us = WATCH_US;
-                (void) set_watch_timer(l);
-        }
+        if (n_calls > 0 || l->config.meta->tree_from != TREE_UNKNOWN)
+                ask_for_change(l, LEAN_TREE, HOOK_NARROWED);
+        else
+                end_lesson(l);
 }
 
-static void look(SessionLean *l) {
+static int look(SessionLean *l) {
         const SessionLeanConfig *c = &l->config;
         int r;
 
         if (l->learning_pass)
-                return;
-        r = learning_pass_start(&l->learning_pass, c->event, c->background, c->controller, c->dir,
-                                c->meta, tracer_quiet(c->tracer), on_learning_pass, l);
+                return 0;
+        r = learning_pass_start(&l->learning_pass, c->event, c->controller, c->dir, c->meta,
+                                l->learned_ns, on_learning_pass, l);
         if (r < 0 && r != -ENODATA)
                 (void) log_warning_errno(r, "Session '%s': cannot learn what it calls: %m",
                                          c->meta->name);
-        if (r < 0 && is_recording(l))
-                (void) set_learn_timer(l);
+        return r;
 }
 
-static int on_learn(sd_event_source *source, uint64_t usec, void *userdata) {
+static int on_pages(sd_event_source *source, uint64_t usec, void *userdata) {
         SessionLean *l = userdata;
 
-        l->learn.source = sd_event_source_disable_unref(l->learn.source);
-        look(l);
+        l->lesson.source = sd_event_source_disable_unref(l->lesson.source);
+        if (!recorder_is_flushed(l->config.recorder) && ++l->n_turns < FLUSH_TURNS)
+                return set_timer(l, &l->lesson, FLUSH_US, on_pages);
+        l->n_bytes = recorder_n_bytes(l->config.recorder);
+        if (look(l) < 0)
+                on_learning_pass(0, -ENODATA, l);
         return 0;
 }
 
-static int set_learn_timer(SessionLean *l) {
-        return set_timer(l, &l->learn, on_learn, 2);
+static void wait_for_pages(SessionLean *l) {
+        l->n_turns = 0;
+        recorder_flush(l->config.recorder);
+        (void) set_timer(l, &l->lesson, FLUSH_US, on_pages);
+}
+
+static int on_lesson(sd_event_source *source, uint64_t usec, void *userdata) {
+        SessionLean *l = userdata;
+
+        l->lesson.source = sd_event_source_disable_unref(l->lesson.source);
+        l->state = LESSON_IS_OVER;
+        ask_for_change(l, LEAN_ROOTS, HOOK_NARROWED);
+        return 0;
+}
+
+static int set_lesson_timer(SessionLean *l) {
+        return set_timer(l, &l->lesson, LESSON_US, on_lesson);
+}
+
+static void begin_lesson(SessionLean *l) {
+        if (l->state != LESSON_NONE || l->learning_pass)
+                return;
+        l->state = LESSON_HOOKS_ALL;
+        l->since_ns = now_on_trace_clock(l);
+        l->learned_ns = MAX(l->learned_ns, l->since_ns);
+        ask_for_change(l, LEAN_LESSON, HOOK_WIDENED);
+}
+
+/* Where nothing is recorded there would be nothing to learn. */
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
+        SessionLean *l = userdata;
+
+        l->retry.source = sd_event_source_disable_unref(l->retry.source);
+        if (recorder_n_bytes(l->config.recorder) > l->n_bytes)
+                begin_lesson(l);
+        else
+                recorder_flush(l->config.recorder); /* for the next time */
+        if (l->state == LESSON_NONE)
+                (void) set_later_timers(l);
+        return 0;
+}
+
+static int on_widen(sd_event_source *source, uint64_t usec, void *userdata) {
+        SessionLean *l = userdata;
+
+        l->widen.source = sd_event_source_disable_unref(l->widen.source);
+        begin_lesson(l);
+        return 0;
+}
+
+/* Of the next lesson. */
+static int set_later_timers(SessionLean *l) {
+        const SessionMeta *m = l->config.meta;
+
+        if (!lean_asks(&m->spec) || m->n_hooked == 0 || m->spec.lesson == LESSON_NO ||
+            m->spec.in_kernel)
+                return 0;
+        if (m->learns) {
+                l->retry.us = l->retry.us == 0 ? RETRY_US : MIN(2 * l->retry.us, MAX_US);
+                return set_timer(l, &l->retry, l->retry.us, on_retry);
+        }
+        return l->config.widen_us == 0 ? 0 : set_timer(l, &l->widen, l->config.widen_us, on_widen);
 }
 
 /* --- what others call -------------------------------------------------------------------------- */
 
-static void on_bystanders(const Strv *names, const uint32_t *ppm, int error, void *userdata) {
-        SessionLean *l = userdata;
-        const SessionLeanConfig *c = &l->config;
-        int r = error;
+static int set_watch_timer(SessionLean *l, unsigned factor);
 
-        if (r >= 0 && names->n > 0)
-                r = controller_learn_hot(c->controller, c->meta, c->meta->kernel ?: "", names, ppm);
-        if (r >= 0 && names->n > 0) {
-                log_info("Session '%s': others call %zu functions often, %s most: they are left "
-                         "out.",
-                         c->meta->name, names->n, names->items[0]);
-                l->watch.us = WATCH_US; /* something has begun: there may be more of it */
-                l->has_found = true;
-                ask_for_change(l, HOOK_SPARED);
+/* Whether what is left out is other than before. */
+static void on_bystanders(Load *load, int error, void *userdata) {
+        SessionLean *l = userdata;
+        const SessionMeta *m = l->config.meta;
+
+        if (load) {
+                call_rates_done(&l->others.rates);
+                l->others = TAKE(*load, (Load){});
         }
-        if (r < 0)
-                log_debug("lean", "%s: what others call is not known: %s", c->meta->name,
-                          origin_text(r));
         l->bystanders = bystander_watch_free(l->bystanders);
-        (void) set_watch_timer(l);
+        host_load_settle(&l->host);
+        if (error >= 0 && is_recording(l) && l->state == LESSON_NONE && m->n_hooked > 0)
+                ask_for_change(l, LEAN_TREE, HOOK_THINNED);
+        (void) set_watch_timer(l, WATCH_FACTOR);
 }
 
-/* Of the first looks: another each time, but all where something was found a moment ago. */
-static unsigned choose_part(SessionLean *l) {
-        return l->watch.us > PART_US || TAKE(l->has_found, false)
-                       ? 0
-                       : l->n_parts++ % CONTROLLER_SAMPLE_PARTS + 1;
-}
-
-static int on_watch(sd_event_source *source, uint64_t usec, void *userdata) {
-        SessionLean *l = userdata;
+static void watch(SessionLean *l) {
         const SessionLeanConfig *c = &l->config;
-        int r;
 
         l->watch.source = sd_event_source_disable_unref(l->watch.source);
-        r = bystander_watch_start(&l->bystanders,
+        if (l->bystanders)
+                return;
+        if (l->state != LESSON_NONE || c->meta->n_hooked == 0 ||
+            bystander_watch_start(&l->bystanders,
                                   &(BystanderWatchConfig){ .event = c->event,
                                                            .background = c->background,
                                                            .controller = c->controller,
-                                                           .name = c->meta->name,
+                                                           .meta = c->meta,
                                                            .tracer = c->tracer,
                                                            .dir = c->dir,
-                                                           .roots = &c->meta->roots,
-                                                           .budget_ppm = c->meta->spec.budget_ppm /
-                                                                         100 * BUDGET_PERCENT,
-                                                           .part = choose_part(l),
                                                            .done = on_bystanders,
-                                                           .userdata = l });
-        return r < 0 ? set_watch_timer(l) : 0;
+                                                           .userdata = l }) < 0)
+                (void) set_watch_timer(l, 1);
 }
 
-static int set_watch_timer(SessionLean *l) {
-        return is_recording(l) ? set_timer(l, &l->watch, on_watch, WATCH_FACTOR) : 0;
+static int on_watch(sd_event_source *source, uint64_t usec, void *userdata) {
+        watch(userdata);
+        return 0;
+}
+
+static int set_watch_timer(SessionLean *l, unsigned factor) {
+        uint64_t us = l->watch.us;
+
+        l->watch.us = MIN(factor * us, MAX_US);
+        return is_recording(l) ? set_timer(l, &l->watch, us, on_watch) : 0;
+}
+
+static int on_load(sd_event_source *source, uint64_t usec, void *userdata) {
+        SessionLean *l = userdata;
+        HostLoadChange change = host_load_look(&l->host);
+
+        if (change == HOST_LOAD_MORE ||
+            (change == HOST_LOAD_LESS && l->config.meta->left_out.n > 0)) {
+                l->watch.us = WATCH_US * WATCH_FACTOR;
+                watch(l);
+        }
+        return is_recording(l) ? set_timer(l, &l->load, LOAD_US, on_load) : 0;
 }
 
 /*
@@ -211,29 +319,8 @@ static int set_watch_timer(SessionLean *l) {
  * kernel's buffer, by another clock, or of slow calls alone.
  */
 static bool can_watch(const SessionMeta *m) {
-        return m->spec.lean == LEAN_AUTO && lean_asks(&m->spec) && !m->spec.in_kernel &&
-               m->spec.slower_ns == 0 && streq_ptr(m->clock, SPEC_DEFAULT_CLOCK);
-}
-
-/* --- learning again ---------------------------------------------------------------------------- */
-
-static int on_widen(sd_event_source *source, uint64_t usec, void *userdata) {
-        SessionLean *l = userdata;
-
-        l->widen.source = sd_event_source_disable_unref(l->widen.source);
-        l->learn.us = LEARN_US;
-        ask_for_change(l, HOOK_WIDENED);
-        return 0;
-}
-
-static int set_widen_timer(SessionLean *l) {
-        const SessionMeta *m = l->config.meta;
-        uint64_t us = m->learned_ns == 0 ? GUESS_US : l->config.widen_us;
-
-        if (m->spec.lean != LEAN_AUTO || !lean_asks(&m->spec) || m->n_hooked == 0 || us == 0)
-                return 0;
-        l->widen.us = us;
-        return set_timer(l, &l->widen, on_widen, 1);
+        return lean_thins(&m->spec) && !m->spec.in_kernel && m->spec.slower_ns == 0 &&
+               streq_ptr(m->clock, SPEC_DEFAULT_CLOCK);
 }
 
 /* --- from begin to end ------------------------------------------------------------------------- */
@@ -242,34 +329,44 @@ int session_lean_begin(SessionLean *l) {
         const SessionMeta *m = l->config.meta;
         int r = 0;
 
-        if (!lean_asks(&m->spec))
+        if (!lean_asks(&m->spec) || l->state != LESSON_NONE)
                 return 0;
-        if (m->learns && !l->learn.source && !l->learning_pass) {
-                l->learn.us = LEARN_US;
-                r = set_learn_timer(l);
-        }
-        if (r >= 0 && !m->learns && !l->widen.source)
-                r = set_widen_timer(l);
-        if (r >= 0 && can_watch(m) && !l->watch.source && !l->bystanders) {
-                l->watch.us = WATCH_US;
+        if (m->tree_from == TREE_LESSON && m->n_hooked == 0) {
+                l->state = LESSON_HOOKS_ALL;
+                l->since_ns = m->start.trace_ns;
+                l->learned_ns = MAX(l->learned_ns, l->since_ns);
+                r = set_lesson_timer(l);
+        } else if (!l->retry.source && !l->widen.source)
+                r = set_later_timers(l);
+        if (r >= 0 && can_watch(m) && !l->load.source) {
+                l->watch.us = WATCH_US * WATCH_FACTOR;
+                (void) host_load_look(&l->host);
+                r = set_timer(l, &l->load, LOAD_US, on_load);
                 /* Its state changes in a moment: it is not set_watch_timer() that sets it. */
-                r = set_timer(l, &l->watch, on_watch, WATCH_FACTOR);
+                if (r >= 0)
+                        r = set_timer(l, &l->watch, WATCH_US, on_watch);
         }
         return r;
 }
 
-void session_lean_look_at_modules(SessionLean *l) {
+bool session_lean_shed(SessionLean *l) {
         const SessionMeta *m = l->config.meta;
 
-        if (is_recording(l) && m->n_hooked == 0 && m->n_ordinary > 0)
-                ask_for_change(l, HOOK_MODULES);
+        if (l->sheds || !lean_thins(&m->spec) || m->n_hooked == 0 || m->n_known == 0 ||
+            l->state != LESSON_NONE)
+                return false;
+        l->sheds = true;
+        ask_for_change(l, LEAN_TREE, HOOK_THINNED);
+        return true;
 }
 
 void session_lean_end(SessionLean *l, bool has_calls) {
+        bool saw_all = l->config.meta->n_hooked == 0;
+
         stop_timers(l);
         l->bystanders = bystander_watch_free(l->bystanders);
-        if (l->config.meta->learns && has_calls)
-                look(l);
+        if (l->config.meta->learns && has_calls && saw_all)
+                (void) look(l);
         l->has_ended = true;
 }
 

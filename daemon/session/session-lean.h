@@ -2,16 +2,17 @@
 #pragma once
 
 /*
- * SessionLean: what is hooked for a session while it records, with --lean=auto or full
+ * SessionLean: what is hooked for a session while it records, with --lean=auto
  *
- *      nearly all ──5 s──> learned? ──> what its roots call ──1 h──> nearly all, for some seconds
+ *      nobody knows the roots:  all ──0.3 s──> roots ──> what was learned ──1 h──> all, for 0.3 s ...
+ *      their tree is known:     the tree ──others pay too much──> less of it ──not any more──> the tree
  *
- *   - a session that learns (daemon/watch/learning-pass.h) is looked at after some seconds; if what it has stored
- *     was enough only what was seen stays hooked, else it goes on and is looked at again after twice the time.  One
- *     that ends before is looked at when it ends, for the next one; so is one with --lean=off
- *   - what others call is looked at after a second and then ever less often (daemon/watch/bystander-watch.h); what
- *     they call too often is not hooked any more
- *   - once in RelearnSec= (an hour) nearly all is hooked again, and what the roots call by now is learned
+ *   - a lesson is all hooked for a moment; then what it stored is learned (daemon/watch/learning-pass.h).  One that saw
+ *     too few calls of the roots is repeated, after ever longer and only while something is recorded.  What a session with
+ *     everything hooked saw is learned when it ends
+ *   - what others call is looked at after a second, then ever less often, and whenever the host begins to do more
+ *     (daemon/watch/host-load.h); what costs them too much is not hooked any more, and comes back when it costs less
+ *   - once in RelearnSec= (an hour) there is a lesson of what is called by now
  */
 
 #include <stdbool.h>
@@ -19,6 +20,7 @@
 
 #include "base/cleanup.h"
 #include "daemon/process/background.h"
+#include "daemon/record/recorder.h"
 #include "daemon/session/session-types.h"
 #include "daemon/tracer/controller.h"
 #include "meta/meta.h"
@@ -26,17 +28,19 @@
 
 typedef struct SessionLean SessionLean;
 
-/* Borrowed for as long as it lives; the directory and the tracer until session_lean_end(). */
+/* Borrowed for as long as it lives; the directory, the recorder and the tracer until session_lean_end(). */
 typedef struct SessionLeanConfig {
         sd_event *event;
         Background *background;
         Controller *controller;
+        Recorder *recorder;
         const SessionDir *dir;
-        const SessionMeta *meta;
+        SessionMeta *meta;
         Tracer *tracer;
-        uint64_t widen_us;                             /* RelearnSec=; 0: never */
-        Session *session;                              /* for the callbacks */
-        void (*rehook)(Session *s, HookReason reason); /* a task: while it records */
+        uint64_t widen_us; /* RelearnSec=; 0: never */
+        Session *session;  /* for the callbacks */
+        /* A task: while it records. */
+        void (*rehook)(Session *s, LeanScope scope, const Load *load, HookReason reason);
         void (*changed)(Session *s); /* a learning pass is over: starts may have waited for it */
 } SessionLeanConfig;
 
@@ -47,8 +51,8 @@ SessionLean *session_lean_free(SessionLean *l);
 
 /* It records, and all that it needs is hooked.  0 or -errno. */
 int session_lean_begin(SessionLean *l);
-/* Modules changed.  Who has nearly all hooked has that of those that came, too, by a task. */
-void session_lean_look_at_modules(SessionLean *l);
+/* Hooks less from now on, because it costs the host more than it may: whether there is anything to leave out. */
+bool session_lean_shed(SessionLean *l);
 /* The readers have ended, the tracer is still there.  @has_calls: more than its roots was hooked while
  * it recorded.  The learning pass goes on without both. */
 void session_lean_end(SessionLean *l, bool has_calls);

@@ -125,5 +125,4 @@ void session_roots_look(SessionRoots *o) {
         else
                 health_clear_condition(h, GAP_ROOT_GONE);
         o->config.changed(o->config.session);
-        o->config.came(o->config.session);
 }

@@ -31,7 +31,6 @@ typedef struct SessionRootsConfig {
         Session *session;            /* for the callbacks */
         bool (*save)(Session *s);    /* meta has another map: whether it was written */
         void (*changed)(Session *s); /* meta says what went or is back */
-        void (*came)(Session *s);    /* modules changed: nearly all may be more than it was */
         void (*lost)(Session *s, const char *reason); /* nothing is left to record */
 } SessionRootsConfig;
 

@@ -62,6 +62,14 @@ static void session_look_at_guard(Session *s) {
         if (s->meta->state != SESSION_RECORDING || s->is_leaving || s->meta->spec.in_kernel ||
             session_guard_look(&s->guard, text, &limit) != GUARD_E_PASSED)
                 return;
+        if (session_lean_shed(s->lean)) {
+                log_warning("Session '%s' costs too much and hooks no leaves any more: %s.",
+                            s->meta->name, text);
+                health_warn(s->meta, "functions that call nothing are not hooked any more: %s",
+                            text);
+                session_guard_begin(&s->guard); /* what it costs from now on counts */
+                return;
+        }
         log_warning("Session '%s' costs too much and ends: %s.", s->meta->name, text);
         s->meta->limit = limit;
         session_stop(s, text);
@@ -215,10 +223,10 @@ static void session_on_settled(Session *s) {
                 session_save(s);
 }
 
-static void session_on_rehook(Session *s, HookReason reason) {
+static void session_on_rehook(Session *s, LeanScope scope, const Load *load, HookReason reason) {
         if (!session_is_watched(s))
                 return;
-        session_hooks_rehook(s->hooks, reason);
+        session_hooks_rehook(s->hooks, scope, load, reason);
         session_triggers_hooked(s->triggers);
 }
 
@@ -370,10 +378,6 @@ static int session_admit(Session *s, uint64_t n_bytes, Refusal *refusal) {
         return s->context->admit(s, n_bytes, refusal, s->context->userdata);
 }
 
-static void session_on_modules(Session *s) {
-        session_lean_look_at_modules(s->lean);
-}
-
 static int session_make_roots(Session *s, uint64_t symbols_ns) {
         return session_roots_new(&s->roots,
                                  &(SessionRootsConfig){
@@ -386,7 +390,6 @@ static int session_make_roots(Session *s, uint64_t symbols_ns) {
                                          .session = s,
                                          .save = session_on_save,
                                          .changed = session_on_change,
-                                         .came = session_on_modules,
                                          .lost = session_stop,
                                  });
 }
@@ -432,6 +435,7 @@ static int session_make_lean(Session *s) {
                                         .event = s->context->event,
                                         .background = s->context->background,
                                         .controller = s->context->controller,
+                                        .recorder = s->recorder,
                                         .dir = s->dir,
                                         .meta = s->meta,
                                         .tracer = s->tracer,

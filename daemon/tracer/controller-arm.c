@@ -105,7 +105,7 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                         return r;
         }
         *ret_file = "the control files";
-        r = is_listed ? tracer_list_hooks(t, &a->lean.not_hooked, 0, 1, &listed) : 0;
+        r = is_listed ? tracer_list_hooks(t, &a->lean.not_hooked, &listed) : 0;
         if (r < 0)
                 return r;
         r = instance_plan(
@@ -389,8 +389,6 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission 
         LeanQuestion q = controller_lean_question(c, &m->spec, &a->roots, &a->notrace);
         int r;
 
-        q.is_profile = m->profile != NULL;
-        q.is_being_learned = controller_is_learning_of(c, &m->spec, &a->roots);
         r = BACKGROUND_CALL(lean_choose(&a->lean, &q, &a->warnings, refusal));
         if (r == 0)
                 r = warn_of_addresses(c, &a->warnings);
@@ -427,9 +425,6 @@ int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Re
         if (r != 0)
                 return r;
         controller_tell_crowded(c, t);
-        /* With what it calls not hooked, ordinary work takes no longer afterwards. */
-        if (a->lean.learns && a->lean.n_ordinary == 0 && lean_asks(&m->spec))
-                tracer_look_at_quiet(t);
         r = tracer_attach_notifiers(t, &plan, m, &a->roots, &a->threads, refusal);
         if (r == 0)
                 r = tracer_make_values(t, &plan, m, a, refusal);

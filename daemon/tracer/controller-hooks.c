@@ -9,14 +9,10 @@
  * ftrace_startup_subops()).  7.2 heeds a name that comes later, unless there is a second user with a filter: then a
  * change hooks everything (tried).  6.1, which has no instances of function_graph, does as it is told.  What
  * set_ftrace_filter lists they all heed, so an instance lists all the others there once there is a second user, or what
- * is hooked changes and the kernel does not heed it otherwise.  That is ten times as long a list, which would cost a
- * first start a third of its time, and a change on 6.12 seconds.
+ * is hooked changes.  That takes 6.12 seconds, and is only so where the trace clock is read by a function
+ * (daemon/admission/clock-reader.h).
  */
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "base/log.h"
 #include "daemon/tracer/controller-private.h"
 
 /* What is listed first where fewer than TOO_FEW are: the kernel makes room in the new table for as many as the old one
@@ -77,13 +73,12 @@ bool tracer_is_crowded(const Tracer *t) {
         return instance_name(t->instance) && t->c->arbiter.n > 1;
 }
 
-int tracer_list_hooks(const Tracer *t, const Hooks *not_hooked, size_t first, size_t step,
-                      Hooks *ret) {
+int tracer_list_hooks(const Tracer *t, const Hooks *not_hooked, Hooks *ret) {
         const Functions *f = &t->c->functions;
         _cleanup_strv_ Strv sorted = {};
         int r = strv_copy_sorted(&sorted, &not_hooked->names);
 
-        for (size_t i = first; r >= 0 && i < f->n; i += step)
+        for (size_t i = 0; r >= 0 && i < f->n; i++)
                 if (!strv_finds(&sorted, f->names[i]))
                         r = strv_add(&ret->names, f->names[i]);
         return r < 0 ? r : functions_find_lines(f, &ret->names, &ret->lines);
@@ -117,7 +112,7 @@ int tracer_plan_list(Tracer *t, Plan *p, const Hooks *all) {
 
 static int plan_listed(Tracer *t, Plan *p, const LeanChoice *choice) {
         _cleanup_(hooks_done) Hooks listed = {}, none = {};
-        int r = tracer_list_hooks(t, &choice->not_hooked, 0, 1, &listed), is_few = 0;
+        int r = tracer_list_hooks(t, &choice->not_hooked, &listed), is_few = 0;
 
         if (r >= 0)
                 r = is_few = tracer_plan_list(t, p, &listed);
@@ -170,85 +165,13 @@ static int change(Tracer *t, const LeanChoice *choice, PlanHooks plan) {
         return r < 0 ? r : 1 + is_few;
 }
 
-/* The first of what anybody has hooked, by name: to read it all is to look up 40,000 of them. */
-static int read_first_hooked(const Tracer *t, Strv *ret) {
-        _cleanup_close_ int fd = openat(t->c->fs.fd, "enabled_functions", O_RDONLY | O_CLOEXEC);
-        char text[4096], *end;
-        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-        int r = n < 0 ? ORIGIN(-errno) : 0;
-
-        text[MAX(n, (ssize_t) 0)] = '\0';
-        for (char *line = text; r >= 0 && (end = strchr(line, '\n')); line = end + 1)
-                r = strv_addn(ret, line, strcspn(line, " \n"));
-        return r;
-}
-
-static int is_hooked(const Tracer *t, const char *name) {
-        _cleanup_strv_ Strv first = {};
-        int r = read_first_hooked(t, &first);
-
-        return r < 0 ? r : strv_contains(&first, name);
-}
-
-/* One more that is not to be hooked, and is now: what becomes of it tells whether the kernel heeds the others. */
-static int add_witness(Tracer *t, Hooks *not_hooked, char **ret) {
-        _cleanup_strv_ Strv first = {}, sorted = {}, witness = {};
-        int r = strv_copy(&sorted, &not_hooked->names);
-
-        if (r >= 0)
-                r = strv_extend(&sorted, &t->claim->roots);
-        strv_sort_unique(&sorted);
-        if (r >= 0)
-                r = read_first_hooked(t, &first);
-        if (r == -ENOENT)
-                r = 0;
-        for (size_t i = 0; r >= 0 && i < first.n && witness.n == 0; i++)
-                if (!strv_finds(&sorted, first.items[i]))
-                        r = strv_add(&witness, first.items[i]);
-        if (r >= 0)
-                r = strv_extend(&not_hooked->names, &witness);
-        if (r >= 0)
-                r = functions_find_lines(&t->c->functions, &witness, &not_hooked->lines);
-        if (r >= 0 && witness.n > 0)
-                *ret = strv_take_first(&witness);
-        return r;
-}
-
-/* Whether "all but these" has to be a list of all the others: 1; 0; 0 and a witness that tells afterwards. */
-static int has_to_list(Tracer *t, LeanChoice *choice, char **ret_witness) {
-        int r;
-
-        if (!instance_name(t->instance) || choice->hooks.names.n > 0 ||
-            choice->not_hooked.names.n == 0)
-                return 0;
-        if (tracer_is_crowded(t) || t->c->heeds_notrace == 0)
-                return 1;
-        r = controller_others_trace(t->c);
-        if (r != 0 || t->c->heeds_notrace > 0)
-                return r;
-        r = add_witness(t, &choice->not_hooked, ret_witness);
-        return r < 0 ? r : !*ret_witness;
-}
-
-int tracer_change_hooks(Tracer *t, LeanChoice *choice) {
-        _cleanup_free_ char *witness = NULL;
-        int r, hooked;
+int tracer_change_hooks(Tracer *t, const LeanChoice *choice) {
+        bool is_all_but = choice->hooks.names.n == 0 && choice->not_hooked.names.n > 0;
 
         if (choice->hooks.names.n == 0 && is_as_begun(t, choice))
                 return 0;
-        r = has_to_list(t, choice, &witness);
-        if (r >= 0)
-                r = change(t, choice, r > 0 ? plan_listed : plan_choice);
-        if (r < 0 || !witness)
-                return r;
-        hooked = is_hooked(t, witness);
-        if (hooked < 0)
-                return hooked;
-        log_debug("control", "set_ftrace_notrace of a tracer that is on: %s, so this kernel %s it",
-                  witness, hooked ? "does not heed" : "heeds");
-        if (!tracer_is_crowded(t)) /* or nothing is known */
-                t->c->heeds_notrace = !hooked;
-        return hooked ? change(t, choice, plan_listed) : r;
+        return change(t, choice,
+                      instance_name(t->instance) && is_all_but ? plan_listed : plan_choice);
 }
 
 void controller_tell_crowded(Controller *c, const Tracer *newcomer) {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * What learning needs of tracefs: a look before, hook costs, what others call, another filter.  The filter of a live
+ * What lean needs of tracefs: what others call, another filter.  The filter of a live
  * tracer is replaced when the file is closed, so in between nothing is missed (linux 6.1
  * kernel/trace/ftrace.c, ftrace_regex_release()).
  */
 
 #include <errno.h>
-#include <limits.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,20 +15,7 @@
 #include "base/now.h"
 #include "daemon/admission/clock-reader.h"
 #include "daemon/lean/lean.h"
-#include "daemon/lean/ordinary.h"
 #include "daemon/tracer/controller-private.h"
-
-void tracer_look_at_quiet(Tracer *t) {
-        int r = workload_time(&t->quiet);
-
-        t->is_measured = r >= 0;
-        if (r < 0)
-                log_debug("lean", "ordinary work could not be timed: %s", origin_text(r));
-}
-
-const Workload *tracer_quiet(const Tracer *t) {
-        return t->is_measured ? &t->quiet : NULL;
-}
 
 int controller_begin_learning_pass(Controller *c, const Strv *roots) {
         if (!ARRAY_GROW(c->learning_passes, c->n_learning_passes))
@@ -86,17 +72,20 @@ LeanQuestion controller_lean_question(const Controller *c, const Spec *spec, con
                                .notrace = notrace };
 }
 
-int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide) {
+int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, LeanScope scope, const Load *load) {
         LeanQuestion q = controller_lean_question(c, &m->spec, &m->roots, &m->notrace);
-        _cleanup_strv_ Strv warnings = {};
+        _cleanup_strv_ Strv warnings = {}, left_out = {};
         _cleanup_lean_choice_ LeanChoice choice = {};
         _cleanup_refusal_ Refusal refusal = {};
         int r, changed = 0;
 
         background_settle(c->background);
         r = functions_load(&c->functions, &c->fs);
-        q.is_wide = is_wide;
-        q.is_profile = m->profile && m->n_hooked > 0;
+        if (r >= 0)
+                r = strv_copy_sorted(&left_out, &m->left_out);
+        q.scope = scope;
+        q.load = load;
+        q.left_out = &left_out;
         if (r >= 0)
                 r = lean_choose(&choice, &q, &warnings, &refusal);
         if (r != 0)
@@ -104,23 +93,14 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide) {
         r = controller_leave_clock_readers_out(c, &choice.not_hooked, &warnings);
         if (r >= 0)
                 r = changed = tracer_change_hooks(t, &choice);
-        if (r <= 0)
-                return r;
-        r = lean_choice_tell(&choice, m);
+        if (r >= 0)
+                r = lean_choice_tell(&choice, m);
         return r < 0 ? r : changed;
 }
 
 /* --- what others call -------------------------------------------------------------------------- */
 
-/* That these are called often is known before counting. */
-static int find_ordinary(const Controller *c, Hooks *ret) {
-        _cleanup_strv_ Strv here = {};
-        int r = ordinary_find(&c->functions, &(Strv){}, &(Strv){}, &ret->names, &here);
-
-        return r < 0 ? r : functions_find_lines(&c->functions, &ret->names, &ret->lines);
-}
-
-/* A hook is taken to cost what the cheapest system call does (daemon/lean/hook-cost.h). */
+/* A hook is taken to cost what the cheapest system call does (daemon/lean/call-rates.h). */
 static uint64_t time_call(void) {
         enum { TURNS = 5, CALLS = 200 };
         uint64_t least_ns = UINT64_MAX;
@@ -135,78 +115,79 @@ static uint64_t time_call(void) {
         return MAX(least_ns, UINT64_C(1));
 }
 
+/* Events of @t so far, wherever they are now. */
+static uint64_t count_events(const Tracer *t) {
+        static const char *const counters[] = { "entries: ", "overrun: ", "read events: " };
+        _cleanup_free_ uint32_t *cpus = NULL;
+        uint64_t n_events = 0;
+        size_t n = 0;
+
+        if (tracefs_get_cpus(&t->c->fs, &cpus, &n) < 0)
+                return 0;
+        for (size_t i = 0; i < n; i++) {
+                _cleanup_free_ char *stats = NULL;
+
+                if (tracefs_read(&t->c->fs, &stats, "%sper_cpu/cpu%u/stats",
+                                 instance_dir(t->instance), cpus[i]) < 0)
+                        continue;
+                for (size_t k = 0; k < ELEMENTSOF(counters); k++) {
+                        const char *found = strstr(stats, counters[k]);
+
+                        if (found)
+                                n_events += strtoull(found + strlen(counters[k]), NULL, 10);
+                }
+        }
+        return n_events;
+}
+
+typedef struct Moment {
+        const Tracer *tracer;
+        uint64_t n_own; /* calls that it recorded */
+} Moment;
+
 static int wait_a_moment(void *userdata) {
-        return usleep(CONTROLLER_SAMPLE_MS * 1000) < 0 && errno != EINTR ? ORIGIN(-errno) : 0;
+        Moment *m = userdata;
+        uint64_t n_events = count_events(m->tracer);
+
+        if (usleep(CONTROLLER_SAMPLE_MS * 1000) < 0 && errno != EINTR)
+                return ORIGIN(-errno);
+        m->n_own = (count_events(m->tracer) - n_events) / 2;
+        return 0;
 }
 
-static int work_a_moment(void *userdata) {
-        Workload ignored;
-        int r = workload_run(userdata, false, &ignored);
-
-        return r < 0 && r != -ETIME && r != -EIO ? r : wait_a_moment(NULL);
-}
-
-int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, unsigned *part,
-                            uint64_t *ret_hook_ns) {
-        _cleanup_(workload_freep) WorkloadChild *child = NULL;
-        _cleanup_(hooks_done) Hooks hooks = {}, not_hooked = {};
+int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, const SessionMeta *m,
+                            uint64_t *ret_n_own, uint64_t *ret_hook_ns) {
+        _cleanup_(hooks_done) Hooks hooks = {};
+        Moment moment = { .tracer = t };
         CallSampleConfig config = { .fs = &c->fs,
                                     .ledger = c->ledger,
                                     .hooks = &hooks,
-                                    .not_hooked = &not_hooked,
-                                    .cpu = CALL_SAMPLE_ALL_CPUS,
                                     .buffer_kb = CONTROLLER_SAMPLE_KB,
-                                    .work = wait_a_moment };
+                                    .work = wait_a_moment,
+                                    .userdata = &moment };
         int r;
 
         background_settle(c->background);
+        if (m->n_hooked == 0) /* a lesson */
+                return -ENODATA;
         r = controller_others_trace(c);
         if (r != 0)
                 return r < 0 ? r : -EBUSY;
         r = functions_load(&c->functions, &c->fs);
-        if (r >= 0 && t) {
+        if (r >= 0)
                 r = tracer_read_hooks(t, "set_ftrace_filter", &hooks);
-                if (r >= 0)
-                        r = tracer_read_hooks(t, "set_ftrace_notrace", &not_hooked);
-                if (hooks.names.n > 0)
-                        *part = 0;
-                if (r >= 0 && *part > 0) {
-                        r = tracer_list_hooks(t, &not_hooked, *part - 1, CONTROLLER_SAMPLE_PARTS,
-                                              &hooks);
-                        config.not_hooked = NULL;
-                }
-        } else if (r >= 0) {
-                r = find_ordinary(c, &not_hooked);
-                if (r >= 0)
-                        r = workload_start(&child);
-                config.work = work_a_moment;
-                config.userdata = child;
-        }
+        if (r >= 0)
+                r = strv_extend(&hooks.names, &m->left_out);
+        strv_sort_unique(&hooks.names);
+        strv_done(&hooks.lines);
+        if (r >= 0)
+                r = functions_find_lines(&c->functions, &hooks.names, &hooks.lines);
         if (r < 0)
                 return r;
         *ret_hook_ns = time_call();
-        return call_sample_take(ret, &config);
-}
-
-int controller_learn_hot(Controller *c, const SessionMeta *m, const char *kernel, const Strv *names,
-                         const uint32_t *ppm) {
-        int r = controller_load_functions(c);
-
-        if (r < 0)
-                return r;
-        if (m && m->n_hooked > 0)
-                return lean_learn_hot(c->store_fd, c->fs.root_fd, &c->functions, &m->roots, kernel,
-                                      names, ppm);
-        return ordinary_learn_host(&c->functions, c->store_fd, c->fs.root_fd, kernel, names, !m);
-}
-
-bool controller_needs_survey(Controller *c, uint64_t since_ns) {
-        _cleanup_strv_ Strv names = {};
-        uint64_t at_ns = 0;
-
-        return controller_has_functions(c) &&
-               ordinary_find_host(&c->functions, c->store_fd, c->fs.root_fd, &names, &at_ns) >= 0 &&
-               at_ns < since_ns;
+        r = call_sample_take(ret, &config);
+        *ret_n_own = moment.n_own;
+        return r;
 }
 
 int controller_load_functions(Controller *c) {
@@ -217,20 +198,6 @@ int controller_load_functions(Controller *c) {
         if (!controller_has_functions(c)) /* a task may be comparing names with those of before */
                 background_settle(c->background);
         return functions_load(&c->functions, &c->fs);
-}
-
-int controller_measure_hook_cost(Controller *c, HookCost *ret, const Strv *names) {
-        _cleanup_(hooks_done) Hooks hooks = {};
-        int r;
-
-        background_settle(c->background);
-        r = functions_load(&c->functions, &c->fs);
-        for (size_t i = 0; r >= 0 && i < names->n; i++)
-                if (functions_contain(&c->functions, names->items[i]))
-                        r = strv_add(&hooks.names, names->items[i]);
-        if (r >= 0)
-                r = functions_find_lines(&c->functions, &hooks.names, &hooks.lines);
-        return r < 0 ? r : hook_cost_measure(ret, &c->fs, c->ledger, &hooks);
 }
 
 int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new) {

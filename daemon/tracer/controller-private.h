@@ -34,7 +34,6 @@ struct Controller {
         Functions functions;
         Tracer *tracers;   /* live ones, and those that could not be switched off */
         int has_instances; /* < 0: not known yet */
-        int heeds_notrace; /* what set_ftrace_notrace gets while its tracer is on; < 0: not known yet */
         size_t n_restored;
         bool keeps;       /* what the ledger holds may be taken up: nothing of it is undone yet */
         bool leaving;     /* what is programmed stays when the controller goes */
@@ -74,9 +73,7 @@ struct Tracer {
         bool ended;         /* disarmed, and still on */
         bool waits;         /* armed, with the roots alone hooked */
         Strv gone;          /* roots whose module has gone */
-        bool is_measured;
-        Workload quiet; /* if so */
-        Strv quiesced;  /* sessions that were, while its roots came */
+        Strv quiesced;      /* sessions that were, while its roots came */
         uint64_t quiesced_ns;
         TracerQuiesced on_quiesced; /* or NULL, as the next one */
         TracerCrowded on_crowded;
@@ -141,20 +138,18 @@ void tracer_free(Tracer *t);
  *   - tracer_know_hooks() what the steps of @p from @from on have written, if it is that
  *   - tracer_forget_hooks() what is known of them
  *   - tracer_is_crowded() whether "all but these" has to be a list of all the others
- *   - tracer_list_hooks() that list, or one in @step of it, from @first on
+ *   - tracer_list_hooks() that list
  *   - tracer_plan_list() steps that write it; 1: only few functions are in between
- *   - tracer_change_hooks() for a tracer that is on; 0: it is as it was; 1; 2: only few functions were in between.
- *     One function more may be left out.
+ *   - tracer_change_hooks() for a tracer that is on; 0: it is as it was; 1; 2: only few functions were in between
  *   - controller_tell_crowded() before @newcomer is switched on
  */
 int tracer_read_hooks(const Tracer *t, const char *file, Hooks *ret);
 void tracer_know_hooks(Tracer *t, const Plan *p, size_t from);
 void tracer_forget_hooks(Tracer *t);
 bool tracer_is_crowded(const Tracer *t);
-int tracer_list_hooks(const Tracer *t, const Hooks *not_hooked, size_t first, size_t step,
-                      Hooks *ret);
+int tracer_list_hooks(const Tracer *t, const Hooks *not_hooked, Hooks *ret);
 int tracer_plan_list(Tracer *t, Plan *p, const Hooks *all);
-int tracer_change_hooks(Tracer *t, LeanChoice *choice);
+int tracer_change_hooks(Tracer *t, const LeanChoice *choice);
 void controller_tell_crowded(Controller *c, const Tracer *newcomer);
 /* controller-trigger.c.  Of a session that waits armed: the roots, unless @lean says what is hooked. */
 int hooks_for_waiting(const Functions *f, const SessionMeta *m, const Strv *roots,
@@ -168,8 +163,6 @@ int tracer_make_values(Tracer *t, Plan *p, const SessionMeta *m, Admission *a, R
 int tracer_plan_switches(const Tracer *t, Plan *p, const SessionMeta *m);
 /* Adds the functions that read the trace clock, and a warning of it.  0 or -ENOMEM. */
 int controller_leave_clock_readers_out(const Controller *c, Hooks *not_hooked, Strv *warnings);
-/* Looks how long ordinary work takes, before @t is armed: afterwards it is too late. */
-void tracer_look_at_quiet(Tracer *t);
 /* Puts everything back that @t changed, and frees it unless its tracer is still on.  0 or -errno. */
 int tracer_end(Tracer *t);
 /*

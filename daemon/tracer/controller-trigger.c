@@ -229,7 +229,7 @@ static int hook_rest(Tracer *t) {
         if (r >= 0 && not_hooked.names.n == 0)
                 return hook(t, &listed);
         if (r >= 0)
-                r = tracer_list_hooks(t, &not_hooked, 0, 1, &listed);
+                r = tracer_list_hooks(t, &not_hooked, &listed);
         background_settle(t->c->background); /* the list may have been read meanwhile */
         if (r >= 0)
                 r = tracer_plan_list(t, &plan, &listed);

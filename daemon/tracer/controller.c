@@ -102,7 +102,6 @@ int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, 
                 return -ENOMEM;
         c->fs = (Tracefs){ .fd = -EBADF, .root_fd = -EBADF };
         c->has_instances = -1;
-        c->heeds_notrace = -1;
         c->memory_limit = CONFIG_INIT.max_buffer_memory;
         c->keeps = keeps;
         c->store_fd = fcntl(ledger_dir_fd, F_DUPFD_CLOEXEC, 3);

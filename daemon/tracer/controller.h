@@ -25,8 +25,7 @@
 #include "base/strv.h"
 #include "daemon/instances/black-box.h"
 #include "daemon/lean/call-sample.h"
-#include "daemon/lean/lean-cache.h"
-#include "daemon/lean/hook-cost.h"
+#include "daemon/lean/lean.h"
 #include "daemon/process/background.h"
 #include "daemon/tracefs/plan.h"
 #include "daemon/tracer/tracer.h"
@@ -159,37 +158,25 @@ enum { CONTROLLER_E_GONE = 2 };
 int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const char **ret_why);
 /*
  * controller_rehook() - hook what is known of the roots and of others meanwhile (daemon/lean/lean.h)
- * @is_wide: LeanQuestion.is_wide
- * @m: n_hooked, n_ordinary, left_out, learned_ns and learns are filled
+ * @load: of others; NULL: not known
+ * @m: what it says of what is hooked is filled
  *
  * Return: 1; 2: and only few functions were for a moment; 0: the same is hooked as before; -errno.
  */
-int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, bool is_wide);
+int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, LeanScope scope, const Load *load);
 /*
- * controller_sample_calls() - record for CONTROLLER_SAMPLE_MS what is called of what is hooked for @t
- * @t: NULL: of all functions but the ordinary ones (daemon/lean/ordinary.h), while the reference workload works
- * @part: 1 to CONTROLLER_SAMPLE_PARTS: of these functions alone, if set_ftrace_filter is empty; 0: of all, also if it
- *        is not
+ * controller_sample_calls() - record for CONTROLLER_SAMPLE_MS what is called of what is hooked for @t, or left out of it
+ * @ret_n_own:   how many calls @t recorded meanwhile
  * @ret_hook_ns: what a hook takes of a call's time, about
  *
- * A task.  0; -EBUSY: a tracer of somebody else is on; -errno as of call_sample_take().
+ * A task.  0; -EBUSY: a tracer of somebody else is on; -ENODATA: all is hooked; -errno as of call_sample_take().
  */
 #define CONTROLLER_SAMPLE_MS 100
 #define CONTROLLER_SAMPLE_KB 2048 /* of each CPU's buffer: 80,000 calls */
-#define CONTROLLER_SAMPLE_PARTS 8
-int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, unsigned *part,
-                            uint64_t *ret_hook_ns);
-/* Others call @names often (daemon/watch/bystander-watch.h): while @m was recorded, whose filter is to leave them
- * out; NULL: on this host, and no others.  0 or -errno. */
-int controller_learn_hot(Controller *c, const SessionMeta *m, const char *kernel, const Strv *names,
-                         const uint32_t *ppm);
-/* Whether nobody has counted what this host calls often since @since_ns, on the real time clock, of these
- * modules.  False while the functions are not known. */
-bool controller_needs_survey(Controller *c, uint64_t since_ns);
+int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, const SessionMeta *m,
+                            uint64_t *ret_n_own, uint64_t *ret_hook_ns);
 /* Reads what can be traced, unless it is known; waits for tasks then.  0 or -errno. */
 int controller_load_functions(Controller *c);
-/* daemon/lean/hook-cost.h, for functions by name. */
-int controller_measure_hook_cost(Controller *c, HookCost *ret, const Strv *names);
 /* Between the two what @roots call is being learned (daemon/watch/learning-pass.h); borrowed meanwhile.
  * 0 or -ENOMEM. */
 int controller_begin_learning_pass(Controller *c, const Strv *roots);
@@ -198,26 +185,5 @@ bool controller_is_learning(const Controller *c); /* of any roots */
 /* daemon/lean/lean.h, lean_learn(). */
 int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new);
 
-/* What came of it. */
-typedef struct ControllerTaught {
-        Strv roots;             /* that this kernel has, sorted ... */
-        Strv missing;           /* ... and that it has not, which are left out */
-        size_t n_functions;     /* of those that were told, that it has */
-        size_t n_known;         /* functions of these roots from now on ... */
-        uint64_t n_known_calls; /* ... and calls that they were learned from */
-} ControllerTaught;
-
-/*
- * controller_teach() - learn what was seen elsewhere below some roots
- * @roots:  function names, sorted, at least one
- * @kernel: the release under which it was seen; NULL: not known, which takes @force
- * @new:    names that are valid, each once, with no weights; the roots among them
- * @ret:    controller_taught_done() it
- *
- * Return: 0, REFUSED (another kernel, no such root, too many functions), -errno.
- */
-int controller_teach(Controller *c, const Strv *roots, const char *kernel, bool force,
-                     const LeanCache *new, ControllerTaught *ret, Refusal *refusal);
-void controller_taught_done(ControllerTaught *t);
 /* Whether a session begins with waiting. */
 bool controller_waits_for_start(const Spec *spec);

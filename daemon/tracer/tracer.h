@@ -14,7 +14,6 @@
 #include "base/strv.h"
 #include "daemon/instances/notifier.h"
 #include "daemon/instances/instance.h"
-#include "daemon/lean/workload.h"
 #include "meta/meta.h"
 #include "meta/spec.h"
 
@@ -91,8 +90,6 @@ int tracer_set_recording(Tracer *t, bool on);
 int tracer_open_tasks(const Tracer *t);
 /* Looks who the tasks of @spec are by now, and records these.  Whether any is new; -errno. */
 int tracer_follow(Tracer *t, const Spec *spec);
-/* How long ordinary work took before this was armed; NULL: nobody looked. */
-const Workload *tracer_quiet(const Tracer *t);
 /* One moment on all clocks. */
 int tracer_read_clocks(Tracer *t, ClockTuple *ret);
 /* Frees @t and touches nothing: controller_settle() finds what it stood for in the ledger. */

@@ -10,26 +10,23 @@
 
 #include "base/log.h"
 #include "base/now.h"
-#include "daemon/lean/call-rates.h"
 #include "daemon/lean/learner.h"
 #include "daemon/watch/bystander-watch.h"
 #include "daemon/watch/stored-pages.h"
 
-#define SETTLE_US                                                                                  \
-        (2 * UINT64_C(1000000)) /* what a reader takes to fetch what is in the kernel's buffer */
-
-#define PART_SHARE                                                                                 \
-        4 /* of the budget, that a part may cost: calls are not spread evenly over the parts */
+/* What a reader takes to fetch what is in the kernel's buffer. */
+#define SETTLE_US (2 * UINT64_C(1000000))
+#define OWN_SHARE 8  /* of the calls: fewer are not told apart */
+#define FEW_PPM 1000 /* of a CPU: what all calls cost together; they are not counted by function */
 
 struct BystanderWatch {
         BystanderWatchConfig config;
         CallSample sample;
-        unsigned part; /* it is of this one, 0: of all */
-        uint64_t hook_ns;
+        uint64_t n_own;
         int error; /* of the sample */
         sd_event_source *timer;
         Learner *learner;
-        CallRates rates;
+        Load load;
         bool is_sampling; /* a task has it */
         bool is_abandoned;
 };
@@ -45,50 +42,27 @@ BystanderWatch *bystander_watch_free(BystanderWatch *w) {
         (void) sd_event_source_disable_unref(w->timer);
         (void) learner_free(w->learner);
         call_sample_done(&w->sample);
-        call_rates_done(&w->rates);
+        call_rates_done(&w->load.rates);
         return mfree(w);
 }
 
-static int begin(BystanderWatch *w, unsigned part);
-
-static uint64_t budget_ppm(const BystanderWatch *w) {
-        return w->config.budget_ppm / (w->part > 0 ? PART_SHARE : 1);
+static bool has_few(const BystanderWatch *w) {
+        return w->sample.n_calls != UINT64_MAX &&
+               call_rates_cost_ppm((double) w->sample.n_calls, w->load.window_ns, w->load.hook_ns) <
+                       FEW_PPM;
 }
 
-/* Whatever they are, whoever called them. */
-static bool are_too_few(const BystanderWatch *w) {
-        const CallSample *s = &w->sample;
-
-        return s->n_calls != UINT64_MAX && s->to_ns > s->from_ns &&
-               call_rates_cost_ppm((double) s->n_calls, s->to_ns - s->from_ns, w->hook_ns) <=
-                       (double) budget_ppm(w);
+static bool has_own(const BystanderWatch *w) {
+        return w->n_own > w->sample.n_calls / OWN_SHARE;
 }
 
 static void finish(BystanderWatch *w, int error) {
-        _cleanup_free_ uint32_t *ppm = NULL;
-        _cleanup_strv_ Strv hot = {};
-
         w->learner = learner_free(w->learner);
-        if (error >= 0)
-                error = call_rates_find_hot(&w->rates, w->sample.to_ns - w->sample.from_ns,
-                                            w->hook_ns, budget_ppm(w), w->config.roots, &hot, &ppm);
-        if (error >= 0 && w->part > 0 && hot.n > 0) {
-                error = begin(w, 0);
-                if (error >= 0)
-                        return;
-        }
-        if (error < 0)
-                log_debug("lean", "%s: what others call could not be counted: %s", w->config.name,
-                          origin_text(error));
-        else if (are_too_few(w))
-                log_debug("lean", "%s: %llu calls of what is hooked are too few to count",
-                          w->config.name, (unsigned long long) w->sample.n_calls);
-        else
-                log_debug("lean",
-                          "%s: others called %zu functions, %zu of them too often, in %llu us",
-                          w->config.name, w->rates.n, hot.n,
-                          (unsigned long long) (w->sample.to_ns - w->sample.from_ns) / 1000);
-        w->config.done(error < 0 ? NULL : &hot, ppm, MIN(error, 0), w->config.userdata);
+        log_debug("lean", "%s: %llu calls in %llu us, %llu of its own; %zu functions: %s",
+                  w->config.meta->name, (unsigned long long) w->sample.n_calls,
+                  (unsigned long long) w->load.window_ns / 1000, (unsigned long long) w->n_own,
+                  w->load.rates.n, error < 0 ? origin_text(error) : "counted");
+        w->config.done(error < 0 ? NULL : &w->load, MIN(error, 0), w->config.userdata);
 }
 
 static int read_rates(CallRates *ret, const char *text, int error) {
@@ -97,47 +71,40 @@ static int read_rates(CallRates *ret, const char *text, int error) {
         return r == CALL_RATES_E_INVALID ? -EBADMSG : r;
 }
 
-static FunctionCountsWindow window_of(const BystanderWatch *w) {
-        return (FunctionCountsWindow){ w->sample.from_ns, w->sample.to_ns };
-}
-
 static void on_own(const char *text, int error, void *userdata) {
         _cleanup_call_rates_ CallRates own = {};
         BystanderWatch *w = userdata;
         int r = read_rates(&own, text, error);
 
         if (r >= 0)
-                call_rates_subtract(&w->rates, &own);
+                call_rates_subtract(&w->load.rates, &own);
         finish(w, r);
 }
 
 static void on_all(const char *text, int error, void *userdata) {
         BystanderWatch *w = userdata;
-        FunctionCountsWindow window = window_of(w);
         int r;
 
         w->learner = learner_free(w->learner);
-        r = read_rates(&w->rates, text, error);
-        if (r < 0 || !w->config.dir) {
+        r = read_rates(&w->load.rates, text, error);
+        if (r < 0 || !has_own(w)) {
                 finish(w, r);
                 return;
         }
-        r = stored_pages_count(&w->learner, w->config.event, w->config.dir, &window, on_own, w);
-        if (r == -ENODATA) /* nothing was called below its roots yet */
-                finish(w, 0);
-        else if (r < 0)
-                finish(w, r);
+        r = stored_pages_count(&w->learner, w->config.event, w->config.dir, w->sample.from_ns,
+                               w->sample.to_ns, on_own, w);
+        if (r < 0) /* perhaps nothing was called below its roots yet */
+                finish(w, r == -ENODATA ? 0 : r);
 }
 
 static int on_settled(sd_event_source *source, uint64_t usec, void *userdata) {
         BystanderWatch *w = userdata;
-        FunctionCountsWindow window = window_of(w);
         int r = w->error;
 
         w->timer = sd_event_source_disable_unref(w->timer);
-        if (r >= 0 && window.to_ns <= window.from_ns)
+        if (r >= 0 && w->load.window_ns == 0)
                 r = -ENODATA;
-        if (r < 0 || are_too_few(w)) {
+        if (r < 0 || has_few(w)) {
                 finish(w, r);
                 return 0;
         }
@@ -147,8 +114,8 @@ static int on_settled(sd_event_source *source, uint64_t usec, void *userdata) {
                                          .page_bytes = w->sample.page_bytes,
                                          .format = w->sample.format,
                                          .field = "ip",
-                                         .windows = &window,
-                                         .n_windows = 1 },
+                                         .from_ns = w->sample.from_ns,
+                                         .to_ns = w->sample.to_ns },
                           on_all, w);
         if (r < 0)
                 finish(w, r);
@@ -159,50 +126,39 @@ static int on_settled(sd_event_source *source, uint64_t usec, void *userdata) {
 static void take_sample(void *userdata) {
         BystanderWatch *w = userdata;
         const BystanderWatchConfig *c = &w->config;
+        uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
         int r;
 
         if (!w->is_abandoned)
-                w->error = controller_sample_calls(c->controller, &w->sample, c->tracer, &w->part,
-                                                   &w->hook_ns);
+                w->error = controller_sample_calls(c->controller, &w->sample, c->tracer, c->meta,
+                                                   &w->n_own, &w->load.hook_ns);
         w->is_sampling = false;
         if (w->is_abandoned) {
                 (void) bystander_watch_free(w);
                 return;
         }
+        (void) own_works_add(&c->meta->own_work, since_ns, now_ns(CLOCK_MONOTONIC));
+        if (w->sample.to_ns > w->sample.from_ns)
+                w->load.window_ns = w->sample.to_ns - w->sample.from_ns;
         r = sd_event_add_time_relative(c->event, &w->timer, CLOCK_MONOTONIC,
-                                       c->dir && w->error >= 0 && !are_too_few(w) ? SETTLE_US : 0,
+                                       w->error >= 0 && !has_few(w) && has_own(w) ? SETTLE_US : 0,
                                        0, on_settled, w);
         if (r < 0)
                 finish(w, r);
 }
 
-static int begin(BystanderWatch *w, unsigned part) {
-        int r;
-
-        call_sample_done(&w->sample);
-        call_rates_done(&w->rates);
-        w->part = part;
-        w->is_sampling = true;
-        r = background_run(w->config.background, take_sample, w);
-        if (r < 0)
-                w->is_sampling = false;
-        return r;
-}
-
 int bystander_watch_start(BystanderWatch **ret, const BystanderWatchConfig *config) {
-        _cleanup_(bystander_watch_freep) BystanderWatch *w = calloc(1, sizeof(*w));
+        BystanderWatch *w = NEW(BystanderWatch, .config = *config, .sample = CALL_SAMPLE_INIT,
+                                .is_sampling = true);
         int r;
 
         if (!w)
                 return -ENOMEM;
-        w->config = *config;
-        w->sample = CALL_SAMPLE_INIT;
         *ret = w;
-        r = begin(w, config->part);
+        r = background_run(config->background, take_sample, w);
         if (r < 0) {
-                *ret = NULL;
-                return r;
+                w->is_sampling = false;
+                *ret = bystander_watch_free(w);
         }
-        TAKE_PTR(w);
-        return 0;
+        return r;
 }

@@ -5,16 +5,12 @@
  * Bystander watch: looks for a moment at what others call of what is hooked
  *
  *      call sample ──worker──> calls of each function ─┐
- *                                                      ├─ difference: others' calls ──> those that are too many
+ *                                                      ├─ difference: others' calls
  *      segments ────worker──> calls below the roots ───┘
  *
- * Without a session nothing is below roots: then it is what this host calls often, of all functions but those that
- * ordinary work is known to call, while the reference workload works (daemon/lean/workload.h).
- *
- * While the sample is taken, CONTROLLER_SAMPLE_MS, these functions are hooked once more, for which the kernel
- * takes a few tenths of a second of one CPU, or a fifth of that for a part of them.  A part is looked at first where others
- * most probably pay little, and all only if that part alone costs them a quarter of what they may pay.  It is not taken
- * while a tracer of somebody else is on.
+ * While the sample is taken, CONTROLLER_SAMPLE_MS, these functions, and those that are left out of them, are hooked once
+ * more.  It is not taken while a tracer of somebody else is on.  Where few of the calls are the session's own, these are
+ * not told apart, since that takes until they are stored.
  */
 
 #include <systemd/sd-event.h>
@@ -24,25 +20,18 @@
 
 typedef struct BystanderWatch BystanderWatch;
 
-/*
- * @names: what others call too often, the most called first, and what each costs them in all, in millionths of a
- *         CPU's time; NULL and @error: it is not known (-EBUSY: somebody else traces)
- * The watch may be freed meanwhile.
- */
-typedef void (*BystanderWatchDone)(const Strv *names, const uint32_t *ppm, int error,
-                                   void *userdata);
+/* @load: what others call, which may be taken away; NULL and @error: it is not known (-EBUSY: somebody else traces).
+ * The watch may be freed meanwhile. */
+typedef void (*BystanderWatchDone)(Load *load, int error, void *userdata);
 
+/* All borrowed until the session has ended or the watch is freed. */
 typedef struct BystanderWatchConfig {
         sd_event *event;
         Background *background; /* the sample is a task */
         Controller *controller;
-        const char *name; /* for messages */
-        const Tracer
-                *tracer; /* a session that records, and what it has stored; borrowed until it has */
-        const SessionDir *dir; /* ended or the watch is freed; NULL: there is none */
-        const Strv *roots;     /* its; borrowed */
-        uint64_t budget_ppm;   /* what others may pay */
-        unsigned part;         /* as of controller_sample_calls() */
+        SessionMeta *meta; /* of a session that records; own_work is added to */
+        const Tracer *tracer;
+        const SessionDir *dir;
         BystanderWatchDone done;
         void *userdata;
 } BystanderWatchConfig;

@@ -4,9 +4,7 @@
 /*
  * Learning pass: learn from what a session has stored so far
  *
- *      segments ──worker──> functions under the roots ──> hook cost ──worker──> calls by ordinary work
- *                                                                                      │
- *                                                STORE/lean/KEY <── names and weights ─┘
+ *      segments ──worker──> functions under the roots ──> STORE/lean/KEY
  */
 
 #include <systemd/sd-event.h>
@@ -16,21 +14,20 @@
 
 typedef struct LearningPass LearningPass;
 
-/* @error: 0, or -errno (it has been logged).  The learning pass may be freed meanwhile. */
-typedef void (*LearningPassDone)(int error, void *userdata);
+/* @n_calls: of the roots, that it was learned from.  @error: 0, or -errno (it has been logged).  The learning pass may be
+ * freed meanwhile. */
+typedef void (*LearningPassDone)(uint64_t n_calls, int error, void *userdata);
 
 /*
  * learning_pass_start()
- * @background: measuring hook costs is a task
  * @dir, @m: of the session; not needed after the call
- * @quiet:   how long ordinary work takes with nothing hooked; NULL: it is timed now, if it is not
- *           hooked, and else (of a session with --lean=off) no cost is measured
+ * @from_ns: what was recorded before, on the trace clock, is known already
  *
  * Return: 0; -ENODATA: nothing was stored; -errno.
  */
-int learning_pass_start(LearningPass **ret, sd_event *event, Background *background, Controller *c,
-                        const SessionDir *dir, const SessionMeta *m, const Workload *quiet,
-                        LearningPassDone done, void *userdata);
+int learning_pass_start(LearningPass **ret, sd_event *event, Controller *c, const SessionDir *dir,
+                        const SessionMeta *m, uint64_t from_ns, LearningPassDone done,
+                        void *userdata);
 /* Ends it without an answer. */
 LearningPass *learning_pass_free(LearningPass *l);
 DEFINE_CLEANUP(LearningPass *, learning_pass_free);

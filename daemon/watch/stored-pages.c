@@ -47,13 +47,16 @@ static int open_segments(const SessionDir *dir, int fds[static MAX_SEGMENTS], si
         return r;
 }
 
-int stored_pages_count(Learner **ret, sd_event *event, const SessionDir *dir,
-                       const FunctionCountsWindow *window, LearnerDone done, void *userdata) {
-        _cleanup_free_ char *format = NULL;
+int stored_pages_count(Learner **ret, sd_event *event, const SessionDir *dir, uint64_t from_ns,
+                       uint64_t to_ns, LearnerDone done, void *userdata) {
+        _cleanup_free_ char *format = NULL, *exit_format = NULL;
         int fds[MAX_SEGMENTS], r;
         size_t n = 0;
 
         r = session_dir_read_tracing(dir, "events/ftrace/funcgraph_entry/format", &format, NULL);
+        if (r >= 0)
+                r = session_dir_read_tracing(dir, "events/ftrace/funcgraph_exit/format",
+                                             &exit_format, NULL);
         if (r < 0)
                 return r;
         r = open_segments(dir, fds, &n);
@@ -65,8 +68,9 @@ int stored_pages_count(Learner **ret, sd_event *event, const SessionDir *dir,
                                                  .n_fds = n,
                                                  .format = format,
                                                  .field = "func",
-                                                 .windows = window,
-                                                 .n_windows = 1 },
+                                                 .exit_format = exit_format,
+                                                 .from_ns = from_ns,
+                                                 .to_ns = to_ns },
                                   done, userdata);
         for (size_t i = 0; i < n; i++)
                 (void) safe_close(fds[i]);

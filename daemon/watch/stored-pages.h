@@ -12,6 +12,6 @@
 
 #define STORED_PAGES_MAX_BYTES (256ULL << 20)
 
-/* Calls in @window.  0; -ENODATA: nothing was stored; -errno.  @done as in learner_start(). */
-int stored_pages_count(Learner **ret, sd_event *event, const SessionDir *dir,
-                       const FunctionCountsWindow *window, LearnerDone done, void *userdata);
+/* Calls from @from_ns up to @to_ns.  0; -ENODATA: nothing was stored; -errno.  @done as in learner_start(). */
+int stored_pages_count(Learner **ret, sd_event *event, const SessionDir *dir, uint64_t from_ns,
+                       uint64_t to_ns, LearnerDone done, void *userdata);

@@ -4,6 +4,10 @@
  * A hash of addresses, and for the names one sorted array of all symbols.
  * There are tens of thousands of functions in a kernel and millions of events in a recording, so
  * it is the first that must be quick.
+ *
+ * Whom each task is in is known from its last entry at each depth.  A page may begin in the middle of a tree, and a
+ * task may have been elsewhere meanwhile, so a level that was not seen is not valid, and what is below one may be an
+ * interrupt's or not: it is taken to be if it was ever seen below one.
  */
 
 #include <errno.h>
@@ -19,34 +23,48 @@
 
 #define MAX_ADDRESSES (1U << 20) /* more are no kernel's functions */
 #define MAX_DEPTH 64             /* FTRACE_RETFUNC_DEPTH is 50, linux 6.1 include/linux/ftrace.h */
+#define MAX_PATHS 4096           /* tasks; of more all are forgotten */
 #define TYPE_BYTES 2             /* common_type, with which every event begins */
 
 typedef struct Place {
         uint64_t address;
-        uint64_t counts[FUNCTION_COUNTS_MAX_WINDOWS];
+        uint64_t n, n_own,
+                n_interrupt; /* calls; with nothing but calls above, with an interrupt there */
+        uint64_t total_ns;
         uint64_t callers[FUNCTION_COUNTS_MAX_CALLERS]; /* 0 behind the last */
+        bool calls, is_interrupt;
 } Place;
 
 typedef struct Field {
         uint32_t offset, size; /* in the event; size 0: there is none */
 } Field;
 
-/* Whom a task is in, as far as the page has told; of depth 0 on, 0 where it has not. */
+/* Whom a task is in; a bit for each depth. */
 typedef struct Path {
-        uint64_t pid;
-        uint64_t callers[MAX_DEPTH];
+        uint64_t callers[MAX_DEPTH]; /* indices of places */
+        uint64_t valid, interrupts;
 } Path;
 
+typedef struct Symbol {
+        uint64_t address;
+        const char *name; /* in the text, up to white space */
+} Symbol;
+
 struct FunctionCounts {
-        uint16_t type;
+        FunctionCountsConfig config;
+        uint16_t type, exit_type;
         Field address, pid, depth;
-        FunctionCountsWindow windows[FUNCTION_COUNTS_MAX_WINDOWS];
-        size_t n_windows;
-        uint32_t pids[FUNCTION_COUNTS_MAX_PIDS];
-        size_t n_pids; /* 0: everybody's events count */
+        Field exit_address, exit_pid, exit_depth, from,
+                to; /* from.size 0: exits are not looked at */
         Place *places;
         size_t n;
         Hash by_address; /* index + 1 */
+        Path *paths;
+        size_t n_paths;
+        Hash by_pid; /* index + 1 */
+        uint64_t last_ns;
+        Symbol *symbols; /* n_symbols of them, by address */
+        size_t n_symbols;
 };
 
 /* "field:unsigned long func;	offset:8;	size:8;	signed:0;" */
@@ -77,154 +95,40 @@ static uint64_t record_get(const Record *r, const Field *f) {
                             : load_u32(r->data + f->offset, false);
 }
 
-int function_counts_new(FunctionCounts **ret, const char *format, const char *field,
-                        const FunctionCountsWindow *windows, size_t n_windows) {
-        _cleanup_(function_counts_freep) FunctionCounts *t = calloc(1, sizeof(*t));
-        const char *id = strstr(format, "ID: ");
-        unsigned type;
-
-        if (!t)
-                return -ENOMEM;
-        if (n_windows == 0 || n_windows > FUNCTION_COUNTS_MAX_WINDOWS || !id ||
-            sscanf(id, "ID: %u", &type) != 1 || type > UINT16_MAX ||
-            find_field(format, field, &t->address) < 0 || t->address.size != 8)
-                return ORIGIN(-EINVAL);
-        if (find_field(format, "common_pid", &t->pid) < 0 ||
-            find_field(format, "depth", &t->depth) < 0)
-                t->depth.size = 0;
-        t->type = (uint16_t) type;
-        t->n_windows = n_windows;
-        memcpy(t->windows, windows, n_windows * sizeof(*windows));
-        *ret = TAKE_PTR(t);
-        return 0;
-}
-
-int function_counts_set_pids(FunctionCounts *t, const uint32_t *pids, size_t n) {
-        if (n > FUNCTION_COUNTS_MAX_PIDS || (n > 0 && t->pid.size == 0))
-                return ORIGIN(-EINVAL);
-        if (n > 0)
-                memcpy(t->pids, pids, n * sizeof(*pids));
-        t->n_pids = n;
-        return 0;
-}
-
-static void add_caller(Place *p, uint64_t caller) {
-        for (size_t i = 0;
-             caller != 0 && i < FUNCTION_COUNTS_MAX_CALLERS && p->callers[i] != caller; i++)
-                if (p->callers[i] == 0) {
-                        p->callers[i] = caller;
-                        break;
-                }
-}
-
-/* Who calls @address: the last one a level above of the same task; 0: not known. */
-static uint64_t follow(const FunctionCounts *t, Path *path, const Record *r, uint64_t address) {
-        uint64_t pid, depth;
-
-        if (t->depth.size == 0 || !record_has(r, &t->depth) || !record_has(r, &t->pid))
-                return 0;
-        pid = record_get(r, &t->pid);
-        depth = record_get(r, &t->depth);
-        if (pid != path->pid)
-                *path = (Path){ .pid = pid };
-        if (depth >= MAX_DEPTH)
-                return 0;
-        path->callers[depth] = address;
-        return depth > 0 ? path->callers[depth - 1] : 0;
-}
-
-static int count(FunctionCounts *t, uint64_t address, uint64_t caller, uint64_t timestamp_ns) {
-        uint64_t i = hash_get(&t->by_address, address);
-        Place *p;
-
-        if (address == 0 || (i == 0 && t->n >= MAX_ADDRESSES))
-                return 0;
-        if (i == 0) {
-                if (!ARRAY_GROW(t->places, t->n) || hash_add(&t->by_address, address, t->n + 1) < 0)
-                        return -ENOMEM;
-                t->places[t->n] = (Place){ .address = address };
-                i = ++t->n;
-        }
-        p = &t->places[i - 1];
-        add_caller(p, caller);
-        for (size_t w = 0; w < t->n_windows; w++)
-                if (t->windows[w].from_ns <= timestamp_ns && timestamp_ns < t->windows[w].to_ns)
-                        p->counts[w]++;
-        return 0;
-}
-
-static bool is_wanted(const FunctionCounts *t, const Record *r) {
-        size_t i = 0;
-
-        if (t->n_pids == 0)
-                return true;
-        if (!record_has(r, &t->pid))
-                return false;
-        while (i < t->n_pids && t->pids[i] != record_get(r, &t->pid))
-                i++;
-        return i < t->n_pids;
-}
-
-int function_counts_add_page(FunctionCounts *t, const void *page, size_t n_bytes) {
-        Path path = {};
-        PageInfo info;
-        Records w;
-        Record record;
-        int r;
-
-        if (n_bytes < PAGE_HEADER_BYTES || page_parse(&info, page, n_bytes, false) != 0)
-                return 0;
-        records_init(&w, (const uint8_t *) page + PAGE_HEADER_BYTES, info.n_payload, info.timestamp,
-                     __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-        while (records_next(&w, &record) == 0) {
-                uint64_t address;
-
-                if (record.n_data < TYPE_BYTES || !record_has(&record, &t->address) ||
-                    load_u16(record.data, false) != t->type || !is_wanted(t, &record))
-                        continue;
-                address = record_get(&record, &t->address);
-                r = count(t, address, follow(t, &path, &record, address), record.timestamp_ns);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
-}
-
 /* --- names ----------------------------------------------------------------------------------- */
-
-typedef struct Symbol {
-        uint64_t address;
-        const char *name; /* in the text, up to white space */
-} Symbol;
 
 static int compare_symbols(const void *a, const void *b) {
         return CMP(((const Symbol *) a)->address, ((const Symbol *) b)->address);
 }
 
 /* "ffffffff81a2b3c0 t udp_sendmsg	[module]" */
-static size_t read_symbols(const char *text, Symbol *ret) {
-        size_t n = 0;
+static int read_symbols(FunctionCounts *t) {
+        size_t n_lines = 0, n = 0;
 
-        for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+        for (const char *s = t->config.symbols; *s; s++)
+                n_lines += *s == '\n';
+        t->symbols = calloc(n_lines + 1, sizeof(*t->symbols));
+        if (!t->symbols)
+                return -ENOMEM;
+        for (const char *s = t->config.symbols; *s; s += strcspn(s, "\n"), s += *s == '\n') {
                 char *end;
                 uint64_t address = strtoull(s, &end, 16);
 
                 if (end == s || address == 0 || end[0] != ' ' || end[1] == 0 || end[2] != ' ' ||
                     !strchr("tTwW", end[1]))
                         continue;
-                ret[n++] = (Symbol){ address, end + 3 };
+                t->symbols[n++] = (Symbol){ address, end + 3 };
+                if (n > n_lines)
+                        break;
         }
-        return n;
+        t->n_symbols = n;
+        qsort(t->symbols, n, sizeof(*t->symbols), compare_symbols);
+        return 0;
 }
 
-typedef struct Symbols {
-        Symbol *items; /* n of them, by address */
-        size_t n;
-} Symbols;
-
 /* How many begin at or below @address. */
-static size_t symbols_up_to(const Symbols *s, uint64_t address) {
-        return BISECT(0, s->n, i, s->items[i].address <= address);
+static size_t symbols_up_to(const FunctionCounts *t, uint64_t address) {
+        return BISECT(0, t->n_symbols, i, t->symbols[i].address <= address);
 }
 
 static size_t symbol_length(const Symbol *s) {
@@ -233,48 +137,225 @@ static size_t symbol_length(const Symbol *s) {
         return n <= FUNCTION_NAME_MAX ? n : 0;
 }
 
-static void write_caller(const Symbols *symbols, uint64_t address, Buf *out) {
-        size_t at = symbols_up_to(symbols, address);
+static bool is_interrupt(const FunctionCounts *t, uint64_t address) {
+        size_t at = t->config.is_interrupt ? symbols_up_to(t, address) : 0;
 
-        if (at == 0 || symbol_length(&symbols->items[at - 1]) == 0)
+        for (size_t k = at; k > 0 && t->symbols[k - 1].address == t->symbols[at - 1].address; k--) {
+                char name[FUNCTION_NAME_MAX + 1];
+                size_t n = symbol_length(&t->symbols[k - 1]);
+
+                memcpy(name, t->symbols[k - 1].name, n);
+                name[n] = 0;
+                if (t->config.is_interrupt(name))
+                        return true;
+        }
+        return false;
+}
+
+/* --- counting -------------------------------------------------------------------------------- */
+
+static int read_type(const char *format, uint16_t *ret) {
+        const char *id = strstr(format, "ID: ");
+        unsigned type;
+
+        if (!id || sscanf(id, "ID: %u", &type) != 1 || type > UINT16_MAX)
+                return ORIGIN(-EINVAL);
+        *ret = (uint16_t) type;
+        return 0;
+}
+
+/* Without times, or a way to tell whose they are, exits say nothing. */
+static void read_exit(FunctionCounts *t, const char *format) {
+        if (t->depth.size == 0 || read_type(format, &t->exit_type) < 0 ||
+            find_field(format, "func", &t->exit_address) < 0 ||
+            find_field(format, "common_pid", &t->exit_pid) < 0 ||
+            find_field(format, "depth", &t->exit_depth) < 0 ||
+            find_field(format, "rettime", &t->to) < 0 ||
+            find_field(format, "calltime", &t->from) < 0)
+                t->from.size = 0;
+}
+
+int function_counts_new(FunctionCounts **ret, const FunctionCountsConfig *config) {
+        _cleanup_(function_counts_freep) FunctionCounts *t = calloc(1, sizeof(*t));
+        int r;
+
+        if (!t)
+                return -ENOMEM;
+        t->config = *config;
+        r = read_type(config->format, &t->type);
+        if (r >= 0)
+                r = find_field(config->format, config->field, &t->address);
+        if (r < 0 || t->address.size != 8)
+                return ORIGIN(-EINVAL);
+        if (find_field(config->format, "common_pid", &t->pid) < 0 ||
+            find_field(config->format, "depth", &t->depth) < 0)
+                t->depth.size = 0;
+        if (config->exit_format)
+                read_exit(t, config->exit_format);
+        r = read_symbols(t);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(t);
+        return 0;
+}
+
+static void add_caller(Place *p, uint64_t caller) {
+        for (size_t i = 0; i < FUNCTION_COUNTS_MAX_CALLERS && p->callers[i] != caller; i++)
+                if (p->callers[i] == 0) {
+                        p->callers[i] = caller;
+                        break;
+                }
+}
+
+static void forget_paths(FunctionCounts *t) {
+        t->n_paths = 0;
+        hash_clear(&t->by_pid);
+}
+
+/* NULL without memory. */
+static Path *find_path(FunctionCounts *t, uint64_t pid) {
+        uint64_t key = pid + 1, i = hash_get(&t->by_pid, key);
+
+        if (i == 0 && t->n_paths == MAX_PATHS)
+                forget_paths(t);
+        if (i == 0) {
+                if (!ARRAY_GROW(t->paths, t->n_paths) ||
+                    hash_add(&t->by_pid, key, t->n_paths + 1) < 0)
+                        return NULL;
+                t->paths[t->n_paths] = (Path){};
+                i = ++t->n_paths;
+        }
+        return &t->paths[i - 1];
+}
+
+/* Whose call it is, and whether an interrupt's. */
+static int follow(FunctionCounts *t, const Record *r, uint64_t i_place) {
+        Place *p = &t->places[i_place];
+        uint64_t depth, above;
+        Path *path;
+
+        if (t->depth.size == 0 || !record_has(r, &t->depth) || !record_has(r, &t->pid))
+                return 0;
+        depth = record_get(r, &t->depth);
+        if (depth >= MAX_DEPTH)
+                return 0;
+        path = find_path(t, record_get(r, &t->pid));
+        if (!path)
+                return -ENOMEM;
+        above = (UINT64_C(1) << depth) - 1;
+        path->valid = (path->valid & above) | (above + 1);
+        path->interrupts = (path->interrupts & above) | (p->is_interrupt ? above + 1 : 0);
+        path->callers[depth] = i_place;
+        if (path->interrupts != 0) {
+                p->n_interrupt++;
+                return 0;
+        }
+        p->n_own += (path->valid & above) == above;
+        if (depth > 0 && path->valid & UINT64_C(1) << (depth - 1)) {
+                Place *caller = &t->places[path->callers[depth - 1]];
+
+                caller->calls = true;
+                add_caller(p, caller->address);
+        }
+        return 0;
+}
+
+static int count(FunctionCounts *t, const Record *record) {
+        uint64_t address = record_get(record, &t->address), i = hash_get(&t->by_address, address);
+
+        if (address == 0 || (i == 0 && t->n >= MAX_ADDRESSES))
+                return 0;
+        if (i == 0) {
+                if (!ARRAY_GROW(t->places, t->n) || hash_add(&t->by_address, address, t->n + 1) < 0)
+                        return -ENOMEM;
+                t->places[t->n] =
+                        (Place){ .address = address, .is_interrupt = is_interrupt(t, address) };
+                i = ++t->n;
+        }
+        t->places[i - 1].n++;
+        return follow(t, record, i - 1);
+}
+
+static void leave(FunctionCounts *t, const Record *r) {
+        uint64_t i, from_ns, to_ns, depth;
+
+        if (!record_has(r, &t->exit_address) || !record_has(r, &t->from) ||
+            !record_has(r, &t->to) || !record_has(r, &t->exit_depth) ||
+            !record_has(r, &t->exit_pid))
+                return;
+        i = hash_get(&t->by_address, record_get(r, &t->exit_address));
+        from_ns = record_get(r, &t->from);
+        to_ns = record_get(r, &t->to);
+        if (i > 0 && to_ns > from_ns && to_ns - from_ns < UINT64_C(1) << 50)
+                t->places[i - 1].total_ns += to_ns - from_ns;
+        depth = record_get(r, &t->exit_depth);
+        i = hash_get(&t->by_pid, record_get(r, &t->exit_pid) + 1);
+        if (i > 0 && depth < MAX_DEPTH)
+                t->paths[i - 1].valid &= (UINT64_C(1) << depth) - 1;
+}
+
+int function_counts_add_page(FunctionCounts *t, const void *page, size_t n_bytes) {
+        PageInfo info;
+        Records w;
+        Record record;
+
+        if (n_bytes < PAGE_HEADER_BYTES || page_parse(&info, page, n_bytes, false) != 0)
+                return 0;
+        if (info.timestamp < t->last_ns) /* another CPU's */
+                forget_paths(t);
+        records_init(&w, (const uint8_t *) page + PAGE_HEADER_BYTES, info.n_payload, info.timestamp,
+                     __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+        while (records_next(&w, &record) == 0) {
+                uint16_t type;
+
+                t->last_ns = record.timestamp_ns;
+                if (record.n_data < TYPE_BYTES || record.timestamp_ns < t->config.from_ns ||
+                    record.timestamp_ns >= t->config.to_ns)
+                        continue;
+                type = load_u16(record.data, false);
+                if (t->from.size > 0 && type == t->exit_type)
+                        leave(t, &record);
+                else if (type == t->type && record_has(&record, &t->address) &&
+                         count(t, &record) < 0)
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+/* --- the answer ------------------------------------------------------------------------------ */
+
+static void write_caller(const FunctionCounts *t, uint64_t address, Buf *out) {
+        size_t at = symbols_up_to(t, address);
+
+        if (at == 0 || symbol_length(&t->symbols[at - 1]) == 0)
                 return;
         buf_adds(out, " ");
-        buf_add(out, symbols->items[at - 1].name, symbol_length(&symbols->items[at - 1]));
+        buf_add(out, t->symbols[at - 1].name, symbol_length(&t->symbols[at - 1]));
         buf_adds(out, "\n");
 }
 
-static void write_place(const FunctionCounts *t, const Place *p, const Symbols *symbols, size_t at,
-                        Buf *out) {
-        const Symbol *symbol = &symbols->items[at];
+/* What is never seen with all above it known may be an interrupt's, and is not if it was seen below none. */
+static void write_place(const FunctionCounts *t, const Place *p, size_t at, Buf *out) {
+        const Symbol *symbol = &t->symbols[at];
+        uint64_t n_own = p->n_own == 0 && p->n_interrupt == 0 ? p->n : p->n_own;
 
         if (symbol_length(symbol) == 0)
                 return;
         buf_add(out, symbol->name, symbol_length(symbol));
-        for (size_t w = 0; w < t->n_windows; w++)
-                buf_printf(out, " %llu", (unsigned long long) p->counts[w]);
-        buf_adds(out, "\n");
+        buf_printf(out, " %llu %llu %i %llu\n", (unsigned long long) p->n,
+                   (unsigned long long) n_own, !p->calls, (unsigned long long) p->total_ns);
         for (size_t i = 0; i < FUNCTION_COUNTS_MAX_CALLERS && p->callers[i] != 0; i++)
-                write_caller(symbols, p->callers[i], out);
+                write_caller(t, p->callers[i], out);
 }
 
-int function_counts_name(const FunctionCounts *t, const char *text, Buf *out) {
-        _cleanup_free_ Symbol *items = NULL;
-        Symbols symbols;
-        size_t n_lines = 0;
-
-        for (const char *s = text; *s; s++)
-                n_lines += *s == '\n';
-        items = calloc(n_lines + 1, sizeof(*items));
-        if (!items)
-                return -ENOMEM;
-        symbols = (Symbols){ .items = items, .n = read_symbols(text, items) };
-        qsort(items, symbols.n, sizeof(*items), compare_symbols);
+int function_counts_name(const FunctionCounts *t, Buf *out) {
         for (size_t i = 0; i < t->n; i++) {
                 const Place *p = &t->places[i];
-                size_t at = symbols_up_to(&symbols, p->address);
+                size_t at = symbols_up_to(t, p->address);
 
-                for (size_t k = at; k > 0 && items[k - 1].address == items[at - 1].address; k--)
-                        write_place(t, p, &symbols, k - 1, out);
+                for (size_t k = at;
+                     k > 0 && t->symbols[k - 1].address == t->symbols[at - 1].address; k--)
+                        write_place(t, p, k - 1, out);
         }
         return out->error;
 }
@@ -283,6 +364,9 @@ FunctionCounts *function_counts_free(FunctionCounts *t) {
         if (!t)
                 return NULL;
         free(t->places);
+        free(t->paths);
+        free(t->symbols);
         hash_done(&t->by_address);
+        hash_done(&t->by_pid);
         return mfree(t);
 }

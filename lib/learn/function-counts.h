@@ -2,60 +2,52 @@
 #pragma once
 
 /*
- * Function counts: how often each function occurs in pages, and who calls it
+ * Function counts: how often each function occurs in pages, who calls it, and how long it takes
  *
  * For events that hold one kernel address: ftrace/funcgraph_entry ("func"), ftrace/function
  * ("ip").  Pages, formats and symbols are taken as hostile; whoever looks into pages that way has
  * no privileges (daemon/lean/learner.h).
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"
 
-#define FUNCTION_COUNTS_MAX_WINDOWS 16
-#define FUNCTION_COUNTS_MAX_PIDS 64
 #define FUNCTION_COUNTS_MAX_CALLERS 4 /* of a function */
-
-/* Events from from_ns up to, not including, to_ns of the trace clock. */
-typedef struct FunctionCountsWindow {
-        uint64_t from_ns, to_ns;
-} FunctionCountsWindow;
 
 typedef struct FunctionCounts FunctionCounts;
 
+/* All borrowed until function_counts_free(). */
+typedef struct FunctionCountsConfig {
+        const char *format,
+                *field; /* text of the event's format file; what holds the address, 8 bytes */
+        const char *exit_format; /* the same of ftrace/funcgraph_exit; NULL: no times */
+        const char *symbols;     /* text of kallsyms, in any order */
+        bool (*is_interrupt)(const char *name); /* what a device or a timer brings; NULL: nothing */
+        uint64_t from_ns, to_ns; /* events from here up to, not including, there count */
+} FunctionCountsConfig;
+
 /*
  * function_counts_new()
- * @format:  text of the event's format file
- * @field:   the field that holds the address, 8 bytes
- * @windows: each is counted on its own; at most FUNCTION_COUNTS_MAX_WINDOWS
  *
- * Callers are noted if the events have common_pid and a depth.
+ * Callers are noted, and what was called below an interrupt is told apart, if the events have common_pid and a depth.
  * Return: 0, -EINVAL (no such field), -ENOMEM.
  */
-int function_counts_new(FunctionCounts **ret, const char *format, const char *field,
-                        const FunctionCountsWindow *windows, size_t n_windows);
-/*
- * function_counts_set_pids() - count what these tasks call, and nothing else
- *
- * @n: 0: everybody's
- *
- * Return: 0, -EINVAL (too many, or the events have no common_pid).
- */
-int function_counts_set_pids(FunctionCounts *t, const uint32_t *pids, size_t n);
-/* One page of this machine's byte order; what is damaged in it is left out.  0 or -ENOMEM. */
+int function_counts_new(FunctionCounts **ret, const FunctionCountsConfig *config);
+/* One page of this machine's byte order, those of one CPU in their order; what is damaged in it is left out.
+ * 0 or -ENOMEM. */
 int function_counts_add_page(FunctionCounts *t, const void *page, size_t n_bytes);
 /*
  * function_counts_name() - the result, by name
- * @symbols: text of kallsyms, in any order
  *
- * Adds lines "NAME COUNT..." with a count for each window, each followed by a line " CALLER" for
- * each of its first FUNCTION_COUNTS_MAX_CALLERS callers.  An address belongs to the nearest
- * symbol at or below it; one that several symbols share has a line for each of them.  Addresses
- * without a symbol are left out.
+ * Adds lines "NAME CALLS OWN LEAF NS": how often it was called, and how often not below an interrupt; 1 if it was seen
+ * to call nothing, else 0; how long it took in all.  Each is followed by a line " CALLER" for each of its first
+ * FUNCTION_COUNTS_MAX_CALLERS callers.  An address belongs to the nearest symbol at or below it; one that several
+ * symbols share has a line for each of them.  Addresses without a symbol are left out.
  * Return: 0, -ENOMEM.
  */
-int function_counts_name(const FunctionCounts *t, const char *symbols, Buf *out);
+int function_counts_name(const FunctionCounts *t, Buf *out);
 FunctionCounts *function_counts_free(FunctionCounts *t);
 DEFINE_CLEANUP(FunctionCounts *, function_counts_free);

@@ -38,7 +38,7 @@ typedef enum ValueType {
 static int parse_lean(const char *s, uint64_t *ret) {
         int r = spec_lean_from_name(s);
 
-        if (r <= LEAN_DEFAULT)
+        if (r != LEAN_OFF && r != LEAN_AUTO)
                 return ORIGIN(-EINVAL);
         *ret = (uint64_t) r;
         return 0;
@@ -55,7 +55,7 @@ static const struct {
         [VALUE_LEAST_DURATION] = { parse_duration, "time like 1h or 2weeks" },
         [VALUE_COUNT] = { parse_count, "number like 4096 or 500K" },
         [VALUE_PERCENT] = { parse_percent, "share like 50%" },
-        [VALUE_LEAN] = { parse_lean, "word like auto, full or off" },
+        [VALUE_LEAN] = { parse_lean, "word: auto or off (instead of full)" },
         [VALUE_FUNCTIONS] = { NULL, "list of functions' names and globs" },
         [VALUE_EVENTS] = { NULL, "list of events and globs like sched:sched_switch irq:*" },
 };

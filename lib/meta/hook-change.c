@@ -26,7 +26,6 @@ static const JsonField fields[] = {
         JSON_FIELD(HookChange, reason, WORD, .flags = JSON_FIELD_REQUIRED, .words = reason_words,
                    .max = _HOOK_REASON_N),
         JSON_FIELD(HookChange, n_hooked, U32, .max = INT32_MAX),
-        JSON_FIELD(HookChange, n_ordinary, U32, .max = INT32_MAX),
         JSON_FIELD(HookChange, n_known, U32, .flags = JSON_FIELD_OMIT, .max = INT32_MAX),
 };
 

@@ -27,7 +27,7 @@ typedef enum HookReason {
 typedef struct HookChange {
         uint64_t trace_ns; /* on the session's trace clock */
         HookReason reason;
-        uint32_t n_hooked, n_ordinary, n_known; /* as in SessionMeta, from then on */
+        uint32_t n_hooked, n_known; /* as in SessionMeta, from then on */
 } HookChange;
 
 typedef struct HookChanges {

@@ -115,7 +115,6 @@ static const JsonField meta_fields[] = {
         NUMBER(SessionMeta, n_possible_cpus, U32, STORE_MAX_CPUS),
         JSON_FIELD(SessionMeta, big_endian, BOOL),
         NUMBER(SessionMeta, n_hooked, U32, INT32_MAX),
-        NUMBER(SessionMeta, n_ordinary, U32, INT32_MAX),
         OPTIONAL(n_known, U32, INT32_MAX),
         JSON_FIELD(SessionMeta, tree_from, WORD, .flags = JSON_FIELD_OMIT,
                    .words = tree_origin_names, .max = _TREE_ORIGIN_N),

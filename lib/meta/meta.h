@@ -131,9 +131,8 @@ typedef struct SessionMeta {
         uint32_t page_bytes;    /* sub-buffer size */
         uint32_t n_possible_cpus; /* nr_cpu_ids: width of the CPU column */
         bool big_endian;
-        uint32_t n_hooked;   /* functions that are hooked; 0: all of the kernel's ... */
-        uint32_t n_ordinary; /* ... but so many that ordinary work calls */
-        uint32_t n_known; /* functions of the roots' trees, hooked or not; 0: nobody knows them */
+        uint32_t n_hooked; /* functions that are hooked; 0: all of the kernel's */
+        uint32_t n_known;  /* functions of the roots' trees, hooked or not; 0: nobody knows them */
         TreeOrigin tree_from;
         /* Functions of the roots' trees that were not hooked, for a part of the recording at least. */
         Strv left_out;

@@ -35,11 +35,11 @@ static void join_nearest(OwnWorks *w) {
 }
 
 int own_works_add(OwnWorks *w, uint64_t from_ns, uint64_t to_ns) {
-        OwnWork *last = w->n > 0 ? &w->items[w->n - 1] : NULL;
+        OwnWork *last;
 
-        if (last && from_ns <= last->to_ns) {
-                last->to_ns = MAX(last->to_ns, to_ns);
-                return 0;
+        for (; w->n > 0 && from_ns <= (last = &w->items[w->n - 1])->to_ns; w->n--) {
+                from_ns = MIN(from_ns, last->from_ns);
+                to_ns = MAX(to_ns, last->to_ns);
         }
         if (w->n == OWN_WORKS_MAX)
                 join_nearest(w);

@@ -24,11 +24,7 @@ typedef struct OwnWorks {
 
 #define OWN_WORKS_MAX 256
 
-/*
- * own_works_add()
- * @from_ns: not before the beginning of the last one
- *
- * What touches the last one is joined to it; of too many, those two that lie next to each other are.  0 or -ENOMEM.
- */
+/* What it touches, and what is later, is joined to it; of too many, the two with the least in between are.
+ * 0 or -ENOMEM. */
 int own_works_add(OwnWorks *w, uint64_t from_ns, uint64_t to_ns);
 extern const JsonTable own_work_table;

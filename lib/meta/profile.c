@@ -81,6 +81,7 @@ static const struct {
         { "Sample", "sample_ppm", VALUE_SAMPLE },
         { "OnFull", "on_full", VALUE_WORD },
         { "Lean", "lean", VALUE_WORD },
+        { "Lesson", "lesson", VALUE_WORD },
         { "Budget", "budget_ppm", VALUE_PERCENT },
         { "Hooked", "hooked", VALUE_WORDS },
 };

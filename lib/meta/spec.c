@@ -37,6 +37,12 @@ static const char *const lean_names[] = {
         [LEAN_AUTO] = "auto",
 };
 
+const char *const spec_lesson_names[_LESSON_N] = {
+        [LESSON_YES] = "yes",
+        [LESSON_NO] = "no",
+        [LESSON_WHOLE] = "whole",
+};
+
 #define NUMBER(member, from, to, absent)                                                           \
         JSON_FIELD(Spec, member, U64, .flags = JSON_FIELD_OMIT, .min = (from), .max = (to),        \
                    .fallback = (absent))
@@ -55,6 +61,10 @@ static const char *const on_full_names[] = {
 
 int spec_lean_from_name(const char *s) {
         return text_find(lean_names, _LEAN_N, s);
+}
+
+int spec_lesson_from_name(const char *s) {
+        return text_find(spec_lesson_names, LESSON_WHOLE, s);
 }
 
 const char *spec_on_full_name(SpecOnFull o) {
@@ -90,6 +100,7 @@ static const JsonField fields[] = {
         NUMBER(max_functions, 1, MAX_FUNCTIONS_MAX, SPEC_DEFAULT_MAX_FUNCTIONS),
         WORD(on_full, on_full_names, SPEC_ON_FULL_WAIT),
         WORD(lean, lean_names, LEAN_DEFAULT),
+        WORD(lesson, spec_lesson_names, LESSON_YES),
         FLAG(args),
         FLAG(retval),
         LIST(retval_functions, JSON_FIELD_OMIT, SPEC_MAX_VALUES, FUNCTION_NAME_MAX,

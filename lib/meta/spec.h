@@ -37,13 +37,24 @@ int spec_on_full_from_name(const char *s);   /* the value, or -EINVAL */
 typedef enum SpecLean {
         LEAN_DEFAULT, /* as ftraced.conf says */
         LEAN_OFF,     /* all of the kernel's */
-        LEAN_FULL,    /* those that were learned; all while they are learned */
-        LEAN_AUTO,    /* those of them that fit the budget; all but ordinary ones meanwhile */
+        LEAN_FULL,    /* those that were learned: of earlier versions, and refused now */
+        LEAN_AUTO,    /* what the roots call, and where tasks wait */
         _LEAN_N,
 } SpecLean;
 
 /* "default", "off", "full", "auto": the value, or -EINVAL. */
 int spec_lean_from_name(const char *s);
+
+/* What happens with lean=auto while nobody knows what the roots call. */
+typedef enum SpecLesson {
+        LESSON_YES, /* all functions are hooked for a moment */
+        LESSON_NO,  /* the roots and where tasks wait are hooked */
+        LESSON_WHOLE, /* all functions are hooked as long as it takes, and nothing is left out: somebody watches */
+        _LESSON_N,
+} SpecLesson;
+extern const char *const spec_lesson_names[_LESSON_N]; /* "yes", "no", "whole" */
+int spec_lesson_from_name(
+        const char *s); /* LESSON_YES, LESSON_NO, or -EINVAL: what people may say */
 
 typedef struct Spec {
         Strv functions;       /* names and globs whose call trees are recorded; at least one */
@@ -66,7 +77,8 @@ typedef struct Spec {
         uint64_t buffer_bytes;  /* the kernel's buffer for each CPU */
         uint64_t max_functions; /* more roots than this after expansion are refused */
         SpecOnFull on_full;
-        SpecLean lean;       /* which functions are hooked */
+        SpecLean lean; /* which functions are hooked */
+        SpecLesson lesson;
         uint64_t budget_ppm; /* what lean=auto may cost others [millionths] */
         Strv events;         /* recorded beside the calls (meta/event-choice.h); each name once */
         bool args; /* the roots' arguments, or all calls', where the kernel records them by itself */

@@ -41,8 +41,6 @@ static const struct {
                                 "the buffers would take more memory than is available" },
         [REFUSAL_QUOTA_EXCEEDED] = { "org.ftraced.QuotaExceeded", 7,
                                      "there is more of yours than ftraced.conf allows" },
-        [REFUSAL_OTHER_KERNEL] = { "org.ftraced.OtherKernel", 7,
-                                   "it is of another kernel than this one" },
         [REFUSAL_SYSTEM_ERROR] = { "org.ftraced.SystemError", 1, "the system reported an error" },
         [REFUSAL_PERMISSION_DENIED] = { "org.varlink.service.PermissionDenied", 4,
                                         "permission denied" },

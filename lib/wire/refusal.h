@@ -31,7 +31,6 @@ typedef enum RefusalKind {
         REFUSAL_NOT_SUPPORTED,          /* exit 77 */
         REFUSAL_NO_MEMORY,              /* exit 7: the buffers would not fit MemAvailable */
         REFUSAL_QUOTA_EXCEEDED,         /* exit 7 */
-        REFUSAL_OTHER_KERNEL,           /* exit 7 */
         REFUSAL_SYSTEM_ERROR,           /* exit 1 */
         REFUSAL_PERMISSION_DENIED,      /* exit 4: org.varlink.service.PermissionDenied */
         REFUSAL_INVALID_PARAMETER,      /* exit 2: org.varlink.service.InvalidParameter */

@@ -9,8 +9,6 @@
 #include "fuzz.h"
 #include "learn/function-counts.h"
 
-static const FunctionCountsWindow window = { 0, UINT64_MAX };
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_free_ char *format = strndup((const char *) data, n_data), *symbols = NULL;
         _cleanup_(function_counts_freep) FunctionCounts *t = NULL;
@@ -21,10 +19,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         symbols = strndup((const char *) data + at, n_data - at);
         at += strlen(symbols);
         at += at < n_data;
-        if (function_counts_new(&t, format, "func", &window, 1) < 0)
+        if (function_counts_new(&t, &(FunctionCountsConfig){ .format = format,
+                                                             .field = "func",
+                                                             .exit_format = format,
+                                                             .symbols = symbols,
+                                                             .to_ns = UINT64_MAX }) < 0)
                 return 0;
         FUZZ_CHECK(function_counts_add_page(t, data + at, n_data - at) == 0);
-        FUZZ_CHECK(function_counts_name(t, symbols, &out) == 0);
+        FUZZ_CHECK(function_counts_name(t, &out) == 0);
         for (const char *s = out.data ?: "", *end = s + out.n_data; s < end; n_lines++) {
                 const char *space = memchr(s, ' ', (size_t) (end - s)),
                            *newline = memchr(s, '\n', (size_t) (end - s));

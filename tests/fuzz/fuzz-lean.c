@@ -13,13 +13,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         int r = lean_cache_parse(&c, text);
 
         FUZZ_CHECK(r == 0 || r == LEAN_CACHE_E_INVALID);
-        FUZZ_CHECK(r == 0 || (c.n == 0 && c.tasks.n == 0));
-        FUZZ_CHECK(c.n <= LEAN_MAX_FUNCTIONS && c.tasks.n <= LEAN_MAX_TASKS);
-        for (size_t i = 0; i < c.n; i++) {
-                FUZZ_CHECK(function_name_is_valid(c.functions[i].name));
-                FUZZ_CHECK(c.functions[i].callers.n <= LEAN_MAX_CALLERS);
-                FUZZ_CHECK(i == 0 || strcmp(c.functions[i - 1].name, c.functions[i].name) < 0);
-                FUZZ_CHECK(lean_cache_find(&c, c.functions[i].name) == &c.functions[i]);
+        FUZZ_CHECK(r == 0 || c.tree.n == 0);
+        FUZZ_CHECK(c.tree.n <= LEAN_MAX_FUNCTIONS);
+        for (size_t i = 0; i < c.tree.n; i++) {
+                const LeanFunction *f = &c.tree.functions[i];
+
+                FUZZ_CHECK(function_name_is_valid(f->name));
+                FUZZ_CHECK(f->callers.n <= LEAN_MAX_CALLERS);
+                FUZZ_CHECK(i == 0 || strcmp(f[-1].name, f->name) < 0);
+                FUZZ_CHECK(lean_tree_find(&c.tree, f->name) == f);
         }
         return 0;
 }

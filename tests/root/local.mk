@@ -22,8 +22,6 @@ root_tests += \
 	%D%/test-kill-faults.sh \
 	%D%/test-lean.sh \
 	%D%/test-lean-live.sh \
-	%D%/test-lean-neighbours.sh \
-	%D%/test-lean-profile.sh \
 	%D%/test-leftovers.sh \
 	%D%/test-loss.sh \
 	%D%/test-main-job.sh \

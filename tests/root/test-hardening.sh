@@ -74,7 +74,7 @@ segments_sealed() {
         store=/var/lib/ftraced segments_are 2 hard
 }
 ok 'the worker seals its segments in there' wait_until 60 segments_sealed
-exits 'run --lean=full works in there' 0 ftracectl run -n lean --lean=full udp_sendmsg -- "$udp_pairs" 20
+exits 'run --lean=off works in there' 0 ftracectl run -n lean --lean=off udp_sendmsg -- "$udp_pairs" 20
 is 'with all calls' "$(count_roots udp_sendmsg "$out")" 40
 as bob sleep 300 &
 cleanup_fn kill $!

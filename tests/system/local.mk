@@ -2,7 +2,7 @@
 system_tests = %D%/test-setup.sh %D%/test-terminal.sh %D%/test-old-kernel.sh %D%/test-write-back.sh \
 	%D%/test-access.sh %D%/test-damage.sh %D%/test-diff.sh %D%/test-disk.sh \
 	%D%/test-every-call.sh %D%/test-explain.sh %D%/test-export.sh %D%/test-filters.sh %D%/test-fleet.sh \
-	%D%/test-full-ring.sh %D%/test-guards.sh %D%/test-heat.sh %D%/test-held.sh %D%/test-hostile.sh %D%/test-kept.sh %D%/test-learn.sh %D%/test-library.sh \
+	%D%/test-full-ring.sh %D%/test-guards.sh %D%/test-heat.sh %D%/test-held.sh %D%/test-hostile.sh %D%/test-kept.sh %D%/test-library.sh \
 	%D%/test-live-top.sh %D%/test-locks.sh %D%/test-manners.sh %D%/test-many.sh %D%/test-merging.sh %D%/test-metrics.sh \
 	%D%/test-one-truth.sh %D%/test-origin.sh %D%/test-printed.sh %D%/test-profiles.sh %D%/test-questions.sh %D%/test-quota.sh %D%/test-requests.sh \
 	%D%/test-recordings.sh %D%/test-remote.sh %D%/test-restart.sh %D%/test-retention.sh \

@@ -93,7 +93,6 @@ says 'he hears whose it is' "'roots' is user 0's, and you are user 64998"
 exits 'nor remove' 4 member remove roots
 exits 'nor pin' 4 member pin roots
 exits 'nor remove what gets old' 4 member vacuum
-exits 'nor say what lean hooks' 4 member learn --force "$top_srcdir/tests/data/udp_sendmsg-6.12.trace"
 exits 'root stops it' 0 ftracectl stop roots
 exits 'he may not switch off tracers of others' 4 member start --force udp_sendmsg
 exits 'he starts one' 0 member start -n his --depth=9 udp_sendmsg

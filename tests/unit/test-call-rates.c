@@ -12,24 +12,12 @@ static void read_rates(CallRates *ret, const char *text) {
         ck_assert_int_eq(call_rates_read(ret, text), 0);
 }
 
-/* "NAME=PPM ..." of the hot ones, the worst first. */
-static char *find_hot(const CallRates *r, uint64_t budget_ppm, const char *root) {
-        _cleanup_free_ uint32_t *ppm = NULL;
-        _cleanup_strv_ Strv keep = {}, hot = {}, words = {};
-
-        ck_assert_int_eq(strv_add(&keep, root), 0);
-        ck_assert_int_eq(call_rates_find_hot(r, WINDOW_NS, HOOK_NS, budget_ppm, &keep, &hot, &ppm),
-                         0);
-        for (size_t i = 0; i < hot.n; i++)
-                ck_assert_int_eq(strv_addf(&words, "%s=%u", hot.items[i], ppm[i]), 0);
-        return strv_join(&words, " ");
-}
-
 START_TEST(answers_are_sorted_and_what_has_one_name_is_one)
         {
                 _cleanup_call_rates_ CallRates r = {};
 
-                read_rates(&r, "vfs_read 3\n caller\nkfree 5\nvfs_read 4\nnone 0\n");
+                read_rates(&r, "vfs_read 3 3 1 0\n caller\nkfree 5 5 1 0\nvfs_read 4 4 1 0\nnone 0 "
+                               "0 1 0\n");
                 ck_assert_uint_eq(r.n, 2);
                 ck_assert_str_eq(r.items[0].name, "kfree");
                 ck_assert_uint_eq(r.items[0].n, 5);
@@ -40,8 +28,8 @@ END_TEST
 
 START_TEST(what_is_no_answer_is_refused)
         {
-                static const char *const texts[] = { "kfree\n", "kfree 1 2\n", "kfree -1\n",
-                                                     "kfree 1" };
+                static const char *const texts[] = { "kfree\n", "kfree 1 2\n", "kfree -1 1 1 1\n",
+                                                     "kfree 1 1 1 1" };
 
                 for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
                         CallRates r;
@@ -56,8 +44,9 @@ START_TEST(what_was_called_below_the_roots_is_not_others)
         {
                 _cleanup_call_rates_ CallRates all = {}, own = {}, none = {};
 
-                read_rates(&all, "ip_output 100\nkfree 500\n");
-                read_rates(&own, "ip_output 120\nkfree 400\nnever_sampled 9\n");
+                read_rates(&all, "ip_output 100 100 1 0\nkfree 500 500 1 0\n");
+                read_rates(&own,
+                           "ip_output 120 120 1 0\nkfree 400 400 1 0\nnever_sampled 9 9 1 0\n");
                 call_rates_subtract(&all, &none);
                 ck_assert_uint_eq(all.items[0].n, 100);
                 call_rates_subtract(&all, &own);
@@ -66,49 +55,18 @@ START_TEST(what_was_called_below_the_roots_is_not_others)
         }
 END_TEST
 
-/* 1000 calls in 100 ms, 100 ns each, are a thousandth of a CPU. */
-START_TEST(the_worst_go_until_the_rest_fits)
+START_TEST(what_calls_cost_is_a_share_of_a_cpu)
         {
                 _cleanup_call_rates_ CallRates r = {};
-                static const struct {
-                        uint64_t budget_ppm;
-                        const char *hot;
-                } cases[] = {
-                        { 7000, "" },
-                        { 6999, "c=4000" },
-                        { 3000, "c=4000" },
-                        { 2999, "c=4000 b=2000" },
-                        { 0, "c=4000 b=2000 a=1000" },
-                };
 
-                read_rates(&r, "a 1000\nb 2000\nc 4000\n");
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_free_ char *hot = find_hot(&r, cases[i].budget_ppm, "d");
-
-                        ck_assert_str_eq(hot, cases[i].hot);
-                }
-        }
-END_TEST
-
-START_TEST(roots_are_never_hot)
-        {
-                _cleanup_call_rates_ CallRates r = {};
-                _cleanup_free_ char *hot = NULL;
-
-                read_rates(&r, "a 1000\nb 2000\nc 4000\n");
-                hot = find_hot(&r, 2500, "c");
-                ck_assert_str_eq(hot, "b=2000");
-        }
-END_TEST
-
-START_TEST(of_nothing_nothing_is_hot)
-        {
-                _cleanup_free_ char *hot = find_hot(&(CallRates){}, 0, "a");
-
-                ck_assert_str_eq(hot, "");
+                read_rates(&r, "a 1000 1000 1 0\nb 2000 2000 1 0\n");
+                ck_assert_uint_eq(call_rates_get(&r, "b"), 2000);
+                ck_assert_uint_eq(call_rates_get(&r, "c"), 0);
+                ck_assert_uint_eq(call_rates_get(&(CallRates){}, "c"), 0);
+                ck_assert(call_rates_cost_ppm(1000, WINDOW_NS, HOOK_NS) == 1000);
         }
 END_TEST
 
 UNIT_MAIN("call-rates", answers_are_sorted_and_what_has_one_name_is_one,
           what_is_no_answer_is_refused, what_was_called_below_the_roots_is_not_others,
-          the_worst_go_until_the_rest_fits, roots_are_never_hot, of_nothing_nothing_is_hot)
+          what_calls_cost_is_a_share_of_a_cpu)

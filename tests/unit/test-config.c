@@ -25,7 +25,7 @@ START_TEST(every_key_is_read)
                         config_of("[Store]\nMaxUse=20%\nKeepFree=3G\n"
                                   "MaxSessionSize=100M\nMaxSegmentSize=1M\n"
                                   "MaxSegmentSec=5min\nMaxRetentionSec=2weeks\n"
-                                  "[Guard]\nLean=full\nRelearnSec=5min\nMaxHookedFunctions="
+                                  "[Guard]\nLean=off\nRelearnSec=5min\nMaxHookedFunctions="
                                   "2K\nMaxBufferMemory=30%\n"
                                   "MaxEventRate=1.5M\nMaxWriteRate=64M\nMaxCPU=12.5%\n"
                                   "[Members]\nFunctions=udp_* vfs_read\nEvents=sched:*\n"
@@ -43,7 +43,7 @@ START_TEST(every_key_is_read)
                 ck_assert_uint_eq(l.max_segment_bytes, 1 << 20);
                 ck_assert_uint_eq(l.max_segment_ns, 300ULL * 1000000000);
                 ck_assert_uint_eq(l.max_retention_ns, 14ULL * 86400 * 1000000000);
-                ck_assert_int_eq((int) l.lean, LEAN_FULL);
+                ck_assert_int_eq((int) l.lean, LEAN_OFF);
                 ck_assert_uint_eq(l.max_hooked, 2000);
                 ck_assert_uint_eq(l.max_buffer_memory.percent, 30);
                 ck_assert_uint_eq(l.max_event_rate, 1500000);
@@ -116,8 +116,9 @@ START_TEST(what_is_wrong_is_named_and_changes_nothing)
                         { "[Store]\nMaxSegmentSec=10ms\n", "x.conf:2: MaxSegmentSec=10ms is not" },
                         { "[Guard]\nMaxCPU=half\n", "x.conf:2: MaxCPU=half is not a share" },
                         { "[Guard]\nLean=infinity\n",
-                          "x.conf:2: Lean=infinity is not a word like auto, full or off" },
+                          "x.conf:2: Lean=infinity is not a word: auto or off (instead of full)" },
                         { "[Guard]\nLean=default\n", "x.conf:2: Lean=default is not a word" },
+                        { "[Guard]\nLean=full\n", "x.conf:2: Lean=full is not a word: auto" },
                         { "[Guard]\nMaxEventRate=5 M\n",
                           "x.conf:2: MaxEventRate=5 M is not a number" },
                         { "[Store]\nMaxCPU=5\n", "x.conf:2: unknown key MaxCPU= in [Store]" },

@@ -14,15 +14,26 @@ static const char symbols[] = "ffffffff81000100 t ip_make_skb\n"
                               "ffffffff81000200 T kfree\n"
                               "ffffffffc0000000 t ovl_open\t[overlay]\n";
 
-static char *count(const Layout *layout, const Page *page, const FunctionCountsWindow *windows,
-                   size_t n) {
+static bool is_interrupt(const char *name) {
+        return streq(name, "ip_make_skb");
+}
+
+static FunctionCountsConfig config_of(const Layout *layout) {
+        return (FunctionCountsConfig){ .format = layout->entry,
+                                       .field = "func",
+                                       .exit_format = layout->exit,
+                                       .symbols = symbols,
+                                       .to_ns = UINT64_MAX };
+}
+
+static char *count(const FunctionCountsConfig *config, const Page *page) {
         _cleanup_(function_counts_freep) FunctionCounts *t = NULL;
         _cleanup_buf_ Buf out = BUF_INIT;
         char *text;
 
-        ck_assert_int_eq(function_counts_new(&t, layout->entry, "func", windows, n), 0);
+        ck_assert_int_eq(function_counts_new(&t, config), 0);
         ck_assert_int_eq(function_counts_add_page(t, page->bytes, sizeof(page->bytes)), 0);
-        ck_assert_int_eq(function_counts_name(t, symbols, &out), 0);
+        ck_assert_int_eq(function_counts_name(t, &out), 0);
         ck_assert_int_eq(buf_take_string(&out, &text), 0);
         return text;
 }
@@ -38,92 +49,88 @@ static void fill(Page *p, const Layout *layout) {
         page_enter(p, 2003, 7, 0, 1);
 }
 
-START_TEST(entries_are_counted_by_name_in_every_layout_and_exits_are_not)
+START_TEST(entries_are_counted_by_name_in_every_layout_and_exits_have_their_times)
         {
-                const FunctionCountsWindow always = { 0, UINT64_MAX };
-
                 for (size_t i = 0; i < N_LAYOUTS; i++) {
+                        FunctionCountsConfig config = config_of(&layouts[i]);
                         _cleanup_free_ char *text = NULL;
                         Page p = { .big_endian = HOST_BIG_ENDIAN };
 
                         fill(&p, &layouts[i]);
-                        text = count(&layouts[i], &p, &always, 1);
-                        ck_assert_ptr_nonnull(strstr(text, "udp_sendmsg 1\n"));
-                        ck_assert_ptr_nonnull(strstr(text, "alias_of_udp 1\n"));
-                        ck_assert_ptr_nonnull(strstr(text, "ip_make_skb 1\n"));
-                        ck_assert_ptr_nonnull(strstr(text, "kfree 2\n"));
-                        ck_assert_ptr_nonnull(strstr(text, "ovl_open 1\n"));
+                        text = count(&config, &p);
+                        ck_assert_ptr_nonnull(strstr(text, "udp_sendmsg 1 1 0 0\n"));
+                        ck_assert_ptr_nonnull(strstr(text, "alias_of_udp 1 1 0 0\n"));
+                        ck_assert_ptr_nonnull(strstr(text, "ip_make_skb 1 1 1 "));
+                        ck_assert_ptr_null(strstr(text, "ip_make_skb 1 1 1 0\n"));
+                        ck_assert_ptr_nonnull(strstr(text, "kfree 2 2 0 0\n"));
+                        ck_assert_ptr_nonnull(strstr(text, "ovl_open 1 1 1 0\n"));
                         ck_assert_ptr_null(strstr(text, "data_between"));
                 }
         }
 END_TEST
 
-START_TEST(each_window_counts_from_its_beginning_up_to_its_end)
+START_TEST(a_window_counts_from_its_beginning_up_to_its_end)
         {
-                const FunctionCountsWindow windows[] = { { 1001, 2000 }, { 2000, 2002 } };
+                FunctionCountsConfig config = config_of(&layouts[LAYOUT_6_12]);
                 _cleanup_free_ char *text = NULL;
                 Page p = { .big_endian = HOST_BIG_ENDIAN };
 
                 fill(&p, &layouts[LAYOUT_6_12]);
-                text = count(&layouts[LAYOUT_6_12], &p, windows, 2);
-                ck_assert_ptr_nonnull(strstr(text, "udp_sendmsg 0 0\n"));
-                ck_assert_ptr_nonnull(strstr(text, "ip_make_skb 1 0\n"));
-                ck_assert_ptr_nonnull(strstr(text, "kfree 0 1\n"));
+                config.from_ns = 1001;
+                config.to_ns = 2000;
+                text = count(&config, &p);
+                ck_assert_ptr_null(strstr(text, "udp_sendmsg"));
+                ck_assert_ptr_nonnull(strstr(text, "ip_make_skb 1 "));
+                ck_assert_ptr_null(strstr(text, "kfree"));
         }
 END_TEST
 
-START_TEST(only_what_the_wanted_tasks_call_is_counted)
+START_TEST(what_is_below_an_interrupt_is_not_the_roots)
         {
-                const FunctionCountsWindow always = { 0, UINT64_MAX };
-                const uint32_t pids[FUNCTION_COUNTS_MAX_PIDS + 1] = { 9, 8 };
-                const char *const without =
-                        "ID: 11\nformat:\n\tfield:unsigned long func;\toffset:8;\tsize:8;\n";
-                _cleanup_(function_counts_freep) FunctionCounts *t = NULL, *nobodys = NULL;
-                _cleanup_buf_ Buf out = BUF_INIT;
+                FunctionCountsConfig config = config_of(&layouts[LAYOUT_6_12]);
                 _cleanup_free_ char *text = NULL;
                 Page p = { .big_endian = HOST_BIG_ENDIAN };
 
-                fill(&p, &layouts[LAYOUT_6_12]);
-                page_enter(&p, 3000, 8, F_LEAF, 0);
-                page_enter(&p, 3001, 9, F_LEAF, 0);
-                ck_assert_int_eq(
-                        function_counts_new(&t, layouts[LAYOUT_6_12].entry, "func", &always, 1), 0);
-                ck_assert_int_eq(function_counts_set_pids(t, pids, ELEMENTSOF(pids)), -EINVAL);
-                ck_assert_int_eq(function_counts_set_pids(t, pids, 2), 0);
-                ck_assert_int_eq(function_counts_add_page(t, p.bytes, sizeof(p.bytes)), 0);
-                ck_assert_int_eq(function_counts_name(t, symbols, &out), 0);
-                ck_assert_int_eq(buf_take_string(&out, &text), 0);
-                ck_assert_str_eq(text, "kfree 2\n");
-                ck_assert_int_eq(function_counts_new(&nobodys, without, "func", &always, 1), 0);
-                ck_assert_int_eq(function_counts_set_pids(nobodys, pids, 1), -EINVAL);
-                ck_assert_int_eq(function_counts_set_pids(nobodys, NULL, 0), 0);
+                config.is_interrupt = is_interrupt;
+                page_begin(&p, &layouts[LAYOUT_6_12], 1000);
+                page_enter(&p, 1000, 7, F_ROOT, 0);
+                page_enter(&p, 1001, 7, F_CHILD, 1); /* the interrupt */
+                page_enter(&p, 1002, 7, F_LEAF, 2);
+                page_enter(&p, 1003, 8, F_MODULE,
+                           2); /* of another task, whose callers are not there */
+                page_leave(&p, 1004, 7, F_LEAF, 2, 1);
+                page_leave(&p, 1005, 7, F_CHILD, 1, 4);
+                page_enter(&p, 1006, 7, F_LEAF, 1);
+                text = count(&config, &p);
+                ck_assert_ptr_nonnull(strstr(text, "ip_make_skb 1 0 "));
+                ck_assert_ptr_nonnull(strstr(text, "kfree 2 1 "));
+                ck_assert_ptr_nonnull(strstr(text, "ovl_open 1 1 "));
+                ck_assert_ptr_null(strstr(text, "\n ip_make_skb\n"));
         }
 END_TEST
 
 START_TEST(callers_are_told_below_each_function_where_a_page_shows_them)
         {
-                const FunctionCountsWindow always = { 0, UINT64_MAX };
-
                 for (size_t i = 0; i < N_LAYOUTS; i++) {
+                        FunctionCountsConfig config = config_of(&layouts[i]);
                         _cleanup_free_ char *text = NULL;
                         Page p = { .big_endian = HOST_BIG_ENDIAN };
 
                         fill(&p, &layouts[i]);
                         page_enter(&p, 3000, 8, F_CHILD,
                                    3); /* of a task whose caller is not there */
-                        text = count(&layouts[i], &p, &always, 1);
-                        ck_assert(strstr(text, "kfree 2\n udp_sendmsg\n") ||
-                                  strstr(text, "kfree 2\n alias_of_udp\n"));
-                        ck_assert_ptr_nonnull(strstr(text, "ovl_open 1\n kfree\n"));
-                        ck_assert_ptr_null(strstr(text, "udp_sendmsg 1\n "));
-                        ck_assert_ptr_null(strstr(text, "ip_make_skb 1\n kfree"));
+                        text = count(&config, &p);
+                        ck_assert(strstr(text, "kfree 2 2 0 0\n udp_sendmsg\n") ||
+                                  strstr(text, "kfree 2 2 0 0\n alias_of_udp\n"));
+                        ck_assert_ptr_nonnull(strstr(text, "ovl_open 1 1 1 0\n kfree\n"));
+                        ck_assert_ptr_null(strstr(text, "udp_sendmsg 1 1 0 0\n "));
+                        ck_assert_ptr_null(strstr(text, " kfree\n kfree"));
                 }
         }
 END_TEST
 
 START_TEST(a_format_without_the_field_is_refused)
         {
-                const FunctionCountsWindow always = { 0, UINT64_MAX };
                 static const char *const formats[] = {
                         "",
                         "ID: 11\n",
@@ -135,18 +142,20 @@ START_TEST(a_format_without_the_field_is_refused)
                 };
 
                 for (size_t i = 0; i < ELEMENTSOF(formats); i++) {
+                        FunctionCountsConfig config = { .format = formats[i],
+                                                        .field = "func",
+                                                        .symbols = symbols };
                         FunctionCounts *t;
 
-                        ck_assert_msg(function_counts_new(&t, formats[i], "func", &always, 1) ==
-                                              -EINVAL,
-                                      "%s", formats[i]);
+                        ck_assert_msg(function_counts_new(&t, &config) == -EINVAL, "%s",
+                                      formats[i]);
                 }
         }
 END_TEST
 
 START_TEST(any_bytes_at_all_are_only_counted)
         {
-                const FunctionCountsWindow always = { 0, UINT64_MAX };
+                FunctionCountsConfig config = config_of(&layouts[0]);
                 _cleanup_(function_counts_freep) FunctionCounts *t = NULL;
                 _cleanup_buf_ Buf out = {};
                 unsigned seed = (unsigned) getpid();
@@ -154,20 +163,20 @@ START_TEST(any_bytes_at_all_are_only_counted)
 
                 printf("# seed %u\n", seed);
                 srandom(seed);
-                ck_assert_int_eq(function_counts_new(&t, layouts[0].entry, "func", &always, 1), 0);
+                ck_assert_int_eq(function_counts_new(&t, &config), 0);
                 for (size_t i = 0; i < 2000; i++) {
                         fill(&p, &layouts[0]);
                         for (size_t k = 0; k < 20; k++)
                                 p.bytes[random() % 200] = (uint8_t) random();
                         ck_assert_int_eq(function_counts_add_page(t, p.bytes, sizeof(p.bytes)), 0);
                 }
-                ck_assert_int_eq(function_counts_name(t, symbols, &out), 0);
+                ck_assert_int_eq(function_counts_name(t, &out), 0);
                 ck_assert_uint_gt(out.n_data, 0);
         }
 END_TEST
 
-UNIT_MAIN("function-counts", entries_are_counted_by_name_in_every_layout_and_exits_are_not,
-          each_window_counts_from_its_beginning_up_to_its_end,
-          only_what_the_wanted_tasks_call_is_counted,
+UNIT_MAIN("function-counts", entries_are_counted_by_name_in_every_layout_and_exits_have_their_times,
+          a_window_counts_from_its_beginning_up_to_its_end,
+          what_is_below_an_interrupt_is_not_the_roots,
           callers_are_told_below_each_function_where_a_page_shows_them,
           a_format_without_the_field_is_refused, any_bytes_at_all_are_only_counted)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What was learned, as a file that nobody may be trusted to have written, and what follows from it. */
+/* What was learned, as a file that nobody may be trusted to have written, what is shipped, and what follows from both. */
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,13 +10,14 @@
 #include "base/io.h"
 #include "daemon/lean/lean.h"
 #include "daemon/lean/learner.h"
-#include "daemon/lean/ordinary.h"
+#include "daemon/lean/waiting.h"
 #include "scratch.h"
 
-#define HEAD                                                                                       \
-        "ftraced lean 2\nkernel 6.12\nroots udp_sendmsg\nlearned 9000000000000000000\ncalls 600\n"
+#define HEAD "ftraced lean 3\nkernel 6.12\nroots my_root\nlearned 9000000000000000000\ncalls 600\n"
+#define TREE "root my_root\nkfree 1 2 900\n my_helper\nmy_helper 0 600000 1000\n my_root\n"
 
-static const char kernel_list[] = "kfree\nudp_sendmsg\n__rcu_read_lock\nip_make_skb\nkfree\n";
+static const char kernel_list[] = "kfree\nudp_sendmsg\nmy_root\nmy_helper\nip_make_skb\nkfree\n"
+                                  "schedule\nsysvec_my_timer\nirq_enter_rcu\n";
 
 /* A kernel, a store beside it, and its functions. */
 static void set_up(Scratch *s, Tracefs *fs, Functions *f) {
@@ -31,27 +32,33 @@ static void set_up(Scratch *s, Tracefs *fs, Functions *f) {
 }
 
 static void add_root(Strv *roots) {
-        ck_assert_int_eq(strv_add(roots, "udp_sendmsg"), 0);
+        ck_assert_int_eq(strv_add(roots, "my_root"), 0);
 }
 
-static int truncate_to(int dir_fd, const char *path, uint64_t n) {
-        _cleanup_close_ int fd = openat(dir_fd, path, O_RDWR | O_CLOEXEC);
+/* With what differs from the usual: my_root, --lean=auto, a tree if there is one. */
+typedef struct Wish {
+        const char *root;
+        SpecLean lean;
+        SpecLesson lesson;
+        uint64_t depth;
+        const char *hooked;
+        LeanScope scope;
+        const Load *load;
+        const Strv *left_out;
+} Wish;
 
-        return ftruncate(fd, (long) n);
-}
-
-static bool is_being_learned; /* what the next choose() is told */
-static uint64_t depth;        /* of its spec */
-
-static int choose(LeanChoice *ret, const Scratch *s, const Functions *f, SpecLean lean,
+static int choose(LeanChoice *ret, const Scratch *s, const Functions *f, const Wish *w,
                   Strv *warnings) {
         _cleanup_strv_ Strv roots = {};
         _cleanup_refusal_ Refusal refusal = {};
-        Spec spec = SPEC_INIT;
+        _cleanup_spec_ Spec spec = SPEC_INIT;
 
-        add_root(&roots);
-        spec.lean = lean;
-        spec.depth = depth;
+        ck_assert_int_ge(strv_add(&roots, w->root ?: "my_root"), 0);
+        spec.lean = w->lean ?: LEAN_AUTO;
+        spec.lesson = w->lesson;
+        spec.depth = w->depth;
+        if (w->hooked)
+                ck_assert_int_ge(strv_add(&spec.hooked, w->hooked), 0);
         *ret = (LeanChoice){};
         return lean_choose(ret,
                            &(LeanQuestion){ .store_fd = s->fd,
@@ -60,11 +67,13 @@ static int choose(LeanChoice *ret, const Scratch *s, const Functions *f, SpecLea
                                             .spec = &spec,
                                             .roots = &roots,
                                             .notrace = &(Strv){},
-                                            .is_being_learned = is_being_learned },
+                                            .scope = w->scope,
+                                            .load = w->load,
+                                            .left_out = w->left_out },
                            warnings, &refusal);
 }
 
-/* Writes @text where the cache of udp_sendmsg is. */
+/* Writes @text where the cache of my_root is. */
 static void put_cache(const Scratch *s, const Functions *f, const char *text) {
         char key[LEAN_KEY_CHARS + 1], path[64];
         _cleanup_strv_ Strv roots = {};
@@ -76,29 +85,31 @@ static void put_cache(const Scratch *s, const Functions *f, const char *text) {
         ck_assert_int_eq(file_replace(s->fd, path, text, strlen(text), 0600), 0);
 }
 
+static void check_words(const Strv *words, const char *expected) {
+        _cleanup_free_ char *text = strv_join(words, " ");
+
+        ck_assert_str_eq(text, expected);
+}
+
 START_TEST(a_cache_that_is_not_as_we_write_it_is_invalid)
         {
                 static const char *const texts[] = {
                         "",
-                        "ftraced lean 1\nkfree\n",
+                        "ftraced lean 2\nkfree 0 0 0\n",
                         HEAD,
-                        HEAD "udp_sendmsg",
-                        HEAD "udp_sendmsg 1\n",
-                        HEAD "udp_*\n",
-                        HEAD "udp sendmsg\n",
-                        HEAD "../x\n",
-                        HEAD "tasks read\nkfree 1 2\n",
-                        HEAD "tasks read\nkfree 4294967296\n",
-                        HEAD "tasks read\nkfree -1\n",
-                        HEAD "tasks read\ntasks read\nkfree 1\n",
-                        HEAD "tasks READ\nkfree 1\n",
-                        HEAD "tasks a b c d e f g h i j k l m n o p q\nkfree\n",
-                        HEAD "tasks read\nfixed 1 2\nkfree 1\n",
+                        HEAD "kfree 0 1 2",
+                        HEAD "kfree\n",
+                        HEAD "kfree 0 1\n",
+                        HEAD "kfree 2 1 2\n",
+                        HEAD "kfree 0 4294967296 2\n",
+                        HEAD "kfree 0 -1 2\n",
+                        HEAD "udp_* 0 1 2\n",
+                        HEAD "../x 0 1 2\n",
                         HEAD "\n",
-                        HEAD " udp_sendmsg\nkfree\n",
-                        HEAD "kfree\n a b\n",
-                        HEAD "kfree\n *\n",
-                        "ftraced lean 2\ncalls x\nkfree\n",
+                        HEAD " udp_sendmsg\nkfree 0 1 2\n",
+                        HEAD "kfree 0 1 2\n a b\n",
+                        HEAD "kfree 0 1 2\n *\n",
+                        "ftraced lean 3\ncalls x\nkfree 0 1 2\n",
                 };
 
                 for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
@@ -110,485 +121,282 @@ START_TEST(a_cache_that_is_not_as_we_write_it_is_invalid)
         }
 END_TEST
 
-START_TEST(what_was_written_is_read_back)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_lean_cache_ LeanCache c = { .learned_ns = 5, .n_calls = 7 }, back = {};
-                _cleanup_strv_ Strv roots = {};
-                const uint32_t ppm[] = { 3, 0 };
-
-                add_root(&roots);
-                ck_assert_int_eq(strv_split(&c.tasks, "read pipe", " "), 0);
-                c.fixed_ppm[1] = 11;
-                ck_assert_int_eq(lean_cache_add(&c, "kfree", ppm, 2), 0);
-                ck_assert_int_eq(lean_cache_add(&c, "ip_make_skb", NULL, 0), 0);
-                ck_assert_int_eq(lean_cache_add_caller(&c, "udp_sendmsg"), 0);
-                ck_assert_int_eq(lean_cache_add(&c, "kfree", NULL, 0), 0);
-                for (size_t i = 0; i < 2 * LEAN_MAX_CALLERS; i++) {
-                        const char name[] = { (char) ('a' + i), 0 };
-
-                        ck_assert_int_eq(lean_cache_add_caller(&c, name), 0);
-                }
-                lean_cache_sort(&c);
-                ck_assert_int_eq(lean_cache_write(&c, s.fd, "abc", "6.12", &roots), 0);
-                ck_assert_int_eq(lean_cache_read(&back, s.fd, "abc"), 0);
-                ck_assert_uint_eq(back.learned_ns, 5);
-                ck_assert_uint_eq(back.n_calls, 7);
-                ck_assert_uint_eq(back.n, 2);
-                ck_assert_uint_eq(back.fixed_ppm[1], 11);
-                ck_assert_uint_eq(lean_cache_find(&back, "kfree")->ppm[0], 3);
-                ck_assert_uint_eq(lean_cache_find(&back, "kfree")->callers.n, LEAN_MAX_CALLERS);
-                ck_assert_uint_eq(lean_cache_find(&back, "ip_make_skb")->callers.n, 1);
-                ck_assert_ptr_null(lean_cache_find(&back, "kfre"));
-        }
-END_TEST
-
-START_TEST(what_was_learned_longest_ago_makes_room)
-        {
-                _cleanup_lean_cache_ LeanCache c = { .learned_ns = 5, .n_calls = 7 };
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_strv_ Strv roots = {};
-                char key[LEAN_KEY_CHARS + 1], path[64];
-                size_t n = 0;
-
-                add_root(&roots);
-                ck_assert_int_eq(lean_cache_add(&c, "kfree", NULL, 0), 0);
-                for (unsigned i = 0; i < LEAN_MAX_FILES + 20; i++) {
-                        const struct timespec at[2] = { { .tv_sec = 1000 + i },
-                                                        { .tv_sec = 1000 + i } };
-
-                        (void) snprintf(key, sizeof(key), "%032x", i);
-                        (void) snprintf(path, sizeof(path), LEAN_DIR "/%s", key);
-                        ck_assert_int_eq(lean_cache_write(&c, s.fd, key, "6.12", &roots), 0);
-                        ck_assert_int_eq(utimensat(s.fd, path, at, 0), 0);
-                }
-                for (unsigned i = 0; i < LEAN_MAX_FILES + 20; i++) {
-                        bool is_there;
-
-                        (void) snprintf(path, sizeof(path), LEAN_DIR "/%032x", i);
-                        is_there = faccessat(s.fd, path, F_OK, 0) >= 0;
-                        ck_assert_msg(is_there == (i >= 20), "%u", i);
-                        n += is_there;
-                }
-                ck_assert_uint_eq(n, LEAN_MAX_FILES);
-
-                /* However few, if they are long. */
-                ck_assert_int_eq(truncate_to(s.fd, path, LEAN_MAX_BYTES), 0);
-                ck_assert_int_eq(lean_cache_write(&c, s.fd, "new", "6.12", &roots), 0);
-                ck_assert_int_ge(faccessat(s.fd, LEAN_DIR "/new", F_OK, 0), 0);
-                ck_assert_int_lt(faccessat(s.fd, path, F_OK, 0), 0);
-        }
-END_TEST
-
-START_TEST(modules_and_roots_make_another_key_and_the_order_of_modules_does_not)
-        {
-                static const char *const modules[] = { "a 1\nb 2\n", "b 9\na 1\n", "a 1\n" };
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                char keys[4][LEAN_KEY_CHARS + 1];
-                _cleanup_strv_ Strv roots = {};
-                Functions f = {};
-
-                add_root(&roots);
-                for (size_t i = 0; i < 3; i++) {
-                        f.modules = (char *) modules[i];
-                        ck_assert_int_eq(lean_cache_make_key(s.fd, &f, &roots, keys[i]), 0);
-                }
-                ck_assert_int_eq(strv_add(&roots, "vfs_read"), 0);
-                ck_assert_int_eq(lean_cache_make_key(s.fd, &f, &roots, keys[3]), 0);
-                ck_assert_str_eq(keys[0], keys[1]);
-                ck_assert_str_ne(keys[0], keys[2]);
-                ck_assert_str_ne(keys[2], keys[3]);
-        }
-END_TEST
-
-START_TEST(what_costs_most_is_left_out_until_the_rest_fits_and_roots_stay)
-        {
-                _cleanup_strv_ Strv roots = {}, names = {}, left_out = {}, all = {}, none = {};
-                _cleanup_lean_cache_ LeanCache c = {};
-                _cleanup_free_ char *text = NULL;
-
-                add_root(&roots);
-                ck_assert_int_eq(lean_cache_parse(&c, HEAD "tasks read pipe\n"
-                                                           "fixed 0 5000\n"
-                                                           "udp_sendmsg 900000 0\n"
-                                                           "a 30000 0\n"
-                                                           "b 0 16000\n"
-                                                           "c 0 14000\n"
-                                                           "d 1000 0\n"
-                                                           "e\n"),
-                                 0);
-                ck_assert_int_eq(lean_select(&c, &roots, 20000, &names, &left_out), 0);
-                text = strv_join(&left_out, " ");
-                ck_assert_str_eq(text, "a b d");
-                ck_assert(strv_contains(&names, "udp_sendmsg"));
-                ck_assert_uint_eq(names.n, 3);
-                ck_assert_int_eq(lean_select(&c, &roots, UINT64_MAX, &all, &none), 0);
-                ck_assert_uint_eq(all.n, 6);
-                ck_assert_uint_eq(none.n, 0);
-        }
-END_TEST
-
-START_TEST(what_is_not_known_is_learned_with_everything_hooked)
+START_TEST(what_is_learned_is_read_back_and_grows)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
                 _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv warnings = {};
-                _cleanup_lean_choice_ LeanChoice last = {};
-                static const struct {
-                        const char *cache; /* NULL: what was there before */
-                        SpecLean lean;
-                        bool learns, hooks_ordinary;
-                } cases[] = {
-                        { NULL, LEAN_AUTO, true, false },
-                        { NULL, LEAN_FULL, true, true },
-                        { NULL, LEAN_OFF, true, true },
-                        { "ftraced lean 2\nlearned 9000000000000000000\ncalls 99\nkfree\n",
-                          LEAN_AUTO, true, false }, /* too few */
-                        { "ftraced lean 2\nlearned 1\ncalls 600\nkfree\n", LEAN_AUTO, true, false },
-                        { HEAD "ordinary no\nip_make_skb\n", LEAN_FULL, true, true },
-                        { NULL, LEAN_AUTO, false, true },
-                };
-                Tracefs fs;
-
-                set_up(&s, &fs, &f);
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_lean_choice_ LeanChoice choice = {};
-                        _cleanup_free_ char *lines = NULL;
-
-                        if (cases[i].cache)
-                                put_cache(&s, &f, cases[i].cache);
-                        ck_assert_int_eq(choose(&choice, &s, &f, cases[i].lean, &warnings), 0);
-                        ck_assert_int_eq(choice.learns, cases[i].learns);
-                        ck_assert_int_eq(choice.hooks.names.n == 0,
-                                         choice.learns || cases[i].lean == LEAN_OFF);
-                        lines = strv_join(&choice.not_hooked.lines, " ");
-                        ck_assert_str_eq(lines, cases[i].hooks_ordinary ? "" : "3 1 5");
-                        ck_assert_uint_eq(choice.n_ordinary, cases[i].hooks_ordinary ? 0 : 2);
-                }
-                strv_done(&warnings);
-
-                put_cache(&s, &f, "garbage\n");
-                ck_assert_int_eq(choose(&last, &s, &f, LEAN_AUTO, &warnings), 0);
-                ck_assert(last.learns);
-                ck_assert_uint_eq(warnings.n, 2);
-                ck_assert(strstr(warnings.items[0], "damaged"));
-        }
-END_TEST
-
-START_TEST(whoever_has_all_functions_hooked_is_told_why)
-        {
-                static const struct {
-                        const char *cache;
-                        SpecLean lean;
-                        uint64_t depth;
-                        bool is_being_learned;
-                        const char *why; /* NULL: nothing is said */
-                } cases[] = {
-                        { NULL, LEAN_AUTO, 0, false,
-                          "is not known yet; all functions but 2 that ordinary work calls are "
-                          "hooked" },
-                        { NULL, LEAN_FULL, 0, false, "is not known yet; all functions are hooked" },
-                        { NULL, LEAN_FULL, 0, true,
-                          "what udp_sendmsg calls is still being learned; all functions are "
-                          "hooked" },
-                        { NULL, LEAN_AUTO, 3, false, "is not learned from a part of it (--depth" },
-                        { NULL, LEAN_OFF, 0, true, NULL },
-                        { "learned 9000000000000000000\ncalls 99\nkfree\n", LEAN_AUTO, 0, false,
-                          "too few calls of udp_sendmsg were seen (99 of 100)" },
-                        { "learned 1\ncalls 600\nkfree\n", LEAN_AUTO, 0, false,
-                          "not known any more, after a week; all functions but 2 that" },
-                        { "learned 9000000000000000000\ncalls 600\nkfree\n", LEAN_AUTO, 0, true,
-                          NULL },
-                };
-
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_scratch_ Scratch s = SCRATCH;
-                        _cleanup_(functions_done) Functions f = {};
-                        _cleanup_lean_choice_ LeanChoice choice = {};
-                        _cleanup_strv_ Strv warnings = {};
-                        char text[128];
-                        Tracefs fs;
-
-                        set_up(&s, &fs, &f);
-                        (void) snprintf(text, sizeof(text), "ftraced lean 2\n%s",
-                                        cases[i].cache ?: "");
-                        if (cases[i].cache)
-                                put_cache(&s, &f, text);
-                        depth = cases[i].depth;
-                        is_being_learned = cases[i].is_being_learned;
-                        ck_assert_int_eq(choose(&choice, &s, &f, cases[i].lean, &warnings), 0);
-                        ck_assert_uint_eq(warnings.n, cases[i].why != NULL);
-                        if (cases[i].why)
-                                ck_assert_msg(strstr(warnings.items[0], cases[i].why), "%s",
-                                              warnings.items[0]);
-                }
-        }
-END_TEST
-
-START_TEST(what_the_kernel_does_not_have_is_not_hooked_and_the_root_always_is)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_lean_choice_ LeanChoice choice = {};
-                _cleanup_strv_ Strv warnings = {};
-                _cleanup_free_ char *names = NULL, *lines = NULL;
-                Tracefs fs;
-
-                set_up(&s, &fs, &f);
-                put_cache(&s, &f, HEAD "kfree\nno_such_function\n");
-                ck_assert_int_eq(choose(&choice, &s, &f, LEAN_FULL, &warnings), 0);
-                ck_assert(!choice.learns);
-                names = strv_join(&choice.hooks.names, " ");
-                lines = strv_join(&choice.hooks.lines, " ");
-                ck_assert_str_eq(names, "kfree udp_sendmsg");
-                ck_assert_str_eq(lines, "1 5 2");
-        }
-END_TEST
-
-START_TEST(learning_adds_to_what_is_known)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_lean_choice_ LeanChoice choice = {};
-                _cleanup_lean_cache_ LeanCache new = { .n_calls = 50 };
-                _cleanup_strv_ Strv roots = {}, warnings = {};
-                Tracefs fs;
-
-                set_up(&s, &fs, &f);
-                add_root(&roots);
-                put_cache(&s, &f, "ftraced lean 2\nlearned 9000000000000000000\ncalls 60\nkfree\n");
-                ck_assert_int_eq(lean_cache_add(&new, "ip_make_skb", NULL, 0), 0);
-                ck_assert_int_eq(lean_cache_add(&new, "no_such_function", NULL, 0), 0);
-                ck_assert_int_eq(lean_learn(s.fd, s.fd, &f, &roots, "6.12", &new), 0);
-                ck_assert_int_eq(choose(&choice, &s, &f, LEAN_FULL, &warnings), 0);
-                ck_assert_uint_eq(choice.hooks.names.n, 3);
-        }
-END_TEST
-
-/* "NAME ..." */
-static void check_names(const Strv *names, const char *wanted) {
-        _cleanup_free_ char *text = strv_join(names, " ");
-
-        ck_assert_str_eq(text, wanted);
-}
-
-START_TEST(what_this_host_calls_often_stays_out_and_is_named)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv hot = {}, found = {}, warnings = {};
-                uint64_t since_ns;
-                Tracefs fs;
-
-                set_up(&s, &fs, &f);
-                ck_assert_int_eq(ordinary_find_host(&f, s.fd, s.fd, &found, &since_ns), 0);
-                ck_assert_uint_eq(since_ns, 0);
-                /* That nothing is called often is known, too. */
-                ck_assert_int_eq(ordinary_learn_host(&f, s.fd, s.fd, "6.12", &hot, true), 0);
-                ck_assert_int_eq(ordinary_find_host(&f, s.fd, s.fd, &found, &since_ns), 0);
-                ck_assert_uint_gt(since_ns, 0);
-                ck_assert_uint_eq(found.n, 0);
-
-                ck_assert_int_eq(strv_add(&hot, "ip_make_skb"), 0);
-                for (int i = 0; i < 2; i++) {
-                        _cleanup_lean_choice_ LeanChoice choice = {};
-
-                        ck_assert_int_eq(ordinary_learn_host(&f, s.fd, s.fd, "6.12",
-                                                             i == 0 ? &hot : &(Strv){}, i > 0),
-                                         0);
-                        ck_assert_int_eq(choose(&choice, &s, &f, LEAN_AUTO, &warnings), 0);
-                        check_names(&choice.not_hooked.names,
-                                    i == 0 ? "__rcu_read_lock kfree ip_make_skb"
-                                           : "__rcu_read_lock kfree");
-                        check_names(&choice.left_out, i == 0 ? "ip_make_skb" : "");
-                }
-        }
-END_TEST
-
-START_TEST(what_the_roots_are_known_to_call_is_named_where_it_is_left_out)
-        {
-                static const char more[] = "ip_output\nkfree\nudp_sendmsg\n__rcu_read_lock\n";
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_lean_choice_ LeanChoice unknown = {}, learned = {}, weighed = {};
-                _cleanup_strv_ Strv warnings = {};
-                Tracefs fs;
-
-                set_up(&s, &fs, &f);
-                functions_done(&f);
-                f = (Functions){};
-                ck_assert_int_eq(file_replace(s.fd, "available_filter_functions", more,
-                                              sizeof(more) - 1, 0600),
-                                 0);
-                ck_assert_int_eq(functions_load(&f, &fs), 0);
-                ck_assert_int_eq(choose(&unknown, &s, &f, LEAN_AUTO, &warnings), 0);
-                check_names(&unknown.not_hooked.names, "__rcu_read_lock ip_output kfree");
-                check_names(&unknown.left_out, "ip_output");
-                ck_assert_uint_eq(unknown.left_out_in.n, 1);
-                put_cache(&s, &f, HEAD "udp_sendmsg\n");
-                ck_assert_int_eq(choose(&learned, &s, &f, LEAN_AUTO, &warnings), 0);
-                check_names(&learned.left_out, "ip_output");
-                ck_assert_uint_eq(learned.left_out_in.n, 1);
-                /* What the reference workload pays for it is not what TCP pays. */
-                put_cache(&s, &f,
-                          HEAD "tasks read\nfixed 0\nip_output 5\nkfree 5\nudp_sendmsg 0\n");
-                ck_assert_int_eq(choose(&weighed, &s, &f, LEAN_AUTO, &warnings), 0);
-                check_names(&weighed.hooks.names, "kfree udp_sendmsg");
-                check_names(&weighed.left_out, "ip_output");
-        }
-END_TEST
-
-START_TEST(without_weights_the_ordinary_and_the_hot_are_left_out)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv hot = {}, roots = {}, warnings = {};
-                static const struct {
-                        const char *hooks, *left_out;
-                        SpecLean lean;
-                } cases[] = {
-                        { "ip_make_skb udp_sendmsg", "kfree", LEAN_AUTO },
-                        { "udp_sendmsg", "ip_make_skb kfree", LEAN_AUTO },
-                        { "ip_make_skb kfree udp_sendmsg", "", LEAN_FULL },
-                };
-                const uint32_t ppm[] = { 5000, 7000 };
-                Tracefs fs;
-
-                set_up(&s, &fs, &f);
-                add_root(&roots);
-                put_cache(&s, &f, HEAD "ip_make_skb\nkfree\nudp_sendmsg\n");
-                ck_assert_int_eq(strv_split(&hot, "ip_make_skb udp_sendmsg", " "), 0);
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_lean_choice_ LeanChoice choice = {};
-
-                        ck_assert_int_eq(choose(&choice, &s, &f, cases[i].lean, &warnings), 0);
-                        check_names(&choice.hooks.names, cases[i].hooks);
-                        check_names(&choice.left_out, cases[i].left_out);
-                        ck_assert_int_eq(lean_learn_hot(s.fd, s.fd, &f, &roots, "6.12", &hot, ppm),
-                                         0);
-                }
-                ck_assert_uint_eq(warnings.n, 0);
-        }
-END_TEST
-
-START_TEST(what_was_hot_is_tried_again_when_it_is_weighed_again)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_lean_choice_ LeanChoice hot = {}, again = {};
-                _cleanup_lean_cache_ LeanCache new = {};
-                _cleanup_strv_ Strv roots = {}, warnings = {}, names = {};
-                const uint32_t ppm[] = { 90000 };
-                Tracefs fs;
-
-                set_up(&s, &fs, &f);
-                add_root(&roots);
-                put_cache(&s, &f,
-                          HEAD "tasks read host\nfixed 0 0\nip_make_skb 5 0\nudp_sendmsg\n");
-                ck_assert_int_eq(strv_add(&names, "ip_make_skb"), 0);
-                ck_assert_int_eq(lean_learn_hot(s.fd, s.fd, &f, &roots, "6.12", &names, ppm), 0);
-                ck_assert_int_eq(choose(&hot, &s, &f, LEAN_AUTO, &warnings), 0);
-                check_names(&hot.left_out, "ip_make_skb");
-                ck_assert_int_eq(strv_split(&new.tasks, "read host", " "), 0);
-                ck_assert_int_eq(lean_cache_add(&new, "ip_make_skb", (uint32_t[]){ 7, 0 }, 2), 0);
-                ck_assert_int_eq(lean_learn(s.fd, s.fd, &f, &roots, "6.12", &new), 0);
-                ck_assert_int_eq(choose(&again, &s, &f, LEAN_AUTO, &warnings), 0);
-                check_names(&again.hooks.names, "ip_make_skb udp_sendmsg");
-        }
-END_TEST
-
-START_TEST(what_was_learned_long_ago_is_not_added_to)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_lean_cache_ LeanCache new = {}, now = {};
+                _cleanup_lean_cache_ LeanCache first = { .n_calls = 60 },
+                                               second = { .n_calls = 70 }, all = {};
                 char key[LEAN_KEY_CHARS + 1];
                 _cleanup_strv_ Strv roots = {};
                 Tracefs fs;
 
                 set_up(&s, &fs, &f);
                 add_root(&roots);
-                put_cache(&s, &f, "ftraced lean 2\nlearned 1\ncalls 600\nkfree\nudp_sendmsg\n");
-                new.n_calls = 7;
-                ck_assert_int_eq(lean_cache_add(&new, "udp_sendmsg", NULL, 0), 0);
-                ck_assert_int_eq(lean_learn(s.fd, s.fd, &f, &roots, "6.12", &new), 0);
-                ck_assert_int_eq(lean_cache_make_key(s.fd, &f, &roots, key), 0);
-                ck_assert_int_eq(lean_cache_read(&now, s.fd, key), 0);
-                ck_assert_uint_eq(now.n, 1);
-                ck_assert_uint_eq(now.n_calls, 7);
+                ck_assert_int_eq(lean_tree_add(&first.tree, "my_helper", true, 500, 1000), 0);
+                ck_assert_int_eq(lean_tree_add(&first.tree, "not_of_this_kernel", true, 1, 1), 0);
+                ck_assert_int_eq(lean_tree_add(&second.tree, "my_helper", false, 400, 2000), 0);
+                ck_assert_int_eq(lean_tree_add_caller(&second.tree, "my_root"), 0);
+                ck_assert_int_eq(lean_tree_add(&second.tree, "kfree", true, 2000000, 1), 0);
+                ck_assert_int_eq(lean_learn(s.fd, s.fd, &f, &roots, "6.12", &first), 0);
+                ck_assert_int_eq(lean_learn(s.fd, s.fd, &f, &roots, "6.12", &second), 0);
+                ck_assert_int_eq(lean_cache_load(&all, s.fd, s.fd, &f, &roots, key), 0);
+                ck_assert_uint_eq(all.n_calls, 130);
+                ck_assert_uint_gt(all.learned_ns, 0);
+                ck_assert_uint_eq(all.tree.n, 2);
+                ck_assert_str_eq(all.tree.functions[0].name, "kfree");
+                ck_assert_uint_eq(all.tree.functions[0].share_ppm, 1000000);
+                ck_assert(!all.tree.functions[1].leaf);
+                ck_assert_uint_eq(all.tree.functions[1].share_ppm, 500);
+                ck_assert_uint_eq(all.tree.functions[1].rate_milli, 2000);
+                check_words(&all.tree.functions[1].callers, "my_root");
         }
 END_TEST
 
-START_TEST(what_everybody_calls_is_hooked_only_if_it_was_seen_to_cost_little)
+START_TEST(another_kernel_or_set_of_modules_has_other_keys)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
                 _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv roots = {}, warnings = {};
-                static const struct {
-                        const char *cache, *hooks, *left_out;
-                } cases[] = {
-                        { "tasks read\nfixed 0\nip_make_skb\nkfree\nudp_sendmsg\n",
-                          "ip_make_skb udp_sendmsg", "kfree" },
-                        { "tasks read\nfixed 0\nip_make_skb\nkfree 5\nudp_sendmsg\n",
-                          "ip_make_skb kfree udp_sendmsg", "" },
-                };
+                char keys[3][LEAN_KEY_CHARS + 1];
+                _cleanup_strv_ Strv roots = {};
                 Tracefs fs;
 
                 set_up(&s, &fs, &f);
                 add_root(&roots);
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_lean_choice_ LeanChoice choice = {};
-                        char text[256];
+                ck_assert_int_eq(lean_cache_make_key(s.fd, &f, &roots, keys[0]), 0);
+                free(f.modules);
+                f.modules = strdup("nf_nat 2 3 - Live 0x0\n");
+                ck_assert_int_eq(lean_cache_make_key(s.fd, &f, &roots, keys[1]), 0);
+                ck_assert_str_eq(keys[0], keys[1]); /* its size does not matter */
+                free(f.modules);
+                f.modules = strdup("nf_nat 1 0\nnfs 1 0\n");
+                ck_assert_int_eq(lean_cache_make_key(s.fd, &f, &roots, keys[2]), 0);
+                ck_assert_str_ne(keys[0], keys[2]);
+        }
+END_TEST
 
-                        (void) snprintf(text, sizeof(text), HEAD "%s", cases[i].cache);
-                        put_cache(&s, &f, text);
-                        ck_assert_int_eq(choose(&choice, &s, &f, LEAN_AUTO, &warnings), 0);
-                        check_names(&choice.hooks.names, cases[i].hooks);
-                        check_names(&choice.left_out, cases[i].left_out);
-                }
+START_TEST(the_tree_is_hooked_with_where_tasks_wait)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_strv_ Strv warnings = {};
+                _cleanup_lean_choice_ LeanChoice learned = {}, shipped = {};
+                Tracefs fs;
+
+                set_up(&s, &fs, &f);
+                put_cache(&s, &f, HEAD TREE);
+                ck_assert_int_eq(choose(&learned, &s, &f, &(Wish){}, &warnings), 0);
+                check_words(&learned.hooks.names,
+                            "irq_enter_rcu kfree my_helper my_root schedule sysvec_my_timer");
+                ck_assert_uint_eq(learned.hooks.lines.n, 7); /* kfree is there twice */
+                ck_assert_int_eq((int) learned.tree_from, TREE_LEARNED);
+                ck_assert_uint_eq(learned.n_known, 2);
+                ck_assert_uint_eq(learned.learned_calls, 600);
+                ck_assert(!learned.callees_unknown && !learned.learns);
+                check_words(&learned.callees_unknown_of,
+                            "irq_enter_rcu my_root schedule sysvec_my_timer");
+                ck_assert_int_eq(
+                        choose(&shipped, &s, &f, &(Wish){ .root = "udp_sendmsg" }, &warnings), 0);
+                ck_assert_int_eq((int) shipped.tree_from, TREE_SHIPPED);
+                ck_assert(strv_finds(&shipped.hooks.names, "ip_make_skb"));
+                ck_assert(!strv_finds(&shipped.hooks.names, "my_helper"));
                 ck_assert_uint_eq(warnings.n, 0);
         }
 END_TEST
 
-START_TEST(an_answer_of_the_worker_that_is_no_answer_is_refused)
+START_TEST(what_nobody_knows_is_learned_as_it_is_asked_for)
         {
                 static const struct {
-                        const char *text;
-                        int r;
+                        Wish wish;
+                        TreeOrigin from;
+                        bool learns, hooks_all;
+                        const char *warning;
                 } cases[] = {
-                        { "", LEARNER_E_END },
-                        { "kfree 1 2\n", 0 },
-                        { "kfree 1\n", LEARNER_E_INVALID },
-                        { "kfree 1 2 3\n", LEARNER_E_INVALID },
-                        { "kfree 1 2", LEARNER_E_INVALID },
-                        { "kfree 1 -2\n", LEARNER_E_INVALID },
-                        { "kfree 1  2\n", LEARNER_E_INVALID },
-                        { " 1 2\n", LEARNER_E_INVALID },
-                        { "kfree 1 99999999999999999999\n", LEARNER_E_INVALID },
+                        { {}, TREE_LESSON, true, true, "learning what my_root calls: 0.3 s" },
+                        { { .lesson = LESSON_NO }, TREE_UNKNOWN, true, false, "(--lesson=no)" },
+                        { { .lesson = LESSON_WHOLE }, TREE_ALL, true, true, NULL },
+                        { { .depth = 3 }, TREE_ALL, false, true, "not learned from a part" },
+                        { { .depth = 3, .lesson = LESSON_NO },
+                          TREE_UNKNOWN,
+                          false,
+                          false,
+                          "(--lesson=no)" },
+                        { { .lean = LEAN_OFF }, TREE_ALL, true, true, NULL },
+                        { { .scope = LEAN_LESSON }, TREE_LESSON, true, true, NULL },
+                        { { .scope = LEAN_ROOTS }, TREE_UNKNOWN, true, false, NULL },
                 };
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                Tracefs fs;
 
+                set_up(&s, &fs, &f);
                 for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        const char *text = cases[i].text;
-                        uint64_t counts[2];
-                        char name[256];
+                        _cleanup_lean_choice_ LeanChoice c = {};
+                        _cleanup_strv_ Strv warnings = {};
 
-                        ck_assert_msg(learner_next(&text, 2, name, counts) == cases[i].r, "%s",
-                                      cases[i].text);
+                        ck_assert_int_eq(choose(&c, &s, &f, &cases[i].wish, &warnings), 0);
+                        ck_assert_msg((c.hooks.names.n == 0) == cases[i].hooks_all, "%zu", i);
+                        ck_assert_msg(c.tree_from == cases[i].from, "%zu", i);
+                        ck_assert_msg(c.learns == cases[i].learns, "%zu", i);
+                        ck_assert_uint_eq(warnings.n, cases[i].warning ? 1 : 0);
+                        if (cases[i].warning)
+                                ck_assert_ptr_nonnull(strstr(warnings.items[0], cases[i].warning));
+                        ck_assert(c.callees_unknown == !cases[i].hooks_all);
                 }
         }
 END_TEST
 
-UNIT_MAIN("lean", a_cache_that_is_not_as_we_write_it_is_invalid, what_was_written_is_read_back,
-          what_was_learned_longest_ago_makes_room,
-          modules_and_roots_make_another_key_and_the_order_of_modules_does_not,
-          what_costs_most_is_left_out_until_the_rest_fits_and_roots_stay,
-          what_is_not_known_is_learned_with_everything_hooked,
-          whoever_has_all_functions_hooked_is_told_why,
-          what_the_kernel_does_not_have_is_not_hooked_and_the_root_always_is,
-          what_this_host_calls_often_stays_out_and_is_named,
-          what_the_roots_are_known_to_call_is_named_where_it_is_left_out,
-          without_weights_the_ordinary_and_the_hot_are_left_out,
-          what_was_hot_is_tried_again_when_it_is_weighed_again,
-          what_was_learned_long_ago_is_not_added_to,
-          what_everybody_calls_is_hooked_only_if_it_was_seen_to_cost_little,
-          learning_adds_to_what_is_known, an_answer_of_the_worker_that_is_no_answer_is_refused)
+START_TEST(what_was_learned_from_few_calls_is_used_and_learned_on)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_strv_ Strv warnings = {};
+                _cleanup_lean_choice_ LeanChoice few = {}, damaged = {};
+                Tracefs fs;
+
+                set_up(&s, &fs, &f);
+                put_cache(&s, &f, "ftraced lean 3\nlearned 1\ncalls 3\n" TREE);
+                ck_assert_int_eq(choose(&few, &s, &f, &(Wish){}, &warnings), 0);
+                ck_assert(strv_finds(&few.hooks.names, "my_helper"));
+                ck_assert(few.learns && few.tree_from == TREE_LEARNED);
+                ck_assert_uint_eq(warnings.n, 0);
+                put_cache(&s, &f, "garbage\n");
+                ck_assert_int_eq(choose(&damaged, &s, &f, &(Wish){}, &warnings), 0);
+                ck_assert_int_eq((int) damaged.tree_from, TREE_LESSON);
+                ck_assert_ptr_nonnull(strstr(warnings.items[0], "is damaged"));
+        }
+END_TEST
+
+START_TEST(of_a_list_is_told_what_of_the_tree_it_lacks)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_strv_ Strv warnings = {};
+                _cleanup_lean_choice_ LeanChoice unknown = {}, known = {};
+                Tracefs fs;
+
+                set_up(&s, &fs, &f);
+                ck_assert_int_eq(choose(&unknown, &s, &f, &(Wish){ .hooked = "kfree" }, &warnings),
+                                 0);
+                check_words(&unknown.hooks.names, "kfree my_root");
+                ck_assert(unknown.callees_unknown && unknown.tree_from == TREE_FILE);
+                put_cache(&s, &f, HEAD TREE);
+                ck_assert_int_eq(choose(&known, &s, &f, &(Wish){ .hooked = "kfree" }, &warnings),
+                                 0);
+                check_words(&known.left_out, "my_helper");
+                check_words(&known.left_out_in, "my_root");
+                check_words(&known.left_out_why, "filter");
+                ck_assert(!known.callees_unknown);
+        }
+END_TEST
+
+START_TEST(what_costs_others_too_much_is_left_out_and_told_for_good)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_strv_ Strv warnings = {};
+                _cleanup_lean_choice_ LeanChoice busy = {}, watched = {}, less = {}, quiet = {};
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                CallRate rates[] = { { (char *) "kfree", 2500 } };
+                Load load = { .rates = { rates, 1 }, .window_ns = 10000000, .hook_ns = 100 };
+                Tracefs fs;
+
+                set_up(&s, &fs, &f);
+                put_cache(&s, &f, HEAD TREE);
+                ck_assert_int_eq(session_meta_new(&m), 0);
+                ck_assert_int_eq(choose(&busy, &s, &f, &(Wish){ .load = &load }, &warnings), 0);
+                check_words(&busy.left_out, "kfree");
+                check_words(&busy.left_out_in, "my_helper");
+                check_words(&busy.left_out_why, "cost");
+                ck_assert(!strv_finds(&busy.hooks.names, "kfree"));
+                ck_assert_int_eq(lean_choice_tell(&busy, m), 0);
+                ck_assert_int_eq(choose(&watched, &s, &f,
+                                        &(Wish){ .load = &load, .lesson = LESSON_WHOLE },
+                                        &warnings),
+                                 0);
+                ck_assert_uint_eq(watched.left_out.n, 0);
+                rates[0].n = 1500; /* 1.5 %: within the budget, but too near to it to come back */
+                ck_assert_int_eq(choose(&less, &s, &f,
+                                        &(Wish){ .load = &load, .left_out = &m->left_out },
+                                        &warnings),
+                                 0);
+                check_words(&less.left_out, "kfree");
+                rates[0].n = 500;
+                ck_assert_int_eq(choose(&quiet, &s, &f,
+                                        &(Wish){ .load = &load, .left_out = &m->left_out },
+                                        &warnings),
+                                 0);
+                ck_assert_uint_eq(quiet.left_out.n, 0);
+                ck_assert_int_eq(lean_choice_tell(&quiet, m), 0);
+                check_words(&m->left_out, "kfree"); /* for a part of the recording */
+        }
+END_TEST
+
+START_TEST(where_a_guard_wants_less_leaves_go)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_strv_ Strv warnings = {};
+                _cleanup_lean_choice_ LeanChoice c = {};
+                Tracefs fs;
+
+                set_up(&s, &fs, &f);
+                put_cache(&s, &f, HEAD TREE);
+                ck_assert_int_eq(choose(&c, &s, &f, &(Wish){ .scope = LEAN_CALLERS }, &warnings),
+                                 0);
+                check_words(&c.left_out, "kfree");
+                check_words(&c.left_out_why, "guard");
+                ck_assert(strv_finds(&c.hooks.names, "my_helper"));
+                ck_assert(strv_finds(&c.hooks.names, "schedule"));
+        }
+END_TEST
+
+START_TEST(interrupts_are_told_from_what_waits)
+        {
+                ck_assert(waiting_is_interrupt("sysvec_apic_timer_interrupt"));
+                ck_assert(waiting_is_interrupt("irq_exit_rcu"));
+                ck_assert(!waiting_is_interrupt("__do_softirq"));
+                ck_assert(!waiting_is_interrupt("schedule"));
+                ck_assert(waiting_is("schedule", WAITING_SCHEDULER));
+                ck_assert(waiting_is("rwsem_down_write_slowpath", WAITING_OTHER));
+                ck_assert(!waiting_is("udp_sendmsg", WAITING_OTHER));
+        }
+END_TEST
+
+START_TEST(an_answer_is_read_line_by_line_or_refused)
+        {
+                const char *text = "kfree 5 4 1 900\n my_helper\nmy_root 1 1 0 1000\n",
+                           *bad[] = { "kfree\n",
+                                      "kfree 1 2 3\n",
+                                      "kfree 1 2 3 4 5\n",
+                                      "kfree 1 2 3 -4\n",
+                                      "kfree 1 2 3 99999999999999999999\n",
+                                      " kfree 1 2 3 4\n",
+                                      "kfree 1 2 3 4" };
+                LearnerLine line;
+                char name[256];
+
+                ck_assert_int_eq(learner_next(&text, &line), 0);
+                ck_assert_str_eq(line.name, "kfree");
+                ck_assert_uint_eq(line.n_calls, 5);
+                ck_assert_uint_eq(line.n_own, 4);
+                ck_assert_uint_eq(line.is_leaf, 1);
+                ck_assert_uint_eq(line.total_ns, 900);
+                ck_assert_int_eq(learner_next_caller(&text, name), 0);
+                ck_assert_str_eq(name, "my_helper");
+                ck_assert_int_eq(learner_next_caller(&text, name), LEARNER_E_END);
+                ck_assert_int_eq(learner_next(&text, &line), 0);
+                ck_assert_int_eq(learner_next(&text, &line), LEARNER_E_END);
+                for (size_t i = 0; i < ELEMENTSOF(bad); i++)
+                        ck_assert_msg(learner_next(&bad[i], &line) == LEARNER_E_INVALID, "%zu", i);
+        }
+END_TEST
+
+UNIT_MAIN("lean", a_cache_that_is_not_as_we_write_it_is_invalid,
+          what_is_learned_is_read_back_and_grows, another_kernel_or_set_of_modules_has_other_keys,
+          the_tree_is_hooked_with_where_tasks_wait, what_nobody_knows_is_learned_as_it_is_asked_for,
+          what_was_learned_from_few_calls_is_used_and_learned_on,
+          of_a_list_is_told_what_of_the_tree_it_lacks,
+          what_costs_others_too_much_is_left_out_and_told_for_good,
+          where_a_guard_wants_less_leaves_go, interrupts_are_told_from_what_waits,
+          an_answer_is_read_line_by_line_or_refused)

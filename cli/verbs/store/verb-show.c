@@ -184,10 +184,9 @@ static void show_hook_changes(Buf *out, const SessionMeta *m) {
                 const HookChange *c = &m->hook_changes.items[i];
                 uint64_t start_ns = m->start.trace_ns;
 
-                line(out, i == 0 ? "Hooks" : "", "from %s on %s%s functions: %s",
+                line(out, i == 0 ? "Hooks" : "", "from %s on %s functions: %s",
                      FORMAT_DURATION(c->trace_ns - MIN(start_ns, c->trace_ns)),
-                     c->n_hooked > 0 ? "" : "all but ",
-                     FORMAT_COUNT(c->n_hooked > 0 ? c->n_hooked : c->n_ordinary),
+                     c->n_hooked > 0 ? FORMAT_COUNT(c->n_hooked) : "all",
                      hook_reason_text(c->reason));
         }
 }
@@ -195,14 +194,9 @@ static void show_hook_changes(Buf *out, const SessionMeta *m) {
 static void show_hooked(Buf *out, const SessionMeta *m) {
         char unseen[SUMMARY_MAX];
         char learned[SUMMARY_MAX + 16] = "", since[UNIT_TEXT_MAX + 16] = "";
-        char ordinary[UNIT_TEXT_MAX + 40] = "";
 
         if (m->n_hooked == 0) {
-                if (m->n_ordinary > 0)
-                        (void) snprintf(ordinary, sizeof(ordinary),
-                                        " but %s that ordinary work calls",
-                                        FORMAT_COUNT(m->n_ordinary));
-                line(out, "Hooked", "every function%s%s", ordinary,
+                line(out, "Hooked", "every function%s",
                      m->learns ? "; what is called is learned for --lean" : "");
                 show_left_out(out, m);
                 return;

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * Thinning: what is not hooked, so that others pay no more than they may
+ *
+ * Each call of a hooked function outside the roots costs whoever makes it a hook.  Over the budget go, of each of these
+ * classes the most called first, until the rest costs less:
+ *
+ *      leaves without a part in the roots' time
+ *      what only the scheduler calls
+ *      other leaves
+ *      what calls others, as long as there is one more at its depth below the roots
+ *      where tasks wait (daemon/lean/waiting.h)
+ */
+
+#include "daemon/lean/call-rates.h"
+#include "daemon/lean/lean-tree.h"
+
+/* Calls of others, counted for a moment. */
+typedef struct Load {
+        CallRates rates;             /* none: nobody has counted */
+        uint64_t window_ns, hook_ns; /* in which; what a hook takes */
+} Load;
+
+/*
+ * thinning_choose()
+ * @hooked: what would be hooked, sorted
+ * @roots:  sorted; they stay
+ * @ret:    what is to be left out of it, sorted
+ *
+ * 0 or -ENOMEM.
+ */
+int thinning_choose(const LeanTree *tree, const Strv *hooked, const Strv *roots, const Load *load,
+                    uint64_t budget_ppm, Strv *ret);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* When this host does more, or less, than what is usual. */
+
+#include <stdio.h>
+
+#include "daemon/watch/host-load.h"
+#include "unit.h"
+
+static HostLoadChange add(HostLoad *l, unsigned second, unsigned busy_ticks, unsigned switches) {
+        char text[128];
+        HostLoadSample s;
+
+        (void) snprintf(text, sizeof(text),
+                        "cpu  %u 0 0 99999 7 0 0 0 0 0\ncpu0 1 2 3 4\nintr 5\nctxt %u\nbtime 1\n",
+                        busy_ticks, switches);
+        s = host_load_parse(text, (second + 1) * UINT64_C(1000000000));
+        return host_load_add(l, &s);
+}
+
+START_TEST(more_and_less_than_usual_are_noticed)
+        {
+                HostLoad l = HOST_LOAD_INIT;
+
+                ck_assert_int_eq((int) add(&l, 0, 1000, 500), HOST_LOAD_SAME);
+                ck_assert_int_eq((int) add(&l, 1, 1010, 600), HOST_LOAD_SAME); /* this is usual */
+                ck_assert_int_eq((int) add(&l, 2, 1025, 900), HOST_LOAD_SAME);
+                ck_assert_int_eq((int) add(&l, 3, 1050, 1000),
+                                 HOST_LOAD_MORE); /* a quarter of a CPU */
+                ck_assert_int_eq((int) add(&l, 4, 1060, 9000), HOST_LOAD_MORE); /* switches */
+                host_load_settle(&l);
+                ck_assert_int_eq((int) add(&l, 5, 1070, 16000), HOST_LOAD_SAME);
+                ck_assert_int_eq((int) add(&l, 6, 1080, 17000), HOST_LOAD_LESS);
+        }
+END_TEST
+
+START_TEST(what_is_no_statistics_changes_nothing)
+        {
+                HostLoad l = HOST_LOAD_INIT;
+                HostLoadSample none = host_load_parse("cpu x", 5), back = { .at_ns = 3 };
+
+                ck_assert_uint_eq(none.at_ns, 0);
+                (void) add(&l, 4, 1000, 500);
+                ck_assert_int_eq((int) host_load_add(&l, &none), HOST_LOAD_SAME);
+                ck_assert_int_eq((int) host_load_add(&l, &back), HOST_LOAD_SAME);
+        }
+END_TEST
+
+UNIT_MAIN("host-load", more_and_less_than_usual_are_noticed, what_is_no_statistics_changes_nothing)

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* In which order functions go that others call too often. */
+
+#include "daemon/lean/thinning.h"
+#include "unit.h"
+
+static void add(LeanTree *t, const char *name, bool leaf, uint64_t share_ppm, const char *caller) {
+        ck_assert_int_eq(lean_tree_add(t, name, leaf, share_ppm, 1000), 0);
+        if (caller)
+                ck_assert_int_eq(lean_tree_add_caller(t, caller), 0);
+}
+
+/* root -> { upper -> { lower, part }, idle, schedule -> pick -> rq_lock } */
+static void make_tree(LeanTree *t) {
+        add(t, "root", false, 1000000, NULL);
+        add(t, "upper", false, 800000, "root");
+        add(t, "other", false, 300000, "root");
+        add(t, "lower", false, 500000, "upper");
+        add(t, "part", true, 200000, "upper");
+        add(t, "idle", true, 100, "root");
+        add(t, "schedule", false, 100000, "root");
+        add(t, "pick", false, 50000, "schedule");
+        add(t, "rq_lock", true, 40000, "pick");
+        lean_tree_sort(t);
+}
+
+START_TEST(what_tells_least_goes_first_and_each_layer_keeps_one)
+        {
+                static const struct {
+                        uint64_t budget_ppm;
+                        const char *left_out;
+                } cases[] = {
+                        { UINT64_MAX, "" },
+                        { 80000, "" },
+                        { 79999, "idle" },
+                        { 69999, "idle pick" },
+                        { 59999, "idle pick rq_lock" },
+                        { 49999, "idle part pick rq_lock" },
+                        { 39999, "idle other part pick rq_lock" }, /* upper is left at its depth */
+                        { 9999, "idle other part pick rq_lock schedule" },
+                        { 0, "idle other part pick rq_lock schedule" },
+                };
+                CallRate rates[] = { { (char *) "idle", 1000 },    { (char *) "lower", 1000 },
+                                     { (char *) "other", 1000 },   { (char *) "part", 1000 },
+                                     { (char *) "pick", 1000 },    { (char *) "root", 1000 },
+                                     { (char *) "rq_lock", 1000 }, { (char *) "schedule", 1000 },
+                                     { (char *) "upper", 1000 } };
+                Load load = { .rates = { rates, ELEMENTSOF(rates) },
+                              .window_ns = 10000000,
+                              .hook_ns = 100 };
+                _cleanup_lean_tree_ LeanTree tree = {};
+                _cleanup_strv_ Strv hooked = {}, roots = {};
+
+                make_tree(&tree);
+                ck_assert_int_ge(strv_add(&roots, "root"), 0);
+                for (size_t i = 0; i < tree.n; i++)
+                        ck_assert_int_ge(strv_add(&hooked, tree.functions[i].name), 0);
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_strv_ Strv out = {};
+                        _cleanup_free_ char *text = NULL;
+
+                        ck_assert_int_eq(thinning_choose(&tree, &hooked, &roots, &load,
+                                                         cases[i].budget_ppm, &out),
+                                         0);
+                        text = strv_join(&out, " ");
+                        ck_assert_msg(streq(text, cases[i].left_out), "%zu: %s", i, text);
+                }
+        }
+END_TEST
+
+START_TEST(of_a_class_the_most_called_goes_first_and_the_uncalled_stays)
+        {
+                CallRate rates[] = { { (char *) "a", 10 }, { (char *) "b", 1000 } };
+                Load load = { .rates = { rates, 2 }, .window_ns = 10000000, .hook_ns = 100 };
+                _cleanup_lean_tree_ LeanTree tree = {};
+                _cleanup_strv_ Strv hooked = {}, roots = {}, out = {};
+
+                for (const char *const *s = (const char *const[]){ "a", "b", "c", NULL }; *s; s++) {
+                        add(&tree, *s, true, 0, NULL);
+                        ck_assert_int_ge(strv_add(&hooked, *s), 0);
+                }
+                ck_assert_int_eq(thinning_choose(&tree, &hooked, &roots, &load, 5000, &out), 0);
+                ck_assert_uint_eq(out.n, 1);
+                ck_assert_str_eq(out.items[0], "b");
+        }
+END_TEST
+
+UNIT_MAIN("thinning", what_tells_least_goes_first_and_each_layer_keeps_one,
+          of_a_class_the_most_called_goes_first_and_the_uncalled_stays)
