@@ -72,9 +72,6 @@ Start {"spec":{"functions":["udp_recvmsg"]}} = Busy
 Remove {"session":"typed"} = SessionState
 Stop {"session":7} = InvalidParameter
 Vacuum {"dry_run":true}
-Learn {"roots":["udp_sendmsg"],"functions":["ip_make_skb udp_sendmsg","nowhere"],"calls":60,"force":true}
-Learn {"roots":["udp_sendmsg"],"functions":["ip_make_skb"],"calls":60} = OtherKernel
-Learn {"roots":["udp_sendmsg"],"functions":["ip_make_skb"],"calls":60,"kernel":"2.6.32"} = OtherKernel
 Pin {"session":"typed","pinned":true}
 Stop {"session":"typed"}
 Stop {"session":"typed"} = SessionState
