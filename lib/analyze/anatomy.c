@@ -350,6 +350,10 @@ static int end(void *userdata, const Call *call) {
                 }
                 return 0;
         }
+        if (call->in_own_work) {
+                drop(d, open);
+                return 0;
+        }
         d->a.n_all++;
         if (call->is_cut)
                 d->a.n_cut++;

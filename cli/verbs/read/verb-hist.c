@@ -290,6 +290,7 @@ static int hist(const Options *o, const Chosen *chosen) {
         if (n > limit && o->limit == 0)
                 talk(o, "%zu of %zu roots are shown; --limit=%zu shows all.", limit, n, n);
         return counting_end(&counting, o);
+        counting_say_own_work(&counting, o);
 }
 
 int verb_hist(const Options *o) {

@@ -172,5 +172,6 @@ int verb_slow(const Options *o) {
                 return counting_failure(r);
         status = o->json != JSON_OFF ? print_json(o, &counting, outliers)
                                      : print(o, &counting, outliers);
+        counting_say_own_work(&counting, o);
         return status == STATUS_OK ? counting_end(&counting, o) : status;
 }

@@ -404,6 +404,8 @@ int verb_why(const Options *o) {
         if (status != STATUS_OK)
                 return status;
         if (o->why.against)
+        counting_say_own_work(&s.before, o);
+        counting_say_own_work(&s.now, o);
                 status = reading_finish(&s.before.reading, o);
         return counting_end(&s.now, o) ?: status;
 }
