@@ -92,13 +92,16 @@ void counting_headline(const Counting *c, Buf *out) {
 int counting_print(const Counting *c, const Options *o, const Table *t) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
+        int r = 0;
 
-        pager_open(&pager, o, table_n_rows(t) + 3);
+        pager_open(&pager, o, table_n_rows(t) + 4);
         if (!o->no_legend)
                 counting_headline(c, &out);
-        return stdout_paged(
-                &pager, &out,
-                table_n_rows(t) > 0 || t->error < 0 ? table_print(t, &out, !o->no_legend) : 0);
+        if (table_n_rows(t) > 0 || t->error < 0)
+                r = table_print(t, &out, !o->no_legend);
+        if (!o->no_legend)
+                table_explain(&t->marks, &out);
+        return stdout_paged(&pager, &out, r);
 }
 
 json_t *counting_cost_json(const Counting *c) {

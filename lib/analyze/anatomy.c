@@ -208,6 +208,8 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
         frame->data = caller ? (void *) node : open;
         if (!node)
                 return -ENOMEM;
+        node->n_unhooked = MAX(node->n_unhooked, frame->function->n_unhooked);
+        node->was_left_out |= frame->function->was_left_out;
         node->is_irq |= frame->role == ROLE_IRQ;
         node->in_irq |= frame->in_irq;
         if (!caller) {
