@@ -84,6 +84,8 @@ static void add_sentence(Buf *out, const char *sentence) {
 
 static void add_origin(Html *h) {
         const ExportInfo *info = h->s.info;
+        _cleanup_free_ char *text = NULL;
+        _cleanup_buf_ Buf hooked = BUF_INIT;
         Buf *out = h->s.out;
 
         buf_adds(out, "<table>\n");
@@ -93,6 +95,10 @@ static void add_origin(Html *h) {
                 add_row(out, "Host", info->host);
         if (info->kernel)
                 add_row(out, "Kernel", info->kernel);
+        if (info->meta)
+                unhooked_describe(&hooked, info->meta);
+        if (hooked.n_data > 0 && buf_take_string(&hooked, &text) >= 0)
+                add_row(out, "Hooked", text);
         if (!info->is_timeless)
                 add_row(out, "Length", FORMAT_DURATION(h->s.end_ns - h->s.begin_ns));
         buf_adds(out, "</table>\n");
