@@ -98,7 +98,7 @@ static size_t open_callees(Unhooked *u, const char *caller, size_t n) {
 
 bool unhooked_may_lack(const SessionMeta *m, const char *function) {
         return !session_meta_is_of_file(m) &&
-               (m->n_hooked > 0 || m->n_ordinary > 0 || strv_contains(&m->left_out, function));
+               (m->n_hooked > 0 || m->callees_unknown || strv_contains(&m->left_out, function));
 }
 
 int32_t unhooked_below(Unhooked *u, const char *function, bool *ret_was_left_out) {
@@ -191,9 +191,8 @@ void unhooked_describe(Buf *out, const SessionMeta *m) {
         else if (m->n_hooked > 0)
                 buf_printf(out, "hooked %s function%s", FORMAT_COUNT(m->n_hooked),
                            m->n_hooked == 1 ? "" : "s");
-        else if (m->n_ordinary > 0)
-                buf_printf(out, "hooked all functions but %s that ordinary work calls",
-                           FORMAT_COUNT(m->n_ordinary));
+        else if (m->callees_unknown) /* by an earlier version, but what ordinary work calls */
+                buf_adds(out, "hooked nearly all functions");
         else
                 buf_adds(out, "hooked all other functions");
         for (size_t i = 0; i < ELEMENTSOF(reasons); i++)
@@ -201,7 +200,7 @@ void unhooked_describe(Buf *out, const SessionMeta *m) {
                         separator = ", ";
         if (m->callees_unknown)
                 buf_printf(out, "; what else they call is not known%s",
-                           m->tree_from == TREE_UNKNOWN && m->n_ordinary == 0
+                           m->tree_from == TREE_UNKNOWN && m->n_hooked > 0
                                    ? ", for there was no lesson"
                                    : "");
         else if (m->callees_unknown_of.n == 1)

@@ -198,7 +198,7 @@ static void show_hooked(Buf *out, const SessionMeta *m) {
         char learned[SUMMARY_MAX + 16] = "", since[UNIT_TEXT_MAX + 16] = "";
         _cleanup_buf_ Buf all = BUF_INIT;
 
-        if (m->n_hooked == 0 && m->n_ordinary == 0)
+        if (m->n_hooked == 0 && !m->callees_unknown)
                 line(out, "Hooked", "every function%s",
                      m->learns ? "; what is called is learned for --lean" : "");
         if (m->learned_ns > 0)
@@ -212,7 +212,7 @@ static void show_hooked(Buf *out, const SessionMeta *m) {
                      m->n_hooked == 1 ? "" : "s", learned, since);
         summary_hooked(&all, m);
         if (all.n_data > 0)
-                line(out, m->n_hooked == 0 && m->n_ordinary > 0 ? "Hooked" : "", "%.*s",
+                line(out, m->n_hooked == 0 && m->callees_unknown ? "Hooked" : "", "%.*s",
                      (int) all.n_data, all.data);
         show_left_out(out, m);
 }
