@@ -105,10 +105,13 @@ static int check_cpus(VerifyResult *v, Playback *p, bool live) {
         return 0;
 }
 
-static int note_unseen(VerifyResult *v, const SessionMeta *m) {
-        char text[SUMMARY_MAX];
+static int note_unhooked(VerifyResult *v, const SessionMeta *m) {
+        _cleanup_buf_ Buf text = BUF_INIT;
 
-        return *summary_unseen(text, m) ? strv_add(&v->notes, text) : 0;
+        summary_hooked(&text, m);
+        return text.error < 0    ? text.error
+               : text.n_data > 0 ? strv_addf(&v->notes, "%.*s", (int) text.n_data, text.data)
+                                 : 0;
 }
 
 /* How many events there were is known of none; that there were some: GAP_NOT_RESCUED. */
@@ -169,7 +172,7 @@ static int check_all(VerifyResult *v, Playback *p, Progress *progress, bool live
         if (r >= 0 && last_words_are_due(m))
                 r = note_empty(v, m);
         if (r >= 0)
-                r = note_unseen(v, m);
+                r = note_unhooked(v, m);
         if (r >= 0 && p->formats.page_bytes != m->page_bytes && !live)
                 r = strv_addf(&v->problems,
                               "events/header_page says pages of %u bytes, the session's "

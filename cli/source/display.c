@@ -145,16 +145,11 @@ void display_clock(const Options *o, const SessionMeta *m) {
 }
 
 void display_left_out(const Options *o, const SessionMeta *m) {
-        char text[SUMMARY_MAX];
+        _cleanup_buf_ Buf text = BUF_INIT;
 
-        if (*summary_unseen(text, m))
-                talk(o, "%s: %s.", m->name, text);
-        if (m->left_out.n > 0)
-                talk(o,
-                     "%s: calls of %zu functions are part of their callers' own time "
-                     "(--lean=auto); "
-                     "\"ftracectl show %s\" lists them.",
-                     m->name, m->left_out.n, m->name);
+        summary_hooked(&text, m);
+        if (text.n_data > 0)
+                talk(o, "%s: %.*s.", m->name, (int) text.n_data, text.data);
 }
 
 void display_loss(const SessionMeta *m) {

@@ -126,10 +126,12 @@ RenderContext drawing_context(const SessionMeta *meta, const RenderOptions *opti
         RenderContext context = {
                 .options = *options,
                 .n_possible_cpus = meta->n_possible_cpus,
+                .own_work = meta->own_work.n > 0 ? &meta->own_work : NULL,
                 .has_ticks = summary_has_ticks(meta),
                 .bare_retval = release_compare(meta->kernel, 6, 13) == RELEASE_BEFORE,
         };
 
+        context.options.notes &= !meta->spec.flat; /* who asked for no callees knows */
         if (context.options.retval == RENDER_AUTO)
                 context.options.retval = session_meta_shows_retval(meta);
         return context;

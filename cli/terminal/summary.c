@@ -11,6 +11,7 @@
 
 #include "base/figure.h"
 #include "base/name.h"
+#include "calls/unhooked.h"
 #include "cli/terminal/summary.h"
 #include "store/format.h"
 #include "meta/silence.h"
@@ -98,27 +99,13 @@ char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m) {
         return text;
 }
 
-char *summary_unseen(char text[static SUMMARY_MAX], const SessionMeta *m) {
-        char from[64] = "", seen[96] = "while lean learned";
-        uint64_t n = m->learned_calls;
+void summary_hooked(Buf *out, const SessionMeta *m) {
+        size_t n_before = out->n_data;
 
-        text[0] = 0;
-        if (m->n_hooked == 0 || (m->n_known == 0 && m->learned_ns == 0))
-                return text;
-        if (m->narrowed_ns > m->start.trace_ns)
-                (void) snprintf(from, sizeof(from), " from %s on",
-                                FORMAT_DURATION(m->narrowed_ns - m->start.trace_ns));
-        if (m->learned_ns == 0)
-                (void) snprintf(seen, sizeof(seen), "where the shipped trees were made");
-        else if (n > 0)
-                (void) snprintf(seen, sizeof(seen), "in the %s call%s that lean learned from",
-                                FORMAT_COUNT(n), n == 1 ? "" : "s");
-        (void) snprintf(text, SUMMARY_MAX,
-                        "%s function%s hooked%s; any other, not seen %s%s, is not recorded, and "
-                        "its time is its caller's",
-                        FORMAT_COUNT(m->n_hooked), m->n_hooked == 1 ? " is" : "s are", from, seen,
-                        m->spec.lean == LEAN_AUTO ? " or left out for others' sake" : "");
-        return text;
+        unhooked_describe(out, m);
+        if (out->n_data > n_before && m->spec.lean != LEAN_OFF)
+                buf_printf(out, "; \"ftracectl start --lean=off %s\" records all",
+                           m->roots.n == 1 ? m->roots.items[0] : "...");
 }
 
 char *summary_silence(char text[static SUMMARY_SILENCE_MAX], const SessionMeta *m) {

@@ -38,8 +38,9 @@ char *summary_clock_step(char text[static SUMMARY_MAX], const SessionMeta *m, si
 /* What a ring has dropped and since when there is data; empty if it dropped nothing. */
 char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m);
 
-/* What lean has not learned, and so was not hooked, is not recorded; empty if that was not so. */
-char *summary_unseen(char text[static SUMMARY_MAX], const SessionMeta *m);
+/* What was not hooked, and so is part of its callers' time, and the command that records it (calls/unhooked.h);
+ * nothing if there is nothing to say. */
+void summary_hooked(Buf *out, const SessionMeta *m);
 
 #define SUMMARY_SILENCE_MAX 1024
 /* Why there are no calls (meta/silence.h), fit for a terminal. */

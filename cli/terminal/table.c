@@ -45,7 +45,29 @@ void table_add_time(Table *t, uint64_t ns) {
 }
 
 void table_add_function(Table *t, const Function *function) {
-        table_add(t, "%s", NAME_QUOTED(function->label));
+        table_add(t, "%s%s", NAME_QUOTED(function->label),
+                  TABLE_MARK(&t->marks, function->n_unhooked));
+}
+
+char *table_mark(TableMarks *marks, char text[static TABLE_MARK_MAX], int32_t n_unhooked) {
+        bool is_unknown = n_unhooked == UNHOOKED_UNKNOWN;
+
+        text[0] = 0;
+        if (unhooked_is_none(n_unhooked))
+                return text;
+        marks->has_unknown |= is_unknown;
+        marks->has_number |= !is_unknown;
+        (void) snprintf(text, TABLE_MARK_MAX, is_unknown ? "  (+?)" : "  (+%d)", n_unhooked);
+        return text;
+}
+
+void table_explain(const TableMarks *marks, Buf *out) {
+        if (marks->has_number)
+                buf_adds(out, "(+N): or N functions below it, which were not hooked: what they do "
+                              "counts as its own.\n");
+        if (marks->has_unknown)
+                buf_adds(out,
+                         "(+?): or what it calls, which nobody knows: that counts as its own.\n");
 }
 
 void table_function_json(json_t *object, const Function *f) {
@@ -55,6 +77,7 @@ void table_function_json(json_t *object, const Function *f) {
         (void) json_object_set_new(object, "function", json_stringn(f->label, f->n_name));
         (void) json_object_set_new(object, "module",
                                    module ? json_stringn(module, n) : json_null());
+        (void) json_object_set_new(object, "not_hooked_below", table_unhooked_json(f->n_unhooked));
 }
 
 json_t *table_function_pack(const Function *f, const char *format, ...) {
@@ -78,6 +101,10 @@ json_t *table_comm_json(const char *comm) {
 
 json_t *table_pid_json(int64_t pid) {
         return pid >= 0 ? json_integer(pid) : json_null();
+}
+
+json_t *table_unhooked_json(int32_t n_unhooked) {
+        return unhooked_is_number(n_unhooked) ? json_integer(n_unhooked) : json_null();
 }
 
 size_t table_n_rows(const Table *t) {

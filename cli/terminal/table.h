@@ -19,12 +19,18 @@
 
 #define TABLE_COLUMN_MIN 8
 
+/* Of functions whose own time may be that of others (calls/unhooked.h). */
+typedef struct TableMarks {
+        bool has_number, has_unknown;
+} TableMarks;
+
 typedef struct Table {
         const char *titles; /* separated by '|'; marks before one: '>' aligned to the right, '=' cut
                                last, '?' may be left out */
         Strv cells;
         size_t n_columns;
         size_t max_width; /* 0: as wide as it gets */
+        TableMarks marks;
         int error;
 } Table;
 
@@ -32,16 +38,24 @@ void table_init(Table *t, const char *titles);
 void table_add(Table *t, const char *format, ...) _printf_(2, 3);
 /* A cell with figure_round(). */
 void table_add_time(Table *t, uint64_t ns);
-/* "nf_conntrack_in [nf_conntrack]", quoted where a terminal wants it. */
+/* "  (+12)" to stand behind a function, or "". */
+#define TABLE_MARK_MAX 20
+char *table_mark(TableMarks *marks, char text[static TABLE_MARK_MAX], int32_t n_unhooked);
+#define TABLE_MARK(marks, n) table_mark((marks), (char[TABLE_MARK_MAX]){}, (n))
+/* A line for all that @marks had, to stand below. */
+void table_explain(const TableMarks *marks, Buf *out);
+/* "nf_conntrack_in [nf_conntrack]", quoted where a terminal wants it, and its mark. */
 void table_add_function(Table *t, const Function *function);
-/* The same in JSON: "function" and "module" (a string or null) into @object. */
+/* The same in JSON: "function", "module" (a string or null) and "not_hooked_below" (a number; null: not
+ * known) into @object. */
 void table_function_json(json_t *object, const Function *function);
-/* A new object with these two, and behind them what json_pack() makes of the rest. */
+/* A new object with these, and behind them what json_pack() makes of the rest. */
 json_t *table_function_pack(const Function *function, const char *format, ...);
 /* A function's name with its module, a task's name and number, or null where they are not known. */
 json_t *table_label_json(const Function *function);
 json_t *table_comm_json(const char *comm);
 json_t *table_pid_json(int64_t pid);
+json_t *table_unhooked_json(int32_t n_unhooked);
 
 size_t table_n_rows(const Table *t);
 /* Two spaces between columns, none at the end of a line; 0 or -ENOMEM. */

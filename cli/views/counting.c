@@ -2,6 +2,7 @@
 
 /* What tracing costs is found along the way, by one more that is told of the calls. */
 
+#include "base/unit.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
 
@@ -25,6 +26,8 @@ int counting_open(Counting *c, const Options *o, const char *word) {
         if (o->filter.functions.n > 0)
                 pairing_set_sparse(c->pairing);
         status = reading_open(&c->reading, o, word, READING_FOR_CALLS);
+        if (status == STATUS_OK && reading_meta(&c->reading))
+                pairing_set_own_work(c->pairing, &reading_meta(&c->reading)->own_work);
         if (c->reading.wakers)
                 wakers_tell(c->reading.wakers, c->pairing);
         return status;
@@ -58,6 +61,14 @@ int counting_read(Counting *c, const Options *o, const char *word) {
         return counting_open(c, o, word) ?: counting_run(c, o);
 }
 
+void counting_say_own_work(const Counting *c, const Options *o) {
+        uint64_t n = c->pairing ? pairing_n_own_work(c->pairing) : 0;
+
+        if (n > 0)
+                talk(o, "%s outermost call%s left out, since ftraced changed hooks meanwhile.",
+                     FORMAT_COUNT(n), n == 1 ? " is" : "s are");
+}
+
 int counting_end(const Counting *c, const Options *o) {
         _cleanup_free_ char *said = options_said_filters(o);
 
@@ -81,13 +92,16 @@ void counting_headline(const Counting *c, Buf *out) {
 int counting_print(const Counting *c, const Options *o, const Table *t) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
+        int r = 0;
 
-        pager_open(&pager, o, table_n_rows(t) + 3);
+        pager_open(&pager, o, table_n_rows(t) + 4);
         if (!o->no_legend)
                 counting_headline(c, &out);
-        return stdout_paged(
-                &pager, &out,
-                table_n_rows(t) > 0 || t->error < 0 ? table_print(t, &out, !o->no_legend) : 0);
+        if (table_n_rows(t) > 0 || t->error < 0)
+                r = table_print(t, &out, !o->no_legend);
+        if (!o->no_legend)
+                table_explain(&t->marks, &out);
+        return stdout_paged(&pager, &out, r);
 }
 
 json_t *counting_cost_json(const Counting *c) {

@@ -29,6 +29,8 @@ int counting_init(Counting *ret, bool with_floor);
 int counting_open(Counting *c, const Options *o, const char *word);
 int counting_run(Counting *c, const Options *o);
 int counting_read(Counting *c, const Options *o, const char *word);
+/* How many calls were left out of what leaves out those in which ftraced changed hooks; nothing for none. */
+void counting_say_own_work(const Counting *c, const Options *o);
 /* What the source was short of; also why nothing is shown, if nothing was recorded. */
 int counting_end(const Counting *c, const Options *o);
 void counting_done(Counting *c);

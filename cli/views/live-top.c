@@ -16,7 +16,7 @@
 #include "cli/views/top-view.h"
 
 #define INTERVAL_NS NSEC_PER_SEC
-#define ROWS_BESIDES 5 /* lines above the rows, and one below them */
+#define ROWS_BESIDES 6 /* lines above the rows, and one below them */
 
 struct LiveTop {
         const Options *o;

@@ -117,7 +117,8 @@ static const Function *released_by(const CriticalPath *sum, const Part *part) {
 
 static void add_in(Buf *out, const Function *function) {
         if (function)
-                buf_printf(out, " in %s", NAME_QUOTED(function->label));
+                buf_printf(out, " in %s%s", NAME_QUOTED(function->label),
+                           UNHOOKED_TEXT(function->n_unhooked));
 }
 
 static void add_task(Buf *out, const char *comm, int32_t pid) {
@@ -185,9 +186,10 @@ static void add_other(Buf *out, const PathView *v, const Part *part, const Most 
                         if (s->function)
                                 buf_adds(out, ", longest");
                         add_in(out, s->function);
-                } else if (s->function)
-                        buf_printf(out, "was in %s", NAME_QUOTED(s->function->label));
-                else
+                } else if (s->function) {
+                        buf_adds(out, "was");
+                        add_in(out, s->function);
+                } else
                         buf_adds(out, "ran where nothing was recorded");
                 break;
         case PATH_QUEUED:
@@ -328,7 +330,7 @@ static void add_row(Table *t, const PathView *v, const PathSegment *s, bool has_
         else
                 table_add(t, " ");
         if (has_locks && s->released)
-                table_add_function(t, s->released);
+                table_add(t, "%s", NAME_QUOTED(s->released->label));
         else if (has_locks)
                 table_add(t, " ");
 }
@@ -379,7 +381,10 @@ int path_view_print(const PathView *v, Buf *out, size_t limit, bool legend) {
         }
         if (n_left > 0)
                 add_others(&t, v, n_left, left_ns, has_locks);
-        return table_print(&t, out, legend);
+        r = table_print(&t, out, legend);
+        if (legend)
+                table_explain(&t.marks, out);
+        return r;
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -391,7 +396,8 @@ static json_t *segment_json(const PathView *v, const PathSegment *s) {
         if (s->function)
                 table_function_json(o, s->function);
         else
-                (void) json_object_update_new(o, json_pack("{s:n, s:n}", "function", "module"));
+                (void) json_object_update_new(
+                        o, json_pack("{s:n, s:n, s:n}", "function", "module", "not_hooked_below"));
         (void) json_object_update_new(
                 o, json_pack("{s:o, s:I, s:I, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
                              "start_ns",

@@ -251,6 +251,10 @@ void top_view_done(TopView *v) {
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
+static bool is_of_functions(const TopView *v) {
+        return v->by == BREAKDOWN_BY_FUNCTION || v->by == BREAKDOWN_BY_MODULE;
+}
+
 static json_t *row_json(const TopView *v, const BreakdownRow *row) {
         json_t *o = json_object();
 
@@ -274,6 +278,9 @@ static json_t *row_json(const TopView *v, const BreakdownRow *row) {
                 (void) json_object_set_new(o, "cpu", json_integer(row->cpu));
                 break;
         }
+        if (is_of_functions(v))
+                (void) json_object_set_new(o, "not_hooked_below",
+                                           table_unhooked_json(row->n_unhooked));
         (void) json_object_update_new(
                 o,
                 json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
@@ -308,7 +315,10 @@ json_t *top_view_json(const TopView *v, size_t n) {
 
 static void add_name(const TopView *v, Table *t, const BreakdownRow *row) {
         _cleanup_free_ char *text = row->name ? strndup(row->name, row->n_name) : NULL;
-        const char *cut = row->n_cut > 0 ? "  (cut)" : "";
+        const char *mark = is_of_functions(v) ? TABLE_MARK(&t->marks, row->n_unhooked) : "";
+        char cut[TABLE_MARK_MAX + 8];
+
+        (void) snprintf(cut, sizeof(cut), "%s%s", mark, row->n_cut > 0 ? "  (cut)" : "");
 
         if (v->by == BREAKDOWN_BY_CPU)
                 table_add(t, "CPU %u%s", row->cpu, cut);
@@ -354,6 +364,7 @@ int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {
         };
         _cleanup_table_ Table t = {};
         char titles[192] = "";
+        int r;
 
         for (size_t i = 0, length = 0; i < v->n_columns; i++) {
                 const struct Column *c = &columns[v->columns[i]];
@@ -369,5 +380,8 @@ int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {
         for (size_t i = 0; i < n; i++)
                 for (size_t k = 0; k < v->n_columns; k++)
                         add_cell(v, &t, v->rows[i], &columns[v->columns[k]]);
-        return table_print(&t, out, legend);
+        r = table_print(&t, out, legend);
+        if (legend)
+                table_explain(&t.marks, out);
+        return r;
 }

@@ -54,9 +54,9 @@ static void add_node(const TreeView *v, Table *t, const CallNode *node) {
         table_add_time(t, self_of(v, node));
         table_add(t, "%llu", (unsigned long long) node->n);
         table_add_time(t, average(total_ns, node->n));
-        table_add(t, "%s%*s%s%s%s", is_hot(node) ? "> " : "  ", 2 * (node->level - 1), "",
-                  label ?: "", node->is_irq ? "  (interrupt)" : "",
-                  node->n_cut > 0 ? "  (cut)" : "");
+        table_add(t, "%s%*s%s%s%s%s", is_hot(node) ? "> " : "  ", 2 * (node->level - 1), "",
+                  label ?: "", TABLE_MARK(&t->marks, node->n_unhooked),
+                  node->is_irq ? "  (interrupt)" : "", node->n_cut > 0 ? "  (cut)" : "");
 }
 
 size_t tree_view_add(TreeView *v, Table *t) {

@@ -208,6 +208,8 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
         frame->data = caller ? (void *) node : open;
         if (!node)
                 return -ENOMEM;
+        node->n_unhooked = MAX(node->n_unhooked, frame->function->n_unhooked);
+        node->was_left_out |= frame->function->was_left_out;
         node->is_irq |= frame->role == ROLE_IRQ;
         node->in_irq |= frame->in_irq;
         if (!caller) {
@@ -348,6 +350,10 @@ static int end(void *userdata, const Call *call) {
                         compact(d, open);
                         open->n_compact = MAX(open->n_parts * 2, (size_t) N_PARTS_OPEN);
                 }
+                return 0;
+        }
+        if (call->in_own_work) {
+                drop(d, open);
                 return 0;
         }
         d->a.n_all++;

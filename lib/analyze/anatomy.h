@@ -62,7 +62,8 @@ typedef struct Anatomy {
         CallTree *tree;
         const CallNode **nodes; /* by id; NULL: the tree's root */
         size_t n_nodes;         /* ids are less */
-        AnatomyCall *calls;     /* in the order in which they ended, those that were cut left out */
+        AnatomyCall *calls;     /* in the order in which they ended, those that were cut left out,
+                                 * and those in which ftraced changed hooks */
         size_t n_calls;
         AnatomyPart *parts;
         AnatomyWait *waits;

@@ -45,6 +45,7 @@ static void name_row(const Breakdown *p, BreakdownRow *row, const Function *f, c
                      uint32_t cpu) {
         char *comm = (char *) (row + 1);
 
+        row->n_unhooked = f->n_unhooked;
         switch (p->by) {
         case BREAKDOWN_BY_FUNCTION:
         case BREAKDOWN_BY_ROOT:
@@ -95,8 +96,11 @@ static uint32_t find_row(Breakdown *p, const Function *f, const Stack *stack, co
                 return caller->user;
         key = row_key(p, f, stack, cpu);
         i = hash_get(&p->by_key, key);
-        if (i > 0)
+        if (i > 0) {
+                if (p->by == BREAKDOWN_BY_MODULE)
+                        p->rows[i - 1]->n_unhooked = MAX(p->rows[i - 1]->n_unhooked, f->n_unhooked);
                 return (uint32_t) i;
+        }
         if (!ARRAY_GROW(p->rows, p->n_rows) || hash_reserve(&p->by_key, p->n_rows + 1) < 0)
                 return 0;
         row = calloc(1, sizeof(*row) + (p->by == BREAKDOWN_BY_TASK ? sizeof(stack->comm) : 0));

@@ -57,6 +57,8 @@ static CallNode *look_up(CallTree *t, CallNode *parent, const Function *function
                 .parent = parent,
                 .next = parent->children,
                 .level = parent->level + 1,
+                .n_unhooked = function->n_unhooked,
+                .was_left_out = function->was_left_out,
                 .id = (uint32_t) t->nodes.n,
                 .min_ns = UINT64_MAX,
         };
@@ -277,6 +279,7 @@ static int add_way(CallTree *t, const CallNode *node, bool is_nested) {
         t->root.self_ns += node->self_ns;
         for (const CallNode *up = node; at; up = up->parent) {
                 add_figures(at, node);
+                at->n_unhooked = node->n_unhooked; /* whose self it is */
                 at->total_ns -= is_nested ? node->total_ns : 0;
                 at->n_below += node->n_below;
                 if (!up->parent->function)

@@ -135,8 +135,8 @@ static int end(void *userdata, const Call *call) {
         int r = m->names ? name_set_has(m->names, call->frame->function) : call->is_root;
         HeatGrid *g;
 
-        if (r <= 0)
-                return r;
+        if (r <= 0 || call->in_own_work)
+                return MIN(r, 0);
         g = grid_of(m, call->frame->root);
         if (!g)
                 return -ENOMEM;

@@ -284,6 +284,10 @@ static int end(void *userdata, const Call *call) {
         v->is_cut = call->is_cut;
         memcpy(v->comm, call->stack->comm, sizeof(v->comm));
         v->n_uses = 1;
+        if (call->in_own_work) {
+                drop(s, v);
+                return 0;
+        }
         offer_to_heap(s, v);
         r = offer_to_sample(s, v);
         if (v->n_uses > 1 && !v->is_slow && s->n_spans > 0)

@@ -40,6 +40,8 @@ struct Pairing {
         uint32_t epoch;  /* how many losses were met */
         bool has_lag;
         bool is_moved; /* readings are not of the moment of the call: nosleep-time, another clock */
+        const OwnWorks *own_work; /* NULL: none is known */
+        uint64_t n_own_work;
         bool has_sched, keeps_arguments, is_sparse, places;
         Sched sched;
         PairingWait wait;
@@ -153,6 +155,9 @@ static int tell_end(Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
         call.softirq_ns = c->role == ROLE_SOFTIRQ ? c->share_ns : frame->softirq_ns;
         call.wake_ns = c->role == ROLE_WAKE ? c->share_ns : frame->wake_ns;
         call.aside_ns = c->role >= ROLE_IRQ ? c->share_ns : frame->aside_ns;
+        call.in_own_work = p->own_work && own_works_overlap(p->own_work, c->start_ns,
+                                                            c->start_ns + c->duration_ns);
+        p->n_own_work += call.is_root && call.in_own_work;
         if (p->has_sched)
                 call.blocked_ns = frame->away_ns;
         else if (c->role == ROLE_WAIT && !frame->has_waited)
@@ -643,6 +648,14 @@ void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata) {
 
 bool pairing_has_sched(const Pairing *p) {
         return p->has_sched;
+}
+
+void pairing_set_own_work(Pairing *p, const OwnWorks *own_work) {
+        p->own_work = own_work->n > 0 ? own_work : NULL;
+}
+
+uint64_t pairing_n_own_work(const Pairing *p) {
+        return p->n_own_work;
 }
 
 void pairing_place(Pairing *p) {

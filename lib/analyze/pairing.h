@@ -30,6 +30,7 @@
 #include "analyze/sched.h"
 #include "base/cleanup.h"
 #include "calls/stacks.h"
+#include "meta/own-work.h"
 
 #define PAIRING_SINKS_MAX 8
 /* Durations, and times off the CPU, add up to no more, so that no sum of them runs over: 146 years.
@@ -50,11 +51,12 @@ typedef struct Call {
         uint64_t softirq_ns, wake_ns, aside_ns; /* likewise (calls/stacks.h) */
         uint64_t recorded_ns; /* when its end was, trace clock; 0: not known, as of a leaf */
         uint64_t retval;
-        uint32_t cpu; /* where it ended, if has_end */
-        bool has_end; /* it was seen */
-        bool is_late; /* its beginning was not */
-        bool is_cut;  /* the durations are lower bounds */
-        bool is_root; /* nobody was seen who called it */
+        uint32_t cpu;     /* where it ended, if has_end */
+        bool in_own_work; /* ftraced changed meanwhile what is hooked */
+        bool has_end;     /* it was seen */
+        bool is_late;     /* its beginning was not */
+        bool is_cut;      /* the durations are lower bounds */
+        bool is_root;     /* nobody was seen who called it */
         bool has_retval;
 } Call;
 
@@ -87,6 +89,10 @@ bool pairing_has_sched(const Pairing *p);
 /* @begin may be NULL.  At most PAIRING_SINKS_MAX, before the first step; only one may use a frame's
  * `user` and `is_nested`, only one its `data`, and only one its `more`. */
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata);
+/* When ftraced changed what is hooked; borrowed. */
+void pairing_set_own_work(Pairing *p, const OwnWorks *own_work);
+/* Outermost calls that overlap that. */
+uint64_t pairing_n_own_work(const Pairing *p);
 /* Frames have begin_ns and end_ns. */
 void pairing_place(Pairing *p);
 /* Calls between others were left out, so that depths have gaps. */

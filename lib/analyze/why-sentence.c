@@ -39,7 +39,7 @@ static char *times_of(char text[static 32], double n) {
 #define TIMES(n) times_of((char[32]){}, (n))
 
 /* Nobody calls an interrupt. */
-static void add_below(Buf *out, const CallNode *node) {
+static void add_below(Buf *out, const CallNode *node, const char *separator) {
         const CallNode *caller = node->parent;
 
         if (node->is_irq || node->level < 2)
@@ -47,14 +47,29 @@ static void add_below(Buf *out, const CallNode *node) {
         while (caller->level > 1 && waits_is_scheduler(node->function) &&
                waits_is_scheduler(caller->function))
                 caller = caller->parent;
-        buf_adds(out, " below ");
+        buf_printf(out, "%s below ", separator);
         add_name(out, caller->function);
 }
 
 static void add_place(Buf *out, const CallNode *node) {
         buf_adds(out, node->is_irq ? "the interrupt " : "");
         add_name(out, node->function);
-        add_below(out, node);
+        add_below(out, node, "");
+}
+
+/* Of what is a function's own, or, as far as the recording tells, of something below it. */
+static void add_own_place(Buf *out, const CallNode *node, const char *alone) {
+        bool is_alone = unhooked_is_none(node->n_unhooked);
+
+        if (is_alone) {
+                add_place(out, node);
+                buf_adds(out, alone);
+                return;
+        }
+        buf_adds(out, node->is_irq ? "the interrupt " : "");
+        add_name(out, node->function);
+        buf_adds(out, UNHOOKED_TEXT(node->n_unhooked));
+        add_below(out, node, ",");
 }
 
 static void add_waking(Buf *out, const WhyCause *c) {
@@ -76,22 +91,35 @@ static void add_change(Buf *out, const WhyCause *c) {
 
 /* Figures are left out where columns have them. */
 static void describe_cause(Buf *out, const WhyCause *c, bool with_figures) {
-        static const char *const behind[] = { [WHY_RUNNING] = " itself",
-                                              [WHY_ONLY] = ", which the usual ones do not have",
-                                              [WHY_NEVER] = ", which only the usual ones have" };
-        const char *words = c->kind < ELEMENTSOF(behind) ? behind[c->kind] : NULL;
-
-        if (c->kind == WHY_WAITING)
+        switch (c->kind) {
+        case WHY_RUNNING:
+                add_own_place(out, c->node, " itself");
+                break;
+        case WHY_WAITING:
                 buf_adds(out, "waiting in ");
-        else if (c->kind == WHY_CALLS)
+                add_own_place(out, c->node, "");
+                break;
+        case WHY_CALLS:
                 buf_adds(out, c->slow_n >= c->usual_n ? "more calls of " : "fewer calls of ");
-        add_place(out, c->node);
-        buf_adds(out, words ?: "");
+                add_place(out, c->node);
+                break;
+        case WHY_ONLY:
+                add_place(out, c->node);
+                buf_adds(out, ", which the usual ones do not have");
+                break;
+        case WHY_NEVER:
+                add_place(out, c->node);
+                buf_adds(out, ", which only the usual ones have");
+                break;
+        }
+        if (c->node->was_left_out && c->kind != WHY_RUNNING && c->kind != WHY_WAITING)
+                buf_adds(out, ", but it was not hooked all the time");
         if (with_figures && (c->kind == WHY_RUNNING || c->kind == WHY_CALLS))
                 add_change(out, c);
         if (c->hottest != c->node) {
                 buf_adds(out, ", mostly ");
                 add_name(out, c->hottest->function);
+                buf_adds(out, UNHOOKED_TEXT(c->hottest->n_unhooked));
         }
         add_waking(out, c);
 }
@@ -146,6 +174,7 @@ void why_describe_waker(Buf *out, const Waker *w) {
         if (w->function) {
                 buf_adds(out, " in ");
                 add_name(out, w->function);
+                buf_adds(out, UNHOOKED_TEXT(w->function->n_unhooked));
         }
 }
 

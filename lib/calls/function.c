@@ -15,7 +15,8 @@ struct Functions {
         FunctionsHead head;
         SymbolTimeline *symbol_timeline;
         const Strv *roots;
-        Prototypes *prototypes;      /* may be NULL */
+        Prototypes *prototypes; /* may be NULL, as the next one */
+        Unhooked *unhooked;
         SymbolTimelineSpan span;     /* begin_ns == end_ns: none yet */
         uint64_t irq_begin, irq_end; /* of the span; equal: not known */
         Hash now, all;
@@ -91,6 +92,10 @@ static Function *function_new(Functions *f, uint64_t address) {
                                      ? prototypes_find(f->prototypes, symbol.name, symbol.n_name)
                                      : NULL,
         };
+        copy[n_name] = 0; /* without its module */
+        ret->n_unhooked = f->unhooked ? unhooked_below(f->unhooked, copy, &ret->was_left_out)
+                                      : UNHOOKED_UNTOLD;
+        copy[n_name] = symbol.module ? ' ' : 0;
         return ret;
 }
 
@@ -175,6 +180,10 @@ int functions_new(Functions **ret, SymbolTimeline *symbol_timeline, const Strv *
         *ret = NEW(Functions, .symbol_timeline = symbol_timeline, .roots = roots,
                    .prototypes = prototypes);
         return *ret ? 0 : -ENOMEM;
+}
+
+void functions_set_unhooked(Functions *f, Unhooked *unhooked) {
+        f->unhooked = unhooked;
 }
 
 Functions *functions_free(Functions *f) {

@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
+#include "calls/unhooked.h"
 #include "decode/symbol-timeline.h"
 #include "decode/prototypes.h"
 
@@ -29,9 +30,11 @@ typedef struct Function {
          * "0xffffffff81000000" without a symbol; what is not plain text is escaped.  Another FUNCTION_SLACK bytes can be read behind
          * its NUL, so that copying needs no exact length. */
         const char *label;
-        uint32_t n_label;  /* bytes */
-        uint32_t n_name;   /* bytes of the label without the module */
-        int32_t root;      /* which of the roots it is; -1: none */
+        uint32_t n_label;   /* bytes */
+        uint32_t n_name;    /* bytes of the label without the module */
+        int32_t root;       /* which of the roots it is; -1: none */
+        int32_t n_unhooked; /* functions below it that were not hooked (calls/unhooked.h) */
+        bool was_left_out;  /* it was not hooked itself, for a while at least */
         bool is_irq_entry; /* an interrupt begins with it: it lies in the kernel\'s .irqentry.text */
         const Prototype *prototype; /* NULL: none is known */
 } Function;
@@ -65,6 +68,8 @@ typedef struct FunctionsHead {
 /* @symbol timeline, @roots (sorted), @prototypes (NULL: none are known): borrowed for the table's life. */
 int functions_new(Functions **ret, SymbolTimeline *symbol_timeline, const Strv *roots,
                   Prototypes *prototypes);
+/* What is not hooked below each; borrowed.  Without it nobody has said. */
+void functions_set_unhooked(Functions *f, Unhooked *unhooked);
 /* functions_get() where nothing is at hand. */
 const Function *functions_look_up(Functions *f, uint64_t address, uint64_t timestamp_ns);
 

@@ -32,5 +32,7 @@ noinst_LIBRARIES += %D%/libcalls.a
 	%D%/trace-context.c \
 	%D%/trace-context.h \
 	%D%/trees.c \
-	%D%/trees.h
+	%D%/trees.h \
+	%D%/unhooked.c \
+	%D%/unhooked.h
 calls_libs = %D%/libcalls.a $(decode_libs)

@@ -198,7 +198,11 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
         if (r >= 0)
                 r = functions_new(&p->functions, p->symbol_timeline, &meta->roots, p->prototypes);
         if (r >= 0)
+                r = unhooked_new(&p->unhooked, meta);
+        if (r >= 0) {
+                functions_set_unhooked(p->functions, p->unhooked);
                 r = open_events(p);
+        }
         if (r >= 0)
                 r = stream_open(&p->stream, dir, &p->formats);
         if (r >= 0)
@@ -293,6 +297,7 @@ Playback *playback_free(Playback *p) {
         stream_free(p->stream);
         values_free(p->values);
         functions_free(p->functions);
+        unhooked_free(p->unhooked);
         prototypes_free(p->prototypes);
         foreign_free(p->foreign);
         tasks_free(p->tasks);

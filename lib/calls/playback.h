@@ -34,6 +34,7 @@ typedef struct Playback {
         Prototypes *prototypes; /* NULL: the recording has no arguments, or no types to name them */
         Tasks *tasks;
         Functions *functions;
+        Unhooked *unhooked;
         Stream *stream;
         Steps *steps;
         Filter *filter; /* NULL: everything is passed on */

@@ -42,7 +42,8 @@ CREATE TABLE IF NOT EXISTS calls_local (
         retval Nullable(Int64),
         args String,
         trace_id String,
-        weight Float64
+        weight Float64,
+        not_hooked_below Nullable(UInt32)
 ) ENGINE = MergeTree
 PARTITION BY toDate(intDiv(coalesce(start_unix_ns, 0), 86400000000000)) -- the day, in UTC
 ORDER BY (host, recording, tree, "left");

@@ -75,6 +75,9 @@ static int chrome_span(void *userdata, const SpansTask *task, const Span *span, 
                 buf_adds(c->s.out, span->is_cut ? ",cut\",\"name\":\"" : "\",\"name\":\"");
                 escape_json(c->s.out, f->label, f->n_label);
                 buf_add(c->s.out, "\"", 1);
+                if (!unhooked_is_none(f->n_unhooked))
+                        buf_printf(c->s.out, ",\"args\":{\"below\":\"%s\"}",
+                                   UNHOOKED_NOTE(f->n_unhooked));
         } else if (span->is_cut && span->is_endless)
                 buf_adds(c->s.out, ",\"cat\":\"function,cut\"");
         buf_add(c->s.out, "}", 1);

@@ -118,9 +118,9 @@ static void draw_vertex(Buf *out, const Graph *g, uint32_t i, double all) {
 
         buf_printf(out, "  f%u [label=\"", i);
         escape_dot(out, f->label, f->n_label);
-        buf_printf(out, "\\nself %s (%.1f %%)\\ntotal %s (%.1f %%)\\n%" PRIu64 " calls",
-                   FIGURE_ROUND(v->self_ns), 100 * share, FIGURE_ROUND(v->total_ns),
-                   100 * (double) v->total_ns / all, v->n);
+        buf_printf(out, "\\nself%s %s (%.1f %%)\\ntotal %s (%.1f %%)\\n%" PRIu64 " calls",
+                   UNHOOKED_TEXT(f->n_unhooked), FIGURE_ROUND(v->self_ns), 100 * share,
+                   FIGURE_ROUND(v->total_ns), 100 * (double) v->total_ns / all, v->n);
         if (v->n_cut > 0)
                 buf_printf(out, " (%" PRIu64 " cut)", v->n_cut);
         buf_printf(out,

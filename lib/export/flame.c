@@ -125,9 +125,11 @@ static void add_colour(Drawing *d, const CallNode *node, double change) {
 
 static void add_figures(Drawing *d, const CallNode *node, const CallNode *before) {
         double all = (double) MAX(d->root->total_ns, UINT64_C(1));
+        const char *more = UNHOOKED_TEXT(before ? MAX(node->n_unhooked, before->n_unhooked)
+                                                : node->n_unhooked);
 
-        buf_printf(d->out, "total %s (%.2f %%)\nself %s (%.2f %%)", FIGURE_ROUND(node->total_ns),
-                   100 * (double) node->total_ns / all, FIGURE_ROUND(node->self_ns),
+        buf_printf(d->out, "total %s (%.2f %%)\nself%s %s (%.2f %%)", FIGURE_ROUND(node->total_ns),
+                   100 * (double) node->total_ns / all, more, FIGURE_ROUND(node->self_ns),
                    100 * (double) node->self_ns / all);
         if (node->in_irq)
                 buf_adds(d->out, node->is_irq ? "\nan interrupt" : "\nin an interrupt");
@@ -136,12 +138,13 @@ static void add_figures(Drawing *d, const CallNode *node, const CallNode *before
         if (node->n_cut > 0)
                 buf_printf(d->out, ", %s of them cut off", FORMAT_COUNT(node->n_cut));
         if (node->blocked_ns > 0)
-                buf_printf(d->out, "\nwaited itself %s", FIGURE_ROUND(node->blocked_ns));
+                buf_printf(d->out, "\nwaited %s%s %s", *more ? "in it" : "itself", more,
+                           FIGURE_ROUND(node->blocked_ns));
         if (!d->flame->before || !node->function)
                 return;
         if (!before)
                 buf_adds(d->out, "\nnew");
-        buf_printf(d->out, "\nself for each outermost call %s, before %s (%s)",
+        buf_printf(d->out, "\nself%s for each outermost call %s, before %s (%s)", more,
                    FIGURE_MEAN(per_call(node, d->n_calls)),
                    FIGURE_MEAN(per_call(before, d->n_before_calls)),
                    FIGURE_CHANGE(change_of(d, node, before)));

@@ -4,7 +4,8 @@
  * "udp_sendmsg;ip_make_skb 180", the stack and its own time
  *
  * The own time of calls that were cut is in a line of its own, "udp_sendmsg;(cut) 20": so a caller has in
- * every program what its calls took, and what of it are lower bounds can be seen, and left out.
+ * every program what its calls took, and what of it are lower bounds can be seen, and left out.  So has
+ * what may be the time of functions below that were not hooked: "udp_sendmsg;(own or 12 not hooked below) 60".
  *
  * Paths are as long as trees are deep.  What is more than these for a node on average is left out,
  * beginning with what took least, and counted under its caller as "(smaller)": no real recording
@@ -17,7 +18,7 @@
 
 #define FOLDED_FIXED_BYTES ((uint64_t) 512 << 10)
 #define FOLDED_NODE_BYTES 2048
-#define FIGURE_BYTES 22
+#define FIGURE_BYTES 60
 #define CUT_FRAME ";(cut) "
 
 /* The path to a node, as the nodes are visited one after the other. */
@@ -84,6 +85,7 @@ static int folded_end(void *p) {
         int r = find_least(t->tree, root, &least_ns);
 
         while (n && r >= 0) {
+                char own[UNHOOKED_TEXT_MAX + 16];
                 uint64_t rest_ns = 0;
 
                 if (n->share_ns < least_ns) {
@@ -91,8 +93,12 @@ static int folded_end(void *p) {
                         continue;
                 }
                 r = path_enter(&path, n);
+                (void) snprintf(own, sizeof(own), "%s%s%s",
+                                unhooked_is_none(n->n_unhooked) ? "" : ";(own or ",
+                                UNHOOKED_NOTE(n->n_unhooked),
+                                unhooked_is_none(n->n_unhooked) ? " " : ") ");
                 if (n->self_ns > n->cut_self_ns)
-                        add_stack(t->out, &path, " ", n->self_ns - n->cut_self_ns);
+                        add_stack(t->out, &path, own, n->self_ns - n->cut_self_ns);
                 if (n->n_cut > 0)
                         add_stack(t->out, &path, CUT_FRAME, n->cut_self_ns);
                 for (const CallNode *c = n->children; c; c = c->next)

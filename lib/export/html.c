@@ -39,7 +39,7 @@ typedef struct Html {
         Floor *floor;
         HeatMap *heat;
         Outliers *outliers;
-        uint64_t n_calls, n_cut, n_outermost;
+        uint64_t n_calls, n_cut, n_outermost, n_own_work;
 } Html;
 
 static int html_call(void *p, const Call *call) {
@@ -48,6 +48,7 @@ static int html_call(void *p, const Call *call) {
         h->n_calls++;
         h->n_cut += call->is_cut;
         h->n_outermost += call->is_root;
+        h->n_own_work += call->is_root && call->in_own_work;
         return 0;
 }
 
@@ -83,6 +84,8 @@ static void add_sentence(Buf *out, const char *sentence) {
 
 static void add_origin(Html *h) {
         const ExportInfo *info = h->s.info;
+        _cleanup_free_ char *text = NULL;
+        _cleanup_buf_ Buf hooked = BUF_INIT;
         Buf *out = h->s.out;
 
         buf_adds(out, "<table>\n");
@@ -92,6 +95,10 @@ static void add_origin(Html *h) {
                 add_row(out, "Host", info->host);
         if (info->kernel)
                 add_row(out, "Kernel", info->kernel);
+        if (info->meta)
+                unhooked_describe(&hooked, info->meta);
+        if (hooked.n_data > 0 && buf_take_string(&hooked, &text) >= 0)
+                add_row(out, "Hooked", text);
         if (!info->is_timeless)
                 add_row(out, "Length", FORMAT_DURATION(h->s.end_ns - h->s.begin_ns));
         buf_adds(out, "</table>\n");
@@ -107,6 +114,9 @@ static void add_summary(Html *h) {
         add_number(out, "Calls", "calls", h->n_calls);
         add_number(out, "Outermost calls", "outermost", h->n_outermost);
         add_number(out, "Cut off by the beginning, the end or a loss", "cut", h->n_cut);
+        if (h->n_own_work > 0)
+                add_number(out, "Not among the slowest, as ftraced changed hooks meanwhile",
+                           "own-work", h->n_own_work);
         add_figure(out, "Time of the outermost calls", "total", total_ns, FIGURE_ROUND(total_ns));
         buf_adds(out, "<tr><th>Lost</th><td id=\"lost\" class=\"");
         if (h->s.n_losses == 0)

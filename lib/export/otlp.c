@@ -184,6 +184,8 @@ static void add_attributes(Otlp *o, const Call *call) {
                 add_i64(out, &has_any, "ftraced.retval", (int64_t) call->retval);
         if (call->is_cut)
                 add_true(out, &has_any, "ftraced.cut");
+        if (unhooked_is_number(f->n_unhooked))
+                add_i64(out, &has_any, "ftraced.not_hooked_below", f->n_unhooked);
         buf_add(out, "]", 1);
 }
 

@@ -100,7 +100,8 @@ static int add_differences(const PageSlow *p, const Invocation *v) {
 
                 buf_adds(p->out, i > 0 ? ", " : " ");
                 page_add_function(p->out, d->function);
-                buf_printf(p->out, " %s%s", more ? "+" : "-",
+                buf_printf(p->out, "%s %s%s", UNHOOKED_TEXT(d->function->n_unhooked),
+                           more ? "+" : "-",
                            FIGURE_ROUND(more ? d->self_ns - d->usual_self_ns
                                              : d->usual_self_ns - d->self_ns));
         }
@@ -152,6 +153,7 @@ static void add_waker(Buf *out, const InvocationSpan *s) {
         if (s->is_woken && s->waker.function) {
                 buf_adds(out, " in ");
                 escape_json(out, s->waker.function->label, s->waker.function->n_label);
+                buf_adds(out, UNHOOKED_TEXT(s->waker.function->n_unhooked));
         }
 }
 
@@ -190,6 +192,8 @@ static int add_spans(const PageSlow *p, const Invocation *v) {
                         const Function *f = item;
 
                         escape_json(out, f->label, f->n_label);
+                        if (!unhooked_is_none(f->n_unhooked))
+                                buf_printf(out, " (%s)", UNHOOKED_NOTE(f->n_unhooked));
                 }
                 buf_adds(out, "\"");
         }

@@ -16,10 +16,13 @@ void page_add_function(Buf *out, const Function *f) {
 }
 
 static void add_figures(const PageTree *p, const CallNode *node, double share) {
-        buf_printf(p->out, " <b>%.1f %%</b> total %s, self %s", 100 * share,
-                   FIGURE_ROUND(node->total_ns), FIGURE_ROUND(node->self_ns));
+        const char *more = UNHOOKED_TEXT(node->n_unhooked);
+
+        buf_printf(p->out, " <b>%.1f %%</b> total %s, self%s %s", 100 * share,
+                   FIGURE_ROUND(node->total_ns), more, FIGURE_ROUND(node->self_ns));
         if (node->blocked_ns > 0)
-                buf_printf(p->out, ", waited itself %s", FIGURE_ROUND(node->blocked_ns));
+                buf_printf(p->out, ", waited %s%s %s", *more ? "in it" : "itself", more,
+                           FIGURE_ROUND(node->blocked_ns));
         buf_printf(p->out, ", %s call%s%s%s", FORMAT_COUNT(node->n), node->n == 1 ? "" : "s",
                    node->is_irq ? " (interrupt)" : "", node->n_cut > 0 ? " (cut)" : "");
 }

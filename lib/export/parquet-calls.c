@@ -62,6 +62,7 @@ enum {
         ARGS,
         TRACE_ID,
         WEIGHT,
+        NOT_HOOKED_BELOW,
 };
 
 static const ParquetColumn columns[] = {
@@ -96,6 +97,7 @@ static const ParquetColumn columns[] = {
         [ARGS] = { "args", PARQUET_TEXT, true },
         [TRACE_ID] = { "trace_id", PARQUET_TEXT, true },
         [WEIGHT] = { "weight", PARQUET_F64, false },
+        [NOT_HOOKED_BELOW] = { "not_hooked_below", PARQUET_U32, true },
 };
 
 #define NO_TEXT UINT32_MAX
@@ -310,6 +312,8 @@ static int write_row(State *st, Parquet *p, const PartsTree *t, size_t i) {
         set_text(p, ARGS, row->args);
         set_text(p, TRACE_ID, t->trace_id);
         parquet_set_double(p, WEIGHT, m ? sample_weight(m->spec.sample_ppm) : 1);
+        if (unhooked_is_number(row->is_of->n_unhooked))
+                parquet_set(p, NOT_HOOKED_BELOW, row->is_of->n_unhooked);
         return st->form->end_row(p);
 }
 

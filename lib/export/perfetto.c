@@ -49,6 +49,7 @@ enum { /* fields */
        ANNOTATION_BOOL = 2,
        ANNOTATION_UINT = 3,
        ANNOTATION_INT = 4,
+       ANNOTATION_TEXT = 6,
        TRACK_UUID = 1,
        TRACK_NAME = 2,
        TRACK_PARENT_UUID = 5,
@@ -57,10 +58,10 @@ enum { /* fields */
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
 enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 enum { CATEGORY_FUNCTION = 1, CATEGORY_INTERRUPT, CATEGORY_CPU, CATEGORY_WAKE, CATEGORY_LOSS };
-enum { ANNOTATED_CPU = 1, ANNOTATED_RETVAL, ANNOTATED_CUT };
+enum { ANNOTATED_CPU = 1, ANNOTATED_RETVAL, ANNOTATED_CUT, ANNOTATED_BELOW };
 
 static const char *const categories[] = { "function", "interrupt", "cpu", "wakeup", "loss" };
-static const char *const annotations[] = { "cpu", "retval", "cut" };
+static const char *const annotations[] = { "cpu", "retval", "cut", "below" };
 
 #define SEQUENCE 1
 #define UUID_TASKS 1 /* the groups */
@@ -197,6 +198,16 @@ static void annotate(Perfetto *p, unsigned name, unsigned kind, uint64_t value) 
         proto_message(&p->event, EVENT_DEBUG_ANNOTATIONS, &p->inner);
 }
 
+static void annotate_below(Perfetto *p, const Function *f) {
+        const char *note = UNHOOKED_NOTE(f->n_unhooked);
+
+        if (!*note)
+                return;
+        proto_u64(&p->inner, ANNOTATION_NAME_IID, ANNOTATED_BELOW);
+        proto_bytes(&p->inner, ANNOTATION_TEXT, note, strlen(note));
+        proto_message(&p->event, EVENT_DEBUG_ANNOTATIONS, &p->inner);
+}
+
 static int perfetto_begin(void *userdata) {
         static const char *const groups[] = { "Tasks", "CPUs", "Interrupts" };
         Perfetto *p = userdata;
@@ -281,6 +292,7 @@ static int write_slice(Perfetto *p, uint64_t track, unsigned category, const Sli
         if (begins) {
                 proto_u64(&p->event, EVENT_NAME_IID, iid);
                 annotate(p, ANNOTATED_CPU, ANNOTATION_UINT, cpu);
+                annotate_below(p, slice->function);
         }
         if (slice->is_cut)
                 annotate(p, ANNOTATED_CUT, ANNOTATION_BOOL, true);

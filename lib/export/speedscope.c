@@ -142,6 +142,8 @@ static int speedscope_end(void *userdata) {
 
                 buf_adds(s->s.out, i > 0 ? ",\n{\"name\":\"" : "\n{\"name\":\"");
                 escape_json(s->s.out, f->label, f->n_label);
+                if (!unhooked_is_none(f->n_unhooked))
+                        buf_printf(s->s.out, " (%s)", UNHOOKED_NOTE(f->n_unhooked));
                 buf_adds(s->s.out, is_cut ? CUT_MARK "\"}" : "\"}");
         }
         buf_adds(s->s.out, "]},\n\"profiles\":[");

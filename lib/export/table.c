@@ -76,7 +76,7 @@ static void add_text(Row *row, const char *name, const char *text, size_t n) {
 
 static const char heading[] =
         "id,parent,start_ns,duration_ns,self_ns,blocked_ns,irq_ns,cpu,pid,task,"
-        "depth,function,module,root,cut,retval\n";
+        "depth,function,module,root,cut,retval,not_hooked_below\n";
 
 static void add_call(const ExportState *s, Format format, const Call *call) {
         const Frame *frame = call->frame;
@@ -111,6 +111,7 @@ static void add_call(const ExportState *s, Format format, const Call *call) {
                 add_i64(&row, "retval", (int64_t) call->retval, call->has_retval);
         else if (begin_value(&row, "retval", true))
                 buf_printf(s->out, "\"%lld\"", (long long) call->retval);
+        add_i64(&row, "not_hooked_below", f->n_unhooked, unhooked_is_number(f->n_unhooked));
 }
 
 static int csv_begin(void *userdata) {

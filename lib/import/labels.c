@@ -5,7 +5,9 @@
 
 static const char unknown[2 + FUNCTION_SLACK] = "?";
 
-const Function labels_unknown = { .label = unknown, .n_label = 1, .n_name = 1, .root = -1 };
+const Function labels_unknown = {
+        .label = unknown, .n_label = 1, .n_name = 1, .root = -1, .n_unhooked = UNHOOKED_UNTOLD
+};
 
 static Function *function_new(const char *label, size_t n_label, size_t n_name, uint64_t number) {
         Function *f = malloc(sizeof(*f) + n_label + 1 + FUNCTION_SLACK);
@@ -22,6 +24,7 @@ static Function *function_new(const char *label, size_t n_label, size_t n_name, 
                 .n_label = (uint32_t) n_label,
                 .n_name = (uint32_t) n_name,
                 .root = -1,
+                .n_unhooked = UNHOOKED_UNTOLD,
         };
         return f;
 }

@@ -48,3 +48,17 @@ int own_works_add(OwnWorks *w, uint64_t from_ns, uint64_t to_ns) {
         w->items[w->n++] = (OwnWork){ from_ns, MAX(from_ns, to_ns) };
         return 0;
 }
+
+bool own_works_overlap(const OwnWorks *w, uint64_t from_ns, uint64_t to_ns) {
+        size_t first = 0, end = w->n;
+
+        while (first < end) {
+                size_t middle = first + (end - first) / 2;
+
+                if (w->items[middle].to_ns < from_ns)
+                        first = middle + 1;
+                else
+                        end = middle;
+        }
+        return first < w->n && w->items[first].from_ns <= to_ns;
+}

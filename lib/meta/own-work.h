@@ -27,4 +27,6 @@ typedef struct OwnWorks {
 /* What it touches, and what is later, is joined to it; of too many, the two with the least in between are.
  * 0 or -ENOMEM. */
 int own_works_add(OwnWorks *w, uint64_t from_ns, uint64_t to_ns);
+/* Whether any of it is within these times. */
+bool own_works_overlap(const OwnWorks *w, uint64_t from_ns, uint64_t to_ns);
 extern const JsonTable own_work_table;

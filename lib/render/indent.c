@@ -42,6 +42,8 @@ static void draw_line(Indent *d, const Step *step, const char *arrow, uint64_t s
         buf_add(d->out, step->function->label, step->function->n_label);
         if (is_indent)
                 buf_add(d->out, said->args, said->n_args);
+        else if (_unlikely_(step->function->n_unhooked > 0) && d->options.notes && *arrow == '-')
+                buf_printf(d->out, " /* %s */", UNHOOKED_NOTE(step->function->n_unhooked));
         buf_add(d->out, "\n", 1);
 }
 

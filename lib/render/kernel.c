@@ -51,6 +51,7 @@ typedef struct CpuState {
 typedef struct Kernel {
         RenderOptions options;
         const char *heading;
+        const OwnWorks *own_work; /* NULL: none is marked */
         bool has_ticks, bare_retval;
         Buf *out;
         int cpu_columns;
@@ -390,15 +391,48 @@ static _cold_ char *append_retval(const Kernel *k, char *p, const Step *step) {
         return retval_append(p, step->retval, k->options.retval_hex);
 }
 
+/* Of a function whose callees nobody knows only where it is drawn as if it had none. */
+static bool is_marked(const Kernel *k, const Step *step) {
+        int32_t n = step->function->n_unhooked;
+
+        return k->options.notes && !unhooked_is_none(n) &&
+               (n != UNHOOKED_UNKNOWN || step->kind == STEP_LEAF);
+}
+
+#define OWN_WORK_NOTE " <- ftraced changed hooks"
+
+/* An outermost call that a text's reader should not take for slow by itself. */
+static bool is_own_work(const Kernel *k, const Step *step) {
+        uint64_t at_ns = step->timestamp_ns, duration_ns = step_duration_ns(step);
+
+        if (_likely_(!k->own_work) || step->function->root < 0)
+                return false;
+        return step->kind == STEP_LEAF
+                       ? own_works_overlap(k->own_work, at_ns, at_ns + duration_ns)
+                       : own_works_overlap(k->own_work, at_ns - MIN(at_ns, duration_ns), at_ns);
+}
+
 /* What follows an entered function's name, where it is more than "()". */
 static _cold_ char *append_values(const Kernel *k, char *p, const Step *step) {
+        bool leaf = step->kind == STEP_LEAF, marked = is_marked(k, step);
+        bool valued = leaf && k->options.retval && step->has_retval;
+        bool ours = leaf && is_own_work(k, step);
+
         p = step->n_args > 0 && k->options.args ? arguments_append(p, step) : APPEND(p, "()");
-        if (step->kind == STEP_ENTER)
-                return APPEND(p, " {\n");
-        if (!k->options.retval || !step->has_retval)
-                return APPEND(p, ";\n");
-        p = APPEND(p, "; /*");
-        p = append_retval(k, p, step);
+        p = leaf ? APPEND(p, ";") : APPEND(p, " {");
+        if (!valued && !marked && !ours)
+                return APPEND(p, "\n");
+        p = APPEND(p, " /*");
+        if (valued)
+                p = append_retval(k, p, step);
+        if (marked) {
+                const char *note = UNHOOKED_NOTE(step->function->n_unhooked);
+
+                *p++ = ' ';
+                p = append(p, note, strlen(note));
+        }
+        if (ours)
+                p = APPEND(p, OWN_WORK_NOTE);
         return APPEND(p, " */\n");
 }
 
@@ -415,7 +449,8 @@ static char *append_entry(Kernel *k, char *p, CpuState *cpu, const Step *step) {
         p = append_slack(p, step->function->label, step->function->n_label);
         if (_unlikely_(step->said))
                 return append_said_end(k, p, step, leaf);
-        if (_unlikely_(step->n_args > 0 || k->options.retval))
+        if (_unlikely_(step->n_args > 0 || k->options.retval || k->own_work ||
+                       step->function->n_unhooked > 0))
                 return append_values(k, p, step);
         return leaf ? APPEND(p, "();\n") : APPEND(p, "() {\n");
 }
@@ -432,6 +467,7 @@ static char *append_return(Kernel *k, char *p, CpuState *cpu, const Step *step) 
         bool valued = k->options.retval && step->has_retval && !step->said;
         bool named = k->options.tail || valued || (slot && *slot != step->function);
         const StepText *said = step->said;
+        bool ours = is_own_work(k, step);
         const char *note = said ? said->note : NULL;
 
         cpu->depth = step->depth - 1;
@@ -442,7 +478,7 @@ static char *append_return(Kernel *k, char *p, CpuState *cpu, const Step *step) 
         p = append_duration_of(k, p, step);
         p = append_indent(p, step->depth);
         *p++ = '}';
-        if (named || note) {
+        if (named || note || ours) {
                 p = APPEND(p, " /*");
                 if (named) {
                         *p++ = ' ';
@@ -452,6 +488,8 @@ static char *append_return(Kernel *k, char *p, CpuState *cpu, const Step *step) 
                         p = append(p, note, said->n_note);
                 else if (_unlikely_(valued))
                         p = append_retval(k, p, step);
+                if (_unlikely_(ours))
+                        p = APPEND(p, OWN_WORK_NOTE);
                 p = APPEND(p, " */");
         }
         *p++ = '\n';
@@ -632,6 +670,7 @@ static void kernel_free(void *userdata) {
 static int kernel_new(void **ret, const RenderContext *context, Buf *out) {
         Kernel *k = NEW(
                 Kernel, .options = context->options, .heading = context->heading,
+                .own_work = context->options.notes ? context->own_work : NULL,
                 .has_ticks = context->has_ticks, .bare_retval = context->bare_retval, .out = out,
                 .cpu_columns =
                         count_digits(context->n_possible_cpus ? context->n_possible_cpus - 1 : 0));

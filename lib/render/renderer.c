@@ -33,6 +33,7 @@ static const struct {
         { "tail", offsetof(RenderOptions, tail) },
         { "overrun", offsetof(RenderOptions, overrun) },
         { "irqs", offsetof(RenderOptions, irqs) },
+        { "notes", offsetof(RenderOptions, notes) },
         { "args", offsetof(RenderOptions, args) },
         { "retval", offsetof(RenderOptions, retval) },
         { "retval-hex", offsetof(RenderOptions, retval_hex) },

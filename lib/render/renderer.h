@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "calls/step.h"
+#include "meta/own-work.h"
 
 /* The columns, named as tracefs's options/funcgraph-*; formats that have none ignore them. */
 typedef struct RenderOptions {
@@ -24,6 +25,7 @@ typedef struct RenderOptions {
         bool tail;     /* funcgraph-tail */
         bool overrun;  /* funcgraph-overrun */
         bool irqs;     /* funcgraph-irqs: what interrupts call */
+        bool notes; /* what was not hooked below (calls/unhooked.h), and calls while ftraced changed hooks */
         /* What these show must have been recorded. */
         bool args;       /* funcgraph-args */
         uint8_t retval;  /* funcgraph-retval; RENDER_AUTO is off, unless its user decides */
@@ -41,6 +43,7 @@ typedef struct RenderOptions {
                           .duration = true,                                                        \
                           .overhead = true,                                                        \
                           .irqs = true,                                                            \
+                          .notes = true,                                                           \
                           .args = true,                                                            \
                           .retval = RENDER_AUTO })
 
@@ -52,8 +55,9 @@ typedef struct RenderContext {
         RenderOptions options;
         uint32_t n_possible_cpus; /* of the recorded machine */
         const char *heading; /* "graph": of a text that has these columns; NULL: as the kernel's */
-        bool has_ticks;      /* "graph": times are numbers, not nanoseconds */
-        bool bare_retval;    /* its kernel is older than 6.13, which prints "= 0x0" for "ret=0x0" */
+        const OwnWorks *own_work; /* "graph": when ftraced changed hooks; NULL: never */
+        bool has_ticks;           /* "graph": times are numbers, not nanoseconds */
+        bool bare_retval; /* its kernel is older than 6.13, which prints "= 0x0" for "ret=0x0" */
 } RenderContext;
 
 typedef struct Renderer {

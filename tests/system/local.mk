@@ -9,7 +9,7 @@ system_tests = %D%/test-setup.sh %D%/test-terminal.sh %D%/test-old-kernel.sh %D%
 	%D%/test-rotation.sh %D%/test-schedule.sh %D%/test-sealing.sh %D%/test-sessions.sh \
 	%D%/test-ship.sh %D%/test-silence.sh %D%/test-slow-disk.sh %D%/test-slow-kernel.sh %D%/test-ssh.sh \
 	%D%/test-store.sh %D%/test-tamper.sh %D%/test-texts.sh %D%/test-tracecmd.sh %D%/test-tracedat.sh \
-	%D%/test-trigger.sh %D%/test-waiting.sh %D%/test-watchdog.sh %D%/test-wire.sh %D%/test-why.sh
+	%D%/test-trigger.sh %D%/test-unhooked.sh %D%/test-waiting.sh %D%/test-watchdog.sh %D%/test-wire.sh %D%/test-why.sh
 dist_check_SCRIPTS += $(system_tests)
 TESTS += $(system_tests)
 EXTRA_DIST += %D%/fake-tracefs.sh %D%/member.sh %D%/damage.py %D%/heat.py %D%/holder.py %D%/hostile.py %D%/locker.py %D%/terminal.py %D%/compare-report.py tests/count-calls.py tests/varlink-client.py tests/varlink-conform.py \

@@ -53,17 +53,14 @@ cp -r "$top_srcdir/tests/data/sessions" "$top_srcdir/tests/data/symbols" "$work/
 chmod -R u+w "$work/lean"
 meta=$work/lean/sessions/udp_sendmsg-6.12/session.json
 jq '.n_hooked = 269 | .learned_ns = 1795267200000000000 | .learned_calls = 1234' "$meta" >"$work/meta" && cat "$work/meta" >"$meta"
-unseen='269 functions are hooked; any other, not seen in the 1,234 calls that lean learned from, is not recorded'
+unseen='hooked 269 functions; what else they call is not known'
 for verb in show verify report top; do
         exits "lean: $verb works" 0 ftracectl "$verb" --store "$work/lean" udp_sendmsg-6.12
         cat "$err" >>"$out"
-        says "lean: $verb says what is not recorded" "$unseen, and its time is its caller's" "$out"
+        says "lean: $verb says what is not recorded" "$unseen" "$out"
 done
 exits 'lean: verify --json works' 0 ftracectl verify --json --store "$work/lean" udp_sendmsg-6.12
 is 'lean: verify --json says it' "$(jq -r --arg s "$unseen" '[.notes[] | select(startswith($s))] | length' "$out")" 1
-jq 'del(.learned_calls) | .narrowed_ns = .start.trace_ns + 10000000000' "$meta" >"$work/meta" && cat "$work/meta" >"$meta"
-exits 'lean: an older recording works' 0 ftracectl verify --store "$work/lean" udp_sendmsg-6.12
-says 'lean: that does not know from how many' '269 functions are hooked from 10 s on; any other, not seen while lean learned, ' "$out"
 rm -r "$work/lean"
 
 # What a renderer gets wrong about a damaged recording must be an error, not a crash.

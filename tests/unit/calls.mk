@@ -44,3 +44,6 @@ unit_tests += %D%/test-values-random
 %C%_test_values_random_CFLAGS  = $(calls_test_cflags)
 %C%_test_values_random_LDADD   = $(calls_libs) $(CHECK_LIBS)
 EXTRA_DIST += %D%/value-stream.h
+unit_tests += %D%/test-unhooked
+%C%_test_unhooked_CFLAGS = $(calls_test_cflags)
+%C%_test_unhooked_LDADD  = $(calls_libs) $(CHECK_LIBS)

@@ -53,9 +53,9 @@ START_TEST(csv_has_a_row_for_each_call_with_its_caller)
                 ck_assert_str_eq(
                         text,
                         "id,parent,start_ns,duration_ns,self_ns,blocked_ns,irq_ns,cpu,pid,task,"
-                        "depth,function,module,root,cut,retval\n"
-                        "2,1,1000000000,30,30,0,0,0,17,client,1,leaf,mod,root,0,\n"
-                        "1,,1000000000,100,70,0,0,0,17,client,0,root,,root,0,\n");
+                        "depth,function,module,root,cut,retval,not_hooked_below\n"
+                        "2,1,1000000000,30,30,0,0,0,17,client,1,leaf,mod,root,0,,0\n"
+                        "1,,1000000000,100,70,0,0,0,17,client,0,root,,root,0,,0\n");
         }
 END_TEST
 
@@ -84,7 +84,8 @@ START_TEST(tsv_has_the_names_of_columns_once_and_rows_by_tree)
                 }
                 ck_assert_ptr_nonnull(strstr(text, "h\"1\t\t\ta-1\t6.12\t1\t1\t2\t\\N\t1\t"));
                 ck_assert_ptr_nonnull(strstr(text, "h\"1\t\t\ta-1\t6.12\t1\t2\t2\t1\t2\t"));
-                ck_assert_ptr_nonnull(strstr(text, "\ta\\tb\\\\\troot\t\troot\t0\t\\N\t\t\t1\n"));
+                ck_assert_ptr_nonnull(
+                        strstr(text, "\ta\\tb\\\\\troot\t\troot\t0\t\\N\t\t\t1\t0\n"));
         }
 END_TEST
 
@@ -120,7 +121,7 @@ START_TEST(times_beyond_what_doubles_hold_are_exact)
                 ck_assert_ptr_nonnull(strstr(json, "\"retval\":\"-11\""));
                 lines = export(&exporter_ndjson, &leaf, 1);
                 ck_assert_ptr_nonnull(strstr(lines, "\"start_ns\":1152921504606846977,"));
-                ck_assert_ptr_nonnull(strstr(lines, "\"retval\":-11}\n"));
+                ck_assert_ptr_nonnull(strstr(lines, "\"retval\":-11,\"not_hooked_below\":0}\n"));
                 chrome = export(&exporter_chrome, &leaf, 1);
                 ck_assert_ptr_nonnull(strstr(chrome, "\"ts\":0.007}"));
         }

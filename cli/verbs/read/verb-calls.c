@@ -26,6 +26,7 @@ typedef struct Listing {
         uint64_t n;
         uint64_t n_looked_at; /* calls that only --where could leave out */
         bool is_first;        /* of JSON's list */
+        TableMarks marks;
 } Listing;
 
 /* What is known of a call that is under way; a frame without one has none. */
@@ -153,9 +154,10 @@ static void print_line(Listing *l, const Call *call, const Note *note) {
                 buf_printf(&l->out, "%3u  ", call->cpu);
         else
                 buf_adds(&l->out, "     ");
-        buf_printf(&l->out, "%20s%-8s  %9s%s  %9s  %s%s", NAME_QUOTED(call->stack->comm), pid,
+        buf_printf(&l->out, "%20s%-8s  %9s%s  %9s  %s%s%s", NAME_QUOTED(call->stack->comm), pid,
                    FIGURE_ROUND(call->duration_ns), call->is_cut ? "+" : " ",
-                   FIGURE_ROUND(call->self_ns), f->function->label, f->args ?: "");
+                   FIGURE_ROUND(call->self_ns), f->function->label, f->args ?: "",
+                   TABLE_MARK(&l->marks, f->function->n_unhooked));
         if (call->has_retval) {
                 char text[RETVAL_ROOM + 1];
 
@@ -172,7 +174,7 @@ static json_t *line_json(const Call *call, const Note *note) {
         return table_function_pack(
                 f->function,
                 "{s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, "
-                "s:o, s:o}",
+                "s:o, s:o, s:b}",
                 "start_ns", (json_int_t) f->start_ns, "cpu",
                 call->has_end ? json_integer(call->cpu) : json_null(), "task",
                 table_comm_json(call->stack->comm), "pid", table_pid_json(call->stack->pid),
@@ -184,7 +186,7 @@ static json_t *line_json(const Call *call, const Note *note) {
                 table_label_json(call->caller ? call->caller->function : NULL), "args",
                 terminal_json_string(f->args), "retval",
                 call->has_retval ? json_integer((json_int_t) call->retval) : json_null(), "waits",
-                waits_json(note));
+                waits_json(note), "own_work", (int) call->in_own_work);
 }
 
 static int print_json(Listing *l, const Call *call, const Note *note) {
@@ -254,6 +256,8 @@ static int list(Listing *l, const Chosen *chosen) {
         status = counting_run(&counting, l->o);
         if (as_json)
                 buf_adds(&l->out, "]\n");
+        else if (!l->o->no_legend)
+                table_explain(&l->marks, &l->out);
         if (status == STATUS_OK || l->out.error < 0)
                 status = stdout_status(pager_end(&pager, buf_flush(&l->out)));
         if (status != STATUS_OK)

@@ -17,6 +17,10 @@
 #define N_PATHS_DEFAULT 10
 #define N_ROOTS_SAID 3
 
+typedef struct Sides {
+        const Counting *before, *now;
+} Sides;
+
 static int read_side(Counting *c, RootProfile **ret, const Options *o, const char *word) {
         int r = counting_init(c, false) ?: root_profile_new(ret, c->pairing);
 
@@ -60,11 +64,33 @@ static void add_side(Table *t, const DiffSide *side) {
                 table_add(t, "-");
 }
 
+/* Whether the side that has none of its calls may lack them because it was not hooked there. */
+static bool may_lack(const DiffFunction *f, const Sides *s) {
+        const Function *function = f->now.function ?: f->before.function;
+        _cleanup_free_ char *name = strndup(function->label, function->n_name);
+        const SessionMeta *m =
+                reading_meta(f->kind == DIFF_NEW ? &s->before->reading : &s->now->reading);
+
+        return m && name && (f->kind == DIFF_NEW || f->kind == DIFF_GONE) &&
+               unhooked_may_lack(m, name);
+}
+
+static int32_t n_unhooked_of(const DiffFunction *f) {
+        const Function *before = f->before.function, *now = f->now.function;
+
+        return before && now ? MAX(before->n_unhooked, now->n_unhooked)
+                             : (now ?: before)->n_unhooked;
+}
+
 /* As in a tree; a function that interrupts call besides has a row for that. */
-static void add_function(Table *t, const DiffFunction *f) {
+static void add_function(Table *t, const DiffFunction *f, const Sides *s) {
         const Function *function = f->now.function ?: f->before.function;
 
-        table_add(t, "%s%s", NAME_QUOTED(function->label),
+        table_add(t, "%s%s%s%s", NAME_QUOTED(function->label),
+                  TABLE_MARK(&t->marks, n_unhooked_of(f)),
+                  !may_lack(f, s)       ? ""
+                  : f->kind == DIFF_NEW ? "  (perhaps not hooked before)"
+                                        : "  (perhaps not hooked now)",
                   f->is_irq   ? "  (interrupt)"
                   : f->in_irq ? "  (in an interrupt)"
                               : "");
@@ -107,7 +133,8 @@ static void print_headline(Buf *out, const DiffRoot *root) {
                    FORMAT_COUNT(root->n_now), describe_chance(root, chance));
 }
 
-static int print_root(const Options *o, Buf *out, const DiffRoot *root) {
+static int print_root(const Options *o, Buf *out, const DiffRoot *root, const Sides *s,
+                      TableMarks *marks) {
         static const char *const whats[] = { [DIFF_SAME] = "  ~ self",
                                              [DIFF_CHANGED] = "  ~ self",
                                              [DIFF_NEW] = "  + new",
@@ -119,6 +146,7 @@ static int print_root(const Options *o, Buf *out, const DiffRoot *root) {
 
         print_headline(out, root);
         table_init(&t, "  WHAT|FUNCTION|>CHANGE|?>SELF BEFORE|>SELF NOW|?>CALLS BEFORE|>CALLS NOW");
+        t.marks = *marks;
         for (size_t i = 0; i < root->n_functions; i++) {
                 const DiffFunction *f = &root->functions[i];
 
@@ -130,7 +158,7 @@ static int print_root(const Options *o, Buf *out, const DiffRoot *root) {
                 }
                 n_shown++;
                 table_add(&t, "%s", whats[f->kind]);
-                add_function(&t, f);
+                add_function(&t, f, s);
                 add_change(&t, f->change_ns);
                 add_side(&t, &f->before);
                 add_side(&t, &f->now);
@@ -138,15 +166,19 @@ static int print_root(const Options *o, Buf *out, const DiffRoot *root) {
                 add_calls(&t, &f->now);
         }
         r = n_shown > 0 ? table_print(&t, out, !o->no_legend) : 0;
+        *marks = t.marks;
         if (n_more > 0)
                 buf_printf(out, "  %zu more; --limit=%zu shows all.\n", n_more, n_more + n_shown);
         for (size_t i = 0; i < MIN(root->n_paths, n_paths); i++) {
                 const DiffPath *p = &root->paths[i];
 
-                buf_printf(out, "  %s %.*s %s %.*s%s\n", p->is_new ? ">" : "<",
+                buf_printf(out, "  %s %.*s %s %.*s%s%s\n", p->is_new ? ">" : "<",
                            (int) p->caller->n_name, p->caller->label,
                            p->is_new ? "now calls" : "no longer calls", (int) p->callee->n_name,
-                           p->callee->label, p->in_irq ? "  (in an interrupt)" : "");
+                           p->callee->label, p->in_irq ? "  (in an interrupt)" : "",
+                           unhooked_is_none(p->caller->n_unhooked)
+                                   ? ""
+                                   : "  (or what was not hooked does)");
         }
         if (root->n_paths > n_paths)
                 buf_printf(out, "  %zu more change%s of who calls whom.\n", root->n_paths - n_paths,
@@ -154,16 +186,19 @@ static int print_root(const Options *o, Buf *out, const DiffRoot *root) {
         return r;
 }
 
-static int print_text(const Options *o, const Diff *d) {
+static int print_text(const Options *o, const Diff *d, const Sides *s) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
+        TableMarks marks = {};
         int r = 0;
 
         pager_open(&pager, o, SIZE_MAX);
         for (size_t i = 0; i < d->n_roots && r >= 0; i++) {
                 buf_adds(&out, i > 0 ? "\n" : "");
-                r = print_root(o, &out, &d->roots[i]);
+                r = print_root(o, &out, &d->roots[i], s, &marks);
         }
+        if (!o->no_legend)
+                table_explain(&marks, &out);
         return stdout_paged(&pager, &out, r);
 }
 
@@ -176,14 +211,16 @@ static json_t *side_json(const DiffSide *side) {
                          "total_ns", side->total_ns);
 }
 
-static json_t *function_json(const DiffFunction *f) {
+static json_t *function_json(const DiffFunction *f, const Sides *s) {
         static const char *const kinds[] = { [DIFF_SAME] = "same",
                                              [DIFF_CHANGED] = "changed",
                                              [DIFF_NEW] = "new",
                                              [DIFF_GONE] = "gone" };
 
         return table_function_pack(
-                f->now.function ?: f->before.function, "{s:s, s:b, s:b, s:b, s:f, s:f, s:o, s:o}",
+                f->now.function ?: f->before.function,
+                "{s:o, s:b, s:s, s:b, s:b, s:b, s:f, s:f, s:o, s:o}", "not_hooked_below",
+                table_unhooked_json(n_unhooked_of(f)), "perhaps_not_hooked", (int) may_lack(f, s),
                 "kind", kinds[f->kind], "top", (int) f->is_top, "interrupt", (int) f->is_irq,
                 "in_interrupt", (int) f->in_irq, "change_ns", f->change_ns, "p", f->p, "before",
                 side_json(&f->before), "now", side_json(&f->now));
@@ -201,7 +238,7 @@ static json_t *calls_json(uint64_t n, uint64_t n_cut, uint64_t median_ns, uint64
                          "median_ns", (json_int_t) median_ns, "p90_ns", (json_int_t) p90_ns);
 }
 
-static int print_json(const Options *o, const Diff *d) {
+static int print_json(const Options *o, const Diff *d, const Sides *s) {
         json_t *list = json_array();
 
         for (size_t i = 0; i < d->n_roots; i++) {
@@ -211,7 +248,7 @@ static int print_json(const Options *o, const Diff *d) {
                 for (size_t k = 0; k < root->n_functions; k++)
                         if (o->limit == 0 || k < o->limit)
                                 (void) json_array_append_new(functions,
-                                                             function_json(&root->functions[k]));
+                                                             function_json(&root->functions[k], s));
                 for (size_t k = 0; k < root->n_paths; k++)
                         (void) json_array_append_new(paths, path_json(&root->paths[k]));
                 (void) json_array_append_new(
@@ -302,6 +339,7 @@ static int judge(const Options *o, const Diff *d) {
 
 static int compare(const Options *o) {
         _cleanup_counting_ Counting before = {}, now = {};
+        const Sides sides = { &before, &now };
         _cleanup_(root_profile_freep) RootProfile *then = NULL, *latest = NULL;
         _cleanup_(diff_freep) Diff *d = NULL;
         int status, r;
@@ -315,7 +353,7 @@ static int compare(const Options *o) {
                 return failed_errno(r, "Failed to compare: %m");
         if (d->n_roots == 0)
                 return no_common_root(o, then, latest);
-        status = o->json != JSON_OFF ? print_json(o, d) : print_text(o, d);
+        status = o->json != JSON_OFF ? print_json(o, d, &sides) : print_text(o, d, &sides);
         if (status != STATUS_OK)
                 return status;
         status = reading_finish(&before.reading, o);

@@ -5,6 +5,7 @@
 
 #include "analyze/heat-map.h"
 #include "analyze/ranges.h"
+#include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/verb.h"
 #include "cli/source/chosen.h"
@@ -133,7 +134,7 @@ static int print_roots(Buf *out, const Options *o, const HeatGrid *const *rows, 
                 for (size_t k = 0; k < ELEMENTSOF(quantiles); k++)
                         table_add_time(&t, quantiles_at(s, quantiles[k].permille));
                 table_add_time(&t, s->max);
-                table_add_function(&t, rows[i]->root);
+                table_add(&t, "%s", NAME_QUOTED(rows[i]->root->label));
         }
         buf_adds(out, "\n");
         return table_print(&t, out, !o->no_legend);
@@ -289,6 +290,7 @@ static int hist(const Options *o, const Chosen *chosen) {
                 return status;
         if (n > limit && o->limit == 0)
                 talk(o, "%zu of %zu roots are shown; --limit=%zu shows all.", limit, n, n);
+        counting_say_own_work(&counting, o);
         return counting_end(&counting, o);
 }
 

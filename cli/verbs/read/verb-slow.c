@@ -45,7 +45,8 @@ static void add_title(Buf *out, const Options *o, const SessionMeta *m, const Ou
                    FIGURE_ROUND(usual->duration_ns));
 }
 
-static int add_differences(Buf *out, const Invocation *v, const Invocation *usual) {
+static int add_differences(Buf *out, TableMarks *marks, const Invocation *v,
+                           const Invocation *usual) {
         _cleanup_free_ Difference *list = NULL;
         _cleanup_table_ Table t = {};
         size_t n;
@@ -66,13 +67,14 @@ static int add_differences(Buf *out, const Invocation *v, const Invocation *usua
                 table_add_time(&t, d->usual_self_ns);
                 table_add(&t, "%llu", (unsigned long long) d->n);
                 table_add(&t, "%llu", (unsigned long long) d->n_usual);
-                table_add_function(&t, d->function);
+                table_add(&t, "%s%s", NAME_QUOTED(d->function->label),
+                          TABLE_MARK(marks, d->function->n_unhooked));
         }
         return table_print(&t, out, true);
 }
 
 static int add_one(Buf *out, const Options *o, const Counting *counting, const Outliers *outliers,
-                   size_t i) {
+                   TableMarks *marks, size_t i) {
         const Invocation *v = outliers_get(outliers, i), *usual = outliers_usual(outliers, v);
         _cleanup_table_ Table t = {};
         TreeView view;
@@ -81,25 +83,32 @@ static int add_one(Buf *out, const Options *o, const Counting *counting, const O
         buf_adds(out, i > 0 ? "\n" : "");
         add_title(out, o, reading_meta(&counting->reading), outliers, i);
         if (usual)
-                r = add_differences(out, v, usual);
+                r = add_differences(out, marks, v, usual);
         if (r < 0)
                 return r;
         tree_view_init(&view, o, call_tree_root(v->tree),
                        o->analysis.corrected ? &counting->overhead.cost : NULL, MIN_PPM_DEFAULT);
         table_init(&t, TREE_VIEW_TITLES);
-        return tree_view_add(&view, &t) > 0 ? table_print(&t, out, !o->no_legend) : 0;
+        t.marks = *marks;
+        if (tree_view_add(&view, &t) > 0)
+                r = table_print(&t, out, !o->no_legend);
+        *marks = t.marks;
+        return r;
 }
 
 static int print(const Options *o, const Counting *counting, const Outliers *outliers) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
+        TableMarks marks = {};
         int r = 0;
 
         pager_open(&pager, o, SIZE_MAX);
         if (!o->no_legend)
                 counting_headline(counting, &out);
         for (size_t i = 0; i < outliers_n(outliers) && r >= 0; i++)
-                r = add_one(&out, o, counting, outliers, i);
+                r = add_one(&out, o, counting, outliers, &marks, i);
+        if (!o->no_legend)
+                table_explain(&marks, &out);
         return stdout_paged(&pager, &out, r);
 }
 
@@ -172,5 +181,6 @@ int verb_slow(const Options *o) {
                 return counting_failure(r);
         status = o->json != JSON_OFF ? print_json(o, &counting, outliers)
                                      : print(o, &counting, outliers);
+        counting_say_own_work(&counting, o);
         return status == STATUS_OK ? counting_end(&counting, o) : status;
 }

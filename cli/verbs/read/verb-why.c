@@ -220,7 +220,8 @@ static json_t *cause_json(const WhyCause *c) {
 
         return table_function_pack(
                 c->node->function,
-                "{s:s, s:o, s:b, s:s%, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:f, s:o}", "kind",
+                "{s:o, s:s, s:o, s:b, s:s%, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:f, s:o}",
+                "not_hooked_below", table_unhooked_json(c->node->n_unhooked), "kind",
                 kinds[c->kind], "path", path_json(c->node), "interrupt", (int) c->node->is_irq,
                 "mostly", c->hottest->function->label, (size_t) c->hottest->function->n_name,
                 "change_ns", c->change_ns, "share", c->share, "slow_ns", c->slow_ns, "usual_ns",
@@ -403,6 +404,8 @@ int verb_why(const Options *o) {
         status = explain(o, &all, &chosen, &spec, &s);
         if (status != STATUS_OK)
                 return status;
+        counting_say_own_work(&s.before, o);
+        counting_say_own_work(&s.now, o);
         if (o->why.against)
                 status = reading_finish(&s.before.reading, o);
         return counting_end(&s.now, o) ?: status;

@@ -88,14 +88,16 @@ static int choose(Strv *ret, json_t *ended, const Options *o, Client *c) {
 }
 
 static void describe_end(Buf *out, const SessionMeta *m) {
+        _cleanup_buf_ Buf hooked = BUF_INIT;
         char loss[SUMMARY_MAX];
 
         buf_printf(out, "%s: %s, %s events, %s, %s.\n", m->name, session_state_name(m->state),
                    SUMMARY_EVENTS(m), FORMAT_BYTES(session_meta_n_bytes(m)), summary_loss(loss, m));
         if (silence_is_total(m))
                 buf_printf(out, "%s: no calls: %s.\n", m->name, SUMMARY_SILENCE(m));
-        if (*summary_unseen(loss, m))
-                buf_printf(out, "%s: %s.\n", m->name, loss);
+        summary_hooked(&hooked, m);
+        if (hooked.n_data > 0)
+                buf_printf(out, "%s: %.*s.\n", m->name, (int) hooked.n_data, hooked.data);
         if (m->state == SESSION_FAILED && m->reason)
                 buf_printf(out, "%s: %s\n", m->name, m->reason);
 }

@@ -157,6 +157,7 @@ static int tell_lacks(const Fetch *f, const Source *s, const TracedatSpec *spec)
         if (result->n_pages == 0)
                 talk(f->o, "There are no events in it.");
         display_dropped(f->o, m);
+        display_left_out(f->o, m);
         display_loss(m);
         return summary_is_complete(m) && result->n_lost == 0 && result->n_unreadable == 0 &&
                                !result->symbols_are_damaged && misplaced.n == 0

@@ -171,7 +171,9 @@ static void show_left_out(Buf *out, const SessionMeta *m) {
                         continue;
                 }
                 text = strv_join(&callers, ", ");
-                line(out, title, "%s (in %s)", m->left_out.items[i], text ?: "?");
+                line(out, title, "%s (in %s)%s%s", m->left_out.items[i], text ?: "?",
+                     i < m->left_out_why.n ? ": " : "",
+                     i < m->left_out_why.n ? m->left_out_why.items[i] : "");
                 title = "";
         }
         if (n_others > 0)
@@ -192,26 +194,26 @@ static void show_hook_changes(Buf *out, const SessionMeta *m) {
 }
 
 static void show_hooked(Buf *out, const SessionMeta *m) {
-        char unseen[SUMMARY_MAX];
         char learned[SUMMARY_MAX + 16] = "", since[UNIT_TEXT_MAX + 16] = "";
+        _cleanup_buf_ Buf all = BUF_INIT;
 
-        if (m->n_hooked == 0) {
+        if (m->n_hooked == 0 && !m->callees_unknown)
                 line(out, "Hooked", "every function%s",
                      m->learns ? "; what is called is learned for --lean" : "");
-                show_left_out(out, m);
-                return;
-        }
         if (m->learned_ns > 0)
                 (void) snprintf(learned, sizeof(learned), ", learned %s",
                                 SUMMARY_TIME(m->learned_ns));
         if (m->narrowed_ns > m->start.trace_ns)
                 (void) snprintf(since, sizeof(since), ", from %s on",
                                 FORMAT_DURATION(m->narrowed_ns - m->start.trace_ns));
-        line(out, "Hooked", "%" PRIu32 " function%s%s%s", m->n_hooked, m->n_hooked == 1 ? "" : "s",
-             learned, since);
+        if (m->n_hooked > 0)
+                line(out, "Hooked", "%" PRIu32 " function%s%s%s", m->n_hooked,
+                     m->n_hooked == 1 ? "" : "s", learned, since);
+        summary_hooked(&all, m);
+        if (all.n_data > 0)
+                line(out, m->n_hooked == 0 && m->callees_unknown ? "Hooked" : "", "%.*s",
+                     (int) all.n_data, all.data);
         show_left_out(out, m);
-        if (*summary_unseen(unseen, m))
-                line(out, "Not seen", "%s", unseen);
 }
 
 static void show_where(Buf *out, const SessionMeta *m) {

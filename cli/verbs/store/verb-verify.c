@@ -10,9 +10,11 @@
 #include "cli/terminal/terminal.h"
 
 static json_t *result_json(const SessionMeta *m, const VerifyResult *v) {
-        return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "name",
-                         m->name, "complete", v->complete, "trees", (json_int_t) v->census.n_trees,
-                         "trees_complete", (json_int_t) v->census.n_trees_complete, "entries",
+        return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+                         "name", m->name, "complete", v->complete, "hooked",
+                         (json_int_t) m->n_hooked, "known", (json_int_t) m->n_known, "trees",
+                         (json_int_t) v->census.n_trees, "trees_complete",
+                         (json_int_t) v->census.n_trees_complete, "entries",
                          (json_int_t) v->census.n_entries, "exits", (json_int_t) v->census.n_exits,
                          "events_lost", (json_int_t) session_meta_events_lost(m), "pages_lost",
                          (json_int_t) session_meta_pages_lost(m), "pages_dropped",
@@ -24,7 +26,10 @@ static json_t *result_json(const SessionMeta *m, const VerifyResult *v) {
 static void describe(Buf *out, const SessionMeta *m, const VerifyResult *v) {
         char dropped[SUMMARY_MAX];
 
-        buf_printf(out, "%s: %s, ", m->name, v->complete ? "complete" : "incomplete");
+        buf_printf(out, "%s: %s", m->name, v->complete ? "complete" : "incomplete");
+        if (v->complete)
+                unhooked_describe_scope(out, m);
+        buf_adds(out, ", ");
         if (m->roots.n > 0) /* a file does not say which they were */
                 buf_printf(out, "%s trees, ", FORMAT_COUNT(v->census.n_trees));
         buf_printf(out, "%s entries, %s exits.\n", FORMAT_COUNT(v->census.n_entries),
