@@ -96,7 +96,7 @@ make_configure() {
                 autoreconf -fi "$top_srcdir"
                 return
         }
-        for f in "$top_srcdir"/{configure.ac,Makefile.am,*/local.mk,*/*/local.mk,tests/unit/*.mk}; do
+        for f in "$top_srcdir"/{configure.ac,Makefile.am,*/local.mk,*/*/local.mk}; do
                 [[ ! $f -nt $top_srcdir/Makefile.in ]] || {
                         autoreconf -fi "$top_srcdir"
                         return

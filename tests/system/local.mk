@@ -19,10 +19,6 @@ noinst_PROGRAMS += %D%/service-manager %D%/old-kernel
 %C%_service_manager_SOURCES = %D%/service-manager.c
 %C%_old_kernel_SOURCES = %D%/old-kernel.c
 
-# What these and test-completion.sh need of what else `make check` builds.
-used_by_scripts = tests/bench/grow-session tests/bench/seal-session \
-	$(addprefix tests/unit/test-,segment sealer sandbox hook-cost poll client remote-output spawn)
-
 # Preloaded into daemons: a disk that fails, a kernel that is slow.
 preloaded = %D%/fault.so %D%/reads.so %D%/slow.so %D%/world.so
 check_DATA += $(preloaded)

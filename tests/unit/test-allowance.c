@@ -329,7 +329,7 @@ START_TEST(members_pin_half_of_the_store_at_most)
         }
 END_TEST
 
-UNIT_MAIN("allowance", what_is_new_counts_before_it_is_there,
+UNIT_SUITE("allowance", what_is_new_counts_before_it_is_there,
           who_has_no_room_left_is_never_given_all, what_the_buffers_hold_is_part_of_what_is_left,
           members_pin_half_of_the_store_at_most,
           a_pattern_is_covered_only_if_all_it_can_stand_for_is,

@@ -369,7 +369,7 @@ START_TEST(what_is_no_block_of_pages_is_refused)
         }
 END_TEST
 
-UNIT_MAIN("block", pages_of_nothing_need_hardly_a_byte,
+UNIT_SUITE("block", pages_of_nothing_need_hardly_a_byte,
           noise_comes_back_and_costs_little_more_than_itself,
           real_pages_come_back_with_and_without_formats,
           an_event_of_a_short_recording_takes_at_most_five_bytes,

@@ -601,7 +601,7 @@ START_TEST(checks_tell_good_from_leftover_from_bad)
         }
 END_TEST
 
-UNIT_MAIN("controller", a_list_is_hooked_by_its_lines_and_taken_back,
+UNIT_SUITE("controller", a_list_is_hooked_by_its_lines_and_taken_back,
           a_session_leaves_leftovers_as_it_found_them,
           the_function_that_reads_the_trace_clock_is_not_hooked,
           a_process_is_all_its_threads_and_none_is_left_behind,

@@ -528,7 +528,7 @@ START_TEST(paths_of_damaged_streams_tile_their_calls)
         }
 END_TEST
 
-UNIT_MAIN("critical-path", what_the_waker_ran_is_what_was_waited_for, an_interrupt_ends_the_chain,
+UNIT_SUITE("critical-path", what_the_waker_ran_is_what_was_waited_for, an_interrupt_ends_the_chain,
           a_softirq_is_a_tasks_own_only_below_what_enters_it,
           a_softirq_below_a_call_is_its_own_if_preemption_is_off_once_more,
           who_is_preempted_waits_for_a_cpu_that_another_one_has,

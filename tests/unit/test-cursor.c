@@ -574,7 +574,7 @@ START_TEST(seeking_finds_what_reading_up_to_there_finds)
         }
 END_TEST
 
-UNIT_MAIN("cursor", seeking_finds_what_reading_up_to_there_finds,
+UNIT_SUITE("cursor", seeking_finds_what_reading_up_to_there_finds,
           events_go_on_across_pages_and_segments, a_loss_is_before_the_first_event_of_its_page,
           a_number_is_given_only_if_all_of_it_is_known, a_torn_page_costs_itself_alone,
           a_damaged_record_costs_the_rest_of_its_page,

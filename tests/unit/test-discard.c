@@ -174,7 +174,7 @@ START_TEST(what_is_replaced_leaves_nothing_to_who_has_it_open)
         }
 END_TEST
 
-UNIT_MAIN("discard", what_somebody_has_open_takes_nothing_when_it_is_removed,
+UNIT_SUITE("discard", what_somebody_has_open_takes_nothing_when_it_is_removed,
           a_link_goes_and_what_it_leads_to_stays,
           a_segment_that_another_session_has_goes_with_the_last_of_them,
           a_link_that_is_in_no_session_keeps_nothing_where_anybody_can_make_one,

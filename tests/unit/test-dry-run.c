@@ -617,7 +617,7 @@ START_TEST(what_takes_long_is_told_in_a_sentence)
         }
 END_TEST
 
-UNIT_MAIN("dry-run", the_top_level_is_programmed_and_put_back_by_these_lines,
+UNIT_SUITE("dry-run", the_top_level_is_programmed_and_put_back_by_these_lines,
           an_instance_is_made_beside_those_of_others_by_these_lines,
           triggers_are_hung_by_these_lines_and_taken_down_again,
           a_stopwatch_is_made_by_these_lines_and_removed_again,

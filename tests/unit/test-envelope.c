@@ -577,7 +577,7 @@ START_TEST(what_could_be_two_things_is_damage)
         }
 END_TEST
 
-UNIT_MAIN("envelope", a_blank_that_is_none_hides_no_field, every_kind_is_read_out_of_envelopes,
+UNIT_SUITE("envelope", a_blank_that_is_none_hides_no_field, every_kind_is_read_out_of_envelopes,
           thread_indent_is_read_behind_weak_signs, thread_indent_is_read_behind_logs,
           marks_around_a_text_are_none_of_it, zeros_behind_a_text_are_none_of_it,
           broken_lines_of_other_kinds_are_joined, what_could_be_two_things_is_damage,

@@ -302,7 +302,7 @@ START_TEST(a_request_of_otlp_is_a_line_and_there_is_one_without_spans)
         }
 END_TEST
 
-UNIT_MAIN("exporter", every_format_takes_an_empty_recording_and_hostile_names,
+UNIT_SUITE("exporter", every_format_takes_an_empty_recording_and_hostile_names,
           csv_has_a_row_for_each_call_with_its_caller,
           tsv_has_the_names_of_columns_once_and_rows_by_tree,
           what_is_beside_calls_is_a_table_of_its_own, times_beyond_what_doubles_hold_are_exact,

@@ -412,7 +412,7 @@ START_TEST(what_says_whose_request_comes_passes_every_filter_if_it_is_asked_for)
         }
 END_TEST
 
-UNIT_MAIN("filter", without_a_wish_everything_is_left, a_root_is_left_with_all_that_it_calls,
+UNIT_SUITE("filter", without_a_wish_everything_is_left, a_root_is_left_with_all_that_it_calls,
           a_function_is_left_without_what_it_calls,
           what_is_not_to_be_traced_goes_with_all_that_it_calls, levels_are_counted_from_the_root,
           trees_are_told_by_their_number, the_slowest_trees_are_left_in_their_order,

@@ -428,7 +428,7 @@ START_TEST(who_joins_is_recorded_and_who_leaves_is_not)
         }
 END_TEST
 
-UNIT_MAIN("filters", flat_hooks_the_functions_alone,
+UNIT_SUITE("filters", flat_hooks_the_functions_alone,
           what_is_left_out_is_hooked_with_what_is_recorded_alone,
           what_waits_for_a_trigger_hooks_what_it_will_record_or_its_roots,
           only_these_cpus_are_in_the_mask, a_cpu_that_is_not_there_is_refused,

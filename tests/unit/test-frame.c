@@ -452,7 +452,7 @@ START_TEST(a_peer_that_has_gone_is_an_error_and_not_a_signal)
         }
 END_TEST
 
-UNIT_MAIN("frame", only_one_sane_object_is_a_message,
+UNIT_SUITE("frame", only_one_sane_object_is_a_message,
           nesting_is_bounded_and_brackets_in_strings_do_not_nest,
           messages_are_whole_however_the_bytes_arrive,
           the_end_between_messages_differs_from_one_within,

@@ -334,7 +334,7 @@ START_TEST(many_names_become_globs_that_stand_for_nothing_else)
         }
 END_TEST
 
-UNIT_MAIN("functions", many_names_become_globs_that_stand_for_nothing_else,
+UNIT_SUITE("functions", many_names_become_globs_that_stand_for_nothing_else,
           globs_mean_what_they_mean_to_the_kernel,
           many_globs_together_stand_for_what_each_stands_for,
           more_than_are_wanted_are_counted_and_not_told,

@@ -242,7 +242,7 @@ START_TEST(a_duration_of_sixty_four_digits_is_damaged)
         }
 END_TEST
 
-UNIT_MAIN("graph-line", a_duration_of_sixty_four_digits_is_damaged,
+UNIT_SUITE("graph-line", a_duration_of_sixty_four_digits_is_damaged,
           calls_returns_and_leaves_are_told_apart, every_column_is_optional,
           durations_of_any_size_fill_seven_columns, a_comm_may_hold_anything,
           modules_suffixes_and_arguments_are_not_mixed_up,

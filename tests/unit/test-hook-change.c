@@ -29,4 +29,4 @@ START_TEST(each_reason_is_told)
         }
 END_TEST
 
-UNIT_MAIN("hook-change", of_too_many_the_oldest_go, each_reason_is_told)
+UNIT_SUITE("hook-change", of_too_many_the_oldest_go, each_reason_is_told)

@@ -126,7 +126,7 @@ START_TEST(what_is_counted_lasts_until_it_has_settled)
         }
 END_TEST
 
-UNIT_MAIN("hook-cost", a_call_each_time_costs_its_share_of_the_time,
+UNIT_SUITE("hook-cost", a_call_each_time_costs_its_share_of_the_time,
           what_came_by_once_is_not_the_tasks, what_comes_with_time_alone_costs_every_task_the_same,
           what_a_task_calls_beside_the_ticks_is_added_to_them,
           a_task_that_could_not_be_done_costs_nothing,

@@ -75,5 +75,5 @@ START_TEST(as_long_as_there_is_none_it_is_reached_again)
         { ck_assert_uint_ge(run(3, 0, 10 * USEC_PER_SEC), 3 * IDLE_US); }
 END_TEST
 
-UNIT_MAIN("idle", without_work_it_is_reached_after_the_time, the_time_begins_when_the_work_ends,
+UNIT_SUITE("idle", without_work_it_is_reached_after_the_time, the_time_begins_when_the_work_ends,
           while_there_is_work_it_is_not_reached, as_long_as_there_is_none_it_is_reached_again)

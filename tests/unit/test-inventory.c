@@ -175,5 +175,5 @@ START_TEST(the_oldest_are_those_of_one_sequence_on_all_cpus)
         }
 END_TEST
 
-UNIT_MAIN("inventory", what_it_knows_is_what_a_walk_finds,
+UNIT_SUITE("inventory", what_it_knows_is_what_a_walk_finds,
           the_oldest_are_those_of_one_sequence_on_all_cpus)

@@ -337,7 +337,7 @@ START_TEST(colours_say_what_the_mark_says)
         }
 END_TEST
 
-UNIT_MAIN("kernel", colours_say_what_the_mark_says, interrupts_have_arrows,
+UNIT_SUITE("kernel", colours_say_what_the_mark_says, interrupts_have_arrows,
           what_interrupts_call_can_be_hidden, the_header_follows_the_columns,
           a_tree_has_calls_leaves_and_braces, durations_fill_eight_columns,
           a_return_time_before_the_call_is_the_kernels_own_nonsense,

@@ -578,7 +578,7 @@ START_TEST(an_answer_of_the_worker_that_is_no_answer_is_refused)
         }
 END_TEST
 
-UNIT_MAIN("lean", a_cache_that_is_not_as_we_write_it_is_invalid, what_was_written_is_read_back,
+UNIT_SUITE("lean", a_cache_that_is_not_as_we_write_it_is_invalid, what_was_written_is_read_back,
           what_was_learned_longest_ago_makes_room,
           modules_and_roots_make_another_key_and_the_order_of_modules_does_not,
           what_costs_most_is_left_out_until_the_rest_fits_and_roots_stay,

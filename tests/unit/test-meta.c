@@ -334,7 +334,7 @@ START_TEST(of_a_newer_version_is_told_what_can_be)
         }
 END_TEST
 
-UNIT_MAIN("meta", of_a_newer_version_is_told_what_can_be, states_have_names_both_ways,
+UNIT_SUITE("meta", of_a_newer_version_is_told_what_can_be, states_have_names_both_ways,
           absent_texts_are_empty_or_null_as_the_interface_says, every_refusal_names_its_key,
           control_characters_do_not_reach_a_terminal,
           numbers_beyond_json_are_cut_and_clocks_are_null_until_set,

@@ -379,7 +379,7 @@ START_TEST(a_tree_that_is_very_large_is_told_in_parts)
         }
 END_TEST
 
-UNIT_MAIN("pairing", calls_are_numbered_as_they_begin_and_name_their_caller,
+UNIT_SUITE("pairing", calls_are_numbered_as_they_begin_and_name_their_caller,
           an_end_without_beginning_took_what_it_says, a_hole_below_a_caller_is_counted_once,
           a_later_call_has_no_part_in_an_earlier_hole,
           an_interrupt_in_an_entry_hook_is_in_the_call_that_has_its_time,

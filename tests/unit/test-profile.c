@@ -304,7 +304,7 @@ START_TEST(a_typing_error_counts_once)
         }
 END_TEST
 
-UNIT_MAIN("profile", every_key_becomes_a_member_that_a_spec_may_have,
+UNIT_SUITE("profile", every_key_becomes_a_member_that_a_spec_may_have,
           every_member_of_a_spec_has_a_key, words_add_up_and_an_empty_value_forgets,
           what_is_wrong_is_named_with_its_line,
           long_lines_many_problems_and_nul_bytes_have_their_bounds,

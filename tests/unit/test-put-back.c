@@ -245,7 +245,7 @@ START_TEST(a_root_that_went_with_its_module_is_nobodys)
         }
 END_TEST
 
-UNIT_MAIN("put-back", what_nobody_has_written_is_put_back, a_reset_to_what_is_there_anyway_stays,
+UNIT_SUITE("put-back", what_nobody_has_written_is_put_back, a_reset_to_what_is_there_anyway_stays,
           a_tracer_whose_owner_was_at_its_other_files_stays_off,
           a_tracer_without_the_filters_that_it_had_stays_off,
           what_others_wrote_since_an_undo_that_failed_is_what_the_next_session_finds,

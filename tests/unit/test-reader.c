@@ -463,7 +463,7 @@ START_TEST(after_a_cut_and_a_flush_the_older_segment_is_closed)
         }
 END_TEST
 
-UNIT_MAIN("reader", every_page_arrives_once_and_in_order,
+UNIT_SUITE("reader", every_page_arrives_once_and_in_order,
           what_is_there_when_the_stop_comes_is_stored, a_full_segment_is_followed_by_another,
           a_cut_gives_all_cpus_the_same_sequence, a_quiet_cpu_does_not_hold_back_a_cut,
           what_all_cpus_stored_together_makes_a_cut, a_quiet_cpu_leaves_no_file,

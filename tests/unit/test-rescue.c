@@ -558,7 +558,7 @@ START_TEST(what_records_in_this_boot_or_not_there_is_left_alone)
         }
 END_TEST
 
-UNIT_MAIN("rescue", pages_become_a_session_of_the_boot_that_died,
+UNIT_SUITE("rescue", pages_become_a_session_of_the_boot_that_died,
           damaged_pages_are_kept_as_they_came_and_believed_in_nothing,
           no_more_is_taken_than_the_memory_can_hold, a_part_that_had_events_and_is_empty_is_a_gap,
           what_a_snapshot_had_read_ends_in_a_gap, that_nothing_survived_is_said,

@@ -204,6 +204,6 @@ START_TEST(its_status_says_so)
         }
 END_TEST
 
-UNIT_MAIN("sandbox", computing_reading_and_writing_are_allowed,
+UNIT_SUITE("sandbox", computing_reading_and_writing_are_allowed,
           a_worker_reads_whole_files_and_finds_their_holes, everything_else_kills,
           no_more_is_written_than_was_agreed, its_status_says_so)

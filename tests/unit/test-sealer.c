@@ -429,7 +429,7 @@ START_TEST(an_end_in_the_middle_leaves_the_segment_for_the_next_daemon)
         }
 END_TEST
 
-UNIT_MAIN("sealer", a_closed_segment_is_replaced_by_a_sealed_one,
+UNIT_SUITE("sealer", a_closed_segment_is_replaced_by_a_sealed_one,
           all_that_are_closed_are_sealed_and_what_was_left_half_done_goes,
           a_worker_that_fails_leaves_the_segment_as_it_was, a_full_disk_is_waited_for,
           whoever_asks_has_it_tried_at_once, a_disk_that_takes_its_time_for_a_name_holds_nobody_up,

@@ -519,7 +519,7 @@ START_TEST(who_hangs_up_while_he_rests_costs_no_time)
         }
 END_TEST
 
-UNIT_MAIN("server-hostile", a_peer_that_hangs_up_takes_its_call_with_it,
+UNIT_SUITE("server-hostile", a_peer_that_hangs_up_takes_its_call_with_it,
           what_is_not_a_call_costs_the_connection_and_nothing_else,
           names_that_are_hostile_are_only_names, an_endless_message_is_cut_off,
           descriptors_with_a_call_are_refused_and_closed,

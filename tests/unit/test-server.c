@@ -175,7 +175,7 @@ START_TEST(upgrade_is_refused)
         }
 END_TEST
 
-UNIT_MAIN("server", a_call_is_answered_and_a_refusal_keeps_its_words, the_service_describes_itself,
+UNIT_SUITE("server", a_call_is_answered_and_a_refusal_keeps_its_words, the_service_describes_itself,
           a_stream_ends_with_the_reply_that_does_not_continue, descriptors_come_with_the_reply,
           pipelined_calls_are_answered_in_order_also_behind_a_kept_one,
           a_half_closed_peer_still_gets_its_answers, upgrade_is_refused)

@@ -272,7 +272,7 @@ START_TEST(spans_nest_whatever_is_lost)
         }
 END_TEST
 
-UNIT_MAIN("spans", spans_have_exactly_the_durations_of_calls,
+UNIT_SUITE("spans", spans_have_exactly_the_durations_of_calls,
           an_interrupt_before_a_late_return_follows_the_call,
           what_began_after_its_caller_had_ended_is_not_in_it,
           a_caller_whose_reading_was_moved_by_sleep_took_what_it_says,

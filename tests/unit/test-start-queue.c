@@ -474,7 +474,7 @@ START_TEST(a_daemon_that_goes_refuses_all_who_wait)
         }
 END_TEST
 
-UNIT_MAIN("start-queue", a_start_looks_once_and_goes_on_with_what_it_found,
+UNIT_SUITE("start-queue", a_start_looks_once_and_goes_on_with_what_it_found,
           who_does_not_wait_is_refused_in_the_words_of_the_look,
           who_waits_is_told_what_for_and_looks_again_when_something_ends,
           who_came_first_begins_first,

@@ -409,7 +409,7 @@ START_TEST(a_store_without_symbols_is_still_read)
         }
 END_TEST
 
-UNIT_MAIN("store", a_store_is_made_with_its_modes_and_read, only_the_last_directory_is_made,
+UNIT_SUITE("store", a_store_is_made_with_its_modes_and_read, only_the_last_directory_is_made,
           a_second_writer_is_told_who_holds_the_lock, a_holder_that_cannot_be_read_is_unknown,
           each_reason_not_to_be_a_store_has_its_name,
           a_planted_entry_is_refused_and_nothing_is_made_beside_it,

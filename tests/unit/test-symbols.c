@@ -197,7 +197,7 @@ START_TEST(two_hundred_thousand_symbols_are_ready_in_a_moment)
         }
 END_TEST
 
-UNIT_MAIN("symbols", what_is_behind_an_address_is_the_next_that_begins,
+UNIT_SUITE("symbols", what_is_behind_an_address_is_the_next_that_begins,
           an_address_has_the_name_of_the_last_symbol_before_it,
           a_symbol_ends_where_the_next_of_its_module_begins,
           of_equal_addresses_the_first_line_counts, a_module_is_named_each_time,

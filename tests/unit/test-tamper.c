@@ -500,7 +500,7 @@ START_TEST(what_was_off_before_anybody_watched_is_found)
         }
 END_TEST
 
-UNIT_MAIN("tamper", what_is_as_it_was_says_nothing, a_change_begins_and_ends_once,
+UNIT_SUITE("tamper", what_is_as_it_was_says_nothing, a_change_begins_and_ends_once,
           an_event_that_is_switched_off_or_filtered_otherwise_is_told,
           a_trigger_at_an_event_is_no_change_of_it,
           a_probe_of_values_that_is_switched_off_filtered_or_removed_is_told,

@@ -476,7 +476,7 @@ START_TEST(indented_texts_of_all_kinds_are_kept)
         }
 END_TEST
 
-UNIT_MAIN("text-redraw", files_are_drawn_again_as_they_were,
+UNIT_SUITE("text-redraw", files_are_drawn_again_as_they_were,
           leaving_out_a_subtree_removes_exactly_its_lines, all_columns_are_drawn_again,
           columns_may_be_missing, marks_of_old_kernels_and_none_are_kept,
           columns_of_durations_are_as_wide_as_they_were,

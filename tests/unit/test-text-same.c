@@ -164,6 +164,6 @@ START_TEST(in_pages_of_64_kib_a_recording_is_the_same)
         }
 END_TEST
 
-UNIT_MAIN("text-same", a_text_of_6_1_is_its_recording, a_text_of_6_12_is_its_recording,
+UNIT_SUITE("text-same", a_text_of_6_1_is_its_recording, a_text_of_6_12_is_its_recording,
           a_text_of_7_2_is_its_recording, a_text_of_arm64_with_pages_of_16_kib_is_its_recording,
           in_pages_of_64_kib_a_recording_is_the_same)

@@ -555,7 +555,7 @@ START_TEST(threads_of_uftrace_have_times_that_follow_from_durations)
         }
 END_TEST
 
-UNIT_MAIN("text-trace", a_text_that_is_not_indented_is_nested_by_its_arrows,
+UNIT_SUITE("text-trace", a_text_that_is_not_indented_is_nested_by_its_arrows,
           blanks_may_be_lost_of_an_indented_text,
           events_and_losses_of_trace_cmd_stay_where_they_are,
           threads_of_uftrace_have_times_that_follow_from_durations,

@@ -234,7 +234,7 @@ START_TEST(memory_is_bounded_and_what_was_forgotten_is_none)
         }
 END_TEST
 
-UNIT_MAIN("trace-context", a_traceparent_is_read_wherever_it_stands, an_empty_one_ends_the_context,
+UNIT_SUITE("trace-context", a_traceparent_is_read_wherever_it_stands, an_empty_one_ends_the_context,
           what_is_not_by_the_letter_is_no_context, other_words_and_names_of_tasks_say_nothing,
           a_context_holds_for_its_task_until_another_one_or_an_end,
           a_context_does_not_outlive_a_loss_in_which_it_may_have_ended,

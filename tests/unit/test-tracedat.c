@@ -536,7 +536,7 @@ START_TEST(whoever_is_told_of_progress_can_end_it)
         }
 END_TEST
 
-UNIT_MAIN("tracedat", every_form_brings_every_page_back, another_byte_order_is_kept,
+UNIT_SUITE("tracedat", every_form_brings_every_page_back, another_byte_order_is_kept,
           formats_and_symbols_that_do_not_occur_are_left_out,
           a_window_has_the_pages_that_reach_into_it, a_cpu_can_be_left_out,
           what_is_too_large_to_be_compressed_is_not, compressed_pages_are_found_in_any_order,

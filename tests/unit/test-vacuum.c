@@ -436,7 +436,7 @@ START_TEST(a_link_or_fifo_of_our_name_is_foreign)
         }
 END_TEST
 
-UNIT_MAIN("vacuum", what_is_pinned_read_live_or_not_ours_stays, a_reader_that_is_done_holds_nothing,
+UNIT_SUITE("vacuum", what_is_pinned_read_live_or_not_ours_stays, a_reader_that_is_done_holds_nothing,
           a_copy_of_the_lock_holds_as_well, what_a_reader_can_open_holds_nothing,
           everything_counts_but_what_is_kept_for_the_end,
           a_dry_run_removes_nothing_and_says_the_same, a_session_that_cannot_be_read_is_left_alone,

@@ -562,7 +562,7 @@ START_TEST(only_events_of_ours_are_taken)
         }
 END_TEST
 
-UNIT_MAIN("values", a_value_before_its_exit_and_one_behind_it_are_joined,
+UNIT_SUITE("values", a_value_before_its_exit_and_one_behind_it_are_joined,
           an_fprobe_that_does_not_tell_its_side_is_joined_all_the_same,
           each_call_of_a_recursion_has_its_own_value,
           a_call_of_a_recursion_whose_value_is_missing_has_none,

@@ -536,7 +536,7 @@ START_TEST(causes_always_add_up)
         }
 END_TEST
 
-UNIT_MAIN("why", a_function_that_takes_longer_in_few_calls_is_named,
+UNIT_SUITE("why", a_function_that_takes_longer_in_few_calls_is_named,
           a_loop_is_named_by_what_it_calls_and_not_by_what_that_calls,
           what_only_slow_calls_have_is_one_cause_with_all_below,
           a_slow_cpu_is_named_and_no_function,
