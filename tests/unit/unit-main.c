@@ -10,6 +10,7 @@
  * of them skips.
  */
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +41,8 @@ static bool is_among(const char *words, const char *name) {
         size_t n = strlen(name);
 
         for (const char *w = words; (w = strstr(w, name)); w += n)
-                if ((w == words || w[-1] == ' ') && (w[n] == ' ' || w[n] == '\0'))
+                if ((w == words || isspace((unsigned char) w[-1])) &&
+                    (w[n] == '\0' || isspace((unsigned char) w[n])))
                         return true;
         return false;
 }
