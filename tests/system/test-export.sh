@@ -73,9 +73,10 @@ exits 'other formats take one' 2 \
 one_sentence 'in one sentence'
 ftracectl export --store "$data" udp_sendmsg-6.12 --format=dot -o "$work/dot"
 # It reads the graph as dot does, and lays out nothing.
-if command -v gc >/dev/null; then
-        exits 'graphviz takes the graph of functions' 0 gc -n "$work/dot"
-        is 'all of it' "$(awk '{ print $1 }' "$out")" "$(grep -c 'self_ns=' "$work/dot")"
+if command -v gc nop >/dev/null; then
+        exits 'graphviz takes the graph of functions' 0 nop -p "$work/dot"
+        is 'all of it' "$(gc -n -e "$work/dot" | awk '{ print $1, $2 }')" \
+                "$(grep -c 'self_ns=' "$work/dot") $(grep -c -- '->' "$work/dot")"
 else
         skip_one 'graphviz takes the graph of functions' 'graphviz is not installed'
 fi

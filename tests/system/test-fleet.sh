@@ -68,16 +68,15 @@ states() { # NAME: of it on all hosts
         local host
 
         for host in one two three; do
-                ftracectl --socket "$HOSTS_DIR/$host.socket" list --json |
-                        jq -r --arg name "$1" 'map(select(.name == $name))[0].state // "none"'
-        done | paste -sd' '
+                ftracectl --socket "$HOSTS_DIR/$host.socket" list --json
+        done | jq -rs --arg name "$1" 'map(map(select(.name == $name))[0].state // "none") | join(" ")'
 }
 sessions() {
         local host
 
         for host in one two three; do
-                ftracectl --socket "$HOSTS_DIR/$host.socket" list --json | jq -r '.[].name'
-        done | paste -sd' '
+                ftracectl --socket "$HOSTS_DIR/$host.socket" list --json
+        done | jq -rs 'map(.[].name) | join(" ")'
 }
 begun() { # NAME: how long after $at the first began, and the last [ms]
         local host
@@ -135,8 +134,8 @@ says 'so that nobody knows what it does' 'three may begin all the same'
 is 'the others took it back' "$(states hung | cut -d' ' -f1,2)" 'none none'
 all_states() {
         for host in one two three; do
-                ftracectl --socket "$HOSTS_DIR/$host.socket" list --json | jq -r '.[].state' | grep armed
-        done
+                ftracectl --socket "$HOSTS_DIR/$host.socket" list --json
+        done | jq -rs '.[][].state' | grep armed
 }
 exits 'nor does it where it is to take back, too' 1 timeout 100 ftracectl start --hosts "$work/hosts" --in=10s --duration=1s udp_sendmsg
 says 'and that is said' 'three may begin all the same'
