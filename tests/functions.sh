@@ -39,6 +39,18 @@ MaxEventRate=0
 MaxWriteRate=0
 MaxCPU=0'
 echo "$no_limits" >"$FTRACED_CONFIG"
+least_patience_s=0
+# The machine may be busy with something else: nothing is late before a minute is over.  And the kernel of
+# system/fake-tracefs.sh is a small one: to read all symbols of this machine's is most of what a session costs.
+if [[ $0 == *tests/system/* ]]; then
+        least_patience_s=60
+        export FTRACED_KALLSYMS=$work/kallsyms
+        i=0
+        for name in _stext udp_sendmsg udp_recvmsg udpv6_sendmsg udp_cmsg_send tcp_sendmsg ip_make_skb kfree _etext; do
+                printf '%x T %s\n' $((0xffffffff81000000 + 256 * i++)) "$name"
+        done >"$FTRACED_KALLSYMS"
+        printf '%s\n' $'ffffffffc0000000 t nf_conntrack_in\t[nf_conntrack]' >>"$FTRACED_KALLSYMS"
+fi
 
 # --- the end -----------------------------------------------------------------------------------
 
@@ -199,7 +211,7 @@ pause() { # SECONDS
 }
 
 wait_until() { # SECONDS COMMAND [WORD...]
-        local end=$((SECONDS + $1)) tries=0
+        local end=$((SECONDS + ($1 < least_patience_s ? least_patience_s : $1))) tries=0
 
         shift
         until "$@" >/dev/null 2>&1; do
@@ -215,11 +227,29 @@ ftracectl() {
 }
 
 session() { # NAME FILTER: what jq's FILTER finds in all that is known of a session
-        ftracectl show --json "$1" | jq -r "$2"
+        local text
+
+        text=$(ftracectl show --json "$1")
+        # What is asked for again and again is found without jq: to begin takes that longer than all else.
+        if [[ $2 == .state && $text =~ ',"state":"'([a-z]+)'","spec":{' ]]; then
+                echo "${BASH_REMATCH[1]}"
+        else
+                jq -r "$2" <<<"$text"
+        fi
 }
 
 sum_of() { # NAME COUNTER: over all CPUs
-        session "$1" "[.cpus[].$2] | add"
+        local text n=0
+
+        text=$(ftracectl show --json "$1")
+        [[ $text == *'"cpus":['*"\"$2\":"* ]] || return
+        text=${text#*'"cpus":['}
+        text=${text%%]*}
+        while [[ $text =~ "\"$2\":"([0-9]+) ]]; do
+                n=$((n + BASH_REMATCH[1]))
+                text=${text#*"${BASH_REMATCH[0]}"}
+        done
+        echo "$n"
 }
 
 # What was counted as lost is in gaps, to the last event and page, and verify knows the same; twice, for
@@ -227,10 +257,11 @@ sum_of() { # NAME COUNTER: over all CPUs
 accounts_agree() { # NAME
         local counted placed verified
 
-        counted=$(session "$1" '[.cpus[] | .overrun + .commit_overrun + .dropped_events] + [0] | add')
-        counted+=" $(session "$1" '[.cpus[].pages_lost] + [0] | add')"
-        placed=$(session "$1" '[.gaps[].events // 0] + [0] | add')
-        placed+=" $(session "$1" '[.gaps[].pages // 0] + [0] | add')"
+        {
+                read -r counted
+                read -r placed
+        } < <(session "$1" '"\([.cpus[] | .overrun + .commit_overrun + .dropped_events] + [0] | add) \([.cpus[].pages_lost] + [0] | add)",
+                "\([.gaps[].events // 0] + [0] | add) \([.gaps[].pages // 0] + [0] | add)"')
         verified=$(ftracectl verify --json "$1" | jq -r '"\(.events_lost) \(.pages_lost)"')
         is "$1: what was counted as lost is in gaps, and verify says it" "$placed, $verified" "$counted, $counted"
 }

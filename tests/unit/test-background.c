@@ -251,7 +251,7 @@ START_TEST(whoever_leaves_twice_ends_the_process_and_not_in_a_deadlock)
                         sd_event *event;
                         Background *a;
 
-                        (void) alarm(2);
+                        (void) alarm(100);
                         setup(&event, &a);
                         (void) background_run(a, leave_twice, NULL);
                         background_settle(a);

@@ -175,7 +175,7 @@ START_TEST(waiting_ends_in_time_or_when_woken)
                 ck_assert_int_eq(client_receive(c, NULL, NULL, &continues, NULL, -EBADF, 200),
                                  -ETIMEDOUT);
                 ck_assert_uint_ge(now_ms() - start, 200);
-                ck_assert_uint_lt(now_ms() - start, 2000);
+                ck_assert_uint_lt(now_ms() - start, 60000);
 
                 ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
                 ck_assert_int_eq(write(fds[1], "x", 1), 1);
@@ -183,7 +183,7 @@ START_TEST(waiting_ends_in_time_or_when_woken)
                 ck_assert_int_eq(client_receive(c, NULL, NULL, &continues, NULL, fds[0], -1),
                                  CLIENT_E_INTERRUPTED);
                 /* Nothing is lost by it. */
-                ck_assert_int_eq(client_receive(c, &answer, NULL, &continues, NULL, -EBADF, 1000),
+                ck_assert_int_eq(client_receive(c, &answer, NULL, &continues, NULL, -EBADF, 60000),
                                  0);
                 ck_assert(continues);
                 json_decref(answer);
@@ -209,7 +209,7 @@ START_TEST(a_peer_that_takes_no_more_ends_the_wait)
                 ck_assert_int_eq(shutdown(fd, SHUT_RD), 0);
                 while (recv(fd, buffer, sizeof(buffer), MSG_DONTWAIT) > 0)
                         ;
-                ck_assert_int_eq(client_receive(c, NULL, NULL, &continues, NULL, -EBADF, 2000),
+                ck_assert_int_eq(client_receive(c, NULL, NULL, &continues, NULL, -EBADF, 60000),
                                  CLIENT_E_GONE);
         }
 END_TEST

@@ -189,7 +189,7 @@ START_TEST(what_would_take_long_is_not_done)
                 since_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
                 ck_assert_int_eq(functions_expand(&f, &patterns, SIZE_MAX, &found, &n),
                                  FUNCTIONS_E_COSTLY);
-                ck_assert_uint_lt(now_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns, 2 * NSEC_PER_SEC);
+                ck_assert_uint_lt(now_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns, 20 * NSEC_PER_SEC);
 
                 for (int i = 0; i < 4096; i++) /* as many that are quickly found */
                         ck_assert_int_eq(

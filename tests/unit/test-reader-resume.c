@@ -263,7 +263,7 @@ START_TEST(one_that_leaves_empties_its_pipe_and_leaves_the_segment_open)
                 r = take_up(&f, true);
                 ck_assert_int_eq(reader_start(r), 0);
                 for (unsigned i = 0; atomic_load(&reader_counters(r)->n_pages) < 2; i++) {
-                        ck_assert_uint_lt(i, 20000);
+                        ck_assert_uint_lt(i, 60000);
                         (void) usleep(1000);
                 }
                 atomic_store(&f.shared.leaving, true);

@@ -191,9 +191,9 @@ START_TEST(two_hundred_thousand_symbols_are_ready_in_a_moment)
                 clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
                 ck_assert_uint_eq(symbols_n(s), N);
                 expect(s, 0xffffffff81000000 + 64 * 5, "some_function_5", NULL);
-                /* 50 ms, times ten for sanitizers and busy machines. */
+                /* 50 ms of CPU time, or minutes if it went with the square. */
                 ck_assert_int_lt((b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000,
-                                 500);
+                                 20000);
         }
 END_TEST
 
