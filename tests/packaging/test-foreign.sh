@@ -63,7 +63,7 @@ for arch in ${FTRACED_FOREIGN:-s390x}; do
         for test in "${tests[@]}"; do
                 ok "$arch: ${test##*/}" there "$arch" env "UNIT_SUITES=$unit_suites" "${emulators[$arch]}" "$test"
         done
-        for file in udp_sendmsg-{6.1,6.12,new,arm64-16k-6.12}; do
+        for file in udp_sendmsg-{5.10,6.1,6.12,new,arm64-16k-6.12}; do
                 same "$arch: $file is drawn" report --store . "$file"
                 same "$arch: $file.dat is drawn" report "$file.dat"
                 same "$arch: $file.dat is whole" verify "$file.dat"

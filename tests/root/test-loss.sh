@@ -6,6 +6,7 @@
 # What the kernel had to overwrite is counted for each CPU, and said wherever the recording is shown.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 
 ok 'the daemon starts' start_ftraced
 exits 'a session with a small buffer starts' 0 ftracectl start -n small --buffer-size=64K udp_sendmsg

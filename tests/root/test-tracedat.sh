@@ -9,6 +9,7 @@
 # Only here: trace-cmd's own recording of the same load, and the symbols and formats of a kernel that runs.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 requires trace-cmd jq python3
 
 # The trees of udp_sendmsg by what they call: "COUNT DIGEST" of each form, the most frequent first.

@@ -83,4 +83,4 @@ START_TEST(a_twin_has_the_same_callers)
 END_TEST
 
 UNIT_SUITE("alike", a_twin_has_the_same_callers, clones_are_their_function,
-          system_calls_are_alike_in_every_era, a_module_may_have_become_part_of_the_kernel)
+           system_calls_are_alike_in_every_era, a_module_may_have_become_part_of_the_kernel)

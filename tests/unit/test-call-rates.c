@@ -110,5 +110,5 @@ START_TEST(of_nothing_nothing_is_hot)
 END_TEST
 
 UNIT_SUITE("call-rates", answers_are_sorted_and_what_has_one_name_is_one,
-          what_is_no_answer_is_refused, what_was_called_below_the_roots_is_not_others,
-          the_worst_go_until_the_rest_fits, roots_are_never_hot, of_nothing_nothing_is_hot)
+           what_is_no_answer_is_refused, what_was_called_below_the_roots_is_not_others,
+           the_worst_go_until_the_rest_fits, roots_are_never_hot, of_nothing_nothing_is_hot)

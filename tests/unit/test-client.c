@@ -302,8 +302,8 @@ START_TEST(a_private_daemon_that_ends_at_once_has_gone)
 END_TEST
 
 UNIT_SUITE("client", no_daemon_differs_from_a_forbidden_one, a_call_goes_out_as_varlink_says,
-          answers_that_make_no_sense_are_told_apart_from_none, errors_become_refusals_known_or_not,
-          waiting_ends_in_time_or_when_woken, a_peer_that_takes_no_more_ends_the_wait,
-          signals_do_not_end_a_wait, a_private_daemon_gets_the_socket_and_the_paths,
-          a_private_daemon_that_cannot_start_is_an_error,
-          a_private_daemon_that_ends_at_once_has_gone)
+           answers_that_make_no_sense_are_told_apart_from_none, errors_become_refusals_known_or_not,
+           waiting_ends_in_time_or_when_woken, a_peer_that_takes_no_more_ends_the_wait,
+           signals_do_not_end_a_wait, a_private_daemon_gets_the_socket_and_the_paths,
+           a_private_daemon_that_cannot_start_is_an_error,
+           a_private_daemon_that_ends_at_once_has_gone)

@@ -115,5 +115,6 @@ START_TEST(roots_that_are_not_here_are_left_out_unless_there_is_no_other)
 END_TEST
 
 UNIT_SUITE("controller-teach", what_was_seen_elsewhere_is_added_to_what_is_known,
-          another_kernel_teaches_nothing_and_both_are_named, a_kernel_that_is_not_known_takes_force,
-          roots_that_are_not_here_are_left_out_unless_there_is_no_other)
+           another_kernel_teaches_nothing_and_both_are_named,
+           a_kernel_that_is_not_known_takes_force,
+           roots_that_are_not_here_are_left_out_unless_there_is_no_other)

@@ -92,5 +92,5 @@ START_TEST(every_shipped_root_is_known_and_nothing_ordinary)
 END_TEST
 
 UNIT_SUITE("first-guess", a_root_of_a_shipped_profile_has_names_of_this_kernel,
-          several_roots_have_what_each_of_them_calls, roots_of_which_one_is_not_known_have_nothing,
-          every_shipped_root_is_known_and_nothing_ordinary)
+           several_roots_have_what_each_of_them_calls, roots_of_which_one_is_not_known_have_nothing,
+           every_shipped_root_is_known_and_nothing_ordinary)

@@ -262,7 +262,7 @@ START_TEST(a_huge_text_is_refused)
 END_TEST
 
 UNIT_SUITE("formats", arguments_are_the_words_behind_an_entrys_fields,
-          three_kernels_records_read_the_same, a_record_shorter_than_its_fields_is_not_read,
-          other_ids_are_other_events, a_wild_depth_is_bounded, a_field_may_lie_anywhere,
-          formats_that_lie_are_refused, any_cut_of_a_format_is_survived,
-          another_page_header_is_refused, a_huge_text_is_refused)
+           three_kernels_records_read_the_same, a_record_shorter_than_its_fields_is_not_read,
+           other_ids_are_other_events, a_wild_depth_is_bounded, a_field_may_lie_anywhere,
+           formats_that_lie_are_refused, any_cut_of_a_format_is_survived,
+           another_page_header_is_refused, a_huge_text_is_refused)

@@ -167,7 +167,7 @@ START_TEST(any_bytes_at_all_are_only_counted)
 END_TEST
 
 UNIT_SUITE("function-counts", entries_are_counted_by_name_in_every_layout_and_exits_are_not,
-          each_window_counts_from_its_beginning_up_to_its_end,
-          only_what_the_wanted_tasks_call_is_counted,
-          callers_are_told_below_each_function_where_a_page_shows_them,
-          a_format_without_the_field_is_refused, any_bytes_at_all_are_only_counted)
+           each_window_counts_from_its_beginning_up_to_its_end,
+           only_what_the_wanted_tasks_call_is_counted,
+           callers_are_told_below_each_function_where_a_page_shows_them,
+           a_format_without_the_field_is_refused, any_bytes_at_all_are_only_counted)

@@ -335,12 +335,12 @@ START_TEST(many_names_become_globs_that_stand_for_nothing_else)
 END_TEST
 
 UNIT_SUITE("functions", many_names_become_globs_that_stand_for_nothing_else,
-          globs_mean_what_they_mean_to_the_kernel,
-          many_globs_together_stand_for_what_each_stands_for,
-          more_than_are_wanted_are_counted_and_not_told,
-          the_pattern_that_stands_for_nothing_is_told, what_would_take_long_is_not_done,
-          modules_are_dropped_from_names_and_invalid_places_from_the_list,
-          an_exact_name_stands_for_itself_alone,
-          the_list_is_read_again_when_modules_come_and_not_when_they_are_used,
-          suggestions_are_near_and_few_and_the_nearest_is_first,
-          the_memfd_cannot_be_changed_by_who_gets_it)
+           globs_mean_what_they_mean_to_the_kernel,
+           many_globs_together_stand_for_what_each_stands_for,
+           more_than_are_wanted_are_counted_and_not_told,
+           the_pattern_that_stands_for_nothing_is_told, what_would_take_long_is_not_done,
+           modules_are_dropped_from_names_and_invalid_places_from_the_list,
+           an_exact_name_stands_for_itself_alone,
+           the_list_is_read_again_when_modules_come_and_not_when_they_are_used,
+           suggestions_are_near_and_few_and_the_nearest_is_first,
+           the_memfd_cannot_be_changed_by_who_gets_it)

@@ -127,8 +127,8 @@ START_TEST(what_is_counted_lasts_until_it_has_settled)
 END_TEST
 
 UNIT_SUITE("hook-cost", a_call_each_time_costs_its_share_of_the_time,
-          what_came_by_once_is_not_the_tasks, what_comes_with_time_alone_costs_every_task_the_same,
-          what_a_task_calls_beside_the_ticks_is_added_to_them,
-          a_task_that_could_not_be_done_costs_nothing,
-          forking_and_switching_cost_something_whatever_is_hooked,
-          what_is_not_counted_is_not_waited_for, what_is_counted_lasts_until_it_has_settled)
+           what_came_by_once_is_not_the_tasks, what_comes_with_time_alone_costs_every_task_the_same,
+           what_a_task_calls_beside_the_ticks_is_added_to_them,
+           a_task_that_could_not_be_done_costs_nothing,
+           forking_and_switching_cost_something_whatever_is_hooked,
+           what_is_not_counted_is_not_waited_for, what_is_counted_lasts_until_it_has_settled)

@@ -76,4 +76,4 @@ START_TEST(as_long_as_there_is_none_it_is_reached_again)
 END_TEST
 
 UNIT_SUITE("idle", without_work_it_is_reached_after_the_time, the_time_begins_when_the_work_ends,
-          while_there_is_work_it_is_not_reached, as_long_as_there_is_none_it_is_reached_again)
+           while_there_is_work_it_is_not_reached, as_long_as_there_is_none_it_is_reached_again)

@@ -88,5 +88,5 @@ START_TEST(a_directory_that_is_a_link_is_not_opened)
 END_TEST
 
 UNIT_SUITE("io", files_are_read_whole_and_bounded, procfs_files_of_size_zero_are_read,
-          replacement_leaves_no_temporary, removal_does_not_follow_links,
-          a_directory_that_is_a_link_is_not_opened)
+           replacement_leaves_no_temporary, removal_does_not_follow_links,
+           a_directory_that_is_a_link_is_not_opened)

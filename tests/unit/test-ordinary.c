@@ -88,4 +88,4 @@ START_TEST(what_a_busy_host_calls_is_left_out_unless_it_is_traced)
 END_TEST
 
 UNIT_SUITE("ordinary", the_kind_of_work_that_is_traced_stays,
-          what_a_busy_host_calls_is_left_out_unless_it_is_traced)
+           what_a_busy_host_calls_is_left_out_unless_it_is_traced)

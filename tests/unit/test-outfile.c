@@ -250,6 +250,6 @@ START_TEST(what_cannot_be_put_in_its_place_is_gone)
 END_TEST
 
 UNIT_SUITE("outfile", the_old_file_stays_until_the_new_one_is_whole, a_link_stays_a_link,
-          a_device_is_not_replaced, the_mode_obeys_the_umask, a_missing_directory_is_an_error,
-          no_death_leaves_anything, a_death_between_two_names_leaves_the_old_file_alone,
-          a_file_with_a_temporary_name_is_the_same, what_cannot_be_put_in_its_place_is_gone)
+           a_device_is_not_replaced, the_mode_obeys_the_umask, a_missing_directory_is_an_error,
+           no_death_leaves_anything, a_death_between_two_names_leaves_the_old_file_alone,
+           a_file_with_a_temporary_name_is_the_same, what_cannot_be_put_in_its_place_is_gone)

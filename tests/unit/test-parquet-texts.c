@@ -71,4 +71,4 @@ START_TEST(texts_of_calls_take_no_more_than_those_that_wait)
 END_TEST
 
 UNIT_SUITE("parquet-texts", a_text_is_there_for_its_rows_and_one_that_stays_for_all,
-          texts_of_calls_take_no_more_than_those_that_wait)
+           texts_of_calls_take_no_more_than_those_that_wait)

@@ -80,4 +80,4 @@ START_TEST(text_ends_where_the_values_do)
 END_TEST
 
 UNIT_SUITE("printk", formats_are_found_by_their_address, values_are_printed_as_the_kernel_would,
-          text_ends_where_the_values_do)
+           text_ends_where_the_values_do)

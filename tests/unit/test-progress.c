@@ -35,4 +35,4 @@ START_TEST(without_a_total_it_counts)
 END_TEST
 
 UNIT_SUITE("progress", a_share_is_drawn_as_wide_as_there_is_room, more_than_all_is_all,
-          without_a_total_it_counts)
+           without_a_total_it_counts)

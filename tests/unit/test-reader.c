@@ -404,9 +404,9 @@ START_TEST(reaching_max_bytes_wakes_the_main_thread)
                 ck_assert_int_eq(eventfd_read(f.shared.wake_fd, &n), -1);
                 feed(&f, 4, 1);
                 wait_for_pages(&f, 5);
-                ck_assert_int_eq(
-                        poll(&(struct pollfd){ .fd = f.shared.wake_fd, .events = POLLIN }, 1, 60000),
-                        1);
+                ck_assert_int_eq(poll(&(struct pollfd){ .fd = f.shared.wake_fd, .events = POLLIN },
+                                      1, 60000),
+                                 1);
                 fixture_stop(&f);
                 fixture_done(&f);
         }
@@ -471,13 +471,13 @@ START_TEST(after_a_cut_and_a_flush_the_older_segment_is_closed)
 END_TEST
 
 UNIT_SUITE("reader", every_page_arrives_once_and_in_order,
-          what_is_there_when_the_stop_comes_is_stored, a_full_segment_is_followed_by_another,
-          a_cut_gives_all_cpus_the_same_sequence, a_quiet_cpu_does_not_hold_back_a_cut,
-          what_all_cpus_stored_together_makes_a_cut, a_quiet_cpu_leaves_no_file,
-          an_idle_reader_sleeps_and_says_that_it_waits,
-          a_cpu_whose_descriptor_is_in_error_does_not_spin,
-          what_the_disk_refuses_is_stored_when_it_takes_it_again,
-          what_the_disk_refuses_for_good_is_counted_as_lost, half_a_page_is_cut_off_and_counted,
-          reaching_max_bytes_wakes_the_main_thread,
-          a_held_reader_takes_nothing_but_what_a_flush_asks_for,
-          after_a_cut_and_a_flush_the_older_segment_is_closed)
+           what_is_there_when_the_stop_comes_is_stored, a_full_segment_is_followed_by_another,
+           a_cut_gives_all_cpus_the_same_sequence, a_quiet_cpu_does_not_hold_back_a_cut,
+           what_all_cpus_stored_together_makes_a_cut, a_quiet_cpu_leaves_no_file,
+           an_idle_reader_sleeps_and_says_that_it_waits,
+           a_cpu_whose_descriptor_is_in_error_does_not_spin,
+           what_the_disk_refuses_is_stored_when_it_takes_it_again,
+           what_the_disk_refuses_for_good_is_counted_as_lost, half_a_page_is_cut_off_and_counted,
+           reaching_max_bytes_wakes_the_main_thread,
+           a_held_reader_takes_nothing_but_what_a_flush_asks_for,
+           after_a_cut_and_a_flush_the_older_segment_is_closed)

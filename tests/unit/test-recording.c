@@ -60,4 +60,4 @@ START_TEST(pids_and_names_are_checked_too)
 END_TEST
 
 UNIT_SUITE("recording", what_is_no_function_is_wrong_usage, names_and_patterns_pass,
-          pids_and_names_are_checked_too)
+           pids_and_names_are_checked_too)

@@ -83,4 +83,4 @@ START_TEST(what_is_no_such_file_is_left_alone)
 END_TEST
 
 UNIT_SUITE("removed", the_last_one_of_a_name_or_an_id_is_found, it_stays_small_and_knows_the_newest,
-          what_is_no_such_file_is_left_alone)
+           what_is_no_such_file_is_left_alone)

@@ -78,9 +78,9 @@ START_TEST(a_stream_ends_with_the_reply_that_does_not_continue)
                         json_t *answer;
 
                         ck_assert(continues);
-                        ck_assert_int_eq(
-                                client_receive(c, &answer, NULL, &continues, NULL, -EBADF, PATIENCE_MS),
-                                0);
+                        ck_assert_int_eq(client_receive(c, &answer, NULL, &continues, NULL, -EBADF,
+                                                        PATIENCE_MS),
+                                         0);
                         ck_assert_int_eq(json_integer_value(json_object_get(answer, "i")), i);
                         json_decref(answer);
                 }
@@ -174,6 +174,6 @@ START_TEST(upgrade_is_refused)
 END_TEST
 
 UNIT_SUITE("server", a_call_is_answered_and_a_refusal_keeps_its_words, the_service_describes_itself,
-          a_stream_ends_with_the_reply_that_does_not_continue, descriptors_come_with_the_reply,
-          pipelined_calls_are_answered_in_order_also_behind_a_kept_one,
-          a_half_closed_peer_still_gets_its_answers, upgrade_is_refused)
+           a_stream_ends_with_the_reply_that_does_not_continue, descriptors_come_with_the_reply,
+           pipelined_calls_are_answered_in_order_also_behind_a_kept_one,
+           a_half_closed_peer_still_gets_its_answers, upgrade_is_refused)

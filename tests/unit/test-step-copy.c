@@ -52,4 +52,4 @@ START_TEST(what_is_not_there_is_not_there_in_the_copy)
 END_TEST
 
 UNIT_SUITE("step-copy", a_copy_outlives_what_it_was_made_of,
-          what_is_not_there_is_not_there_in_the_copy)
+           what_is_not_there_is_not_there_in_the_copy)

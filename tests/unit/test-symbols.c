@@ -198,9 +198,9 @@ START_TEST(two_hundred_thousand_symbols_are_ready_in_a_moment)
 END_TEST
 
 UNIT_SUITE("symbols", what_is_behind_an_address_is_the_next_that_begins,
-          an_address_has_the_name_of_the_last_symbol_before_it,
-          a_symbol_ends_where_the_next_of_its_module_begins,
-          of_equal_addresses_the_first_line_counts, a_module_is_named_each_time,
-          what_is_far_from_any_symbol_has_no_name, hidden_addresses_name_nothing,
-          nothing_is_an_empty_table, lines_that_are_no_symbols_are_passed_over,
-          a_name_finds_its_address, two_hundred_thousand_symbols_are_ready_in_a_moment)
+           an_address_has_the_name_of_the_last_symbol_before_it,
+           a_symbol_ends_where_the_next_of_its_module_begins,
+           of_equal_addresses_the_first_line_counts, a_module_is_named_each_time,
+           what_is_far_from_any_symbol_has_no_name, hidden_addresses_name_nothing,
+           nothing_is_an_empty_table, lines_that_are_no_symbols_are_passed_over,
+           a_name_finds_its_address, two_hundred_thousand_symbols_are_ready_in_a_moment)
