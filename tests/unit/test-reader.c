@@ -404,9 +404,9 @@ START_TEST(reaching_max_bytes_wakes_the_main_thread)
                 ck_assert_int_eq(eventfd_read(f.shared.wake_fd, &n), -1);
                 feed(&f, 4, 1);
                 wait_for_pages(&f, 5);
-                ck_assert_int_eq(
-                        poll(&(struct pollfd){ .fd = f.shared.wake_fd, .events = POLLIN }, 1, 60000),
-                        1);
+                ck_assert_int_eq(poll(&(struct pollfd){ .fd = f.shared.wake_fd, .events = POLLIN },
+                                      1, 60000),
+                                 1);
                 fixture_stop(&f);
                 fixture_done(&f);
         }

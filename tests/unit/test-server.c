@@ -78,9 +78,9 @@ START_TEST(a_stream_ends_with_the_reply_that_does_not_continue)
                         json_t *answer;
 
                         ck_assert(continues);
-                        ck_assert_int_eq(
-                                client_receive(c, &answer, NULL, &continues, NULL, -EBADF, PATIENCE_MS),
-                                0);
+                        ck_assert_int_eq(client_receive(c, &answer, NULL, &continues, NULL, -EBADF,
+                                                        PATIENCE_MS),
+                                         0);
                         ck_assert_int_eq(json_integer_value(json_object_get(answer, "i")), i);
                         json_decref(answer);
                 }
