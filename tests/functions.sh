@@ -27,6 +27,13 @@ PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH # the distribution's programs: a python
 # Whatever whoever tests likes to see; a terminal is one that has colours.
 unset NO_COLOR COLUMNS PAGER SYSTEMD_PAGER SYSTEMD_LESS
 export TERM=xterm
+# jq 1.6 compiles its own library at each start: 17 ms, and 270 ms of an emulated CPU.
+if command -v gojq >/dev/null; then
+        jq() {
+                gojq "${@/#-cS/-c}" # it sorts keys anyway
+        }
+        export -f jq
+fi
 # No limits but those that a story sets, and all functions hooked, so that nothing of a tree is missing: the disk of whoever tests may be nearly full, and an emulated
 # CPU takes long for everything.
 export FTRACED_CONFIG=$work/ftraced.conf
@@ -223,7 +230,7 @@ wait_until() { # SECONDS COMMAND [WORD...]
 # --- the programs ------------------------------------------------------------------------------
 
 # To hook all functions of a kernel, and to let them go, takes an emulated CPU 20 s, and all that runs meanwhile is
-# slow.  A story whose subject is something else says hooks_some: what start and arm hook then, unless they are told
+# slow.  A story whose subject is something else says hooks_some: what start, arm and run hook then, unless they are told
 # (--lean, --flat, a profile), is some thousand functions of the network and of what it calls; with FTRACED_LONG all.
 hooks_some() {
         [[ ! ${FTRACED_LONG:-} ]] || return 0
@@ -237,7 +244,7 @@ hooks_all() {
 hooked_by_default=
 
 ftracectl() {
-        if [[ $hooked_by_default && ${1:-} =~ ^(start|arm)$ && ! " $* " =~ \ --(lean|flat|profile|help|dry-run)[\ =] ]]; then
+        if [[ $hooked_by_default && ${1:-} =~ ^(start|arm|run)$ && ! " $* " =~ \ --(lean|flat|profile|help|dry-run)[\ =] ]]; then
                 "$top_builddir/ftracectl" "$1" --lean="$hooked_by_default" "${@:2}"
         else
                 "$top_builddir/ftracectl" "$@"
@@ -433,12 +440,12 @@ require_systemd() {
         [[ $(systemd-detect-virt 2>/dev/null) != none ]] || skip "installs into the system: only in a virtual machine"
 }
 
-# As `make install` does.  What another machine built was installed there, as a guest lacks the compiler and the
-# headers that make looks at.
+# As `make install` does, which takes an emulated CPU a minute, and a compiler: run-in-guests has done it into a
+# directory.
 install_ftraced() {
         if [[ -d $top_builddir/installed ]]; then
                 tar -C "$top_builddir/installed" -c . | tar -C / -x --no-same-owner --keep-directory-symlink &&
-                        make -C "$top_builddir" introduce-to-systemd
+                        make -s -C "$top_builddir" introduce-to-systemd
         else
                 make -C "$top_builddir" install
         fi

@@ -38,7 +38,7 @@ check-kernelshark: all
 
 # make check-ROOM: the quick tests of one room, without building the others; make check-NAME: one unit test.
 rooms = bash $(srcdir)/%D%/rooms
-room_checks = $(filter-out check-foreign,$(addprefix check-,$(shell $(rooms) --names)))
+room_checks = $(if $(filter check-%,$(MAKECMDGOALS)),$(filter-out check-foreign check-help,$(addprefix check-,$(shell $(rooms) --names))))
 .PHONY: check-help $(room_checks)
 check-help:
 	@$(rooms)

@@ -28,7 +28,7 @@ remove_kept() {
 kept=()
 cleanup_fn remove_kept
 
-exits 'run without a daemon succeeds' 0 ftracectl run udp_sendmsg -- "$udp_pairs" 20
+exits 'run without a daemon succeeds' 0 ftracectl run --lean=off udp_sendmsg -- "$udp_pairs" 20
 says 'it says that its daemon is a private one' '[Nn]o daemon.*private'
 says 'the command keeps its standard output' '^20 of 20 datagrams' "$out"
 is '40 calls of udp_sendmsg are drawn' "$(count_roots udp_sendmsg "$out")" 40
@@ -60,7 +60,7 @@ is_as_before 'the kernel is as it was after a command that does not exist'
 export FTRACED_SOCKET=$socket
 rm -rf "$store"
 ok 'the daemon starts' start_ftraced
-exits 'run with a daemon succeeds' 0 ftracectl run -n by-run udp_sendmsg -- "$udp_pairs" 20
+exits 'run with a daemon succeeds' 0 ftracectl run --lean=off -n by-run udp_sendmsg -- "$udp_pairs" 20
 is '40 calls are drawn by run' "$(count_roots udp_sendmsg "$out")" 40
 is_as_before 'the kernel is as it was after run'
 
