@@ -11,24 +11,7 @@ AM_TESTS_ENVIRONMENT = \
 	top_srcdir=$(abs_top_srcdir); export top_srcdir; \
 	CC='$(CC)'; export CC;
 
-# Unit tests: one program for each module, named for it; TAP on stdout.  Each layer has its own list.
-include %D%/unit/base.mk
-include %D%/unit/wire.mk
-include %D%/unit/store.mk
-include %D%/unit/codec.mk
-include %D%/unit/decode.mk
-include %D%/unit/calls.mk
-include %D%/unit/render.mk
-include %D%/unit/import.mk
-include %D%/unit/analyze.mk
-include %D%/unit/export.mk
-include %D%/unit/daemon.mk
-include %D%/unit/cli.mk
-EXTRA_DIST += %D%/unit/unit.h
-if HAVE_CHECK
-check_PROGRAMS += $(unit_tests)
-TESTS += $(unit_tests)
-endif
+include %D%/unit/local.mk
 
 # The house rules that a script can check.
 house_tests = %D%/check-layers.sh %D%/check-circles.sh %D%/check-size.sh %D%/check-headers.sh %D%/check-docs.sh %D%/check-lists.sh \
@@ -53,13 +36,13 @@ EXTRA_DIST += %D%/kernelshark/run %D%/kernelshark/count-rows.c
 check-kernelshark: all
 	top_builddir='$(abs_top_builddir)' $(srcdir)/%D%/kernelshark/run '$(abs_top_builddir)/kernelshark'
 
-# make check-ROOM: the quick tests of one room, without building the others.
+# make check-ROOM: the quick tests of one room, without building the others; make check-NAME: one unit test.
 rooms = bash $(srcdir)/%D%/rooms
-room_checks = $(addprefix check-,$(shell $(rooms) --names))
+room_checks = $(if $(filter check-%,$(MAKECMDGOALS)),$(filter-out check-foreign check-help,$(addprefix check-,$(shell $(rooms) --names))))
 .PHONY: check-help $(room_checks)
 check-help:
 	@$(rooms)
 $(room_checks): all
-	@$(MAKE) $(AM_MAKEFLAGS) check-TESTS check_PROGRAMS= \
+	@UNIT_SUITES="$$($(rooms) --suites $(@:check-%=%))" $(MAKE) $(AM_MAKEFLAGS) check-TESTS check_PROGRAMS= \
 		TESTS='$(filter $(TESTS),$(shell $(rooms) --tests $(@:check-%=%)))'
 	@$(rooms) --rest $(@:check-%=%)

@@ -1,7 +1,8 @@
 # Benchmarks: run by hand, never by make check.
 EXTRA_DIST += %D%/RESULTS %D%/bench-codec %D%/bench-crashes %D%/check-crash.py %D%/bench-fleet %D%/bench-hosts %D%/bench-many %D%/bench-open %D%/bench-overhead %D%/bench-read %D%/bench-record %D%/bench-report %D%/bench-ways %D%/bench-why %D%/bench-parquet %D%/bench-planted %D%/planted/Kbuild %D%/planted/planted.c \
 	%D%/first-answer.py %D%/make-many.py
-check_PROGRAMS += %D%/bench-consume %D%/codec-speed %D%/grow-session %D%/seal-session
+bench_programs = %D%/bench-consume %D%/codec-speed %D%/grow-session %D%/seal-session
+check_PROGRAMS += $(bench_programs)
 %C%_bench_consume_SOURCES = %D%/bench-consume.c
 %C%_codec_speed_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS)
 %C%_codec_speed_LDADD = $(decode_libs) $(codec_libs)

@@ -11,6 +11,7 @@ check_PROGRAMS += %D%/trim-symbols
 # file of Linux 3.x with what is hard to read in them (HACKING).
 # What trace-cmd 3.1.6 recorded on Debian's 6.12, and reported of it, in tracecmd/: made small by trim-dat.py.
 EXTRA_DIST += %D%/text %D%/numbers %D%/tracecmd %D%/trim-dat.py %D%/record %D%/sessions %D%/symbols \
+	%D%/udp_sendmsg-5.10.dat %D%/udp_sendmsg-5.10.trace \
 	%D%/udp_sendmsg-6.1.dat %D%/udp_sendmsg-6.12.dat %D%/udp_sendmsg-new.dat \
 	%D%/udp_sendmsg-arm64-16k-6.12.dat %D%/udp_sendmsg-arm64-16k-6.12.trace \
 	%D%/udp_sendmsg-6.1.trace %D%/udp_sendmsg-6.12.trace %D%/udp_sendmsg-new.trace

@@ -6,6 +6,7 @@
 # What cannot be done is refused in one sentence that tells the way out, and changes nothing.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 requires setpriv
 
 refused() { # DESCRIPTION STATUS ARGUMENT...: of ftracectl

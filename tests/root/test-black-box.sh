@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernels: 6.12 new
 # needs: reboots
-# boot: reserve_mem=16M:4096:trace trace_instance=boot_mapped^traceoff@trace
+# boot: reserve_mem=16M:4096:trace trace_instance=boot_mapped^traceoff@trace nokaslr
 #
 # A black box: what ran before a panic, or a reboot that nobody was told of, is a session after the next boot, to the
 # last marker that reached memory.  Each boot goes on where the last one died; what it has to know is on a disk.

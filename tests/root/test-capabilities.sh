@@ -7,6 +7,7 @@
 # Each option of a recording works on this kernel, or is refused with the reason, as doctor said before.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 
 busy_group=/sys/fs/cgroup/ftraced-busy
 [[ -e /sys/fs/cgroup/cgroup.procs ]] || mount -t cgroup2 none /sys/fs/cgroup

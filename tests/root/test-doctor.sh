@@ -7,6 +7,7 @@
 # doctor finds each thing that can stand in the way, and says what to do about it.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 requires setpriv sysctl umount
 
 finds() { # DESCRIPTION STATUS PATTERN FIX-PATTERN

@@ -8,6 +8,7 @@
 # `trace` file, whatever cannot be recorded is refused with the reason, and nothing is left behind.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 
 put_back() { # FILE VALUE
         [[ ! -e $1 ]] || echo "$2" >"$1"

@@ -8,6 +8,7 @@
 # Only here: the filters of a recording: --pid, --cpus, --notrace, clocks and so on.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 requires taskset
 [[ $(nproc) -ge 2 ]] || skip "needs two CPUs"
 

@@ -6,6 +6,7 @@
 # follow draws calls while they happen, and Ctrl-C leaves the kernel as it was.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 
 has_drawn() { # COUNT
         [[ $(count_roots udp_sendmsg "$work/live") -ge $1 ]]
@@ -17,6 +18,9 @@ follow() {
         follower=$!
 }
 
+nothing_is_kept() {
+        [[ $(ftracectl list --json | jq length) == 0 ]]
+}
 try() { # NAME ARGUMENT...: of follow
         local name=$1 workload status=0
 
@@ -38,13 +42,14 @@ try() { # NAME ARGUMENT...: of follow
 }
 
 
-try 'without a daemon' --store "$store" udp_sendmsg
+some=(${hooked_by_default:+--lean="$hooked_by_default"})
+try 'without a daemon' --store "$store" "${some[@]}" udp_sendmsg
 ok 'the daemon starts' start_ftraced
-try 'with a daemon' udp_sendmsg
-is 'the recording is not kept unless asked for' "$(ftracectl list --json | jq length)" 0
+try 'with a daemon' "${some[@]}" udp_sendmsg
+ok 'the recording is not kept unless asked for' wait_until 30 nothing_is_kept
 try 'kept' -n kept --flat udp_sendmsg
 exits 'what was kept can be drawn again' 0 ftracectl report kept
-try 'a function alone' --function=udp_sendmsg udp_sendmsg
+try 'a function alone' "${some[@]}" --function=udp_sendmsg udp_sendmsg
 is 'no other is drawn' "$(grep -vcE '^#|^$|udp_sendmsg|\}|-----| => ' "$work/live")" 0
 try 'slow calls' -n slow --flat --keep-slower=50us udp_sendmsg
 exits 'they can be drawn again' 0 ftracectl report slow --keep-slower=50us

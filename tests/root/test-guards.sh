@@ -8,6 +8,7 @@
 # Only here: a flood that the kernel makes, a clock that is set, a module that goes.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 requires dd modprobe rmmod ip
 
 state_is() { # NAME STATE

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 5.10 6.1 6.12 new arm64-16k-6.12
-# long kernels: 6.12-rt new-rt arm64-6.12
+# kernels: 6.1 6.12 new
+# long kernels: 5.10 6.12-rt new-rt arm64-6.12 arm64-16k-6.12
 #
 # The drawing is the kernel's own: what `report` prints equals, byte for byte, what the kernel's
 # `trace` file printed of the same events before they were drained.
@@ -94,7 +94,9 @@ compare_options() { # NAME PAIRS "COMBINATION..." START-OPTION...
 
 ok 'the daemon starts' start_ftraced
 without_loss='^never$'
+# All functions of the kernel, once with one root and once with several; always, with FTRACED_LONG.
 compare plain 50 udp_sendmsg
+hooks_some
 compare deep-roots 20 udp_sendmsg udp_recvmsg
 compare shallow 200 --depth=2 udp_sendmsg
 # The pages say that events were lost before them; `trace` cannot know it, as it begins behind the loss.
@@ -112,6 +114,7 @@ if [[ -n ${FTRACED_LONG:-} ]]; then
         compare_options long-options 60 "$(seq -s ' ' 0 63)" udp_sendmsg
         compare_options long-rest 60 '64 128 192 255 191 127' '*_sys_sendto' '*_sys_recvfrom'
 else
+        hooks_all
         compare_options options 5 '1 2 4 8 16 32 64 128 255 56 63 26' '*_sys_sendto' '*_sys_recvfrom'
 fi
 done_testing

@@ -14,6 +14,7 @@
 . "$(dirname "$0")/../functions.sh"
 . "$top_srcdir/tests/root/others.sh"
 require_kernel
+hooks_some
 requires trace-cmd
 [[ -w /proc/sys/kernel/ftrace_enabled ]] || skip 'kernel.ftrace_enabled cannot be set'
 

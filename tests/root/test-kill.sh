@@ -9,6 +9,7 @@
 # takes its time between two starts; with systemd it is test-restart.sh.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 # The promise is about the two kernels that production hosts have; newer ones get a sample.
 case $(uname -r) in
 6.1.* | 6.12.*) kills=${KILLS:-${FTRACED_LONG:+300}} ;;

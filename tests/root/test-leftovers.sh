@@ -9,6 +9,7 @@
 # without the store.  What somebody uses is theirs.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 cpumask=$(<"$tracefs/tracing_cpumask")
 
 put() { # FILE WORD...

@@ -1,12 +1,13 @@
 #!/bin/bash
 # Touches: function_graph, the network (loopback); needs root and a kernel with function_graph.
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kernels: 5.10 6.1 6.12 new arm64-16k-6.12
-# long kernels: 6.12-rt new-rt arm64-6.12
+# kernels: 6.1 6.12 new
+# long kernels: 5.10 6.12-rt new-rt arm64-6.12 arm64-16k-6.12
 #
 # The main job: record udp_sendmsg under a client and a server, and draw it.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 
 only_drawing() { # FILE: without what the workload itself says
         grep -v ' datagrams sent and answered$' "$1"
@@ -27,11 +28,15 @@ remove_kept() {
 kept=()
 cleanup_fn remove_kept
 
-exits 'run without a daemon succeeds' 0 ftracectl run udp_sendmsg -- "$udp_pairs" 20
+exits 'run without a daemon succeeds' 0 ftracectl run --lean=off udp_sendmsg -- "$udp_pairs" 20
 says 'it says that its daemon is a private one' '[Nn]o daemon.*private'
 says 'the command keeps its standard output' '^20 of 20 datagrams' "$out"
 is '40 calls of udp_sendmsg are drawn' "$(count_roots udp_sendmsg "$out")" 40
-is 'as many closing braces as opening ones are drawn' "$(grep -c '{$' "$out")" "$(grep -cE '\| +}' "$out")"
+# But for ends of interrupts that linux 7.2 leaves out (lib/calls/census.c), which a busy machine has many of.
+n_left_out=0
+! waits_for_cpus || n_left_out=$(grep -cE '\| +irq_exit(_rcu)?\(\) \{$' "$out")
+n_open=$(($(grep -c '{$' "$out") - $(grep -cE '\| +}' "$out")))
+ok "as many closing braces as opening ones are drawn: $n_open more" test $((n_open >= 0 && n_open <= n_left_out)) = 1
 says 'leaves are drawn on one line, with their time' '^ ?[0-9]+\) +[+!#*@$]? *[0-9.]+ us +\|  +[a-z_0-9.]+\(\);' "$out"
 only_drawing "$out" >"$work/first"
 name=$(sed -n 's/^Kept as \([^ ]*\) .*/\1/p' "$err")
@@ -55,7 +60,7 @@ is_as_before 'the kernel is as it was after a command that does not exist'
 export FTRACED_SOCKET=$socket
 rm -rf "$store"
 ok 'the daemon starts' start_ftraced
-exits 'run with a daemon succeeds' 0 ftracectl run -n by-run udp_sendmsg -- "$udp_pairs" 20
+exits 'run with a daemon succeeds' 0 ftracectl run --lean=off -n by-run udp_sendmsg -- "$udp_pairs" 20
 is '40 calls are drawn by run' "$(count_roots udp_sendmsg "$out")" 40
 is_as_before 'the kernel is as it was after run'
 

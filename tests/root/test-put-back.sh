@@ -9,6 +9,7 @@
 . "$(dirname "$0")/../functions.sh"
 . "$top_srcdir/tests/root/others.sh"
 require_kernel
+hooks_some
 requires trace-cmd
 n_sessions=0
 

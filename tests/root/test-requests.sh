@@ -9,6 +9,7 @@
 # Only here: the files that a program writes to, who may, and a uprobe.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 
 requests=$top_builddir/tests/workload/requests
 n=20

@@ -8,6 +8,7 @@
 # Only here: how few bytes an event takes, and that a worker as the kernel locked it up can do its work.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 
 ok 'the daemon starts' start_ftraced
 exits 'a session starts' 0 ftracectl start -n it udp_sendmsg

@@ -9,6 +9,7 @@
 # Where there is one tracer, sessions follow one another.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 
 begin() { # NAME [OPTION...] ROOT
         exits "$1 starts" 0 ftracectl start -n "$@"

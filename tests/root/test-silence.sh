@@ -7,6 +7,7 @@
 # Only here: reasons that only a kernel has: sysctl kernel.ftrace_enabled, a CPU, what is kept from tracing.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 
 silence() { # NAME PATTERN
         stops "$1: it stops" "$1"
@@ -15,7 +16,7 @@ silence() { # NAME PATTERN
 
 ok 'the daemon starts' start_ftraced
 
-exits 'nobody: a session starts' 0 ftracectl start -n nobody --lean=off udp_sendmsg
+exits 'nobody: a session starts' 0 ftracectl start -n nobody udp_sendmsg
 silence nobody 'nothing called udp_sendmsg in [0-9.]+ (ms|s) of recording'
 
 exits 'elsewhere: a session is about one CPU' 0 ftracectl start -n elsewhere --flat --cpus=0 udp_sendmsg

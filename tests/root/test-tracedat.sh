@@ -9,6 +9,7 @@
 # Only here: trace-cmd's own recording of the same load, and the symbols and formats of a kernel that runs.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 requires trace-cmd jq python3
 
 # The trees of udp_sendmsg by what they call: "COUNT DIGEST" of each form, the most frequent first.
@@ -47,7 +48,7 @@ trace-cmd reset >/dev/null 2>&1
 echo 1 >"$tracefs/options/funcgraph-irqs"
 dump_tracefs "$work/tracefs.before"
 ok 'the daemon starts' start_ftraced
-exits 'we record' 0 ftracectl run --no-report -n ours --no-irqs udp_sendmsg -- "$udp_pairs" 60
+exits 'we record' 0 ftracectl run --no-report --lean=off -n ours --no-irqs udp_sendmsg -- "$udp_pairs" 60
 exits 'it is fetched' 0 ftracectl fetch ours -o "$work/ours.dat"
 for whose in theirs ours; do
         trace-cmd report -i "$work/$whose.dat" >"$work/$whose.report" 2>/dev/null

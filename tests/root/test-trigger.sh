@@ -9,6 +9,7 @@
 # Only here: triggers that the kernel pulls: functions, events, slow calls, counts.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 requires python3
 
 # One call of the function by which others are triggered here; nothing else calls it.
@@ -102,7 +103,7 @@ is_as_before 'the kernel is as it was'
 hooked() { # SESSION: what its roots call is recorded
         [[ $(session "$1" '.warnings[]') == *'recorded from about'* ]]
 }
-exits 'a session waits with its root alone hooked' 0 ftracectl arm -n bare --on function:$bell --do start udp_sendmsg
+exits 'a session waits with its root alone hooked' 0 ftracectl arm -n bare --lean=off --on function:$bell --do start udp_sendmsg
 ring
 ok 'it records when its trigger fires' wait_until 20 records bare
 "$udp_pairs" 3 >/dev/null

@@ -8,6 +8,7 @@
 # every call, and nothing is left of the probes after any kind of death.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
+hooks_some
 requires python3 jq
 [[ ! -e $tracefs/options/funcgraph-retval ]] || skip 'this kernel records what functions return by itself'
 

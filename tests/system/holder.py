@@ -50,7 +50,7 @@ def tell():
 top = os.open(store, os.O_RDONLY)
 while True:
     look(top)
-    if select.select([0], [], [], 0.005)[0]:
+    if select.select([0], [], [], 0.02)[0]:
         if not sys.stdin.readline():
             break
         tell()

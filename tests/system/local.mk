@@ -1,15 +1,16 @@
 # Tests with the real programs and no kernel: part of `make check`.  Those that take longest begin first.
-system_tests = %D%/test-setup.sh %D%/test-terminal.sh %D%/test-old-kernel.sh %D%/test-write-back.sh \
-	%D%/test-access.sh %D%/test-damage.sh %D%/test-diff.sh %D%/test-disk.sh \
-	%D%/test-every-call.sh %D%/test-explain.sh %D%/test-export.sh %D%/test-filters.sh %D%/test-fleet.sh \
-	%D%/test-full-ring.sh %D%/test-guards.sh %D%/test-heat.sh %D%/test-held.sh %D%/test-hostile.sh %D%/test-kept.sh %D%/test-library.sh \
-	%D%/test-live-top.sh %D%/test-locks.sh %D%/test-manners.sh %D%/test-many.sh %D%/test-merging.sh %D%/test-metrics.sh \
-	%D%/test-one-truth.sh %D%/test-origin.sh %D%/test-printed.sh %D%/test-profiles.sh %D%/test-questions.sh %D%/test-quota.sh %D%/test-requests.sh \
-	%D%/test-recordings.sh %D%/test-remote.sh %D%/test-restart.sh %D%/test-retention.sh \
-	%D%/test-rotation.sh %D%/test-schedule.sh %D%/test-sealing.sh %D%/test-sessions.sh \
-	%D%/test-ship.sh %D%/test-silence.sh %D%/test-slow-disk.sh %D%/test-slow-kernel.sh %D%/test-ssh.sh \
-	%D%/test-store.sh %D%/test-tamper.sh %D%/test-texts.sh %D%/test-tracecmd.sh %D%/test-tracedat.sh \
-	%D%/test-trigger.sh %D%/test-unhooked.sh %D%/test-waiting.sh %D%/test-watchdog.sh %D%/test-wire.sh %D%/test-why.sh
+system_tests = %D%/test-fleet.sh %D%/test-disk.sh %D%/test-write-back.sh %D%/test-kept.sh %D%/test-terminal.sh \
+	%D%/test-held.sh %D%/test-export.sh %D%/test-quota.sh %D%/test-watchdog.sh %D%/test-one-truth.sh \
+	%D%/test-hostile.sh %D%/test-trigger.sh %D%/test-unhooked.sh %D%/test-many.sh %D%/test-tracedat.sh %D%/test-damage.sh \
+	%D%/test-ship.sh %D%/test-ssh.sh %D%/test-old-kernel.sh %D%/test-tamper.sh %D%/test-schedule.sh \
+	%D%/test-setup.sh %D%/test-restart.sh %D%/test-access.sh %D%/test-heat.sh %D%/test-locks.sh \
+	%D%/test-guards.sh %D%/test-explain.sh %D%/test-why.sh %D%/test-diff.sh %D%/test-every-call.sh \
+	%D%/test-filters.sh %D%/test-full-ring.sh %D%/test-library.sh %D%/test-live-top.sh \
+	%D%/test-manners.sh %D%/test-merging.sh %D%/test-metrics.sh %D%/test-origin.sh %D%/test-printed.sh \
+	%D%/test-profiles.sh %D%/test-questions.sh %D%/test-recordings.sh %D%/test-remote.sh %D%/test-requests.sh \
+	%D%/test-retention.sh %D%/test-rotation.sh %D%/test-sealing.sh %D%/test-sessions.sh %D%/test-silence.sh \
+	%D%/test-slow-disk.sh %D%/test-slow-kernel.sh %D%/test-store.sh %D%/test-texts.sh %D%/test-tracecmd.sh \
+	%D%/test-waiting.sh %D%/test-wire.sh
 dist_check_SCRIPTS += $(system_tests)
 TESTS += $(system_tests)
 EXTRA_DIST += %D%/fake-tracefs.sh %D%/member.sh %D%/damage.py %D%/heat.py %D%/holder.py %D%/hostile.py %D%/locker.py %D%/terminal.py %D%/compare-report.py tests/count-calls.py tests/varlink-client.py tests/varlink-conform.py \
@@ -18,10 +19,6 @@ EXTRA_DIST += %D%/fake-tracefs.sh %D%/member.sh %D%/damage.py %D%/heat.py %D%/ho
 noinst_PROGRAMS += %D%/service-manager %D%/old-kernel
 %C%_service_manager_SOURCES = %D%/service-manager.c
 %C%_old_kernel_SOURCES = %D%/old-kernel.c
-
-# What these and test-completion.sh need of what else `make check` builds.
-used_by_scripts = tests/bench/grow-session tests/bench/seal-session \
-	$(addprefix tests/unit/test-,segment sealer sandbox hook-cost poll client remote-output spawn)
 
 # Preloaded into daemons: a disk that fails, a kernel that is slow.
 preloaded = %D%/fault.so %D%/reads.so %D%/slow.so %D%/world.so

@@ -203,7 +203,7 @@ ftraced_pid=$!
 ok 'a daemon with that group starts' wait_until 20 ftracectl status
 chmod 660 "$FTRACED_SOCKET"
 exits 'it records' 0 ftracectl start -n shared udp_sendmsg
-timeout 20 dd if="$top_srcdir/tests/data/sessions/udp_sendmsg-6.1/cpu0/00000000.seg" bs=4096 skip=1 count=2 \
+timeout 100 dd if="$top_srcdir/tests/data/sessions/udp_sendmsg-6.1/cpu0/00000000.seg" bs=4096 skip=1 count=2 \
         of="$work/tracefs/per_cpu/cpu0/trace_pipe_raw" conv=notrunc status=none
 arrived() {
         [[ $(sum_of shared n_pages) == 2 ]]

@@ -72,11 +72,13 @@ exits 'other formats take one' 2 \
         ftracectl export --store "$data" udp_sendmsg-6.1 udp_sendmsg-6.12 --format=csv
 one_sentence 'in one sentence'
 ftracectl export --store "$data" udp_sendmsg-6.12 --format=dot -o "$work/dot"
-if command -v dot >/dev/null; then
-        exits 'graphviz takes the graph of functions' 0 dot -Tplain "$work/dot"
-        is 'all of it' "$(grep -c ^node "$out")" "$(grep -c 'self_ns=' "$work/dot")"
+# It reads the graph as dot does, and lays out nothing.
+if command -v gc nop >/dev/null; then
+        exits 'graphviz takes the graph of functions' 0 nop -p "$work/dot"
+        is 'all of it' "$(gc -n -e "$work/dot" | awk '{ print $1, $2 }')" \
+                "$(grep -c 'self_ns=' "$work/dot") $(grep -c -- '->' "$work/dot")"
 else
-        skip_one 'graphviz takes the graph of functions' 'dot is not installed'
+        skip_one 'graphviz takes the graph of functions' 'graphviz is not installed'
 fi
 
 exits 'standard output takes it too' 0 ftracectl export --store "$data" udp_sendmsg-6.12 --format=csv
@@ -155,9 +157,8 @@ done
 exits 'and compared in a picture' 0 \
         limited export "$work/many.txt" "$work/more.txt" --format=flame -o "$work/compared.svg"
 exits 'and in a table' 0 limited diff --json "$work/many.txt" "$work/more.txt"
-is 'with who came and who went' \
-        "$(jq -c '[.[0].functions[].kind] | group_by(.) | map([.[0], length])' "$out")" \
-        '[["gone",50000],["new",50000],["same",50001]]'
+is 'with who came and who went' "$(grep -oE '"kind": ?"[a-z]+"' "$out" | tr -d ' ' | sort | uniq -c | awk '{ print $1, $2 }' | paste -sd' ')" \
+        '50000 "kind":"gone" 50000 "kind":"new" 50001 "kind":"same"'
 
 # Databases.
 if command -v sqlite3 >/dev/null; then

@@ -4,6 +4,10 @@
 #
 # Whatever a client does, it costs only itself its connection: another one is answered all the while,
 # the daemon's memory and descriptors stay what they were, and what records loses nothing.
+#
+# How soon the other client is answered is told, and judged with FTRACED_LONG alone, on a machine that has nothing
+# else to do: there, three users make all calls that take long, again and again, in sessions of 20,000 segments.
+# That nobody waits for another user's calls is unit/test-quota.c, test-background.c and test-server-hostile.c.
 . "$(dirname "$0")/../functions.sh"
 requires jq python3
 
@@ -31,7 +35,7 @@ feed() { # all the while, as from the kernel
         for ((i = 0; i < n_rounds; i++)); do
                 tail -c +4097 "$segment"
                 sleep 0.3
-        done | timeout 60 dd bs=4096 iflag=fullblock status=none >"$work/tracefs/per_cpu/cpu0/trace_pipe_raw"
+        done | timeout 200 dd bs=4096 iflag=fullblock status=none >"$work/tracefs/per_cpu/cpu0/trace_pipe_raw"
 }
 
 exits 'a session starts' 0 ftracectl start -n busy udp_sendmsg
@@ -39,16 +43,18 @@ feed &
 feeder=$!
 memory_before=$(memory)
 descriptors_before=$(descriptors)
-timeout 100 python3 "$(dirname "$0")/hostile.py" "$FTRACED_SOCKET" "$ftraced_pid" "${attacks[@]}" >"$work/hostile"
+timeout 250 python3 "$(dirname "$0")/hostile.py" "$FTRACED_SOCKET" "$ftraced_pid" "${attacks[@]}" >"$work/hostile"
 sed -n 's/^# //p' "$work/hostile" >"$work/answers"
 show_file "$work/answers"
 for attack in "${attacks[@]}"; do
         is "${attack//_/ } harms nobody else" "$(sed -n "s/^$attack //p" "$work/hostile")" ok
 done
 read -r _ answers _ late _ worst < <(grep ^answers "$work/hostile")
-ok "another client was answered in time, $answers times (late: $late)" \
-        test $((${late:-9} * 25)) -le "${answers:-0}"
-ok "and never had to wait for long ($worst ms)" test "${worst:-9999}" -le 5000
+ok "another client was answered, $answers times (late: $late; the worst: $worst ms)" test "${answers:-0}" -ge 100
+if [[ ${FTRACED_LONG:-} ]]; then
+        ok 'in time' test $((${late:-9} * 25)) -le "${answers:-0}"
+        ok 'and never had to wait for long' test "${worst:-9999}" -le 5000
+fi
 ok 'the daemon runs' kill -0 "$ftraced_pid"
 if grep -qa __asan_init "$top_builddir/ftraced"; then
         skip_one 'its memory is what it was' 'the sanitizer keeps what was freed'
@@ -58,12 +64,12 @@ fi
 settled() {
         (($(descriptors) <= descriptors_before + 2))
 }
-ok 'no descriptor is left open' wait_until 5 settled
+ok 'no descriptor is left open' wait_until 60 settled
 wait "$feeder"
 fed() {
         [[ $(sum_of busy n_pages) == $((n_rounds * n_pages)) ]]
 }
-ok 'all pages arrived meanwhile' wait_until 10 fed
+ok 'all pages arrived meanwhile' wait_until 60 fed
 
 # To read the names of 500,000 tasks takes the daemon a while, which the next who open it have not to
 # wait for.
@@ -93,10 +99,11 @@ ok 'the daemon ends in peace' stop_ftraced
 
 expensive=(expensive_dry_runs expensive_starts expensive_questions expensive_session expensive_methods
         expensive_segments)
-first=
-for uid in 64999 65000 65001; do # a session for each attacker in each round
+first='' rounds=(1) uids=(64999)
+[[ ! ${FTRACED_LONG:-} ]] || rounds=(1 2 3) uids=(64999 65000 65001)
+for uid in "${uids[@]}"; do # a session for each attacker in each round
         [[ $(id -u) == 0 ]] || uid=$(id -u)
-        for round in 1 2 3; do
+        for round in "${rounds[@]}"; do
                 wide=$store/sessions/wide$uid-$round
                 if [[ ! $first ]]; then
                         first=$wide
@@ -126,14 +133,14 @@ timeout 600 python3 "$(dirname "$0")/hostile.py" "$FTRACED_SOCKET" "$ftraced_pid
 sed -n 's/^# //p' "$work/hostile" >"$work/answers"
 show_file "$work/answers"
 for attack in "${expensive[@]}"; do
-        is "${attack//_/ } keep nobody else waiting" "$(sed -n "s/^$attack //p" "$work/hostile")" ok
+        is "${attack//_/ } are answered, and so is everybody else" "$(sed -n "s/^$attack //p" "$work/hostile")" ok
 done
 ok 'the daemon runs' kill -0 "$ftraced_pid"
 
 # Whoever waits for the tasks to end, as the end does, does not wait for all 30 that anybody has asked for.
-end_of_queue() { # PARAMETERS: prints how long one such call takes, and the end with 30 of METHOD under way [ms]
+end_of_queue() { # METHOD PARAMETERS: how much CPU time one call takes, and the end with 30 of METHOD under way [ms]
         python3 - "$FTRACED_SOCKET" "$ftraced_pid" "$@" 2>"$work/queue.errors" <<'END'
-import json, os, signal, socket, sys, time
+import json, os, select, signal, socket, sys, time
 letters = "etaosrinlucdp"
 globs = [f"*{a}*{b}*{c}*{d}*" for a in letters for b in letters for c in letters for d in "123456789"][:4000]
 spec = {"functions": globs, "max_functions": 65536, "max_hooked": 1 << 40}
@@ -142,33 +149,38 @@ def connect(method, **more):
     s.connect(sys.argv[1])
     s.sendall(json.dumps({"method": "org.ftraced." + method, "parameters": {"spec": spec, **more}}).encode() + b"\0")
     return s
+def cpu_ms():
+    with open(f"/proc/{sys.argv[2]}/stat") as f:
+        words = f.read().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) * 1000 // os.sysconf("SC_CLK_TCK")
+before = cpu_ms()
 begin = time.monotonic()
 connect("DryRun").recv(1 << 16)
-one = time.monotonic() - begin
+took = time.monotonic() - begin
+one = cpu_ms() - before
 many = [connect(sys.argv[3], **json.loads(sys.argv[4])) for _ in range(30)]
-time.sleep(one * 1.5)
+time.sleep(took * 1.5)
 pid = os.pidfd_open(int(sys.argv[2]))
-begin = time.monotonic()
+before = cpu_ms()
 signal.pidfd_send_signal(pid, signal.SIGTERM)
-for s in many:
-    data = b"?"
+after = before
+while not select.select([pid], [], [], 0.01)[0]:
     try:
-        while data and not data.endswith(b"\0"):
-            data = s.recv(1 << 16)
-    except ConnectionError:
+        after = cpu_ms()
+    except OSError:
         pass  # it has gone
-print(round(one * 1000), round((time.monotonic() - begin) * 1000))
+print(one, after - before)
 END
         show_file "$work/queue.errors"
 }
 read -r one all < <(end_of_queue DryRun '{}')
-ok "the end waits for no queue (one call: $one ms, the end: $all ms)" test "${all:-99999}" -le $((${one:-0} * 8 + 1000))
+ok "the end waits for no queue (one call: $one ms, the end: $all ms)" test "${all:-99999}" -le $((${one:-0} * 8 + 300))
 ok 'and the daemon ends in peace' stop_ftraced
 bash "$(dirname "$0")/fake-tracefs.sh" "$work/waiting" 1 # where nobody has left anything
 cp "$work/tracefs/available_filter_functions" "$work/waiting/"
 ok 'a daemon starts for those who wait' start_ftraced --tracefs "$work/waiting"
 exits 'for a session that records' 0 ftracectl start -n first udp_sendmsg
 read -r one all < <(end_of_queue Start '{"wait_ns": 100000000000}')
-ok "the end waits for none of them (one look: $one ms, the end: $all ms)" test "${all:-99999}" -le $((${one:-0} * 8 + 1000))
+ok "the end waits for none of them (one look: $one ms, the end: $all ms)" test "${all:-99999}" -le $((${one:-0} * 8 + 300))
 ok 'and that daemon ends in peace' stop_ftraced
 done_testing

@@ -9,7 +9,7 @@ requires jq flock
 
 bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 1
 pages() { # of noise, which sealing does not make smaller
-        timeout 20 python3 -c 'import os, struct, sys
+        timeout 100 python3 -c 'import os, struct, sys
 for i in range(100):
     sys.stdout.buffer.write(struct.pack("=QQ", 1000 * (i + 1), 4080) + os.urandom(4080))' \
                 >"$work/tracefs/per_cpu/cpu0/trace_pipe_raw"
@@ -127,10 +127,10 @@ END
 python3 "$work/take.py" "$store/lock" "$work/taken" &
 old=$!
 ok 'an older daemon has the store' wait_until 10 test -e "$work/taken"
-exits 'it keeps it' 1 timeout 20 "$top_builddir/ftraced" --store "$store" --tracefs "$work/tracefs" --socket "$work/other"
+exits 'it keeps it' 1 timeout 100 "$top_builddir/ftraced" --store "$store" --tracefs "$work/tracefs" --socket "$work/other"
 says 'and is named' "Another ftraced \\(pid $old\\) owns the store"
 ok 'a member holds it as well' lock_all shared
-exits 'it keeps it all the same' 1 timeout 20 "$top_builddir/ftraced" --store "$store" --tracefs "$work/tracefs" --socket "$work/other"
+exits 'it keeps it all the same' 1 timeout 100 "$top_builddir/ftraced" --store "$store" --tracefs "$work/tracefs" --socket "$work/other"
 kill "$old"
 wait "$old" 2>/dev/null
 ok 'when it has gone the next one starts' daemon
@@ -143,7 +143,7 @@ ok 'it ends in peace' stop_ftraced
 
 python3 "$work/take.py" "$store/lock" "$work/orphan" orphan >/dev/null 2>&1 </dev/null
 ok 'a lock outlives who took it' wait_until 10 test -e "$work/orphan"
-exits 'no daemon starts' 1 timeout 20 "$top_builddir/ftraced" --store "$store" --tracefs "$work/tracefs" --socket "$work/other"
+exits 'no daemon starts' 1 timeout 100 "$top_builddir/ftraced" --store "$store" --tracefs "$work/tracefs" --socket "$work/other"
 says 'a process is named that lives' "\\(pid $(<"$work/orphan")\\)"
 kill "$(<"$work/orphan")"
 ok 'when it has gone a daemon starts' daemon

@@ -145,9 +145,14 @@ is 'who reads one line gets one' "$(wc -l <"$out")" 1
 python3 - "$client" watched <<'END' >"$out" 2>"$err"
 import os, signal, subprocess, sys, time
 p = subprocess.Popen([sys.argv[1], 'follow', 'a-session-with-a-long-name'], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-time.sleep(0.5)
+def heeds(number):  # or a signal would only end it
+    with open(f'/proc/{p.pid}/status') as f:
+        masks = [int(line.split()[1], 16) for line in f if line.startswith(('SigBlk', 'SigCgt'))]
+    return any(mask >> number - 1 & 1 for mask in masks)
+while not heeds(signal.SIGINT):
+    time.sleep(0.05)
 p.send_signal(signal.SIGINT)
-p.communicate(timeout=10)
+p.communicate(timeout=100)
 print(p.returncode)
 END
 is 'Ctrl-C ends follow in peace' "$(<"$out")" 0

@@ -12,8 +12,10 @@ preload=$top_builddir/tests/system/reads.so
 [[ -e $preload ]] || skip "$preload is not built"
 export READS_FILE=$work/reads
 bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 1
-python3 "$top_srcdir/tests/bench/make-many.py" "$store" "$top_srcdir/tests/data/sessions/udp_sendmsg-6.12" "$n"
-find "$store" -name '*.seg' -delete # or the sealer would read, too
+cp -r "$top_srcdir/tests/data/sessions/udp_sendmsg-6.12" "$work/template"
+chmod -R u+w "$work/template"
+find "$work/template" -name '*.seg' -delete # or the sealer would read, too
+python3 "$top_srcdir/tests/bench/make-many.py" "$store" "$work/template" "$n"
 reads() {
         stat -c %s "$READS_FILE" 2>/dev/null || echo 0
 }

@@ -15,7 +15,7 @@ tracer() {
         cat "$work/tracefs/current_tracer"
 }
 feed() { # FIRST COUNT: pages of a recording, as from the kernel
-        timeout 20 dd if="$segment" of="$work/tracefs/per_cpu/cpu0/trace_pipe_raw" bs=4096 \
+        timeout 100 dd if="$segment" of="$work/tracefs/per_cpu/cpu0/trace_pipe_raw" bs=4096 \
                 skip=$((1 + $1)) count="$2" conv=notrunc status=none
 }
 has_pages() { # NAME COUNT
@@ -290,7 +290,7 @@ is 'the manager holds nothing any more' "$(status held)" 0
 exits 'a session starts whose store will be emptied' 0 ftracectl start -n emptied udp_sendmsg
 dump "$work/tracefs.armed"
 find "$store" -mindepth 1 -delete
-exits 'a second daemon does not begin in its place' 1 timeout 20 "$top_builddir/ftraced" --store "$store" \
+exits 'a second daemon does not begin in its place' 1 timeout 100 "$top_builddir/ftraced" --store "$store" \
         --socket "$work/socket-too" --tracefs "$work/tracefs"
 says 'it says who owns the store' "pid $(status pid)\\) owns the store"
 find "$store" -mindepth 1 -delete

@@ -54,9 +54,14 @@ exits 'a session that is cut by time starts' 0 ftracectl start -n timed --segmen
 feed 0 0 1
 feed 1 0 1
 ok 'a quiet CPU is cut too' wait_until 10 eval '[[ $(cut -d" " -f1 "$store/sessions/timed/cuts" | tail -n 1) -ge 1 ]]'
+n_cuts() {
+        wc -l <"$store/sessions/timed/cuts"
+}
+before=$(n_cuts)
 feed 0 1 1
 ok 'the page after the cut arrives' wait_until 10 eval '[[ $(stored timed) == 3 ]]'
 is 'it is in another segment' "$(segments timed 0 | wc -w)" 2
+ok 'what was stored is cut, too' wait_until 60 eval "((\$(n_cuts) > $before))"
 sleep 1.5
 last=$(tail -n 1 "$store/sessions/timed/cuts" | cut -d' ' -f1)
 sleep 2.5

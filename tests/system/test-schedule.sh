@@ -138,7 +138,7 @@ ended() {
         [[ $(session "$1" .state) == sealed ]]
 }
 name=s-$(captures s .next)
-ftracectl schedule capture s --duration=1s udp_sendmsg >/dev/null 2>&1 &
+ftracectl schedule capture s --duration=5s udp_sendmsg >/dev/null 2>&1 &
 pid=$!
 ok 'a capture records' wait_until 10 records "$name"
 kill_ftraced
@@ -147,7 +147,7 @@ wait "$pid"
 ok 'the capture ended in time' ended "$name"
 is 'and its client, which found the other daemon, has it in the log' "$(captures s '.captures[-1].session')" "$name"
 name=s-$(captures s .next)
-ftracectl schedule capture s --duration=1s udp_sendmsg >/dev/null 2>&1 &
+ftracectl schedule capture s --duration=5s udp_sendmsg >/dev/null 2>&1 &
 pid=$!
 ok 'a capture records' wait_until 10 records "$name"
 kill -KILL "$(pgrep -P "$pid" || echo "$pid")"

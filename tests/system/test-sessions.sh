@@ -32,7 +32,7 @@ pages=0
 for cpu in 0 1; do
         for segment in "$top_srcdir/tests/data/sessions/udp_sendmsg-6.1/cpu$cpu"/*.seg; do
                 [[ -e $segment ]] || continue
-                timeout 20 dd if="$segment" of="$work/tracefs/per_cpu/cpu$cpu/trace_pipe_raw" bs=4096 \
+                timeout 100 dd if="$segment" of="$work/tracefs/per_cpu/cpu$cpu/trace_pipe_raw" bs=4096 \
                         skip=1 conv=notrunc status=none || fail "CPU $cpu takes no pages"
                 pages=$((pages + $(stat -c %s "$segment") / 4096 - 1))
         done

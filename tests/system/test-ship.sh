@@ -91,7 +91,7 @@ exits 'one is live' 0 ftracectl start -n six udp_sendmsg
 log >/dev/null
 exits 'it is not sent yet' 0 ship
 is 'by no request' "$(log)" ''
-timeout 20 dd if="$top_srcdir/tests/data/sessions/udp_sendmsg-6.1/cpu0/00000000.seg" bs=4096 skip=1 \
+timeout 100 dd if="$top_srcdir/tests/data/sessions/udp_sendmsg-6.1/cpu0/00000000.seg" bs=4096 skip=1 \
         of="$work/tracefs/per_cpu/cpu0/trace_pipe_raw" status=none
 ok 'it ends' ftracectl stop six
 log >/dev/null

@@ -27,7 +27,7 @@ record() { # NAME
 }
 # With the clock: an answer that comes when the disk is through is none.
 answers() { # VERB [WORD...]
-        timeout 30 "$top_builddir/ftracectl" "$@"
+        timeout 100 "$top_builddir/ftracectl" "$@"
 }
 names() {
         answers list --json | jq -r '[.[].name] | sort | join(" ")'

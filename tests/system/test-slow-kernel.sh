@@ -34,7 +34,7 @@ begin() { # NAME COMMAND [WORD...]: in the background
 }
 # With the clock: an answer that comes when the kernel is through is none.
 answers() { # VERB [WORD...]
-        timeout 30 "$top_builddir/ftracectl" "$@"
+        timeout 100 "$top_builddir/ftracectl" "$@"
 }
 state_is() { # NAME STATE
         [[ $(session "$1" .state) == "$2" ]]

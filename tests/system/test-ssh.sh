@@ -36,6 +36,7 @@ IdentityFile $work/user
 IdentitiesOnly yes
 UserKnownHostsFile $work/known
 StrictHostKeyChecking accept-new
+KexAlgorithms curve25519-sha256
 BatchMode yes
 END
 printf '#!/bin/bash\nexec ssh -F %q "$@"\n' "$work/ssh_config" >"$work/ssh"
@@ -52,7 +53,7 @@ unset FTRACED_SOCKET # only the other host has a daemon
 
 exits 'a session starts over ssh' 0 ftracectl -H one start -n far udp_sendmsg
 is 'its name comes back' "$(<"$out")" far
-timeout 20 dd if="$top_srcdir/tests/data/sessions/udp_sendmsg-6.1/cpu0/00000000.seg" bs=4096 skip=1 count=8 \
+timeout 100 dd if="$top_srcdir/tests/data/sessions/udp_sendmsg-6.1/cpu0/00000000.seg" bs=4096 skip=1 count=8 \
         of="$work/tracefs/per_cpu/cpu0/trace_pipe_raw" status=none
 exits 'a function that is mistyped is refused there' 3 ftracectl -H one start udp_sendmesg
 says 'and suggested here' 'Did you mean'

@@ -28,7 +28,7 @@ refused() { # DESCRIPTION PATTERN [STORE]
         local path=${3:-$store}
 
         look "$work/before"
-        exits "$1: the daemon does not start" 1 timeout 20 "$top_builddir/ftraced" --store "$path" \
+        exits "$1: the daemon does not start" 1 timeout 100 "$top_builddir/ftraced" --store "$path" \
                 --socket "$FTRACED_SOCKET" --tracefs "$work/tracefs"
         is "$1: it says one sentence" "$(wc -l <"$err")" 1
         says "$1: which names the store and the reason" "$path .*$2"
@@ -115,7 +115,7 @@ is 'it has one message for all of sessions/' "$(grep -c 'did not make' "$work/ft
 says 'and one for each directory that is no session' "Session 'strange' .* left alone" "$work/ftraced.log"
 says 'and one for each directory that is no session' "Session 'hollow' .* left alone" "$work/ftraced.log"
 exits 'the session is there' 0 ftracectl show kept
-exits 'it can be verified' 6 timeout 20 "$top_builddir/ftracectl" verify kept
+exits 'it can be verified' 6 timeout 100 "$top_builddir/ftracectl" verify kept
 is 'what has the names of our files is named' "$(grep -c 'not a file that ftraced has made' "$out")" 4
 exits 'what is no session is not listed' 0 ftracectl list --no-legend
 is 'nothing else is' "$(awk '{ print $1 }' "$out")" kept

@@ -38,7 +38,7 @@ done
 
 # One host, on a terminal: ssh's output is what is hostile.  Some of it comes in pieces.
 on_terminal() { # COMMAND...
-        timeout 6 python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' \
+        timeout 60 python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' \
                 "$@" </dev/null
 }
 cat >"$work/hostile" <<'END'
@@ -50,11 +50,13 @@ printf '\251\033[3'
 sleep 0.2
 printf '1mlate\033[0m\n\033[1;3'
 printf '\033]0;title\007\303\n' >&2
-sleep 8 <&- >&- & # as ControlPersist does: it keeps our standard error
+sleep 200 <&- >&- & # as ControlPersist does: it keeps our standard error
+echo $! >>"$SSH_LOG.left"
 exit 6
 END
 printf '#!/bin/bash\n. "%s"\n' "$work/hostile" >"$work/ssh"
 export FTRACED_SSH=$work/ssh SSH_LOG=$work/ssh.log
+cleanup_fn eval 'xargs -r kill <"$SSH_LOG.left"'
 exits 'a hostile host is heard to its end on a terminal' 6 on_terminal "$top_builddir/ftracectl" -H one list
 python3 - "$out" >"$work/tried" <<'END'
 import re, sys

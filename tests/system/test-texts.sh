@@ -110,7 +110,7 @@ exits 'a link to itself is refused' 1 ftracectl report "$work/loop.txt"
 exits 'a directory is refused' 1 ftracectl report "$work/"
 exits 'a file that is not there is not found' 3 ftracectl report "$work/nosuch.txt"
 exits 'a line without an end is given up' 1 \
-        reads /dev/zero timeout 20 "$top_builddir/ftracectl" report -
+        reads /dev/zero timeout 100 "$top_builddir/ftracectl" report -
 
 # As long as a test can afford; memory is what counts.
 long() {

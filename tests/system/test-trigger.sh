@@ -62,7 +62,7 @@ kill -USR2 "$ftraced_pid"
 ok 'is a trigger' wait_until 5 eval '[[ $(session signalled .state) == recording ]]'
 exits 'it is stopped' 0 ftracectl stop signalled
 
-exits 'a time' 0 ftracectl arm -n timed --on in:1s --do start --do stop:1s --max-captures=1 udp_sendmsg
+exits 'a time' 0 ftracectl arm -n timed --on in:5s --do start --do stop:1s --max-captures=1 udp_sendmsg
 is 'it waits' "$(session timed .state)" armed
 ok 'is a trigger, and so is what ends it' wait_until 10 eval '[[ $(session timed .state) == sealed ]]'
 

@@ -29,7 +29,8 @@ ok 'it is fed while that records, and nothing comes' wait_until 60 is_fed_since 
 
 python3 "$top_srcdir/tests/hold-thread.py" "$ftraced_pid" >"$work/held" 2>"$err" &
 held_pid=$!
-if ! wait_until 20 test -s "$work/held" && grep -q 'not permitted' "$err"; then
+wait_until 60 eval 'test -s "$work/held" || grep -q "not permitted" "$err"'
+if [[ ! -s $work/held ]] && grep -q 'not permitted' "$err"; then
         kill $held_pid 2>/dev/null
         skip_one 'a thread that reads is stopped' 'ptrace() is not permitted'
         done_testing

@@ -226,12 +226,11 @@ void put_text(int fd, const char *text) {
         put(fd, text, strlen(text) + 1);
 }
 
-/* All that comes until @n NULs, the end, or two seconds of silence; the number of NULs. */
 size_t get(int fd, char *text, size_t size, size_t n) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
         size_t n_text = 0, n_nul = 0;
 
-        while (n_nul < n && n_text < size - 1 && poll(&p, 1, 2000) > 0) {
+        while (n_nul < n && n_text < size - 1 && poll(&p, 1, PATIENCE_MS) > 0) {
                 ssize_t k = recv(fd, text + n_text, 1, 0);
 
                 if (k <= 0)
@@ -243,7 +242,6 @@ size_t get(int fd, char *text, size_t size, size_t n) {
         return n_nul;
 }
 
-/* The peer has closed, within @ms. */
 bool is_closed(int fd, int ms) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
         char c;
@@ -261,11 +259,35 @@ void check_alive(void) {
         ck_assert_str_eq(json_string_value(json_object_get(answer, "text")), "hello");
 }
 
+void wait_until_alive(void) {
+        for (int i = 0; i < PATIENCE_MS / 10; i++) {
+                _cleanup_(client_freep) Client *c = connect_client();
+
+                if (client_call(c, "Echo", NULL, NULL, NULL, NULL) == 0)
+                        return;
+                (void) usleep(10 * 1000);
+        }
+        ck_abort_msg("a new connection is not served");
+}
+
 json_t *call(Client *c, const char *method) {
         json_t *answer = NULL;
 
         ck_assert_int_eq(client_call(c, method, NULL, &answer, NULL, NULL), 0);
         return answer;
+}
+
+void release_kept(Client *c) {
+        for (int i = 0; i < PATIENCE_MS / 10; i++) {
+                json_t *answer = call(c, "Release");
+                bool was_kept = json_is_true(json_object_get(answer, "connected"));
+
+                json_decref(answer);
+                if (was_kept)
+                        return;
+                (void) usleep(10 * 1000);
+        }
+        ck_abort_msg("there is no call to answer");
 }
 
 void check_refused(Client *c, const char *method, json_t *parameters, RefusalKind kind,

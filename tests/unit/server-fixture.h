@@ -17,9 +17,11 @@ void start_server(void);
 void stop_server(void);         /* it must end by itself and with success */
 void let_group_in(gid_t group); /* its members may call Echo and Keep */
 void check_alive(void);         /* it still serves a new connection */
+void wait_until_alive(void);    /* or will, when it has seen who has hung up */
 
 Client *connect_client(void);
 json_t *call(Client *c, const char *method); /* must succeed; the parameters of the reply */
+void release_kept(Client *c); /* answers the call of Keep, which must come yet or has */
 /* The call is refused so; @member of the refusal's parameters, unless NULL, is the text @value. */
 void check_refused(Client *c, const char *method, json_t *parameters, RefusalKind kind,
                    const char *member, const char *value);
@@ -27,6 +29,8 @@ void check_refused(Client *c, const char *method, json_t *parameters, RefusalKin
 int connect_raw(void);
 void put(int fd, const char *data, size_t n);
 void put_text(int fd, const char *text); /* with its NUL */
-/* All that comes until @n NULs, the end, or two seconds of silence; the number of NULs. */
+/* For what comes sooner or later, however busy the machine is. */
+#define PATIENCE_MS (60 * 1000)
+/* All that comes until @n NULs, the end, or PATIENCE_MS of silence; the number of NULs. */
 size_t get(int fd, char *text, size_t size, size_t n);
 bool is_closed(int fd, int ms); /* the peer has closed, within @ms */

@@ -173,7 +173,7 @@ START_TEST(less_memory_than_was_allowed_is_no_longer_enough)
         }
 END_TEST
 
-UNIT_MAIN("admission", what_was_admitted_is_armed_without_being_asked_again,
-          an_answer_that_is_old_is_asked_for_again, who_armed_meanwhile_is_in_the_way,
-          what_is_given_back_meanwhile_may_be_had, modules_that_came_or_went_are_looked_at_again,
-          less_memory_than_was_allowed_is_no_longer_enough)
+UNIT_SUITE("admission", what_was_admitted_is_armed_without_being_asked_again,
+           an_answer_that_is_old_is_asked_for_again, who_armed_meanwhile_is_in_the_way,
+           what_is_given_back_meanwhile_may_be_had, modules_that_came_or_went_are_looked_at_again,
+           less_memory_than_was_allowed_is_no_longer_enough)

@@ -245,10 +245,10 @@ START_TEST(only_what_a_client_left_behind_or_nobody_understands_ends_at_once)
         }
 END_TEST
 
-UNIT_MAIN("adoption", a_daemon_that_left_in_order_leaves_no_gap,
-          what_was_in_the_pipe_of_a_killed_daemon_is_a_gap_of_that_cpu,
-          without_a_word_of_the_pipes_all_of_them_may_have_been_full,
-          a_gap_begins_at_the_last_page_that_is_stored,
-          the_kernels_counters_go_on_where_live_json_says,
-          without_live_json_the_accounts_go_on_where_session_json_says,
-          only_what_a_client_left_behind_or_nobody_understands_ends_at_once)
+UNIT_SUITE("adoption", a_daemon_that_left_in_order_leaves_no_gap,
+           what_was_in_the_pipe_of_a_killed_daemon_is_a_gap_of_that_cpu,
+           without_a_word_of_the_pipes_all_of_them_may_have_been_full,
+           a_gap_begins_at_the_last_page_that_is_stored,
+           the_kernels_counters_go_on_where_live_json_says,
+           without_live_json_the_accounts_go_on_where_session_json_says,
+           only_what_a_client_left_behind_or_nobody_understands_ends_at_once)

@@ -82,5 +82,5 @@ START_TEST(a_twin_has_the_same_callers)
         }
 END_TEST
 
-UNIT_MAIN("alike", a_twin_has_the_same_callers, clones_are_their_function,
-          system_calls_are_alike_in_every_era, a_module_may_have_become_part_of_the_kernel)
+UNIT_SUITE("alike", a_twin_has_the_same_callers, clones_are_their_function,
+           system_calls_are_alike_in_every_era, a_module_may_have_become_part_of_the_kernel)

@@ -329,14 +329,14 @@ START_TEST(members_pin_half_of_the_store_at_most)
         }
 END_TEST
 
-UNIT_MAIN("allowance", what_is_new_counts_before_it_is_there,
-          who_has_no_room_left_is_never_given_all, what_the_buffers_hold_is_part_of_what_is_left,
-          members_pin_half_of_the_store_at_most,
-          a_pattern_is_covered_only_if_all_it_can_stand_for_is,
-          what_a_profile_says_is_not_asked_for,
-          who_changes_what_is_seen_of_a_profile_is_asked_for_all_of_it,
-          every_member_of_a_spec_has_an_answer,
-          a_member_of_a_spec_without_an_answer_is_refused_by_name,
-          a_name_is_looked_at_wherever_it_stands,
-          functions_and_events_that_are_not_allowed_are_refused_by_name,
-          too_much_becomes_as_much_as_is_allowed, who_has_enough_gets_no_more)
+UNIT_SUITE("allowance", what_is_new_counts_before_it_is_there,
+           who_has_no_room_left_is_never_given_all, what_the_buffers_hold_is_part_of_what_is_left,
+           members_pin_half_of_the_store_at_most,
+           a_pattern_is_covered_only_if_all_it_can_stand_for_is,
+           what_a_profile_says_is_not_asked_for,
+           who_changes_what_is_seen_of_a_profile_is_asked_for_all_of_it,
+           every_member_of_a_spec_has_an_answer,
+           a_member_of_a_spec_without_an_answer_is_refused_by_name,
+           a_name_is_looked_at_wherever_it_stands,
+           functions_and_events_that_are_not_allowed_are_refused_by_name,
+           too_much_becomes_as_much_as_is_allowed, who_has_enough_gets_no_more)

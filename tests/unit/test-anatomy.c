@@ -169,9 +169,9 @@ START_TEST(of_more_calls_than_there_is_room_for_half_stay_evenly)
         }
 END_TEST
 
-UNIT_MAIN("anatomy", the_parts_of_a_call_add_up_to_it,
-          an_interrupt_stands_below_the_root_whomever_it_met,
-          functions_of_two_recordings_that_are_called_alike_are_one,
-          a_call_that_was_cut_is_counted_and_left_out,
-          parts_of_a_call_with_very_many_are_added_up_on_the_way,
-          of_more_calls_than_there_is_room_for_half_stay_evenly)
+UNIT_SUITE("anatomy", the_parts_of_a_call_add_up_to_it,
+           an_interrupt_stands_below_the_root_whomever_it_met,
+           functions_of_two_recordings_that_are_called_alike_are_one,
+           a_call_that_was_cut_is_counted_and_left_out,
+           parts_of_a_call_with_very_many_are_added_up_on_the_way,
+           of_more_calls_than_there_is_room_for_half_stay_evenly)

@@ -143,8 +143,8 @@ START_TEST(who_was_refused_holds_nothing)
         }
 END_TEST
 
-UNIT_MAIN("arbiter", roots_are_united_and_each_session_adds_what_no_other_has,
-          each_value_that_is_one_for_all_sessions_keeps_others_out_by_its_file,
-          a_depth_is_shared_only_with_the_same_roots,
-          a_threshold_is_shared_with_other_roots_only_if_both_are_flat,
-          who_was_refused_holds_nothing)
+UNIT_SUITE("arbiter", roots_are_united_and_each_session_adds_what_no_other_has,
+           each_value_that_is_one_for_all_sessions_keeps_others_out_by_its_file,
+           a_depth_is_shared_only_with_the_same_roots,
+           a_threshold_is_shared_with_other_roots_only_if_both_are_flat,
+           who_was_refused_holds_nothing)

@@ -251,7 +251,7 @@ START_TEST(whoever_leaves_twice_ends_the_process_and_not_in_a_deadlock)
                         sd_event *event;
                         Background *a;
 
-                        (void) alarm(2);
+                        (void) alarm(100);
                         setup(&event, &a);
                         (void) background_run(a, leave_twice, NULL);
                         background_settle(a);
@@ -263,10 +263,10 @@ START_TEST(whoever_leaves_twice_ends_the_process_and_not_in_a_deadlock)
         }
 END_TEST
 
-UNIT_MAIN("background", the_loop_goes_on_between_leaving_and_returning_only,
-          tasks_run_one_after_the_other, a_task_that_a_task_begins_comes_after_it,
-          settling_ends_all_of_them_without_the_loop, a_task_that_settles_waits_for_nobody,
-          all_tasks_have_one_thread_which_is_not_the_loop_s,
-          before_it_is_open_a_task_is_a_call_by_the_same_thread, without_an_aside_a_task_is_a_call,
-          a_task_leaves_after_it_has_run_one_of_somebody_else_s_itself,
-          whoever_leaves_twice_ends_the_process_and_not_in_a_deadlock)
+UNIT_SUITE("background", the_loop_goes_on_between_leaving_and_returning_only,
+           tasks_run_one_after_the_other, a_task_that_a_task_begins_comes_after_it,
+           settling_ends_all_of_them_without_the_loop, a_task_that_settles_waits_for_nobody,
+           all_tasks_have_one_thread_which_is_not_the_loop_s,
+           before_it_is_open_a_task_is_a_call_by_the_same_thread, without_an_aside_a_task_is_a_call,
+           a_task_leaves_after_it_has_run_one_of_somebody_else_s_itself,
+           whoever_leaves_twice_ends_the_process_and_not_in_a_deadlock)

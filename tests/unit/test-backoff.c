@@ -82,7 +82,7 @@ START_TEST(a_small_recording_is_fetched_in_small_parts)
         }
 END_TEST
 
-UNIT_MAIN("backoff", a_steady_stream_is_fetched_when_the_goal_is_reached,
-          a_faster_stream_is_followed_at_once, a_slower_stream_is_followed_by_doubling,
-          silence_ends_at_the_longest_wait, a_wake_up_by_the_kernel_shortens_the_wait,
-          no_rate_makes_it_spin_or_overflow, a_small_recording_is_fetched_in_small_parts)
+UNIT_SUITE("backoff", a_steady_stream_is_fetched_when_the_goal_is_reached,
+           a_faster_stream_is_followed_at_once, a_slower_stream_is_followed_by_doubling,
+           silence_ends_at_the_longest_wait, a_wake_up_by_the_kernel_shortens_the_wait,
+           no_rate_makes_it_spin_or_overflow, a_small_recording_is_fetched_in_small_parts)

@@ -281,11 +281,11 @@ START_TEST(whoever_dies_at_whatever_step_it_is_put_back)
         }
 END_TEST
 
-UNIT_MAIN("black-box", a_word_names_an_instance_only_if_its_memory_stays,
-          it_is_found_only_where_it_is_named_and_there, a_session_leaves_it_as_it_was,
-          a_size_that_it_cannot_have_is_told,
-          names_of_tasks_are_on_the_disk_before_they_have_their_name,
-          its_clock_is_one_that_a_boot_does_not_set,
-          what_is_in_it_is_not_erased_unless_somebody_insists,
-          where_anything_is_in_memory_is_noted_once, without_one_the_way_to_have_one_is_said,
-          whoever_dies_at_whatever_step_it_is_put_back)
+UNIT_SUITE("black-box", a_word_names_an_instance_only_if_its_memory_stays,
+           it_is_found_only_where_it_is_named_and_there, a_session_leaves_it_as_it_was,
+           a_size_that_it_cannot_have_is_told,
+           names_of_tasks_are_on_the_disk_before_they_have_their_name,
+           its_clock_is_one_that_a_boot_does_not_set,
+           what_is_in_it_is_not_erased_unless_somebody_insists,
+           where_anything_is_in_memory_is_noted_once, without_one_the_way_to_have_one_is_said,
+           whoever_dies_at_whatever_step_it_is_put_back)

@@ -369,12 +369,12 @@ START_TEST(what_is_no_block_of_pages_is_refused)
         }
 END_TEST
 
-UNIT_MAIN("block", pages_of_nothing_need_hardly_a_byte,
-          noise_comes_back_and_costs_little_more_than_itself,
-          real_pages_come_back_with_and_without_formats,
-          an_event_of_a_short_recording_takes_at_most_five_bytes,
-          real_pages_come_back_when_they_are_damaged, what_is_behind_a_pages_events_comes_back,
-          records_of_all_sorts_come_back, more_tasks_and_functions_come_back_than_are_remembered,
-          pages_of_the_other_byte_order_come_back, formats_that_contradict_each_other_do_no_harm,
-          blocks_that_were_written_before_are_read, no_damage_goes_unnoticed,
-          other_pages_than_the_blocks_are_refused, what_is_no_block_of_pages_is_refused)
+UNIT_SUITE("block", pages_of_nothing_need_hardly_a_byte,
+           noise_comes_back_and_costs_little_more_than_itself,
+           real_pages_come_back_with_and_without_formats,
+           an_event_of_a_short_recording_takes_at_most_five_bytes,
+           real_pages_come_back_when_they_are_damaged, what_is_behind_a_pages_events_comes_back,
+           records_of_all_sorts_come_back, more_tasks_and_functions_come_back_than_are_remembered,
+           pages_of_the_other_byte_order_come_back, formats_that_contradict_each_other_do_no_harm,
+           blocks_that_were_written_before_are_read, no_damage_goes_unnoticed,
+           other_pages_than_the_blocks_are_refused, what_is_no_block_of_pages_is_refused)

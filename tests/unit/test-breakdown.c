@@ -198,8 +198,8 @@ START_TEST(thousands_of_functions_have_their_rows)
         }
 END_TEST
 
-UNIT_MAIN("breakdown", self_is_what_the_calls_below_leave, recursion_counts_once,
-          an_interrupt_before_a_late_return_is_not_part_of_the_call,
-          what_is_cut_off_has_lower_bounds, a_wait_counts_where_it_is_innermost,
-          roots_tasks_and_cpus_are_counted_by_trees, a_return_before_its_call_took_no_time,
-          rows_come_with_the_most_self_time_first, thousands_of_functions_have_their_rows)
+UNIT_SUITE("breakdown", self_is_what_the_calls_below_leave, recursion_counts_once,
+           an_interrupt_before_a_late_return_is_not_part_of_the_call,
+           what_is_cut_off_has_lower_bounds, a_wait_counts_where_it_is_innermost,
+           roots_tasks_and_cpus_are_counted_by_trees, a_return_before_its_call_took_no_time,
+           rows_come_with_the_most_self_time_first, thousands_of_functions_have_their_rows)

@@ -104,5 +104,5 @@ START_TEST(what_is_not_valid_is_named)
         }
 END_TEST
 
-UNIT_MAIN("brief", what_is_written_is_read, thousands_of_roots_are_counted_and_a_few_named,
-          what_is_not_known_on_disk_stays_so, what_is_not_valid_is_named)
+UNIT_SUITE("brief", what_is_written_is_read, thousands_of_roots_are_counted_and_a_few_named,
+           what_is_not_known_on_disk_stays_so, what_is_not_valid_is_named)

@@ -54,4 +54,4 @@ START_TEST(the_first_error_sticks)
         }
 END_TEST
 
-UNIT_MAIN("buf", text_gathers_in_order, a_descriptor_gets_everything_once, the_first_error_sticks)
+UNIT_SUITE("buf", text_gathers_in_order, a_descriptor_gets_everything_once, the_first_error_sticks)

@@ -67,6 +67,6 @@ START_TEST(what_calls_cost_is_a_share_of_a_cpu)
         }
 END_TEST
 
-UNIT_MAIN("call-rates", answers_are_sorted_and_what_has_one_name_is_one,
-          what_is_no_answer_is_refused, what_was_called_below_the_roots_is_not_others,
-          what_calls_cost_is_a_share_of_a_cpu)
+UNIT_SUITE("call-rates", answers_are_sorted_and_what_has_one_name_is_one,
+           what_is_no_answer_is_refused, what_was_called_below_the_roots_is_not_others,
+           what_calls_cost_is_a_share_of_a_cpu)

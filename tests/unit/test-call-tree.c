@@ -256,10 +256,10 @@ START_TEST(a_threshold_leaves_no_more_nodes_than_asked_and_callers_first)
         }
 END_TEST
 
-UNIT_MAIN("call-tree", calls_on_the_same_path_are_one_node,
-          the_same_function_is_a_node_under_each_caller, what_took_longest_comes_first,
-          an_end_has_the_calls_before_it_that_are_deeper, ends_alone_make_a_tree,
-          memory_does_not_grow_with_ends, what_is_open_at_the_end_took_what_was_seen,
-          callers_are_below_what_they_call, recursion_counts_once_among_callers,
-          a_thousand_levels_are_a_thousand_nodes,
-          a_threshold_leaves_no_more_nodes_than_asked_and_callers_first)
+UNIT_SUITE("call-tree", calls_on_the_same_path_are_one_node,
+           the_same_function_is_a_node_under_each_caller, what_took_longest_comes_first,
+           an_end_has_the_calls_before_it_that_are_deeper, ends_alone_make_a_tree,
+           memory_does_not_grow_with_ends, what_is_open_at_the_end_took_what_was_seen,
+           callers_are_below_what_they_call, recursion_counts_once_among_callers,
+           a_thousand_levels_are_a_thousand_nodes,
+           a_threshold_leaves_no_more_nodes_than_asked_and_callers_first)

@@ -105,7 +105,7 @@ START_TEST(what_is_no_captures_is_refused)
         }
 END_TEST
 
-UNIT_MAIN("captures", without_caps_there_is_no_wait, after_the_last_there_is_none,
-          the_gap_is_from_the_last_one, a_day_is_any_24_hours,
-          a_clock_that_is_set_back_does_not_shut_it_for_longer, what_is_written_is_read,
-          what_is_no_captures_is_refused)
+UNIT_SUITE("captures", without_caps_there_is_no_wait, after_the_last_there_is_none,
+           the_gap_is_from_the_last_one, a_day_is_any_24_hours,
+           a_clock_that_is_set_back_does_not_shut_it_for_longer, what_is_written_is_read,
+           what_is_no_captures_is_refused)

@@ -178,9 +178,10 @@ START_TEST(the_deepest_possible_stack_is_counted)
         }
 END_TEST
 
-UNIT_MAIN("census", whole_trees_have_everything_in_pairs,
-          what_the_ends_cut_off_is_not_called_missing, what_is_missing_in_the_middle_is_counted,
-          an_interrupt_before_the_record_of_a_return_is_a_sibling,
-          a_return_that_never_comes_is_missing_once_its_caller_has_returned,
-          ends_of_interrupts_without_a_return_are_counted_apart, losses_are_counted_and_make_no_cpu,
-          where_only_ends_are_recorded_each_is_a_call, the_deepest_possible_stack_is_counted)
+UNIT_SUITE("census", whole_trees_have_everything_in_pairs,
+           what_the_ends_cut_off_is_not_called_missing, what_is_missing_in_the_middle_is_counted,
+           an_interrupt_before_the_record_of_a_return_is_a_sibling,
+           a_return_that_never_comes_is_missing_once_its_caller_has_returned,
+           ends_of_interrupts_without_a_return_are_counted_apart,
+           losses_are_counted_and_make_no_cpu, where_only_ends_are_recorded_each_is_a_call,
+           the_deepest_possible_stack_is_counted)

@@ -183,9 +183,9 @@ START_TEST(what_differs_in_a_stretch_is_told_where_units_are_in_time)
         }
 END_TEST
 
-UNIT_MAIN("chance", what_differs_is_told_from_what_does_not,
-          less_is_a_difference_as_well_and_the_greater_group_may_be_the_first,
-          among_many_things_chance_is_not_taken_for_a_difference,
-          what_is_slow_to_change_does_not_differ_for_being_so,
-          what_differs_in_a_stretch_is_told_where_units_are_in_time,
-          what_is_the_same_everywhere_does_not_differ, an_empty_group_differs_in_nothing)
+UNIT_SUITE("chance", what_differs_is_told_from_what_does_not,
+           less_is_a_difference_as_well_and_the_greater_group_may_be_the_first,
+           among_many_things_chance_is_not_taken_for_a_difference,
+           what_is_slow_to_change_does_not_differ_for_being_so,
+           what_differs_in_a_stretch_is_told_where_units_are_in_time,
+           what_is_the_same_everywhere_does_not_differ, an_empty_group_differs_in_nothing)

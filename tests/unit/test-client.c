@@ -175,7 +175,7 @@ START_TEST(waiting_ends_in_time_or_when_woken)
                 ck_assert_int_eq(client_receive(c, NULL, NULL, &continues, NULL, -EBADF, 200),
                                  -ETIMEDOUT);
                 ck_assert_uint_ge(now_ms() - start, 200);
-                ck_assert_uint_lt(now_ms() - start, 2000);
+                ck_assert_uint_lt(now_ms() - start, 60000);
 
                 ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
                 ck_assert_int_eq(write(fds[1], "x", 1), 1);
@@ -183,7 +183,7 @@ START_TEST(waiting_ends_in_time_or_when_woken)
                 ck_assert_int_eq(client_receive(c, NULL, NULL, &continues, NULL, fds[0], -1),
                                  CLIENT_E_INTERRUPTED);
                 /* Nothing is lost by it. */
-                ck_assert_int_eq(client_receive(c, &answer, NULL, &continues, NULL, -EBADF, 1000),
+                ck_assert_int_eq(client_receive(c, &answer, NULL, &continues, NULL, -EBADF, 60000),
                                  0);
                 ck_assert(continues);
                 json_decref(answer);
@@ -209,7 +209,7 @@ START_TEST(a_peer_that_takes_no_more_ends_the_wait)
                 ck_assert_int_eq(shutdown(fd, SHUT_RD), 0);
                 while (recv(fd, buffer, sizeof(buffer), MSG_DONTWAIT) > 0)
                         ;
-                ck_assert_int_eq(client_receive(c, NULL, NULL, &continues, NULL, -EBADF, 2000),
+                ck_assert_int_eq(client_receive(c, NULL, NULL, &continues, NULL, -EBADF, 60000),
                                  CLIENT_E_GONE);
         }
 END_TEST
@@ -301,9 +301,9 @@ START_TEST(a_private_daemon_that_ends_at_once_has_gone)
         }
 END_TEST
 
-UNIT_MAIN("client", no_daemon_differs_from_a_forbidden_one, a_call_goes_out_as_varlink_says,
-          answers_that_make_no_sense_are_told_apart_from_none, errors_become_refusals_known_or_not,
-          waiting_ends_in_time_or_when_woken, a_peer_that_takes_no_more_ends_the_wait,
-          signals_do_not_end_a_wait, a_private_daemon_gets_the_socket_and_the_paths,
-          a_private_daemon_that_cannot_start_is_an_error,
-          a_private_daemon_that_ends_at_once_has_gone)
+UNIT_SUITE("client", no_daemon_differs_from_a_forbidden_one, a_call_goes_out_as_varlink_says,
+           answers_that_make_no_sense_are_told_apart_from_none, errors_become_refusals_known_or_not,
+           waiting_ends_in_time_or_when_woken, a_peer_that_takes_no_more_ends_the_wait,
+           signals_do_not_end_a_wait, a_private_daemon_gets_the_socket_and_the_paths,
+           a_private_daemon_that_cannot_start_is_an_error,
+           a_private_daemon_that_ends_at_once_has_gone)

@@ -118,7 +118,7 @@ START_TEST(what_no_daemon_wrote_is_refused)
         }
 END_TEST
 
-UNIT_MAIN("clock", clocks_that_go_by_themselves_are_no_step,
-          times_before_and_after_each_step_are_the_wall_clock_of_their_time,
-          a_sleep_is_not_taken_for_a_clock_that_was_set, too_many_steps_keep_the_last_one_right,
-          steps_survive_a_round_trip, what_no_daemon_wrote_is_refused)
+UNIT_SUITE("clock", clocks_that_go_by_themselves_are_no_step,
+           times_before_and_after_each_step_are_the_wall_clock_of_their_time,
+           a_sleep_is_not_taken_for_a_clock_that_was_set, too_many_steps_keep_the_last_one_right,
+           steps_survive_a_round_trip, what_no_daemon_wrote_is_refused)

@@ -81,5 +81,6 @@ START_TEST(how_it_ended_is_told)
         }
 END_TEST
 
-UNIT_MAIN("command", it_does_not_begin_before_it_is_released, it_never_begins_if_it_is_not_released,
-          what_cannot_be_executed_says_why, how_it_ended_is_told)
+UNIT_SUITE("command", it_does_not_begin_before_it_is_released,
+           it_never_begins_if_it_is_not_released, what_cannot_be_executed_says_why,
+           how_it_ended_is_told)

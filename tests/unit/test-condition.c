@@ -81,6 +81,6 @@ START_TEST(what_is_not_such_a_list_is_refused)
         }
 END_TEST
 
-UNIT_MAIN("condition", what_lasts_keeps_its_beginning_and_takes_the_newest_reason,
-          what_is_over_is_gone_and_the_others_stay, what_is_written_is_what_is_read,
-          what_is_not_such_a_list_is_refused)
+UNIT_SUITE("condition", what_lasts_keeps_its_beginning_and_takes_the_newest_reason,
+           what_is_over_is_gone_and_the_others_stay, what_is_written_is_what_is_read,
+           what_is_not_such_a_list_is_refused)

@@ -281,9 +281,9 @@ START_TEST(a_file_that_cannot_be_read_is_named)
         }
 END_TEST
 
-UNIT_MAIN("config", every_key_is_read, lists_are_of_names_alone_and_can_be_emptied,
-          defaults_depend_on_the_disk_and_have_bounds, what_is_wrong_is_named_and_changes_nothing,
-          an_empty_value_sets_the_default_again, nothing_and_infinity_are_no_limit,
-          sections_of_others_are_left_alone, files_count_in_systemds_order,
-          a_link_to_nowhere_hides_as_well, a_file_that_is_asked_for_is_the_only_one,
-          a_file_that_cannot_be_read_is_named)
+UNIT_SUITE("config", every_key_is_read, lists_are_of_names_alone_and_can_be_emptied,
+           defaults_depend_on_the_disk_and_have_bounds, what_is_wrong_is_named_and_changes_nothing,
+           an_empty_value_sets_the_default_again, nothing_and_infinity_are_no_limit,
+           sections_of_others_are_left_alone, files_count_in_systemds_order,
+           a_link_to_nowhere_hides_as_well, a_file_that_is_asked_for_is_the_only_one,
+           a_file_that_cannot_be_read_is_named)

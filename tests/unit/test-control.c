@@ -121,9 +121,9 @@ START_TEST(lists_are_written_one_word_a_line)
         }
 END_TEST
 
-UNIT_MAIN("control", reading_gives_what_can_be_written_back,
-          commands_in_a_filter_are_not_part_of_it_and_pending_modules_are,
-          values_that_mean_the_same_are_equal,
-          a_size_never_expanded_is_restored_as_what_it_expands_to,
-          a_file_that_is_not_there_is_not_made, an_event_filter_is_one_line_and_none_is_0,
-          lists_are_written_one_word_a_line)
+UNIT_SUITE("control", reading_gives_what_can_be_written_back,
+           commands_in_a_filter_are_not_part_of_it_and_pending_modules_are,
+           values_that_mean_the_same_are_equal,
+           a_size_never_expanded_is_restored_as_what_it_expands_to,
+           a_file_that_is_not_there_is_not_made, an_event_filter_is_one_line_and_none_is_0,
+           lists_are_written_one_word_a_line)

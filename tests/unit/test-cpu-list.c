@@ -78,5 +78,5 @@ START_TEST(a_list_has_what_its_ranges_have)
         }
 END_TEST
 
-UNIT_MAIN("cpu-list", cpus_are_numbers_and_ascending_ranges, a_list_is_taken_range_by_range,
-          what_is_no_range_ends_a_list, a_list_has_what_its_ranges_have)
+UNIT_SUITE("cpu-list", cpus_are_numbers_and_ascending_ranges, a_list_is_taken_range_by_range,
+           what_is_no_range_ends_a_list, a_list_has_what_its_ranges_have)

@@ -528,12 +528,12 @@ START_TEST(paths_of_damaged_streams_tile_their_calls)
         }
 END_TEST
 
-UNIT_MAIN("critical-path", what_the_waker_ran_is_what_was_waited_for, an_interrupt_ends_the_chain,
-          a_softirq_is_a_tasks_own_only_below_what_enters_it,
-          a_softirq_below_a_call_is_its_own_if_preemption_is_off_once_more,
-          who_is_preempted_waits_for_a_cpu_that_another_one_has,
-          who_is_woken_by_nobody_waits_for_what_is_not_known, the_holder_is_who_released_the_lock,
-          who_is_woken_while_leaving_did_not_wait, contradictions_are_not_known_and_end,
-          after_a_loss_who_calls_runs, the_callers_of_a_call_are_not_in_its_path,
-          sums_are_of_names_and_exact, paths_of_random_tasks_are_the_true_ones,
-          paths_of_damaged_streams_tile_their_calls)
+UNIT_SUITE("critical-path", what_the_waker_ran_is_what_was_waited_for, an_interrupt_ends_the_chain,
+           a_softirq_is_a_tasks_own_only_below_what_enters_it,
+           a_softirq_below_a_call_is_its_own_if_preemption_is_off_once_more,
+           who_is_preempted_waits_for_a_cpu_that_another_one_has,
+           who_is_woken_by_nobody_waits_for_what_is_not_known, the_holder_is_who_released_the_lock,
+           who_is_woken_while_leaving_did_not_wait, contradictions_are_not_known_and_end,
+           after_a_loss_who_calls_runs, the_callers_of_a_call_are_not_in_its_path,
+           sums_are_of_names_and_exact, paths_of_random_tasks_are_the_true_ones,
+           paths_of_damaged_streams_tile_their_calls)

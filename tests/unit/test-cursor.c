@@ -574,16 +574,16 @@ START_TEST(seeking_finds_what_reading_up_to_there_finds)
         }
 END_TEST
 
-UNIT_MAIN("cursor", seeking_finds_what_reading_up_to_there_finds,
-          events_go_on_across_pages_and_segments, a_loss_is_before_the_first_event_of_its_page,
-          a_number_is_given_only_if_all_of_it_is_known, a_torn_page_costs_itself_alone,
-          a_damaged_record_costs_the_rest_of_its_page,
-          damaged_and_missing_segments_are_stepped_over,
-          a_sequence_that_a_quiet_cpu_skipped_is_no_damage,
-          a_segment_that_a_ring_drops_on_the_way_is_a_loss_and_no_damage,
-          a_segment_that_is_dropped_while_it_is_read_ends_there_and_is_no_damage,
-          short_records_are_counted_not_read, a_page_that_goes_back_in_time_is_counted,
-          what_is_written_meanwhile_is_found_by_a_refresh,
-          a_segment_without_its_header_yet_is_waited_for, a_sealed_segment_gives_the_same_events,
-          sealing_does_not_disturb_who_follows, a_damaged_block_is_a_loss_and_has_a_name,
-          a_newer_segment_is_skipped_and_has_a_name)
+UNIT_SUITE("cursor", seeking_finds_what_reading_up_to_there_finds,
+           events_go_on_across_pages_and_segments, a_loss_is_before_the_first_event_of_its_page,
+           a_number_is_given_only_if_all_of_it_is_known, a_torn_page_costs_itself_alone,
+           a_damaged_record_costs_the_rest_of_its_page,
+           damaged_and_missing_segments_are_stepped_over,
+           a_sequence_that_a_quiet_cpu_skipped_is_no_damage,
+           a_segment_that_a_ring_drops_on_the_way_is_a_loss_and_no_damage,
+           a_segment_that_is_dropped_while_it_is_read_ends_there_and_is_no_damage,
+           short_records_are_counted_not_read, a_page_that_goes_back_in_time_is_counted,
+           what_is_written_meanwhile_is_found_by_a_refresh,
+           a_segment_without_its_header_yet_is_waited_for, a_sealed_segment_gives_the_same_events,
+           sealing_does_not_disturb_who_follows, a_damaged_block_is_a_loss_and_has_a_name,
+           a_newer_segment_is_skipped_and_has_a_name)

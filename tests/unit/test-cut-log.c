@@ -122,6 +122,6 @@ START_TEST(a_symbolic_link_is_not_followed)
         }
 END_TEST
 
-UNIT_MAIN("cut-log", what_is_appended_is_read_in_order, no_file_is_an_empty_log,
-          a_replaced_log_says_only_the_new, a_line_that_is_none_ends_the_log,
-          a_symbolic_link_is_not_followed)
+UNIT_SUITE("cut-log", what_is_appended_is_read_in_order, no_file_is_an_empty_log,
+           a_replaced_log_says_only_the_new, a_line_that_is_none_ends_the_log,
+           a_symbolic_link_is_not_followed)

@@ -308,9 +308,9 @@ START_TEST(a_torn_live_segment_loses_less_than_a_page)
         }
 END_TEST
 
-UNIT_MAIN("damage", a_flipped_byte_costs_its_block_alone,
-          a_flipped_byte_costs_its_block_alone_without_an_index,
-          a_cut_costs_the_blocks_behind_it_alone, blocks_are_found_behind_a_hole,
-          a_block_of_another_segment_is_not_taken_for_one_of_ours,
-          a_newer_version_is_refused_by_its_number, recovery_leaves_a_sealed_segment_as_it_is,
-          a_torn_live_segment_loses_less_than_a_page)
+UNIT_SUITE("damage", a_flipped_byte_costs_its_block_alone,
+           a_flipped_byte_costs_its_block_alone_without_an_index,
+           a_cut_costs_the_blocks_behind_it_alone, blocks_are_found_behind_a_hole,
+           a_block_of_another_segment_is_not_taken_for_one_of_ours,
+           a_newer_version_is_refused_by_its_number, recovery_leaves_a_sealed_segment_as_it_is,
+           a_torn_live_segment_loses_less_than_a_page)

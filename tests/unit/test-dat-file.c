@@ -251,7 +251,7 @@ START_TEST(a_section_that_is_named_without_end_is_given_up)
         }
 END_TEST
 
-UNIT_MAIN("dat-file", the_text_of_a_latency_tracer_is_no_recording,
-          a_section_that_is_named_without_end_is_given_up, every_form_holds_the_same,
-          a_file_that_was_cut_is_read_as_far_as_it_goes, no_flipped_bit_leads_outside,
-          a_refusal_names_the_place)
+UNIT_SUITE("dat-file", the_text_of_a_latency_tracer_is_no_recording,
+           a_section_that_is_named_without_end_is_given_up, every_form_holds_the_same,
+           a_file_that_was_cut_is_read_as_far_as_it_goes, no_flipped_bit_leads_outside,
+           a_refusal_names_the_place)

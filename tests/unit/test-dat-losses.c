@@ -121,6 +121,6 @@ START_TEST(a_session_keeps_its_own_account)
         }
 END_TEST
 
-UNIT_MAIN("dat-losses", without_an_account_what_pages_tell_is_lost,
-          an_account_that_denies_it_is_corrected_by_a_thorough_look,
-          an_account_that_counts_losses_is_believed, a_session_keeps_its_own_account)
+UNIT_SUITE("dat-losses", without_an_account_what_pages_tell_is_lost,
+           an_account_that_denies_it_is_corrected_by_a_thorough_look,
+           an_account_that_counts_losses_is_believed, a_session_keeps_its_own_account)

@@ -83,5 +83,5 @@ START_TEST(what_is_of_others_or_damaged_changes_nothing)
         }
 END_TEST
 
-UNIT_MAIN("dat-origin", what_was_written_is_taken_over,
-          what_is_of_others_or_damaged_changes_nothing)
+UNIT_SUITE("dat-origin", what_was_written_is_taken_over,
+           what_is_of_others_or_damaged_changes_nothing)

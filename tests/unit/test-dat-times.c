@@ -115,6 +115,6 @@ START_TEST(what_cannot_be_understood_changes_nothing)
         }
 END_TEST
 
-UNIT_MAIN("dat-times", without_options_a_time_is_what_the_page_holds,
-          dates_are_microseconds_and_offsets_nanoseconds, ticks_become_nanoseconds,
-          a_guest_is_as_far_off_as_its_samples_say, what_cannot_be_understood_changes_nothing)
+UNIT_SUITE("dat-times", without_options_a_time_is_what_the_page_holds,
+           dates_are_microseconds_and_offsets_nanoseconds, ticks_become_nanoseconds,
+           a_guest_is_as_far_off_as_its_samples_say, what_cannot_be_understood_changes_nothing)

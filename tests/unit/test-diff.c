@@ -213,7 +213,7 @@ START_TEST(ranks_are_those_of_the_books)
         }
 END_TEST
 
-UNIT_MAIN("diff", known_changes_are_found, own_times_of_functions_add_up_to_the_change_of_the_root,
-          a_new_caller_of_a_known_function_is_a_path, two_recordings_of_the_same_have_no_changes,
-          few_calls_tell_nothing, without_a_common_root_there_is_nothing_to_compare,
-          ranks_are_those_of_the_books)
+UNIT_SUITE("diff", known_changes_are_found, own_times_of_functions_add_up_to_the_change_of_the_root,
+           a_new_caller_of_a_known_function_is_a_path, two_recordings_of_the_same_have_no_changes,
+           few_calls_tell_nothing, without_a_common_root_there_is_nothing_to_compare,
+           ranks_are_those_of_the_books)

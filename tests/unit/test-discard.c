@@ -174,9 +174,9 @@ START_TEST(what_is_replaced_leaves_nothing_to_who_has_it_open)
         }
 END_TEST
 
-UNIT_MAIN("discard", what_somebody_has_open_takes_nothing_when_it_is_removed,
-          a_link_goes_and_what_it_leads_to_stays,
-          a_segment_that_another_session_has_goes_with_the_last_of_them,
-          a_link_that_is_in_no_session_keeps_nothing_where_anybody_can_make_one,
-          who_dies_between_a_name_and_its_content_leaves_the_name,
-          what_is_replaced_leaves_nothing_to_who_has_it_open)
+UNIT_SUITE("discard", what_somebody_has_open_takes_nothing_when_it_is_removed,
+           a_link_goes_and_what_it_leads_to_stays,
+           a_segment_that_another_session_has_goes_with_the_last_of_them,
+           a_link_that_is_in_no_session_keeps_nothing_where_anybody_can_make_one,
+           who_dies_between_a_name_and_its_content_leaves_the_name,
+           what_is_replaced_leaves_nothing_to_who_has_it_open)

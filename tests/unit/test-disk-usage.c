@@ -89,6 +89,6 @@ START_TEST(what_is_kept_for_the_end_goes_when_it_comes)
         }
 END_TEST
 
-UNIT_MAIN("disk-usage", a_dead_daemons_pages_are_counted_without_the_torn_one,
-          a_damaged_segment_is_named_and_the_others_count,
-          what_is_kept_for_the_end_goes_when_it_comes)
+UNIT_SUITE("disk-usage", a_dead_daemons_pages_are_counted_without_the_torn_one,
+           a_damaged_segment_is_named_and_the_others_count,
+           what_is_kept_for_the_end_goes_when_it_comes)

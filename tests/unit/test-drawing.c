@@ -190,12 +190,13 @@ START_TEST(live_tasks_have_names_before_the_kernels_are_stored)
                 o.live = true;
                 ck_assert_int_eq(drawing_report(r.dir, r.meta, &o, fd, NULL, NULL, NULL), 0);
                 text = content(fd);
-                (void) snprintf(expected, sizeof(expected), "test-dr-%d", getpid());
+                (void) snprintf(expected, sizeof(expected), "%.7s-%d",
+                                program_invocation_short_name, getpid());
                 ck_assert_ptr_nonnull(strstr(text, expected));
         }
 END_TEST
 
-UNIT_MAIN("drawing", three_kernels_recordings_draw_the_same, without_symbols_addresses_are_drawn,
-          a_recording_without_formats_is_refused_with_the_reason, an_unknown_format_is_refused,
-          a_reader_that_leaves_is_told_from_an_error, a_live_drawing_ends_up_as_the_whole,
-          live_tasks_have_names_before_the_kernels_are_stored)
+UNIT_SUITE("drawing", three_kernels_recordings_draw_the_same, without_symbols_addresses_are_drawn,
+           a_recording_without_formats_is_refused_with_the_reason, an_unknown_format_is_refused,
+           a_reader_that_leaves_is_told_from_an_error, a_live_drawing_ends_up_as_the_whole,
+           live_tasks_have_names_before_the_kernels_are_stored)

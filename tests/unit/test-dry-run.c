@@ -549,10 +549,10 @@ START_TEST(steps_are_json_with_what_they_replace)
         }
 END_TEST
 
-/* A task that compares names for a while. */
+/* A task that compares names: until it is told, or for a while. */
 typedef struct Comparison {
-        sem_t has_left;
-        bool is_over;
+        sem_t has_left, may_return;
+        bool is_told, is_over;
 } Comparison;
 
 static void compare_for_a_while(void *userdata) {
@@ -560,7 +560,11 @@ static void compare_for_a_while(void *userdata) {
 
         background_leave();
         (void) sem_post(&c->has_left);
-        (void) usleep(100000);
+        if (c->is_told)
+                while (sem_wait(&c->may_return) < 0)
+                        ;
+        else
+                (void) usleep(100000);
         background_return();
         c->is_over = true;
 }
@@ -572,7 +576,7 @@ START_TEST(the_list_of_functions_stays_while_a_task_compares_names_with_it)
                         _cleanup_(controller_freep) Controller *c = fake_controller(k);
                         _cleanup_lean_cache_ LeanCache seen = {};
                         _cleanup_strv_ Strv roots = {};
-                        Comparison comparison = {};
+                        Comparison comparison = { .is_told = !has_changed };
                         sd_event *event = NULL;
                         Background *a = NULL;
                         int fd;
@@ -586,6 +590,7 @@ START_TEST(the_list_of_functions_stays_while_a_task_compares_names_with_it)
                         safe_close(fd);
                         ck_assert_int_ge(strv_add(&roots, "udp_sendmsg"), 0);
                         ck_assert_int_eq(sem_init(&comparison.has_left, 0, 0), 0);
+                        ck_assert_int_eq(sem_init(&comparison.may_return, 0, 0), 0);
                         ck_assert_int_eq(background_run(a, compare_for_a_while, &comparison), 0);
                         while (sem_wait(&comparison.has_left) < 0)
                                 ;
@@ -593,6 +598,7 @@ START_TEST(the_list_of_functions_stays_while_a_task_compares_names_with_it)
                                 fake_put_root(k, "proc/modules", "veth 1 0 - Live 0x0\n");
                         (void) controller_learn(c, &roots, "6.13.0", &seen);
                         ck_assert_int_eq(comparison.is_over, has_changed);
+                        (void) sem_post(&comparison.may_return);
                         controller_set_aside(c, NULL);
                         a = background_free(a);
                         (void) sd_event_unref(event);
@@ -617,17 +623,17 @@ START_TEST(what_takes_long_is_told_in_a_sentence)
         }
 END_TEST
 
-UNIT_MAIN("dry-run", the_top_level_is_programmed_and_put_back_by_these_lines,
-          an_instance_is_made_beside_those_of_others_by_these_lines,
-          triggers_are_hung_by_these_lines_and_taken_down_again,
-          a_stopwatch_is_made_by_these_lines_and_removed_again,
-          probes_of_values_are_made_by_these_lines_and_removed_again,
-          what_is_printed_is_what_is_written,
-          whether_there_are_instances_is_told_by_the_release_without_making_one,
-          what_arming_refuses_a_dry_run_refuses,
-          how_full_a_buffer_wakes_is_not_set_where_nobody_may_set_it,
-          what_nobody_may_write_is_a_refusal_that_names_it,
-          sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out,
-          steps_are_json_with_what_they_replace,
-          the_list_of_functions_stays_while_a_task_compares_names_with_it,
-          what_takes_long_is_told_in_a_sentence)
+UNIT_SUITE("dry-run", the_top_level_is_programmed_and_put_back_by_these_lines,
+           an_instance_is_made_beside_those_of_others_by_these_lines,
+           triggers_are_hung_by_these_lines_and_taken_down_again,
+           a_stopwatch_is_made_by_these_lines_and_removed_again,
+           probes_of_values_are_made_by_these_lines_and_removed_again,
+           what_is_printed_is_what_is_written,
+           whether_there_are_instances_is_told_by_the_release_without_making_one,
+           what_arming_refuses_a_dry_run_refuses,
+           how_full_a_buffer_wakes_is_not_set_where_nobody_may_set_it,
+           what_nobody_may_write_is_a_refusal_that_names_it,
+           sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out,
+           steps_are_json_with_what_they_replace,
+           the_list_of_functions_stays_while_a_task_compares_names_with_it,
+           what_takes_long_is_told_in_a_sentence)

@@ -79,5 +79,5 @@ START_TEST(nothing_is_written_through_a_linked_directory)
         }
 END_TEST
 
-UNIT_MAIN("entry", paths_that_could_leave_are_invalid, only_regular_files_inside_are_opened,
-          reading_is_bounded, nothing_is_written_through_a_linked_directory)
+UNIT_SUITE("entry", paths_that_could_leave_are_invalid, only_regular_files_inside_are_opened,
+           reading_is_bounded, nothing_is_written_through_a_linked_directory)

@@ -577,12 +577,12 @@ START_TEST(what_could_be_two_things_is_damage)
         }
 END_TEST
 
-UNIT_MAIN("envelope", a_blank_that_is_none_hides_no_field, every_kind_is_read_out_of_envelopes,
-          thread_indent_is_read_behind_weak_signs, thread_indent_is_read_behind_logs,
-          marks_around_a_text_are_none_of_it, zeros_behind_a_text_are_none_of_it,
-          broken_lines_of_other_kinds_are_joined, what_could_be_two_things_is_damage,
-          a_text_is_what_it_was_before_it_was_wrapped, envelopes_are_put_into_envelopes,
-          encodings_are_undone_inside_of_any_other_envelope, broken_lines_are_joined,
-          calls_nest_by_their_braces_where_blanks_are_lost, lone_returns_end_lines,
-          a_dump_in_a_log_is_read_with_what_is_around_it, a_quoted_task_keeps_its_name,
-          what_somebody_left_out_is_told_from_talk, prose_lists_and_code_are_no_trace)
+UNIT_SUITE("envelope", a_blank_that_is_none_hides_no_field, every_kind_is_read_out_of_envelopes,
+           thread_indent_is_read_behind_weak_signs, thread_indent_is_read_behind_logs,
+           marks_around_a_text_are_none_of_it, zeros_behind_a_text_are_none_of_it,
+           broken_lines_of_other_kinds_are_joined, what_could_be_two_things_is_damage,
+           a_text_is_what_it_was_before_it_was_wrapped, envelopes_are_put_into_envelopes,
+           encodings_are_undone_inside_of_any_other_envelope, broken_lines_are_joined,
+           calls_nest_by_their_braces_where_blanks_are_lost, lone_returns_end_lines,
+           a_dump_in_a_log_is_read_with_what_is_around_it, a_quoted_task_keeps_its_name,
+           what_somebody_left_out_is_told_from_talk, prose_lists_and_code_are_no_trace)

@@ -128,8 +128,8 @@ START_TEST(numbers_are_exact)
         }
 END_TEST
 
-UNIT_MAIN("escape", ordinary_names_stay_as_they_are, json_may_stand_in_a_script,
-          a_field_is_in_quotes_where_it_must_be, xml_has_neither_tags_nor_ends_of_attributes,
-          dot_keeps_its_quotes_and_backslashes, a_folded_frame_is_one_frame,
-          what_is_not_utf8_is_replaced, no_language_lets_through_what_a_terminal_obeys,
-          numbers_are_exact)
+UNIT_SUITE("escape", ordinary_names_stay_as_they_are, json_may_stand_in_a_script,
+           a_field_is_in_quotes_where_it_must_be, xml_has_neither_tags_nor_ends_of_attributes,
+           dot_keeps_its_quotes_and_backslashes, a_folded_frame_is_one_frame,
+           what_is_not_utf8_is_replaced, no_language_lets_through_what_a_terminal_obeys,
+           numbers_are_exact)

@@ -74,6 +74,6 @@ START_TEST(the_path_of_a_format_names_its_event)
         }
 END_TEST
 
-UNIT_MAIN("event-choice", what_follows_the_second_colon_is_the_filter,
-          nothing_but_two_words_and_a_filter_is_an_event, the_longest_words_fit_their_path,
-          the_path_of_a_format_names_its_event)
+UNIT_SUITE("event-choice", what_follows_the_second_colon_is_the_filter,
+           nothing_but_two_words_and_a_filter_is_an_event, the_longest_words_fit_their_path,
+           the_path_of_a_format_names_its_event)

@@ -229,8 +229,8 @@ START_TEST(a_call_that_is_not_whole_is_damaged)
         }
 END_TEST
 
-UNIT_MAIN("event-line", a_line_has_time_task_depth_and_call, columns_before_the_event_may_be_any,
-          what_stands_before_a_call_may_be_cut_off, a_task_may_be_called_anything,
-          what_stands_behind_a_call_is_understood, blanks_at_the_end_of_a_line_mean_nothing,
-          calls_in_words_are_calls, losses_headings_and_other_events_are_told_apart,
-          a_call_that_is_not_whole_is_damaged)
+UNIT_SUITE("event-line", a_line_has_time_task_depth_and_call, columns_before_the_event_may_be_any,
+           what_stands_before_a_call_may_be_cut_off, a_task_may_be_called_anything,
+           what_stands_behind_a_call_is_understood, blanks_at_the_end_of_a_line_mean_nothing,
+           calls_in_words_are_calls, losses_headings_and_other_events_are_told_apart,
+           a_call_that_is_not_whole_is_damaged)

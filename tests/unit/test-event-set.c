@@ -295,12 +295,12 @@ START_TEST(markers_are_copied_into_an_instance_where_the_kernel_can_and_else_ref
         }
 END_TEST
 
-UNIT_MAIN("event-set", a_module_without_types_is_named_if_arguments_are_recorded,
-          what_a_root_returns_is_told_by_a_probe_that_goes_with_the_session,
-          a_kernel_that_records_what_calls_return_gets_no_probes,
-          functions_whose_values_are_asked_for_exist_and_are_few,
-          an_event_is_on_with_its_filter_and_off_again,
-          a_list_of_processes_that_have_all_ended_is_put_back_although_it_looks_like_none,
-          what_cannot_be_recorded_beside_calls_is_refused_with_the_reason,
-          arguments_are_recorded_where_the_kernel_can,
-          markers_are_copied_into_an_instance_where_the_kernel_can_and_else_refused)
+UNIT_SUITE("event-set", a_module_without_types_is_named_if_arguments_are_recorded,
+           what_a_root_returns_is_told_by_a_probe_that_goes_with_the_session,
+           a_kernel_that_records_what_calls_return_gets_no_probes,
+           functions_whose_values_are_asked_for_exist_and_are_few,
+           an_event_is_on_with_its_filter_and_off_again,
+           a_list_of_processes_that_have_all_ended_is_put_back_although_it_looks_like_none,
+           what_cannot_be_recorded_beside_calls_is_refused_with_the_reason,
+           arguments_are_recorded_where_the_kernel_can,
+           markers_are_copied_into_an_instance_where_the_kernel_can_and_else_refused)

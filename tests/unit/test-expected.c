@@ -453,8 +453,8 @@ START_TEST(a_tree_has_all_the_time)
         }
 END_TEST
 
-UNIT_MAIN("expected", tracing_costs_as_much, the_hottest_path_is_that, a_tree_has_all_the_time,
-          lines_calls_and_functions_are_as_many, trees_take_as_long, functions_take_as_long,
-          modules_take_as_long, single_calls_take_as_long,
-          interrupts_are_those_and_stand_where_they_came, waits_are_those_and_as_long,
-          tasks_take_as_long)
+UNIT_SUITE("expected", tracing_costs_as_much, the_hottest_path_is_that, a_tree_has_all_the_time,
+           lines_calls_and_functions_are_as_many, trees_take_as_long, functions_take_as_long,
+           modules_take_as_long, single_calls_take_as_long,
+           interrupts_are_those_and_stand_where_they_came, waits_are_those_and_as_long,
+           tasks_take_as_long)

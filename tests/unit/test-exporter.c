@@ -303,11 +303,11 @@ START_TEST(a_request_of_otlp_is_a_line_and_there_is_one_without_spans)
         }
 END_TEST
 
-UNIT_MAIN("exporter", every_format_takes_an_empty_recording_and_hostile_names,
-          csv_has_a_row_for_each_call_with_its_caller,
-          tsv_has_the_names_of_columns_once_and_rows_by_tree,
-          what_is_beside_calls_is_a_table_of_its_own, times_beyond_what_doubles_hold_are_exact,
-          a_profile_of_speedscope_is_a_task, the_page_begins_with_the_sentence_that_it_is_given,
-          otlp_has_the_outermost_calls_of_requests_alone,
-          a_span_has_the_same_id_whatever_was_filtered_before_it,
-          a_request_of_otlp_is_a_line_and_there_is_one_without_spans)
+UNIT_SUITE("exporter", every_format_takes_an_empty_recording_and_hostile_names,
+           csv_has_a_row_for_each_call_with_its_caller,
+           tsv_has_the_names_of_columns_once_and_rows_by_tree,
+           what_is_beside_calls_is_a_table_of_its_own, times_beyond_what_doubles_hold_are_exact,
+           a_profile_of_speedscope_is_a_task, the_page_begins_with_the_sentence_that_it_is_given,
+           otlp_has_the_outermost_calls_of_requests_alone,
+           a_span_has_the_same_id_whatever_was_filtered_before_it,
+           a_request_of_otlp_is_a_line_and_there_is_one_without_spans)

@@ -111,7 +111,7 @@ START_TEST(sockets_are_not_taken_for_descriptors_of_a_session)
         }
 END_TEST
 
-UNIT_MAIN("fdstore", both_descriptors_of_a_cpu_are_sent_together_and_never_polled,
-          without_a_manager_nothing_is_said_and_nothing_fails,
-          a_private_daemon_leaves_the_managers_socket_alone,
-          sockets_are_not_taken_for_descriptors_of_a_session)
+UNIT_SUITE("fdstore", both_descriptors_of_a_cpu_are_sent_together_and_never_polled,
+           without_a_manager_nothing_is_said_and_nothing_fails,
+           a_private_daemon_leaves_the_managers_socket_alone,
+           sockets_are_not_taken_for_descriptors_of_a_session)

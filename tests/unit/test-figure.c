@@ -89,7 +89,7 @@ START_TEST(a_moment_has_the_digits_that_are_asked_for_and_is_never_later)
         }
 END_TEST
 
-UNIT_MAIN("figure", a_moment_has_the_digits_that_are_asked_for_and_is_never_later,
-          a_change_has_its_sign_and_the_unit_of_its_size, a_date_is_in_local_time,
-          a_range_says_its_unit_once_if_there_is_one, a_time_has_no_digits_below_a_nanosecond,
-          a_time_has_three_digits_or_four, a_unit_is_never_printed_a_thousand_times)
+UNIT_SUITE("figure", a_moment_has_the_digits_that_are_asked_for_and_is_never_later,
+           a_change_has_its_sign_and_the_unit_of_its_size, a_date_is_in_local_time,
+           a_range_says_its_unit_once_if_there_is_one, a_time_has_no_digits_below_a_nanosecond,
+           a_time_has_three_digits_or_four, a_unit_is_never_printed_a_thousand_times)

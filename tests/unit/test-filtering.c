@@ -163,7 +163,7 @@ START_TEST(trees_are_kept_by_a_time_or_by_a_percentile)
         }
 END_TEST
 
-UNIT_MAIN("filtering", trees_are_kept_by_a_time_or_by_a_percentile, a_moment_is_said_in_three_ways,
-          a_number_is_ticks_where_the_clock_counts_those,
-          what_trace_cmd_has_rounded_finds_what_it_was, times_become_those_of_the_trace_clock,
-          lists_of_cpus_have_ranges)
+UNIT_SUITE("filtering", trees_are_kept_by_a_time_or_by_a_percentile, a_moment_is_said_in_three_ways,
+           a_number_is_ticks_where_the_clock_counts_those,
+           what_trace_cmd_has_rounded_finds_what_it_was, times_become_those_of_the_trace_clock,
+           lists_of_cpus_have_ranges)

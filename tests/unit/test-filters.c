@@ -428,13 +428,13 @@ START_TEST(who_joins_is_recorded_and_who_leaves_is_not)
         }
 END_TEST
 
-UNIT_MAIN("filters", flat_hooks_the_functions_alone,
-          what_is_left_out_is_hooked_with_what_is_recorded_alone,
-          what_waits_for_a_trigger_hooks_what_it_will_record_or_its_roots,
-          only_these_cpus_are_in_the_mask, a_cpu_that_is_not_there_is_refused,
-          a_clock_of_this_kernel_is_taken_and_others_are_not, clocks_are_known_by_what_they_count,
-          a_threshold_is_in_whole_microseconds_and_one_for_all,
-          options_that_exist_once_must_be_the_same, what_contradicts_itself_is_refused,
-          before_5_16_nobody_is_the_highest_number_that_is_free,
-          a_name_is_its_processes_with_all_threads_and_others_threads,
-          a_group_is_its_processes_and_those_below_it, who_joins_is_recorded_and_who_leaves_is_not)
+UNIT_SUITE("filters", flat_hooks_the_functions_alone,
+           what_is_left_out_is_hooked_with_what_is_recorded_alone,
+           what_waits_for_a_trigger_hooks_what_it_will_record_or_its_roots,
+           only_these_cpus_are_in_the_mask, a_cpu_that_is_not_there_is_refused,
+           a_clock_of_this_kernel_is_taken_and_others_are_not, clocks_are_known_by_what_they_count,
+           a_threshold_is_in_whole_microseconds_and_one_for_all,
+           options_that_exist_once_must_be_the_same, what_contradicts_itself_is_refused,
+           before_5_16_nobody_is_the_highest_number_that_is_free,
+           a_name_is_its_processes_with_all_threads_and_others_threads,
+           a_group_is_its_processes_and_those_below_it, who_joins_is_recorded_and_who_leaves_is_not)

@@ -127,6 +127,6 @@ START_TEST(several_roots_have_no_name)
         }
 END_TEST
 
-UNIT_MAIN("floor", callers_that_do_something_do_not_make_it_all_the_tracers,
-          callers_of_one_leaf_tell_the_cost, few_calls_tell_nothing, one_of_thousands_is_no_floor,
-          several_roots_have_no_name)
+UNIT_SUITE("floor", callers_that_do_something_do_not_make_it_all_the_tracers,
+           callers_of_one_leaf_tell_the_cost, few_calls_tell_nothing, one_of_thousands_is_no_floor,
+           several_roots_have_no_name)

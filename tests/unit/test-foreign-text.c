@@ -67,4 +67,4 @@ START_TEST(talk_is_nobodys)
         }
 END_TEST
 
-UNIT_MAIN("foreign-text", a_line_tells_whose_it_is, talk_is_nobodys)
+UNIT_SUITE("foreign-text", a_line_tells_whose_it_is, talk_is_nobodys)

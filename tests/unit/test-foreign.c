@@ -8,12 +8,6 @@
 #include "decode/foreign.h"
 #include "unit.h"
 
-/* libtraceevent 1.7.1 leaks some words of a text that it refuses. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) {
-        return "leak:libtraceevent";
-}
-
 #define COMMON                                                                                     \
         "format:\n"                                                                                \
         "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
@@ -525,11 +519,11 @@ START_TEST(a_string_of_the_kernel_is_found_in_either_byte_order)
         }
 END_TEST
 
-UNIT_MAIN("foreign", calls_of_the_system_read_as_new_kernels_have_them,
-          a_string_of_the_kernel_is_found_in_either_byte_order, an_event_reads_as_the_kernel_has_it,
-          what_tracers_record_has_names, a_format_that_is_needed_later_prints_the_same,
-          a_task_switch_reads_as_the_kernel_has_it,
-          symbols_strings_elements_and_pointers_read_as_the_kernel_has_them,
-          what_a_record_says_of_itself_is_not_believed,
-          an_expression_without_bounds_is_printed_as_fields,
-          an_unknown_event_has_no_text_and_a_bad_format_is_refused)
+UNIT_SUITE("foreign", calls_of_the_system_read_as_new_kernels_have_them,
+           a_string_of_the_kernel_is_found_in_either_byte_order,
+           an_event_reads_as_the_kernel_has_it, what_tracers_record_has_names,
+           a_format_that_is_needed_later_prints_the_same, a_task_switch_reads_as_the_kernel_has_it,
+           symbols_strings_elements_and_pointers_read_as_the_kernel_has_them,
+           what_a_record_says_of_itself_is_not_believed,
+           an_expression_without_bounds_is_printed_as_fields,
+           an_unknown_event_has_no_text_and_a_bad_format_is_refused)

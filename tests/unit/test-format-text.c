@@ -99,5 +99,5 @@ START_TEST(what_kernels_print_is_plain_and_nothing_else)
         }
 END_TEST
 
-UNIT_MAIN("format-text", what_kernels_declare_is_valid_and_nothing_else,
-          what_kernels_print_is_plain_and_nothing_else)
+UNIT_SUITE("format-text", what_kernels_declare_is_valid_and_nothing_else,
+           what_kernels_print_is_plain_and_nothing_else)

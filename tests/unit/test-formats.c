@@ -4,12 +4,6 @@
 #include "page-builder.h"
 #include "store/page.h"
 
-/* libtraceevent 1.7.1 leaks some words of a text that it refuses. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) {
-        return "leak:libtraceevent";
-}
-
 static int parse(Formats *f, const Layout *l, bool big_endian) {
         const char *problem = NULL;
         int r = formats_parse(f, l->header_page, l->entry, l->exit, big_endian, &problem);
@@ -267,8 +261,8 @@ START_TEST(a_huge_text_is_refused)
         }
 END_TEST
 
-UNIT_MAIN("formats", arguments_are_the_words_behind_an_entrys_fields,
-          three_kernels_records_read_the_same, a_record_shorter_than_its_fields_is_not_read,
-          other_ids_are_other_events, a_wild_depth_is_bounded, a_field_may_lie_anywhere,
-          formats_that_lie_are_refused, any_cut_of_a_format_is_survived,
-          another_page_header_is_refused, a_huge_text_is_refused)
+UNIT_SUITE("formats", arguments_are_the_words_behind_an_entrys_fields,
+           three_kernels_records_read_the_same, a_record_shorter_than_its_fields_is_not_read,
+           other_ids_are_other_events, a_wild_depth_is_bounded, a_field_may_lie_anywhere,
+           formats_that_lie_are_refused, any_cut_of_a_format_is_survived,
+           another_page_header_is_refused, a_huge_text_is_refused)

@@ -452,17 +452,17 @@ START_TEST(a_peer_that_has_gone_is_an_error_and_not_a_signal)
         }
 END_TEST
 
-UNIT_MAIN("frame", only_one_sane_object_is_a_message,
-          nesting_is_bounded_and_brackets_in_strings_do_not_nest,
-          messages_are_whole_however_the_bytes_arrive,
-          the_end_between_messages_differs_from_one_within,
-          a_message_may_be_as_long_as_the_bound_and_no_longer,
-          a_call_of_two_lists_of_4096_names_of_255_bytes_passes,
-          a_call_of_more_values_than_anybody_needs_is_refused_before_it_is_parsed,
-          bytes_without_end_are_refused_before_they_fill_memory,
-          descriptors_arrive_with_their_own_message,
-          descriptors_belong_to_the_message_that_their_send_began, a_flood_of_descriptors_is_closed,
-          descriptors_with_every_byte_of_a_message_are_refused,
-          a_peer_that_does_not_read_gathers_no_more_than_the_bound,
-          a_long_message_goes_through_a_short_socket,
-          a_peer_that_has_gone_is_an_error_and_not_a_signal)
+UNIT_SUITE("frame", only_one_sane_object_is_a_message,
+           nesting_is_bounded_and_brackets_in_strings_do_not_nest,
+           messages_are_whole_however_the_bytes_arrive,
+           the_end_between_messages_differs_from_one_within,
+           a_message_may_be_as_long_as_the_bound_and_no_longer,
+           a_call_of_two_lists_of_4096_names_of_255_bytes_passes,
+           a_call_of_more_values_than_anybody_needs_is_refused_before_it_is_parsed,
+           bytes_without_end_are_refused_before_they_fill_memory,
+           descriptors_arrive_with_their_own_message,
+           descriptors_belong_to_the_message_that_their_send_began,
+           a_flood_of_descriptors_is_closed, descriptors_with_every_byte_of_a_message_are_refused,
+           a_peer_that_does_not_read_gathers_no_more_than_the_bound,
+           a_long_message_goes_through_a_short_socket,
+           a_peer_that_has_gone_is_an_error_and_not_a_signal)

@@ -175,8 +175,9 @@ START_TEST(any_bytes_at_all_are_only_counted)
         }
 END_TEST
 
-UNIT_MAIN("function-counts", entries_are_counted_by_name_in_every_layout_and_exits_have_their_times,
-          a_window_counts_from_its_beginning_up_to_its_end,
-          what_is_below_an_interrupt_is_not_the_roots,
-          callers_are_told_below_each_function_where_a_page_shows_them,
-          a_format_without_the_field_is_refused, any_bytes_at_all_are_only_counted)
+UNIT_SUITE("function-counts",
+           entries_are_counted_by_name_in_every_layout_and_exits_have_their_times,
+           a_window_counts_from_its_beginning_up_to_its_end,
+           what_is_below_an_interrupt_is_not_the_roots,
+           callers_are_told_below_each_function_where_a_page_shows_them,
+           a_format_without_the_field_is_refused, any_bytes_at_all_are_only_counted)

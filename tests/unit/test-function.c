@@ -150,7 +150,7 @@ START_TEST(what_begins_in_both_maps_is_the_older_ones_until_a_newer_function_was
         }
 END_TEST
 
-UNIT_MAIN("function", labels_are_those_of_the_kernel, many_functions_stay_where_they_are,
-          an_address_has_the_name_of_its_time,
-          between_two_looks_the_map_where_a_function_begins_is_right,
-          what_begins_in_both_maps_is_the_older_ones_until_a_newer_function_was_met)
+UNIT_SUITE("function", labels_are_those_of_the_kernel, many_functions_stay_where_they_are,
+           an_address_has_the_name_of_its_time,
+           between_two_looks_the_map_where_a_function_begins_is_right,
+           what_begins_in_both_maps_is_the_older_ones_until_a_newer_function_was_met)

@@ -223,9 +223,9 @@ START_TEST(conditions_survive_json_and_strange_ones_are_refused)
         }
 END_TEST
 
-UNIT_MAIN("gap", causes_have_names_both_ways, what_goes_on_is_one_gap,
-          what_was_counted_stays_counted_beside_what_was_not,
-          beyond_the_bound_places_become_coarser_and_sums_stay_right,
-          an_open_gap_is_closed_by_its_cause_or_with_all,
-          json_says_what_is_known_and_leaves_out_the_rest, a_strange_list_is_refused,
-          a_condition_keeps_its_beginning, conditions_survive_json_and_strange_ones_are_refused)
+UNIT_SUITE("gap", causes_have_names_both_ways, what_goes_on_is_one_gap,
+           what_was_counted_stays_counted_beside_what_was_not,
+           beyond_the_bound_places_become_coarser_and_sums_stay_right,
+           an_open_gap_is_closed_by_its_cause_or_with_all,
+           json_says_what_is_known_and_leaves_out_the_rest, a_strange_list_is_refused,
+           a_condition_keeps_its_beginning, conditions_survive_json_and_strange_ones_are_refused)

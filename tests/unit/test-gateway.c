@@ -168,5 +168,5 @@ START_TEST(a_head_without_an_end_takes_no_memory)
         }
 END_TEST
 
-UNIT_MAIN("gateway", what_is_answered_is_heard_however_it_is_cut, a_host_that_failed_has_no_file,
-          what_is_not_valid_is_refused, a_head_without_an_end_takes_no_memory)
+UNIT_SUITE("gateway", what_is_answered_is_heard_however_it_is_cut, a_host_that_failed_has_no_file,
+           what_is_not_valid_is_refused, a_head_without_an_end_takes_no_memory)

@@ -242,10 +242,10 @@ START_TEST(a_duration_of_sixty_four_digits_is_damaged)
         }
 END_TEST
 
-UNIT_MAIN("graph-line", a_duration_of_sixty_four_digits_is_damaged,
-          calls_returns_and_leaves_are_told_apart, every_column_is_optional,
-          durations_of_any_size_fill_seven_columns, a_comm_may_hold_anything,
-          modules_suffixes_and_arguments_are_not_mixed_up,
-          comments_behind_calls_are_names_and_values, lines_about_other_things_are_known,
-          talk_is_not_taken_for_a_trace, damage_is_told_from_talk,
-          no_kernel_has_so_many_cpus_or_levels)
+UNIT_SUITE("graph-line", a_duration_of_sixty_four_digits_is_damaged,
+           calls_returns_and_leaves_are_told_apart, every_column_is_optional,
+           durations_of_any_size_fill_seven_columns, a_comm_may_hold_anything,
+           modules_suffixes_and_arguments_are_not_mixed_up,
+           comments_behind_calls_are_names_and_values, lines_about_other_things_are_known,
+           talk_is_not_taken_for_a_trace, damage_is_told_from_talk,
+           no_kernel_has_so_many_cpus_or_levels)

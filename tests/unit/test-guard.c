@@ -190,9 +190,9 @@ START_TEST(a_verdict_names_the_rate_the_limit_and_the_way_out)
         }
 END_TEST
 
-UNIT_MAIN("guard", at_its_limit_a_session_goes_on, above_it_for_the_whole_window_it_ends,
-          the_window_is_kept_however_often_it_is_looked_at, a_flood_ends_it_in_half_a_second,
-          a_burst_shorter_than_its_window_ends_nothing, after_quiet_times_the_window_is_not_diluted,
-          counters_that_go_backwards_end_nothing, no_limit_is_never_passed,
-          the_next_look_is_due_before_a_flood_has_lasted, the_nearest_limit_is_found,
-          a_verdict_names_the_rate_the_limit_and_the_way_out)
+UNIT_SUITE("guard", at_its_limit_a_session_goes_on, above_it_for_the_whole_window_it_ends,
+           the_window_is_kept_however_often_it_is_looked_at, a_flood_ends_it_in_half_a_second,
+           a_burst_shorter_than_its_window_ends_nothing,
+           after_quiet_times_the_window_is_not_diluted, counters_that_go_backwards_end_nothing,
+           no_limit_is_never_passed, the_next_look_is_due_before_a_flood_has_lasted,
+           the_nearest_limit_is_found, a_verdict_names_the_rate_the_limit_and_the_way_out)

@@ -140,6 +140,6 @@ START_TEST(more_than_memory_can_hold_is_refused)
         }
 END_TEST
 
-UNIT_MAIN("hash", what_was_added_is_found_however_it_grew, an_empty_one_has_nothing,
-          any_key_may_be_used, keys_of_one_slot_are_told_apart, values_of_one_key_stay_in_order,
-          setting_replaces, clearing_keeps_the_room, more_than_memory_can_hold_is_refused)
+UNIT_SUITE("hash", what_was_added_is_found_however_it_grew, an_empty_one_has_nothing,
+           any_key_may_be_used, keys_of_one_slot_are_told_apart, values_of_one_key_stay_in_order,
+           setting_replaces, clearing_keeps_the_room, more_than_memory_can_hold_is_refused)

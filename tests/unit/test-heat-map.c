@@ -303,10 +303,10 @@ START_TEST(a_scale_has_every_count_and_uses_the_strongest_shade)
         }
 END_TEST
 
-UNIT_MAIN("heat-map", rows_add_up_to_the_histogram_of_each_root,
-          columns_double_until_all_fit_and_each_call_stays_in_its_own,
-          calls_that_come_late_have_an_earlier_column, nothing_is_an_empty_view,
-          one_call_is_one_cell_in_its_range, a_window_has_the_record_of_the_last_end,
-          calls_that_were_cut_are_in_no_cell, calls_of_a_name_are_found_below_their_roots,
-          times_at_both_ends_of_what_a_clock_has_do_not_run_over,
-          a_scale_has_every_count_and_uses_the_strongest_shade)
+UNIT_SUITE("heat-map", rows_add_up_to_the_histogram_of_each_root,
+           columns_double_until_all_fit_and_each_call_stays_in_its_own,
+           calls_that_come_late_have_an_earlier_column, nothing_is_an_empty_view,
+           one_call_is_one_cell_in_its_range, a_window_has_the_record_of_the_last_end,
+           calls_that_were_cut_are_in_no_cell, calls_of_a_name_are_found_below_their_roots,
+           times_at_both_ends_of_what_a_clock_has_do_not_run_over,
+           a_scale_has_every_count_and_uses_the_strongest_shade)

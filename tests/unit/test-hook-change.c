@@ -61,6 +61,6 @@ START_TEST(too_many_windows_of_our_own_work_still_hold_every_moment)
         }
 END_TEST
 
-UNIT_MAIN("hook-change", windows_of_our_own_work_that_touch_are_one,
-          too_many_windows_of_our_own_work_still_hold_every_moment, of_too_many_the_oldest_go,
-          each_reason_is_told)
+UNIT_SUITE("hook-change", windows_of_our_own_work_that_touch_are_one,
+           too_many_windows_of_our_own_work_still_hold_every_moment, of_too_many_the_oldest_go,
+           each_reason_is_told)

@@ -46,4 +46,4 @@ START_TEST(what_is_no_statistics_changes_nothing)
         }
 END_TEST
 
-UNIT_MAIN("host-load", more_and_less_than_usual_are_noticed, what_is_no_statistics_changes_nothing)
+UNIT_SUITE("host-load", more_and_less_than_usual_are_noticed, what_is_no_statistics_changes_nothing)

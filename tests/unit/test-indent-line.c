@@ -84,6 +84,6 @@ START_TEST(damaged_lines_say_why)
         }
 END_TEST
 
-UNIT_MAIN("indent-line", a_line_has_time_task_depth_and_function,
-          an_arrow_without_blanks_is_understood, a_comm_may_hold_anything_here,
-          other_lines_are_no_part_of_a_trace, damaged_lines_say_why)
+UNIT_SUITE("indent-line", a_line_has_time_task_depth_and_function,
+           an_arrow_without_blanks_is_understood, a_comm_may_hold_anything_here,
+           other_lines_are_no_part_of_a_trace, damaged_lines_say_why)

@@ -71,4 +71,4 @@ START_TEST(a_handler_ends_the_parse)
         }
 END_TEST
 
-UNIT_MAIN("ini", texts_are_read_as_systemd_reads_them, a_handler_ends_the_parse)
+UNIT_SUITE("ini", texts_are_read_as_systemd_reads_them, a_handler_ends_the_parse)

@@ -221,5 +221,5 @@ START_TEST(every_error_of_an_interface_is_a_refusal)
         }
 END_TEST
 
-UNIT_MAIN("interface", both_interfaces_are_well_formed, the_reader_finds_mistakes,
-          every_refusal_is_an_error_of_an_interface, every_error_of_an_interface_is_a_refusal)
+UNIT_SUITE("interface", both_interfaces_are_well_formed, the_reader_finds_mistakes,
+           every_refusal_is_an_error_of_an_interface, every_error_of_an_interface_is_a_refusal)

@@ -126,7 +126,8 @@ START_TEST(what_it_knows_is_what_a_walk_finds)
                                         (size_t) rand() % (8 * PAGE));
                         while (rand() % 3 == 0 && inventory_look(inv) == 0 &&
                                inventory_oldest(inv, &sequence, &n_bytes)) {
-                                ck_assert_int_eq(session_dir_drop_period(dir, sequence, count, NULL), 0);
+                                ck_assert_int_eq(
+                                        session_dir_drop_period(dir, sequence, count, NULL), 0);
                                 inventory_drop_oldest(inv);
                         }
                         check_against_walk(inv);
@@ -175,5 +176,5 @@ START_TEST(the_oldest_are_those_of_one_sequence_on_all_cpus)
         }
 END_TEST
 
-UNIT_MAIN("inventory", what_it_knows_is_what_a_walk_finds,
-          the_oldest_are_those_of_one_sequence_on_all_cpus)
+UNIT_SUITE("inventory", what_it_knows_is_what_a_walk_finds,
+           the_oldest_are_those_of_one_sequence_on_all_cpus)

@@ -87,6 +87,6 @@ START_TEST(a_directory_that_is_a_link_is_not_opened)
         }
 END_TEST
 
-UNIT_MAIN("io", files_are_read_whole_and_bounded, procfs_files_of_size_zero_are_read,
-          replacement_leaves_no_temporary, removal_does_not_follow_links,
-          a_directory_that_is_a_link_is_not_opened)
+UNIT_SUITE("io", files_are_read_whole_and_bounded, procfs_files_of_size_zero_are_read,
+           replacement_leaves_no_temporary, removal_does_not_follow_links,
+           a_directory_that_is_a_link_is_not_opened)

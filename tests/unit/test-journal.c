@@ -95,5 +95,5 @@ START_TEST(without_an_error_there_is_neither)
         }
 END_TEST
 
-UNIT_MAIN("journal", an_error_of_the_system_says_where_it_began,
-          of_an_error_that_nobody_noted_no_place_is_told, without_an_error_there_is_neither)
+UNIT_SUITE("journal", an_error_of_the_system_says_where_it_began,
+           of_an_error_that_nobody_noted_no_place_is_told, without_an_error_there_is_neither)

@@ -153,7 +153,7 @@ START_TEST(a_kernel_without_modules_has_no_list)
         }
 END_TEST
 
-UNIT_MAIN("kernel-symbols", addresses_that_are_all_zero_are_hidden,
-          symbols_are_read_again_only_when_modules_changed,
-          symbols_whose_file_went_are_stored_again, use_counts_do_not_make_another_list,
-          a_module_that_was_loaded_again_makes_another_list, a_kernel_without_modules_has_no_list)
+UNIT_SUITE("kernel-symbols", addresses_that_are_all_zero_are_hidden,
+           symbols_are_read_again_only_when_modules_changed,
+           symbols_whose_file_went_are_stored_again, use_counts_do_not_make_another_list,
+           a_module_that_was_loaded_again_makes_another_list, a_kernel_without_modules_has_no_list)

@@ -337,13 +337,13 @@ START_TEST(colours_say_what_the_mark_says)
         }
 END_TEST
 
-UNIT_MAIN("kernel", colours_say_what_the_mark_says, interrupts_have_arrows,
-          what_interrupts_call_can_be_hidden, the_header_follows_the_columns,
-          a_tree_has_calls_leaves_and_braces, durations_fill_eight_columns,
-          a_return_time_before_the_call_is_the_kernels_own_nonsense,
-          a_brace_without_its_call_says_whose_it_is, below_the_kernels_own_array_a_brace_is_bare,
-          what_is_open_is_known_for_each_cpu_not_for_each_task, a_cpu_that_changes_its_task_says_so,
-          columns_come_and_go, the_cpu_column_is_as_wide_as_the_last_possible_cpu,
-          losses_stand_where_they_happened, events_of_others_are_comments,
-          events_with_a_known_format_say_what_happened,
-          arguments_and_return_values_stand_where_the_kernel_has_them, the_deepest_line_fits)
+UNIT_SUITE("kernel", colours_say_what_the_mark_says, interrupts_have_arrows,
+           what_interrupts_call_can_be_hidden, the_header_follows_the_columns,
+           a_tree_has_calls_leaves_and_braces, durations_fill_eight_columns,
+           a_return_time_before_the_call_is_the_kernels_own_nonsense,
+           a_brace_without_its_call_says_whose_it_is, below_the_kernels_own_array_a_brace_is_bare,
+           what_is_open_is_known_for_each_cpu_not_for_each_task,
+           a_cpu_that_changes_its_task_says_so, columns_come_and_go,
+           the_cpu_column_is_as_wide_as_the_last_possible_cpu, losses_stand_where_they_happened,
+           events_of_others_are_comments, events_with_a_known_format_say_what_happened,
+           arguments_and_return_values_stand_where_the_kernel_has_them, the_deepest_line_fits)

@@ -40,4 +40,4 @@ START_TEST(many_functions_stay_where_they_are)
         }
 END_TEST
 
-UNIT_MAIN("labels", a_label_has_one_function, many_functions_stay_where_they_are)
+UNIT_SUITE("labels", a_label_has_one_function, many_functions_stay_where_they_are)

@@ -115,6 +115,7 @@ START_TEST(only_what_was_rescued_has_any)
         }
 END_TEST
 
-UNIT_MAIN("last-words", a_panic_is_told_whatever_is_said_around_it, the_last_of_several_ends_counts,
-          a_fault_that_was_survived_is_no_end, a_lockup_is_told_as_one, what_others_say_is_no_end,
-          a_long_message_is_cut, only_what_was_rescued_has_any)
+UNIT_SUITE("last-words", a_panic_is_told_whatever_is_said_around_it,
+           the_last_of_several_ends_counts, a_fault_that_was_survived_is_no_end,
+           a_lockup_is_told_as_one, what_others_say_is_no_end, a_long_message_is_cut,
+           only_what_was_rescued_has_any)

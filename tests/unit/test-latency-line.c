@@ -54,4 +54,4 @@ START_TEST(a_latency_tracers_lines_are_known)
         }
 END_TEST
 
-UNIT_MAIN("latency-line", a_latency_tracers_lines_are_known)
+UNIT_SUITE("latency-line", a_latency_tracers_lines_are_known)

@@ -135,7 +135,7 @@ START_TEST(a_text_that_is_cut_is_read_or_refused)
         }
 END_TEST
 
-UNIT_MAIN("layout", the_formats_of_three_kernels_are_read, a_longer_record_has_more_rest,
-          a_length_that_does_not_hold_the_fields_is_refused, what_is_stored_is_what_is_loaded,
-          fields_that_overlap_or_lie_outside_are_refused, other_texts_are_refused,
-          a_text_that_is_cut_is_read_or_refused)
+UNIT_SUITE("layout", the_formats_of_three_kernels_are_read, a_longer_record_has_more_rest,
+           a_length_that_does_not_hold_the_fields_is_refused, what_is_stored_is_what_is_loaded,
+           fields_that_overlap_or_lie_outside_are_refused, other_texts_are_refused,
+           a_text_that_is_cut_is_read_or_refused)

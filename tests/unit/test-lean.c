@@ -392,11 +392,12 @@ START_TEST(an_answer_is_read_line_by_line_or_refused)
         }
 END_TEST
 
-UNIT_MAIN("lean", a_cache_that_is_not_as_we_write_it_is_invalid,
-          what_is_learned_is_read_back_and_grows, another_kernel_or_set_of_modules_has_other_keys,
-          the_tree_is_hooked_with_where_tasks_wait, what_nobody_knows_is_learned_as_it_is_asked_for,
-          what_was_learned_from_few_calls_is_used_and_learned_on,
-          of_a_list_is_told_what_of_the_tree_it_lacks,
-          what_costs_others_too_much_is_left_out_and_told_for_good,
-          where_a_guard_wants_less_leaves_go, interrupts_are_told_from_what_waits,
-          an_answer_is_read_line_by_line_or_refused)
+UNIT_SUITE("lean", a_cache_that_is_not_as_we_write_it_is_invalid,
+           what_is_learned_is_read_back_and_grows, another_kernel_or_set_of_modules_has_other_keys,
+           the_tree_is_hooked_with_where_tasks_wait,
+           what_nobody_knows_is_learned_as_it_is_asked_for,
+           what_was_learned_from_few_calls_is_used_and_learned_on,
+           of_a_list_is_told_what_of_the_tree_it_lacks,
+           what_costs_others_too_much_is_left_out_and_told_for_good,
+           where_a_guard_wants_less_leaves_go, interrupts_are_told_from_what_waits,
+           an_answer_is_read_line_by_line_or_refused)

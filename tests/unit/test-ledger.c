@@ -263,10 +263,10 @@ START_TEST(somebodys_hand_in_either_file_is_seen)
         }
 END_TEST
 
-UNIT_MAIN("ledger", lines_of_a_dead_daemon_are_taken_out_the_latest_first,
-          a_dynamic_event_goes_by_its_name, a_line_that_is_dropped_stays_where_it_is,
-          a_line_in_an_instance_that_has_gone_is_no_trouble,
-          either_file_is_enough_wherever_the_other_was_cut,
-          either_file_is_enough_whatever_is_in_the_place_of_the_other,
-          with_both_files_lost_there_is_nothing_and_both_are_kept,
-          somebodys_hand_in_either_file_is_seen)
+UNIT_SUITE("ledger", lines_of_a_dead_daemon_are_taken_out_the_latest_first,
+           a_dynamic_event_goes_by_its_name, a_line_that_is_dropped_stays_where_it_is,
+           a_line_in_an_instance_that_has_gone_is_no_trouble,
+           either_file_is_enough_wherever_the_other_was_cut,
+           either_file_is_enough_whatever_is_in_the_place_of_the_other,
+           with_both_files_lost_there_is_nothing_and_both_are_kept,
+           somebodys_hand_in_either_file_is_seen)

@@ -116,6 +116,6 @@ START_TEST(an_instance_of_another_stores_daemon_is_left_alone)
         }
 END_TEST
 
-UNIT_MAIN("leftovers", what_carries_our_name_is_put_back_without_a_ledger,
-          what_nobody_can_be_named_for_is_named_with_a_command,
-          an_instance_of_another_stores_daemon_is_left_alone)
+UNIT_SUITE("leftovers", what_carries_our_name_is_put_back_without_a_ledger,
+           what_nobody_can_be_named_for_is_named_with_a_command,
+           an_instance_of_another_stores_daemon_is_left_alone)

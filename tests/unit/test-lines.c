@@ -173,7 +173,7 @@ START_TEST(a_line_waits_for_what_follows_unless_told_otherwise)
         }
 END_TEST
 
-UNIT_MAIN("lines", a_line_that_nothing_follows_yet_is_handed_out,
-          a_line_waits_for_what_follows_unless_told_otherwise, lines_come_without_their_ends,
-          the_beginning_of_the_next_line_is_at_hand, a_line_that_is_too_long_is_one_line,
-          lines_of_every_length_are_whole, bytes_that_are_no_text_are_seen)
+UNIT_SUITE("lines", a_line_that_nothing_follows_yet_is_handed_out,
+           a_line_waits_for_what_follows_unless_told_otherwise, lines_come_without_their_ends,
+           the_beginning_of_the_next_line_is_at_hand, a_line_that_is_too_long_is_one_line,
+           lines_of_every_length_are_whole, bytes_that_are_no_text_are_seen)

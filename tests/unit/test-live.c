@@ -87,5 +87,5 @@ START_TEST(what_is_not_ours_is_refused)
         }
 END_TEST
 
-UNIT_MAIN("live", what_is_written_comes_back, a_newer_version_is_told_from_damage,
-          what_is_not_ours_is_refused)
+UNIT_SUITE("live", what_is_written_comes_back, a_newer_version_is_told_from_damage,
+           what_is_not_ours_is_refused)

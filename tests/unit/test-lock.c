@@ -198,7 +198,7 @@ START_TEST(who_may_not_open_it_is_told_whether_somebody_has_it)
         }
 END_TEST
 
-UNIT_MAIN("lock", it_is_for_its_owner_alone, readers_of_an_older_lock_hold_nothing,
-          a_daemon_of_an_older_version_keeps_its_store,
-          a_daemon_of_an_older_version_finds_it_locked, who_took_it_and_is_dead_is_not_named,
-          who_may_not_open_it_is_told_whether_somebody_has_it)
+UNIT_SUITE("lock", it_is_for_its_owner_alone, readers_of_an_older_lock_hold_nothing,
+           a_daemon_of_an_older_version_keeps_its_store,
+           a_daemon_of_an_older_version_finds_it_locked, who_took_it_and_is_dead_is_not_named,
+           who_may_not_open_it_is_told_whether_somebody_has_it)

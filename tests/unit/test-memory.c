@@ -103,8 +103,8 @@ START_TEST(a_size_that_wraps_around_is_refused)
         }
 END_TEST
 
-UNIT_MAIN("memory", buffers_of_all_possible_cpus_count,
-          what_other_sessions_hold_counts_with_what_they_have_taken_already,
-          what_cpus_that_are_not_online_would_take_is_not_available_twice,
-          a_limit_in_bytes_holds_whatever_is_available, without_a_limit_the_kernel_decides,
-          a_size_that_wraps_around_is_refused)
+UNIT_SUITE("memory", buffers_of_all_possible_cpus_count,
+           what_other_sessions_hold_counts_with_what_they_have_taken_already,
+           what_cpus_that_are_not_online_would_take_is_not_available_twice,
+           a_limit_in_bytes_holds_whatever_is_available, without_a_limit_the_kernel_decides,
+           a_size_that_wraps_around_is_refused)

@@ -381,10 +381,10 @@ START_TEST(of_a_newer_version_is_told_what_can_be)
         }
 END_TEST
 
-UNIT_MAIN("meta", what_earlier_versions_hooked_is_told_in_todays_words,
-          of_a_newer_version_is_told_what_can_be, states_have_names_both_ways,
-          absent_texts_are_empty_or_null_as_the_interface_says, every_refusal_names_its_key,
-          control_characters_do_not_reach_a_terminal,
-          numbers_beyond_json_are_cut_and_clocks_are_null_until_set,
-          sums_cover_all_cpus_and_never_wrap, length_ends_at_stop_or_now_and_is_never_negative,
-          whatever_is_written_is_read_back_equal)
+UNIT_SUITE("meta", what_earlier_versions_hooked_is_told_in_todays_words,
+           of_a_newer_version_is_told_what_can_be, states_have_names_both_ways,
+           absent_texts_are_empty_or_null_as_the_interface_says, every_refusal_names_its_key,
+           control_characters_do_not_reach_a_terminal,
+           numbers_beyond_json_are_cut_and_clocks_are_null_until_set,
+           sums_cover_all_cpus_and_never_wrap, length_ends_at_stop_or_now_and_is_never_negative,
+           whatever_is_written_is_read_back_equal)

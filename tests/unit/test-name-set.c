@@ -63,5 +63,5 @@ START_TEST(many_functions_keep_their_verdicts)
         }
 END_TEST
 
-UNIT_MAIN("name-set", a_name_is_its_functions_and_its_clones, a_module_is_no_part_of_the_name,
-          a_name_of_nothing_but_a_suffix_is_no_clone, many_functions_keep_their_verdicts)
+UNIT_SUITE("name-set", a_name_is_its_functions_and_its_clones, a_module_is_no_part_of_the_name,
+           a_name_of_nothing_but_a_suffix_is_no_clone, many_functions_keep_their_verdicts)

@@ -119,7 +119,7 @@ START_TEST(a_clock_is_a_plain_word)
         }
 END_TEST
 
-UNIT_MAIN("name", session_names_are_file_names, session_names_end_at_63_bytes,
-          patterns_cannot_carry_ftrace_commands, ten_thousand_bytes_are_no_name,
-          quoting_escapes_and_cuts, a_task_has_at_most_15_characters_and_no_quotes,
-          the_path_of_a_control_group_does_not_lead_out, a_clock_is_a_plain_word)
+UNIT_SUITE("name", session_names_are_file_names, session_names_end_at_63_bytes,
+           patterns_cannot_carry_ftrace_commands, ten_thousand_bytes_are_no_name,
+           quoting_escapes_and_cuts, a_task_has_at_most_15_characters_and_no_quotes,
+           the_path_of_a_control_group_does_not_lead_out, a_clock_is_a_plain_word)

@@ -137,6 +137,7 @@ START_TEST(a_page_spans_from_its_first_event_to_its_last)
         }
 END_TEST
 
-UNIT_MAIN("occurrence", functions_of_calls_occur_once_in_the_order_of_the_text,
-          words_of_other_events_keep_the_symbols_they_lie_in,
-          where_interrupts_begin_is_kept_if_one_does, a_page_spans_from_its_first_event_to_its_last)
+UNIT_SUITE("occurrence", functions_of_calls_occur_once_in_the_order_of_the_text,
+           words_of_other_events_keep_the_symbols_they_lie_in,
+           where_interrupts_begin_is_kept_if_one_does,
+           a_page_spans_from_its_first_event_to_its_last)

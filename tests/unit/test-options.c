@@ -228,9 +228,9 @@ START_TEST(help_names_every_option_of_a_group_once)
         }
 END_TEST
 
-UNIT_MAIN("options", options_may_stand_anywhere, the_command_keeps_its_options,
-          lists_take_commas_and_repetitions, names_may_have_commas_and_lists_may_not,
-          a_filter_may_have_commas, nonsense_is_wrong_usage, a_verb_refuses_the_options_of_others,
-          too_few_and_too_many_words_are_wrong_usage, without_a_command_the_rest_is_words,
-          the_environment_names_socket_and_store, json_has_modes_and_a_letter,
-          help_names_every_option_of_a_group_once)
+UNIT_SUITE("options", options_may_stand_anywhere, the_command_keeps_its_options,
+           lists_take_commas_and_repetitions, names_may_have_commas_and_lists_may_not,
+           a_filter_may_have_commas, nonsense_is_wrong_usage, a_verb_refuses_the_options_of_others,
+           too_few_and_too_many_words_are_wrong_usage, without_a_command_the_rest_is_words,
+           the_environment_names_socket_and_store, json_has_modes_and_a_letter,
+           help_names_every_option_of_a_group_once)

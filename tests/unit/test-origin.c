@@ -153,8 +153,8 @@ START_TEST(people_are_told_the_step_and_whoever_debugs_the_place)
         }
 END_TEST
 
-UNIT_MAIN("origin", an_error_is_found_where_it_began,
-          what_was_met_while_cleaning_up_does_not_hide_it, of_one_number_the_newest_counts,
-          nothing_is_told_of_what_nobody_noted_or_of_other_work,
-          each_thread_has_its_own_and_may_pass_it_on, a_child_passes_it_on_through_a_pipe,
-          people_are_told_the_step_and_whoever_debugs_the_place)
+UNIT_SUITE("origin", an_error_is_found_where_it_began,
+           what_was_met_while_cleaning_up_does_not_hide_it, of_one_number_the_newest_counts,
+           nothing_is_told_of_what_nobody_noted_or_of_other_work,
+           each_thread_has_its_own_and_may_pass_it_on, a_child_passes_it_on_through_a_pipe,
+           people_are_told_the_step_and_whoever_debugs_the_place)

@@ -113,7 +113,7 @@ END_TEST
 
 /* Waits for a sweeper, which lives longer than we do. */
 static void expect_nothing(void) {
-        for (unsigned i = 0; i < 5000; i++) {
+        for (unsigned i = 0; i < 60000; i++) {
                 _cleanup_(closedirp) DIR *dir = opendir(".");
                 unsigned n = 0;
 
@@ -249,7 +249,7 @@ START_TEST(what_cannot_be_put_in_its_place_is_gone)
         }
 END_TEST
 
-UNIT_MAIN("outfile", the_old_file_stays_until_the_new_one_is_whole, a_link_stays_a_link,
-          a_device_is_not_replaced, the_mode_obeys_the_umask, a_missing_directory_is_an_error,
-          no_death_leaves_anything, a_death_between_two_names_leaves_the_old_file_alone,
-          a_file_with_a_temporary_name_is_the_same, what_cannot_be_put_in_its_place_is_gone)
+UNIT_SUITE("outfile", the_old_file_stays_until_the_new_one_is_whole, a_link_stays_a_link,
+           a_device_is_not_replaced, the_mode_obeys_the_umask, a_missing_directory_is_an_error,
+           no_death_leaves_anything, a_death_between_two_names_leaves_the_old_file_alone,
+           a_file_with_a_temporary_name_is_the_same, what_cannot_be_put_in_its_place_is_gone)

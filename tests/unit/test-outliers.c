@@ -230,9 +230,9 @@ START_TEST(a_time_off_the_cpu_is_a_span_that_says_who_ended_it)
         }
 END_TEST
 
-UNIT_MAIN("outliers", the_slowest_come_first, of_equals_the_first_are_kept,
-          a_usual_call_is_near_the_median, each_root_has_its_own_median,
-          differences_add_up_and_the_greatest_is_first,
-          a_single_call_has_nothing_to_be_compared_with,
-          the_slowest_keep_their_longest_spans_each_within_its_caller,
-          a_time_off_the_cpu_is_a_span_that_says_who_ended_it)
+UNIT_SUITE("outliers", the_slowest_come_first, of_equals_the_first_are_kept,
+           a_usual_call_is_near_the_median, each_root_has_its_own_median,
+           differences_add_up_and_the_greatest_is_first,
+           a_single_call_has_nothing_to_be_compared_with,
+           the_slowest_keep_their_longest_spans_each_within_its_caller,
+           a_time_off_the_cpu_is_a_span_that_says_who_ended_it)

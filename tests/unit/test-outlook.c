@@ -131,5 +131,5 @@ START_TEST(there_is_a_way_out_if_one_is_needed)
         }
 END_TEST
 
-UNIT_MAIN("outlook", a_sentence_says_who_goes_when_and_why, what_is_written_can_be_read,
-          what_is_not_valid_is_refused, there_is_a_way_out_if_one_is_needed)
+UNIT_SUITE("outlook", a_sentence_says_who_goes_when_and_why, what_is_written_can_be_read,
+           what_is_not_valid_is_refused, there_is_a_way_out_if_one_is_needed)

@@ -107,5 +107,5 @@ START_TEST(nothing_is_said_of_no_calls)
         }
 END_TEST
 
-UNIT_MAIN("overhead", nothing_is_said_of_no_calls, what_is_waited_is_no_part_of_what_tracing_costs,
-          what_was_cut_off_is_shown_too, not_all_of_it_is_what_tracing_costs)
+UNIT_SUITE("overhead", nothing_is_said_of_no_calls, what_is_waited_is_no_part_of_what_tracing_costs,
+           what_was_cut_off_is_shown_too, not_all_of_it_is_what_tracing_costs)

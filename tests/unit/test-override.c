@@ -218,11 +218,11 @@ START_TEST(a_depth_is_shared_by_sessions_with_the_same_functions_only)
         }
 END_TEST
 
-UNIT_MAIN("override", force_switches_the_tracer_off_and_sets_it_again,
-          it_is_set_again_when_the_last_session_ends,
-          what_its_owner_has_set_meanwhile_is_left_alone,
-          a_session_that_ended_badly_changes_nothing_of_a_later_owner,
-          beside_sessions_nobody_is_overridden_whose_functions_are_in_the_list,
-          an_open_pipe_is_not_overridden, death_at_any_step_is_undone_by_the_next_controller,
-          failure_at_any_step_leaves_nothing_behind,
-          a_depth_is_shared_by_sessions_with_the_same_functions_only)
+UNIT_SUITE("override", force_switches_the_tracer_off_and_sets_it_again,
+           it_is_set_again_when_the_last_session_ends,
+           what_its_owner_has_set_meanwhile_is_left_alone,
+           a_session_that_ended_badly_changes_nothing_of_a_later_owner,
+           beside_sessions_nobody_is_overridden_whose_functions_are_in_the_list,
+           an_open_pipe_is_not_overridden, death_at_any_step_is_undone_by_the_next_controller,
+           failure_at_any_step_leaves_nothing_behind,
+           a_depth_is_shared_by_sessions_with_the_same_functions_only)

@@ -150,7 +150,7 @@ START_TEST(of_a_big_endian_machine_they_are_big_endian)
         }
 END_TEST
 
-UNIT_MAIN("page-maker", records_are_read_as_they_were_put_in,
-          a_page_is_filled_to_its_end_and_not_beyond, time_that_goes_back_begins_a_page,
-          a_loss_stands_in_the_head_of_the_page_behind_it,
-          of_a_big_endian_machine_they_are_big_endian)
+UNIT_SUITE("page-maker", records_are_read_as_they_were_put_in,
+           a_page_is_filled_to_its_end_and_not_beyond, time_that_goes_back_begins_a_page,
+           a_loss_stands_in_the_head_of_the_page_behind_it,
+           of_a_big_endian_machine_they_are_big_endian)

@@ -127,7 +127,7 @@ START_TEST(a_page_of_a_header_alone_is_read)
         }
 END_TEST
 
-UNIT_MAIN("page", an_ordinary_page_is_read, the_other_byte_order_is_read,
-          a_full_page_has_no_room_for_the_count, a_count_that_is_not_announced_is_not_read,
-          every_length_that_does_not_fit_is_torn, only_a_page_of_zeroes_is_empty,
-          a_page_of_a_header_alone_is_read)
+UNIT_SUITE("page", an_ordinary_page_is_read, the_other_byte_order_is_read,
+           a_full_page_has_no_room_for_the_count, a_count_that_is_not_announced_is_not_read,
+           every_length_that_does_not_fit_is_torn, only_a_page_of_zeroes_is_empty,
+           a_page_of_a_header_alone_is_read)

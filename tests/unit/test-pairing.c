@@ -379,16 +379,17 @@ START_TEST(a_tree_that_is_very_large_is_told_in_parts)
         }
 END_TEST
 
-UNIT_MAIN("pairing", calls_are_numbered_as_they_begin_and_name_their_caller,
-          an_end_without_beginning_took_what_it_says, a_hole_below_a_caller_is_counted_once,
-          a_later_call_has_no_part_in_an_earlier_hole,
-          an_interrupt_in_an_entry_hook_is_in_the_call_that_has_its_time,
-          an_interrupt_before_the_clock_was_read_is_the_callers,
-          an_interrupt_after_the_clock_was_read_again_is_the_callers,
-          an_interrupt_that_an_outermost_call_has_no_time_for_is_another_one,
-          calls_of_rounded_durations_share_what_their_caller_took,
-          what_is_cut_takes_no_more_than_its_caller_has, after_a_loss_an_end_may_be_of_another_call,
-          after_a_loss_an_end_of_a_later_call_is_not_that_of_the_first,
-          after_a_loss_an_end_of_a_call_that_slept_is_its_own,
-          spans_lie_within_their_callers_and_take_what_calls_took,
-          a_tree_that_is_very_large_is_told_in_parts)
+UNIT_SUITE("pairing", calls_are_numbered_as_they_begin_and_name_their_caller,
+           an_end_without_beginning_took_what_it_says, a_hole_below_a_caller_is_counted_once,
+           a_later_call_has_no_part_in_an_earlier_hole,
+           an_interrupt_in_an_entry_hook_is_in_the_call_that_has_its_time,
+           an_interrupt_before_the_clock_was_read_is_the_callers,
+           an_interrupt_after_the_clock_was_read_again_is_the_callers,
+           an_interrupt_that_an_outermost_call_has_no_time_for_is_another_one,
+           calls_of_rounded_durations_share_what_their_caller_took,
+           what_is_cut_takes_no_more_than_its_caller_has,
+           after_a_loss_an_end_may_be_of_another_call,
+           after_a_loss_an_end_of_a_later_call_is_not_that_of_the_first,
+           after_a_loss_an_end_of_a_call_that_slept_is_its_own,
+           spans_lie_within_their_callers_and_take_what_calls_took,
+           a_tree_that_is_very_large_is_told_in_parts)

@@ -206,7 +206,7 @@ START_TEST(plain_values_are_little_endian)
         }
 END_TEST
 
-UNIT_MAIN("parquet-encode", deltas_are_what_was_encoded_whatever_they_are,
-          deltas_wrap_around_at_the_ends, what_ascends_evenly_takes_hardly_anything,
-          numbers_of_a_dictionary_are_what_was_encoded, levels_tell_which_rows_have_a_value,
-          plain_values_are_little_endian)
+UNIT_SUITE("parquet-encode", deltas_are_what_was_encoded_whatever_they_are,
+           deltas_wrap_around_at_the_ends, what_ascends_evenly_takes_hardly_anything,
+           numbers_of_a_dictionary_are_what_was_encoded, levels_tell_which_rows_have_a_value,
+           plain_values_are_little_endian)

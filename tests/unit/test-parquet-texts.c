@@ -70,5 +70,5 @@ START_TEST(texts_of_calls_take_no_more_than_those_that_wait)
         }
 END_TEST
 
-UNIT_MAIN("parquet-texts", a_text_is_there_for_its_rows_and_one_that_stays_for_all,
-          texts_of_calls_take_no_more_than_those_that_wait)
+UNIT_SUITE("parquet-texts", a_text_is_there_for_its_rows_and_one_that_stays_for_all,
+           texts_of_calls_take_no_more_than_those_that_wait)

@@ -122,6 +122,6 @@ START_TEST(supplementary_groups_are_those_of_who_connected)
         }
 END_TEST
 
-UNIT_MAIN("peer", the_socket_group_makes_a_member_and_nothing_else_does,
-          a_group_counts_only_where_the_mode_lets_it_write,
-          supplementary_groups_are_those_of_who_connected)
+UNIT_SUITE("peer", the_socket_group_makes_a_member_and_nothing_else_does,
+           a_group_counts_only_where_the_mode_lets_it_write,
+           supplementary_groups_are_those_of_who_connected)

@@ -64,4 +64,4 @@ START_TEST(a_period_is_dropped_on_all_cpus_and_nothing_else)
         }
 END_TEST
 
-UNIT_MAIN("periods", a_period_is_dropped_on_all_cpus_and_nothing_else)
+UNIT_SUITE("periods", a_period_is_dropped_on_all_cpus_and_nothing_else)

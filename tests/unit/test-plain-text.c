@@ -197,9 +197,9 @@ START_TEST(much_text_is_plain_as_well)
         }
 END_TEST
 
-UNIT_MAIN("plain-text", printable_characters_of_all_languages_stay, what_a_terminal_obeys_does_not,
-          what_nobody_sees_does_not, what_is_not_utf8_does_not,
-          lines_stay_lines_and_words_stay_words, json_stays_json, no_place_is_overlooked,
-          a_quoted_name_ends_between_characters, a_word_can_be_undone,
-          what_was_never_escaped_is_not_undone, text_is_plain_when_it_leaves_but_for_codes,
-          much_text_is_plain_as_well)
+UNIT_SUITE("plain-text", printable_characters_of_all_languages_stay, what_a_terminal_obeys_does_not,
+           what_nobody_sees_does_not, what_is_not_utf8_does_not,
+           lines_stay_lines_and_words_stay_words, json_stays_json, no_place_is_overlooked,
+           a_quoted_name_ends_between_characters, a_word_can_be_undone,
+           what_was_never_escaped_is_not_undone, text_is_plain_when_it_leaves_but_for_codes,
+           much_text_is_plain_as_well)

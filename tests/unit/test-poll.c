@@ -102,7 +102,7 @@ START_TEST(who_is_no_child_is_not_waited_for)
         }
 END_TEST
 
-UNIT_MAIN("poll", a_deadline_passes_and_is_no_sooner,
-          a_child_that_has_ended_can_still_be_waited_for,
-          a_child_that_goes_on_lets_the_deadline_pass, what_comes_while_the_child_goes_on_is_told,
-          who_is_no_child_is_not_waited_for)
+UNIT_SUITE("poll", a_deadline_passes_and_is_no_sooner,
+           a_child_that_has_ended_can_still_be_waited_for,
+           a_child_that_goes_on_lets_the_deadline_pass, what_comes_while_the_child_goes_on_is_told,
+           who_is_no_child_is_not_waited_for)

@@ -111,7 +111,7 @@ START_TEST(arguments_of_system_calls_are_hexadecimal_alone)
         }
 END_TEST
 
-UNIT_MAIN("print-format", constants_become_numbers, what_is_no_constant_stays,
-          addresses_are_printed_by_name_and_pointers_as_numbers, a_zero_has_its_prefix,
-          a_probe_says_where_it_is_as_the_kernel_does,
-          arguments_of_system_calls_are_hexadecimal_alone)
+UNIT_SUITE("print-format", constants_become_numbers, what_is_no_constant_stays,
+           addresses_are_printed_by_name_and_pointers_as_numbers, a_zero_has_its_prefix,
+           a_probe_says_where_it_is_as_the_kernel_does,
+           arguments_of_system_calls_are_hexadecimal_alone)

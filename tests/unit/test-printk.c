@@ -79,5 +79,5 @@ START_TEST(text_ends_where_the_values_do)
         }
 END_TEST
 
-UNIT_MAIN("printk", formats_are_found_by_their_address, values_are_printed_as_the_kernel_would,
-          text_ends_where_the_values_do)
+UNIT_SUITE("printk", formats_are_found_by_their_address, values_are_printed_as_the_kernel_would,
+           text_ends_where_the_values_do)

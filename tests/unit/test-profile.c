@@ -304,12 +304,12 @@ START_TEST(a_typing_error_counts_once)
         }
 END_TEST
 
-UNIT_MAIN("profile", every_key_becomes_a_member_that_a_spec_may_have,
-          every_member_of_a_spec_has_a_key, words_add_up_and_an_empty_value_forgets,
-          what_is_wrong_is_named_with_its_line,
-          long_lines_many_problems_and_nul_bytes_have_their_bounds,
-          lines_of_a_list_are_no_more_than_a_spec_takes,
-          drop_ins_go_over_the_first_file_that_there_is,
-          an_empty_file_or_a_link_to_nothing_hides_a_profile,
-          a_drop_in_that_cannot_be_read_is_a_problem, json_has_each_line_and_where_it_is_from,
-          a_typing_error_counts_once)
+UNIT_SUITE("profile", every_key_becomes_a_member_that_a_spec_may_have,
+           every_member_of_a_spec_has_a_key, words_add_up_and_an_empty_value_forgets,
+           what_is_wrong_is_named_with_its_line,
+           long_lines_many_problems_and_nul_bytes_have_their_bounds,
+           lines_of_a_list_are_no_more_than_a_spec_takes,
+           drop_ins_go_over_the_first_file_that_there_is,
+           an_empty_file_or_a_link_to_nothing_hides_a_profile,
+           a_drop_in_that_cannot_be_read_is_a_problem, json_has_each_line_and_where_it_is_from,
+           a_typing_error_counts_once)

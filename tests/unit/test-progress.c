@@ -34,5 +34,5 @@ START_TEST(without_a_total_it_counts)
         }
 END_TEST
 
-UNIT_MAIN("progress", a_share_is_drawn_as_wide_as_there_is_room, more_than_all_is_all,
-          without_a_total_it_counts)
+UNIT_SUITE("progress", a_share_is_drawn_as_wide_as_there_is_room, more_than_all_is_all,
+           without_a_total_it_counts)

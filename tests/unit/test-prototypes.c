@@ -219,6 +219,6 @@ START_TEST(errors_are_decimal_and_all_else_is_hex)
         }
 END_TEST
 
-UNIT_MAIN("prototypes", arguments_read_as_the_kernel_prints_them,
-          what_is_returned_is_as_wide_as_its_type, names_are_looked_up_in_the_kernels_order,
-          whatever_is_cut_off_is_survived, errors_are_decimal_and_all_else_is_hex)
+UNIT_SUITE("prototypes", arguments_read_as_the_kernel_prints_them,
+           what_is_returned_is_as_wide_as_its_type, names_are_looked_up_in_the_kernels_order,
+           whatever_is_cut_off_is_survived, errors_are_decimal_and_all_else_is_hex)

@@ -121,6 +121,6 @@ START_TEST(interrupts_can_be_meant_without_their_names)
         }
 END_TEST
 
-UNIT_MAIN("prune", a_subtree_goes_and_nothing_else, an_interrupt_before_a_hidden_return_stays,
-          tasks_do_not_hide_each_other, a_name_stands_for_its_clones,
-          below_a_function_its_own_call_stays, interrupts_can_be_meant_without_their_names)
+UNIT_SUITE("prune", a_subtree_goes_and_nothing_else, an_interrupt_before_a_hidden_return_stays,
+           tasks_do_not_hide_each_other, a_name_stands_for_its_clones,
+           below_a_function_its_own_call_stays, interrupts_can_be_meant_without_their_names)

@@ -245,12 +245,12 @@ START_TEST(a_root_that_went_with_its_module_is_nobodys)
         }
 END_TEST
 
-UNIT_MAIN("put-back", what_nobody_has_written_is_put_back, a_reset_to_what_is_there_anyway_stays,
-          a_tracer_whose_owner_was_at_its_other_files_stays_off,
-          a_tracer_without_the_filters_that_it_had_stays_off,
-          what_others_wrote_since_an_undo_that_failed_is_what_the_next_session_finds,
-          what_an_undo_that_failed_left_is_not_what_was_before,
-          a_claim_without_a_write_loses_nothing,
-          what_others_add_to_a_list_stays_beside_what_was_there,
-          a_value_that_only_we_want_is_ours_whoever_wrote_it,
-          a_root_that_went_with_its_module_is_nobodys)
+UNIT_SUITE("put-back", what_nobody_has_written_is_put_back, a_reset_to_what_is_there_anyway_stays,
+           a_tracer_whose_owner_was_at_its_other_files_stays_off,
+           a_tracer_without_the_filters_that_it_had_stays_off,
+           what_others_wrote_since_an_undo_that_failed_is_what_the_next_session_finds,
+           what_an_undo_that_failed_left_is_not_what_was_before,
+           a_claim_without_a_write_loses_nothing,
+           what_others_add_to_a_list_stays_beside_what_was_there,
+           a_value_that_only_we_want_is_ours_whoever_wrote_it,
+           a_root_that_went_with_its_module_is_nobodys)

@@ -53,5 +53,5 @@ START_TEST(the_smallest_and_the_largest_have_their_place)
         }
 END_TEST
 
-UNIT_MAIN("quantiles", quantiles_of_few_are_exact, quantiles_of_many_are_near,
-          the_smallest_and_the_largest_have_their_place)
+UNIT_SUITE("quantiles", quantiles_of_few_are_exact, quantiles_of_many_are_near,
+           the_smallest_and_the_largest_have_their_place)

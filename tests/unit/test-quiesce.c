@@ -262,12 +262,12 @@ START_TEST(roots_that_a_daemon_which_died_had_added_are_taken_out)
         }
 END_TEST
 
-UNIT_MAIN("quiesce", a_neighbour_is_quiesced_for_the_change_alone_and_told,
-          sessions_of_the_same_functions_do_not_disturb_one_another,
-          who_records_some_processes_keeps_their_list,
-          a_start_that_fails_before_its_functions_came_disturbs_nobody,
-          a_session_that_is_taken_up_is_not_disturbed,
-          roots_that_a_daemon_which_died_had_added_are_taken_out,
-          a_kernel_that_waits_is_not_quiesced,
-          beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone,
-          what_a_daemon_that_died_had_quiesced_is_put_back_and_known)
+UNIT_SUITE("quiesce", a_neighbour_is_quiesced_for_the_change_alone_and_told,
+           sessions_of_the_same_functions_do_not_disturb_one_another,
+           who_records_some_processes_keeps_their_list,
+           a_start_that_fails_before_its_functions_came_disturbs_nobody,
+           a_session_that_is_taken_up_is_not_disturbed,
+           roots_that_a_daemon_which_died_had_added_are_taken_out,
+           a_kernel_that_waits_is_not_quiesced,
+           beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone,
+           what_a_daemon_that_died_had_quiesced_is_put_back_and_known)

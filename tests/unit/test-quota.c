@@ -180,10 +180,10 @@ START_TEST(many_small_calls_are_charged_like_a_long_one)
         }
 END_TEST
 
-UNIT_MAIN("quota", one_user_does_not_take_the_places_of_others,
-          who_has_all_that_he_may_has_places_for_short_calls,
-          who_comes_when_others_have_taken_all_places_is_served,
-          what_calls_hold_is_bounded_for_each_user_and_for_all,
-          calls_that_wait_are_counted_for_all_of_a_users_connections,
-          who_had_the_loop_rests_three_times_as_long_also_after_hanging_up,
-          many_small_calls_are_charged_like_a_long_one)
+UNIT_SUITE("quota", one_user_does_not_take_the_places_of_others,
+           who_has_all_that_he_may_has_places_for_short_calls,
+           who_comes_when_others_have_taken_all_places_is_served,
+           what_calls_hold_is_bounded_for_each_user_and_for_all,
+           calls_that_wait_are_counted_for_all_of_a_users_connections,
+           who_had_the_loop_rests_three_times_as_long_also_after_hanging_up,
+           many_small_calls_are_charged_like_a_long_one)

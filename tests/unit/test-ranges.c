@@ -87,5 +87,5 @@ START_TEST(nothing_has_no_ranges)
         }
 END_TEST
 
-UNIT_MAIN("ranges", doubling_ranges_hold_exactly_what_they_say,
-          linear_ranges_have_one_length_and_an_open_end, any_quantiles_fits, nothing_has_no_ranges)
+UNIT_SUITE("ranges", doubling_ranges_hold_exactly_what_they_say,
+           linear_ranges_have_one_length_and_an_open_end, any_quantiles_fits, nothing_has_no_ranges)

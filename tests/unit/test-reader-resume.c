@@ -263,7 +263,7 @@ START_TEST(one_that_leaves_empties_its_pipe_and_leaves_the_segment_open)
                 r = take_up(&f, true);
                 ck_assert_int_eq(reader_start(r), 0);
                 for (unsigned i = 0; atomic_load(&reader_counters(r)->n_pages) < 2; i++) {
-                        ck_assert_uint_lt(i, 20000);
+                        ck_assert_uint_lt(i, 60000);
                         (void) usleep(1000);
                 }
                 atomic_store(&f.shared.leaving, true);
@@ -282,7 +282,7 @@ START_TEST(one_that_leaves_empties_its_pipe_and_leaves_the_segment_open)
         }
 END_TEST
 
-UNIT_MAIN("reader-resume", no_page_is_lost_or_doubled_by_500_kills,
-          a_page_cut_in_two_goes_on_in_the_pipe, without_the_pipe_half_a_page_is_cut_and_counted,
-          the_rest_of_a_page_whose_beginning_is_gone_is_thrown_away_and_counted,
-          one_that_leaves_empties_its_pipe_and_leaves_the_segment_open)
+UNIT_SUITE("reader-resume", no_page_is_lost_or_doubled_by_500_kills,
+           a_page_cut_in_two_goes_on_in_the_pipe, without_the_pipe_half_a_page_is_cut_and_counted,
+           the_rest_of_a_page_whose_beginning_is_gone_is_thrown_away_and_counted,
+           one_that_leaves_empties_its_pipe_and_leaves_the_segment_open)

@@ -59,5 +59,5 @@ START_TEST(pids_and_names_are_checked_too)
         }
 END_TEST
 
-UNIT_MAIN("recording", what_is_no_function_is_wrong_usage, names_and_patterns_pass,
-          pids_and_names_are_checked_too)
+UNIT_SUITE("recording", what_is_no_function_is_wrong_usage, names_and_patterns_pass,
+           pids_and_names_are_checked_too)

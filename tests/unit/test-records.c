@@ -140,5 +140,5 @@ START_TEST(a_payload_may_end_anywhere)
         }
 END_TEST
 
-UNIT_MAIN("records", records_come_in_order_with_their_times, an_absolute_time_keeps_the_upper_bits,
-          padding_is_stepped_over, an_impossible_length_ends_the_page, a_payload_may_end_anywhere)
+UNIT_SUITE("records", records_come_in_order_with_their_times, an_absolute_time_keeps_the_upper_bits,
+           padding_is_stepped_over, an_impossible_length_ends_the_page, a_payload_may_end_anywhere)

@@ -242,11 +242,11 @@ START_TEST(only_the_segment_that_was_meant_and_is_open_is_appended_to)
         }
 END_TEST
 
-UNIT_MAIN("recover", whole_pages_behind_the_count_are_kept, a_torn_tail_is_cut,
-          pages_that_were_never_read_into_are_cut, pages_that_are_not_even_on_disk_are_cut_at_once,
-          a_segment_without_pages_is_closed, a_closed_segment_is_left_as_it_is,
-          what_is_no_segment_is_left_as_it_is, a_header_cut_at_any_byte_is_damaged,
-          a_writer_goes_on_behind_the_last_whole_page,
-          half_a_page_is_kept_only_if_its_rest_is_in_the_pipe,
-          a_tail_that_was_never_read_into_is_cut_and_a_begun_one_is_not,
-          only_the_segment_that_was_meant_and_is_open_is_appended_to)
+UNIT_SUITE("recover", whole_pages_behind_the_count_are_kept, a_torn_tail_is_cut,
+           pages_that_were_never_read_into_are_cut, pages_that_are_not_even_on_disk_are_cut_at_once,
+           a_segment_without_pages_is_closed, a_closed_segment_is_left_as_it_is,
+           what_is_no_segment_is_left_as_it_is, a_header_cut_at_any_byte_is_damaged,
+           a_writer_goes_on_behind_the_last_whole_page,
+           half_a_page_is_kept_only_if_its_rest_is_in_the_pipe,
+           a_tail_that_was_never_read_into_is_cut_and_a_begun_one_is_not,
+           only_the_segment_that_was_meant_and_is_open_is_appended_to)

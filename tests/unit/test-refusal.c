@@ -63,6 +63,6 @@ START_TEST(text_that_is_not_utf8_is_still_told)
         }
 END_TEST
 
-UNIT_MAIN("refusal", every_kind_has_a_name_that_leads_back_to_it,
-          exit_statuses_are_the_documented_ones, a_later_refusal_replaces_an_earlier_one,
-          an_empty_refusal_has_a_message, text_that_is_not_utf8_is_still_told)
+UNIT_SUITE("refusal", every_kind_has_a_name_that_leads_back_to_it,
+           exit_statuses_are_the_documented_ones, a_later_refusal_replaces_an_earlier_one,
+           an_empty_refusal_has_a_message, text_that_is_not_utf8_is_still_told)

@@ -23,5 +23,5 @@ START_TEST(what_is_no_release_is_neither_before_nor_since)
         }
 END_TEST
 
-UNIT_MAIN("release", numbers_are_compared_as_numbers,
-          what_is_no_release_is_neither_before_nor_since)
+UNIT_SUITE("release", numbers_are_compared_as_numbers,
+           what_is_no_release_is_neither_before_nor_since)

@@ -87,6 +87,6 @@ START_TEST(whatever_comes_the_pieces_do_not_matter)
         }
 END_TEST
 
-UNIT_MAIN("remote-output", what_ftracectl_writes_passes_in_whatever_pieces_it_comes,
-          what_a_terminal_would_obey_besides_is_escaped,
-          what_is_half_at_the_end_is_escaped_and_not_kept, whatever_comes_the_pieces_do_not_matter)
+UNIT_SUITE("remote-output", what_ftracectl_writes_passes_in_whatever_pieces_it_comes,
+           what_a_terminal_would_obey_besides_is_escaped,
+           what_is_half_at_the_end_is_escaped_and_not_kept, whatever_comes_the_pieces_do_not_matter)

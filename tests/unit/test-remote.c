@@ -94,5 +94,6 @@ START_TEST(a_list_of_hosts_has_comments)
         }
 END_TEST
 
-UNIT_MAIN("remote", a_host_may_have_a_user_and_a_port, what_ssh_could_take_for_an_option_is_no_host,
-          the_line_has_the_options_but_not_the_host, a_list_of_hosts_has_comments)
+UNIT_SUITE("remote", a_host_may_have_a_user_and_a_port,
+           what_ssh_could_take_for_an_option_is_no_host, the_line_has_the_options_but_not_the_host,
+           a_list_of_hosts_has_comments)

@@ -192,6 +192,6 @@ START_TEST(symbols_that_may_be_wanted_are_looked_at_again)
         }
 END_TEST
 
-UNIT_MAIN("removal", the_loop_goes_on_while_a_file_is_unlinked,
-          what_is_added_meanwhile_is_removed_after_it, freeing_it_waits_for_the_rest,
-          symbols_that_may_be_wanted_are_looked_at_again)
+UNIT_SUITE("removal", the_loop_goes_on_while_a_file_is_unlinked,
+           what_is_added_meanwhile_is_removed_after_it, freeing_it_waits_for_the_rest,
+           symbols_that_may_be_wanted_are_looked_at_again)

@@ -82,5 +82,5 @@ START_TEST(what_is_no_such_file_is_left_alone)
         }
 END_TEST
 
-UNIT_MAIN("removed", the_last_one_of_a_name_or_an_id_is_found, it_stays_small_and_knows_the_newest,
-          what_is_no_such_file_is_left_alone)
+UNIT_SUITE("removed", the_last_one_of_a_name_or_an_id_is_found, it_stays_small_and_knows_the_newest,
+           what_is_no_such_file_is_left_alone)

@@ -38,5 +38,5 @@ START_TEST(options_have_the_kernels_names_long_and_short)
         }
 END_TEST
 
-UNIT_MAIN("renderer", every_renderer_is_found_by_its_name,
-          options_have_the_kernels_names_long_and_short)
+UNIT_SUITE("renderer", every_renderer_is_found_by_its_name,
+           options_have_the_kernels_names_long_and_short)

@@ -558,13 +558,13 @@ START_TEST(what_records_in_this_boot_or_not_there_is_left_alone)
         }
 END_TEST
 
-UNIT_MAIN("rescue", pages_become_a_session_of_the_boot_that_died,
-          damaged_pages_are_kept_as_they_came_and_believed_in_nothing,
-          no_more_is_taken_than_the_memory_can_hold, a_part_that_had_events_and_is_empty_is_a_gap,
-          what_a_snapshot_had_read_ends_in_a_gap, that_nothing_survived_is_said,
-          that_the_memory_has_gone_is_said, without_tracefs_nothing_is_given_up,
-          a_daemon_that_died_over_it_is_gone_on_with, pages_that_come_again_are_there_once,
-          damaged_pages_that_come_later_replace_none, the_page_that_is_given_once_more_is_kept_once,
-          what_is_through_is_not_moved_twice, what_could_not_be_rescued_is_tried_again,
-          whose_end_could_not_be_written_is_found_again, a_session_may_have_any_name,
-          what_records_in_this_boot_or_not_there_is_left_alone)
+UNIT_SUITE("rescue", pages_become_a_session_of_the_boot_that_died,
+           damaged_pages_are_kept_as_they_came_and_believed_in_nothing,
+           no_more_is_taken_than_the_memory_can_hold, a_part_that_had_events_and_is_empty_is_a_gap,
+           what_a_snapshot_had_read_ends_in_a_gap, that_nothing_survived_is_said,
+           that_the_memory_has_gone_is_said, without_tracefs_nothing_is_given_up,
+           a_daemon_that_died_over_it_is_gone_on_with, pages_that_come_again_are_there_once,
+           damaged_pages_that_come_later_replace_none,
+           the_page_that_is_given_once_more_is_kept_once, what_is_through_is_not_moved_twice,
+           what_could_not_be_rescued_is_tried_again, whose_end_could_not_be_written_is_found_again,
+           a_session_may_have_any_name, what_records_in_this_boot_or_not_there_is_left_alone)

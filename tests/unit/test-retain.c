@@ -237,10 +237,10 @@ START_TEST(every_answer_keeps_the_rules)
         }
 END_TEST
 
-UNIT_MAIN("retain", what_was_told_as_kept_stays_for_a_while_whatever_room_is_wanted,
-          an_age_that_is_too_old_is_not_too_young,
-          the_next_one_is_the_one_that_was_kept_first_of_those_that_have_to,
-          a_store_is_full_when_its_disk_is_or_when_it_is_to_blame,
-          the_oldest_go_first_and_no_more_than_needed, what_must_stay_stays_whatever_the_limits,
-          the_newest_goes_only_for_its_age, a_clock_that_was_set_back_makes_nothing_old,
-          every_answer_keeps_the_rules)
+UNIT_SUITE("retain", what_was_told_as_kept_stays_for_a_while_whatever_room_is_wanted,
+           an_age_that_is_too_old_is_not_too_young,
+           the_next_one_is_the_one_that_was_kept_first_of_those_that_have_to,
+           a_store_is_full_when_its_disk_is_or_when_it_is_to_blame,
+           the_oldest_go_first_and_no_more_than_needed, what_must_stay_stays_whatever_the_limits,
+           the_newest_goes_only_for_its_age, a_clock_that_was_set_back_makes_nothing_old,
+           every_answer_keeps_the_rules)

@@ -94,6 +94,6 @@ START_TEST(a_task_enters_softirqs_by_what_ends_their_being_off)
         }
 END_TEST
 
-UNIT_MAIN("role", waits_and_interrupts_are_known_by_name, suffixes_of_compilers_make_no_difference,
-          functions_that_release_a_lock_are_known_by_name,
-          a_task_enters_softirqs_by_what_ends_their_being_off)
+UNIT_SUITE("role", waits_and_interrupts_are_known_by_name, suffixes_of_compilers_make_no_difference,
+           functions_that_release_a_lock_are_known_by_name,
+           a_task_enters_softirqs_by_what_ends_their_being_off)

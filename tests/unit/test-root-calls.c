@@ -82,5 +82,5 @@ START_TEST(without_calls_there_is_no_root)
         }
 END_TEST
 
-UNIT_MAIN("root-calls", the_root_with_most_time_is_found_and_its_calls_are_in_order,
-          the_slowest_hundredth_is_one_at_least_and_whole, without_calls_there_is_no_root)
+UNIT_SUITE("root-calls", the_root_with_most_time_is_found_and_its_calls_are_in_order,
+           the_slowest_hundredth_is_one_at_least_and_whole, without_calls_there_is_no_root)

@@ -131,7 +131,7 @@ START_TEST(what_interrupts_do_is_apart_and_nobody_calls_them)
         }
 END_TEST
 
-UNIT_MAIN("root-profile", what_interrupts_do_is_apart_and_nobody_calls_them,
-          an_outermost_call_is_one_sample, recursion_counts_once,
-          tasks_do_not_mix_and_what_is_cut_off_does_not_count,
-          a_long_outermost_call_is_added_up_in_between)
+UNIT_SUITE("root-profile", what_interrupts_do_is_apart_and_nobody_calls_them,
+           an_outermost_call_is_one_sample, recursion_counts_once,
+           tasks_do_not_mix_and_what_is_cut_off_does_not_count,
+           a_long_outermost_call_is_added_up_in_between)

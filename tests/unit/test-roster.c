@@ -132,7 +132,7 @@ START_TEST(symbols_are_there_as_long_as_anybody_refers_to_them)
         }
 END_TEST
 
-UNIT_MAIN("roster", each_of_many_is_found_by_its_name,
-          what_is_removed_is_not_found_and_the_others_are, oldest_come_first_and_then_it_is_by_name,
-          an_id_is_found_of_those_that_are_known,
-          symbols_are_there_as_long_as_anybody_refers_to_them)
+UNIT_SUITE("roster", each_of_many_is_found_by_its_name,
+           what_is_removed_is_not_found_and_the_others_are,
+           oldest_come_first_and_then_it_is_by_name, an_id_is_found_of_those_that_are_known,
+           symbols_are_there_as_long_as_anybody_refers_to_them)

@@ -298,9 +298,9 @@ START_TEST(time_cuts_and_tells)
         }
 END_TEST
 
-UNIT_MAIN("rotation", each_cut_is_noted_once_with_its_moment, without_a_ring_nothing_goes,
-          a_ring_keeps_the_newest_that_fit_and_accounts_for_the_rest,
-          a_period_that_somebody_still_writes_to_is_not_dropped,
-          on_a_full_disk_a_ring_drops_one_period_or_ends_the_only_one,
-          what_moves_out_counts_as_neither_kept_nor_dropped,
-          who_goes_on_with_a_session_goes_on_with_its_log, time_cuts_and_tells)
+UNIT_SUITE("rotation", each_cut_is_noted_once_with_its_moment, without_a_ring_nothing_goes,
+           a_ring_keeps_the_newest_that_fit_and_accounts_for_the_rest,
+           a_period_that_somebody_still_writes_to_is_not_dropped,
+           on_a_full_disk_a_ring_drops_one_period_or_ends_the_only_one,
+           what_moves_out_counts_as_neither_kept_nor_dropped,
+           who_goes_on_with_a_session_goes_on_with_its_log, time_cuts_and_tells)

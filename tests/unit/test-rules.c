@@ -93,6 +93,6 @@ START_TEST(what_makes_no_sense_is_a_wrong_usage)
         }
 END_TEST
 
-UNIT_MAIN("rules", a_trigger_starts_unless_said, of_a_ring_it_makes_a_snapshot,
-          several_actions_are_one_rule, an_action_is_for_the_triggers_since_the_last_one,
-          an_action_alone_waits_for_a_command, what_makes_no_sense_is_a_wrong_usage)
+UNIT_SUITE("rules", a_trigger_starts_unless_said, of_a_ring_it_makes_a_snapshot,
+           several_actions_are_one_rule, an_action_is_for_the_triggers_since_the_last_one,
+           an_action_alone_waits_for_a_command, what_makes_no_sense_is_a_wrong_usage)

@@ -80,5 +80,5 @@ START_TEST(all_and_no_sample_have_everybody)
         }
 END_TEST
 
-UNIT_MAIN("sample", sums_times_weights_estimate_all, a_larger_share_has_the_hosts_of_a_smaller_one,
-          a_host_is_in_for_a_day_and_not_for_ever, all_and_no_sample_have_everybody)
+UNIT_SUITE("sample", sums_times_weights_estimate_all, a_larger_share_has_the_hosts_of_a_smaller_one,
+           a_host_is_in_for_a_day_and_not_for_ever, all_and_no_sample_have_everybody)

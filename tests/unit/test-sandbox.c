@@ -167,8 +167,8 @@ static int wait_for_a_byte(int fd) {
 static void expect_status(SandboxPriority priority, int policy, int nice) {
         static const char *const lines[] = { "CapEff:\t0000000000000000\n",
                                              "CapPrm:\t0000000000000000\n",
-                                             "CapInh:\t0000000000000000\n",
-                                             "NoNewPrivs:\t1\n", "Seccomp:\t2\n" };
+                                             "CapInh:\t0000000000000000\n", "NoNewPrivs:\t1\n",
+                                             "Seccomp:\t2\n" };
         _cleanup_free_ char *status = NULL;
         int to[2], from[2];
         char path[64], c = 0;
@@ -204,6 +204,6 @@ START_TEST(its_status_says_so)
         }
 END_TEST
 
-UNIT_MAIN("sandbox", computing_reading_and_writing_are_allowed,
-          a_worker_reads_whole_files_and_finds_their_holes, everything_else_kills,
-          no_more_is_written_than_was_agreed, its_status_says_so)
+UNIT_SUITE("sandbox", computing_reading_and_writing_are_allowed,
+           a_worker_reads_whole_files_and_finds_their_holes, everything_else_kills,
+           no_more_is_written_than_was_agreed, its_status_says_so)

@@ -191,7 +191,7 @@ START_TEST(a_damaged_log_is_begun_anew)
         }
 END_TEST
 
-UNIT_MAIN("schedule", a_word_is_quoted_as_systemd_reads_it, what_is_written_is_read_again,
-          a_drop_in_of_somebody_else_stays, a_profile_whose_timer_is_enabled_is_a_schedule,
-          a_name_leaves_room_for_a_number, the_next_time_is_read_without_its_day_of_the_week,
-          the_log_counts_what_was_recorded_and_keeps_the_newest, a_damaged_log_is_begun_anew)
+UNIT_SUITE("schedule", a_word_is_quoted_as_systemd_reads_it, what_is_written_is_read_again,
+           a_drop_in_of_somebody_else_stays, a_profile_whose_timer_is_enabled_is_a_schedule,
+           a_name_leaves_room_for_a_number, the_next_time_is_read_without_its_day_of_the_week,
+           the_log_counts_what_was_recorded_and_keeps_the_newest, a_damaged_log_is_begun_anew)

@@ -337,11 +337,11 @@ START_TEST(a_segment_elsewhere_than_it_says_is_damaged)
         }
 END_TEST
 
-UNIT_MAIN("sealed", a_sealed_segment_gives_the_same_pages_as_before,
-          a_block_is_decoded_once_for_pages_in_order, the_index_says_when_and_what_was_lost,
-          its_span_is_known_without_decoding_and_does_not_change_by_sealing,
-          a_segment_without_pages_is_sealed, only_a_whole_closed_segment_is_sealed,
-          a_hole_is_lost_at_once_and_what_is_behind_it_is_read,
-          no_more_is_looked_through_than_the_header_says,
-          what_does_not_decode_to_what_was_read_is_noticed,
-          a_segment_elsewhere_than_it_says_is_damaged)
+UNIT_SUITE("sealed", a_sealed_segment_gives_the_same_pages_as_before,
+           a_block_is_decoded_once_for_pages_in_order, the_index_says_when_and_what_was_lost,
+           its_span_is_known_without_decoding_and_does_not_change_by_sealing,
+           a_segment_without_pages_is_sealed, only_a_whole_closed_segment_is_sealed,
+           a_hole_is_lost_at_once_and_what_is_behind_it_is_read,
+           no_more_is_looked_through_than_the_header_says,
+           what_does_not_decode_to_what_was_read_is_noticed,
+           a_segment_elsewhere_than_it_says_is_damaged)

@@ -429,11 +429,11 @@ START_TEST(an_end_in_the_middle_leaves_the_segment_for_the_next_daemon)
         }
 END_TEST
 
-UNIT_MAIN("sealer", a_closed_segment_is_replaced_by_a_sealed_one,
-          all_that_are_closed_are_sealed_and_what_was_left_half_done_goes,
-          a_worker_that_fails_leaves_the_segment_as_it_was, a_full_disk_is_waited_for,
-          whoever_asks_has_it_tried_at_once, a_disk_that_takes_its_time_for_a_name_holds_nobody_up,
-          a_name_that_cannot_be_written_leaves_the_segment_as_it_was,
-          an_end_before_a_name_is_written_leaves_both_for_the_next_daemon,
-          what_is_removed_meanwhile_stays_removed, what_is_removed_when_it_is_sealed_is_no_failure,
-          an_end_in_the_middle_leaves_the_segment_for_the_next_daemon)
+UNIT_SUITE("sealer", a_closed_segment_is_replaced_by_a_sealed_one,
+           all_that_are_closed_are_sealed_and_what_was_left_half_done_goes,
+           a_worker_that_fails_leaves_the_segment_as_it_was, a_full_disk_is_waited_for,
+           whoever_asks_has_it_tried_at_once, a_disk_that_takes_its_time_for_a_name_holds_nobody_up,
+           a_name_that_cannot_be_written_leaves_the_segment_as_it_was,
+           an_end_before_a_name_is_written_leaves_both_for_the_next_daemon,
+           what_is_removed_meanwhile_stays_removed, what_is_removed_when_it_is_sealed_is_no_failure,
+           an_end_in_the_middle_leaves_the_segment_for_the_next_daemon)

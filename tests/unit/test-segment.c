@@ -386,11 +386,12 @@ START_TEST(a_full_disk_is_an_error_and_leaves_whole_pages)
         }
 END_TEST
 
-UNIT_MAIN("segment", pages_come_back_as_they_were_written, the_header_is_the_documented_one,
-          create_refuses_to_overwrite, splice_appends_where_the_descriptor_stands,
-          a_partial_page_waits_for_its_rest_and_is_cut_at_close,
-          a_tail_is_zeroes_and_leaves_no_trace_when_aborted, a_reader_follows_a_writer,
-          what_a_killed_writer_published_is_readable, a_segment_cut_anywhere_shows_its_whole_pages,
-          a_file_cut_under_a_reader_is_seen_at_refresh, a_header_that_contradicts_itself_is_damaged,
-          what_is_no_segment_is_refused_without_waiting,
-          a_full_disk_is_an_error_and_leaves_whole_pages)
+UNIT_SUITE("segment", pages_come_back_as_they_were_written, the_header_is_the_documented_one,
+           create_refuses_to_overwrite, splice_appends_where_the_descriptor_stands,
+           a_partial_page_waits_for_its_rest_and_is_cut_at_close,
+           a_tail_is_zeroes_and_leaves_no_trace_when_aborted, a_reader_follows_a_writer,
+           what_a_killed_writer_published_is_readable, a_segment_cut_anywhere_shows_its_whole_pages,
+           a_file_cut_under_a_reader_is_seen_at_refresh,
+           a_header_that_contradicts_itself_is_damaged,
+           what_is_no_segment_is_refused_without_waiting,
+           a_full_disk_is_an_error_and_leaves_whole_pages)

@@ -129,7 +129,7 @@ START_TEST(a_file_that_is_missing_or_empty_or_not_of_words_is_refused)
         }
 END_TEST
 
-UNIT_MAIN("selection", a_list_is_read_with_its_modules_however_it_ends,
-          names_and_globs_are_the_daemons, a_regular_expression_stands_for_what_it_matches,
-          a_module_stands_for_its_functions, a_system_call_is_found_under_the_kernels_name,
-          a_file_has_a_word_a_line, a_file_that_is_missing_or_empty_or_not_of_words_is_refused)
+UNIT_SUITE("selection", a_list_is_read_with_its_modules_however_it_ends,
+           names_and_globs_are_the_daemons, a_regular_expression_stands_for_what_it_matches,
+           a_module_stands_for_its_functions, a_system_call_is_found_under_the_kernels_name,
+           a_file_has_a_word_a_line, a_file_that_is_missing_or_empty_or_not_of_words_is_refused)

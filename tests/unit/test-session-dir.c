@@ -244,9 +244,9 @@ START_TEST(symbols_are_read_where_the_session_says)
         }
 END_TEST
 
-UNIT_MAIN("session-dir", names_that_lead_elsewhere_are_refused,
-          take_fds_consumes_both_also_when_it_fails, meta_is_replaced_and_read_back,
-          a_session_file_that_is_not_ours_is_refused, tracing_files_keep_their_paths,
-          links_planted_among_the_tracing_files_lead_nowhere,
-          lists_are_ascending_and_ignore_what_is_not_ours, a_segment_of_another_cpu_is_damaged,
-          symbols_are_read_where_the_session_says)
+UNIT_SUITE("session-dir", names_that_lead_elsewhere_are_refused,
+           take_fds_consumes_both_also_when_it_fails, meta_is_replaced_and_read_back,
+           a_session_file_that_is_not_ours_is_refused, tracing_files_keep_their_paths,
+           links_planted_among_the_tracing_files_lead_nowhere,
+           lists_are_ascending_and_ignore_what_is_not_ours, a_segment_of_another_cpu_is_damaged,
+           symbols_are_read_where_the_session_says)

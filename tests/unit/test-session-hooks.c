@@ -200,7 +200,7 @@ START_TEST(nobody_waits_for_what_is_done)
         }
 END_TEST
 
-UNIT_MAIN("session-hooks", everything_is_hooked_while_it_records_and_its_roots_while_it_waits,
-          what_is_hooked_already_is_no_work, a_session_that_records_is_told_what_it_lacks,
-          one_that_cannot_be_hooked_or_watched_ends,
-          one_that_waits_goes_on_if_its_calls_stay_hooked, nobody_waits_for_what_is_done)
+UNIT_SUITE("session-hooks", everything_is_hooked_while_it_records_and_its_roots_while_it_waits,
+           what_is_hooked_already_is_no_work, a_session_that_records_is_told_what_it_lacks,
+           one_that_cannot_be_hooked_or_watched_ends,
+           one_that_waits_goes_on_if_its_calls_stay_hooked, nobody_waits_for_what_is_done)

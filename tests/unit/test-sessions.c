@@ -116,5 +116,5 @@ START_TEST(limits_that_changed_meanwhile_are_looked_at_again)
         }
 END_TEST
 
-UNIT_MAIN("sessions", a_look_arms_nothing_and_a_start_asks_nothing_again,
-          limits_that_changed_meanwhile_are_looked_at_again)
+UNIT_SUITE("sessions", a_look_arms_nothing_and_a_start_asks_nothing_again,
+           limits_that_changed_meanwhile_are_looked_at_again)

@@ -47,4 +47,4 @@ START_TEST(a_reload_is_all_or_nothing)
         }
 END_TEST
 
-UNIT_MAIN("settings", a_reload_is_all_or_nothing)
+UNIT_SUITE("settings", a_reload_is_all_or_nothing)

@@ -137,7 +137,7 @@ START_TEST(no_sentence_is_too_long_to_be_kept)
         }
 END_TEST
 
-UNIT_MAIN("silence", one_that_stored_or_dropped_a_page_is_not_silent,
-          if_nothing_was_in_the_way_nothing_called_it, of_many_roots_some_are_named,
-          what_was_in_the_way_is_told_with_how_long, what_the_kernel_said_comes_first,
-          one_whose_triggers_never_fired_has_only_waited, no_sentence_is_too_long_to_be_kept)
+UNIT_SUITE("silence", one_that_stored_or_dropped_a_page_is_not_silent,
+           if_nothing_was_in_the_way_nothing_called_it, of_many_roots_some_are_named,
+           what_was_in_the_way_is_told_with_how_long, what_the_kernel_said_comes_first,
+           one_whose_triggers_never_fired_has_only_waited, no_sentence_is_too_long_to_be_kept)

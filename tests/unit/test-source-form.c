@@ -41,4 +41,4 @@ START_TEST(what_can_be_read_once_is_a_text)
         }
 END_TEST
 
-UNIT_MAIN("source-form", what_a_file_begins_with_tells_its_form, what_can_be_read_once_is_a_text)
+UNIT_SUITE("source-form", what_a_file_begins_with_tells_its_form, what_can_be_read_once_is_a_text)

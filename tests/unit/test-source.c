@@ -177,8 +177,8 @@ START_TEST(a_reply_must_hold_a_session)
         }
 END_TEST
 
-UNIT_MAIN("source", a_session_is_found_by_name_and_by_id, an_unknown_session_is_not_found,
-          names_that_leave_the_store_are_wrong_usage,
-          a_word_is_a_session_or_else_a_file_that_is_there,
-          the_list_skips_what_is_damaged_and_is_incomplete, without_a_store_nothing_is_found,
-          a_reply_must_hold_a_session)
+UNIT_SUITE("source", a_session_is_found_by_name_and_by_id, an_unknown_session_is_not_found,
+           names_that_leave_the_store_are_wrong_usage,
+           a_word_is_a_session_or_else_a_file_that_is_there,
+           the_list_skips_what_is_damaged_and_is_incomplete, without_a_store_nothing_is_found,
+           a_reply_must_hold_a_session)

@@ -272,13 +272,13 @@ START_TEST(spans_nest_whatever_is_lost)
         }
 END_TEST
 
-UNIT_MAIN("spans", spans_have_exactly_the_durations_of_calls,
-          an_interrupt_before_a_late_return_follows_the_call,
-          what_began_after_its_caller_had_ended_is_not_in_it,
-          a_caller_whose_reading_was_moved_by_sleep_took_what_it_says,
-          what_is_cut_off_ends_with_the_recording, tasks_are_told_apart_by_the_hundred,
-          what_follows_a_call_whose_end_is_lost_is_not_in_it,
-          an_end_of_another_call_does_not_move_what_follows,
-          an_end_without_a_beginning_began_as_long_before_as_it_took,
-          a_task_that_gets_its_name_takes_its_open_calls_along, times_end_where_numbers_do,
-          spans_nest_whatever_is_lost)
+UNIT_SUITE("spans", spans_have_exactly_the_durations_of_calls,
+           an_interrupt_before_a_late_return_follows_the_call,
+           what_began_after_its_caller_had_ended_is_not_in_it,
+           a_caller_whose_reading_was_moved_by_sleep_took_what_it_says,
+           what_is_cut_off_ends_with_the_recording, tasks_are_told_apart_by_the_hundred,
+           what_follows_a_call_whose_end_is_lost_is_not_in_it,
+           an_end_of_another_call_does_not_move_what_follows,
+           an_end_without_a_beginning_began_as_long_before_as_it_took,
+           a_task_that_gets_its_name_takes_its_open_calls_along, times_end_where_numbers_do,
+           spans_nest_whatever_is_lost)

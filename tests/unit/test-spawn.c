@@ -97,5 +97,5 @@ START_TEST(what_cannot_be_run_is_an_error)
         }
 END_TEST
 
-UNIT_MAIN("spawn", what_was_closed_is_closed_although_children_come,
-          a_worker_has_what_it_is_given_and_nothing_else, what_cannot_be_run_is_an_error)
+UNIT_SUITE("spawn", what_was_closed_is_closed_although_children_come,
+           a_worker_has_what_it_is_given_and_nothing_else, what_cannot_be_run_is_an_error)

@@ -180,6 +180,6 @@ START_TEST(a_list_beyond_its_bound_is_refused)
         }
 END_TEST
 
-UNIT_MAIN("spec", what_is_absent_has_its_default, what_has_its_default_is_left_out,
-          every_member_survives_a_round_trip, every_refusal_names_its_key,
-          a_list_beyond_its_bound_is_refused)
+UNIT_SUITE("spec", what_is_absent_has_its_default, what_has_its_default_is_left_out,
+           every_member_survives_a_round_trip, every_refusal_names_its_key,
+           a_list_beyond_its_bound_is_refused)

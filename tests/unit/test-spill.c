@@ -69,5 +69,5 @@ START_TEST(a_disk_that_is_full_is_an_error_and_no_signal)
         }
 END_TEST
 
-UNIT_MAIN("spill", what_grows_beyond_the_limit_is_a_file_and_keeps_what_it_has,
-          without_a_directory_it_stays_memory, a_disk_that_is_full_is_an_error_and_no_signal)
+UNIT_SUITE("spill", what_grows_beyond_the_limit_is_a_file_and_keeps_what_it_has,
+           without_a_directory_it_stays_memory, a_disk_that_is_full_is_an_error_and_no_signal)

@@ -86,6 +86,7 @@ START_TEST(tasks_with_nothing_open_are_forgotten_in_the_end)
         }
 END_TEST
 
-UNIT_MAIN("stacks", a_stack_is_a_tasks_and_idle_tasks_are_a_cpus,
-          the_named_frame_ends_though_a_sibling_is_open, siblings_do_not_pile_up,
-          a_task_that_is_named_keeps_what_is_open, tasks_with_nothing_open_are_forgotten_in_the_end)
+UNIT_SUITE("stacks", a_stack_is_a_tasks_and_idle_tasks_are_a_cpus,
+           the_named_frame_ends_though_a_sibling_is_open, siblings_do_not_pile_up,
+           a_task_that_is_named_keeps_what_is_open,
+           tasks_with_nothing_open_are_forgotten_in_the_end)

@@ -474,14 +474,14 @@ START_TEST(a_daemon_that_goes_refuses_all_who_wait)
         }
 END_TEST
 
-UNIT_MAIN("start-queue", a_start_looks_once_and_goes_on_with_what_it_found,
-          who_does_not_wait_is_refused_in_the_words_of_the_look,
-          who_waits_is_told_what_for_and_looks_again_when_something_ends,
-          who_came_first_begins_first,
-          who_came_first_begins_first_whoever_looks_when_something_ends,
-          who_can_begin_is_not_held_up_by_who_cannot, who_has_waited_long_enough_is_refused,
-          what_only_arming_tells_is_not_tried_again_at_once,
-          turns_end_while_several_wait_for_learning_passes,
-          a_learning_pass_is_waited_for_and_nothing_is_begun_meanwhile, who_has_gone_is_not_started,
-          a_session_ends_with_a_client_that_left_while_it_was_armed,
-          a_daemon_that_goes_refuses_all_who_wait)
+UNIT_SUITE("start-queue", a_start_looks_once_and_goes_on_with_what_it_found,
+           who_does_not_wait_is_refused_in_the_words_of_the_look,
+           who_waits_is_told_what_for_and_looks_again_when_something_ends,
+           who_came_first_begins_first,
+           who_came_first_begins_first_whoever_looks_when_something_ends,
+           who_can_begin_is_not_held_up_by_who_cannot, who_has_waited_long_enough_is_refused,
+           what_only_arming_tells_is_not_tried_again_at_once,
+           turns_end_while_several_wait_for_learning_passes,
+           a_learning_pass_is_waited_for_and_nothing_is_begun_meanwhile,
+           who_has_gone_is_not_started, a_session_ends_with_a_client_that_left_while_it_was_armed,
+           a_daemon_that_goes_refuses_all_who_wait)

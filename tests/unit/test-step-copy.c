@@ -51,5 +51,5 @@ START_TEST(what_is_not_there_is_not_there_in_the_copy)
         }
 END_TEST
 
-UNIT_MAIN("step-copy", a_copy_outlives_what_it_was_made_of,
-          what_is_not_there_is_not_there_in_the_copy)
+UNIT_SUITE("step-copy", a_copy_outlives_what_it_was_made_of,
+           what_is_not_there_is_not_there_in_the_copy)

@@ -172,8 +172,8 @@ START_TEST(a_neighbour_that_comes_later_is_left_out_from_then_on)
         }
 END_TEST
 
-UNIT_MAIN("steps", an_exit_right_after_its_entry_makes_a_leaf,
-          another_task_or_function_or_event_in_between_makes_none,
-          a_leaf_may_span_two_pages_but_not_a_loss, other_cpus_do_not_break_a_leaf,
-          a_neighbours_trees_can_be_left_out, ends_alone_can_be_cut_down_to_those_of_the_roots,
-          a_neighbour_that_comes_later_is_left_out_from_then_on)
+UNIT_SUITE("steps", an_exit_right_after_its_entry_makes_a_leaf,
+           another_task_or_function_or_event_in_between_makes_none,
+           a_leaf_may_span_two_pages_but_not_a_loss, other_cpus_do_not_break_a_leaf,
+           a_neighbours_trees_can_be_left_out, ends_alone_can_be_cut_down_to_those_of_the_roots,
+           a_neighbour_that_comes_later_is_left_out_from_then_on)

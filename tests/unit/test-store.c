@@ -409,16 +409,17 @@ START_TEST(a_store_without_symbols_is_still_read)
         }
 END_TEST
 
-UNIT_MAIN("store", a_store_is_made_with_its_modes_and_read, only_the_last_directory_is_made,
-          a_second_writer_is_told_who_holds_the_lock, a_holder_that_cannot_be_read_is_unknown,
-          each_reason_not_to_be_a_store_has_its_name,
-          a_planted_entry_is_refused_and_nothing_is_made_beside_it,
-          who_asks_for_the_owner_is_told_and_is_not_in_the_way,
-          the_list_is_sorted_and_has_sessions_only, removal_takes_the_session_and_its_symbols_alone,
-          later_maps_and_lists_of_modules_go_with_their_last_session,
-          symbols_are_kept_while_a_session_may_still_name_them,
-          what_is_removed_under_one_name_twice_is_told_apart,
-          a_removal_that_was_interrupted_is_finished,
-          what_is_being_made_is_no_session_until_it_has_settled,
-          what_had_not_settled_when_its_maker_died_is_removed,
-          a_store_without_symbols_is_still_read)
+UNIT_SUITE("store", a_store_is_made_with_its_modes_and_read, only_the_last_directory_is_made,
+           a_second_writer_is_told_who_holds_the_lock, a_holder_that_cannot_be_read_is_unknown,
+           each_reason_not_to_be_a_store_has_its_name,
+           a_planted_entry_is_refused_and_nothing_is_made_beside_it,
+           who_asks_for_the_owner_is_told_and_is_not_in_the_way,
+           the_list_is_sorted_and_has_sessions_only,
+           removal_takes_the_session_and_its_symbols_alone,
+           later_maps_and_lists_of_modules_go_with_their_last_session,
+           symbols_are_kept_while_a_session_may_still_name_them,
+           what_is_removed_under_one_name_twice_is_told_apart,
+           a_removal_that_was_interrupted_is_finished,
+           what_is_being_made_is_no_session_until_it_has_settled,
+           what_had_not_settled_when_its_maker_died_is_removed,
+           a_store_without_symbols_is_still_read)

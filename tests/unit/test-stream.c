@@ -143,6 +143,6 @@ START_TEST(nothing_comes_out_before_its_time)
         }
 END_TEST
 
-UNIT_MAIN("stream", the_earliest_comes_first_and_of_equals_the_lowest_cpu,
-          any_mixture_comes_out_sorted, the_neighbour_on_the_same_cpu_can_be_seen_and_taken,
-          nothing_comes_out_before_its_time)
+UNIT_SUITE("stream", the_earliest_comes_first_and_of_equals_the_lowest_cpu,
+           any_mixture_comes_out_sorted, the_neighbour_on_the_same_cpu_can_be_seen_and_taken,
+           nothing_comes_out_before_its_time)

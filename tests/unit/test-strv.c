@@ -110,7 +110,7 @@ START_TEST(a_word_that_is_there_is_not_new)
         }
 END_TEST
 
-UNIT_MAIN("strv", what_is_picked_is_in_both_or_in_one, a_word_that_is_there_is_not_new,
-          a_formatted_string_is_a_string, order_and_terminator_are_kept_over_growth,
-          splitting_skips_empty_words, sorting_drops_duplicates_and_growth_goes_on,
-          copies_are_equal_and_independent, an_empty_list_joins_to_nothing)
+UNIT_SUITE("strv", what_is_picked_is_in_both_or_in_one, a_word_that_is_there_is_not_new,
+           a_formatted_string_is_a_string, order_and_terminator_are_kept_over_growth,
+           splitting_skips_empty_words, sorting_drops_duplicates_and_growth_goes_on,
+           copies_are_equal_and_independent, an_empty_list_joins_to_nothing)

@@ -145,8 +145,8 @@ START_TEST(no_time_is_a_dash)
         }
 END_TEST
 
-UNIT_MAIN("summary", a_complete_recording_has_nothing_to_say,
-          a_full_buffer_names_the_size_that_would_do, what_was_lost_at_once_is_one_line,
-          no_buffer_is_proposed_that_nobody_has, hostile_counts_do_not_overflow,
-          lost_pages_are_not_blamed_on_the_buffer, many_roots_are_counted_not_listed,
-          no_time_is_a_dash)
+UNIT_SUITE("summary", a_complete_recording_has_nothing_to_say,
+           a_full_buffer_names_the_size_that_would_do, what_was_lost_at_once_is_one_line,
+           no_buffer_is_proposed_that_nobody_has, hostile_counts_do_not_overflow,
+           lost_pages_are_not_blamed_on_the_buffer, many_roots_are_counted_not_listed,
+           no_time_is_a_dash)

@@ -164,8 +164,8 @@ START_TEST(it_is_on_the_disk_before_it_has_its_name)
         }
 END_TEST
 
-UNIT_MAIN("symbol-file", it_is_on_the_disk_before_it_has_its_name, text_comes_back_under_its_hash,
-          the_hash_is_xxh3_128_of_the_text,
-          a_file_that_is_there_is_kept_and_what_is_none_is_replaced, no_damage_goes_unnoticed,
-          the_right_content_under_the_wrong_name_is_refused, a_hash_is_no_path,
-          a_bomb_is_refused_before_memory_is_taken)
+UNIT_SUITE("symbol-file", it_is_on_the_disk_before_it_has_its_name, text_comes_back_under_its_hash,
+           the_hash_is_xxh3_128_of_the_text,
+           a_file_that_is_there_is_kept_and_what_is_none_is_replaced, no_damage_goes_unnoticed,
+           the_right_content_under_the_wrong_name_is_refused, a_hash_is_no_path,
+           a_bomb_is_refused_before_memory_is_taken)

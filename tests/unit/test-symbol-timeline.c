@@ -126,8 +126,8 @@ START_TEST(symbols_that_were_not_kept_are_no_damage)
         }
 END_TEST
 
-UNIT_MAIN("symbol-timeline", a_map_that_is_damaged_is_empty_and_known,
-          symbols_that_were_not_kept_are_no_damage, each_time_has_its_map,
-          maps_that_came_while_it_was_open_are_taken_over,
-          a_map_that_is_missing_costs_the_names_of_its_time_alone,
-          a_recording_without_symbols_has_no_names)
+UNIT_SUITE("symbol-timeline", a_map_that_is_damaged_is_empty_and_known,
+           symbols_that_were_not_kept_are_no_damage, each_time_has_its_map,
+           maps_that_came_while_it_was_open_are_taken_over,
+           a_map_that_is_missing_costs_the_names_of_its_time_alone,
+           a_recording_without_symbols_has_no_names)

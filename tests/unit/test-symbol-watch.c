@@ -153,7 +153,7 @@ START_TEST(a_session_whose_symbols_were_hidden_is_left_alone)
         }
 END_TEST
 
-UNIT_MAIN("symbol-watch", a_change_lies_between_two_looks,
-          modules_that_return_have_the_first_files_again, a_map_that_was_taken_away_is_found_again,
-          maps_have_a_bound, after_a_failure_the_next_looks_are_left_out,
-          a_session_whose_symbols_were_hidden_is_left_alone)
+UNIT_SUITE("symbol-watch", a_change_lies_between_two_looks,
+           modules_that_return_have_the_first_files_again, a_map_that_was_taken_away_is_found_again,
+           maps_have_a_bound, after_a_failure_the_next_looks_are_left_out,
+           a_session_whose_symbols_were_hidden_is_left_alone)

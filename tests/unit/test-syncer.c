@@ -200,8 +200,8 @@ START_TEST(making_dirty_changes_no_byte)
         }
 END_TEST
 
-UNIT_MAIN("syncer", what_is_closed_is_synced_and_the_end_is_told,
-          what_a_disk_holds_up_is_left_also_where_nobody_has_listed_it,
-          what_memory_had_lost_has_failed_though_it_can_be_written,
-          what_fails_is_told_and_tried_again_and_nobody_waits_for_it,
-          what_has_no_name_any_more_is_passed_over, making_dirty_changes_no_byte)
+UNIT_SUITE("syncer", what_is_closed_is_synced_and_the_end_is_told,
+           what_a_disk_holds_up_is_left_also_where_nobody_has_listed_it,
+           what_memory_had_lost_has_failed_though_it_can_be_written,
+           what_fails_is_told_and_tried_again_and_nobody_waits_for_it,
+           what_has_no_name_any_more_is_passed_over, making_dirty_changes_no_byte)

@@ -163,8 +163,8 @@ START_TEST(nothing_is_cut_below_what_says_something)
         }
 END_TEST
 
-UNIT_MAIN("table", a_narrow_terminal_cuts_the_widest_words_and_no_numbers,
-          names_to_be_typed_again_are_cut_last, what_may_be_left_out_is_before_a_name_is_cut,
-          nothing_is_cut_below_what_says_something, columns_are_as_wide_as_their_widest_cell,
-          without_legend_titles_take_no_room, characters_are_counted_not_bytes,
-          no_line_ends_with_a_space, a_table_without_rows_is_its_titles)
+UNIT_SUITE("table", a_narrow_terminal_cuts_the_widest_words_and_no_numbers,
+           names_to_be_typed_again_are_cut_last, what_may_be_left_out_is_before_a_name_is_cut,
+           nothing_is_cut_below_what_says_something, columns_are_as_wide_as_their_widest_cell,
+           without_legend_titles_take_no_room, characters_are_counted_not_bytes,
+           no_line_ends_with_a_space, a_table_without_rows_is_its_titles)

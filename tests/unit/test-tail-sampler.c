@@ -98,5 +98,5 @@ START_TEST(too_long_a_tree_is_kept)
         }
 END_TEST
 
-UNIT_MAIN("tail-sampler", a_tree_holds_back_what_came_after_its_beginning,
-          a_tree_that_is_dropped_takes_its_steps_along, too_long_a_tree_is_kept)
+UNIT_SUITE("tail-sampler", a_tree_holds_back_what_came_after_its_beginning,
+           a_tree_that_is_dropped_takes_its_steps_along, too_long_a_tree_is_kept)

@@ -48,5 +48,5 @@ START_TEST(bad_lines_are_passed_over)
         }
 END_TEST
 
-UNIT_MAIN("tasks", names_may_hold_spaces, unknown_tasks_have_the_kernels_names,
-          of_two_lines_for_a_task_the_last_counts, bad_lines_are_passed_over)
+UNIT_SUITE("tasks", names_may_hold_spaces, unknown_tasks_have_the_kernels_names,
+           of_two_lines_for_a_task_the_last_counts, bad_lines_are_passed_over)

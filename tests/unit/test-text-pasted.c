@@ -199,7 +199,7 @@ START_TEST(a_torn_first_line_is_no_trace_of_its_own)
         }
 END_TEST
 
-UNIT_MAIN("text-pasted", a_report_without_its_blanks_is_no_other_tracers,
-          uftrace_has_no_lines_of_others, lines_broken_at_a_column_are_the_same_calls,
-          a_report_broken_at_a_column_is_the_same_calls, a_torn_first_line_is_no_trace_of_its_own,
-          a_word_behind_the_longest_line_is_no_part_of_it)
+UNIT_SUITE("text-pasted", a_report_without_its_blanks_is_no_other_tracers,
+           uftrace_has_no_lines_of_others, lines_broken_at_a_column_are_the_same_calls,
+           a_report_broken_at_a_column_is_the_same_calls, a_torn_first_line_is_no_trace_of_its_own,
+           a_word_behind_the_longest_line_is_no_part_of_it)

@@ -476,14 +476,14 @@ START_TEST(indented_texts_of_all_kinds_are_kept)
         }
 END_TEST
 
-UNIT_MAIN("text-redraw", files_are_drawn_again_as_they_were,
-          leaving_out_a_subtree_removes_exactly_its_lines, all_columns_are_drawn_again,
-          columns_may_be_missing, marks_of_old_kernels_and_none_are_kept,
-          columns_of_durations_are_as_wide_as_they_were,
-          what_is_not_as_a_kernel_has_it_is_kept_verbatim, values_and_names_behind_calls_are_kept,
-          interrupts_events_losses_and_overruns_are_kept, names_that_were_made_plain_are_kept,
-          changes_of_tasks_are_kept, changes_of_tasks_of_unsaid_cpus_are_kept,
-          changes_of_tasks_are_kept_without_columns, changes_of_tasks_that_do_not_fit_are_kept,
-          a_task_may_change_its_name, what_is_behind_the_last_line_is_kept_for_who_asks,
-          marks_of_interrupts_are_kept_where_they_are, headings_of_a_latency_format_are_kept,
-          durations_of_any_size_are_kept, indented_texts_of_all_kinds_are_kept)
+UNIT_SUITE("text-redraw", files_are_drawn_again_as_they_were,
+           leaving_out_a_subtree_removes_exactly_its_lines, all_columns_are_drawn_again,
+           columns_may_be_missing, marks_of_old_kernels_and_none_are_kept,
+           columns_of_durations_are_as_wide_as_they_were,
+           what_is_not_as_a_kernel_has_it_is_kept_verbatim, values_and_names_behind_calls_are_kept,
+           interrupts_events_losses_and_overruns_are_kept, names_that_were_made_plain_are_kept,
+           changes_of_tasks_are_kept, changes_of_tasks_of_unsaid_cpus_are_kept,
+           changes_of_tasks_are_kept_without_columns, changes_of_tasks_that_do_not_fit_are_kept,
+           a_task_may_change_its_name, what_is_behind_the_last_line_is_kept_for_who_asks,
+           marks_of_interrupts_are_kept_where_they_are, headings_of_a_latency_format_are_kept,
+           durations_of_any_size_are_kept, indented_texts_of_all_kinds_are_kept)

@@ -66,6 +66,10 @@ static void compare(const char *name) {
         compare_in(data, name);
 }
 
+START_TEST(a_text_of_5_10_is_its_recording)
+        { compare("udp_sendmsg-5.10"); }
+END_TEST
+
 START_TEST(a_text_of_6_1_is_its_recording)
         { compare("udp_sendmsg-6.1"); }
 END_TEST
@@ -164,6 +168,7 @@ START_TEST(in_pages_of_64_kib_a_recording_is_the_same)
         }
 END_TEST
 
-UNIT_MAIN("text-same", a_text_of_6_1_is_its_recording, a_text_of_6_12_is_its_recording,
-          a_text_of_7_2_is_its_recording, a_text_of_arm64_with_pages_of_16_kib_is_its_recording,
-          in_pages_of_64_kib_a_recording_is_the_same)
+UNIT_SUITE("text-same", a_text_of_5_10_is_its_recording, a_text_of_6_1_is_its_recording,
+           a_text_of_6_12_is_its_recording, a_text_of_7_2_is_its_recording,
+           a_text_of_arm64_with_pages_of_16_kib_is_its_recording,
+           in_pages_of_64_kib_a_recording_is_the_same)

@@ -181,6 +181,6 @@ START_TEST(one_trace_stays_one)
         }
 END_TEST
 
-UNIT_MAIN("text-several", traces_of_one_text_are_told_apart,
-          all_traces_are_read_one_behind_the_other, times_of_all_traces_follow_each_other,
-          no_call_ends_in_another_trace, a_long_time_does_not_make_two_traces, one_trace_stays_one)
+UNIT_SUITE("text-several", traces_of_one_text_are_told_apart,
+           all_traces_are_read_one_behind_the_other, times_of_all_traces_follow_each_other,
+           no_call_ends_in_another_trace, a_long_time_does_not_make_two_traces, one_trace_stays_one)

@@ -555,18 +555,18 @@ START_TEST(threads_of_uftrace_have_times_that_follow_from_durations)
         }
 END_TEST
 
-UNIT_MAIN("text-trace", a_text_that_is_not_indented_is_nested_by_its_arrows,
-          blanks_may_be_lost_of_an_indented_text,
-          events_and_losses_of_trace_cmd_stay_where_they_are,
-          threads_of_uftrace_have_times_that_follow_from_durations,
-          a_child_that_was_forked_has_calls_of_its_own, a_tail_call_ends_with_its_caller,
-          cpus_of_two_and_three_digits_have_one_column, calls_without_durations_are_calls,
-          a_bare_brace_is_its_calls_return, an_interrupt_before_a_late_return_is_a_sibling,
-          times_follow_from_durations, times_of_longer_calls_than_there_are_stay_in_order,
-          a_change_of_tasks_names_the_one_before, a_task_that_migrates_keeps_its_calls,
-          the_idle_tasks_of_two_cpus_are_two, recursion_is_told_apart_by_depth,
-          what_the_ends_cut_off_is_counted, what_is_missing_after_a_loss_is_remarked,
-          markers_of_interrupts_belong_to_the_call_beside_them, talk_is_skipped_and_damage_named,
-          damage_is_the_end_for_who_wants_that, a_file_without_a_trace_is_refused,
-          threads_of_an_indented_text_have_their_own_times,
-          an_unmatched_return_does_not_spoil_what_follows)
+UNIT_SUITE("text-trace", a_text_that_is_not_indented_is_nested_by_its_arrows,
+           blanks_may_be_lost_of_an_indented_text,
+           events_and_losses_of_trace_cmd_stay_where_they_are,
+           threads_of_uftrace_have_times_that_follow_from_durations,
+           a_child_that_was_forked_has_calls_of_its_own, a_tail_call_ends_with_its_caller,
+           cpus_of_two_and_three_digits_have_one_column, calls_without_durations_are_calls,
+           a_bare_brace_is_its_calls_return, an_interrupt_before_a_late_return_is_a_sibling,
+           times_follow_from_durations, times_of_longer_calls_than_there_are_stay_in_order,
+           a_change_of_tasks_names_the_one_before, a_task_that_migrates_keeps_its_calls,
+           the_idle_tasks_of_two_cpus_are_two, recursion_is_told_apart_by_depth,
+           what_the_ends_cut_off_is_counted, what_is_missing_after_a_loss_is_remarked,
+           markers_of_interrupts_belong_to_the_call_beside_them, talk_is_skipped_and_damage_named,
+           damage_is_the_end_for_who_wants_that, a_file_without_a_trace_is_refused,
+           threads_of_an_indented_text_have_their_own_times,
+           an_unmatched_return_does_not_spoil_what_follows)

@@ -86,5 +86,5 @@ START_TEST(of_a_class_the_most_called_goes_first_and_the_uncalled_stays)
         }
 END_TEST
 
-UNIT_MAIN("thinning", what_tells_least_goes_first_and_each_layer_keeps_one,
-          of_a_class_the_most_called_goes_first_and_the_uncalled_stays)
+UNIT_SUITE("thinning", what_tells_least_goes_first_and_each_layer_keeps_one,
+           of_a_class_the_most_called_goes_first_and_the_uncalled_stays)

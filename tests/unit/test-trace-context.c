@@ -234,11 +234,11 @@ START_TEST(memory_is_bounded_and_what_was_forgotten_is_none)
         }
 END_TEST
 
-UNIT_MAIN("trace-context", a_traceparent_is_read_wherever_it_stands, an_empty_one_ends_the_context,
-          what_is_not_by_the_letter_is_no_context, other_words_and_names_of_tasks_say_nothing,
-          a_context_holds_for_its_task_until_another_one_or_an_end,
-          a_context_does_not_outlive_a_loss_in_which_it_may_have_ended,
-          a_broken_one_and_an_exit_end_it_and_an_interrupt_does_not,
-          a_uprobe_counts_although_its_flags_look_like_an_interrupts,
-          an_idle_task_is_another_one_on_each_cpu_and_a_task_may_get_its_name_later,
-          memory_is_bounded_and_what_was_forgotten_is_none)
+UNIT_SUITE("trace-context", a_traceparent_is_read_wherever_it_stands, an_empty_one_ends_the_context,
+           what_is_not_by_the_letter_is_no_context, other_words_and_names_of_tasks_say_nothing,
+           a_context_holds_for_its_task_until_another_one_or_an_end,
+           a_context_does_not_outlive_a_loss_in_which_it_may_have_ended,
+           a_broken_one_and_an_exit_end_it_and_an_interrupt_does_not,
+           a_uprobe_counts_although_its_flags_look_like_an_interrupts,
+           an_idle_task_is_another_one_on_each_cpu_and_a_task_may_get_its_name_later,
+           memory_is_bounded_and_what_was_forgotten_is_none)

@@ -536,11 +536,11 @@ START_TEST(whoever_is_told_of_progress_can_end_it)
         }
 END_TEST
 
-UNIT_MAIN("tracedat", every_form_brings_every_page_back, another_byte_order_is_kept,
-          formats_and_symbols_that_do_not_occur_are_left_out,
-          a_window_has_the_pages_that_reach_into_it, a_cpu_can_be_left_out,
-          what_is_too_large_to_be_compressed_is_not, compressed_pages_are_found_in_any_order,
-          whoever_is_told_of_progress_can_end_it, a_sealed_recording_becomes_the_same_file,
-          every_part_is_where_the_format_says, pages_that_cannot_be_read_are_left_out,
-          a_recording_without_formats_is_refused_with_the_reason,
-          each_module_that_was_ever_loaded_is_in_its_symbols)
+UNIT_SUITE("tracedat", every_form_brings_every_page_back, another_byte_order_is_kept,
+           formats_and_symbols_that_do_not_occur_are_left_out,
+           a_window_has_the_pages_that_reach_into_it, a_cpu_can_be_left_out,
+           what_is_too_large_to_be_compressed_is_not, compressed_pages_are_found_in_any_order,
+           whoever_is_told_of_progress_can_end_it, a_sealed_recording_becomes_the_same_file,
+           every_part_is_where_the_format_says, pages_that_cannot_be_read_are_left_out,
+           a_recording_without_formats_is_refused_with_the_reason,
+           each_module_that_was_ever_loaded_is_in_its_symbols)

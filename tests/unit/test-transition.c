@@ -112,9 +112,9 @@ START_TEST(from_every_state_that_is_live_the_end_can_be_reached)
         }
 END_TEST
 
-UNIT_MAIN("transition", nothing_happens_but_what_the_picture_in_the_header_has,
-          from_every_state_that_is_live_the_end_can_be_reached, only_what_records_can_wait_again,
-          a_session_that_goes_well_passes_every_state_in_order,
-          every_state_that_is_not_an_end_can_fail, nothing_happens_to_a_session_that_has_ended,
-          a_session_cannot_be_sealed_before_it_was_drained,
-          numbers_that_are_no_state_or_event_are_refused)
+UNIT_SUITE("transition", nothing_happens_but_what_the_picture_in_the_header_has,
+           from_every_state_that_is_live_the_end_can_be_reached, only_what_records_can_wait_again,
+           a_session_that_goes_well_passes_every_state_in_order,
+           every_state_that_is_not_an_end_can_fail, nothing_happens_to_a_session_that_has_ended,
+           a_session_cannot_be_sealed_before_it_was_drained,
+           numbers_that_are_no_state_or_event_are_refused)

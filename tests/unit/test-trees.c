@@ -129,10 +129,10 @@ START_TEST(tasks_do_not_mix_and_each_cpu_has_its_idle_task)
         }
 END_TEST
 
-UNIT_MAIN("trees", a_tree_is_from_its_root_to_its_root,
-          a_lost_end_is_noticed_at_the_next_step_above,
-          an_interrupt_before_the_record_of_the_root_does_not_end_it_twice,
-          a_return_from_what_was_never_entered_is_stray,
-          a_return_whose_entry_may_be_lost_is_not_stray,
-          a_return_that_an_interrupt_was_ahead_of_is_not_stray,
-          tasks_do_not_mix_and_each_cpu_has_its_idle_task)
+UNIT_SUITE("trees", a_tree_is_from_its_root_to_its_root,
+           a_lost_end_is_noticed_at_the_next_step_above,
+           an_interrupt_before_the_record_of_the_root_does_not_end_it_twice,
+           a_return_from_what_was_never_entered_is_stray,
+           a_return_whose_entry_may_be_lost_is_not_stray,
+           a_return_that_an_interrupt_was_ahead_of_is_not_stray,
+           tasks_do_not_mix_and_each_cpu_has_its_idle_task)

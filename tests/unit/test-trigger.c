@@ -145,7 +145,7 @@ START_TEST(a_rule_shows_its_two_sides)
         }
 END_TEST
 
-UNIT_MAIN("trigger", every_kind_of_trigger_is_read,
-          an_event_keeps_the_colons_and_spaces_of_its_filter, actions_have_their_own_delays,
-          a_stop_alone_is_no_capture, what_is_wrong_is_quoted, a_moment_is_read_as_it_was_written,
-          a_rule_shows_its_two_sides)
+UNIT_SUITE("trigger", every_kind_of_trigger_is_read,
+           an_event_keeps_the_colons_and_spaces_of_its_filter, actions_have_their_own_delays,
+           a_stop_alone_is_no_capture, what_is_wrong_is_quoted, a_moment_is_read_as_it_was_written,
+           a_rule_shows_its_two_sides)

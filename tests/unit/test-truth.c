@@ -312,5 +312,5 @@ START_TEST(a_recording_that_is_all_loss_has_no_calls)
         }
 END_TEST
 
-UNIT_MAIN("truth", whole_recordings_have_the_true_figures, all_ways_agree_after_losses,
-          all_ways_agree_where_only_ends_are_known, a_recording_that_is_all_loss_has_no_calls)
+UNIT_SUITE("truth", whole_recordings_have_the_true_figures, all_ways_agree_after_losses,
+           all_ways_agree_where_only_ends_are_known, a_recording_that_is_all_loss_has_no_calls)

@@ -116,6 +116,6 @@ START_TEST(a_call_that_is_not_whole_is_damaged)
         }
 END_TEST
 
-UNIT_MAIN("uftrace-line", a_line_has_duration_thread_depth_and_call,
-          fields_are_those_of_the_heading, arguments_may_hold_anything,
-          events_losses_and_empty_lines_are_told_apart, a_call_that_is_not_whole_is_damaged)
+UNIT_SUITE("uftrace-line", a_line_has_duration_thread_depth_and_call,
+           fields_are_those_of_the_heading, arguments_may_hold_anything,
+           events_losses_and_empty_lines_are_told_apart, a_call_that_is_not_whole_is_damaged)

@@ -129,6 +129,6 @@ START_TEST(a_recording_says_how_many_were_hooked_and_why_not_all)
         }
 END_TEST
 
-UNIT_MAIN("unhooked", below_a_function_is_what_it_calls_by_what_was_not_hooked_alone,
-          what_is_called_by_nobody_knows_whom_is_below_all, it_is_unknown_of_all_of_some_or_untold,
-          words_claim_no_more_than_is_known, a_recording_says_how_many_were_hooked_and_why_not_all)
+UNIT_SUITE("unhooked", below_a_function_is_what_it_calls_by_what_was_not_hooked_alone,
+           what_is_called_by_nobody_knows_whom_is_below_all, it_is_unknown_of_all_of_some_or_untold,
+           words_claim_no_more_than_is_known, a_recording_says_how_many_were_hooked_and_why_not_all)

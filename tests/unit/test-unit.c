@@ -139,6 +139,6 @@ START_TEST(seconds_leave_what_follows)
         }
 END_TEST
 
-UNIT_MAIN("unit", bytes_take_binary_suffixes, bytes_refuse_nonsense, counts_take_decimal_suffixes,
-          percents_are_millionths, durations_add_up, seconds_leave_what_follows,
-          quantities_print_short)
+UNIT_SUITE("unit", bytes_take_binary_suffixes, bytes_refuse_nonsense, counts_take_decimal_suffixes,
+           percents_are_millionths, durations_add_up, seconds_leave_what_follows,
+           quantities_print_short)

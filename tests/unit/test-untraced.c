@@ -40,4 +40,4 @@ START_TEST(each_reason_why_a_name_cannot_be_traced_is_told_apart)
         }
 END_TEST
 
-UNIT_MAIN("untraced", each_reason_why_a_name_cannot_be_traced_is_told_apart)
+UNIT_SUITE("untraced", each_reason_why_a_name_cannot_be_traced_is_told_apart)

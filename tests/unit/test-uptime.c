@@ -112,7 +112,7 @@ START_TEST(the_clock_on_the_wall_is_as_far_off)
         }
 END_TEST
 
-UNIT_MAIN("uptime", it_goes_on_in_the_same_boot_with_whatever_time_went_by,
-          another_boot_begins_where_the_last_one_was_seen,
-          what_was_saved_is_loaded_and_never_goes_back, what_cannot_be_read_is_begun_anew,
-          the_clock_on_the_wall_is_as_far_off)
+UNIT_SUITE("uptime", it_goes_on_in_the_same_boot_with_whatever_time_went_by,
+           another_boot_begins_where_the_last_one_was_seen,
+           what_was_saved_is_loaded_and_never_goes_back, what_cannot_be_read_is_begun_anew,
+           the_clock_on_the_wall_is_as_far_off)

@@ -436,10 +436,10 @@ START_TEST(a_link_or_fifo_of_our_name_is_foreign)
         }
 END_TEST
 
-UNIT_MAIN("vacuum", what_is_pinned_read_live_or_not_ours_stays, a_reader_that_is_done_holds_nothing,
-          a_copy_of_the_lock_holds_as_well, what_a_reader_can_open_holds_nothing,
-          everything_counts_but_what_is_kept_for_the_end,
-          a_dry_run_removes_nothing_and_says_the_same, a_session_that_cannot_be_read_is_left_alone,
-          the_next_one_to_become_too_old_is_known, an_age_is_the_uptimes_the_boots_or_nobodys,
-          what_goes_next_is_foreseen_with_what_is_still_to_come,
-          what_ftraced_did_not_make_is_foreign, a_link_or_fifo_of_our_name_is_foreign)
+UNIT_SUITE("vacuum", what_is_pinned_read_live_or_not_ours_stays,
+           a_reader_that_is_done_holds_nothing, a_copy_of_the_lock_holds_as_well,
+           what_a_reader_can_open_holds_nothing, everything_counts_but_what_is_kept_for_the_end,
+           a_dry_run_removes_nothing_and_says_the_same, a_session_that_cannot_be_read_is_left_alone,
+           the_next_one_to_become_too_old_is_known, an_age_is_the_uptimes_the_boots_or_nobodys,
+           what_goes_next_is_foreseen_with_what_is_still_to_come,
+           what_ftraced_did_not_make_is_foreign, a_link_or_fifo_of_our_name_is_foreign)

@@ -160,4 +160,4 @@ START_TEST(whatever_interrupts_whom_no_value_is_another_calls_and_none_is_missin
         }
 END_TEST
 
-UNIT_MAIN("values-random", whatever_interrupts_whom_no_value_is_another_calls_and_none_is_missing)
+UNIT_SUITE("values-random", whatever_interrupts_whom_no_value_is_another_calls_and_none_is_missing)

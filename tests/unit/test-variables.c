@@ -109,7 +109,7 @@ START_TEST(what_is_no_number_is_passed_over)
         }
 END_TEST
 
-UNIT_MAIN("variables", arguments_and_what_is_returned_have_their_names_and_signs,
-          a_variable_is_of_its_place_in_the_tree,
-          below_the_outermost_call_addresses_and_what_is_too_much_are_left_out,
-          there_are_no_more_variables_than_a_thousand, what_is_no_number_is_passed_over)
+UNIT_SUITE("variables", arguments_and_what_is_returned_have_their_names_and_signs,
+           a_variable_is_of_its_place_in_the_tree,
+           below_the_outermost_call_addresses_and_what_is_too_much_are_left_out,
+           there_are_no_more_variables_than_a_thousand, what_is_no_number_is_passed_over)

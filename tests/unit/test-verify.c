@@ -156,8 +156,8 @@ START_TEST(what_cannot_be_decoded_is_a_problem_not_an_error)
         }
 END_TEST
 
-UNIT_MAIN("verify", a_whole_recording_is_complete,
-          of_a_black_box_it_is_said_how_it_ended_and_what_is_empty, the_kernels_losses_are_problems,
-          the_account_must_agree_with_the_pages, a_cpu_must_be_in_the_account_and_in_the_store,
-          a_missing_segment_is_a_problem, calls_must_pair_where_nothing_was_lost,
-          what_cannot_be_decoded_is_a_problem_not_an_error)
+UNIT_SUITE("verify", a_whole_recording_is_complete,
+           of_a_black_box_it_is_said_how_it_ended_and_what_is_empty,
+           the_kernels_losses_are_problems, the_account_must_agree_with_the_pages,
+           a_cpu_must_be_in_the_account_and_in_the_store, a_missing_segment_is_a_problem,
+           calls_must_pair_where_nothing_was_lost, what_cannot_be_decoded_is_a_problem_not_an_error)

@@ -245,7 +245,7 @@ START_TEST(what_comes_with_modules_is_hooked_but_what_reads_the_clock)
         }
 END_TEST
 
-UNIT_MAIN("waiting-hooks", what_comes_with_modules_is_hooked_but_what_reads_the_clock,
-          a_second_session_has_all_listed_but_what_reads_the_clock,
-          what_waits_has_its_root_alone_hooked_until_it_is_to_record,
-          what_cannot_be_hooked_waits_as_before, who_takes_a_session_up_looks_what_is_hooked)
+UNIT_SUITE("waiting-hooks", what_comes_with_modules_is_hooked_but_what_reads_the_clock,
+           a_second_session_has_all_listed_but_what_reads_the_clock,
+           what_waits_has_its_root_alone_hooked_until_it_is_to_record,
+           what_cannot_be_hooked_waits_as_before, who_takes_a_session_up_looks_what_is_hooked)

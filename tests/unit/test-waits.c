@@ -324,9 +324,9 @@ START_TEST(a_thousand_tasks_are_told_apart)
         }
 END_TEST
 
-UNIT_MAIN("waits", who_wakes_is_known_by_calls_that_are_left_out,
-          a_wait_names_who_woke_it_from_where_and_how_long_that_took, who_is_preempted_is_not_woken,
-          an_interrupt_wakes_in_nobodys_name, names_that_look_like_events_are_names,
-          short_events_are_the_same, damaged_events_are_left_out,
-          events_of_the_scheduler_name_who_is_woken_and_who_runs, a_name_cannot_pretend_to_be_a_pid,
-          a_thousand_tasks_are_told_apart)
+UNIT_SUITE("waits", who_wakes_is_known_by_calls_that_are_left_out,
+           a_wait_names_who_woke_it_from_where_and_how_long_that_took,
+           who_is_preempted_is_not_woken, an_interrupt_wakes_in_nobodys_name,
+           names_that_look_like_events_are_names, short_events_are_the_same,
+           damaged_events_are_left_out, events_of_the_scheduler_name_who_is_woken_and_who_runs,
+           a_name_cannot_pretend_to_be_a_pid, a_thousand_tasks_are_told_apart)

@@ -180,7 +180,7 @@ START_TEST(no_condition_is_too_much_for_the_stack)
         }
 END_TEST
 
-UNIT_MAIN("where", a_condition_lets_through_what_it_says,
-          what_a_call_does_not_have_compares_with_nothing, a_name_that_no_call_has_is_told,
-          numbers_have_the_sign_that_is_drawn, what_is_no_condition_is_refused_with_the_place,
-          no_condition_is_too_much_for_the_stack)
+UNIT_SUITE("where", a_condition_lets_through_what_it_says,
+           what_a_call_does_not_have_compares_with_nothing, a_name_that_no_call_has_is_told,
+           numbers_have_the_sign_that_is_drawn, what_is_no_condition_is_refused_with_the_place,
+           no_condition_is_too_much_for_the_stack)

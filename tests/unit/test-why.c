@@ -536,17 +536,17 @@ START_TEST(causes_always_add_up)
         }
 END_TEST
 
-UNIT_MAIN("why", a_function_that_takes_longer_in_few_calls_is_named,
-          a_loop_is_named_by_what_it_calls_and_not_by_what_that_calls,
-          what_only_slow_calls_have_is_one_cause_with_all_below,
-          a_slow_cpu_is_named_and_no_function,
-          a_slow_cpu_is_named_before_what_takes_most_of_the_time_anyway,
-          a_function_that_is_slow_on_one_cpu_is_no_slow_cpu,
-          a_later_recording_that_is_slower_is_told_why, two_recordings_of_the_same_differ_by_chance,
-          one_burst_in_a_half_is_told_and_not_named, one_burst_in_a_window_around_it_is_named,
-          what_takes_longer_all_over_a_half_is_no_burst,
-          calls_that_failed_are_compared_with_those_that_did_not,
-          an_argument_of_slow_calls_is_named_with_its_bound,
-          an_error_that_slow_calls_return_is_named_by_its_name,
-          values_of_a_function_that_only_slow_calls_call_are_no_news, few_calls_tell_nothing,
-          calls_that_all_take_the_same_are_not_compared_with_nothing, causes_always_add_up)
+UNIT_SUITE("why", a_function_that_takes_longer_in_few_calls_is_named,
+           a_loop_is_named_by_what_it_calls_and_not_by_what_that_calls,
+           what_only_slow_calls_have_is_one_cause_with_all_below,
+           a_slow_cpu_is_named_and_no_function,
+           a_slow_cpu_is_named_before_what_takes_most_of_the_time_anyway,
+           a_function_that_is_slow_on_one_cpu_is_no_slow_cpu,
+           a_later_recording_that_is_slower_is_told_why,
+           two_recordings_of_the_same_differ_by_chance, one_burst_in_a_half_is_told_and_not_named,
+           one_burst_in_a_window_around_it_is_named, what_takes_longer_all_over_a_half_is_no_burst,
+           calls_that_failed_are_compared_with_those_that_did_not,
+           an_argument_of_slow_calls_is_named_with_its_bound,
+           an_error_that_slow_calls_return_is_named_by_its_name,
+           values_of_a_function_that_only_slow_calls_call_are_no_news, few_calls_tell_nothing,
+           calls_that_all_take_the_same_are_not_compared_with_nothing, causes_always_add_up)

@@ -452,4 +452,4 @@ START_TEST(in_any_window_everybody_says_the_same_of_a_call)
         }
 END_TEST
 
-UNIT_MAIN("windows", in_any_window_everybody_says_the_same_of_a_call)
+UNIT_SUITE("windows", in_any_window_everybody_says_the_same_of_a_call)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A unit test's main: `UNIT_MAIN("page", test_a, test_b)` runs them with check and prints TAP. */
+/* A suite of unit tests, named as its file: `UNIT_SUITE("page", test_a, test_b)` in test-page.c. */
 
 #include <check.h>
 #include <stdbool.h>
@@ -24,21 +24,22 @@ static inline void mark_line_once(const char *file, int line) {
 
 #define _mark_point(file, line) mark_line_once(file, line)
 
-#define UNIT_MAIN(name, ...)                                                                       \
-        int main(void) {                                                                           \
+/* Adds a suite to the program that it is linked to. */
+typedef Suite *(*UnitSuite)(void);
+void unit_add(const char *name, UnitSuite make);
+
+#define UNIT_SUITE(name, ...)                                                                      \
+        static Suite *unit_make(void) {                                                            \
                 const TTest *tests[] = { __VA_ARGS__ };                                            \
                 Suite *suite = suite_create(name);                                                 \
                 TCase *tcase = tcase_create(name);                                                 \
-                SRunner *runner;                                                                   \
-                int n_failed;                                                                      \
                                                                                                    \
                 tcase_set_timeout(tcase, 240); /* a busy disk, sanitizers */                       \
                 for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)                      \
                         tcase_add_test(tcase, tests[i]);                                           \
                 suite_add_tcase(suite, tcase);                                                     \
-                runner = srunner_create(suite);                                                    \
-                srunner_run_all(runner, CK_ENV);                                                   \
-                n_failed = srunner_ntests_failed(runner);                                          \
-                srunner_free(runner);                                                              \
-                return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;                                     \
+                return suite;                                                                      \
+        }                                                                                          \
+        __attribute__((constructor)) static void unit_add_this(void) {                             \
+                unit_add(name, unit_make);                                                         \
         }
