@@ -451,9 +451,15 @@ def tcp_connections(family, address):
         time.sleep(0.05)
         for s in others:
             s.close()
+
+        def connect_late():
+            with contextlib.suppress(OSError):
+                time.sleep(0.003)
+                socket.create_connection(server.getsockname()[:2]).close()
         for _ in range(N):  # accept waits
-            threading.Timer(0.003, lambda: socket.create_connection(server.getsockname()[:2]).close()).start()
+            t = beside(connect_late)
             server.accept()[0].close()
+            t.join()
         at = server.getsockname()[:2]
     for _ in range(N):  # nobody listens
         with contextlib.suppress(OSError):
@@ -489,7 +495,11 @@ def inside_server():
 @part
 def veth():
     with child(inside_server):
-        time.sleep(0.3)
+        for _ in range(100):
+            time.sleep(0.1)
+            with contextlib.suppress(OSError):
+                socket.create_connection((INSIDE, 7), timeout=1).close()
+                break
         for _ in range(N):
             with socket.create_connection((INSIDE, 7), timeout=5) as s:
                 for n in (1, 100, 1400, 30000):
@@ -596,7 +606,7 @@ def unix():
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as s:
             s.bind((0, 0))
             for request in (18, 22, 26):
-                s.send(struct.pack("=IHHIIBxxxi8x", 32, request, 0x301, 1, 0, 0, 0, 0))
+                s.send(struct.pack("=IHHIIBxxxi8x", 32, request, 0x301, 1, 0, 0, 0))
                 s.recv(65536)
 
 
@@ -988,10 +998,12 @@ def memory():
         libc.mprotect(ctypes.c_void_p(at + 4 * PAGE_BYTES), 4 * PAGE_BYTES, 3)
         ctypes.memset(at, 2, 16 * PAGE_BYTES)
         libc.mlock(ctypes.c_void_p(at), PAGE_BYTES)
+        libc.munlock(ctypes.c_void_p(at), PAGE_BYTES)
         libc.madvise(ctypes.c_void_p(at), 8 * PAGE_BYTES, 8)  # MADV_FREE
-        at = libc.mremap(ctypes.c_void_p(at), 16 * PAGE_BYTES, ctypes.c_size_t(64 * PAGE_BYTES), 1)
-        ctypes.memset(at, 3, 20 * PAGE_BYTES)
-        libc.munmap(ctypes.c_void_p(at), 64 * PAGE_BYTES)
+        more = libc.mremap(ctypes.c_void_p(at), 16 * PAGE_BYTES, ctypes.c_size_t(64 * PAGE_BYTES), 1)
+        if more != 2**64 - 1:
+            ctypes.memset(more, 3, 20 * PAGE_BYTES)
+            libc.munmap(ctypes.c_void_p(more), 64 * PAGE_BYTES)
     def all_threads():
         with mmap.mmap(-1, 2 << 20, flags=mmap.MAP_PRIVATE) as m:
             for at in range(0, 2 << 20, 16 * PAGE_BYTES):
