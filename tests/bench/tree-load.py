@@ -58,9 +58,12 @@ def put(name, text):
         f.write(text)
 
 
-def drop_caches():
-    os.sync()
-    put("/proc/sys/vm/drop_caches", "3")
+def forget(name):
+    """What a file has in memory."""
+    fd = os.open(name, os.O_RDONLY)
+    os.fsync(fd)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(fd)
 
 
 @contextlib.contextmanager
@@ -683,7 +686,7 @@ def cold(at):
     name = f"{at}/cold"
     put(name, "x" * (2 << 20))
     for n in (1, PAGE_BYTES, 1 << 20):
-        drop_caches()
+        forget(name)
         read_file(name, 0, n)
         read_file(name, 0, n)
     fd = os.open(name, os.O_RDONLY)
@@ -706,7 +709,7 @@ def mapped(at):
     fd = os.open(name, os.O_RDWR)
     for i in range(3):
         if i == 1:
-            drop_caches()
+            forget(name)
         with mmap.mmap(fd, 512 << 10) as m:
             for at_byte in range(0, 512 << 10, 8 * PAGE_BYTES):
                 m[at_byte]
@@ -742,7 +745,7 @@ def names(at):
     os.close(fd)
     for i in range(3):
         if i == 1:
-            drop_caches()
+            put("/proc/sys/vm/drop_caches", "2")  # names and inodes
         for name in os.listdir(d):
             os.stat(f"{d}/{name}")
         os.scandir(d).close()
@@ -783,8 +786,8 @@ def passed_on(at):
     a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     c, d = tcp_pair(*ADDRESSES[0])
     for i in range(N):
-        if i == 4:
-            drop_caches()
+        if i == 2:
+            forget(name)
         for to, back in ((a, b), (c, d)):
             os.sendfile(to.fileno(), fd, i * PAGE_BYTES, 2 * PAGE_BYTES)
             back.recv(2 * PAGE_BYTES, socket.MSG_WAITALL)
@@ -1200,7 +1203,7 @@ def sleeps_and_signals():
         time.sleep(0.005)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2])
     for _ in range(N):
-        os.kill(os.getpid(), signal.SIGUSR2)
+        signal.pthread_kill(threading.get_ident(), signal.SIGUSR2)
         signal.sigtimedwait([signal.SIGUSR2], 1)
         signal.sigtimedwait([signal.SIGUSR2], 0.002)
         os.kill(os.getpid(), 0)
