@@ -1114,7 +1114,7 @@ def futexes():
         for _ in range(N):
             t = threading.Timer(0.002, futex, (1 | private, 10))
             t.start()
-            libc.syscall(202, ctypes.c_long(address), 0 | private, 0, None, None, 0)
+            futex(0 | private, 0, struct.pack("qq", 1, 0))  # it may have been woken before it waits
             t.join()
         for _ in range(N):
             futex(6 | private, 0)         # FUTEX_LOCK_PI
