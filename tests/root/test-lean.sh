@@ -27,7 +27,10 @@ record() { # NAME OPTION...: the workload
 
 # What was drawn with something below it, without what interrupts did.
 callers_in() { # NAME
-        ftracectl report --no-pager -q "$1" 2>/dev/null | sed -n 's/^.*|   *\([a-zA-Z_][a-zA-Z0-9_.]*\)() {.*/\1/p' | sort | uniq -c |
+        ftracectl report --no-pager -q "$1" 2>/dev/null | awk '
+                        /==========>/ { in_irq[$1] = 1 }
+                        !in_irq[$1]
+                        /<==========/ { in_irq[$1] = 0 }' | sed -n 's/^.*|   *\([a-zA-Z_][a-zA-Z0-9_.]*\)() {.*/\1/p' | sort | uniq -c |
                 awk -v least=$((2 * pairs / 10)) '$1 >= least { print $2 }' | sort
 }
 
