@@ -25,12 +25,9 @@ record() { # NAME OPTION...: the workload
         is "$name: all trees are there" "$(ftracectl verify --json "$name" | jq .trees)" $((2 * pairs))
 }
 
-# What was drawn with something below it, without what interrupts did.
+# What was drawn with something below it.
 callers_in() { # NAME
-        ftracectl report --no-pager -q "$1" 2>/dev/null | awk '
-                        /==========>/ { in_irq[$1] = 1 }
-                        !in_irq[$1]
-                        /<==========/ { in_irq[$1] = 0 }' | sed -n 's/^.*|   *\([a-zA-Z_][a-zA-Z0-9_.]*\)() {.*/\1/p' | sort | uniq -c |
+        ftracectl report --no-pager -q "$1" 2>/dev/null | sed -n 's/^.*|   *\([a-zA-Z_][a-zA-Z0-9_.]*\)() {.*/\1/p' | sort | uniq -c |
                 awk -v least=$((2 * pairs / 10)) '$1 >= least { print $2 }' | sort
 }
 
@@ -53,7 +50,9 @@ ok 'shipped: where tasks wait is hooked' test "$(session shipped '.callees_unkno
 record everything --lean=off
 is 'everything: all is hooked' "$hooked" 0
 is 'everything: which is said' "$(session everything .tree_from)" all
-callers_in everything >"$work/everything"
+# To compare with: what interrupts do is no part of the tree.
+record whole --lean=off --no-irqs
+callers_in whole >"$work/everything"
 covers shipped
 ok 'everything: teaches' wait_until 120 learned
 record learned
