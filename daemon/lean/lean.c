@@ -179,12 +179,20 @@ static int finish(LeanChoice *ret, const LeanQuestion *q) {
         return functions_find_lines(q->functions, &ret->hooks.names, &ret->hooks.lines);
 }
 
-/* Whose time calls of it are part of, and why it is left out. */
+/* Whose time calls of it are part of, and why it is left out.  A tree does not keep all callers of a function that has
+ * many. */
 static int leave_out(LeanChoice *ret, const LeanTree *tree, const char *name, const char *why) {
         const LeanFunction *f = lean_tree_find(tree, name);
-        char *text = f ? strv_join(&f->callers, " ") : strdup("");
-        int r = text ? strv_take(&ret->left_out_in, text) : -ENOMEM;
+        _cleanup_strv_ Strv callers = {};
+        char *text;
+        int r = f ? strv_extend(&callers, &f->callers) : 0;
 
+        if (r >= 0 && callers.n >= LEAN_MAX_CALLERS)
+                r = strv_add(&callers, "...");
+        if (r < 0)
+                return r;
+        text = strv_join(&callers, " ");
+        r = text ? strv_take(&ret->left_out_in, text) : -ENOMEM;
         if (r >= 0)
                 r = strv_add(&ret->left_out, name);
         return r < 0 ? r : strv_add(&ret->left_out_why, why);

@@ -290,6 +290,25 @@ START_TEST(of_a_list_is_told_what_of_the_tree_it_lacks)
         }
 END_TEST
 
+START_TEST(a_function_of_many_callers_is_said_to_have_others)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_strv_ Strv warnings = {};
+                _cleanup_lean_choice_ LeanChoice busy = {};
+                CallRate rates[] = { { (char *) "kfree", 2500 } };
+                Load load = { .rates = { rates, 1 }, .window_ns = 10000000, .hook_ns = 100 };
+                Tracefs fs;
+
+                set_up(&s, &fs, &f);
+                put_cache(&s, &f,
+                          HEAD "root my_root\nkfree 1 2 900\n ip_make_skb\n my_helper\n my_root\n "
+                               "udp_sendmsg\nmy_helper 0 600000 1000\n my_root\n");
+                ck_assert_int_eq(choose(&busy, &s, &f, &(Wish){ .load = &load }, &warnings), 0);
+                check_words(&busy.left_out_in, "ip_make_skb my_helper my_root udp_sendmsg ...");
+        }
+END_TEST
+
 START_TEST(what_costs_others_too_much_is_left_out_and_told_for_good)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
@@ -398,6 +417,7 @@ UNIT_SUITE("lean", a_cache_that_is_not_as_we_write_it_is_invalid,
            what_nobody_knows_is_learned_as_it_is_asked_for,
            what_was_learned_from_few_calls_is_used_and_learned_on,
            of_a_list_is_told_what_of_the_tree_it_lacks,
+           a_function_of_many_callers_is_said_to_have_others,
            what_costs_others_too_much_is_left_out_and_told_for_good,
            where_a_guard_wants_less_leaves_go, interrupts_are_told_from_what_waits,
            an_answer_is_read_line_by_line_or_refused)
