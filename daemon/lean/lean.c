@@ -235,13 +235,16 @@ static int find_dear(const LeanQuestion *q, const LeanTree *tree, const Strv *ho
         return r;
 }
 
-/* Below those of which the tree does not tell what they call nobody knows what is. */
-static int find_unknown(LeanChoice *ret, const LeanTree *tree) {
+/* Below those of which the tree does not tell what they call nobody knows what is.  The roots it need not name. */
+static int find_unknown(LeanChoice *ret, const LeanTree *tree, const Strv *roots) {
         int r = 0;
 
-        for (size_t i = 0; r >= 0 && i < ret->hooks.names.n; i++)
-                if (!lean_tree_find(tree, ret->hooks.names.items[i]))
-                        r = strv_add(&ret->callees_unknown_of, ret->hooks.names.items[i]);
+        for (size_t i = 0; r >= 0 && i < ret->hooks.names.n; i++) {
+                const char *name = ret->hooks.names.items[i];
+
+                if (!lean_tree_find(tree, name) && !strv_finds(roots, name))
+                        r = strv_add(&ret->callees_unknown_of, name);
+        }
         return r;
 }
 
@@ -275,7 +278,7 @@ static int choose_tree(LeanChoice *ret, const LeanQuestion *q, const Known *know
         ret->learned_calls = known->n_calls;
         ret->learns = known->n_calls < LEAN_MIN_CALLS && known->from == TREE_LEARNED;
         ret->callees_unknown = known->from == TREE_UNKNOWN;
-        return r < 0 || ret->callees_unknown ? r : find_unknown(ret, &known->tree);
+        return r < 0 || ret->callees_unknown ? r : find_unknown(ret, &known->tree, q->roots);
 }
 
 /* --- what nobody knows ------------------------------------------------------------------------- */

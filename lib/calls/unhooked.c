@@ -180,6 +180,8 @@ static bool says_nothing(const SessionMeta *m) {
 }
 
 void unhooked_describe(Buf *out, const SessionMeta *m) {
+        /* A lesson that had all hooked, and no result until the end. */
+        bool was_lesson = m->n_known == 0 && m->n_hooked > 0 && m->narrowed_ns > m->start.trace_ns;
         const char *separator =
                 m->hook_changes.n > 0 ? "; left out, for a time at least: " : "; left out: ";
 
@@ -189,8 +191,9 @@ void unhooked_describe(Buf *out, const SessionMeta *m) {
                 buf_printf(out, "hooked %s of %s known functions", FORMAT_COUNT(n_hooked_known(m)),
                            FORMAT_COUNT(m->n_known));
         else if (m->n_hooked > 0)
-                buf_printf(out, "hooked %s function%s", FORMAT_COUNT(m->n_hooked),
-                           m->n_hooked == 1 ? "" : "s");
+                buf_printf(out, "hooked %s%s function%s",
+                           was_lesson ? "all functions at first, then " : "",
+                           FORMAT_COUNT(m->n_hooked), m->n_hooked == 1 ? "" : "s");
         else if (m->callees_unknown) /* by an earlier version, but what ordinary work calls */
                 buf_adds(out, "hooked nearly all functions");
         else
@@ -200,9 +203,9 @@ void unhooked_describe(Buf *out, const SessionMeta *m) {
                         separator = ", ";
         if (m->callees_unknown)
                 buf_printf(out, "; what else they call is not known%s",
-                           m->tree_from == TREE_UNKNOWN && m->n_hooked > 0
-                                   ? ", for there was no lesson"
-                                   : "");
+                           m->tree_from != TREE_UNKNOWN || m->n_hooked == 0 ? ""
+                           : was_lesson ? ", for the lesson had no result until the end"
+                                        : ", for there was no lesson");
         else if (m->callees_unknown_of.n == 1)
                 buf_printf(out, "; what %s calls is not known", m->callees_unknown_of.items[0]);
         else if (m->callees_unknown_of.n > 1)

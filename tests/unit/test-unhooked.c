@@ -121,6 +121,19 @@ START_TEST(a_recording_says_how_many_were_hooked_and_why_not_all)
                 m->callees_unknown = true;
                 check_description(m, "hooked 7 functions; what else they call is not known",
                                   " for the 7 functions that were hooked");
+                m->tree_from = TREE_UNKNOWN;
+                check_description(m,
+                                  "hooked 7 functions; what else they call is not known, for "
+                                  "there was no lesson",
+                                  " for the 7 functions that were hooked");
+                m->start.trace_ns = 100;
+                m->narrowed_ns = 200; /* a lesson that ended with the session */
+                check_description(m,
+                                  "hooked all functions at first, then 7 functions; what else "
+                                  "they call is not known, for the lesson had no result until "
+                                  "the end",
+                                  " for the 7 functions that were hooked");
+                m->tree_from = TREE_ALL;
                 m->n_hooked = 0; /* as earlier versions did */
                 check_description(
                         m, "hooked nearly all functions; what else they call is not known", "");
