@@ -37,6 +37,7 @@ check-kernelshark: all
 	top_builddir='$(abs_top_builddir)' $(srcdir)/%D%/kernelshark/run '$(abs_top_builddir)/kernelshark'
 
 # make check-ROOM: the quick tests of one room, without building the others; make check-NAME: one unit test.
+# There is a test "foreign", but check-foreign is of tests/packaging.
 rooms = bash $(srcdir)/%D%/rooms
 room_checks = $(if $(filter check-%,$(MAKECMDGOALS)),$(filter-out check-foreign check-help,$(addprefix check-,$(shell $(rooms) --names))))
 .PHONY: check-help $(room_checks)

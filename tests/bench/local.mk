@@ -2,8 +2,7 @@
 EXTRA_DIST += %D%/RESULTS %D%/bench-codec %D%/bench-crashes %D%/check-crash.py %D%/bench-fleet %D%/bench-hosts %D%/bench-many %D%/bench-open %D%/bench-overhead %D%/bench-read %D%/bench-record %D%/bench-report %D%/bench-ways %D%/bench-why %D%/bench-parquet %D%/bench-planted %D%/planted/Kbuild %D%/planted/planted.c \
 	%D%/first-answer.py %D%/make-many.py
 EXTRA_DIST += %D%/bench-fidelity %D%/bench-problems %D%/make-trees %D%/tree-load.py
-bench_programs = %D%/bench-consume %D%/codec-speed %D%/grow-session %D%/seal-session
-check_PROGRAMS += $(bench_programs)
+noinst_PROGRAMS += %D%/bench-consume %D%/codec-speed %D%/grow-session %D%/seal-session
 %C%_bench_consume_SOURCES = %D%/bench-consume.c
 %C%_codec_speed_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS)
 %C%_codec_speed_LDADD = $(decode_libs) $(codec_libs)

@@ -9,6 +9,7 @@ requires jq python3
 
 data=$top_srcdir/tests/data
 seed=${SEED:-$((RANDOM * 32768 + RANDOM))} share=${SHARE:-10}
+[[ ${SHARE:-} || ! ${FTRACED_LONG:-} ]] || share=6
 note "SEED=$seed SHARE=$share: every so manieth of about a thousand is tried; SHARE=1 tries all"
 RANDOM=$seed
 mkdir "$work/broken"

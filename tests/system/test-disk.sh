@@ -107,7 +107,9 @@ ok 'its first pages are stored' wait_until 10 eval '[[ $(sum_of dead n_pages) ==
 disk EIO
 feed 3
 ok 'it is degraded' wait_until 10 is_degraded dead disk_failed
+SECONDS=0
 exits 'a stop on a dead disk ends in bounded time, and says that it is incomplete' 6 timeout 100 "$top_builddir/ftracectl" stop dead
+[[ ! ${FTRACED_LONG:-} ]] || ok 'in 20 s, where nothing else is to do' test "$SECONDS" -lt 20
 is 'what is lost is counted' "$(sum_of dead pages_lost)" 3
 is 'and placed' "$(session dead '.gaps[] | "\(.cause) \(.pages)"')" 'disk_failed 3'
 for name in s-ENOSPC s-EIO ends dead; do accounts_agree "$name"; done

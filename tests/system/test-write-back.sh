@@ -57,8 +57,10 @@ is 'and nothing to be written' "$(session well '.pages_unsynced // 0')" 0
 
 begin lost 5
 disk s5
+SECONDS=0
 exits 'where nothing is written back a stop ends in bounded time, and says that it is incomplete' 6 \
         timeout 100 "$top_builddir/ftracectl" stop lost
+[[ ! ${FTRACED_LONG:-} ]] || ok 'in 40 s, where nothing else is to do' test "$SECONDS" -lt 40
 says 'and what is lost' '5 pages lost' "$out"
 disk good
 is 'the account says it' "$(sum_of lost pages_lost) $(sum_of lost n_pages)" '5 0'
