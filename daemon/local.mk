@@ -1,13 +1,15 @@
 # daemon/: the only privileged code; moves pages, never interprets them.
 # The library is for the unit tests: all but main.
 noinst_LIBRARIES += %D%/libdaemon.a
-BUILT_SOURCES += %D%/lean/waiting-names.h %D%/lean/trees-text.h
-CLEANFILES += %D%/lean/waiting-names.h %D%/lean/trees-text.h
-EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees
+BUILT_SOURCES += %D%/lean/waiting-names.h %D%/lean/trees-text.h %D%/lean/loads-text.h
+CLEANFILES += %D%/lean/waiting-names.h %D%/lean/trees-text.h %D%/lean/loads-text.h
+EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 %D%/lean/waiting-names.h: %D%/lean/waiting-functions %D%/local.mk
 	$(AM_V_GEN)mkdir -p %D%/lean && $(AWK) '/^=/ { kind = "WAITING_" ($$2 == "interrupt" ? "INTERRUPT" : $$2 == "scheduler" ? "SCHEDULER" : "OTHER") } \
 		/^[a-z_]/ { print "{ \"" $$1 "\", " kind " }," }' $< >$@
 %D%/lean/trees-text.h: %D%/lean/trees %D%/local.mk
+	$(AM_V_GEN)mkdir -p %D%/lean && sed '/^#/d; s/.*/"&\\n"/' $< >$@
+%D%/lean/loads-text.h: %D%/lean/loads %D%/local.mk
 	$(AM_V_GEN)mkdir -p %D%/lean && sed '/^#/d; s/.*/"&\\n"/' $< >$@
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS) $(SECCOMP_CFLAGS) -pthread
 %C%_libdaemon_a_SOURCES = \
@@ -259,6 +261,8 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees
 	%D%/admission/untraced.h \
 	%D%/lean/lean-tree.c \
 	%D%/lean/lean-tree.h \
+	%D%/lean/usual-loads.c \
+	%D%/lean/usual-loads.h \
 	%D%/lean/thinning.c \
 	%D%/lean/thinning.h \
 	%D%/lean/waiting.c \

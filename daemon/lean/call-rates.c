@@ -38,6 +38,16 @@ void call_rates_done(CallRates *r) {
         *r = (CallRates){};
 }
 
+int call_rates_add(CallRates *r, const char *name, uint64_t n) {
+        if (!ARRAY_GROW(r->items, r->n))
+                return -ENOMEM;
+        r->items[r->n] = (CallRate){ strdup(name), n };
+        if (!r->items[r->n].name)
+                return -ENOMEM;
+        r->n++;
+        return 0;
+}
+
 int call_rates_read(CallRates *ret, const char *counts) {
         _cleanup_call_rates_ CallRates all = {};
         char caller[256];
@@ -51,13 +61,9 @@ int call_rates_read(CallRates *ret, const char *counts) {
                         break;
                 if (line.n_calls == 0 || !function_name_is_valid(line.name))
                         continue;
-                if (!ARRAY_GROW(all.items, all.n))
-                        return -ENOMEM;
-                all.items[all.n] =
-                        (CallRate){ strdup(line.name), MIN(line.n_calls, UINT64_C(1) << 40) };
-                if (!all.items[all.n].name)
-                        return -ENOMEM;
-                all.n++;
+                r = call_rates_add(&all, line.name, MIN(line.n_calls, UINT64_C(1) << 40));
+                if (r < 0)
+                        return r;
         }
         if (r != LEARNER_E_END)
                 return CALL_RATES_E_INVALID;

@@ -14,10 +14,13 @@
 #include "base/now.h"
 #include "daemon/admission/admission.h"
 #include "daemon/lean/lean.h"
+#include "daemon/lean/usual-loads.h"
 #include "daemon/lean/waiting.h"
 
 /* Of the budget may cost what comes back, lest it goes again at once. */
 #define COMES_BACK_PERCENT 50
+/* Of the budget may cost what usual loads would pay at their worst: while they do nothing else, and until it is seen. */
+#define USUAL_PERCENT 200
 
 void lean_choice_done(LeanChoice *c) {
         hooks_done(&c->hooks);
@@ -216,7 +219,8 @@ static int choose_list(LeanChoice *ret, const LeanQuestion *q, const Known *know
         return r;
 }
 
-/* 0, and those of @q->left_out that stay out because they would cost too much again. */
+/* 0, and those of @q->left_out that stay out because they would cost too much again.  @ret: has what usual loads call too
+ * often. */
 static int find_dear(const LeanQuestion *q, const LeanTree *tree, const Strv *hooked, Strv *ret) {
         _cleanup_strv_ Strv dear = {}, still = {};
         int r;
@@ -249,12 +253,17 @@ static int find_unknown(LeanChoice *ret, const LeanTree *tree, const Strv *roots
 }
 
 static int choose_tree(LeanChoice *ret, const LeanQuestion *q, const Known *known) {
-        _cleanup_strv_ Strv all = {}, dear = {};
+        _cleanup_strv_ Strv all = {}, usual = {}, dear = {};
         int r = waiting_find(q->functions, &all);
 
         for (size_t i = 0; r >= 0 && i < known->tree.n; i++)
                 r = strv_add(&all, known->tree.functions[i].name);
         strv_sort_unique(&all);
+        if (r >= 0 && lean_thins(q->spec) && !(q->load && q->load->is_work))
+                r = usual_loads_thin(&known->tree, &all, q->roots,
+                                     q->spec->budget_ppm / 100 * USUAL_PERCENT, &usual);
+        if (r >= 0)
+                r = strv_copy(&dear, &usual);
         if (r >= 0)
                 r = find_dear(q, &known->tree, &all, &dear);
         for (size_t i = 0; r >= 0 && i < all.n; i++) {
@@ -264,7 +273,8 @@ static int choose_tree(LeanChoice *ret, const LeanQuestion *q, const Known *know
                 if (strv_finds(q->roots, name) || strv_finds(q->notrace, name))
                         continue;
                 if (strv_finds(&dear, name))
-                        r = leave_out(ret, &known->tree, name, "cost");
+                        r = leave_out(ret, &known->tree, name,
+                                      strv_finds(&usual, name) ? "usual" : "cost");
                 else if (q->scope == LEAN_CALLERS && f && f->leaf)
                         r = leave_out(ret, &known->tree, name, "guard");
                 else

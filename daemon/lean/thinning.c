@@ -74,8 +74,8 @@ static Place *find_places(const LeanTree *t, const Strv *roots) {
 }
 
 static Class classify(const LeanFunction *f, const Place *p, const char *name) {
-        if (waiting_is(name, WAITING_SCHEDULER) || waiting_is(name, WAITING_OTHER) ||
-            waiting_is(name, WAITING_INTERRUPT))
+        if (waiting_is(name, WAITING_INTERRUPT) ||
+            (f && (waiting_is(name, WAITING_SCHEDULER) || waiting_is(name, WAITING_OTHER))))
                 return CLASS_WAITING;
         if (!f || (f->leaf && f->share_ppm < SHARE_PPM_MIN))
                 return CLASS_IDLE_LEAF;
@@ -102,7 +102,7 @@ int thinning_choose(const LeanTree *tree, const Strv *hooked, const Strv *roots,
                                 .class = classify(f, p, name),
                                 .depth = p ? p->depth : MAX_DEPTH };
 
-                if (strv_finds(roots, name))
+                if (strv_finds(roots, name) || strv_finds(ret, name))
                         continue;
                 if (c.class == CLASS_CALLER)
                         n_at[c.depth]++;

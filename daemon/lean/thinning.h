@@ -21,13 +21,14 @@
 typedef struct Load {
         CallRates rates;             /* none: nobody has counted */
         uint64_t window_ns, hook_ns; /* in which; what a hook takes */
+        bool is_work; /* of a host that has done this for a while: usual loads do not count */
 } Load;
 
 /*
  * thinning_choose()
  * @hooked: what would be hooked, sorted
  * @roots:  sorted; they stay
- * @ret:    what is to be left out of it, sorted
+ * @ret:    what is left out of it already, and what is to be besides, sorted
  *
  * 0 or -ENOMEM.
  */

@@ -23,6 +23,9 @@
 #define WATCH_US USEC_PER_SEC /* until the first look */
 #define WATCH_FACTOR 8        /* ... and how much later each time */
 #define LOAD_US USEC_PER_SEC  /* between two looks at the host's load */
+/* While a host did the same for so long and so many CPUs were busy, what others do not call they are not about to. */
+#define STEADY_LOOKS 5
+#define WORK_BUSY 0.25
 #define MAX_US (UINT64_C(3600) * USEC_PER_SEC)
 
 typedef enum LessonState {
@@ -51,6 +54,7 @@ struct SessionLean {
         uint64_t learned_ns; /* what was recorded before has been learned from */
         uint64_t n_bytes;    /* stored when the last lesson ended */
         unsigned n_turns;
+        unsigned n_steady; /* looks at the host's load that found it busy as before */
         bool is_due, has_task, has_ended, sheds;
 };
 
@@ -263,6 +267,7 @@ static void on_bystanders(Load *load, int error, void *userdata) {
         if (load) {
                 call_rates_done(&l->others.rates);
                 l->others = TAKE(*load, (Load){});
+                l->others.is_work = l->n_steady >= STEADY_LOOKS;
         }
         l->bystanders = bystander_watch_free(l->bystanders);
         host_load_settle(&l->host);
@@ -306,8 +311,10 @@ static int on_load(sd_event_source *source, uint64_t usec, void *userdata) {
         SessionLean *l = userdata;
         HostLoadChange change = host_load_look(&l->host);
 
+        l->n_steady = change == HOST_LOAD_SAME && l->host.busy > WORK_BUSY ? l->n_steady + 1 : 0;
         if (change == HOST_LOAD_MORE ||
-            (change == HOST_LOAD_LESS && l->config.meta->left_out.n > 0)) {
+            (change == HOST_LOAD_LESS && l->config.meta->left_out.n > 0) ||
+            (l->n_steady > 0 && l->n_steady % STEADY_LOOKS == 0 && !l->others.is_work)) {
                 l->watch.us = WATCH_US * WATCH_FACTOR;
                 watch(l);
         }

@@ -143,6 +143,7 @@ static uint32_t n_hooked_known(const SessionMeta *m) {
 
 static const char *const reasons[][2] = {
         { "cost", " for their cost" },
+        { "usual", " that other work often calls" },
         { "guard", " to stay within a limit" },
         { "filter", " by filters" },
         { "", "" }, /* nobody noted it, or in another word */

@@ -136,8 +136,9 @@ typedef struct SessionMeta {
         TreeOrigin tree_from;
         /* Functions of the roots' trees that were not hooked, for a part of the recording at least. */
         Strv left_out;
-        Strv left_out_in;  /* callers of each, one space between two; "..." as the last: and others */
-        Strv left_out_why; /* of each: "cost" (it was called too often), "guard", "filter" */
+        Strv left_out_in; /* callers of each, one space between two; "..." as the last: and others */
+        Strv left_out_why; /* of each: "cost" (it was called too often), "usual" (work that may come would),
+                              "guard", "filter" */
         bool callees_unknown; /* nobody knows what the hooked functions call: none is anything "itself" */
         Strv callees_unknown_of; /* the same of these hooked functions alone */
         uint64_t
