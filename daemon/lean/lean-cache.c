@@ -225,8 +225,7 @@ int lean_cache_write(const LeanCache *c, int store_fd, const char *key, const ch
         for (size_t i = 0; i < c->tree.n; i++) {
                 const LeanFunction *f = &c->tree.functions[i];
 
-                buf_printf(&b, "%s %i %" PRIu32 " %" PRIu32 "\n", f->name, f->leaf, f->share_ppm,
-                           f->rate_milli);
+                buf_printf(&b, "%s %i %" PRIu32 "\n", f->name, f->leaf, f->share_ppm);
                 for (size_t k = 0; k < f->callers.n; k++)
                         buf_printf(&b, " %s\n", f->callers.items[k]);
         }

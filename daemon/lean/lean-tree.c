@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
@@ -15,11 +16,9 @@ static const char shipped[] =
 #include "daemon/lean/trees-text.h"
         ;
 
-int lean_tree_add(LeanTree *t, const char *name, bool leaf, uint64_t share_ppm,
-                  uint64_t rate_milli) {
+int lean_tree_add(LeanTree *t, const char *name, bool leaf, uint64_t share_ppm) {
         LeanFunction f = { .leaf = leaf,
-                           .share_ppm = (uint32_t) MIN(share_ppm, UINT64_C(1000000)),
-                           .rate_milli = (uint32_t) MIN(rate_milli, (uint64_t) INT32_MAX) };
+                           .share_ppm = (uint32_t) MIN(share_ppm, UINT64_C(1000000)) };
 
         if (!ARRAY_GROW(t->functions, t->n))
                 return -ENOMEM;
@@ -46,7 +45,7 @@ int lean_tree_join(LeanTree *t, const LeanTree *other) {
         for (size_t i = 0; r >= 0 && i < other->n; i++) {
                 const LeanFunction *f = &other->functions[i];
 
-                r = lean_tree_add(t, f->name, f->leaf, f->share_ppm, f->rate_milli);
+                r = lean_tree_add(t, f->name, f->leaf, f->share_ppm);
                 for (size_t k = 0; r >= 0 && k < f->callers.n; k++)
                         r = lean_tree_add_caller(t, f->callers.items[k]);
         }
@@ -77,7 +76,6 @@ void lean_tree_sort(LeanTree *t) {
                 }
                 last->leaf &= f->leaf;
                 last->share_ppm = MAX(last->share_ppm, f->share_ppm);
-                last->rate_milli = MAX(last->rate_milli, f->rate_milli);
                 /* One that memory is short of is no harm. */
                 for (size_t k = 0; k < f->callers.n; k++)
                         (void) add_caller(last, f->callers.items[k]);
@@ -106,7 +104,7 @@ void lean_tree_done(LeanTree *t) {
 
 static int parse_function(LeanTree *t, const char *line) {
         _cleanup_strv_ Strv words = {};
-        uint64_t numbers[3];
+        uint64_t numbers[2];
         int r = strv_split(&words, line, " ");
 
         if (r < 0)
@@ -119,7 +117,7 @@ static int parse_function(LeanTree *t, const char *line) {
                         return LEAN_TREE_E_INVALID;
         if (numbers[0] > 1)
                 return LEAN_TREE_E_INVALID;
-        return lean_tree_add(t, words.items[0], numbers[0] == 1, numbers[1], numbers[2]);
+        return lean_tree_add(t, words.items[0], numbers[0] == 1, numbers[1]);
 }
 
 int lean_tree_parse(LeanTree *t, const char *line) {
@@ -131,21 +129,95 @@ int lean_tree_parse(LeanTree *t, const char *line) {
                                                             : LEAN_TREE_E_INVALID;
 }
 
-int lean_tree_ship(LeanTree *t, const char *root) {
-        char first[FUNCTION_NAME_MAX + 16], line[FUNCTION_NAME_MAX + 64];
-        const char *s = shipped;
+/* --- what is shipped --------------------------------------------------------------------------- */
+
+typedef struct Shipped {
+        const char **lines; /* of functions, by number */
+        size_t n;
+        bool *is_in; /* the tree that is looked for */
+} Shipped;
+
+static void shipped_done(Shipped *s) {
+        free(s->lines);
+        free(s->is_in);
+}
+
+/* @name: with room for FUNCTION_NAME_MAX bytes and a NUL; returns what follows it. */
+static const char *read_name(const char *line, char *name) {
+        size_t n = MIN(strcspn(line, " \n"), (size_t) FUNCTION_NAME_MAX);
+
+        memcpy(name, line, n);
+        name[n] = 0;
+        return line + n;
+}
+
+static int find_functions(Shipped *s) {
+        size_t n = 0;
+
+        for (const char *line = shipped; !startswith(line, "root ");
+             line += strcspn(line, "\n") + 1)
+                n++;
+        s->lines = calloc(n, sizeof(*s->lines));
+        s->is_in = calloc(n, sizeof(*s->is_in));
+        if (!s->lines || !s->is_in)
+                return -ENOMEM;
+        for (const char *line = shipped; s->n < n; line += strcspn(line, "\n") + 1)
+                s->lines[s->n++] = line;
+        return 0;
+}
+
+/* A tree names its callers alone. */
+static int add_shipped(LeanTree *t, const Shipped *s, size_t number, char mark) {
+        char name[FUNCTION_NAME_MAX + 1];
+        const char *line = read_name(s->lines[number], name);
+        int r = lean_tree_add(t, name, mark == '+' || mark == '-', mark == '+' ? LEAN_PART_PPM : 0);
+
+        while (r >= 0 && *line == ' ') {
+                size_t caller = strtoul(line, (char **) &line, 10);
+
+                if (caller < s->n && s->is_in[caller]) {
+                        (void) read_name(s->lines[caller], name);
+                        r = lean_tree_add_caller(t, name);
+                }
+        }
+        return r;
+}
+
+/* The numbers of a tree, of which every line begins with a space: notes them, or adds their functions. */
+static int walk_tree(const char *text, Shipped *s, LeanTree *t) {
         int r = 0;
 
-        (void) snprintf(first, sizeof(first), "\nroot %s\n", root);
-        if (strncmp(s, first + 1, strlen(first + 1)) != 0)
-                s = strstr(s, first);
-        if (!s)
-                return 0;
-        s += s == shipped ? strlen(first + 1) : strlen(first);
-        for (size_t n; r >= 0 && *s && !startswith(s, "root "); s += n + (s[n] == '\n')) {
-                n = strcspn(s, "\n");
-                (void) snprintf(line, sizeof(line), "%.*s", (int) n, s);
-                r = lean_tree_parse(t, line);
+        for (; r >= 0 && *text == ' '; text += strspn(text, "+-\n")) {
+                size_t number = strtoul(text, (char **) &text, 10);
+
+                if (number >= s->n)
+                        return -EINVAL;
+                s->is_in[number] = true;
+                if (t)
+                        r = add_shipped(t, s, number, *text);
         }
+        return r;
+}
+
+int lean_tree_ship(LeanTree *t, const char *root) {
+        _cleanup_(shipped_done) Shipped s = {};
+        char first[FUNCTION_NAME_MAX + 16], name[FUNCTION_NAME_MAX + 1];
+        const char *numbers;
+        int r;
+
+        (void) snprintf(first, sizeof(first), "\nroot %s\n", root);
+        numbers = strstr(shipped, first);
+        if (!numbers)
+                return 0;
+        numbers += strlen(first);
+        r = find_functions(&s);
+        for (size_t i = 0; r >= 0 && i < s.n; i++) {
+                (void) read_name(s.lines[i], name);
+                s.is_in[i] = streq(name, root);
+        }
+        if (r >= 0)
+                r = walk_tree(numbers, &s, NULL);
+        if (r >= 0)
+                r = walk_tree(numbers, &s, t);
         return r < 0 ? r : 1;
 }

@@ -4,26 +4,27 @@
 /*
  * LeanTree: what some roots call
  *
- * Text, of what was learned here (daemon/lean/lean-cache.h) and of what is shipped (daemon/lean/trees):
+ * The text of what was learned here (daemon/lean/lean-cache.h):
  *
  *      root udp_sendmsg                    what follows was seen below it, itself included
- *      ip_make_skb 0 41000 1000            FUNCTION LEAF SHARE_PPM RATE_MILLI
+ *      ip_make_skb 0 41000                 FUNCTION LEAF SHARE_PPM
  *       udp_sendmsg                        who calls the function above; some of them
  *
  * LEAF: 1 if it was seen to call nothing, else 0.  SHARE_PPM: its time with all that it calls, of the root's
- * [millionths].  RATE_MILLI: calls of it for 1,000 calls of the root.
+ * [millionths].  daemon/lean/trees, which is shipped, says itself what it consists of.
  */
 
 #include "base/cleanup.h"
 #include "base/strv.h"
 
 #define LEAN_MAX_FUNCTIONS 16384
-#define LEAN_MAX_CALLERS 4 /* of a function */
+#define LEAN_MAX_CALLERS 4   /* of a function */
+#define LEAN_PART_PPM 10000U /* a leaf with less of the roots' time has no part in it */
 
 typedef struct LeanFunction {
         char *name;
         bool leaf;
-        uint32_t share_ppm, rate_milli;
+        uint32_t share_ppm;
         Strv callers;
 } LeanFunction;
 
@@ -33,8 +34,7 @@ typedef struct LeanTree {
 } LeanTree;
 
 /* Adds a function, not a root of its own.  0 or -ENOMEM. */
-int lean_tree_add(LeanTree *t, const char *name, bool leaf, uint64_t share_ppm,
-                  uint64_t rate_milli);
+int lean_tree_add(LeanTree *t, const char *name, bool leaf, uint64_t share_ppm);
 /* Adds a caller to the function that was added last, unless it has enough.  0 or -ENOMEM. */
 int lean_tree_add_caller(LeanTree *t, const char *name);
 /* Adds all of @other.  0 or -ENOMEM. */

@@ -19,8 +19,6 @@
 
 /* Of the budget may cost what comes back, lest it goes again at once. */
 #define COMES_BACK_PERCENT 50
-/* Of the budget may cost what usual loads would pay at their worst: while they do nothing else, and until it is seen. */
-#define USUAL_PERCENT 200
 
 void lean_choice_done(LeanChoice *c) {
         hooks_done(&c->hooks);
@@ -72,6 +70,11 @@ bool lean_asks(const Spec *spec) {
 
 bool lean_thins(const Spec *spec) {
         return lean_asks(spec) && spec->lesson != LESSON_WHOLE;
+}
+
+bool lean_watches(const Spec *spec) {
+        return lean_thins(spec) && !spec->in_kernel && spec->slower_ns == 0 &&
+               (!spec->clock || streq(spec->clock, SPEC_DEFAULT_CLOCK));
 }
 
 /* Less than all that the roots call teaches less, and the kernel's buffer is read by nobody. */
@@ -252,6 +255,13 @@ static int find_unknown(LeanChoice *ret, const LeanTree *tree, const Strv *roots
         return r;
 }
 
+/* While the roots are not called, and where nobody will look at what others call, or not yet. */
+static bool usual_loads_count(const LeanQuestion *q) {
+        if (!lean_thins(q->spec))
+                return false;
+        return q->load ? !q->load->is_work : !lean_watches(q->spec) || q->spec->triggers.n > 0;
+}
+
 static int choose_tree(LeanChoice *ret, const LeanQuestion *q, const Known *known) {
         _cleanup_strv_ Strv all = {}, usual = {}, dear = {};
         int r = waiting_find(q->functions, &all);
@@ -259,9 +269,8 @@ static int choose_tree(LeanChoice *ret, const LeanQuestion *q, const Known *know
         for (size_t i = 0; r >= 0 && i < known->tree.n; i++)
                 r = strv_add(&all, known->tree.functions[i].name);
         strv_sort_unique(&all);
-        if (r >= 0 && lean_thins(q->spec) && !(q->load && q->load->is_work))
-                r = usual_loads_thin(&known->tree, &all, q->roots,
-                                     q->spec->budget_ppm / 100 * USUAL_PERCENT, &usual);
+        if (r >= 0 && usual_loads_count(q))
+                r = usual_loads_thin(&known->tree, &all, q->roots, q->spec->budget_ppm, &usual);
         if (r >= 0)
                 r = strv_copy(&dear, &usual);
         if (r >= 0)

@@ -46,6 +46,12 @@ bool lean_asks(const Spec *spec);
 /* Whether less may be hooked for others' sake: not while somebody watches. */
 bool lean_thins(const Spec *spec);
 
+/*
+ * Whether what others call is counted while it records.  That is what was called less what was recorded, so both have
+ * to be known: not of what stays in the kernel's buffer, by another clock, or of slow calls alone.
+ */
+bool lean_watches(const Spec *spec);
+
 /* What a choice depends on; all borrowed. */
 typedef struct LeanQuestion {
         int store_fd, root_fd; /* the store's directory; where proc/ and sys/ are */
@@ -53,7 +59,7 @@ typedef struct LeanQuestion {
         const Spec *spec;
         const Strv *roots, *notrace; /* sorted; what is left out with all below it */
         LeanScope scope;
-        const Load *load;     /* of others; NULL: not known */
+        const Load *load;     /* of others; NULL: it does not record yet */
         const Strv *left_out; /* for cost, so far: what comes back has to cost little */
 } LeanQuestion;
 

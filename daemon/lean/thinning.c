@@ -9,7 +9,6 @@
 #include "daemon/lean/thinning.h"
 #include "daemon/lean/waiting.h"
 
-#define SHARE_PPM_MIN 10000 /* a leaf with less of the roots' time has no part in it */
 #define MAX_DEPTH 64
 
 typedef enum Class {
@@ -77,7 +76,7 @@ static Class classify(const LeanFunction *f, const Place *p, const char *name) {
         if (waiting_is(name, WAITING_INTERRUPT) ||
             (f && (waiting_is(name, WAITING_SCHEDULER) || waiting_is(name, WAITING_OTHER))))
                 return CLASS_WAITING;
-        if (!f || (f->leaf && f->share_ppm < SHARE_PPM_MIN))
+        if (!f || (f->leaf && f->share_ppm < LEAN_PART_PPM))
                 return CLASS_IDLE_LEAF;
         if (p->is_schedulers)
                 return CLASS_SCHEDULER;

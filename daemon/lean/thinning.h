@@ -21,7 +21,7 @@
 typedef struct Load {
         CallRates rates;             /* none: nobody has counted */
         uint64_t window_ns, hook_ns; /* in which; what a hook takes */
-        bool is_work; /* of a host that has done this for a while: usual loads do not count */
+        bool is_work; /* while the roots are called: what counts is this, and not what other work might call */
 } Load;
 
 /*

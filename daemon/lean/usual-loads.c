@@ -3,10 +3,8 @@
 /* One text, made of the file: a load after the other, of each its functions, sorted by name. */
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 
-#include "base/name.h"
 #include "base/unit.h"
 #include "daemon/lean/usual-loads.h"
 
@@ -16,12 +14,17 @@ static const char loads[] =
 
 /* Up to the next load.  A rate is what the function's hook costs, in millionths of the load's time. */
 static int read_load(const char **text, CallRates *ret) {
-        char name[FUNCTION_NAME_MAX + 1];
-        unsigned long long ppm;
-        int r = 0, n;
+        int r = 0;
 
-        for (; r >= 0 && sscanf(*text, "%255s %llu%n", name, &ppm, &n) == 2; *text += n + 1)
-                r = call_rates_add(ret, name, ppm);
+        while (r >= 0 && **text && !startswith(*text, "load ")) {
+                _cleanup_free_ char *name = strndup(*text, strcspn(*text, " "));
+
+                if (!name)
+                        return -ENOMEM;
+                *text += strlen(name);
+                r = call_rates_add(ret, name, strtoul(*text, (char **) text, 10));
+                *text += **text == '\n';
+        }
         return r;
 }
 

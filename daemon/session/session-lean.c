@@ -20,12 +20,12 @@
 #define FLUSH_TURNS 40
 #define RETRY_US                                                                                   \
         (2 * USEC_PER_SEC) /* until the next lesson, if one saw too little; then twice that ... */
-#define WATCH_US USEC_PER_SEC /* until the first look */
-#define WATCH_FACTOR 8        /* ... and how much later each time */
-#define LOAD_US USEC_PER_SEC  /* between two looks at the host's load */
-/* While a host did the same for so long and so many CPUs were busy, what others do not call they are not about to. */
-#define STEADY_LOOKS 5
-#define WORK_BUSY 0.25
+#define WATCH_US USEC_PER_SEC      /* until the first look */
+#define WATCH_FACTOR 8             /* ... and how much later each time */
+#define LOAD_US (USEC_PER_SEC / 2) /* between two looks at the host's load */
+#define EARLY_LOOKS                                                                                \
+        20 /* with a count of what is in the kernel's buffer; later as old as a health look's */
+#define QUIET_LOOKS 20 /* without a call of the roots: usual loads count */
 #define MAX_US (UINT64_C(3600) * USEC_PER_SEC)
 
 typedef enum LessonState {
@@ -54,7 +54,8 @@ struct SessionLean {
         uint64_t learned_ns; /* what was recorded before has been learned from */
         uint64_t n_bytes;    /* stored when the last lesson ended */
         unsigned n_turns;
-        unsigned n_steady; /* looks at the host's load that found it busy as before */
+        unsigned n_looks, n_quiet;    /* at whether the roots were called; since they last were */
+        uint64_t n_stored, n_waiting; /* what the last look saw */
         bool is_due, has_task, has_ended, sheds;
 };
 
@@ -267,7 +268,7 @@ static void on_bystanders(Load *load, int error, void *userdata) {
         if (load) {
                 call_rates_done(&l->others.rates);
                 l->others = TAKE(*load, (Load){});
-                l->others.is_work = l->n_steady >= STEADY_LOOKS;
+                l->others.is_work = l->n_quiet < QUIET_LOOKS;
         }
         l->bystanders = bystander_watch_free(l->bystanders);
         host_load_settle(&l->host);
@@ -295,6 +296,11 @@ static void watch(SessionLean *l) {
                 (void) set_watch_timer(l, 1);
 }
 
+static void watch_soon(SessionLean *l) {
+        l->watch.us = WATCH_US * WATCH_FACTOR;
+        watch(l);
+}
+
 static int on_watch(sd_event_source *source, uint64_t usec, void *userdata) {
         watch(userdata);
         return 0;
@@ -307,27 +313,51 @@ static int set_watch_timer(SessionLean *l, unsigned factor) {
         return is_recording(l) ? set_timer(l, &l->watch, us, on_watch) : 0;
 }
 
+/* Whether the roots were called since the last look.  A session's events count, too. */
+static bool roots_were_called(SessionLean *l) {
+        const SessionMeta *m = l->config.meta;
+        Instance *i = tracer_instance(l->config.tracer);
+        uint64_t n_stored = recorder_n_bytes(l->config.recorder), n_waiting;
+        bool were_called;
+
+        if (l->n_looks < EARLY_LOOKS && !tracer_is_held_up(l->config.tracer)) {
+                l->n_looks++;
+                for (size_t k = 0; k < m->n_cpus; k++)
+                        (void) instance_read_account(i, &(CpuAccount){ .cpu = m->cpus[k].cpu });
+        }
+        n_waiting = instance_n_waiting(i);
+        were_called = n_stored > l->n_stored || n_waiting > l->n_waiting;
+        l->n_stored = n_stored;
+        l->n_waiting = n_waiting;
+        return were_called;
+}
+
+/*
+ * While the roots are not called it is no loss to hook less, and work that comes pays nothing.  When they are, all is
+ * hooked that this host's work does not call often, at once.
+ */
+static void look_at_roots(SessionLean *l) {
+        bool were_quiet = l->n_quiet >= QUIET_LOOKS;
+
+        l->n_quiet = roots_were_called(l) ? 0 : l->n_quiet + 1;
+        if (l->state != LESSON_NONE || l->bystanders || l->config.meta->n_hooked == 0 ||
+            (l->n_quiet < QUIET_LOOKS) == l->others.is_work)
+                return;
+        l->others.is_work = !l->others.is_work;
+        ask_for_change(l, LEAN_TREE, HOOK_THINNED);
+        if (were_quiet)
+                watch_soon(l);
+}
+
 static int on_load(sd_event_source *source, uint64_t usec, void *userdata) {
         SessionLean *l = userdata;
         HostLoadChange change = host_load_look(&l->host);
 
-        l->n_steady = change == HOST_LOAD_SAME && l->host.busy > WORK_BUSY ? l->n_steady + 1 : 0;
+        look_at_roots(l);
         if (change == HOST_LOAD_MORE ||
-            (change == HOST_LOAD_LESS && l->config.meta->left_out.n > 0) ||
-            (l->n_steady > 0 && l->n_steady % STEADY_LOOKS == 0 && !l->others.is_work)) {
-                l->watch.us = WATCH_US * WATCH_FACTOR;
-                watch(l);
-        }
+            (change == HOST_LOAD_LESS && l->config.meta->left_out.n > 0))
+                watch_soon(l);
         return is_recording(l) ? set_timer(l, &l->load, LOAD_US, on_load) : 0;
-}
-
-/*
- * Others' calls are what was called less what was recorded, so both have to be known: not of what stays in the
- * kernel's buffer, by another clock, or of slow calls alone.
- */
-static bool can_watch(const SessionMeta *m) {
-        return lean_thins(&m->spec) && !m->spec.in_kernel && m->spec.slower_ns == 0 &&
-               streq_ptr(m->clock, SPEC_DEFAULT_CLOCK);
 }
 
 /* --- from begin to end ------------------------------------------------------------------------- */
@@ -345,7 +375,9 @@ int session_lean_begin(SessionLean *l) {
                 r = set_lesson_timer(l);
         } else if (!l->retry.source && !l->widen.source)
                 r = set_later_timers(l);
-        if (r >= 0 && can_watch(m) && !l->load.source) {
+        if (r >= 0 && lean_watches(&m->spec) && !l->load.source) {
+                l->others.is_work = m->spec.triggers.n == 0;
+                l->n_quiet = QUIET_LOOKS - 1;
                 l->watch.us = WATCH_US * WATCH_FACTOR;
                 (void) host_load_look(&l->host);
                 r = set_timer(l, &l->load, LOAD_US, on_load);

@@ -61,10 +61,9 @@ static int sum_up(const Strv *roots, const char *text, LearnerLine *ret) {
         return r == LEARNER_E_END ? 0 : -EBADMSG;
 }
 
-static uint64_t part_of(uint64_t n, uint64_t all, double of) {
-        double part = all > 0 ? (double) n / (double) all * of : 0;
-
-        return (uint64_t) MIN(part, (double) INT32_MAX);
+/* In millionths. */
+static uint64_t part_of(uint64_t n, uint64_t all) {
+        return all > 0 ? (uint64_t) MIN((double) n / (double) all * 1e6, 1e6) : 0;
 }
 
 /* What was only called below interrupts belongs to these. */
@@ -80,8 +79,7 @@ static int read_tree(const Strv *roots, const char *text, const LearnerLine *all
                         return ORIGIN(-E2BIG);
                 if (belongs)
                         r = lean_tree_add(ret, line.name, line.is_leaf,
-                                          part_of(line.total_ns, all->total_ns, 1e6),
-                                          part_of(line.n_own, all->n_calls, 1e3));
+                                          part_of(line.total_ns, all->total_ns));
                 if (r >= 0)
                         r = read_callers(belongs ? ret : NULL, &text);
                 if (r < 0)

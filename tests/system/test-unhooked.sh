@@ -28,7 +28,7 @@ check_all() { # DESCRIPTION PHRASE MARK NUMBER
                         says "$1: $verb of $recording says what it lacks" "^$recording: hooked " "$err"
                 done
                 for format in "${formats[@]}"; do
-                        ftracectl export --format=$format --store "$data" $recording >"$out" 2>"$err"
+                        ftracectl export --format="$format" --store "$data" $recording >"$out" 2>"$err"
                         ok "$1: --format=$format of $recording calls nothing itself" not grep -qaw itself "$out"
                         says "$1: --format=$format of $recording says what it lacks" "^$recording: hooked " "$err"
                         says "$1: --format=$format of $recording says it" "$2|${4:-no number}" "$out"

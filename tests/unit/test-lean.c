@@ -14,7 +14,7 @@
 #include "scratch.h"
 
 #define HEAD "ftraced lean 3\nkernel 6.12\nroots my_root\nlearned 9000000000000000000\ncalls 600\n"
-#define TREE "root my_root\nkfree 1 2 900\n my_helper\nmy_helper 0 600000 1000\n my_root\n"
+#define TREE "root my_root\nkfree 1 2\n my_helper\nmy_helper 0 600000\n my_root\n"
 
 static const char kernel_list[] = "kfree\nudp_sendmsg\nmy_root\nmy_helper\nip_make_skb\nkfree\n"
                                   "schedule\nsysvec_my_timer\nirq_enter_rcu\n";
@@ -97,19 +97,19 @@ START_TEST(a_cache_that_is_not_as_we_write_it_is_invalid)
                         "",
                         "ftraced lean 2\nkfree 0 0 0\n",
                         HEAD,
-                        HEAD "kfree 0 1 2",
+                        HEAD "kfree 0 1",
                         HEAD "kfree\n",
-                        HEAD "kfree 0 1\n",
-                        HEAD "kfree 2 1 2\n",
-                        HEAD "kfree 0 4294967296 2\n",
-                        HEAD "kfree 0 -1 2\n",
-                        HEAD "udp_* 0 1 2\n",
-                        HEAD "../x 0 1 2\n",
+                        HEAD "kfree 0\n",
+                        HEAD "kfree 2 1\n",
+                        HEAD "kfree 0 4294967296\n",
+                        HEAD "kfree 0 -1\n",
+                        HEAD "udp_* 0 1\n",
+                        HEAD "../x 0 1\n",
                         HEAD "\n",
-                        HEAD " udp_sendmsg\nkfree 0 1 2\n",
-                        HEAD "kfree 0 1 2\n a b\n",
-                        HEAD "kfree 0 1 2\n *\n",
-                        "ftraced lean 3\ncalls x\nkfree 0 1 2\n",
+                        HEAD " udp_sendmsg\nkfree 0 1\n",
+                        HEAD "kfree 0 1\n a b\n",
+                        HEAD "kfree 0 1\n *\n",
+                        "ftraced lean 3\ncalls x\nkfree 0 1\n",
                 };
 
                 for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
@@ -133,11 +133,11 @@ START_TEST(what_is_learned_is_read_back_and_grows)
 
                 set_up(&s, &fs, &f);
                 add_root(&roots);
-                ck_assert_int_eq(lean_tree_add(&first.tree, "my_helper", true, 500, 1000), 0);
-                ck_assert_int_eq(lean_tree_add(&first.tree, "not_of_this_kernel", true, 1, 1), 0);
-                ck_assert_int_eq(lean_tree_add(&second.tree, "my_helper", false, 400, 2000), 0);
+                ck_assert_int_eq(lean_tree_add(&first.tree, "my_helper", true, 500), 0);
+                ck_assert_int_eq(lean_tree_add(&first.tree, "not_of_this_kernel", true, 1), 0);
+                ck_assert_int_eq(lean_tree_add(&second.tree, "my_helper", false, 400), 0);
                 ck_assert_int_eq(lean_tree_add_caller(&second.tree, "my_root"), 0);
-                ck_assert_int_eq(lean_tree_add(&second.tree, "kfree", true, 2000000, 1), 0);
+                ck_assert_int_eq(lean_tree_add(&second.tree, "kfree", true, 2000000), 0);
                 ck_assert_int_eq(lean_learn(s.fd, s.fd, &f, &roots, "6.12", &first), 0);
                 ck_assert_int_eq(lean_learn(s.fd, s.fd, &f, &roots, "6.12", &second), 0);
                 ck_assert_int_eq(lean_cache_load(&all, s.fd, s.fd, &f, &roots, key), 0);
@@ -148,7 +148,6 @@ START_TEST(what_is_learned_is_read_back_and_grows)
                 ck_assert_uint_eq(all.tree.functions[0].share_ppm, 1000000);
                 ck_assert(!all.tree.functions[1].leaf);
                 ck_assert_uint_eq(all.tree.functions[1].share_ppm, 500);
-                ck_assert_uint_eq(all.tree.functions[1].rate_milli, 2000);
                 check_words(&all.tree.functions[1].callers, "my_root");
         }
 END_TEST
@@ -296,13 +295,16 @@ START_TEST(a_function_of_many_callers_is_said_to_have_others)
                 _cleanup_strv_ Strv warnings = {};
                 _cleanup_lean_choice_ LeanChoice busy = {};
                 CallRate rates[] = { { (char *) "kfree", 2500 } };
-                Load load = { .rates = { rates, 1 }, .window_ns = 10000000, .hook_ns = 100 };
+                Load load = { .rates = { rates, 1 },
+                              .window_ns = 10000000,
+                              .hook_ns = 100,
+                              .is_work = true };
                 Tracefs fs;
 
                 set_up(&s, &fs, &f);
                 put_cache(&s, &f,
-                          HEAD "root my_root\nkfree 1 2 900\n ip_make_skb\n my_helper\n my_root\n "
-                               "udp_sendmsg\nmy_helper 0 600000 1000\n my_root\n");
+                          HEAD "root my_root\nkfree 1 2\n ip_make_skb\n my_helper\n my_root\n "
+                               "udp_sendmsg\nmy_helper 0 600000\n my_root\n");
                 ck_assert_int_eq(choose(&busy, &s, &f, &(Wish){ .load = &load }, &warnings), 0);
                 check_words(&busy.left_out_in, "ip_make_skb my_helper my_root udp_sendmsg ...");
         }
@@ -316,7 +318,10 @@ START_TEST(what_costs_others_too_much_is_left_out_and_told_for_good)
                 _cleanup_lean_choice_ LeanChoice busy = {}, watched = {}, less = {}, quiet = {};
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 CallRate rates[] = { { (char *) "kfree", 2500 } };
-                Load load = { .rates = { rates, 1 }, .window_ns = 10000000, .hook_ns = 100 };
+                Load load = { .rates = { rates, 1 },
+                              .window_ns = 10000000,
+                              .hook_ns = 100,
+                              .is_work = true };
                 Tracefs fs;
 
                 set_up(&s, &fs, &f);

@@ -6,7 +6,7 @@
 #include "unit.h"
 
 static void add(LeanTree *t, const char *name, bool leaf, uint64_t share_ppm, const char *caller) {
-        ck_assert_int_eq(lean_tree_add(t, name, leaf, share_ppm, 1000), 0);
+        ck_assert_int_eq(lean_tree_add(t, name, leaf, share_ppm), 0);
         if (caller)
                 ck_assert_int_eq(lean_tree_add_caller(t, caller), 0);
 }
