@@ -17,9 +17,6 @@
 #include "daemon/lean/usual-loads.h"
 #include "daemon/lean/waiting.h"
 
-/* Of the budget may cost what comes back, lest it goes again at once. */
-#define COMES_BACK_PERCENT 50
-
 void lean_choice_done(LeanChoice *c) {
         hooks_done(&c->hooks);
         hooks_done(&c->not_hooked);
@@ -222,26 +219,6 @@ static int choose_list(LeanChoice *ret, const LeanQuestion *q, const Known *know
         return r;
 }
 
-/* 0, and those of @q->left_out that stay out because they would cost too much again.  @ret: has what usual loads call too
- * often. */
-static int find_dear(const LeanQuestion *q, const LeanTree *tree, const Strv *hooked, Strv *ret) {
-        _cleanup_strv_ Strv dear = {}, still = {};
-        int r;
-
-        if (!q->load || q->load->rates.n == 0 || !lean_thins(q->spec))
-                return 0;
-        r = thinning_choose(tree, hooked, q->roots, q->load, q->spec->budget_ppm, ret);
-        if (r >= 0)
-                r = thinning_choose(tree, hooked, q->roots, q->load,
-                                    q->spec->budget_ppm / 100 * COMES_BACK_PERCENT, &dear);
-        if (r >= 0 && q->left_out)
-                r = strv_pick(&still, q->left_out, &dear, true);
-        if (r >= 0)
-                r = strv_extend(ret, &still);
-        strv_sort_unique(ret);
-        return r;
-}
-
 /* Below those of which the tree does not tell what they call nobody knows what is.  The roots it need not name. */
 static int find_unknown(LeanChoice *ret, const LeanTree *tree, const Strv *roots) {
         int r = 0;
@@ -273,8 +250,9 @@ static int choose_tree(LeanChoice *ret, const LeanQuestion *q, const Known *know
                 r = usual_loads_thin(&known->tree, &all, q->roots, q->spec->budget_ppm, &usual);
         if (r >= 0)
                 r = strv_copy(&dear, &usual);
-        if (r >= 0)
-                r = find_dear(q, &known->tree, &all, &dear);
+        if (r >= 0 && q->load && lean_thins(q->spec))
+                r = thinning_choose(&known->tree, &all, q->roots, q->load, q->spec->budget_ppm,
+                                    &dear);
         for (size_t i = 0; r >= 0 && i < all.n; i++) {
                 const char *name = all.items[i];
                 const LeanFunction *f = lean_tree_find(&known->tree, name);

@@ -59,8 +59,7 @@ typedef struct LeanQuestion {
         const Spec *spec;
         const Strv *roots, *notrace; /* sorted; what is left out with all below it */
         LeanScope scope;
-        const Load *load;     /* of others; NULL: it does not record yet */
-        const Strv *left_out; /* for cost, so far: what comes back has to cost little */
+        const Load *load; /* of others; NULL: it does not record yet */
 } LeanQuestion;
 
 /*

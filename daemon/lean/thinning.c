@@ -26,6 +26,19 @@ typedef struct Candidate {
         unsigned depth;
 } Candidate;
 
+int load_keep(Load *now, const Load *before) {
+        double scale =
+                before->window_ns > 0 ? (double) now->window_ns / (double) before->window_ns : 0;
+
+        return call_rates_keep(&now->rates, &before->rates, &now->counted, scale);
+}
+
+void load_done(Load *l) {
+        call_rates_done(&l->rates);
+        strv_done(&l->counted);
+        *l = (Load){};
+}
+
 static int compare(const void *a, const void *b) {
         const Candidate *x = a, *y = b;
 

@@ -19,10 +19,15 @@
 
 /* Calls of others, counted for a moment. */
 typedef struct Load {
-        CallRates rates;             /* none: nobody has counted */
+        CallRates rates; /* none: nobody has counted */
+        Strv counted;    /* whose calls were, sorted; those of others when they last were */
         uint64_t window_ns, hook_ns; /* in which; what a hook takes */
         bool is_work; /* while the roots are called: what counts is this, and not what other work might call */
 } Load;
+
+/* Of what was not counted now, because it is not hooked any more, @now gets what was counted @before.  0 or -ENOMEM. */
+int load_keep(Load *now, const Load *before);
+void load_done(Load *l);
 
 /*
  * thinning_choose()

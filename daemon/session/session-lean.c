@@ -56,7 +56,7 @@ struct SessionLean {
         unsigned n_turns;
         unsigned n_looks, n_quiet;    /* at whether the roots were called; since they last were */
         uint64_t n_stored, n_waiting; /* what the last look saw */
-        bool is_due, has_task, has_ended, sheds;
+        bool is_due, has_task, has_ended, sheds, is_watched_again;
 };
 
 int session_lean_new(SessionLean **ret, const SessionLeanConfig *config) {
@@ -77,7 +77,7 @@ SessionLean *session_lean_free(SessionLean *l) {
         stop_timers(l);
         (void) learning_pass_free(l->learning_pass);
         (void) bystander_watch_free(l->bystanders);
-        call_rates_done(&l->others.rates);
+        load_done(&l->others);
         return mfree(l);
 }
 
@@ -259,22 +259,25 @@ static int set_later_timers(SessionLean *l) {
 /* --- what others call -------------------------------------------------------------------------- */
 
 static int set_watch_timer(SessionLean *l, unsigned factor);
+static void watch_soon(SessionLean *l);
 
 /* Whether what is left out is other than before. */
 static void on_bystanders(Load *load, int error, void *userdata) {
         SessionLean *l = userdata;
         const SessionMeta *m = l->config.meta;
 
-        if (load) {
-                call_rates_done(&l->others.rates);
+        if (load && load_keep(load, &l->others) >= 0) {
+                load_done(&l->others);
                 l->others = TAKE(*load, (Load){});
                 l->others.is_work = l->n_quiet < QUIET_LOOKS;
         }
         l->bystanders = bystander_watch_free(l->bystanders);
-        host_load_settle(&l->host);
         if (error >= 0 && is_recording(l) && l->state == LESSON_NONE && m->n_hooked > 0)
                 ask_for_change(l, LEAN_TREE, HOOK_THINNED);
-        (void) set_watch_timer(l, WATCH_FACTOR);
+        if (TAKE(l->is_watched_again, false))
+                watch_soon(l);
+        else
+                (void) set_watch_timer(l, WATCH_FACTOR);
 }
 
 static void watch(SessionLean *l) {
@@ -298,7 +301,10 @@ static void watch(SessionLean *l) {
 
 static void watch_soon(SessionLean *l) {
         l->watch.us = WATCH_US * WATCH_FACTOR;
-        watch(l);
+        if (l->bystanders)
+                l->is_watched_again = true;
+        else
+                watch(l);
 }
 
 static int on_watch(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -354,8 +360,13 @@ static int on_load(sd_event_source *source, uint64_t usec, void *userdata) {
         HostLoadChange change = host_load_look(&l->host);
 
         look_at_roots(l);
-        if (change == HOST_LOAD_MORE ||
-            (change == HOST_LOAD_LESS && l->config.meta->left_out.n > 0))
+        /* What was too much for the work that is over comes back, and is looked at anew. */
+        if (change == HOST_LOAD_LESS && l->others.rates.n > 0 && !l->bystanders) {
+                call_rates_done(&l->others.rates);
+                if (l->state == LESSON_NONE && l->config.meta->n_hooked > 0)
+                        ask_for_change(l, LEAN_TREE, HOOK_THINNED);
+        }
+        if (change != HOST_LOAD_SAME)
                 watch_soon(l);
         return is_recording(l) ? set_timer(l, &l->load, LOAD_US, on_load) : 0;
 }

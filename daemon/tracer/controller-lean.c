@@ -74,18 +74,15 @@ LeanQuestion controller_lean_question(const Controller *c, const Spec *spec, con
 
 int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, LeanScope scope, const Load *load) {
         LeanQuestion q = controller_lean_question(c, &m->spec, &m->roots, &m->notrace);
-        _cleanup_strv_ Strv warnings = {}, left_out = {};
+        _cleanup_strv_ Strv warnings = {};
         _cleanup_lean_choice_ LeanChoice choice = {};
         _cleanup_refusal_ Refusal refusal = {};
         int r, changed = 0;
 
         background_settle(c->background);
         r = functions_load(&c->functions, &c->fs);
-        if (r >= 0)
-                r = strv_copy_sorted(&left_out, &m->left_out);
         q.scope = scope;
         q.load = load;
-        q.left_out = &left_out;
         if (r >= 0)
                 r = lean_choose(&choice, &q, &warnings, &refusal);
         if (r != 0)
@@ -156,7 +153,7 @@ static int wait_a_moment(void *userdata) {
 }
 
 int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, const SessionMeta *m,
-                            uint64_t *ret_n_own, uint64_t *ret_hook_ns) {
+                            Strv *ret_names, uint64_t *ret_n_own, uint64_t *ret_hook_ns) {
         _cleanup_(hooks_done) Hooks hooks = {};
         Moment moment = { .tracer = t };
         CallSampleConfig config = { .fs = &c->fs,
@@ -176,8 +173,6 @@ int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, con
         r = functions_load(&c->functions, &c->fs);
         if (r >= 0)
                 r = tracer_read_hooks(t, "set_ftrace_filter", &hooks);
-        if (r >= 0)
-                r = strv_extend(&hooks.names, &m->left_out);
         strv_sort_unique(&hooks.names);
         strv_done(&hooks.lines);
         if (r >= 0)
@@ -187,6 +182,7 @@ int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, con
         *ret_hook_ns = time_call();
         r = call_sample_take(ret, &config);
         *ret_n_own = moment.n_own;
+        *ret_names = TAKE(hooks.names, (Strv){});
         return r;
 }
 

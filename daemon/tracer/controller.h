@@ -165,7 +165,8 @@ int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const ch
  */
 int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, LeanScope scope, const Load *load);
 /*
- * controller_sample_calls() - record for CONTROLLER_SAMPLE_MS what is called of what is hooked for @t, or left out of it
+ * controller_sample_calls() - record for CONTROLLER_SAMPLE_MS what is called of what is hooked for @t
+ * @ret_names:   of that
  * @ret_n_own:   how many calls @t recorded meanwhile
  * @ret_hook_ns: what a hook takes of a call's time, about
  *
@@ -174,7 +175,7 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, LeanScope scope,
 #define CONTROLLER_SAMPLE_MS 100
 #define CONTROLLER_SAMPLE_KB 2048 /* of each CPU's buffer: 80,000 calls */
 int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, const SessionMeta *m,
-                            uint64_t *ret_n_own, uint64_t *ret_hook_ns);
+                            Strv *ret_names, uint64_t *ret_n_own, uint64_t *ret_hook_ns);
 /* Reads what can be traced, unless it is known; waits for tasks then.  0 or -errno. */
 int controller_load_functions(Controller *c);
 /* Between the two what @roots call is being learned (daemon/watch/learning-pass.h); borrowed meanwhile.

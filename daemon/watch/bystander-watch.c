@@ -42,7 +42,7 @@ BystanderWatch *bystander_watch_free(BystanderWatch *w) {
         (void) sd_event_source_disable_unref(w->timer);
         (void) learner_free(w->learner);
         call_sample_done(&w->sample);
-        call_rates_done(&w->load.rates);
+        load_done(&w->load);
         return mfree(w);
 }
 
@@ -131,7 +131,7 @@ static void take_sample(void *userdata) {
 
         if (!w->is_abandoned)
                 w->error = controller_sample_calls(c->controller, &w->sample, c->tracer, c->meta,
-                                                   &w->n_own, &w->load.hook_ns);
+                                                   &w->load.counted, &w->n_own, &w->load.hook_ns);
         w->is_sampling = false;
         if (w->is_abandoned) {
                 (void) bystander_watch_free(w);

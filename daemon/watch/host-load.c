@@ -32,6 +32,13 @@ HostLoadSample host_load_parse(const char *text, uint64_t at_ns) {
                                  .n_switches = n };
 }
 
+/* What it does now is usual. */
+static void settle(HostLoad *l) {
+        l->usual_busy = l->busy;
+        l->usual_switches = l->switches;
+        l->n_less = 0;
+}
+
 HostLoadChange host_load_add(HostLoad *l, const HostLoadSample *now) {
         HostLoadSample before = l->last;
         double seconds = (double) (now->at_ns - before.at_ns) / (double) NSEC_PER_SEC;
@@ -45,13 +52,19 @@ HostLoadChange host_load_add(HostLoad *l, const HostLoadSample *now) {
         l->busy = (double) (now->busy_ns - before.busy_ns) / (double) NSEC_PER_SEC / seconds;
         l->switches = (double) (now->n_switches - before.n_switches) / seconds;
         if (l->usual_busy < 0)
-                host_load_settle(l);
+                settle(l);
         if (l->busy > l->usual_busy * MORE + MORE_BUSY ||
-            l->switches > l->usual_switches * MORE + MORE_SWITCHES)
+            l->switches > l->usual_switches * MORE + MORE_SWITCHES) {
+                settle(l);
                 return HOST_LOAD_MORE;
-        if ((l->usual_busy > MORE_BUSY && l->busy < l->usual_busy * LESS) ||
-            (l->usual_switches > MORE_SWITCHES && l->switches < l->usual_switches * LESS))
+        }
+        if ((l->usual_busy <= MORE_BUSY || l->busy >= l->usual_busy * LESS) &&
+            (l->usual_switches <= MORE_SWITCHES || l->switches >= l->usual_switches * LESS))
+                l->n_less = 0;
+        else if (++l->n_less >= HOST_LOAD_LESS_LOOKS) {
+                settle(l);
                 return HOST_LOAD_LESS;
+        }
         return HOST_LOAD_SAME;
 }
 
@@ -63,9 +76,4 @@ HostLoadChange host_load_look(HostLoad *l) {
                 return HOST_LOAD_SAME;
         now = host_load_parse(text, now_ns(CLOCK_MONOTONIC));
         return host_load_add(l, &now);
-}
-
-void host_load_settle(HostLoad *l) {
-        l->usual_busy = l->busy;
-        l->usual_switches = l->switches;
 }

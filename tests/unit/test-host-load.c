@@ -27,10 +27,25 @@ START_TEST(more_and_less_than_usual_are_noticed)
                 ck_assert_int_eq((int) add(&l, 2, 1025, 900), HOST_LOAD_SAME);
                 ck_assert_int_eq((int) add(&l, 3, 1050, 1000),
                                  HOST_LOAD_MORE); /* a quarter of a CPU */
-                ck_assert_int_eq((int) add(&l, 4, 1060, 9000), HOST_LOAD_MORE); /* switches */
-                host_load_settle(&l);
-                ck_assert_int_eq((int) add(&l, 5, 1070, 16000), HOST_LOAD_SAME);
-                ck_assert_int_eq((int) add(&l, 6, 1080, 17000), HOST_LOAD_LESS);
+                ck_assert_int_eq((int) add(&l, 4, 1075, 1100), HOST_LOAD_SAME); /* as just now */
+                ck_assert_int_eq((int) add(&l, 5, 1085, 9000), HOST_LOAD_MORE); /* switches */
+        }
+END_TEST
+
+START_TEST(a_pause_is_not_less)
+        {
+                HostLoad l = HOST_LOAD_INIT;
+                unsigned ticks = 1000, second = 0;
+
+                (void) add(&l, second++, ticks, 500);
+                for (unsigned turn = 0; turn < 3; turn++) {
+                        ck_assert_int_eq((int) add(&l, second++, ticks += 80, 500), HOST_LOAD_SAME);
+                        for (unsigned i = 1; i < HOST_LOAD_LESS_LOOKS; i++)
+                                ck_assert_int_eq((int) add(&l, second++, ticks, 500),
+                                                 HOST_LOAD_SAME);
+                }
+                ck_assert_int_eq((int) add(&l, second++, ticks, 500), HOST_LOAD_LESS);
+                ck_assert_int_eq((int) add(&l, second++, ticks, 500), HOST_LOAD_SAME);
         }
 END_TEST
 
@@ -46,4 +61,5 @@ START_TEST(what_is_no_statistics_changes_nothing)
         }
 END_TEST
 
-UNIT_SUITE("host-load", more_and_less_than_usual_are_noticed, what_is_no_statistics_changes_nothing)
+UNIT_SUITE("host-load", more_and_less_than_usual_are_noticed, a_pause_is_not_less,
+           what_is_no_statistics_changes_nothing)

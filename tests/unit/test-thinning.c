@@ -86,5 +86,25 @@ START_TEST(of_a_class_the_most_called_goes_first_and_the_uncalled_stays)
         }
 END_TEST
 
+START_TEST(what_is_not_hooked_any_more_keeps_its_rate)
+        {
+                CallRate before_rates[] = { { (char *) "a", 10 }, { (char *) "b", 20 } };
+                Load before = { .rates = { before_rates, 2 }, .window_ns = 1000 },
+                     now = { .window_ns = 2000 };
+
+                ck_assert_int_ge(strv_add(&now.counted, "b"), 0);
+                ck_assert_int_ge(strv_add(&now.counted, "c"), 0);
+                ck_assert_int_eq(call_rates_add(&now.rates, "c", 5), 0);
+                ck_assert_int_eq(load_keep(&now, &before), 0);
+                ck_assert_uint_eq(call_rates_get(&now.rates, "a"), 20); /* in twice the time */
+                ck_assert_uint_eq(call_rates_get(&now.rates, "b"), 0);
+                ck_assert_uint_eq(call_rates_get(&now.rates, "c"), 5);
+                ck_assert_int_eq(load_keep(&before, &(Load){}), 0);
+                ck_assert_uint_eq(before.rates.n, 2);
+                load_done(&now);
+        }
+END_TEST
+
 UNIT_SUITE("thinning", what_tells_least_goes_first_and_each_layer_keeps_one,
-           of_a_class_the_most_called_goes_first_and_the_uncalled_stays)
+           of_a_class_the_most_called_goes_first_and_the_uncalled_stays,
+           what_is_not_hooked_any_more_keeps_its_rate)
