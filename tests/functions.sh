@@ -231,7 +231,7 @@ wait_until() { # SECONDS COMMAND [WORD...]
 
 # To hook all functions of a kernel, and to let them go, takes an emulated CPU 20 s, and all that runs meanwhile is
 # slow.  A story whose subject is something else says hooks_some: what start, arm and run hook then, unless they are told
-# (--lean, --flat, a profile), is some thousand functions of the network and of what it calls; with FTRACED_LONG all.
+# (--lean, --flat, --only, a profile), is some thousand functions of the network and of what it calls; with FTRACED_LONG all.
 hooks_some() {
         [[ ! ${FTRACED_LONG:-} ]] || return 0
         hooked_by_default=$work/hooked-by-default
@@ -244,7 +244,7 @@ hooks_all() {
 hooked_by_default=
 
 ftracectl() {
-        if [[ $hooked_by_default && ${1:-} =~ ^(start|arm|run)$ && ! " $* " =~ \ --(lean|flat|profile|help|dry-run)[\ =] ]]; then
+        if [[ $hooked_by_default && ${1:-} =~ ^(start|arm|run)$ && ! " $* " =~ \ --(lean|flat|only|profile|help|dry-run)[\ =] ]]; then
                 "$top_builddir/ftracectl" "$1" --lean="$hooked_by_default" "${@:2}"
         else
                 "$top_builddir/ftracectl" "$@"
