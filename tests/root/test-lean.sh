@@ -81,7 +81,7 @@ stops 'lesson: stop succeeds' lesson
 exits 'lesson: verify is content' 0 ftracectl verify --json lesson
 is 'lesson: entries equal exits' "$(jq .entries "$out")" "$(jq .exits "$out")"
 is_as_before 'lesson: the kernel is as it was'
-exits 'run: succeeds' 0 ftracectl run -q -n run ip_output -- "$udp_pairs" "$pairs"
+exits 'run: succeeds' 0 ftracectl run -q -n run udp_send_skb -- "$udp_pairs" "$pairs"
 is 'run: of what nobody knows all is hooked' "$(session run '[.n_hooked, .tree_from] | join(" ")')" '0 all'
 is_as_before 'run: the kernel is as it was'
 
