@@ -17,6 +17,9 @@
 #include "daemon/lean/usual-loads.h"
 #include "daemon/lean/waiting.h"
 
+/* Of the budget may usual loads cost, each: which way a load takes differs, and less is no loss then. */
+#define USUAL_PERCENT 25
+
 void lean_choice_done(LeanChoice *c) {
         hooks_done(&c->hooks);
         hooks_done(&c->not_hooked);
@@ -247,7 +250,8 @@ static int choose_tree(LeanChoice *ret, const LeanQuestion *q, const Known *know
                 r = strv_add(&all, known->tree.functions[i].name);
         strv_sort_unique(&all);
         if (r >= 0 && usual_loads_count(q))
-                r = usual_loads_thin(&known->tree, &all, q->roots, q->spec->budget_ppm, &usual);
+                r = usual_loads_thin(&known->tree, &all, q->roots,
+                                     q->spec->budget_ppm * USUAL_PERCENT / 100, &usual);
         if (r >= 0)
                 r = strv_copy(&dear, &usual);
         if (r >= 0 && q->load && lean_thins(q->spec))
