@@ -29,13 +29,26 @@ void lean_choice_done(LeanChoice *c) {
         strv_done(&c->callees_unknown_of);
 }
 
-/* What was not hooked once stays told, for it is missing there. */
+static size_t find(const Strv *v, const char *s) {
+        size_t i = 0;
+
+        while (i < v->n && !streq(v->items[i], s))
+                i++;
+        return i;
+}
+
+/* What was not hooked once stays told, for it is missing there: of two reasons what was measured. */
 static int tell_missing(const LeanChoice *c, SessionMeta *m) {
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < c->left_out.n; i++) {
-                if (strv_contains(&m->left_out, c->left_out.items[i]))
+                size_t at = find(&m->left_out, c->left_out.items[i]);
+
+                if (at < m->left_out_why.n) {
+                        if (!streq(c->left_out_why.items[i], "usual"))
+                                r = strv_replace(&m->left_out_why, at, c->left_out_why.items[i]);
                         continue;
+                }
                 r = strv_add(&m->left_out, c->left_out.items[i]);
                 if (r >= 0)
                         r = strv_add(&m->left_out_in, c->left_out_in.items[i]);
@@ -244,24 +257,28 @@ static bool usual_loads_count(const LeanQuestion *q) {
 
 static int choose_tree(LeanChoice *ret, const LeanQuestion *q, const Known *known) {
         _cleanup_strv_ Strv all = {}, usual = {}, dear = {};
+        _cleanup_(ranks_done) Ranks ranks = {};
         int r = waiting_find(q->functions, &all);
 
         for (size_t i = 0; r >= 0 && i < known->tree.n; i++)
                 r = strv_add(&all, known->tree.functions[i].name);
         strv_sort_unique(&all);
+        if (r >= 0)
+                r = thinning_rank(&ranks, &known->tree, &all, q->roots);
         if (r >= 0 && usual_loads_count(q))
-                r = usual_loads_thin(&known->tree, &all, q->roots,
-                                     q->spec->budget_ppm * USUAL_PERCENT / 100, &usual);
+                r = usual_loads_thin(&ranks, q->roots, q->spec->budget_ppm * USUAL_PERCENT / 100,
+                                     &usual);
         if (r >= 0)
                 r = strv_copy(&dear, &usual);
         if (r >= 0 && q->load && lean_thins(q->spec))
-                r = thinning_choose(&known->tree, &all, q->roots, q->load, q->spec->budget_ppm,
-                                    &dear);
+                r = thinning_choose(&ranks, q->load, q->spec->budget_ppm, &dear);
         for (size_t i = 0; r >= 0 && i < all.n; i++) {
                 const char *name = all.items[i];
                 const LeanFunction *f = lean_tree_find(&known->tree, name);
 
                 if (strv_finds(q->roots, name) || strv_finds(q->notrace, name))
+                        continue;
+                if (strv_finds(&dear, name) && !f) /* the roots are not known to call it */
                         continue;
                 if (strv_finds(&dear, name))
                         r = leave_out(ret, &known->tree, name,

@@ -19,11 +19,15 @@ typedef enum Class {
         CLASS_WAITING,
 } Class;
 
-typedef struct Candidate {
+struct Rank {
         const char *name;
-        uint64_t n_calls;
         Class class;
         unsigned depth;
+};
+
+typedef struct Candidate {
+        const Rank *rank;
+        uint64_t n_calls;
 } Candidate;
 
 int load_keep(Load *now, const Load *before) {
@@ -42,9 +46,10 @@ void load_done(Load *l) {
 static int compare(const void *a, const void *b) {
         const Candidate *x = a, *y = b;
 
-        if (x->class != y->class)
-                return CMP(x->class, y->class);
-        return x->n_calls != y->n_calls ? CMP(y->n_calls, x->n_calls) : strcmp(x->name, y->name);
+        if (x->rank->class != y->rank->class)
+                return CMP(x->rank->class, y->rank->class);
+        return x->n_calls != y->n_calls ? CMP(y->n_calls, x->n_calls)
+                                        : strcmp(x->rank->name, y->rank->name);
 }
 
 typedef struct Place {
@@ -52,13 +57,17 @@ typedef struct Place {
         bool is_schedulers;
 } Place;
 
-static void look_at_callers(const LeanTree *t, Place *places, size_t i, bool *changed) {
+/* A tree need not name its roots. */
+static void look_at_callers(const LeanTree *t, const Strv *roots, Place *places, size_t i,
+                            bool *changed) {
         const LeanFunction *f = &t->functions[i];
         bool schedulers = f->callers.n > 0;
 
         for (size_t k = 0; k < f->callers.n; k++) {
                 const LeanFunction *c = lean_tree_find(t, f->callers.items[k]);
-                const Place *p = c ? &places[c - t->functions] : NULL;
+                const Place *p = c ? &places[c - t->functions]
+                                 : strv_finds(roots, f->callers.items[k]) ? &(Place){}
+                                                                          : NULL;
 
                 schedulers = schedulers && (waiting_is(f->callers.items[k], WAITING_SCHEDULER) ||
                                             (p && p->is_schedulers));
@@ -80,7 +89,7 @@ static Place *find_places(const LeanTree *t, const Strv *roots) {
         for (unsigned turn = 0; places && changed && turn < MAX_DEPTH; turn++) {
                 changed = false;
                 for (size_t i = 0; i < t->n; i++)
-                        look_at_callers(t, places, i, &changed);
+                        look_at_callers(t, roots, places, i, &changed);
         }
         return places;
 }
@@ -96,28 +105,47 @@ static Class classify(const LeanFunction *f, const Place *p, const char *name) {
         return f->leaf ? CLASS_LEAF : CLASS_CALLER;
 }
 
-int thinning_choose(const LeanTree *tree, const Strv *hooked, const Strv *roots, const Load *load,
-                    uint64_t budget_ppm, Strv *ret) {
-        _cleanup_free_ Candidate *all = calloc(hooked->n + 1, sizeof(*all));
+int thinning_rank(Ranks *ret, const LeanTree *tree, const Strv *hooked, const Strv *roots) {
         _cleanup_free_ Place *places = find_places(tree, roots);
-        size_t n_at[MAX_DEPTH + 1] = {}, n = 0;
-        double sum = 0;
+        Rank *ranks = calloc(hooked->n + 1, sizeof(*ranks));
+        size_t n = 0;
 
-        if (!all || !places)
+        if (!places || !ranks) {
+                free(ranks);
                 return -ENOMEM;
+        }
         for (size_t i = 0; i < hooked->n; i++) {
                 const char *name = hooked->items[i];
                 const LeanFunction *f = lean_tree_find(tree, name);
                 const Place *p = f ? &places[f - tree->functions] : NULL;
-                Candidate c = { .name = name,
-                                .n_calls = call_rates_get(&load->rates, name),
-                                .class = classify(f, p, name),
-                                .depth = p ? p->depth : MAX_DEPTH };
 
-                if (strv_finds(roots, name) || strv_finds(ret, name))
+                if (!strv_finds(roots, name))
+                        ranks[n++] = (Rank){ name, classify(f, p, name), p ? p->depth : MAX_DEPTH };
+        }
+        *ret = (Ranks){ ranks, n };
+        return 0;
+}
+
+void ranks_done(Ranks *r) {
+        free(r->items);
+        *r = (Ranks){};
+}
+
+int thinning_choose(const Ranks *ranks, const Load *load, uint64_t budget_ppm, Strv *ret) {
+        _cleanup_free_ Candidate *all = calloc(ranks->n + 1, sizeof(*all));
+        size_t n_at[MAX_DEPTH + 1] = {}, n = 0;
+        double sum = 0;
+
+        if (!all)
+                return -ENOMEM;
+        for (size_t i = 0; i < ranks->n; i++) {
+                const Rank *rank = &ranks->items[i];
+                Candidate c = { rank, call_rates_get(&load->rates, rank->name) };
+
+                if (strv_finds(ret, rank->name))
                         continue;
-                if (c.class == CLASS_CALLER)
-                        n_at[c.depth]++;
+                if (rank->class == CLASS_CALLER)
+                        n_at[rank->depth]++;
                 sum += (double) c.n_calls;
                 if (c.n_calls > 0)
                         all[n++] = c;
@@ -126,11 +154,12 @@ int thinning_choose(const LeanTree *tree, const Strv *hooked, const Strv *roots,
         for (size_t i = 0; i < n && call_rates_cost_ppm(sum, load->window_ns, load->hook_ns) >
                                             (double) budget_ppm;
              i++) {
+                const Rank *rank = all[i].rank;
                 int r;
 
-                if (all[i].class == CLASS_CALLER && n_at[all[i].depth]-- == 1)
+                if (rank->class == CLASS_CALLER && n_at[rank->depth]-- == 1)
                         continue; /* the last one there */
-                r = strv_add(ret, all[i].name);
+                r = strv_add(ret, rank->name);
                 if (r < 0)
                         return r;
                 sum -= (double) all[i].n_calls;

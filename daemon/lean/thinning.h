@@ -7,11 +7,11 @@
  * Each call of a hooked function outside the roots costs whoever makes it a hook.  Over the budget go, of each of these
  * classes the most called first, until the rest costs less:
  *
- *      leaves without a part in the roots' time
+ *      leaves without a part in the roots' time, and where tasks wait if the roots are not known to call it
  *      what only the scheduler calls
  *      other leaves
  *      what calls others, as long as there is one more at its depth below the roots
- *      where tasks wait (daemon/lean/waiting.h)
+ *      where tasks wait below the roots (daemon/lean/waiting.h), and where interrupts begin
  */
 
 #include "daemon/lean/call-rates.h"
@@ -29,13 +29,15 @@ typedef struct Load {
 int load_keep(Load *now, const Load *before);
 void load_done(Load *l);
 
-/*
- * thinning_choose()
- * @hooked: what would be hooked, sorted
- * @roots:  sorted; they stay
- * @ret:    what is left out of it already, and what is to be besides, sorted
- *
- * 0 or -ENOMEM.
- */
-int thinning_choose(const LeanTree *tree, const Strv *hooked, const Strv *roots, const Load *load,
-                    uint64_t budget_ppm, Strv *ret);
+/* What would be hooked, by class and depth; names are borrowed. */
+typedef struct Rank Rank;
+typedef struct Ranks {
+        Rank *items;
+        size_t n;
+} Ranks;
+
+/* @hooked, @roots: sorted; roots stay.  0 or -ENOMEM. */
+int thinning_rank(Ranks *ret, const LeanTree *tree, const Strv *hooked, const Strv *roots);
+void ranks_done(Ranks *r);
+/* @ret: what is left out already, and what is to be besides, sorted.  0 or -ENOMEM. */
+int thinning_choose(const Ranks *ranks, const Load *load, uint64_t budget_ppm, Strv *ret);

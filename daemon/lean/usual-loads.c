@@ -28,8 +28,7 @@ static int read_load(const char **text, CallRates *ret) {
         return r;
 }
 
-int usual_loads_thin(const LeanTree *tree, const Strv *hooked, const Strv *roots,
-                     uint64_t budget_ppm, Strv *ret) {
+int usual_loads_thin(const Ranks *ranks, const Strv *roots, uint64_t budget_ppm, Strv *ret) {
         int r = 0;
 
         for (const char *s = loads; r >= 0 && startswith(s, "load ");) {
@@ -41,7 +40,7 @@ int usual_loads_thin(const LeanTree *tree, const Strv *hooked, const Strv *roots
                 for (size_t i = 0; i < roots->n; i++)
                         is_roots = is_roots || call_rates_get(&rates, roots->items[i]) > 0;
                 if (r >= 0 && !is_roots)
-                        r = thinning_choose(tree, hooked, roots,
+                        r = thinning_choose(ranks,
                                             &(Load){ .rates = rates,
                                                      .window_ns = UINT64_C(1000000),
                                                      .hook_ns = 1 },

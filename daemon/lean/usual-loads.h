@@ -11,5 +11,4 @@
 #include "daemon/lean/thinning.h"
 
 /* As thinning_choose(), so that none of them pays more.  Those that call a root walk the roots' own way, and do not count. */
-int usual_loads_thin(const LeanTree *tree, const Strv *hooked, const Strv *roots,
-                     uint64_t budget_ppm, Strv *ret);
+int usual_loads_thin(const Ranks *ranks, const Strv *roots, uint64_t budget_ppm, Strv *ret);

@@ -4,7 +4,7 @@
 /*
  * Waiting: the functions where tasks wait or spin, and those of interrupts
  *
- * Whatever is asked for, they are hooked: they are called rarely, and they are the answer.  daemon/lean/waiting-functions
+ * Whatever is asked for, they are hooked, as long as others do not call them often: they are the answer.  daemon/lean/waiting-functions
  * has them by subsystem, each with its reason.
  */
 

@@ -232,9 +232,9 @@ void session_hooks_rehook(SessionHooks *h, LeanScope scope, const Load *load, Ho
         if (!rehook(h, scope, load, reason))
                 return;
         if (m->n_hooked > 0)
-                log_info("Session '%s' hooks %u functions from now on, of %u that it is known to "
-                         "call; %zu are left out since they cost others too much.",
-                         m->name, m->n_hooked, m->n_known, m->left_out.n);
+                log_info("Session '%s' hooks %u functions from now on; its roots are known to "
+                         "call %u.",
+                         m->name, m->n_hooked, m->n_known);
         else
                 log_info("Session '%s' hooks all functions for a moment, to learn what it calls.",
                          m->name);

@@ -23,9 +23,9 @@
 #define WATCH_US USEC_PER_SEC      /* until the first look */
 #define WATCH_FACTOR 8             /* ... and how much later each time */
 #define LOAD_US (USEC_PER_SEC / 2) /* between two looks at the host's load */
-#define EARLY_LOOKS                                                                                \
-        20 /* with a count of what is in the kernel's buffer; later as old as a health look's */
-#define QUIET_LOOKS 20 /* without a call of the roots: usual loads count */
+#define QUIET_LOOKS                                                                                \
+        20 /* without a call of the roots: usual loads count; each time that they go on ... */
+#define QUIET_FACTOR 8 /* ... so many times as many */
 #define MAX_US (UINT64_C(3600) * USEC_PER_SEC)
 
 typedef enum LessonState {
@@ -54,9 +54,9 @@ struct SessionLean {
         uint64_t learned_ns; /* what was recorded before has been learned from */
         uint64_t n_bytes;    /* stored when the last lesson ended */
         unsigned n_turns;
-        unsigned n_looks, n_quiet;    /* at whether the roots were called; since they last were */
-        uint64_t n_stored, n_waiting; /* what the last look saw */
-        bool is_due, has_task, has_ended, sheds, is_watched_again;
+        unsigned n_quiet, quiet_looks; /* looks since the roots were called; that make them quiet */
+        uint64_t n_events;             /* that the last look saw */
+        bool is_due, has_task, has_ended, sheds, was_own;
 };
 
 int session_lean_new(SessionLean **ret, const SessionLeanConfig *config) {
@@ -121,6 +121,7 @@ static void change_hooks(void *userdata) {
         const SessionLeanConfig *c = &l->config;
 
         l->has_task = false;
+        l->was_own = true;
         if (TAKE(l->is_due, false) && is_recording(l))
                 c->rehook(c->session, l->scope, &l->others, l->reason);
         if (!is_recording(l)) { /* when it does again, it begins anew */
@@ -259,7 +260,6 @@ static int set_later_timers(SessionLean *l) {
 /* --- what others call -------------------------------------------------------------------------- */
 
 static int set_watch_timer(SessionLean *l, unsigned factor);
-static void watch_soon(SessionLean *l);
 
 /* Whether what is left out is other than before. */
 static void on_bystanders(Load *load, int error, void *userdata) {
@@ -269,15 +269,13 @@ static void on_bystanders(Load *load, int error, void *userdata) {
         if (load && load_keep(load, &l->others) >= 0) {
                 load_done(&l->others);
                 l->others = TAKE(*load, (Load){});
-                l->others.is_work = l->n_quiet < QUIET_LOOKS;
+                l->others.is_work = l->n_quiet < l->quiet_looks;
         }
         l->bystanders = bystander_watch_free(l->bystanders);
+        l->was_own = true;
         if (error >= 0 && is_recording(l) && l->state == LESSON_NONE && m->n_hooked > 0)
                 ask_for_change(l, LEAN_TREE, HOOK_THINNED);
-        if (TAKE(l->is_watched_again, false))
-                watch_soon(l);
-        else
-                (void) set_watch_timer(l, WATCH_FACTOR);
+        (void) set_watch_timer(l, WATCH_FACTOR);
 }
 
 static void watch(SessionLean *l) {
@@ -301,14 +299,24 @@ static void watch(SessionLean *l) {
 
 static void watch_soon(SessionLean *l) {
         l->watch.us = WATCH_US * WATCH_FACTOR;
-        if (l->bystanders)
-                l->is_watched_again = true;
-        else
-                watch(l);
+        watch(l);
+}
+
+/* What was too much for work that is over comes back, to be looked at anew: nobody looks at what is not hooked. */
+static void forget_load(SessionLean *l) {
+        if (l->others.rates.n == 0 || l->bystanders)
+                return;
+        call_rates_done(&l->others.rates);
+        if (l->state == LESSON_NONE && l->config.meta->n_hooked > 0)
+                ask_for_change(l, LEAN_TREE, HOOK_THINNED);
 }
 
 static int on_watch(sd_event_source *source, uint64_t usec, void *userdata) {
-        watch(userdata);
+        SessionLean *l = userdata;
+
+        if (l->watch.us == MAX_US)
+                forget_load(l);
+        watch(l);
         return 0;
 }
 
@@ -319,56 +327,45 @@ static int set_watch_timer(SessionLean *l, unsigned factor) {
         return is_recording(l) ? set_timer(l, &l->watch, us, on_watch) : 0;
 }
 
-/* Whether the roots were called since the last look.  A session's events count, too. */
-static bool roots_were_called(SessionLean *l) {
-        const SessionMeta *m = l->config.meta;
-        Instance *i = tracer_instance(l->config.tracer);
-        uint64_t n_stored = recorder_n_bytes(l->config.recorder), n_waiting;
-        bool were_called;
-
-        if (l->n_looks < EARLY_LOOKS && !tracer_is_held_up(l->config.tracer)) {
-                l->n_looks++;
-                for (size_t k = 0; k < m->n_cpus; k++)
-                        (void) instance_read_account(i, &(CpuAccount){ .cpu = m->cpus[k].cpu });
-        }
-        n_waiting = instance_n_waiting(i);
-        were_called = n_stored > l->n_stored || n_waiting > l->n_waiting;
-        l->n_stored = n_stored;
-        l->n_waiting = n_waiting;
-        return were_called;
-}
-
 /*
  * While the roots are not called it is no loss to hook less, and work that comes pays nothing.  When they are, all is
- * hooked that this host's work does not call often, at once.
+ * hooked that this host's work does not call often, at once; and it takes longer until they count as quiet again.  A
+ * session's events are calls, too.
  */
 static void look_at_roots(SessionLean *l) {
-        bool were_quiet = l->n_quiet >= QUIET_LOOKS;
+        bool were_quiet = l->n_quiet >= l->quiet_looks;
+        uint64_t n_events;
 
-        l->n_quiet = roots_were_called(l) ? 0 : l->n_quiet + 1;
+        if (tracer_is_held_up(l->config.tracer))
+                return;
+        n_events = controller_count_events(l->config.tracer);
+        l->n_quiet = n_events > l->n_events ? 0 : l->n_quiet + 1;
+        l->n_events = n_events;
         if (l->state != LESSON_NONE || l->bystanders || l->config.meta->n_hooked == 0 ||
-            (l->n_quiet < QUIET_LOOKS) == l->others.is_work)
+            (l->n_quiet < l->quiet_looks) == l->others.is_work)
                 return;
         l->others.is_work = !l->others.is_work;
         ask_for_change(l, LEAN_TREE, HOOK_THINNED);
-        if (were_quiet)
-                watch_soon(l);
+        if (!were_quiet)
+                return;
+        l->quiet_looks = MIN(l->quiet_looks * QUIET_FACTOR, (unsigned) INT32_MAX / QUIET_FACTOR);
+        watch_soon(l);
 }
 
 static int on_load(sd_event_source *source, uint64_t usec, void *userdata) {
         SessionLean *l = userdata;
-        HostLoadChange change = host_load_look(&l->host);
+        bool is_own = l->bystanders || l->has_task;
+        HostLoadChange change = host_load_look(&l->host, TAKE(l->was_own, is_own) || is_own);
 
+        l->load.source = sd_event_source_disable_unref(l->load.source);
+        if (!is_recording(l)) /* when it does again, it begins anew */
+                return 0;
         look_at_roots(l);
-        /* What was too much for the work that is over comes back, and is looked at anew. */
-        if (change == HOST_LOAD_LESS && l->others.rates.n > 0 && !l->bystanders) {
-                call_rates_done(&l->others.rates);
-                if (l->state == LESSON_NONE && l->config.meta->n_hooked > 0)
-                        ask_for_change(l, LEAN_TREE, HOOK_THINNED);
-        }
+        if (change == HOST_LOAD_LESS)
+                forget_load(l);
         if (change != HOST_LOAD_SAME)
                 watch_soon(l);
-        return is_recording(l) ? set_timer(l, &l->load, LOAD_US, on_load) : 0;
+        return set_timer(l, &l->load, LOAD_US, on_load);
 }
 
 /* --- from begin to end ------------------------------------------------------------------------- */
@@ -388,13 +385,17 @@ int session_lean_begin(SessionLean *l) {
                 r = set_later_timers(l);
         if (r >= 0 && lean_watches(&m->spec) && !l->load.source) {
                 l->others.is_work = m->spec.triggers.n == 0;
+                l->quiet_looks = QUIET_LOOKS;
                 l->n_quiet = QUIET_LOOKS - 1;
+                l->n_events = controller_count_events(l->config.tracer);
                 l->watch.us = WATCH_US * WATCH_FACTOR;
-                (void) host_load_look(&l->host);
+                (void) host_load_look(&l->host, true);
                 r = set_timer(l, &l->load, LOAD_US, on_load);
                 /* Its state changes in a moment: it is not set_watch_timer() that sets it. */
                 if (r >= 0)
                         r = set_timer(l, &l->watch, WATCH_US, on_watch);
+                if (m->left_out.n > 0) /* by who recorded before */
+                        ask_for_change(l, LEAN_TREE, HOOK_THINNED);
         }
         return r;
 }

@@ -11,7 +11,9 @@
  *     too few calls of the roots is repeated, after ever longer and only while something is recorded.  What a session with
  *     everything hooked saw is learned when it ends
  *   - what others call is looked at after a second, then ever less often, and whenever the host begins to do more
- *     (daemon/watch/host-load.h); what costs them too much is not hooked any more, and comes back when it costs less
+ *     (daemon/watch/host-load.h); what costs them too much is not hooked any more, and comes back, to be looked at
+ *     anew, when the host does less
+ *   - while the roots are not called, what usual loads call often is not hooked either (daemon/lean/usual-loads.h)
  *   - once in RelearnSec= (an hour) there is a lesson of what is called by now
  */
 

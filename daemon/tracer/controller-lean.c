@@ -112,8 +112,7 @@ static uint64_t time_call(void) {
         return MAX(least_ns, UINT64_C(1));
 }
 
-/* Events of @t so far, wherever they are now. */
-static uint64_t count_events(const Tracer *t) {
+uint64_t controller_count_events(const Tracer *t) {
         static const char *const counters[] = { "entries: ", "overrun: ", "read events: " };
         _cleanup_free_ uint32_t *cpus = NULL;
         uint64_t n_events = 0;
@@ -144,11 +143,11 @@ typedef struct Moment {
 
 static int wait_a_moment(void *userdata) {
         Moment *m = userdata;
-        uint64_t n_events = count_events(m->tracer);
+        uint64_t n_events = controller_count_events(m->tracer);
 
         if (usleep(CONTROLLER_SAMPLE_MS * 1000) < 0 && errno != EINTR)
                 return ORIGIN(-errno);
-        m->n_own = (count_events(m->tracer) - n_events) / 2;
+        m->n_own = (controller_count_events(m->tracer) - n_events) / 2;
         return 0;
 }
 

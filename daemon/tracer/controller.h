@@ -164,6 +164,8 @@ int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const ch
  * Return: 1; 2: and only few functions were for a moment; 0: the same is hooked as before; -errno.
  */
 int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, LeanScope scope, const Load *load);
+/* Events of @t so far, wherever they are now, lost ones included; reads a file of each CPU. */
+uint64_t controller_count_events(const Tracer *t);
 /*
  * controller_sample_calls() - record for CONTROLLER_SAMPLE_MS what is called of what is hooked for @t
  * @ret_names:   of that

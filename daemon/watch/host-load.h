@@ -31,5 +31,5 @@ HostLoadSample host_load_parse(const char *text, uint64_t at_ns);
 /* Compares what has been since the last sample with what is usual: what there was the first time, or the last time
  * that it was more or less. */
 HostLoadChange host_load_add(HostLoad *l, const HostLoadSample *now);
-/* Reads /proc/stat and adds it; HOST_LOAD_SAME without it. */
-HostLoadChange host_load_look(HostLoad *l);
+/* Reads /proc/stat and adds it; HOST_LOAD_SAME without it.  @is_own: what was done since is not the host's, but ours. */
+HostLoadChange host_load_look(HostLoad *l, bool is_own);

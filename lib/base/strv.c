@@ -67,6 +67,16 @@ int strv_pick(Strv *v, const Strv *words, const Strv *sorted, bool in_both) {
         return r;
 }
 
+int strv_replace(Strv *v, size_t i, const char *s) {
+        char *copy = strdup(s);
+
+        if (!copy)
+                return -ENOMEM;
+        free(v->items[i]);
+        v->items[i] = copy;
+        return 0;
+}
+
 int strv_copy(Strv *ret, const Strv *v) {
         _cleanup_strv_ Strv copy = {};
         int r = strv_extend(&copy, v);

@@ -18,12 +18,13 @@ typedef struct Strv {
 int strv_add(Strv *v, const char *s); /* copies @s; -ENOMEM */
 int strv_addn(Strv *v, const char *s, size_t n);
 int strv_addf(Strv *v, const char *format, ...) _printf_(2, 3);
-int strv_take(Strv *v, char *s);          /* consumes @s, also on failure */
-char *strv_take_first(Strv *v);           /* of one that has any; the caller frees */
-int strv_add_new(Strv *v, const char *s); /* unless it is there */
+int strv_take(Strv *v, char *s);                    /* consumes @s, also on failure */
+char *strv_take_first(Strv *v);                     /* of one that has any; the caller frees */
+int strv_add_new(Strv *v, const char *s);           /* unless it is there */
+int strv_replace(Strv *v, size_t i, const char *s); /* with a copy; 0 or -ENOMEM */
 int strv_copy(Strv *ret, const Strv *v);
 int strv_copy_sorted(Strv *ret, const Strv *v); /* and strv_sort_unique() of the copy */
-int strv_extend(Strv *v, const Strv *words); /* with copies of all */
+int strv_extend(Strv *v, const Strv *words);    /* with copies of all */
 /* Adds those of @words that are in @sorted, one that strv_sort_unique() left, or those that are not. */
 int strv_pick(Strv *v, const Strv *words, const Strv *sorted, bool in_both);
 /* Adds every word of @s, split at any of @separators; empty words are skipped. */

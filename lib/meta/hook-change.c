@@ -17,8 +17,8 @@ static const char *const reason_texts[_HOOK_REASON_N] = {
         [HOOK_WIDENED] = "widened, to learn what is called by now",
         [HOOK_SPARED] = "without what others call often",
         [HOOK_MODULES] = "with the modules that were loaded meanwhile",
-        [HOOK_THINNED] = "thinned, since calls cost more than the budget",
-        [HOOK_RESTORED] = "restored, since calls cost less again",
+        [HOOK_THINNED] = "thinned for the sake of other work",
+        [HOOK_RESTORED] = "restored",
 };
 
 static const JsonField fields[] = {

@@ -200,6 +200,42 @@ START_TEST(the_tree_is_hooked_with_where_tasks_wait)
         }
 END_TEST
 
+START_TEST(while_the_roots_are_not_called_usual_loads_count)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(functions_done) Functions f = {};
+                _cleanup_strv_ Strv warnings = {};
+                _cleanup_lean_choice_ LeanChoice quiet = {}, work = {}, kept = {};
+                CallRate rates[] = { { (char *) "kfree", 2500 } };
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                Load load = { .is_work = false };
+                Tracefs fs;
+
+                set_up(&s, &fs, &f);
+                put_cache(&s, &f, HEAD TREE);
+                ck_assert_int_eq(session_meta_new(&m), 0);
+                ck_assert_int_eq(choose(&quiet, &s, &f, &(Wish){ .load = &load }, &warnings), 0);
+                check_words(&quiet.left_out, "kfree");
+                check_words(&quiet.left_out_why, "usual");
+                /* It waits, but not below the roots, as far as anybody knows: nothing is missing. */
+                ck_assert(!strv_finds(&quiet.hooks.names, "schedule"));
+                ck_assert_int_eq(lean_choice_tell(&quiet, m), 0);
+                check_words(&m->left_out_why, "usual");
+                load = (Load){
+                        { rates, 1 }, .window_ns = 10000000, .hook_ns = 100, .is_work = true
+                };
+                ck_assert_int_eq(choose(&work, &s, &f, &(Wish){ .load = &load }, &warnings), 0);
+                check_words(&work.left_out_why, "cost");
+                ck_assert(strv_finds(&work.hooks.names, "schedule"));
+                ck_assert_int_eq(lean_choice_tell(&work, m), 0);
+                check_words(&m->left_out, "kfree");
+                check_words(&m->left_out_why, "cost");
+                /* Before it records everything is hooked: what begins is recorded. */
+                ck_assert_int_eq(choose(&kept, &s, &f, &(Wish){}, &warnings), 0);
+                ck_assert_uint_eq(kept.left_out.n, 0);
+        }
+END_TEST
+
 START_TEST(what_nobody_knows_is_learned_as_it_is_asked_for)
         {
                 static const struct {
@@ -407,6 +443,7 @@ END_TEST
 UNIT_SUITE("lean", a_cache_that_is_not_as_we_write_it_is_invalid,
            what_is_learned_is_read_back_and_grows, another_kernel_or_set_of_modules_has_other_keys,
            the_tree_is_hooked_with_where_tasks_wait,
+           while_the_roots_are_not_called_usual_loads_count,
            what_nobody_knows_is_learned_as_it_is_asked_for,
            what_was_learned_from_few_calls_is_used_and_learned_on,
            of_a_list_is_told_what_of_the_tree_it_lacks,

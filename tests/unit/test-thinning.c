@@ -51,17 +51,18 @@ START_TEST(what_tells_least_goes_first_and_each_layer_keeps_one)
                               .hook_ns = 100 };
                 _cleanup_lean_tree_ LeanTree tree = {};
                 _cleanup_strv_ Strv hooked = {}, roots = {};
+                _cleanup_(ranks_done) Ranks ranks = {};
 
                 make_tree(&tree);
                 ck_assert_int_ge(strv_add(&roots, "root"), 0);
                 for (size_t i = 0; i < tree.n; i++)
                         ck_assert_int_ge(strv_add(&hooked, tree.functions[i].name), 0);
+                ck_assert_int_eq(thinning_rank(&ranks, &tree, &hooked, &roots), 0);
                 for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                         _cleanup_strv_ Strv out = {};
                         _cleanup_free_ char *text = NULL;
 
-                        ck_assert_int_eq(thinning_choose(&tree, &hooked, &roots, &load,
-                                                         cases[i].budget_ppm, &out),
+                        ck_assert_int_eq(thinning_choose(&ranks, &load, cases[i].budget_ppm, &out),
                                          0);
                         text = strv_join(&out, " ");
                         ck_assert_msg(streq(text, cases[i].left_out), "%zu: %s", i, text);
@@ -75,14 +76,39 @@ START_TEST(of_a_class_the_most_called_goes_first_and_the_uncalled_stays)
                 Load load = { .rates = { rates, 2 }, .window_ns = 10000000, .hook_ns = 100 };
                 _cleanup_lean_tree_ LeanTree tree = {};
                 _cleanup_strv_ Strv hooked = {}, roots = {}, out = {};
+                _cleanup_(ranks_done) Ranks ranks = {};
 
                 for (const char *const *s = (const char *const[]){ "a", "b", "c", NULL }; *s; s++) {
                         add(&tree, *s, true, 0, NULL);
                         ck_assert_int_ge(strv_add(&hooked, *s), 0);
                 }
-                ck_assert_int_eq(thinning_choose(&tree, &hooked, &roots, &load, 5000, &out), 0);
+                ck_assert_int_eq(thinning_rank(&ranks, &tree, &hooked, &roots), 0);
+                ck_assert_int_eq(thinning_choose(&ranks, &load, 5000, &out), 0);
                 ck_assert_uint_eq(out.n, 1);
                 ck_assert_str_eq(out.items[0], "b");
+        }
+END_TEST
+
+START_TEST(a_tree_need_not_name_its_root)
+        {
+                CallRate rates[] = { { (char *) "lower", 1000 },
+                                     { (char *) "other", 1000 },
+                                     { (char *) "upper", 1000 } };
+                Load load = { .rates = { rates, 3 }, .window_ns = 10000000, .hook_ns = 100 };
+                _cleanup_lean_tree_ LeanTree tree = {};
+                _cleanup_strv_ Strv hooked = {}, roots = {}, out = {};
+                _cleanup_(ranks_done) Ranks ranks = {};
+
+                add(&tree, "lower", false, 0, "upper");
+                add(&tree, "other", false, 0, "root");
+                add(&tree, "upper", false, 0, "root");
+                ck_assert_int_ge(strv_add(&roots, "root"), 0);
+                for (size_t i = 0; i < tree.n; i++)
+                        ck_assert_int_ge(strv_add(&hooked, tree.functions[i].name), 0);
+                ck_assert_int_eq(thinning_rank(&ranks, &tree, &hooked, &roots), 0);
+                ck_assert_int_eq(thinning_choose(&ranks, &load, 0, &out), 0);
+                ck_assert_uint_eq(out.n, 1);
+                ck_assert_str_eq(out.items[0], "other");
         }
 END_TEST
 
@@ -107,4 +133,4 @@ END_TEST
 
 UNIT_SUITE("thinning", what_tells_least_goes_first_and_each_layer_keeps_one,
            of_a_class_the_most_called_goes_first_and_the_uncalled_stays,
-           what_is_not_hooked_any_more_keeps_its_rate)
+           a_tree_need_not_name_its_root, what_is_not_hooked_any_more_keeps_its_rate)

@@ -10,13 +10,15 @@ static char *left_out(const char *root, uint64_t budget_ppm) {
                                              "write_null" };
         _cleanup_lean_tree_ LeanTree tree = {};
         _cleanup_strv_ Strv hooked = {}, roots = {}, out = {};
+        _cleanup_(ranks_done) Ranks ranks = {};
 
         ck_assert_int_ge(strv_add(&roots, root), 0);
         for (size_t i = 0; i < ELEMENTSOF(names); i++) {
                 ck_assert_int_eq(lean_tree_add(&tree, names[i], true, 1000), 0);
                 ck_assert_int_ge(strv_add(&hooked, names[i]), 0);
         }
-        ck_assert_int_eq(usual_loads_thin(&tree, &hooked, &roots, budget_ppm, &out), 0);
+        ck_assert_int_eq(thinning_rank(&ranks, &tree, &hooked, &roots), 0);
+        ck_assert_int_eq(usual_loads_thin(&ranks, &roots, budget_ppm, &out), 0);
         return strv_join(&out, " ");
 }
 
