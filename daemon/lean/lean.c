@@ -108,12 +108,14 @@ static void known_done(Known *k) {
         lean_tree_done(&k->tree);
 }
 
-/* Without the names that this kernel does not have; at most one of each. */
+/* Without the names that this kernel does not have, and without what is only called because somebody traces, as
+ * function_graph does each change of tasks; at most one of each. */
 static void keep_present(LeanTree *t, const Functions *f) {
         size_t kept = 0;
 
         for (size_t i = 0; i < t->n; i++)
-                if (functions_contain(f, t->functions[i].name))
+                if (functions_contain(f, t->functions[i].name) &&
+                    !startswith(t->functions[i].name, "__traceiter_"))
                         t->functions[kept++] = t->functions[i];
                 else
                         lean_function_done(&t->functions[i]);
