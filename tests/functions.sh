@@ -251,6 +251,11 @@ ftracectl() {
         fi
 }
 
+# As the kernel draws it, which does not know what else might have been hooked.
+report_unmarked() { # WORD...
+        ftracectl report "$@" | sed -E 's, /\* ([0-9,]+ not hooked below|callees not known) \*/$,,'
+}
+
 session() { # NAME FILTER: what jq's FILTER finds in all that is known of a session
         ftracectl show --json "$1" | jq -r "$2"
 }

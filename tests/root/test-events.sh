@@ -47,7 +47,7 @@ compare() { # NAME PAIRS START-OPTION...
         put_back "$buffer/options/hash-ptr" "$was"
         kill -CONT "$ftraced_pid"
         stops "$name: stop works" "$name"
-        ftracectl report "$name" >"$work/$name.ours" 2>"$err"
+        report_unmarked "$name" >"$work/$name.ours" 2>"$err"
         cp "$work/$name.ours" "$work/$name.alike"
         as_flawed_as "$work/$name.kernel" "$work/$name.alike"
         if cmp -s "$work/$name.kernel" "$work/$name.alike"; then
@@ -108,7 +108,7 @@ if command -v trace-cmd >/dev/null; then
         done
         ftracectl report --no-legend "$work/events.dat" >"$work/events.again" 2>/dev/null
         ok 'trace.dat: we draw it as the session' \
-                cmp "$work/events.again" <(ftracectl report --no-legend events 2>/dev/null)
+                cmp "$work/events.again" <(report_unmarked --no-legend events 2>/dev/null)
         is 'trace.dat: no event is unknown to it' "$(grep -c 'UNKNOWN EVENT' "$work/events.report")" 0
 fi
 

@@ -21,7 +21,7 @@ compare() { # NAME PAIRS START-OPTION...
         cp "$buffer/trace" "$work/$name.kernel"
         kill -CONT "$ftraced_pid"
         stops "$name: stop works" "$name" # what the test itself did to tracing_on is a gap
-        ftracectl report "$name" >"$work/$name.all" 2>"$err"
+        report_unmarked "$name" >"$work/$name.all" 2>"$err"
         grep -vE "$without_loss" "$work/$name.all" >"$work/$name.ours"
         ok "$name: the kernel drew more than a header" test "$(grep -vc '^#' "$work/$name.kernel")" -gt 10
         if cmp -s "$work/$name.kernel" "$work/$name.ours"; then

@@ -81,7 +81,7 @@ ok 'which is more than some calls' test "$(head -n 1 "$work/ours.forms" | cut -d
 # The forms of the file, with this kernel's real symbols, and events that name functions.
 exits 'events are recorded, too' 0 ftracectl run --no-report -n events --event=sched:sched_switch \
         --event=net:net_dev_queue --event=workqueue:workqueue_execute_start udp_sendmsg -- "$udp_pairs" 20
-ftracectl report --no-legend events >"$work/session" 2>"$err"
+report_unmarked --no-legend events >"$work/session" 2>"$err"
 ok 'events: the session has them' grep -q 'sched_switch: ' "$work/session"
 wanted=
 for form in '' '--v7 --full'; do
