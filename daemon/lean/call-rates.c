@@ -85,17 +85,6 @@ void call_rates_subtract(CallRates *all, const CallRates *own) {
                 all->items[i].n -= MIN(all->items[i].n, call_rates_get(own, all->items[i].name));
 }
 
-int call_rates_keep(CallRates *r, const CallRates *before, const Strv *counted, double scale) {
-        int error = 0;
-
-        for (size_t i = 0; error >= 0 && i < before->n; i++)
-                if (!strv_finds(counted, before->items[i].name))
-                        error = call_rates_add(r, before->items[i].name,
-                                               (uint64_t) ((double) before->items[i].n * scale));
-        sort(r);
-        return error;
-}
-
 double call_rates_cost_ppm(double n, uint64_t window_ns, uint64_t hook_ns) {
         return n * (double) hook_ns / (double) MAX(window_ns, UINT64_C(1)) * 1e6;
 }

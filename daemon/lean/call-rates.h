@@ -33,8 +33,6 @@ void call_rates_done(CallRates *r);
 #define _cleanup_call_rates_ _cleanup_(call_rates_done)
 /* What is in @own, too, was called below the roots: what is left are others' calls. */
 void call_rates_subtract(CallRates *all, const CallRates *own);
-/* Adds those of @before that are not among @counted, which is sorted, times @scale.  0 or -ENOMEM. */
-int call_rates_keep(CallRates *r, const CallRates *before, const Strv *counted, double scale);
 /* How often @name was called. */
 uint64_t call_rates_get(const CallRates *r, const char *name);
 /* What @n of them cost in millionths of a CPU's time. */

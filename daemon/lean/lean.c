@@ -273,6 +273,9 @@ static int choose_tree(LeanChoice *ret, const LeanQuestion *q, const Known *know
         if (r >= 0)
                 r = strv_copy(&dear, &usual);
         if (r >= 0 && q->load && lean_thins(q->spec))
+                r = strv_extend(&dear, &q->load->out);
+        strv_sort_unique(&dear);
+        if (r >= 0 && q->load && lean_thins(q->spec))
                 r = thinning_choose(&ranks, q->load, q->spec->budget_ppm, &dear);
         for (size_t i = 0; r >= 0 && i < all.n; i++) {
                 const char *name = all.items[i];

@@ -31,15 +31,18 @@ typedef struct Candidate {
 } Candidate;
 
 int load_keep(Load *now, const Load *before) {
-        double scale =
-                before->window_ns > 0 ? (double) now->window_ns / (double) before->window_ns : 0;
+        int r = strv_pick(&now->out, &before->counted, &now->counted, false);
 
-        return call_rates_keep(&now->rates, &before->rates, &now->counted, scale);
+        if (r >= 0)
+                r = strv_extend(&now->out, &before->out);
+        strv_sort_unique(&now->out);
+        return MIN(r, 0);
 }
 
 void load_done(Load *l) {
         call_rates_done(&l->rates);
         strv_done(&l->counted);
+        strv_done(&l->out);
         *l = (Load){};
 }
 

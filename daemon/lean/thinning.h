@@ -20,12 +20,13 @@
 /* Calls of others, counted for a moment. */
 typedef struct Load {
         CallRates rates; /* none: nobody has counted */
-        Strv counted;    /* whose calls were, sorted; those of others when they last were */
+        Strv counted;    /* whose calls were, sorted */
+        Strv out;        /* what was counted before, and is not hooked any more, sorted */
         uint64_t window_ns, hook_ns; /* in which; what a hook takes */
         bool is_work; /* while the roots are called: what counts is this, and not what other work might call */
 } Load;
 
-/* Of what was not counted now, because it is not hooked any more, @now gets what was counted @before.  0 or -ENOMEM. */
+/* What was counted @before but not @now is out; how often it would be called now nobody knows.  0 or -ENOMEM. */
 int load_keep(Load *now, const Load *before);
 void load_done(Load *l);
 

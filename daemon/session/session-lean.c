@@ -304,9 +304,12 @@ static void watch_soon(SessionLean *l) {
 
 /* What was too much for work that is over comes back, to be looked at anew: nobody looks at what is not hooked. */
 static void forget_load(SessionLean *l) {
+        bool is_work = l->others.is_work;
+
         if (l->others.rates.n == 0 || l->bystanders)
                 return;
-        call_rates_done(&l->others.rates);
+        load_done(&l->others);
+        l->others.is_work = is_work;
         if (l->state == LESSON_NONE && l->config.meta->n_hooked > 0)
                 ask_for_change(l, LEAN_TREE, HOOK_THINNED);
 }
@@ -345,6 +348,7 @@ static void look_at_roots(SessionLean *l) {
             (l->n_quiet < l->quiet_looks) == l->others.is_work)
                 return;
         l->others.is_work = !l->others.is_work;
+        strv_done(&l->others.counted); /* what goes now goes for another reason */
         ask_for_change(l, LEAN_TREE, HOOK_THINNED);
         if (!were_quiet)
                 return;
