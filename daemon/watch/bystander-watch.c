@@ -16,7 +16,9 @@
 
 /* What a reader takes to fetch what is in the kernel's buffer. */
 #define SETTLE_US (2 * UINT64_C(1000000))
-#define OWN_SHARE 8  /* of the calls: fewer are not told apart */
+#define OWN_SHARE 8 /* of the calls: fewer are not told apart */
+#define HOOKED_SHARE                                                                               \
+        8 /* of the time may be left when that of hooks is taken off, which several CPUs have */
 #define FEW_PPM 1000 /* of a CPU: what all calls cost together; they are not counted by function */
 
 struct BystanderWatch {
@@ -56,7 +58,19 @@ static bool has_own(const BystanderWatch *w) {
         return w->n_own > w->sample.n_calls / OWN_SHARE;
 }
 
+/* The calls were so many while the hooks took their time, too; without them they are more. */
+static void leave_hooks_out(Load *l) {
+        uint64_t n_calls = 0;
+
+        for (size_t i = 0; i < l->rates.n; i++)
+                n_calls = add_capped(n_calls, l->rates.items[i].n);
+        l->window_ns =
+                (uint64_t) MAX((double) l->window_ns - (double) n_calls * (double) l->hook_ns,
+                               (double) l->window_ns / HOOKED_SHARE);
+}
+
 static void finish(BystanderWatch *w, int error) {
+        leave_hooks_out(&w->load);
         w->learner = learner_free(w->learner);
         log_debug("lean", "%s: %llu calls in %llu us, %llu of its own; %zu functions: %s",
                   w->config.meta->name, (unsigned long long) w->sample.n_calls,
