@@ -58,14 +58,14 @@ static bool has_own(const BystanderWatch *w) {
         return w->n_own > w->sample.n_calls / OWN_SHARE;
 }
 
-/* The calls were so many while the hooks took their time, too; without them they are more. */
+/* The calls were so many while hooks took their time, and while each call was sampled, which takes about as much. */
 static void leave_hooks_out(Load *l) {
         uint64_t n_calls = 0;
 
         for (size_t i = 0; i < l->rates.n; i++)
                 n_calls = add_capped(n_calls, l->rates.items[i].n);
         l->window_ns =
-                (uint64_t) MAX((double) l->window_ns - (double) n_calls * (double) l->hook_ns,
+                (uint64_t) MAX((double) l->window_ns - 2.0 * (double) n_calls * (double) l->hook_ns,
                                (double) l->window_ns / HOOKED_SHARE);
 }
 
