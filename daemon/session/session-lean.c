@@ -265,11 +265,13 @@ static int set_watch_timer(SessionLean *l, unsigned factor);
 static void on_bystanders(Load *load, int error, void *userdata) {
         SessionLean *l = userdata;
         const SessionMeta *m = l->config.meta;
+        bool is_work = l->others.is_work;
 
         if (load && load_keep(load, &l->others) >= 0) {
                 load_done(&l->others);
                 l->others = TAKE(*load, (Load){});
-                l->others.is_work = l->n_quiet < l->quiet_looks;
+                l->others.is_work =
+                        is_work; /* that it is not any more is for the next look at the roots */
         }
         l->bystanders = bystander_watch_free(l->bystanders);
         l->was_own = true;
@@ -306,7 +308,7 @@ static void watch_soon(SessionLean *l) {
 static void forget_load(SessionLean *l) {
         bool is_work = l->others.is_work;
 
-        if (l->others.rates.n == 0 || l->bystanders)
+        if ((l->others.rates.n == 0 && l->others.out.n == 0) || l->bystanders)
                 return;
         load_done(&l->others);
         l->others.is_work = is_work;
@@ -336,7 +338,6 @@ static int set_watch_timer(SessionLean *l, unsigned factor) {
  * session's events are calls, too.
  */
 static void look_at_roots(SessionLean *l) {
-        bool were_quiet = l->n_quiet >= l->quiet_looks;
         uint64_t n_events;
 
         if (tracer_is_held_up(l->config.tracer))
@@ -350,7 +351,7 @@ static void look_at_roots(SessionLean *l) {
         l->others.is_work = !l->others.is_work;
         strv_done(&l->others.counted); /* what goes now goes for another reason */
         ask_for_change(l, LEAN_TREE, HOOK_THINNED);
-        if (!were_quiet)
+        if (!l->others.is_work)
                 return;
         l->quiet_looks = MIN(l->quiet_looks * QUIET_FACTOR, (unsigned) INT32_MAX / QUIET_FACTOR);
         watch_soon(l);
