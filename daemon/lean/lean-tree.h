@@ -53,5 +53,5 @@ void lean_tree_done(LeanTree *t);
  */
 enum { LEAN_TREE_E_INVALID = 1 };
 int lean_tree_parse(LeanTree *t, const char *line);
-/* Adds what is shipped of @root.  1: something is; 0: nothing; -ENOMEM. */
+/* Adds what is shipped of @root.  1: something is; 0: nothing; -ENOMEM; -EINVAL: the shipped text is damaged. */
 int lean_tree_ship(LeanTree *t, const char *root);

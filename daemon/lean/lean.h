@@ -59,7 +59,7 @@ typedef struct LeanQuestion {
         const Spec *spec;
         const Strv *roots, *notrace; /* sorted; what is left out with all below it */
         LeanScope scope;
-        const Load *load; /* of others; NULL: it does not record yet */
+        const Load *load; /* of others; NULL: nobody looks at it yet */
 } LeanQuestion;
 
 /*

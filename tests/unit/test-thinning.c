@@ -25,6 +25,11 @@ static void make_tree(LeanTree *t) {
         lean_tree_sort(t);
 }
 
+static void hook_all(const LeanTree *t, Strv *hooked) {
+        for (size_t i = 0; i < t->n; i++)
+                ck_assert_int_ge(strv_add(hooked, t->functions[i].name), 0);
+}
+
 START_TEST(what_tells_least_goes_first_and_each_layer_keeps_one)
         {
                 static const struct {
@@ -55,8 +60,7 @@ START_TEST(what_tells_least_goes_first_and_each_layer_keeps_one)
 
                 make_tree(&tree);
                 ck_assert_int_ge(strv_add(&roots, "root"), 0);
-                for (size_t i = 0; i < tree.n; i++)
-                        ck_assert_int_ge(strv_add(&hooked, tree.functions[i].name), 0);
+                hook_all(&tree, &hooked);
                 ck_assert_int_eq(thinning_rank(&ranks, &tree, &hooked, &roots), 0);
                 for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                         _cleanup_strv_ Strv out = {};
@@ -78,10 +82,9 @@ START_TEST(of_a_class_the_most_called_goes_first_and_the_uncalled_stays)
                 _cleanup_strv_ Strv hooked = {}, roots = {}, out = {};
                 _cleanup_(ranks_done) Ranks ranks = {};
 
-                for (const char *const *s = (const char *const[]){ "a", "b", "c", NULL }; *s; s++) {
+                for (const char *const *s = (const char *const[]){ "a", "b", "c", NULL }; *s; s++)
                         add(&tree, *s, true, 0, NULL);
-                        ck_assert_int_ge(strv_add(&hooked, *s), 0);
-                }
+                hook_all(&tree, &hooked);
                 ck_assert_int_eq(thinning_rank(&ranks, &tree, &hooked, &roots), 0);
                 ck_assert_int_eq(thinning_choose(&ranks, &load, 5000, &out), 0);
                 ck_assert_uint_eq(out.n, 1);
@@ -103,8 +106,7 @@ START_TEST(a_tree_need_not_name_its_root)
                 add(&tree, "other", false, 0, "root");
                 add(&tree, "upper", false, 0, "root");
                 ck_assert_int_ge(strv_add(&roots, "root"), 0);
-                for (size_t i = 0; i < tree.n; i++)
-                        ck_assert_int_ge(strv_add(&hooked, tree.functions[i].name), 0);
+                hook_all(&tree, &hooked);
                 ck_assert_int_eq(thinning_rank(&ranks, &tree, &hooked, &roots), 0);
                 ck_assert_int_eq(thinning_choose(&ranks, &load, 0, &out), 0);
                 ck_assert_uint_eq(out.n, 1);
