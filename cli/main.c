@@ -13,6 +13,7 @@
 #include "cli/contact/remote.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
+#include "meta/gone.h"
 
 #define MANY SIZE_MAX
 
@@ -242,8 +243,12 @@ static int help_verb(const Verb *v) {
 
 static int unknown_verb(const char *name) {
         const char *names[ELEMENTSOF(verbs)], *like;
-        const char *quoted = NAME_QUOTED(name);
+        const char *quoted = NAME_QUOTED(name), *instead = gone_instead(GONE_VERB, name);
 
+        if (instead) {
+                log_error("the verb \"%s\" is gone: %s.", quoted, instead);
+                return STATUS_USAGE;
+        }
         for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
                 names[i] = verbs[i].name;
         like = typo_nearest(name, names, ELEMENTSOF(names));

@@ -16,6 +16,7 @@
 #include "cli/options/option-value.h"
 #include "cli/options/options.h"
 #include "meta/event-choice.h"
+#include "meta/gone.h"
 
 #define AT(member) offsetof(Options, member)
 
@@ -325,6 +326,9 @@ static int add_word(Options *o, const char *word) {
 
 /* What getopt complained of, as it was spelt: @at is the argument it had come to. */
 static int refuse(const Options *o, int c, const char *at) {
+        char word[NAME_QUOTE_MAX];
+        const char *instead;
+
         if (c == ':' && optopt >= LONG_BASE)
                 return option_usage(o->verb, "--%s needs a value (%s)",
                                     options[optopt - LONG_BASE].name,
@@ -336,6 +340,10 @@ static int refuse(const Options *o, int c, const char *at) {
                                     options[optopt - LONG_BASE].name);
         if (optopt > 0 && at[0] == '-' && at[1] != '-')
                 return option_usage(o->verb, "unknown option \"-%c\"", optopt);
+        (void) snprintf(word, sizeof(word), "%.*s", (int) strcspn(at, "="), at);
+        instead = gone_instead(GONE_OPTION, word);
+        if (instead)
+                return option_usage(o->verb, "the option \"%s\" is gone: %s", word, instead);
         return option_usage(o->verb, "unknown or ambiguous option \"%s\"", NAME_QUOTED(at));
 }
 

@@ -12,6 +12,7 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "meta/config.h"
+#include "meta/gone.h"
 
 #define FILE_NAME "ftraced.conf"
 #define USE_PERCENT 10 /* the defaults are journald's (systemd 252, man 5 journald.conf) */
@@ -239,6 +240,7 @@ static int on_bad_line(unsigned line, const char *what, void *userdata) {
 static int on_set(const IniEntry *e, void *userdata) {
         Parse *p = userdata;
         ConfigOrigin origin;
+        const char *instead;
         size_t i = 0;
 
         if (p->is_foreign)
@@ -246,6 +248,9 @@ static int on_set(const IniEntry *e, void *userdata) {
         while (i < _CONFIG_KEY_N &&
                !(streq(keys[i].section, e->section) && streq(keys[i].name, e->key)))
                 i++;
+        instead = i == _CONFIG_KEY_N ? gone_instead(GONE_KEY, e->key) : NULL;
+        if (instead)
+                return complain(p, e->line, "the key %s= is gone: %s", e->key, instead);
         if (i == _CONFIG_KEY_N)
                 return complain(p, e->line, "unknown key %s= %s%s%s, ignored", NAME_QUOTED(e->key),
                                 *e->section ? "in [" : "before a section", e->section,

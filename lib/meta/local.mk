@@ -17,6 +17,8 @@ noinst_LIBRARIES += %D%/libmeta.a
 	%D%/event-choice.h \
 	%D%/gap.c \
 	%D%/gap.h \
+	%D%/gone.c \
+	%D%/gone.h \
 	%D%/hook-change.c \
 	%D%/hook-change.h \
 	%D%/json-field.c \

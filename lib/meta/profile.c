@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "base/typo.h"
 #include "base/unit.h"
+#include "meta/gone.h"
 #include "meta/json-field.h"
 #include "meta/profile.h"
 #include "meta/spec.h"
@@ -220,8 +221,10 @@ static int note(Parse *p, const IniEntry *e, bool adds) {
 
 static int refuse_key(Parse *p, const IniEntry *e) {
         size_t best = typo_limit(e->key) + 1;
-        const char *like = NULL;
+        const char *like = NULL, *instead = gone_instead(GONE_KEY, e->key);
 
+        if (instead)
+                return complain(p, e->line, "the key %s= is gone: %s", e->key, instead);
         for (size_t i = 0; i < ELEMENTSOF(keys); i++) {
                 size_t d = strcasecmp(e->key, keys[i].key) == 0
                                    ? 0

@@ -36,7 +36,7 @@ unit_programs += %D%/lib-wire
 
 unit_programs += %D%/lib-meta
 %C%_lib_meta_SOURCES = %D%/test-brief.c %D%/test-captures.c %D%/test-clock.c %D%/test-config.c \
-	%D%/test-event-choice.c %D%/test-gap.c %D%/test-hook-change.c %D%/test-meta.c %D%/test-profile.c %D%/test-sample.c \
+	%D%/test-event-choice.c %D%/test-gap.c %D%/test-gone.c %D%/test-hook-change.c %D%/test-meta.c %D%/test-profile.c %D%/test-sample.c \
 	%D%/test-silence.c %D%/test-spec.c %D%/test-trigger.c
 %C%_lib_meta_CFLAGS = $(unit_cflags)
 %C%_lib_meta_LDADD = $(unit_libs) $(store_libs) $(CHECK_LIBS)

@@ -20,12 +20,14 @@
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
 #include "export/exporter.h"
+#include "meta/gone.h"
 
 #define EXPORT_MODE 0640 /* it may hold what functions returned, which may be addresses */
 
 static int find_format(const Options *o, const Exporter **ret) {
         _cleanup_strv_ Strv names = {};
         _cleanup_free_ char *list = NULL;
+        const char *instead;
 
         *ret = o->format ? exporter_find(o->format) : NULL;
         if (*ret)
@@ -34,7 +36,10 @@ static int find_format(const Options *o, const Exporter **ret) {
                 if (strv_add(&names, (*p)->name) < 0)
                         break;
         list = strv_join(&names, ", ");
-        if (o->format)
+        instead = o->format ? gone_instead(GONE_FORMAT, o->format) : NULL;
+        if (instead)
+                log_error("--format: \"%s\" is gone: %s.", o->format, instead);
+        else if (o->format)
                 log_error("--format: \"%s\" is not one of %s.", NAME_QUOTED(o->format), list ?: "");
         else
                 log_error("\"export\" needs a --format: %s.", list ?: "");

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "base/cleanup.h"
+#include "meta/gone.h"
+
+static const struct {
+        GoneKind kind;
+        const char *word, *instead;
+} gone[] = {
+        { GONE_VERB, "learn", "what is recorded teaches by itself" },
+};
+
+const char *gone_instead(GoneKind kind, const char *word) {
+        for (size_t i = 0; i < ELEMENTSOF(gone); i++)
+                if (gone[i].kind == kind && streq(gone[i].word, word))
+                        return gone[i].instead;
+        return NULL;
+}
