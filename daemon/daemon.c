@@ -38,7 +38,8 @@
 
 #define LEARNING_USEC (5 * USEC_PER_SEC) /* a client waits longer: cli/contact/client.c */
 #define UNDO_AGAIN_USEC (5 * USEC_PER_SEC)
-#define TRACEFS_MAGIC 0x74726163 /* linux/magic.h */
+#define PREPARE_USEC USEC_PER_SEC /* whoever began it to start a session waits for that alone */
+#define TRACEFS_MAGIC 0x74726163  /* linux/magic.h */
 
 struct Daemon {
         DaemonConfig config;
@@ -59,6 +60,7 @@ struct Daemon {
         Janitor *janitor; /* NULL: nothing is removed by itself */
         sd_event_source *watchdog;
         sd_event_source *learning_pass_end; /* of a private one that learns */
+        sd_event_source *preparation;
         uint64_t watchdog_us;
         bool is_stopping, has_run, is_hung, has_systemd_socket;
         size_t n_left; /* sessions that another daemon goes on with */
@@ -225,6 +227,22 @@ static int daemon_on_reload(sd_event_source *source, const struct signalfd_sigin
                           (unsigned long long) (now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC));
         daemon_reload(d);
         (void) sd_notify(0, "READY=1");
+        return 0;
+}
+
+static void daemon_prepare(void *userdata) {
+        Daemon *d = userdata;
+
+        (void) controller_load_functions(d->controller);
+        sessions_store_symbols(d->sessions);
+}
+
+/* What the first start would have to read, half a second of it, is there before. */
+static int daemon_on_preparation(sd_event_source *source, uint64_t usec, void *userdata) {
+        Daemon *d = userdata;
+
+        if (!d->is_stopping)
+                (void) background_run(d->background, daemon_prepare, d);
         return 0;
 }
 
@@ -528,6 +546,17 @@ static int daemon_add_undoer(Daemon *d) {
         return r < 0 ? log_error_errno(r, "Cannot set up what puts the kernel back: %m") : 0;
 }
 
+/* A private one is begun for a session. */
+static int daemon_add_preparation(Daemon *d) {
+        int r;
+
+        if (d->config.private_fd >= 0)
+                return 0;
+        r = sd_event_add_time_relative(d->event, &d->preparation, CLOCK_MONOTONIC, PREPARE_USEC, 0,
+                                       daemon_on_preparation, d);
+        return r < 0 ? log_error_errno(r, "Cannot set up a timer: %m") : 0;
+}
+
 /* Where nobody would start it again when somebody connects it stays. */
 static int daemon_add_idle(Daemon *d) {
         int r;
@@ -590,7 +619,7 @@ static int (*const set_up[])(Daemon *d) = {
         daemon_make_janitor,    /* looks at it when the loop runs */
         daemon_make_sealer,     /* whose segments it finishes */
         daemon_make_server,     /* who connects is answered when the loop runs */
-        daemon_add_watchdog,    daemon_add_undoer,
+        daemon_add_watchdog,    daemon_add_undoer,      daemon_add_preparation,
         daemon_add_idle,        daemon_drop_privileges, /* all is open */
         daemon_open_aside,                              /* whose thread has what is left of them */
 };
@@ -663,6 +692,7 @@ Daemon *daemon_free(Daemon *d) {
         (void) idle_free(d->undoer);
         (void) sd_event_source_disable_unref(d->watchdog);
         (void) sd_event_source_disable_unref(d->learning_pass_end);
+        (void) sd_event_source_disable_unref(d->preparation);
         d->janitor = janitor_free(d->janitor);
         d->sealer = sealer_free(d->sealer);
         (void) sessions_free(d->sessions); /* ends what still records */

@@ -21,7 +21,7 @@ typedef struct Sessions Sessions;
 /* Everything is borrowed.  @sweeper: for what is removed, which nothing else waits for. */
 int sessions_new(Sessions **ret, sd_event *event, Background *background, Background *sweeper,
                  Controller *controller, Store *store, FdStore *fdstore);
-/* A task: so that the next start need not read the kernel's symbols. */
+/* In a task, so that the next start need not read the kernel's symbols. */
 void sessions_store_symbols(Sessions *s);
 /* What a spec leaves open, and how far it may go.  Lives longer; NULL, as at first: nothing is set.  Called
  * again when they have changed. */
