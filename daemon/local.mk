@@ -6,7 +6,8 @@ CLEANFILES += %D%/lean/waiting-names.h %D%/lean/trees-text.h %D%/lean/loads-text
 EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 %D%/lean/waiting-names.h: %D%/lean/waiting-functions %D%/local.mk
 	$(AM_V_GEN)mkdir -p %D%/lean && $(AWK) '/^=/ { kind = "WAITING_" ($$2 == "interrupt" ? "INTERRUPT" : $$2 == "scheduler" ? "SCHEDULER" : "OTHER") } \
-		/^[a-z_]/ { print "{ \"" $$1 "\", " kind " }," }' $< >$@
+		/^[a-z_]/ { n = index($$1, "*"); sub(/\*/, "", $$1); \
+			print "{ \"" $$1 "\", " (n ? n - 1 : 0) ", " kind " }," }' $< >$@
 %D%/lean/trees-text.h %D%/lean/loads-text.h: %D%/lean/trees %D%/lean/loads %D%/local.mk
 	$(AM_V_GEN)mkdir -p %D%/lean && sed '/^#/d; s/.*/"&\\n"/' $(srcdir)/$(@:-text.h=) >$@
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS) $(SECCOMP_CFLAGS) -pthread

@@ -98,7 +98,12 @@ static int write_list(const Functions *f) {
         for (size_t i = 0; i < f->n; i++) {
                 const char *module = module_of(f, i);
 
-                buf_printf(&b, "%s%s%s\n", f->names[i], module ? " " : "", module ?: "");
+                buf_adds(&b, f->names[i]);
+                if (module) {
+                        buf_adds(&b, " ");
+                        buf_adds(&b, module);
+                }
+                buf_adds(&b, "\n");
         }
         r = buf_flush(&b);
         if (r < 0)

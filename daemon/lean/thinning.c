@@ -56,8 +56,9 @@ static int compare(const void *a, const void *b) {
 }
 
 typedef struct Place {
-        unsigned depth; /* below the roots; MAX_DEPTH: not known */
-        bool is_schedulers;
+        unsigned depth;     /* below the roots; MAX_DEPTH: not known */
+        bool is_scheduler;  /* what is below it is the scheduler's inside */
+        bool is_schedulers; /* it is of that */
 } Place;
 
 /* A tree need not name its roots. */
@@ -72,8 +73,8 @@ static void look_at_callers(const LeanTree *t, const Strv *roots, Place *places,
                                  : strv_finds(roots, f->callers.items[k]) ? &(Place){}
                                                                           : NULL;
 
-                schedulers = schedulers && (waiting_is(f->callers.items[k], WAITING_SCHEDULER) ||
-                                            (p && p->is_schedulers));
+                schedulers = schedulers && (c ? p->is_scheduler || p->is_schedulers
+                                              : waiting_is(f->callers.items[k], WAITING_SCHEDULER));
                 if (p && p->depth + 1 < places[i].depth) {
                         places[i].depth = p->depth + 1;
                         *changed = true;
@@ -88,7 +89,10 @@ static Place *find_places(const LeanTree *t, const Strv *roots) {
         bool changed = true;
 
         for (size_t i = 0; places && i < t->n; i++)
-                places[i].depth = strv_finds(roots, t->functions[i].name) ? 0 : MAX_DEPTH;
+                places[i] = (Place){
+                        .depth = strv_finds(roots, t->functions[i].name) ? 0 : MAX_DEPTH,
+                        .is_scheduler = waiting_is(t->functions[i].name, WAITING_SCHEDULER),
+                };
         for (unsigned turn = 0; places && changed && turn < MAX_DEPTH; turn++) {
                 changed = false;
                 for (size_t i = 0; i < t->n; i++)
