@@ -7,6 +7,8 @@
  * their tracers, the threads of a process, says nothing, so that an answer is believed for a moment only.
  */
 
+#include <unistd.h>
+
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/admission/admission.h"
@@ -90,6 +92,45 @@ static int admit_spec(const Controller *c, const SessionMeta *m, const MemoryUse
         return r == 0 ? memory_admit(&c->fs, spec, use, refusal) : r;
 }
 
+static size_t count_bytes(const Strv *names) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < names->n; i++)
+                n += strlen(names->items[i]) + 1;
+        return n;
+}
+
+/*
+ * What cannot be read back is not written.  Of these lists the kernel prints a page; for the next one it begins with
+ * the first name again (linux 6.12 kernel/trace/ftrace.c, g_start(); seen on 6.1, 6.12 and 7.2).
+ */
+static int admit_page(const Controller *c, const SessionMeta *m, const Admission *a,
+                      Refusal *refusal) {
+        size_t page = (size_t) sysconf(_SC_PAGESIZE), n_bytes;
+        _cleanup_free_ char *pattern = strv_join(&m->spec.functions, " ");
+        _cleanup_strv_ Strv roots = {};
+        int r = pattern ? arbiter_all_roots(&c->arbiter, &roots) : -ENOMEM;
+
+        if (r >= 0)
+                r = strv_extend(&roots, &a->roots);
+        if (r < 0)
+                return r;
+        strv_sort_unique(&roots);
+        n_bytes = MAX(count_bytes(&roots), count_bytes(&a->notrace));
+        if (n_bytes < page)
+                return 0;
+        return refusal_set(refusal, REFUSAL_TOO_MANY_FUNCTIONS,
+                           json_pack("{ss sI sI}", "pattern", pattern, "count",
+                                     (json_int_t) a->roots.n, "limit",
+                                     (json_int_t) (a->roots.n * page / n_bytes)),
+                           "the names of so many functions%s have %s bytes: the kernel does not "
+                           "print more than %s of such a list, and what cannot be read back is not "
+                           "written. Name fewer, or what calls them.",
+                           roots.n > a->roots.n ? ", with those of other sessions," : "",
+                           format_count((char[UNIT_TEXT_MAX]){}, n_bytes),
+                           format_count((char[UNIT_TEXT_MAX]){}, page));
+}
+
 /* Who or what is in the way.  Short questions, in which nobody leaves. */
 static int admit_now(Controller *c, const SessionMeta *m, Admission *a, Refusal *refusal) {
         ClaimValues values = controller_claim_values(c, &m->spec);
@@ -103,6 +144,9 @@ static int admit_now(Controller *c, const SessionMeta *m, Admission *a, Refusal 
                         return refusal_set_of(refusal, REFUSAL_SESSION_EXISTS, "session", m->name,
                                               "session %s is live already. Choose another name.",
                                               m->name);
+        r = admit_page(c, m, a, refusal);
+        if (r != 0)
+                return r;
         a->has_instances = a->is_dry ? controller_guess_instances(c) : controller_has_instances(c);
         if (!a->has_instances && c->arbiter.n > 0)
                 return refuse_held(c->arbiter.claims[0], NULL, m->spec.depth, refusal);

@@ -190,6 +190,36 @@ START_TEST(more_roots_than_allowed_are_refused_with_their_number)
         }
 END_TEST
 
+START_TEST(more_roots_than_the_kernel_prints_are_refused_and_nothing_is_written)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                _cleanup_strv_ Strv names = {};
+                _cleanup_free_ char *text = NULL;
+                Tracer *t;
+
+                for (int i = 0; i < 100; i++)
+                        ck_assert_int_eq(
+                                strv_addf(&names, "a_name_of_forty_characters_and_number_%02d", i),
+                                0);
+                ck_assert_int_eq(strv_add(&names, ""), 0);
+                text = strv_join(&names, "\n");
+                fake_put(k, "available_filter_functions", text);
+                ck_assert_int_eq(session_meta_new(&m), 0);
+                m->name = strdup("x");
+                ck_assert_int_eq(strv_add(&m->spec.functions, "a_name_*"), 0);
+                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), REFUSED);
+                ck_assert_int_eq((int) refusal.kind, REFUSAL_TOO_MANY_FUNCTIONS);
+                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "have 4,100 bytes"));
+                ck_assert_uint_eq(k->n_steps, 0);
+
+                ck_assert_int_eq(strv_replace(&m->spec.functions, 0, "a_name_*_[1-9]?"), 0);
+                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+        }
+END_TEST
+
 START_TEST(without_instances_the_second_session_is_refused_and_the_first_named)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
@@ -607,6 +637,7 @@ UNIT_SUITE("controller", a_list_is_hooked_by_its_lines_and_taken_back,
            a_process_is_all_its_threads_and_none_is_left_behind,
            names_are_refused_before_anything_is_written,
            more_roots_than_allowed_are_refused_with_their_number,
+           more_roots_than_the_kernel_prints_are_refused_and_nothing_is_written,
            without_instances_the_second_session_is_refused_and_the_first_named,
            sessions_in_instances_share_roots_and_take_only_their_own_away,
            a_root_that_went_with_its_module_is_not_in_the_way_of_the_next_session,
