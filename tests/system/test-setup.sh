@@ -94,13 +94,15 @@ hold() { # FILE SECONDS: until then it is locked
 }
 install='apt_patiently update && apt_patiently install -y patience'
 is_there() {
-        grep -qx 'Package: patience' "$apt/root/var/lib/dpkg/status"
+        # The second is where apt 3 lets dpkg keep it.
+        grep -qx 'Package: patience' "$apt/root/var/lib/dpkg/status" "$apt/dpkg/status"
 }
 
 for lock in state/lists/lock cache/archives/lock dpkg/lock-frontend dpkg/lock; do
         rm -rf "$apt/root"
         mkdir -p "$apt/root/var/lib/dpkg"/{info,updates}
         : >"$apt/root/var/lib/dpkg/status"
+        : >"$apt/dpkg/status"
         hold "$apt/$lock" 3
         exits 'packages are installed all the same' 0 setup "$install"
         says 'it is said that we wait, for how long, and for whom' \
