@@ -84,10 +84,10 @@ static int work(const LearnWorkerJob *job, const char *formats, const Sources *s
                                                     .is_interrupt = waiting_is_interrupt,
                                                     .from_ns = job->from_ns,
                                                     .to_ns = job->to_ns });
-        for (size_t i = 0; r >= 0 && i < job->n_sources; i++)
-                r = sources->segments
-                            ? count_segment(t, sources->segments[i])
-                            : count_pages(t, LEARN_WORKER_FD_PAGES + (int) i, job->page_bytes);
+        for (size_t i = 0; r >= 0 && i < sources->n; i++)
+                r = count_segment(t, sources->segments[i]);
+        for (size_t i = 0; r >= 0 && !sources->segments && i < job->n_sources; i++)
+                r = count_pages(t, LEARN_WORKER_FD_PAGES + (int) i, job->page_bytes);
         if (r >= 0)
                 r = function_counts_name(t, &out);
         return r < 0 ? r : buf_flush(&out);
@@ -97,12 +97,13 @@ static int open_segments(Sources *ret, const LearnWorkerJob *job) {
         ret->segments = calloc(job->n_sources + 1, sizeof(PageSource *));
         if (!ret->segments)
                 return -ENOMEM;
-        for (; ret->n < job->n_sources; ret->n++) {
-                int r = page_source_take_fd(&ret->segments[ret->n],
-                                            LEARN_WORKER_FD_PAGES + (int) ret->n, NULL);
+        for (size_t i = 0; i < job->n_sources; i++) {
+                int r = page_source_take_fd(&ret->segments[ret->n], LEARN_WORKER_FD_PAGES + (int) i,
+                                            NULL);
 
-                if (r != 0)
-                        return r < 0 ? r : -EIO;
+                if (r < 0)
+                        return r;
+                ret->n += r == 0; /* else there is nothing in it yet, or it is damaged */
         }
         return 0;
 }

@@ -52,7 +52,9 @@ struct SessionLean {
         HookReason reason;
         uint64_t since_ns;   /* the lesson, on the trace clock */
         uint64_t learned_ns; /* what was recorded before has been learned from */
-        uint64_t n_bytes;    /* stored when the last lesson ended */
+        uint64_t
+                until_ns; /* what is recorded later lacks functions, so that callers would be leaves */
+        uint64_t n_bytes; /* stored when the last lesson ended */
         unsigned n_turns;
         unsigned n_quiet, quiet_looks; /* looks since the roots were called; that make them quiet */
         uint64_t n_events;             /* that the last look saw */
@@ -60,7 +62,7 @@ struct SessionLean {
 };
 
 int session_lean_new(SessionLean **ret, const SessionLeanConfig *config) {
-        *ret = NEW(SessionLean, .config = *config, .host = HOST_LOAD_INIT);
+        *ret = NEW(SessionLean, .config = *config, .host = HOST_LOAD_INIT, .until_ns = UINT64_MAX);
         return *ret ? 0 : -ENOMEM;
 }
 
@@ -174,7 +176,7 @@ static int look(SessionLean *l) {
         if (l->learning_pass)
                 return 0;
         r = learning_pass_start(&l->learning_pass, c->event, c->controller, c->dir, c->meta,
-                                l->learned_ns, on_learning_pass, l);
+                                l->learned_ns, l->until_ns, on_learning_pass, l);
         if (r < 0 && r != -ENODATA)
                 (void) log_warning_errno(r, "Session '%s': cannot learn what it calls: %m",
                                          c->meta->name);
@@ -204,6 +206,7 @@ static int on_lesson(sd_event_source *source, uint64_t usec, void *userdata) {
 
         l->lesson.source = sd_event_source_disable_unref(l->lesson.source);
         l->state = LESSON_IS_OVER;
+        l->until_ns = now_on_trace_clock(l);
         ask_for_change(l, LEAN_ROOTS, HOOK_NARROWED);
         return 0;
 }
@@ -216,6 +219,7 @@ static void begin_lesson(SessionLean *l) {
         if (l->state != LESSON_NONE || l->learning_pass)
                 return;
         l->state = LESSON_HOOKS_ALL;
+        l->until_ns = UINT64_MAX;
         l->since_ns = now_on_trace_clock(l);
         l->learned_ns = MAX(l->learned_ns, l->since_ns);
         ask_for_change(l, LEAN_LESSON, HOOK_WIDENED);

@@ -120,8 +120,8 @@ static void on_functions(const char *text, int error, void *userdata) {
 }
 
 int learning_pass_start(LearningPass **ret, sd_event *event, Controller *c, const SessionDir *dir,
-                        const SessionMeta *m, uint64_t from_ns, LearningPassDone done,
-                        void *userdata) {
+                        const SessionMeta *m, uint64_t from_ns, uint64_t to_ns,
+                        LearningPassDone done, void *userdata) {
         _cleanup_(learning_pass_freep) LearningPass *l =
                 NEW(LearningPass, .controller = c, .done = done, .userdata = userdata);
         int r;
@@ -136,8 +136,7 @@ int learning_pass_start(LearningPass **ret, sd_event *event, Controller *c, cons
         if (r >= 0)
                 r = controller_begin_learning_pass(c, &l->roots);
         if (r >= 0)
-                r = stored_pages_count(&l->learner, event, dir, from_ns, UINT64_MAX, on_functions,
-                                       l);
+                r = stored_pages_count(&l->learner, event, dir, from_ns, to_ns, on_functions, l);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(l);

@@ -21,13 +21,13 @@ typedef void (*LearningPassDone)(uint64_t n_calls, int error, void *userdata);
 /*
  * learning_pass_start()
  * @dir, @m: of the session; not needed after the call
- * @from_ns: what was recorded before, on the trace clock, is known already
+ * @from_ns, @to_ns: trace clock; what was recorded before is known already, and later not all was hooked
  *
  * Return: 0; -ENODATA: nothing was stored; -errno.
  */
 int learning_pass_start(LearningPass **ret, sd_event *event, Controller *c, const SessionDir *dir,
-                        const SessionMeta *m, uint64_t from_ns, LearningPassDone done,
-                        void *userdata);
+                        const SessionMeta *m, uint64_t from_ns, uint64_t to_ns,
+                        LearningPassDone done, void *userdata);
 /* Ends it without an answer. */
 LearningPass *learning_pass_free(LearningPass *l);
 DEFINE_CLEANUP(LearningPass *, learning_pass_free);
