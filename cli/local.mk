@@ -137,7 +137,6 @@ ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
 ftracectl_LDADD = $(verb_libs) $(export_libs) -lm $(SYSTEMD_LIBS)
 man_pages += %D%/ftracectl.1 %D%/ftraced-fleet.7 %D%/ftraced-questions.7
 dist_pkgdata_DATA += %D%/tables.schema.json
-dist_pkgdata_SCRIPTS += %D%/load-clickhouse
 EXTRA_DIST += %D%/completion.bash
 bashcompletion_DATA += %D%/ftracectl
 CLEANFILES += %D%/ftracectl
