@@ -63,10 +63,10 @@ __ftracectl_options() { # VERB
         case $1 in
         run) echo "$record --no-report $draw" ;;
         follow) echo "$record --keep $draw $live --top --by= --sort= --columns= --limit= --corrected" ;;
-        start) echo "$record --in-kernel --black-box --at= --in= --partial --hosts= --via= --relay -j --json" ;;
+        start) echo "$record --in-kernel --black-box --at= --in= --hosts= -j --json" ;;
         schedule) echo "$record --calendar= --randomize= --max-per-day= --keep --config-root= -j --json" ;;
         arm) echo "$record --in-kernel --black-box --on= --do= --max-captures= --min-gap= -j --json" ;;
-        stop) echo '-a --all --hosts= --via= --relay -j --json' ;;
+        stop) echo '-a --all --hosts= -j --json' ;;
         report) echo "$draw $filter --args --retval --keep-going -j --json" ;;
         top) echo "$filter --by= --sort= --columns= --limit= --corrected --keep-going -j --json" ;;
         tree) echo "$filter --min= --callers= --corrected --keep-going -j --json" ;;
@@ -77,8 +77,8 @@ __ftracectl_options() { # VERB
         hist) echo "$filter --limit= --linear --over-time -o --output= --keep-going -j --json" ;;
         calls) echo "$filter --where= --limit= --keep-going -j --json" ;;
         check) echo "$filter -j --json" ;;
-        collect) echo '-n --name= -o --output= --hosts= --via= --relay --ended --v6 --v7 --compress= --full --buffer= --cpu= --from= --to= -j --json' ;;
-        fetch) echo '-o --output= --hosts= --via= --relay --ended --v6 --v7 --compress= --full --buffer= --cpu= --from= --to=' ;;
+        collect) echo '-n --name= -o --output= --hosts= --ended --v6 --v7 --compress= --full --buffer= --cpu= --from= --to= -j --json' ;;
+        fetch) echo '-o --output= --hosts= --ended --v6 --v7 --compress= --full --buffer= --cpu= --from= --to=' ;;
         metrics) echo '-o --output= -j --json' ;;
         diff) echo "$filter --fail-over= --limit= --keep-going -j --json" ;;
         export) echo "$filter --format= -o --output= --keep-going" ;;
@@ -86,9 +86,9 @@ __ftracectl_options() { # VERB
         cat-config | profile) echo '--config-root= -j --json' ;;
         keep) echo "-n --name= -o --output= $filter" ;;
         verify) echo '--deep --buffer= -j --json' ;;
-        show) echo '--buffer= --hosts= --via= --relay -j --json' ;;
-        remove) echo '--hosts= --via= --relay' ;;
-        '' | status) echo '--hosts= --via= --relay -j --json' ;;
+        show) echo '--buffer= --hosts= -j --json' ;;
+        remove) echo '--hosts=' ;;
+        '' | status) echo '--hosts= -j --json' ;;
         list) echo '-n --newest= -j --json' ;;
         doctor) echo '--black-box -j --json' ;;
         seal | trigger | snapshot | functions) echo '-j --json' ;;
@@ -123,7 +123,7 @@ _ftracectl() {
                         --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
                         --color | --task | --cpu | --where | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
                         --columns | --fail-over | --option | --output | --against | --socket | --store | --size | --time | --sessions | \
-                        --config-root | --compress | --calendar | --randomize | --max-per-day | --at | --in | --host | --hosts | --via | -H | \
+                        --config-root | --compress | --calendar | --randomize | --max-per-day | --at | --in | --host | --hosts | -H | \
                         -n | -p | -o | -O)
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i++))
                         value=${COMP_WORDS[++i]-}
@@ -139,7 +139,7 @@ _ftracectl() {
         --store | --config-root) __ftracectl_offer_files "$cur" -d; return ;;
         --socket | -o | --output | --hosts) __ftracectl_offer_files "$cur" -f; return ;;
         --compress) COMPREPLY=($(compgen -W 'zstd none' -- "$cur")); return ;;
-        -H | --host | --via) __ftracectl_offer_files "$cur" -A hostname; return ;;
+        -H | --host) __ftracectl_offer_files "$cur" -A hostname; return ;;
         --color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
         --lesson) COMPREPLY=($(compgen -W 'yes no' -- "$cur")); return ;;
         --on-full) COMPREPLY=($(compgen -W 'wait stop' -- "$cur")); return ;;

@@ -31,9 +31,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/files/excerpt.h \
 	%D%/contact/fleet.c \
 	%D%/contact/fleet.h \
-	%D%/contact/gateway.c \
-	%D%/contact/gateway.h \
-	%D%/contact/member.h \
 	%D%/views/live-top.c \
 	%D%/views/merged-report.c \
 	%D%/views/merged-report.h \
@@ -106,12 +103,8 @@ ftracectl_SOURCES = \
 	%D%/verbs/host/black-box-check.h \
 	%D%/verbs/host/verb-doctor.c \
 	%D%/verbs/read/verb-export.c \
-	%D%/verbs/store/collection.c \
-	%D%/verbs/store/collection.h \
 	%D%/verbs/store/verb-collect.c \
 	%D%/verbs/store/verb-fetch.c \
-	%D%/verbs/record/fleet-start.c \
-	%D%/verbs/record/fleet-start.h \
 	%D%/verbs/record/box-follow.c \
 	%D%/verbs/record/box-follow.h \
 	%D%/verbs/record/verb-follow.c \
@@ -144,7 +137,6 @@ ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
 ftracectl_LDADD = $(verb_libs) $(export_libs) -lm $(SYSTEMD_LIBS)
 man_pages += %D%/ftracectl.1 %D%/ftraced-fleet.7 %D%/ftraced-questions.7
 dist_pkgdata_DATA += %D%/tables.schema.json
-dist_pkgdata_SCRIPTS += %D%/load-clickhouse
 EXTRA_DIST += %D%/completion.bash
 bashcompletion_DATA += %D%/ftracectl
 CLEANFILES += %D%/ftracectl

@@ -28,9 +28,8 @@ static const Verb verbs[] = {
           "incomplete.\n",
           OPTIONS_RECORD | OPTIONS_RUN | OPTIONS_DRAW, 0, MANY, verb_run },
         { "start", "FUNCTION... [OPTIONS]", "start a recording and print its name",
-          "Records until \"ftracectl stop\", --duration or --max-size.  With --hosts and --at, "
-          "every\n"
-          "host accepts it before any begins; if one refuses, none does.\n",
+          "Records until \"ftracectl stop\", --duration or --max-size.  With --hosts and --at all\n"
+          "hosts begin at one moment.\n",
           OPTIONS_RECORD | OPTIONS_IN_KERNEL | OPTIONS_LATER | OPTIONS_FLEET | OPTIONS_JSON, 0,
           MANY, verb_start, .has_fleet = true },
         { "arm", "FUNCTION... --on TRIGGER... [OPTIONS]", "wait for a trigger, then record",
@@ -312,7 +311,7 @@ static int run(int argc, char **argv) {
                                v->max_words);
         if (status != STATUS_OK)
                 return status;
-        return o.host ? remote_run(&o) : o.hosts && !v->has_fleet ? fleet_run(&o) : v->run(&o);
+        return o.host ? remote_run(&o) : o.hosts && !v->has_fleet ? fleet_run(&o, 0) : v->run(&o);
 }
 
 int main(int argc, char **argv) {

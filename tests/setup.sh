@@ -14,7 +14,6 @@ to_test=(g++ clang libclang-rt-dev shellcheck jq python3 trace-cmd systemd syste
 to_package=(build-essential debhelper lintian)
 to_emulate=(qemu-system-arm)
 to_view=(chromium protobuf-compiler)
-to_ask=(clickhouse-server clickhouse-client)
 to_test_packaging=(rpm cpio debootstrap)
 
 # What else it was built for, here, and what compilers call it.

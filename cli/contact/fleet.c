@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * One process for each host or gateway, of which FLEET_AT_ONCE run.  Their output comes through pipes, is
- * kept up to a bound, and is printed when all of it is there; of fetch it is written to a file here: ssh
- * itself may end well although the disk was full for the last of it.
- *
- * On a gateway what a host said is not printed but passed on, and a file is spooled without a name
- * meanwhile.
+ * One process for each host, of which FLEET_AT_ONCE run.  Their output comes through pipes, is kept up to a
+ * bound, and is printed when all of it is there; of fetch it is written to a file here: ssh itself may end
+ * well although the disk was full for the last of it.
  */
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/io.h"
 #include "base/name.h"
 #include "base/now.h"
+#include "base/unit.h"
 #include "cli/contact/fleet.h"
-#include "cli/contact/gateway.h"
-#include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 
 #define HOSTS_BYTES_MAX ((size_t) 1 << 20)
@@ -30,39 +25,14 @@
 #define SILENT_LOOK_MS 1000
 #define LOOK_MS 20 /* whether a process that writes no more has ended */
 
-/* A host of --via, and which part of the list it has. */
-typedef struct Gate {
-        const char *name;
-        RemoteHost host;
-        size_t first; /* this member, and each number-of-gates-th behind it */
-} Gate;
-
-/* A process. */
-typedef struct Runner {
-        Fleet *fleet;
-        pid_t pid;      /* 0: none */
-        Member *member; /* or, if it is NULL: */
-        const Gate *gate;
-        Gateway gateway;
-        Buf said; /* by a gateway, on standard error */
-        int out_fd, err_fd;
-        uint64_t heard_ns; /* CLOCK_MONOTONIC */
-        bool is_bad;       /* a gateway whose answer is of no use */
-} Runner;
-
 struct Fleet {
         const Options *o;
         Strv names;
         Member *members;
-        Gate *gates;
-        size_t n, n_gates;
-        Runner runners[FLEET_AT_ONCE];
-        size_t n_running, n_begun; /* of members or gates */
+        size_t n, n_running;
+        Member *running[FLEET_AT_ONCE]; /* NULL: none */
         const FleetWork *work;
         json_t *results;
-        bool is_broken; /* whom this gateway answers is gone */
-        int signal_fd;
-        bool is_ended; /* by a signal */
 };
 
 int fleet_read(Strv *ret, const char *text) {
@@ -91,14 +61,6 @@ static int read_hosts(Strv *ret, const Options *o) {
         return failed(STATUS_USAGE, "--hosts: %s names no host; write one per line.", o->hosts);
 }
 
-size_t fleet_size(const Fleet *f) {
-        return f->n;
-}
-
-Member *fleet_member(Fleet *f, size_t i) {
-        return &f->members[i];
-}
-
 /* --- what they say ---------------------------------------------------------------------------- */
 
 char *fleet_line(const Buf *b, bool is_last) {
@@ -124,7 +86,7 @@ static void say(const Member *m, const char *line, const char *more) {
         (void) buf_flush(&out);
 }
 
-void fleet_tell(Fleet *f, Member *m) {
+static void tell(Fleet *f, const Member *m) {
         bool is_good = remote_is_good(m->status);
         _cleanup_free_ char *line = NULL;
 
@@ -148,20 +110,8 @@ void fleet_tell(Fleet *f, Member *m) {
             m->status == STATUS_INCOMPLETE ? " (incomplete)" : "");
 }
 
-static void relay(Fleet *f, Member *m) {
-        if (!f->is_broken && gateway_answer(STDOUT_FILENO, m) < 0)
-                f->is_broken = true;
-        m->spool_fd = safe_close(m->spool_fd);
-}
-
-static const char *spool_dir(void) {
-        return getenv("TMPDIR") ?: "/var/tmp";
-}
-
 static void end_member(Fleet *f, Member *m, int status) {
-        m->status = status == REMOTE_SSH_FAILED && !f->o->relay ? STATUS_FAILED : status;
-        m->is_unknown |= status == REMOTE_SSH_FAILED;
-        m->is_over = true;
+        m->status = status == REMOTE_SSH_FAILED ? STATUS_FAILED : status;
         if (m->error >= 0 && m->file.fd >= 0 && remote_is_good(m->status)) {
                 struct stat st = {};
 
@@ -172,22 +122,16 @@ static void end_member(Fleet *f, Member *m, int status) {
         }
         if (m->error < 0) {
                 m->err.n_data = 0;
-                buf_printf(&m->err, "Failed to write %s%s: %s\n",
-                           f->o->relay ? "the gateway's " : "",
-                           m->file.path  ? m->file.path
-                           : f->o->relay ? spool_dir()
-                                         : f->work->o->output,
+                buf_printf(&m->err, "Failed to write %s: %s\n", m->file.path ?: f->work->o->output,
                            origin_text(m->error));
                 m->status = STATUS_FAILED;
         }
         outfile_done(&m->file);
         m->file = OUTFILE_INIT;
-        if (f->o->relay)
-                relay(f, m);
-        else if (f->work->ended)
+        if (f->work->ended)
                 f->work->ended(m, f->work->userdata);
         else
-                fleet_tell(f, m);
+                tell(f, m);
         buf_done(&m->out);
         buf_done(&m->err);
         m->out = m->err = BUF_INIT;
@@ -201,376 +145,191 @@ static void fail_member(Fleet *f, Member *m, const char *why) {
 
 /* --- one process ------------------------------------------------------------------------------ */
 
-/* Where there are no files without a name, one whose name is taken at once. */
-static int open_spool(void) {
-        int fd = open(spool_dir(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        char path[] = "/var/tmp/ftracectl-relay-XXXXXX";
-
-        if (fd >= 0)
-                return fd;
-        fd = mkostemp(path, O_CLOEXEC);
-        if (fd < 0)
-                return ORIGIN(-errno);
-        (void) unlink(path);
-        return fd;
+int fleet_path(char **ret, const char *dir, const char *prefix, const char *host) {
+        return asprintf(ret, "%s/%s%s.dat", dir, prefix ?: "", host) < 0 ? -ENOMEM : 0;
 }
 
-static int open_output(const Fleet *f, Member *m) {
-        const FleetWork *w = f->work;
+static int open_output(const FleetWork *w, Member *m) {
         _cleanup_free_ char *path = NULL;
-        int r;
+        int r = fleet_path(&path, w->o->output, w->prefix, m->name);
 
-        m->n_bytes = 0;
-        if (f->o->relay) {
-                m->spool_fd = open_spool();
-                return MIN(m->spool_fd, 0);
-        }
-        if (w->name)
-                r = w->name(&path, m->name, w->userdata);
-        else
-                r = asprintf(&path, "%s/%s.dat", w->o->output, m->name) < 0 ? -ENOMEM : 0;
         return r < 0 ? r : outfile_open(&m->file, path, OUTPUT_MODE);
 }
 
-/* The part of @g, one a line. */
-static int list_part(const Fleet *f, const Gate *g) {
-        int fd = memfd_create("hosts", MFD_CLOEXEC);
-        _cleanup_buf_ Buf out = BUF_INIT;
-        int r;
-
-        if (fd < 0)
-                return ORIGIN(-errno);
-        for (size_t i = g->first; i < f->n; i += f->n_gates)
-                if (f->members[i].is_chosen)
-                        buf_printf(&out, "%s\n", f->members[i].name);
-        r = out.error ?: write_full(fd, out.data, out.n_data);
-        if (r < 0 || lseek(fd, 0, SEEK_SET) < 0) {
-                (void) safe_close(fd);
-                return r < 0 ? r : ORIGIN(-errno);
-        }
-        return fd;
-}
-
-static int spawn(Runner *r, int in_fd, int out_fd, int err_fd) {
-        const Options *o = r->fleet->work->o;
+static int spawn(const FleetWork *w, Member *m, int out_fd, int err_fd) {
+        _cleanup_close_ int in_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
         _cleanup_strv_ Strv command = {};
-        int k = r->member ? remote_command(&command, o, &r->member->host, false)
-                          : remote_gateway_command(&command, o, &r->gate->host);
+        int r = in_fd < 0 ? ORIGIN(-errno) : remote_command(&command, w->o, &m->host, false);
 
-        if (k >= 0)
-                r->pid = remote_spawn(&command, in_fd, out_fd, err_fd);
-        return k < 0 ? k : r->pid < 0 ? (int) TAKE(r->pid, 0) : 0;
+        if (r < 0)
+                return r;
+        m->pid = remote_spawn(&command, in_fd, out_fd, err_fd);
+        return MIN(m->pid, 0);
 }
 
-static int begin(Runner *r) {
-        Fleet *f = r->fleet;
-        Member *m = r->member;
-        _cleanup_close_ int in_fd =
-                m ? open("/dev/null", O_RDONLY | O_CLOEXEC) : list_part(f, r->gate);
-        int out[2] = { -EBADF, -EBADF }, err[2] = { -EBADF, -EBADF }, k = MIN(in_fd, 0);
+static int begin(const FleetWork *w, Member *m) {
+        int out[2] = { -EBADF, -EBADF }, err[2] = { -EBADF, -EBADF }, r = 0;
 
-        if (k >= 0 && (pipe2(err, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0))
-                k = ORIGIN(-errno);
-        if (k >= 0 && m && f->work->o->output)
-                k = m->error = open_output(f, m);
-        if (k >= 0)
-                k = spawn(r, in_fd, out[1], err[1]);
+        m->error = 0;
+        if (w->o->output)
+                r = m->error = open_output(w, m);
+        if (r >= 0 && (pipe2(err, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0))
+                r = ORIGIN(-errno);
+        if (r >= 0)
+                r = spawn(w, m, out[1], err[1]);
         safe_close(out[1]);
         safe_close(err[1]);
-        if (k < 0) {
+        if (r < 0) {
                 safe_close(out[0]);
                 safe_close(err[0]);
-                return k;
+                return r;
         }
-        r->out_fd = out[0];
-        r->err_fd = err[0];
-        r->heard_ns = now_ns(CLOCK_MONOTONIC);
+        m->out_fd = out[0];
+        m->err_fd = err[0];
+        m->heard_ns = now_ns(CLOCK_MONOTONIC);
         return 0;
 }
 
-/* What a gateway answers. */
-static Member *find_answered(const char *host, bool has_file, void *userdata) {
-        Runner *r = userdata;
-        Fleet *f = r->fleet;
-
-        for (size_t i = r->gate->first; i < f->n; i += f->n_gates) {
-                Member *m = &f->members[i];
-
-                if (!m->is_chosen || m->is_over || !streq(m->name, host))
-                        continue;
-                if (has_file && !f->work->o->output)
-                        return NULL;
-                if (has_file)
-                        m->error = open_output(f, m);
-                return m;
-        }
-        return NULL;
-}
-
-static void end_answered(Member *m, int status, void *userdata) {
-        const Runner *r = userdata;
-
-        if (remote_is_good(status) && r->fleet->work->o->output && m->error >= 0 &&
-            m->file.fd < 0 && m->spool_fd < 0)
-                fail_member(r->fleet, m, "the gateway sent no file");
-        else
-                end_member(r->fleet, m, status);
-}
-
-static void give_up(const Runner *r) {
-        if (r->pid > 0)
-                (void) kill(r->pid, SIGTERM);
-}
-
-static void take_output(Runner *r, const char *data, size_t n) {
-        Member *m = r->member;
-
-        if (m && m->file.fd < 0 && m->spool_fd < 0) {
+static void take_output(Member *m, const char *data, size_t n) {
+        if (m->file.fd < 0) {
                 if (m->out.n_data < MEMBER_SAID_MAX - n)
                         buf_add(&m->out, data, n);
                 return;
         }
-        if (m) {
-                if (m->error < 0)
-                        return;
-                m->error = write_full(m->file.fd >= 0 ? m->file.fd : m->spool_fd, data, n);
-                if (m->error < 0)
-                        give_up(r);
+        if (m->error < 0)
                 return;
-        }
-        if (r->is_bad || gateway_feed(&r->gateway, data, n) == 0)
-                return;
-        r->is_bad = true;
-        give_up(r);
+        m->error = write_full(m->file.fd, data, n);
+        if (m->error < 0)
+                (void) kill(m->pid, SIGTERM);
 }
 
-static void pump(Runner *r, int *fd, bool is_out) {
+static void pump(Member *m, int *fd) {
         char data[READ_BYTES];
         ssize_t n = read(*fd, data, sizeof(data));
-        Buf *err = r->member ? &r->member->err : &r->said;
 
         if (n < 0 && errno == EINTR)
                 return;
-        r->heard_ns = now_ns(CLOCK_MONOTONIC);
+        m->heard_ns = now_ns(CLOCK_MONOTONIC);
         if (n <= 0)
                 *fd = safe_close(*fd);
-        else if (is_out)
-                take_output(r, data, (size_t) n);
-        else if (err->n_data < MEMBER_SAID_MAX - (size_t) n)
-                buf_add(err, data, (size_t) n);
-}
-
-/* Those of whom it said nothing. */
-static void end_gateway(Runner *r) {
-        _cleanup_free_ char *line = fleet_line(&r->said, true), *why = NULL;
-        Fleet *f = r->fleet;
-
-        if (asprintf(&why, "no answer by way of %s: %s", r->gate->name,
-                     r->is_bad       ? "what it sends is not valid"
-                     : line && *line ? line
-                                     : "it ended") < 0)
-                why = NULL;
-        for (size_t i = r->gate->first; i < f->n; i += f->n_gates) {
-                Member *m = &f->members[i];
-
-                if (!m->is_chosen || m->is_over)
-                        continue;
-                m->is_unknown = true;
-                fail_member(f, m, why ?: "no answer");
-        }
-        gateway_done(&r->gateway);
-        buf_done(&r->said);
-}
-
-static void end(Runner *r) {
-        Fleet *f = r->fleet;
-        int status = remote_wait(TAKE(r->pid, 0));
-
-        if (!r->member)
-                end_gateway(r);
-        else if (r->member->is_unknown)
-                fail_member(f, r->member, "it had not answered when it was too late");
-        else
-                end_member(f, r->member, status);
-        f->n_running--;
+        else if (fd == &m->out_fd)
+                take_output(m, data, (size_t) n);
+        else if (m->err.n_data < MEMBER_SAID_MAX - (size_t) n)
+                buf_add(&m->err, data, (size_t) n);
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-static bool is_too_late(const Fleet *f) {
-        return f->work->until_ns > 0 && now_ns(CLOCK_REALTIME) >= f->work->until_ns;
+static void give_up(Fleet *f, Member *m) {
+        char why[64];
+
+        (void) snprintf(why, sizeof(why), "no answer for %s", FORMAT_DURATION(f->work->silent_ns));
+        (void) kill(m->pid, SIGTERM);
+        m->out_fd = safe_close(m->out_fd);
+        m->err_fd = safe_close(m->err_fd);
+        (void) remote_wait(m->pid);
+        fail_member(f, m, why);
 }
 
-static void give_up_on(Runner *r) {
-        if (r->member)
-                r->member->is_unknown = true;
-        give_up(r);
-        r->out_fd = safe_close(r->out_fd);
-        r->err_fd = safe_close(r->err_fd);
-        end(r);
-}
-
-static void give_up_all(Fleet *f) {
-        for (size_t i = 0; i < ELEMENTSOF(f->runners); i++)
-                if (f->runners[i].pid != 0)
-                        give_up_on(&f->runners[i]);
-}
-
-static void give_up_silent(Fleet *f) {
-        uint64_t now = now_ns(CLOCK_MONOTONIC);
-
-        for (size_t i = 0; f->work->silent_ns > 0 && i < ELEMENTSOF(f->runners); i++) {
-                Runner *r = &f->runners[i];
-
-                if (r->pid != 0 && now - r->heard_ns >= f->work->silent_ns)
-                        give_up_on(r);
-        }
-}
-
-static int wait_ms(const Fleet *f) {
-        uint64_t now = now_ns(CLOCK_REALTIME);
-
-        for (size_t i = 0; i < ELEMENTSOF(f->runners); i++)
-                if (f->runners[i].pid > 0 && f->runners[i].out_fd < 0)
-                        return LOOK_MS;
-        if (f->work->silent_ns > 0)
-                return SILENT_LOOK_MS;
-        return f->work->until_ns == 0 ? -1
-               : f->work->until_ns <= now
-                       ? 0
-                       : (int) MIN((f->work->until_ns - now) / NSEC_PER_MSEC + 1, (uint64_t) 60000);
+static bool is_silent(const Fleet *f, const Member *m) {
+        return f->work->silent_ns > 0 &&
+               now_ns(CLOCK_MONOTONIC) - m->heard_ns >= f->work->silent_ns;
 }
 
 /* The end is the process's, not that of standard error: ssh may leave one behind that shares its connection
  * (ControlPersist) and keeps that. */
-static void end_if_over(Runner *r) {
+static bool is_over(Member *m) {
         siginfo_t info = {};
 
-        if (r->out_fd >= 0)
-                return;
-        if (r->err_fd >= 0 &&
-            (waitid(P_PID, (id_t) r->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+        if (m->out_fd >= 0)
+                return false;
+        if (m->err_fd >= 0 &&
+            (waitid(P_PID, (id_t) m->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
              info.si_pid == 0))
-                return;
-        for (size_t i = 0; i < MEMBER_SAID_MAX / READ_BYTES && r->err_fd >= 0; i++) {
-                struct pollfd p = { .fd = r->err_fd, .events = POLLIN };
+                return false;
+        for (size_t i = 0; i < MEMBER_SAID_MAX / READ_BYTES && m->err_fd >= 0; i++) {
+                struct pollfd p = { .fd = m->err_fd, .events = POLLIN };
 
                 if (poll(&p, 1, 0) <= 0)
                         break;
-                pump(r, &r->err_fd, false);
+                pump(m, &m->err_fd);
         }
-        r->err_fd = safe_close(r->err_fd);
-        end(r);
+        m->err_fd = safe_close(m->err_fd);
+        return true;
 }
 
 static void wait_for_some(Fleet *f) {
-        struct pollfd polls[2 * FLEET_AT_ONCE + 1];
+        int wait_ms = f->work->silent_ns > 0 ? SILENT_LOOK_MS : -1;
+        struct pollfd polls[2 * FLEET_AT_ONCE];
 
         for (size_t i = 0; i < FLEET_AT_ONCE; i++) {
-                const Runner *r = &f->runners[i];
+                const Member *m = f->running[i];
 
-                polls[2 * i] = (struct pollfd){ .fd = r->pid ? r->out_fd : -1, .events = POLLIN };
-                polls[2 * i + 1] =
-                        (struct pollfd){ .fd = r->pid ? r->err_fd : -1, .events = POLLIN };
+                polls[2 * i] = (struct pollfd){ .fd = m ? m->out_fd : -1, .events = POLLIN };
+                polls[2 * i + 1] = (struct pollfd){ .fd = m ? m->err_fd : -1, .events = POLLIN };
+                if (m && m->out_fd < 0)
+                        wait_ms = LOOK_MS;
         }
-        polls[2 * FLEET_AT_ONCE] = (struct pollfd){ .fd = f->signal_fd, .events = POLLIN };
-        if (poll(polls, ELEMENTSOF(polls), wait_ms(f)) < 0)
+        if (poll(polls, ELEMENTSOF(polls), wait_ms) < 0)
                 return;
-        f->is_ended = f->signal_fd >= 0 && signals_want_end(f->signal_fd);
         for (size_t i = 0; i < FLEET_AT_ONCE; i++) {
-                Runner *r = &f->runners[i];
+                Member *m = f->running[i];
 
-                if (r->pid == 0)
+                if (!m)
                         continue;
                 if (polls[2 * i].revents)
-                        pump(r, &r->out_fd, true);
+                        pump(m, &m->out_fd);
                 if (polls[2 * i + 1].revents)
-                        pump(r, &r->err_fd, false);
-                end_if_over(r);
+                        pump(m, &m->err_fd);
+                if (is_over(m))
+                        end_member(f, m, remote_wait(m->pid));
+                else if (is_silent(f, m))
+                        give_up(f, m);
+                else
+                        continue;
+                f->running[i] = NULL;
+                f->n_running--;
         }
-        give_up_silent(f);
 }
 
-static bool has_part(const Fleet *f, const Gate *g) {
-        for (size_t i = g->first; i < f->n; i += f->n_gates)
-                if (f->members[i].is_chosen)
-                        return true;
-        return false;
-}
+/* There is room for one more. */
+static void begin_member(Fleet *f, Member *m) {
+        int r = begin(f->work, m);
+        size_t i = 0;
 
-/* The next host or gateway; there is a runner that has nothing to do. */
-static void begin_next(Fleet *f) {
-        size_t i = f->n_begun++;
-        Runner *r = f->runners;
-        int k;
-
-        if (f->n_gates > 0 ? !has_part(f, &f->gates[i]) : !f->members[i].is_chosen)
-                return;
-        while (r->pid != 0)
-                r++;
-        *r = (Runner){ .fleet = f, .said = BUF_INIT, .out_fd = -EBADF, .err_fd = -EBADF };
-        if (f->n_gates > 0) {
-                r->gate = &f->gates[i];
-                r->gateway = (Gateway){
-                        .begin = find_answered, .end = end_answered, .userdata = r, .head = BUF_INIT
-                };
-        } else
-                r->member = &f->members[i];
-        k = begin(r);
-        if (k >= 0) {
-                f->n_running++;
+        if (r < 0) {
+                fail_member(f, m, origin_text(r));
                 return;
         }
-        if (r->member)
-                fail_member(f, r->member, origin_text(k));
-        else {
-                buf_adds(&r->said, origin_text(k));
-                end_gateway(r);
-        }
+        while (f->running[i])
+                i++;
+        f->running[i] = m;
+        f->n_running++;
 }
 
-bool fleet_work(Fleet *f, const FleetWork *work) {
-        size_t n = f->n_gates > 0 ? f->n_gates : f->n;
-        _cleanup_signals_ int signal_fd = work->can_be_ended ? signals_open() : -EBADF;
+void fleet_work(Fleet *f, const FleetWork *work) {
+        size_t next = 0;
 
         f->work = work;
-        f->signal_fd = signal_fd;
-        f->is_ended = false;
-        f->n_begun = 0;
-        for (size_t i = 0; i < f->n; i++) {
-                f->members[i].is_over = f->members[i].is_unknown = false;
-                f->members[i].error = 0;
-        }
-        while (f->n_begun < n || f->n_running > 0) {
-                if (is_too_late(f) || f->is_broken || f->is_ended) {
-                        give_up_all(f);
-                        break;
-                }
-                while (f->n_begun < n && f->n_running < FLEET_AT_ONCE)
-                        begin_next(f);
+        while (next < f->n || f->n_running > 0) {
+                for (; next < f->n && f->n_running < FLEET_AT_ONCE; next++)
+                        if (f->members[next].is_chosen)
+                                begin_member(f, &f->members[next]);
                 if (f->n_running > 0)
                         wait_for_some(f);
         }
-        for (size_t i = 0; i < f->n; i++) {
-                Member *m = &f->members[i];
-
-                if (m->is_chosen && !m->is_over)
-                        fail_member(f, m, "it was not asked, for it was too late");
-                m->is_unknown |= m->is_chosen && f->is_ended && m->status == STATUS_FAILED;
-        }
-        return !f->is_ended;
 }
 
-int fleet_end(Fleet *f) {
-        int status = f->members[0].status;
+static int end(Fleet *f) {
+        int status = STATUS_OK;
         size_t n_bad = 0;
 
-        if (f->o->relay)
-                return STATUS_OK;
         for (size_t i = 0; i < f->n; i++) {
-                n_bad += !remote_is_good(f->members[i].status);
-                if (f->members[i].status != status)
-                        status = status == STATUS_OK ? f->members[i].status : STATUS_FAILED;
+                int said = f->members[i].status;
+
+                n_bad += !remote_is_good(said);
+                if (said != STATUS_OK)
+                        status = status == STATUS_OK || status == said ? said : STATUS_FAILED;
         }
         talk(f->o, "%zu of %zu hosts%s.", f->n - n_bad, f->n,
              n_bad > 0 ? "; the others failed" : "");
@@ -581,19 +340,20 @@ int fleet_end(Fleet *f) {
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static int parse(RemoteHost *ret, const char *text, const char *option) {
-        int r = remote_host_parse(ret, text);
+static int parse_host(Member *m) {
+        int r = remote_host_parse(&m->host, m->name);
 
         return r == 0 ? STATUS_OK
-                      : failed(STATUS_USAGE, "%s: \"%s\" is not a host like [user@]host[:port].",
-                               option, NAME_QUOTED(text));
+                      : failed(STATUS_USAGE,
+                               "--hosts: \"%s\" is not a host like [user@]host[:port].",
+                               NAME_QUOTED(m->name));
 }
 
 /* A directory that is not there is made. */
 static int check_output(const Options *o) {
         struct stat st;
 
-        if (!o->output || o->relay)
+        if (!o->output)
                 return STATUS_OK;
         if (!streq(o->output, "-") &&
             (mkdir(o->output, 0777) >= 0 || (stat(o->output, &st) >= 0 && S_ISDIR(st.st_mode))))
@@ -615,8 +375,7 @@ int fleet_open(Fleet **ret, const Options *o) {
                 return status;
         f->results = json_array();
         f->members = calloc(f->names.n, sizeof(*f->members));
-        f->gates = calloc(o->via.n + 1, sizeof(*f->gates));
-        if (!f->results || !f->members || !f->gates)
+        if (!f->results || !f->members)
                 return failed_errno(-ENOMEM, "Failed to read the hosts: %m");
         for (; status == STATUS_OK && f->n < f->names.n; f->n++) {
                 Member *m = &f->members[f->n];
@@ -625,15 +384,8 @@ int fleet_open(Fleet **ret, const Options *o) {
                                .out = BUF_INIT,
                                .err = BUF_INIT,
                                .file = OUTFILE_INIT,
-                               .spool_fd = -EBADF,
                                .is_chosen = true };
-                status = parse(&m->host, m->name, "--hosts");
-        }
-        for (; status == STATUS_OK && f->n_gates < o->via.n; f->n_gates++) {
-                Gate *g = &f->gates[f->n_gates];
-
-                *g = (Gate){ .name = o->via.items[f->n_gates], .first = f->n_gates };
-                status = parse(&g->host, g->name, "--via");
+                status = parse_host(m);
         }
         if (status == STATUS_OK)
                 status = check_output(o);
@@ -651,21 +403,18 @@ Fleet *fleet_free(Fleet *f) {
                 buf_done(&f->members[i].err);
                 outfile_done(&f->members[i].file);
         }
-        for (size_t i = 0; i < f->n_gates; i++)
-                remote_host_done(&f->gates[i].host);
         free(f->members);
-        free(f->gates);
         strv_done(&f->names);
         json_decref(f->results);
         return mfree(f);
 }
 
-int fleet_run(const Options *o) {
+int fleet_run(const Options *o, uint64_t silent_ns) {
         _cleanup_(fleet_freep) Fleet *f = NULL;
         int status = fleet_open(&f, o);
 
         if (status != STATUS_OK)
                 return status;
-        fleet_work(f, &(FleetWork){ .o = o });
-        return fleet_end(f);
+        fleet_work(f, &(FleetWork){ .o = o, .silent_ns = silent_ns });
+        return end(f);
 }

@@ -81,7 +81,7 @@ static void add_quoted(Buf *out, const char *word) {
 }
 
 /* A terminal's pager would be there, and what it does with the screen is not let through here. */
-static int make_line(char **ret, const Options *o, bool with_terminal, bool is_gateway) {
+static int make_line(char **ret, const Options *o, bool with_terminal) {
         _cleanup_buf_ Buf out = BUF_INIT;
         _cleanup_strv_ Strv said = {};
         bool is_run = o->n_command > 0;
@@ -93,8 +93,6 @@ static int make_line(char **ret, const Options *o, bool with_terminal, bool is_g
         for (size_t i = 0; i < said.n; i++)
                 if (!startswith(said.items[i], "--output="))
                         add_quoted(&out, said.items[i]);
-        if (is_gateway)
-                buf_adds(&out, " --hosts=- --relay");
         if (with_terminal && !o->no_pager)
                 add_quoted(&out, "--no-pager");
         if (o->output)
@@ -110,8 +108,7 @@ static int make_line(char **ret, const Options *o, bool with_terminal, bool is_g
         return buf_take_string(&out, ret);
 }
 
-static int make_command(Strv *ret, const Options *o, const RemoteHost *h, bool with_terminal,
-                        bool is_gateway) {
+int remote_command(Strv *ret, const Options *o, const RemoteHost *h, bool with_terminal) {
         const char *ssh = getenv("FTRACED_SSH") ?: getenv("SYSTEMD_SSH");
         char *line = NULL;
         int r = strv_add(ret, ssh && *ssh ? ssh : "ssh")
@@ -126,16 +123,8 @@ static int make_command(Strv *ret, const Options *o, const RemoteHost *h, bool w
         if (r >= 0)
                 r = strv_add(ret, h->where);
         if (r >= 0)
-                r = make_line(&line, o, with_terminal, is_gateway);
+                r = make_line(&line, o, with_terminal);
         return r < 0 ? r : strv_take(ret, line);
-}
-
-int remote_command(Strv *ret, const Options *o, const RemoteHost *h, bool with_terminal) {
-        return make_command(ret, o, h, with_terminal, false);
-}
-
-int remote_gateway_command(Strv *ret, const Options *o, const RemoteHost *h) {
-        return make_command(ret, o, h, false, true);
 }
 
 /* --- running it ------------------------------------------------------------------------------- */

@@ -34,8 +34,6 @@ void remote_host_done(RemoteHost *h);
  * $FTRACED_SSH, or $SYSTEMD_SSH, is a program that stands for ssh.  0 or -ENOMEM.
  */
 int remote_command(Strv *ret, const Options *o, const RemoteHost *h, bool with_terminal);
-/* The same of one that runs it on the hosts that it reads (cli/contact/gateway.h). */
-int remote_gateway_command(Strv *ret, const Options *o, const RemoteHost *h);
 /* Begins it with these descriptors as its standard input, output and error; its pid or -errno.  It
  * ends with us. */
 pid_t remote_spawn(const Strv *command, int in_fd, int out_fd, int err_fd);

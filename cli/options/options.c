@@ -165,7 +165,8 @@ static const Option options[] = {
         { "max-per-day",    0,  OPTIONS_SCHEDULE, OPTION_NUMBER, AT(schedule.max_per_day), "N",
           "at most N captures in any 24 hours", 1, 1000 },
         { "at",             0,  OPTIONS_LATER,  OPTION_TEXT,     AT(schedule.at), "WHEN",
-          "start at WHEN (systemd.time(7), or @SECONDS since 1970) instead of now" },
+          "start at WHEN instead of now: systemd.time(7), @SECONDS since 1970, or next:10s\n"
+          "for the next full 10 s" },
         { "in",             0,  OPTIONS_LATER,  OPTION_DURATION, AT(schedule.in_ns), "TIME",
           "start after TIME instead of now" },
         { "all",           'a', OPTIONS_STOP | OPTIONS_PATH, OPTION_FLAG, AT(all), NULL,
@@ -222,8 +223,6 @@ static const Option options[] = {
           "ranges of equal length (default: each twice as long as the previous one)" },
         { "over-time",      0,  OPTIONS_HIST,   OPTION_FLAG,     AT(analysis.over_time), NULL,
           "a heat map: when calls began, and how long they took" },
-        { "partial",        0,  OPTIONS_LATER | OPTIONS_REMOTE, OPTION_FLAG, AT(partial), NULL,
-          "with --hosts and --at: begin also if some hosts refused" },
         { "keep-going",     0,  OPTIONS_KEEP_GOING, OPTION_FLAG,     AT(keep_going), NULL,
           "skip damaged lines of a text; \"report\" always does" },
         { "nth-trace",      0,  OPTIONS_FILTER, OPTION_CHOICE,   AT(nth_trace), "N|all",
@@ -284,10 +283,6 @@ static const Option options[] = {
           "run on HOST, [user@]host[:port], by ssh" },
         { "hosts",          0,  OPTIONS_FLEET | OPTIONS_REMOTE, OPTION_TEXT, AT(hosts), "FILE",
           "run on all hosts in FILE, one per line, in parallel" },
-        { "via",            0,  OPTIONS_FLEET | OPTIONS_REMOTE, OPTION_WORDS, AT(via), "HOST",
-          "let HOST run a part of --hosts; may be repeated" },
-        { "relay",          0,  OPTIONS_FLEET | OPTIONS_REMOTE, OPTION_FLAG, AT(relay), NULL,
-          "answer as --via expects it of HOST" },
         { "no-pager",       0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(no_pager), NULL,
           "use no pager, even on a terminal" },
         { "no-legend",      0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(no_legend), NULL,
@@ -521,7 +516,6 @@ void options_done(Options *o) {
         strv_done(&o->filter.roots);
         strv_done(&o->filter.functions);
         strv_done(&o->filter.fold);
-        strv_done(&o->via);
         strv_done(&o->words);
         strv_done(&o->said);
         free(o->verb);

@@ -114,8 +114,6 @@ typedef struct Options {
         const char *store;        /* NULL: ask the daemon */
         const char *buffer;       /* of a trace.dat; NULL: not said */
         const char *host, *hosts; /* NULL: here */
-        Strv via;                 /* by these hosts; none: by this one */
-        bool relay;               /* for whom this one is such a host */
         JsonMode json;
         ColorMode color;
         bool no_pager, no_legend, no_color, quiet, help, version;
@@ -124,7 +122,7 @@ typedef struct Options {
         const char *name, *profile;
         Spec spec;        /* without its functions, which are words */
         uint64_t wait_ns; /* for what another one uses; 0: not at all */
-        bool force, sched, partial;
+        bool force, sched;
         Rules rules; /* spec.triggers to be */
         bool no_report, keep, all, deep, keep_going;
         int nth_trace; /* of a text, from 1; NTH_TRACE_ALL; 0: not said */

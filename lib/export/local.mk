@@ -64,4 +64,4 @@ CLEANFILES += %D%/scripts.c
 				for (k = 262144; k >= 1; k /= 64) s = s substr(b, int(n / k) % 64 + 1, 1) } \
 			print substr(s, 1, 43) "=" }'`\";"; } >$@.tmp && mv $@.tmp $@
 export_libs = %D%/libexport.a $(analyze_libs)
-dist_pkgdata_DATA += %D%/calls.schema.json %D%/calls.clickhouse.sql %D%/calls.duckdb.sql
+dist_pkgdata_DATA += %D%/calls.schema.json %D%/calls.sql

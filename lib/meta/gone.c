@@ -8,6 +8,9 @@ static const struct {
         const char *word, *instead;
 } gone[] = {
         { GONE_VERB, "learn", "what is recorded teaches by itself" },
+        { GONE_OPTION, "--via", "--hosts asks all hosts from here, 32 at a time" },
+        { GONE_OPTION, "--relay", "--hosts asks all hosts from here, 32 at a time" },
+        { GONE_OPTION, "--partial", "hosts that accept begin, whatever the others do" },
 };
 
 const char *gone_instead(GoneKind kind, const char *word) {

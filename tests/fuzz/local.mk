@@ -16,7 +16,6 @@ fuzz_targets = \
 	%D%/fuzz-foreign \
 	%D%/fuzz-formats \
 	%D%/fuzz-frame \
-	%D%/fuzz-gateway \
 	%D%/fuzz-graph-text \
 	%D%/fuzz-indent-text \
 	%D%/fuzz-lean \
@@ -74,9 +73,6 @@ fuzz_targets = \
 %C%_fuzz_frame_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_frame_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_frame_LDADD = $(wire_libs) $(fuzz_libs)
-%C%_fuzz_gateway_CFLAGS = $(fuzz_cflags)
-%C%_fuzz_gateway_LDFLAGS = $(fuzz_ldflags)
-%C%_fuzz_gateway_LDADD = $(verb_libs) $(fuzz_libs)
 %C%_fuzz_graph_text_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_graph_text_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_graph_text_LDADD = $(import_libs) $(analyze_libs) $(render_libs) $(fuzz_libs)

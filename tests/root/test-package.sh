@@ -39,7 +39,7 @@ is 'and so the daemon runs' "$(systemctl is-active ftraced.service)" active
 for page in ftraced.8 ftracectl.1 ftraced.conf.5 ftraced.profile.5 ftraced-store.5 ftraced-fleet.7 ftraced-questions.7 org.ftraced.7; do
         ok "there is $page" test -e "/usr/share/man/man${page##*.}/$page.gz" -o -e "/usr/share/man/man${page##*.}/$page"
 done
-ok 'what loads a fleet is there' test -x /usr/share/ftraced/load-clickhouse -a -e /usr/share/ftraced/calls.duckdb.sql
+ok 'what asks a fleet is there' test -e /usr/share/ftraced/calls.sql
 exits 'it records' 0 ftracectl run -n first --flat ksys_write -- "$udp_pairs" 2
 read -ra flags <<<"$(pkg-config --cflags --libs libftraced)"
 ok 'a program compiles with libftraced-dev' "${CC:-cc}" -o "$work/walk" "$top_srcdir/tests/workload/walk.c" "${flags[@]}"

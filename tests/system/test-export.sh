@@ -274,34 +274,6 @@ exits 'a pipe is exported' 0 piped cat
 exits 'what may be another one does not replace it' 2 piped tac
 says 'which is told' 'is there already'
 
-# --- loaded, with a client that counts without rounding, as a server does --------------------------
-
-cat >"$work/client" <<'END'
-#!/usr/bin/env python3
-import os, re, sys
-query = sys.argv[-1]
-table = re.search(r'(?:INTO|FROM) (\w+)', query)[1]
-path = f"{os.environ['work']}/{table}.loaded"
-if 'INSERT' in query:
-    open(path, 'w').write(sys.stdin.read())
-elif 'sum(' in query:
-    names, *rows = [line.rstrip('\n').split('\t') for line in open(path)]
-    rows = [dict(zip(names, (int(value) if value.isdecimal() else 0 for value in row))) for row in rows]
-    ns = [row['self_ns'] if table == 'calls' else row['back_ns'] - row['start_ns'] if table == 'waits' else row['events'] for row in rows]
-    print(len(ns), sum(ns), sep='\t')
-else:
-    print(0)
-END
-chmod +x "$work/client"
-printf '%s\t%s\t%s\n' host recording self_ns 1 2 9007199254740993 1 2 999999999 1 2 1 >"$work/long.tsv"
-printf '%s\t%s\t%s\t%s\n' host recording back_ns start_ns 1 2 9007199254740993 2 1 2 1000000001 999999999 >"$work/long.waits.tsv"
-exits 'more than 2^53 ns are loaded' 0 env work="$work" CLICKHOUSE_CLIENT="$work/client" "$top_srcdir/cli/load-clickhouse" -- "$work/long.tsv"
-says 'and told to the nanosecond' ': 3 calls of 2 of 1, 9007200254740993 ns$' "$out"
-says 'so are waits' ': 2 waits of 2 of 1, 9007199254740993 ns$' "$out"
-printf '%s\n' ' 0)   1.5 us    |  kfree();' 'CPU:0 [LOST 13 EVENTS]' ' 0)   0.5 us    |  kfree();' >"$work/lossy.txt"
-exits 'what has losses is loaded' 0 env work="$work" CLICKHOUSE_CLIENT="$work/client" FTRACECTL="$top_builddir/ftracectl" "$top_srcdir/cli/load-clickhouse" -- "$work/lossy.txt"
-says 'which are counted' ': 1 losses of .*, 13 events$' "$out"
-is 'and told once' "$(grep -c 13 "$err")" 1
 # To a pipe as much as could be read, and never half a line of it.
 {
         for ((i = 0; i < 1500; i++)); do

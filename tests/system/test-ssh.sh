@@ -24,10 +24,10 @@ StrictModes no
 UsePAM no
 PermitRootLogin yes
 PasswordAuthentication no
-SetEnv PATH=$work/bin:/usr/bin:/bin FTRACED_SOCKET=$FTRACED_SOCKET FTRACED_SSH=$work/ssh
+SetEnv PATH=$work/bin:/usr/bin:/bin FTRACED_SOCKET=$FTRACED_SOCKET
 END
 cat >"$work/ssh_config" <<END
-Host one two gate-*
+Host one two
 HostName 127.0.0.1
 Port $port
 Host *
@@ -71,23 +71,15 @@ says 'and a sum' '2 of 2 hosts'
 mkdir "$work/fetched"
 exits 'both are fetched from' 0 ftracectl fetch far --hosts "$work/hosts" -o "$work/fetched"
 ok 'the same' cmp "$work/fetched/one.dat" "$work/fetched/two.dat"
-mkdir "$work/by-gates"
-exits 'hosts are fetched from by way of others' 0 ftracectl fetch far --hosts "$work/hosts" --via=gate-1,gate-2 -o "$work/by-gates"
-ok 'the same' cmp "$work/far.dat" "$work/by-gates/one.dat"
-ok 'from each' cmp "$work/far.dat" "$work/by-gates/two.dat"
 echo one >"$work/first"
-exits 'a start in two phases goes by way of another' 0 ftracectl start --hosts "$work/first" --via=gate-1 --in=20s \
-        --duration=100ms -n later udp_sendmsg
-is 'and is armed there' "$(ftracectl -H one show later --json | jq -r .state)" armed
+exits 'a start at a moment' 0 ftracectl start --hosts "$work/first" --in=20s --duration=100ms -n later udp_sendmsg
+is 'is armed there' "$(ftracectl -H one show later --json | jq -r .state)" armed
 later_ended() {
         [[ $(ftracectl -H one show later --json | jq -r .state) == sealed ]]
 }
 ok 'it records and ends' wait_until 60 later_ended
-exits 'it is collected by way of another' 0 ftracectl collect --hosts "$work/first" --via=gate-2 -n later -o "$work/by-gates"
-ok 'whole' ftracectl check "$work/by-gates/later@one.dat"
-exits 'a gateway that is not there' 1 ftracectl status --hosts "$work/hosts" --via=gate-1,127.0.0.1:1
-says 'takes its part with it' '^two: no answer by way of 127.0.0.1:1: ssh: connect to host .*refused' "$out"
-is 'and no more' "$(grep -c '^one: no answer' "$out")" 0
+exits 'it is collected' 0 ftracectl collect --hosts "$work/first" -n later -o "$work/all"
+ok 'whole' ftracectl verify "$work/all/later@one.dat"
 echo 127.0.0.1:1 >>"$work/hosts"
 exits 'one that is not there fails the whole' 1 ftracectl status --hosts "$work/hosts"
 says 'in its line' '^127.0.0.1.*: ssh: connect to host .*refused' "$out"

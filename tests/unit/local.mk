@@ -188,7 +188,7 @@ unit_programs += %D%/cli-terminal
 %C%_cli_terminal_LDADD = $(unit_libs) $(verb_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/cli-contact
-%C%_cli_contact_SOURCES = %D%/test-client.c %D%/test-gateway.c %D%/test-remote.c %D%/test-remote-output.c
+%C%_cli_contact_SOURCES = %D%/test-client.c %D%/test-remote.c %D%/test-remote-output.c
 %C%_cli_contact_CFLAGS = $(unit_cflags)
 %C%_cli_contact_LDADD = $(unit_libs) $(verb_libs) $(CHECK_LIBS)
 

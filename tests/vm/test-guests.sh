@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Machines whose clocks agree begin at one moment: start --hosts --at over ssh, in four guests; what was recorded is
-# collected, by way of a gateway, and each first call compared with the moment.
+# collected, and each first call compared with the moment.
 # No part of `make check`, for its four emulated machines; tests/run-all runs it in the long form.
 if [[ ${1:-} == --inside ]]; then
         # In a guest: a network, this machine's time, an sshd, a daemon, and calls to record.
@@ -86,16 +86,16 @@ UseDNS no
 LoginGraceTime 0
 PermitRootLogin yes
 PasswordAuthentication no
-SetEnv PATH=$work/bin:/usr/bin:/bin FTRACED_SOCKET=/run/ftraced/socket FTRACED_SSH=$work/ssh-there
+SetEnv PATH=$work/bin:/usr/bin:/bin FTRACED_SOCKET=/run/ftraced/socket
 END
-# A guest comes to the others through this machine.
-config() { # ADDRESS-OF-THIS-MACHINE
-        local i
-
-        for i in "${!names[@]}"; do printf 'Host %s\nPort %s\n' "${names[i]}" "${ports[i]}"; done
-        cat <<END
+read -ra ports < <(python3 -c 'import socket
+s = [socket.socket() for _ in range(4)]
+for x in s: x.bind(("127.0.0.1", 0))
+print(*(x.getsockname()[1] for x in s))')
+for i in "${!names[@]}"; do printf 'Host %s\nPort %s\n' "${names[i]}" "${ports[i]}"; done >"$work/ssh_config"
+cat >>"$work/ssh_config" <<END
 Host *
-HostName $1
+HostName 127.0.0.1
 User root
 IdentityFile $work/user
 IdentitiesOnly yes
@@ -105,16 +105,8 @@ LogLevel ERROR
 BatchMode yes
 ConnectTimeout 60
 END
-}
-read -ra ports < <(python3 -c 'import socket
-s = [socket.socket() for _ in range(4)]
-for x in s: x.bind(("127.0.0.1", 0))
-print(*(x.getsockname()[1] for x in s))')
-config 127.0.0.1 >"$work/ssh_config"
-config 10.0.2.2 >"$work/ssh_config_there"
 printf '#!/bin/bash\nexec ssh -F %q "$@"\n' "$work/ssh_config" >"$work/ssh"
-printf '#!/bin/bash\nexec ssh -F %q "$@"\n' "$work/ssh_config_there" >"$work/ssh-there"
-chmod +x "$work/ssh" "$work/ssh-there"
+chmod +x "$work/ssh"
 export FTRACED_SSH=$work/ssh
 printf '%s\n' "${names[@]}" >"$work/hosts"
 wait_until 20 test -s "$work/port"
@@ -171,8 +163,7 @@ for round in first second third; do
                 --duration=500ms --flat ksys_write
         pause $((at + 3 - $(date +%s)))
         clocks tell >"$work/clocks"
-        exits "$round: it is collected by way of one of them" 0 ftracectl collect --hosts "$work/hosts" --via=two \
-                -n "$round" -o "$work/all"
+        exits "$round: it is collected" 0 ftracectl collect --hosts "$work/hosts" -n "$round" -o "$work/all"
         # When each began by its own clock, and its first call did, in ms after the moment.
         while read -r name offset trip; do
                 first=$(ftracectl export --quiet --format=tsv "$work/all/$round@$name.dat" 2>"$err" | awk -F'\t' '

@@ -10,6 +10,8 @@
  * with the options of now: a transient one, which is gone after the next boot; a schedule
  * (cli/schedule/schedule.h) is not.  One that waits for its turn (--wait) does not know when it begins.
  * A calendar event may come again and again; what counts is its next time only.
+ *
+ * Many hosts (--hosts) are told the same moment, in seconds since 1970, for their time zones differ.
  */
 
 #include <inttypes.h>
@@ -28,11 +30,13 @@
 #include "cli/schedule/units.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "cli/verbs/record/fleet-start.h"
 #include "meta/trigger.h"
 
 #define SOON_NS (5 * 60 * NSEC_PER_SEC) /* it is armed now */
 #define AHEAD_NS (10 * NSEC_PER_SEC)    /* or so long before */
+#define NEXT_MAX_NS (24 * 60 * 60 * NSEC_PER_SEC)
+#define SILENT_NS                                                                                  \
+        (60 * NSEC_PER_SEC) /* a host that hangs holds up the others for so long at most */
 
 /* @tell: to who sits at a terminal. */
 static int begin(const Options *o, void (*tell)(const Options *o, const SessionMeta *m)) {
@@ -57,13 +61,24 @@ static int begin(const Options *o, void (*tell)(const Options *o, const SessionM
         return stdout_end(&out);
 }
 
-/* --- by a timer ------------------------------------------------------------------------------- */
+/* --- later ------------------------------------------------------------------------------------ */
+
+/* "10s": the next multiple of it since 1970 that leaves half of it, to tell others and to arm. */
+static int find_next(uint64_t *ret_ns, const char *text) {
+        uint64_t step_ns;
+
+        if (parse_duration(text, &step_ns) < 0 || step_ns == 0 || step_ns > NEXT_MAX_NS)
+                return failed(STATUS_USAGE, "--at: \"next:%s\" is not like next:10s.",
+                              NAME_QUOTED(text));
+        *ret_ns = (now_ns(CLOCK_REALTIME) + step_ns / 2) / step_ns * step_ns + step_ns;
+        return STATUS_OK;
+}
 
 /* The next time that is meant; an exit status. */
 static int find_moment(uint64_t *ret_ns, const Options *o) {
         _cleanup_free_ char *when = NULL;
         struct tm tm = {};
-        const char *end;
+        const char *end, *next;
         int status;
 
         if (o->schedule.at && o->schedule.in_ns > 0)
@@ -72,6 +87,9 @@ static int find_moment(uint64_t *ret_ns, const Options *o) {
                 *ret_ns = now_ns(CLOCK_REALTIME) + o->schedule.in_ns;
                 return STATUS_OK;
         }
+        next = startswith(o->schedule.at, "next:");
+        if (next)
+                return find_next(ret_ns, next);
         if (trigger_read_moment(o->schedule.at, ret_ns) >= 0)
                 return STATUS_OK;
         status = schedule_check_calendar(&when, o->schedule.at, "--at");
@@ -164,6 +182,26 @@ static int start_far(const Options *o, uint64_t moment_ns) {
         return status == STATUS_OK ? print_timer(o, unit, when) : status;
 }
 
+/* --- on many hosts ---------------------------------------------------------------------------- */
+
+/* Who is too late refuses, and says so. */
+static int start_hosts(const Options *o, uint64_t moment_ns) {
+        uint64_t now = now_ns(CLOCK_REALTIME), left_ns = moment_ns - MIN(now, moment_ns);
+        char moment[TRIGGER_MOMENT_MAX];
+        _cleanup_strv_ Strv said = {};
+        Options start = *o;
+        int r = strv_addf(&said, "--at=%s", trigger_write_moment(moment, moment_ns));
+
+        for (size_t i = 0; r >= 0 && i < o->said.n; i++)
+                if (!startswith(o->said.items[i], "--at=") &&
+                    !startswith(o->said.items[i], "--in="))
+                        r = strv_add(&said, o->said.items[i]);
+        if (r < 0)
+                return failed_errno(r, "Failed to describe the recording: %m");
+        start.said = said; /* borrowed */
+        return fleet_run(&start, MIN(left_ns + NSEC_PER_SEC, SILENT_NS));
+}
+
 /* --- now -------------------------------------------------------------------------------------- */
 
 static void tell_started(const Options *o, const SessionMeta *m) {
@@ -179,19 +217,8 @@ int verb_start(const Options *o) {
 
         if (status != STATUS_OK)
                 return status;
-        if (o->hosts && (!is_later || o->relay))
-                return fleet_run(o);
-        if (o->hosts && !is_soon)
-                return failed(
-                        STATUS_USAGE,
-                        "--at: hosts that begin together wait armed, and that for %s at most; "
-                        "name an earlier time, or a timer for this command: systemd-run.",
-                        FORMAT_DURATION(SOON_NS));
-        if (o->hosts && is_queued(o))
-                return failed(STATUS_USAGE,
-                              "--wait: hosts that begin together do not wait for their turn.");
         if (o->hosts)
-                return fleet_start(o, moment_ns);
+                return is_later ? start_hosts(o, moment_ns) : fleet_run(o, 0);
         if (!is_later)
                 return begin(o, tell_started);
         return is_soon && !is_queued(o) ? start_soon(o, moment_ns) : start_far(o, moment_ns);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * show on every host, and then fetch on each whose recording of that name is not here whole: it may be another one
- * than was collected before.  One that lacks events is as whole as it will ever be: it is not fetched again, and told
- * each time.
+ * show on every host, and then fetch on each whose recording is not here: a file here has the time at which its
+ * recording began, to the nanosecond, which tells that from another recording of the same name.  It is given after
+ * the file has its name, so that whatever ends this program leaves files that are whole and known, or fetched again.
  */
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include "base/now.h"
 #include "base/unit.h"
@@ -12,24 +15,23 @@
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/terminal.h"
-#include "cli/verbs/store/collection.h"
 
 #define SHOW_NS                                                                                    \
         (60 * NSEC_PER_SEC) /* nothing is fetched while a host hangs, and a fetch may take long */
 
 typedef struct Collect {
         const Options *o;
-        Collection collection;
-        char *options;
-        json_t *ids; /* of the recordings, by host */
+        char *prefix; /* of the files: a name has no '@', so that no other one is in its place */
+        json_t *start_ns; /* by host: CLOCK_REALTIME */
         json_t *results;
         size_t n_whole, n_lacking, n_here, n_missing;
 } Collect;
 
-static int name_file(char **ret, const char *host, void *userdata) {
-        const Collect *c = userdata;
+/* The file of @host; the caller frees.  NULL without memory. */
+static char *find_path(const Collect *c, const char *host) {
+        char *path;
 
-        return collection_path(ret, &c->collection, host);
+        return fleet_path(&path, c->o->output, c->prefix, host) < 0 ? NULL : path;
 }
 
 /* @said: what it lacks, or why there is none. */
@@ -37,10 +39,8 @@ static void tell(Collect *c, const char *host, int status, uint64_t n_bytes, boo
                  const char *said) {
         bool is_here = remote_is_good(status);
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        _cleanup_free_ char *path = NULL;
+        _cleanup_free_ char *path = find_path(c, host);
 
-        if (collection_path(&path, &c->collection, host) < 0)
-                path = NULL;
         c->n_whole += status == STATUS_OK;
         c->n_lacking += status == STATUS_INCOMPLETE;
         c->n_missing += !is_here;
@@ -55,7 +55,7 @@ static void tell(Collect *c, const char *host, int status, uint64_t n_bytes, boo
                                   "lacks", terminal_json_string(said)));
                 return;
         }
-        if (was_here && status == STATUS_OK)
+        if (was_here)
                 return;
         if (is_here)
                 buf_printf(&out, "%s: %s (%s)%s%s\n", host, path ?: "", FORMAT_BYTES(n_bytes),
@@ -68,54 +68,62 @@ static void tell(Collect *c, const char *host, int status, uint64_t n_bytes, boo
 static void on_fetched(Member *m, void *userdata) {
         Collect *c = userdata;
         _cleanup_free_ char *line = m->status == STATUS_OK ? NULL : fleet_line(&m->err, true);
-        int r = 0;
+        uint64_t start_ns = (uint64_t) json_integer_value(json_object_get(c->start_ns, m->name));
+        const struct timespec times[] = {
+                { .tv_nsec = UTIME_OMIT },
+                { .tv_sec = (time_t) (start_ns / NSEC_PER_SEC),
+                  .tv_nsec = (long) (start_ns % NSEC_PER_SEC) },
+        };
+        _cleanup_free_ char *path = find_path(c, m->name);
 
-        if (remote_is_good(m->status))
-                r = collection_add(&c->collection, m->name,
-                                   json_string_value(json_object_get(c->ids, m->name)), c->options,
-                                   m->n_bytes, m->status, line);
-        if (r < 0)
-                log_warning_errno(r, "Failed to write %s: %m", c->collection.path);
+        /* If that fails, it is fetched again. */
+        if (remote_is_good(m->status) && path)
+                (void) utimensat(AT_FDCWD, path, times, 0);
         tell(c, m->name, m->status, m->n_bytes, false, line);
 }
 
-/* It is here, and need not be fetched: what was removed there since will not change, either. */
-static void keep(Collect *c, const Member *m, const json_t *here) {
-        _cleanup_free_ char *line = fleet_line(&m->err, true);
+/* Whether the recording that began then is here, 0: any; and how large the file is. */
+static bool is_here(const Collect *c, const char *host, uint64_t start_ns, uint64_t *ret_bytes) {
+        _cleanup_free_ char *path = find_path(c, host);
+        struct stat st;
 
-        if (!remote_is_good(m->status) && m->status != STATUS_NOT_FOUND)
-                log_warning("%s: what is here is from before; whether it is still the recording of "
-                            "that name was not answered: %s",
-                            m->name, line ?: "");
-        tell(c, m->name, (int) json_integer_value(json_object_get(here, "status")),
-             (uint64_t) json_integer_value(json_object_get(here, "bytes")), true,
-             json_string_value(json_object_get(here, "lacks")));
+        if (!path || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+                return false;
+        *ret_bytes = (uint64_t) st.st_size;
+        return start_ns == 0 ||
+               (uint64_t) st.st_mtim.tv_sec * NSEC_PER_SEC + (uint64_t) st.st_mtim.tv_nsec ==
+                       start_ns;
 }
 
-/* Which recording has that name there.  One that is made after this and before the fetch is fetched, and once more by
- * the next collect. */
+/* Which recording has that name there.  What is here of one that was removed there will not change.  One that is made
+ * after this and before the fetch is fetched, and once more by the next collect. */
 static void on_shown(Member *m, void *userdata) {
         Collect *c = userdata;
         json_auto_t *shown = json_loadb(m->out.data ?: "", m->out.n_data, 0, NULL);
-        const char *id = json_string_value(json_object_get(shown, "id"));
-        bool is_good = remote_is_good(m->status);
-        const json_t *here =
-                collection_find(&c->collection, m->name, is_good && !id ? "" : id, c->options);
-        _cleanup_free_ char *line = here ? NULL : fleet_line(&m->err, true);
+        json_t *start = json_object_get(json_object_get(shown, "start"), "realtime_ns");
+        bool is_shown = remote_is_good(m->status);
+        uint64_t start_ns = is_shown ? (uint64_t) json_integer_value(start) : 0, n_bytes = 0;
+        _cleanup_free_ char *line = fleet_line(&m->err, true);
 
-        m->is_chosen = !here && is_good;
-        if (id)
-                (void) json_object_set_new(c->ids, m->name, json_string(id));
-        if (here)
-                keep(c, m, here);
-        else if (!m->is_chosen)
+        m->is_chosen = false;
+        if (is_shown && (start_ns == 0 || !is_here(c, m->name, start_ns, &n_bytes))) {
+                m->is_chosen = true;
+                (void) json_object_set_new(c->start_ns, m->name,
+                                           json_integer((json_int_t) start_ns));
+        } else if (is_shown || is_here(c, m->name, 0, &n_bytes)) {
+                if (!is_shown && m->status != STATUS_NOT_FOUND)
+                        log_warning("%s: what is here is from before; whether it is still the "
+                                    "recording of that name was not answered: %s",
+                                    m->name, line ?: "");
+                tell(c, m->name, STATUS_OK, n_bytes, true, NULL);
+        } else
                 tell(c, m->name, m->status, 0, false, line);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
 /* What each host is asked. */
-static void ask(const Collect *c, Fleet *f, const char *verb, const Strv *said, uint64_t silent_ns,
+static void ask(Collect *c, Fleet *f, const char *verb, const Strv *said, uint64_t silent_ns,
                 void (*ended)(Member *m, void *userdata)) {
         char *words[] = { (char *) c->o->name };
         const Options o = {
@@ -126,38 +134,38 @@ static void ask(const Collect *c, Fleet *f, const char *verb, const Strv *said, 
         };
 
         fleet_work(f, &(FleetWork){ .o = &o,
+                                    .prefix = c->prefix,
                                     .silent_ns = silent_ns,
-                                    .name = name_file,
                                     .ended = ended,
-                                    .userdata = (void *) c });
+                                    .userdata = c });
 }
 
 static int collect(Collect *c, Fleet *f) {
         _cleanup_strv_ Strv show = {}, fetch = {};
         const Options *o = c->o;
         int r = options_said(&fetch, o, OPTIONS_FETCH, OPTIONS_REMOTE);
+        size_t n;
 
         if (r >= 0 && !o->fetch.ended)
                 r = strv_add(&fetch, "--ended");
         if (r >= 0)
                 r = strv_add(&show, "--json=short");
-        c->options = r < 0 ? NULL : strv_join(&fetch, " ");
-        if (!c->options)
-                return failed_errno(-ENOMEM, "Failed to describe what to fetch: %m");
+        if (r < 0)
+                return failed_errno(r, "Failed to describe what to fetch: %m");
         ask(c, f, "show", &show, SHOW_NS, on_shown);
         ask(c, f, "fetch", &fetch, 0, on_fetched);
-        talk(o, "%zu of %zu hosts are here, %zu of them without anything missing%s; %zu are not.",
-             c->n_whole + c->n_lacking, fleet_size(f), c->n_whole,
-             c->n_here > 0 ? ", some from before" : "", c->n_missing);
+        n = c->n_whole + c->n_lacking;
+        talk(o, "%zu of %zu hosts are here%s; %zu of them lack something.", n, n + c->n_missing,
+             c->n_here > 0 ? ", some from before" : "", c->n_lacking);
         if (o->json != JSON_OFF && stdout_json(o, json_incref(c->results)) != STATUS_OK)
                 return STATUS_FAILED;
-        return c->n_whole == fleet_size(f) ? STATUS_OK : STATUS_INCOMPLETE;
+        return c->n_lacking + c->n_missing == 0 ? STATUS_OK : STATUS_INCOMPLETE;
 }
 
 int verb_collect(const Options *o) {
-        Collect c = { .o = o, .collection = COLLECTION_INIT };
         _cleanup_(fleet_freep) Fleet *f = NULL;
-        int status, r;
+        Collect c = { .o = o };
+        int status;
 
         if (!o->hosts || !o->name || !o->output)
                 return failed(STATUS_USAGE,
@@ -166,15 +174,15 @@ int verb_collect(const Options *o) {
         status = source_check_name(o->name) ?: fleet_open(&f, o);
         if (status != STATUS_OK)
                 return status;
-        r = collection_open(&c.collection, o->output, o->name);
-        if (r < 0)
-                return failed_errno(r, "Failed to open %s/%s.collected: %m", o->output, o->name);
-        c.ids = json_object();
+        c.start_ns = json_object();
         c.results = json_array();
-        status = c.ids && c.results ? collect(&c, f) : STATUS_FAILED;
-        json_decref(c.ids);
+        if (asprintf(&c.prefix, "%s@", o->name) < 0)
+                c.prefix = NULL;
+        status = c.start_ns && c.results && c.prefix
+                         ? collect(&c, f)
+                         : failed_errno(-ENOMEM, "Failed to collect: %m");
+        json_decref(c.start_ns);
         json_decref(c.results);
-        free(c.options);
-        collection_done(&c.collection);
+        free(c.prefix);
         return status;
 }
