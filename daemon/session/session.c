@@ -229,12 +229,6 @@ json_t *session_explain(Session *s) {
         return to_json(s);
 }
 
-int session_open_text(const Session *s) {
-        return s->tracer && s->meta->spec.black_box && session_is_live(s)
-                       ? instance_open_text(tracer_instance(s->tracer))
-                       : -ENXIO;
-}
-
 const char *session_name(const Session *s) {
         return s->meta->name;
 }

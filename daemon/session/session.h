@@ -142,8 +142,6 @@ const SessionMeta *session_meta(const Session *s);
 json_t *session_to_json(Session *s);
 /* And, of one that recorded nothing yet, why: the kernel's lists are read for that (some 50 ms). */
 json_t *session_explain(Session *s);
-/* instance_open_text() of a black box that records; -ENXIO: it is none, or does not. */
-int session_open_text(const Session *s);
 const char *session_name(const Session *s);
 bool session_is_live(const Session *s);
 /* Whether one of its threads does not move any more, by a fault of this process. */

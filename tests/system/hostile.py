@@ -397,7 +397,7 @@ def expensive_questions():
         for method in ("ListFunctions", "Check", "GetStatus", "List", "ListProfiles"):
             call(method)
         call("GetProfile", {"profile": "x" * 60000})
-        for method in ("Describe", "Open", "OpenTrace", "Stop", "Trigger", "Snapshot", "Remove", "Seal"):
+        for method in ("Describe", "Open", "Stop", "Trigger", "Snapshot", "Remove", "Seal"):
             call(method, {"session": "x" * 60000})
         call("Pin", {"session": "y" * 60000, "pinned": True})
         call("Vacuum", {"max_sessions": 1, "dry_run": True})
@@ -417,7 +417,7 @@ def expensive_session():
         s.sendall(json.dumps({"method": "org.ftraced.Watch", "parameters": {"session": big}, "more": True}).encode() + b"\0")
         watching.append(s)
     for _ in range(10 if IS_LONG else 2):
-        for method in ("Describe", "Open", "OpenTrace", "Trigger", "Snapshot", "List", "ListBriefs"):
+        for method in ("Describe", "Open", "Trigger", "Snapshot", "List", "ListBriefs"):
             call(method, {"session": big} if not method.startswith("List") else None)
         call("Pin", {"session": name, "pinned": False})
     end = time.monotonic() + 1.5
