@@ -304,13 +304,6 @@ static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, vo
                 return r;
         if (!json_is_boolean(pinned))
                 return parameter_refuse(refusal, "pinned", "a boolean");
-        if (json_is_true(pinned) && methods_is_too_soon(m, call))
-                return methods_run_known(m, call, parameters, method_pin);
-        if (json_is_true(pinned)) {
-                r = sessions_admit_pin(m->sessions, session, server_call_may_all(call), refusal);
-                if (r != 0)
-                        return r;
-        }
         r = session_set_pinned(session, json_is_true(pinned));
         if (r < 0)
                 return refusal_set_errno(

@@ -258,17 +258,6 @@ uint64_t session_disk_bytes(Session *s) {
         return session_usage_bytes(&s->usage, &place);
 }
 
-uint64_t session_own_bytes(Session *s) {
-        SessionPlace place = session_place(s);
-
-        return session_usage_own_bytes(&s->usage, &place);
-}
-
-uint64_t session_snapshot_bytes(Session *s) {
-        return session_snapshot_is_moved(&s->meta->spec) ? session_own_bytes(s)
-                                                         : session_disk_bytes(s);
-}
-
 uint64_t session_growth_bytes(Session *s) {
         uint64_t max_bytes = s->meta->spec.in_kernel ? 0 : s->meta->spec.max_bytes,
                  n_bytes = session_disk_bytes(s);

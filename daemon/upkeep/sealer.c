@@ -475,7 +475,7 @@ static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata
 }
 
 /* One job a turn of the loop, so that it never waits for us. */
-static int on_next(sd_event_source *source, void *userdata) {
+static int on_next(sd_event_source *source, uint64_t usec, void *userdata) {
         Sealer *s = userdata;
         bool is_listing = !s->is_listed;
         int r;
@@ -507,7 +507,7 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
         Sealer *s = userdata;
 
         s->is_waiting = false;
-        return on_next(source, s);
+        return on_next(source, usec, s);
 }
 
 int sealer_new(Sealer **ret, const SealerConfig *config) {
@@ -517,11 +517,9 @@ int sealer_new(Sealer **ret, const SealerConfig *config) {
         s = NEW(Sealer, .config = *config, .cpu_fd = -EBADF, .out_fd = -EBADF);
         if (!s)
                 return -ENOMEM;
-        r = sd_event_add_defer(config->event, &s->next, on_next, s);
+        r = sd_event_add_time(config->event, &s->next, CLOCK_MONOTONIC, 0, 0, on_next, s);
         if (r >= 0)
                 r = sd_event_source_set_enabled(s->next, SD_EVENT_OFF);
-        if (r >= 0)
-                r = sd_event_source_set_priority(s->next, SD_EVENT_PRIORITY_IDLE);
         if (r >= 0)
                 r = sd_event_add_time(config->event, &s->retry, CLOCK_MONOTONIC, UINT64_MAX, 0,
                                       on_retry, s);

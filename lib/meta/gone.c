@@ -8,6 +8,9 @@ static const struct {
         const char *word, *instead;
 } gone[] = {
         { GONE_VERB, "learn", "what is recorded teaches by itself" },
+        { GONE_KEY, "MaxDepth", "profiles have a depth (Depth=)" },
+        { GONE_KEY, "MaxDurationSec", "profiles have a duration (Duration=)" },
+        { GONE_KEY, "MaxSize", "MaxStored= limits what all sessions of a member take" },
 };
 
 const char *gone_instead(GoneKind kind, const char *word) {
