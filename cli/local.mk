@@ -34,8 +34,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/live-top.c \
 	%D%/views/merged-report.c \
 	%D%/views/merged-report.h \
-	%D%/views/text-drawing.c \
-	%D%/views/text-drawing.h \
 	%D%/views/live-top.h \
 	%D%/options/option-value.c \
 	%D%/options/option-value.h \
@@ -105,8 +103,6 @@ ftracectl_SOURCES = \
 	%D%/verbs/read/verb-export.c \
 	%D%/verbs/store/verb-collect.c \
 	%D%/verbs/store/verb-fetch.c \
-	%D%/verbs/record/box-follow.c \
-	%D%/verbs/record/box-follow.h \
 	%D%/verbs/record/verb-follow.c \
 	%D%/verbs/host/verb-functions.c \
 	%D%/verbs/read/verb-hist.c \

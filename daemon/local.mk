@@ -204,8 +204,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/session/session-roots.c \
 	%D%/session/session-roots.h \
 	%D%/session/session-run.c \
-	%D%/session/session-share.c \
-	%D%/session/session-share.h \
 	%D%/session/session-snapshot.c \
 	%D%/session/session-snapshot.h \
 	%D%/session/session-start.c \

@@ -26,7 +26,7 @@ static const char *const refusals[_STORE_E_N] = {
         [STORE_E_OWNER] = "it belongs to another user; chown it, or give another",
         [STORE_E_WRITABLE] = "others may write to it; chmod go-w it, or give another",
         [STORE_E_ENTRY] =
-                "\"lock\", \"readers\" or \"ledger\" in it is no regular file, or \"sessions\" or "
+                "\"lock\" or \"ledger\" in it is no regular file, or \"sessions\" or "
                 "\"symbols\" no directory, so ftraced did not make it; move that away, or "
                 "give another",
         [STORE_E_READ_ONLY] = "its file system is read-only; remount it, read what is there with "

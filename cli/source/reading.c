@@ -110,17 +110,6 @@ int reading_find(Reading *ret, const Options *o, const char *word) {
                                          : source_open_found(&ret->source, o, word, found);
 }
 
-int reading_take_text(Reading *ret, const Options *o, const char *name, int fd) {
-        int status;
-
-        *ret = (Reading){};
-        status = filtering_init(&ret->filtering, o);
-        if (status == STATUS_OK)
-                return take_text(ret, o, name, fd);
-        (void) close(fd);
-        return status;
-}
-
 /* A recording names its events; a text and another program's file do not. */
 static bool may_have_sched(const Reading *r) {
         const SessionMeta *m = reading_meta(r);

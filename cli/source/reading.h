@@ -41,8 +41,6 @@ int reading_open(Reading *ret, const Options *o, const char *word, ReadingFor pu
 /* The same for who has another way to read a recording: of one there is no playback, and only a text gives
  * steps. */
 int reading_find(Reading *ret, const Options *o, const char *word);
-/* A text on @fd, which is consumed, as reading_find() finds it in a file; messages call it @name, which is borrowed. */
-int reading_take_text(Reading *ret, const Options *o, const char *name, int fd);
 /* 1: @ret is the next step; 0: there are no more; a negative exit status, after having said why. */
 int reading_next(Reading *r, Step *ret);
 /* Says what was skipped, damaged or lost; an exit status: STATUS_FAILED after damage of a text,

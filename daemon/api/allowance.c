@@ -10,20 +10,19 @@
 #include <fnmatch.h>
 #include <stdio.h>
 
-#include "base/buf.h"
 #include "base/name.h"
+#include "base/text.h"
 #include "base/unit.h"
 #include "daemon/api/allowance.h"
 #include "meta/event-choice.h"
 #include "meta/trigger.h"
 
 #define GLOB_CHARS "*?[\\"
-#define BUFFER_BYTES_MIN 16384 /* what the kernel needs */
 
 /* Changes what is seen of the functions and events that are named, or when: those of a profile are
  * allowed as they stand, and not otherwise. */
 #define VIEW (ALLOWANCE_FUNCTIONS | ALLOWANCE_EVENTS | ALLOWANCE_TRIGGERS)
-/* Neither names anything nor shows more; what it costs is limited elsewhere (sessions.c, memory.c). */
+/* Neither names anything nor shows more: members are trusted with what it costs, within [Guard]. */
 #define COST 0
 
 /*
@@ -57,9 +56,9 @@ static const struct {
         { "max_captures_a_day", VIEW },
         { "min_gap_ns", VIEW },
         { "sample_ppm", VIEW },
-        { "depth", ALLOWANCE_DEPTH | VIEW },
-        { "duration_ns", ALLOWANCE_DURATION },
-        { "max_bytes", ALLOWANCE_SIZE },
+        { "depth", VIEW },
+        { "duration_ns", COST },
+        { "max_bytes", COST },
         { "black_box", COST },
         { "clock", COST },
         { "segment_bytes", COST },
@@ -267,122 +266,48 @@ int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *
         return r;
 }
 
-int allowance_admit(const Limits *l, const AllowanceUse *use, Refusal *refusal) {
-        char used[UNIT_TEXT_MAX], new[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX];
-        const MemberLimits *m = &l->member;
-
-        if (m->max_sessions > 0 && use->n_sessions >= m->max_sessions)
+int allowance_admit(const MemberLimits *l, const AllowanceUse *use, Refusal *refusal) {
+        if (l->max_sessions > 0 && use->n_sessions >= l->max_sessions)
                 return refusal_set(refusal, REFUSAL_QUOTA_EXCEEDED,
                                    json_pack("{s:s, s:I}", "quota", "MaxSessions", "limit",
-                                             (json_int_t) m->max_sessions),
+                                             (json_int_t) l->max_sessions),
                                    "%zu sessions of yours have not ended, and ftraced.conf allows "
                                    "no more (MaxSessions= in [Members]); stop one of them first",
                                    use->n_sessions);
-        if (m->max_stored_bytes > 0 && (use->stored_bytes >= m->max_stored_bytes ||
-                                        use->new_bytes > m->max_stored_bytes - use->stored_bytes))
+        if (l->max_stored_bytes > 0 && use->stored_bytes >= l->max_stored_bytes)
                 return refusal_set(refusal, REFUSAL_QUOTA_EXCEEDED,
                                    json_pack("{s:s, s:I}", "quota", "MaxStored", "limit",
-                                             (json_int_t) m->max_stored_bytes),
-                                   "the sessions of user %u count as %s on disk%s%s, and "
-                                   "ftraced.conf allows %s (MaxStored= in [Members]); remove some "
-                                   "of them first",
-                                   (unsigned) use->uid, format_bytes(used, use->stored_bytes),
-                                   use->new_bytes > 0 ? ", this one takes " : "",
-                                   use->new_bytes > 0 ? format_bytes(new, use->new_bytes) : "",
-                                   format_bytes(limit, m->max_stored_bytes));
+                                             (json_int_t) l->max_stored_bytes),
+                                   "the sessions of user %u count as %s on disk, and ftraced.conf "
+                                   "allows %s (MaxStored= in [Members]); remove some of them first",
+                                   (unsigned) use->uid, FORMAT_BYTES(use->stored_bytes),
+                                   FORMAT_BYTES(l->max_stored_bytes));
         return 0;
 }
 
-int allowance_admit_pin(const Limits *l, uint64_t n_bytes, Refusal *refusal) {
-        char pinned[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX];
+int allowance_narrow(const MemberLimits *l, const AllowanceUse *use, Spec *spec, Strv *warnings) {
+        uint64_t room = l->max_stored_bytes - use->stored_bytes;
 
-        if (l->max_use_bytes == 0 || n_bytes <= l->max_use_bytes / 2)
+        if (l->max_stored_bytes == 0 || (spec->max_bytes > 0 && spec->max_bytes <= room))
                 return 0;
-        return refusal_set(refusal, REFUSAL_QUOTA_EXCEEDED,
-                           json_pack("{s:s, s:I}", "quota", "MaxUse", "limit",
-                                     (json_int_t) (l->max_use_bytes / 2)),
-                           "members may pin %s together, half of MaxUse= in ftraced.conf, and with "
-                           "this one it would be %s; unpin others, or ask root to pin it",
-                           format_bytes(limit, l->max_use_bytes / 2),
-                           format_bytes(pinned, n_bytes));
-}
-
-/* Whether @value, of which 0 is no limit, had to become smaller. */
-static bool narrow(uint64_t *value, uint64_t limit) {
-        bool had_none = *value == 0;
-
-        if (limit == 0 || (!had_none && *value <= limit))
-                return false;
-        *value = limit;
-        return true;
-}
-
-/* 0: no limit. */
-static uint64_t room_for_data(const MemberLimits *m, const AllowanceUse *use) {
-        uint64_t taken = use->stored_bytes + use->new_bytes;
-
-        if (m->max_stored_bytes == 0)
-                return 0;
-        return m->max_stored_bytes > taken ? m->max_stored_bytes - taken : 1;
-}
-
-/* Never 0, which would be no limit. */
-static uint64_t room_beside(uint64_t room, uint64_t n_bytes) {
-        return room > n_bytes ? room - n_bytes : 1;
-}
-
-int allowance_narrow(const Limits *l, const AllowanceUse *use, unsigned asked, Spec *spec,
-                     Strv *warnings) {
-        const MemberLimits *m = &l->member;
-        char text[UNIT_TEXT_MAX];
-        uint64_t room = room_for_data(m, use), n_cpus = use->n_cpus;
-        int r = 0;
-
-        if ((asked & ALLOWANCE_DEPTH) && narrow(&spec->depth, m->max_depth))
-                r = strv_addf(warnings, "its depth is limited to %llu by MaxDepth= in [Members]",
-                              (unsigned long long) spec->depth);
-        if (r >= 0 && (asked & ALLOWANCE_DURATION) &&
-            narrow(&spec->duration_ns, m->max_duration_ns))
-                r = strv_addf(warnings,
-                              "its duration is limited to %s by MaxDurationSec= in [Members]",
-                              format_duration(text, spec->duration_ns));
-        if (r >= 0 && (asked & ALLOWANCE_SIZE) && narrow(&spec->max_bytes, m->max_bytes))
-                r = strv_addf(warnings, "its size is limited to %s by MaxSize= in [Members]",
-                              format_bytes(text, spec->max_bytes));
-        /* When it ends what is in the kernel's buffers is stored besides. */
-        if (r >= 0 && room > 0 && n_cpus > 0 &&
-            narrow(&spec->buffer_bytes, MAX(room / 2 / n_cpus, (uint64_t) BUFFER_BYTES_MIN)))
-                r = strv_addf(warnings,
-                              "its buffers are limited to %s for each CPU, by what your sessions "
-                              "leave of MaxStored= in [Members]",
-                              format_bytes(text, spec->buffer_bytes));
-        if (room > 0 && n_cpus > 0)
-                room = room_beside(room, spec->buffer_bytes * n_cpus);
-        if (r >= 0 && narrow(&spec->max_bytes, room))
-                r = strv_addf(warnings,
-                              "its size is limited to %s, what your sessions leave of MaxStored= "
-                              "in [Members]",
-                              format_bytes(text, spec->max_bytes));
-        return r;
+        spec->max_bytes = room;
+        return strv_addf(warnings,
+                         "its size is limited to %s, what your sessions leave of MaxStored= in "
+                         "[Members]",
+                         FORMAT_BYTES(room));
 }
 
 int allowance_describe(const Limits *l, char **ret) {
         _cleanup_free_ char *functions =
                 l->member_functions ? strv_join(l->member_functions, " ") : strdup("*");
-        _cleanup_buf_ Buf out = BUF_INIT;
         const MemberLimits *m = &l->member;
-        char text[UNIT_TEXT_MAX];
 
         if (!functions)
                 return -ENOMEM;
-        buf_printf(&out, "functions %s", *functions ? functions : "of profiles alone");
-        if (m->max_depth > 0)
-                buf_printf(&out, ", depth %llu", (unsigned long long) m->max_depth);
-        if (m->max_duration_ns > 0)
-                buf_printf(&out, ", at most %s", format_duration(text, m->max_duration_ns));
-        if (m->max_bytes > 0)
-                buf_printf(&out, ", at most %s", format_bytes(text, m->max_bytes));
-        if (m->max_sessions > 0)
-                buf_printf(&out, ", %llu at once", (unsigned long long) m->max_sessions);
-        return buf_take_string(&out, ret);
+        if (m->max_sessions == 0)
+                return text_format(ret, "functions %s",
+                                   *functions ? functions : "of profiles alone");
+        return text_format(ret, "functions %s, %llu at once",
+                           *functions ? functions : "of profiles alone",
+                           (unsigned long long) m->max_sessions);
 }

@@ -7,8 +7,7 @@
  * [Members] of ftraced.conf says it.  A profile is root's, so that what it says is allowed as it
  * stands; what a call says besides, or without a profile, is looked at: functions and events that are
  * not allowed are refused, wherever they are named (as roots, beside them, in a trigger, since what
- * fires tells as much as what is recorded), and where it asks for too much, or for no limit, it gets
- * the limit.
+ * fires tells as much as what is recorded).
  *
  * One table in allowance.c has an answer for each member of a Spec.  A member that it does not have is
  * refused, so that a new one is root's alone until somebody has decided.
@@ -28,10 +27,7 @@ typedef enum AllowanceAsked {
         ALLOWANCE_HOOKED = 1 << 2,
         ALLOWANCE_EVENTS = 1 << 3,
         ALLOWANCE_TRIGGERS = 1 << 4,
-        ALLOWANCE_DEPTH = 1 << 5,
-        ALLOWANCE_DURATION = 1 << 6,
-        ALLOWANCE_SIZE = 1 << 7,
-        ALLOWANCE_ALL = (1 << 8) - 1,
+        ALLOWANCE_ALL = (1 << 5) - 1,
 } AllowanceAsked;
 
 /*
@@ -50,32 +46,19 @@ int allowance_ask(unsigned *ret, const json_t *given, bool has_profile, Refusal 
 int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *refusal);
 bool allowance_covers(const Strv *allowed, const char *pattern);
 
-/*
- * What a user has already, and what one more would take at first: at least ALLOWANCE_NEW_BYTES, for
- * what it is read by.  Each session counts as ALLOWANCE_SESSION_BYTES at least, since every one is read
- * when the daemon starts, and in its memory; and as ALLOWANCE_NAMES times what its functions' names take
- * there, so that 4096 of them in each of many sessions do not fill it.
- */
-#define ALLOWANCE_NEW_BYTES (64U << 10)
+/* What a user has already.  Each session counts as ALLOWANCE_SESSION_BYTES at least, since the daemon has all of them
+ * in memory. */
 #define ALLOWANCE_SESSION_BYTES (256U << 10)
-#define ALLOWANCE_NAMES 32U
-#define ALLOWANCE_NAME_BYTES 32U /* besides its characters */
 
 typedef struct AllowanceUse {
+        uid_t uid;
         size_t n_sessions; /* that have not ended */
         uint64_t stored_bytes;
-        uint64_t new_bytes;
-        size_t n_cpus; /* whose buffers are stored at a recording's end; 0: not looked at */
-        uid_t uid;
 } AllowanceUse;
 
-/* Whether he may have one more.  0, REFUSED, -errno; so does the next. */
-int allowance_admit(const Limits *l, const AllowanceUse *use, Refusal *refusal);
-/* Whether so much of members' sessions may be pinned together, half of MaxUse= at most: what is pinned
- * must not leave the store without anything that can go. */
-int allowance_admit_pin(const Limits *l, uint64_t n_bytes, Refusal *refusal);
-/* Makes what was asked for as small as is allowed; a sentence for each.  0 or -ENOMEM. */
-int allowance_narrow(const Limits *l, const AllowanceUse *use, unsigned asked, Spec *spec,
-                     Strv *warnings);
+/* Whether that user may have one more.  0, REFUSED. */
+int allowance_admit(const MemberLimits *l, const AllowanceUse *use, Refusal *refusal);
+/* After that: makes the size what is left; a sentence if it was more.  0 or -ENOMEM. */
+int allowance_narrow(const MemberLimits *l, const AllowanceUse *use, Spec *spec, Strv *warnings);
 /* All of it in a few words, for `doctor`; the caller frees.  0 or -ENOMEM. */
 int allowance_describe(const Limits *l, char **ret);

@@ -360,17 +360,17 @@ static void janitor_work(Janitor *j, uint64_t until_ns) {
                 j->is_called_off = true;
 }
 
-static int on_soon(sd_event_source *source, void *userdata) {
+static int on_soon(sd_event_source *source, uint64_t usec, void *userdata) {
         Janitor *j = userdata;
 
         janitor_work(j, now_ns(CLOCK_MONOTONIC) + SLICE_NS);
-        return sd_event_source_set_enabled(source, janitor_is_busy(j) && !j->rests ? SD_EVENT_ON
-                                                                                   : SD_EVENT_OFF);
+        return sd_event_source_set_enabled(
+                source, janitor_is_busy(j) && !j->rests ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
 }
 
 void janitor_go_on(Janitor *j) {
         if (j && j->rests)
-                (void) sd_event_source_set_enabled(j->soon, SD_EVENT_ON);
+                (void) sd_event_source_set_enabled(j->soon, SD_EVENT_ONESHOT);
 }
 
 static void on_cleared(void *userdata) {
@@ -387,7 +387,7 @@ void janitor_look(Janitor *j) {
         if (!j || j->is_asked_only)
                 return;
         j->is_to_look = true;
-        (void) sd_event_source_set_enabled(j->soon, SD_EVENT_ON);
+        (void) sd_event_source_set_enabled(j->soon, SD_EVENT_ONESHOT);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -404,7 +404,7 @@ int janitor_vacuum(Janitor *j, ServerCall *call, const RetainLimits *limits, boo
         while (*at)
                 at = &(*at)->next;
         *at = w;
-        (void) sd_event_source_set_enabled(j->soon, SD_EVENT_ON);
+        (void) sd_event_source_set_enabled(j->soon, SD_EVENT_ONESHOT);
         return 0;
 }
 
@@ -481,11 +481,9 @@ int janitor_new(Janitor **ret, sd_event *event, Store *store, Sessions *sessions
                 return -ENOMEM;
         accuracy_us = MIN(limits->max_retention_ns ?: UINT64_MAX, limits->min_retention_ns) /
                       NSEC_PER_USEC / 10;
-        r = sd_event_add_defer(event, &j->soon, on_soon, j);
+        r = sd_event_add_time(event, &j->soon, CLOCK_MONOTONIC, 0, 0, on_soon, j);
         if (r >= 0)
                 r = sd_event_source_set_enabled(j->soon, SD_EVENT_OFF);
-        if (r >= 0)
-                r = sd_event_source_set_priority(j->soon, SD_EVENT_PRIORITY_IDLE);
         if (r >= 0)
                 r = sd_event_add_time(event, &j->timer, CLOCK_BOOTTIME, UINT64_MAX,
                                       MIN(accuracy_us, ACCURACY_US), on_timer, j);

@@ -168,11 +168,11 @@ static int pause_all(Listings *l) {
 static int on_pause(sd_event_source *source, uint64_t usec, void *userdata) {
         Listings *l = userdata;
 
-        return sd_event_source_set_enabled(l->source,
-                                           STAILQ_EMPTY(&l->queue) ? SD_EVENT_OFF : SD_EVENT_ON);
+        return sd_event_source_set_enabled(l->source, STAILQ_EMPTY(&l->queue) ? SD_EVENT_OFF
+                                                                              : SD_EVENT_ONESHOT);
 }
 
-static int on_free_loop(sd_event_source *source, void *userdata) {
+static int on_turn(sd_event_source *source, uint64_t usec, void *userdata) {
         Listings *l = userdata;
         Listing *begin = STAILQ_FIRST(&l->queue), *first;
         Progress progress;
@@ -188,7 +188,8 @@ static int on_free_loop(sd_event_source *source, void *userdata) {
                 (void) listing_free(first);
         if (progress == WAITS)
                 return pause_all(l);
-        return STAILQ_EMPTY(&l->queue) ? sd_event_source_set_enabled(source, SD_EVENT_OFF) : 0;
+        return sd_event_source_set_enabled(source, STAILQ_EMPTY(&l->queue) ? SD_EVENT_OFF
+                                                                           : SD_EVENT_ONESHOT);
 }
 
 static int note_names(Listing *l, const Sessions *sessions, uint64_t n_newest) {
@@ -237,7 +238,7 @@ int listings_answer(Listings *l, ServerCall *call, json_t *head, ListingKind kin
                 return r;
         STAILQ_INSERT_TAIL(&l->queue, one, link);
         TAKE_PTR(one);
-        return sd_event_source_set_enabled(l->source, SD_EVENT_ON);
+        return sd_event_source_set_enabled(l->source, SD_EVENT_ONESHOT);
 }
 
 int listings_new(Listings **ret, sd_event *event, Sessions *sessions) {
@@ -247,11 +248,9 @@ int listings_new(Listings **ret, sd_event *event, Sessions *sessions) {
         if (!l)
                 return -ENOMEM;
         STAILQ_INIT(&l->queue);
-        r = sd_event_add_defer(event, &l->source, on_free_loop, l);
+        r = sd_event_add_time(event, &l->source, CLOCK_MONOTONIC, 0, 0, on_turn, l);
         if (r >= 0)
                 r = sd_event_source_set_enabled(l->source, SD_EVENT_OFF);
-        if (r >= 0) /* of equal rank what is due first is first, which this always is */
-                r = sd_event_source_set_priority(l->source, SD_EVENT_PRIORITY_NORMAL + 1);
         if (r >= 0)
                 r = sd_event_add_time(event, &l->pause, CLOCK_MONOTONIC, UINT64_MAX, 0, on_pause,
                                       l);

@@ -217,14 +217,10 @@ int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
                 r = parameter_get_boolean(parameters, "attach", &is_attached, refusal);
         if (r == 0)
                 r = parameter_get_number(parameters, "wait_ns", &wait_ns, refusal);
-        if (r == 0 && is_attached && !server_call_may_last(call))
-                r = server_refuse_lasting(call, refusal);
         if (r != 0)
                 return r;
         if (!json_is_integer(json_object_get(parameters, "wait_ns")))
                 wait_ns = profile.wait_ns;
-        if (wait_ns > 0 && !server_call_may_last(call))
-                wait_ns = 0;
         request.peer = is_attached ? server_call_peer(call) : 0;
         return start_queue_begin(m->start_queue, call, &request, wait_ns);
 }

@@ -90,7 +90,7 @@ int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void
                                     "has stored can be drawn while it records");
         if (session_meta(s)->state != SESSION_RECORDING)
                 return refuse_state(refusal, s, ", so there is nothing to keep a snapshot of");
-        r = sessions_admit_snapshot(m->sessions, s, refusal);
+        r = sessions_admit_snapshot(s, refusal, m->sessions);
         if (r != 0)
                 return r;
         (void) snprintf(reason, sizeof(reason), "asked for by uid %u",

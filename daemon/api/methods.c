@@ -228,38 +228,6 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
         return server_call_reply(call, reply, fds, symbols_fd >= 0 ? 2 : 1);
 }
 
-static int open_trace(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        Methods *m = userdata;
-        _cleanup_close_ int fd = -EBADF;
-        Session *session;
-        json_t *reply;
-        int r = methods_get_session(m, parameters, &session, refusal);
-
-        if (r != 0)
-                return r;
-        fd = session_open_text(session);
-        if (fd == -ENXIO)
-                return methods_refuse_state(
-                        refusal, session,
-                        "session '%s' is no black box that records: what it has is read "
-                        "with `ftracectl report %s`",
-                        session_name(session), session_name(session));
-        if (fd < 0)
-                return refusal_set_errno(refusal, -fd,
-                                         "the trace of session '%s' cannot be opened: %s",
-                                         session_name(session), origin_text(fd));
-        reply = json_pack("{s:i}", "trace", 0);
-        if (!reply)
-                return -ENOMEM;
-        methods_tell_reading(m, call, session_meta(session));
-        return server_call_reply(call, reply, &fd, 1);
-}
-
-static int method_open_trace(ServerCall *call, json_t *parameters, Refusal *refusal,
-                             void *userdata) {
-        return methods_run_aside(userdata, call, parameters, open_trace);
-}
-
 static int method_watch(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Methods *m = userdata;
         Session *session;
@@ -336,13 +304,6 @@ static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, vo
                 return r;
         if (!json_is_boolean(pinned))
                 return parameter_refuse(refusal, "pinned", "a boolean");
-        if (json_is_true(pinned) && methods_is_too_soon(m, call))
-                return methods_run_known(m, call, parameters, method_pin);
-        if (json_is_true(pinned)) {
-                r = sessions_admit_pin(m->sessions, session, server_call_may_all(call), refusal);
-                if (r != 0)
-                        return r;
-        }
         r = session_set_pinned(session, json_is_true(pinned));
         if (r < 0)
                 return refusal_set_errno(
@@ -417,7 +378,6 @@ static const ServerMethod table[] = {
         { "org.ftraced.ListBriefs", method_list_briefs, PARAMETERS("newest"), .for_members = true },
         { "org.ftraced.Describe", method_describe, PARAMETERS("session"), .for_members = true },
         { "org.ftraced.Open", method_open, PARAMETERS("session"), .for_members = true },
-        { "org.ftraced.OpenTrace", method_open_trace, PARAMETERS("session"), .for_members = true },
         { "org.ftraced.Watch", method_watch, PARAMETERS("session"), .needs_more = true,
           .for_members = true },
         { "org.ftraced.Remove", method_remove, PARAMETERS("session"), .for_members = true },

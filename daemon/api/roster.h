@@ -19,7 +19,6 @@ typedef struct RosterEntry {
         Session *session;       /* borrowed; NULL: it rests, or is not known yet */
         bool is_known;          /* somebody has looked at it */
         SessionRest rest;       /* as of when it was laid down, if it is known and has no session */
-        uint64_t least_bytes;   /* with rest: what it counts as at least (daemon/api/sessions.c) */
         RosterSymbols *symbols; /* with rest: roster_set_symbols() */
         size_t at;              /* the roster's */
 } RosterEntry;

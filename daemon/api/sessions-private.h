@@ -25,8 +25,7 @@ struct Sessions {
         void *room_userdata;
         uint64_t uptime_saved_ns; /* on it */
         bool is_starting;         /* one more is about to be among them */
-        uid_t starting_uid;
-        uint64_t generation; /* of what sessions_look() depends on */
+        uint64_t generation;      /* of what sessions_look() depends on */
 
         /* sessions-survey.c */
         sd_event_source *survey; /* NULL: it is over */
@@ -38,8 +37,6 @@ int sessions_make_room(Sessions *s);
 /* It is among those that are awake from now on; there is room.  Owned on success.  0 or -ENOMEM. */
 int sessions_add(Sessions *s, Session *session);
 void sessions_lay_down(Sessions *s); /* all that may be */
-/* What a session counts as, at least: many that hold nothing but names are a burden too. */
-uint64_t sessions_least_bytes(const SessionMeta *m);
 /* Nobody ever needs it again. */
 void sessions_forget(Sessions *s, RosterEntry *e);
 void sessions_name_foreign(const Sessions *s);

@@ -3,7 +3,7 @@
 /*
  * A store may have tens of thousands of sessions, and nobody is to wait until all of them have been read.
  * At first there are their names, and those that record are taken up.  Then the loop runs, and what is left
- * is looked at in slices of a few milliseconds, when nothing else is due: the survey.  Whoever names a
+ * is looked at in slices of a few milliseconds: the survey.  Whoever names a
  * session before its turn has it looked at then.  Who needs to know all of them waits for the end
  * (sessions_are_known(), SessionsKnown), or, where he cannot, brings it about (sessions_survey_all()).
  *
@@ -117,7 +117,6 @@ static void lay_down(Sessions *s, Session *session) {
                 return; /* without memory it stays awake */
         session_rest_done(&e->rest);
         e->rest = rest;
-        e->least_bytes = sessions_least_bytes(session_meta(session));
         e->session = NULL;
         while (s->items[i] != session)
                 i++;
@@ -265,9 +264,11 @@ static void survey_some(Sessions *s, uint64_t until_ns) {
                 survey_end(s);
 }
 
-static int on_survey(sd_event_source *source, void *userdata) {
-        survey_some(userdata, now_ns(CLOCK_MONOTONIC) + SLICE_NS);
-        return 0;
+static int on_survey(sd_event_source *source, uint64_t usec, void *userdata) {
+        Sessions *s = userdata;
+
+        survey_some(s, now_ns(CLOCK_MONOTONIC) + SLICE_NS);
+        return s->survey ? sd_event_source_set_enabled(s->survey, SD_EVENT_ONESHOT) : 0;
 }
 
 void sessions_survey_all(Sessions *s) {
@@ -401,8 +402,5 @@ int sessions_load(Sessions *s) {
         if (r < 0)
                 return r;
         (void) fdstore_drop_rest(s->context.fdstore);
-        r = sd_event_add_defer(s->context.event, &s->survey, on_survey, s);
-        if (r >= 0)
-                r = sd_event_source_set_priority(s->survey, SD_EVENT_PRIORITY_NORMAL + 10);
-        return r < 0 ? r : sd_event_source_set_enabled(s->survey, SD_EVENT_ON);
+        return sd_event_add_time(s->context.event, &s->survey, CLOCK_MONOTONIC, 0, 0, on_survey, s);
 }

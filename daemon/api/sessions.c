@@ -21,7 +21,6 @@
 
 #define NAME_STEM_MAX 48 /* characters of a generated name before the -XXXX */
 #define NAME_TRIES 64
-#define AHEAD_PARTS 16  /* of what a member may store */
 #define NEAR_PERCENT 80 /* of a limit is worth a word of doctor's */
 
 static void sessions_on_change(Session *session, void *userdata) {
@@ -31,9 +30,6 @@ static void sessions_on_change(Session *session, void *userdata) {
         if (s->changed)
                 s->changed(session, s->userdata);
 }
-
-static int sessions_admit(const Session *session, uint64_t n_bytes, Refusal *refusal,
-                          void *userdata);
 
 static int sessions_add_symbols(Strv *ret, void *userdata) {
         const Sessions *s = userdata;
@@ -89,7 +85,7 @@ int sessions_new(Sessions **ret, sd_event *event, Background *background, Backgr
                 .fdstore = fdstore,
                 .changed = sessions_on_change,
                 .found = sessions_on_found,
-                .admit = sessions_admit,
+                .admit = sessions_admit_snapshot,
                 .userdata = s,
         };
         r = uptime_load(&s->context.uptime, store_fd(store));
@@ -318,7 +314,7 @@ static int sessions_make_meta(Sessions *s, SessionMeta **ret, const SessionReque
         else
                 r = sessions_make_name(s, q->profile ?: q->spec->functions.items[0], &m->name);
         if (r >= 0 && use)
-                r = allowance_narrow(s->limits, use, q->asked, &m->spec, &m->warnings);
+                r = allowance_narrow(&s->limits->member, use, &m->spec, &m->warnings);
         if (r >= 0)
                 r = complete_black_box(&m->spec);
         if (r >= 0)
@@ -335,116 +331,39 @@ static bool is_members(uid_t uid) {
         return uid != 0 && uid != geteuid();
 }
 
-static uint64_t names_bytes(const SessionMeta *m) {
-        const Strv *lists[] = { &m->spec.functions, &m->spec.notrace, &m->spec.hooked, &m->roots,
-                                &m->notrace };
-        uint64_t n = 0;
+static AllowanceUse sessions_use_of(Sessions *s, uid_t uid) {
+        AllowanceUse use = { .uid = uid };
 
-        for (size_t i = 0; i < ELEMENTSOF(lists); i++)
-                for (size_t k = 0; k < lists[i]->n; k++)
-                        n += strlen(lists[i]->items[k]) + ALLOWANCE_NAME_BYTES;
-        return n;
-}
-
-uint64_t sessions_least_bytes(const SessionMeta *m) {
-        return MAX((uint64_t) ALLOWANCE_SESSION_BYTES, names_bytes(m) * ALLOWANCE_NAMES);
-}
-
-/* What it has on disk, what of that is not data, and what it counts as; of one that is known. */
-typedef struct Share {
-        uid_t uid;
-        uint64_t disk_bytes, own_bytes, counted_bytes;
-} Share;
-
-static Share share_of(const RosterEntry *e) {
-        const Footprint *f = &e->rest.footprint;
-        Share share = { .uid = e->rest.brief.owner_uid,
-                        .disk_bytes = f->n_bytes,
-                        .own_bytes = f->n_bytes - f->segment_bytes };
-        uint64_t least_bytes = e->least_bytes;
-
-        if (e->session) {
-                const SessionMeta *m = session_meta(e->session);
-
-                share = (Share){ .uid = m->owner_uid,
-                                 .disk_bytes = session_disk_bytes(e->session),
-                                 .own_bytes = session_own_bytes(e->session) };
-                least_bytes = sessions_least_bytes(m);
-        }
-        share.counted_bytes = MAX(share.disk_bytes, least_bytes);
-        return share;
-}
-
-/* @ret_disk_bytes: what of it is there already, without what it counts as besides. */
-static AllowanceUse sessions_use_of(Sessions *s, uid_t uid, uint64_t *ret_disk_bytes) {
-        AllowanceUse use = { .uid = uid, .new_bytes = ALLOWANCE_NEW_BYTES };
-
-        *ret_disk_bytes = 0;
         sessions_survey_all(s);
         for (size_t i = 0; i < roster_n(s->roster); i++) {
                 const RosterEntry *e = roster_get(s->roster, i);
-                Share share = share_of(e);
 
-                if (share.uid != uid)
+                if ((e->session ? session_meta(e->session)->owner_uid : e->rest.brief.owner_uid) !=
+                    uid)
                         continue;
                 use.n_sessions += e->session && session_is_live(e->session);
-                use.stored_bytes += share.counted_bytes;
-                *ret_disk_bytes += share.disk_bytes;
-                use.new_bytes = MAX(use.new_bytes, share.own_bytes);
+                use.stored_bytes +=
+                        MAX(e->session ? session_disk_bytes(e->session) : e->rest.footprint.n_bytes,
+                            (uint64_t) ALLOWANCE_SESSION_BYTES);
         }
-        if (s->is_starting && s->starting_uid == uid)
-                use.stored_bytes += ALLOWANCE_SESSION_BYTES;
         return use;
 }
 
-static int sessions_admit(const Session *session, uint64_t n_bytes, Refusal *refusal,
-                          void *userdata) {
-        const SessionMeta *m = session_meta(session);
+int sessions_admit_snapshot(const Session *session, Refusal *refusal, void *userdata) {
+        uid_t uid = session_meta(session)->owner_uid;
         Sessions *s = userdata;
-        uint64_t disk_bytes;
         AllowanceUse use;
 
-        if (!s->limits || s->limits->member.max_stored_bytes == 0 || !is_members(m->owner_uid))
+        if (!s->limits || s->limits->member.max_stored_bytes == 0 || !is_members(uid))
                 return 0;
-        if (n_bytes == 0 && !sessions_are_known(s, NULL, NULL))
-                return 0; /* the next look is soon */
-        use = sessions_use_of(s, m->owner_uid, &disk_bytes);
+        use = sessions_use_of(s, uid);
         use.n_sessions = 0; /* no more of them record than before */
-        use.new_bytes = n_bytes;
-        if (n_bytes == 0) { /* it grows; a ring keeps room for what comes until the next look */
-                use.stored_bytes = disk_bytes;
-                use.new_bytes = m->spec.ring ? s->limits->member.max_stored_bytes / AHEAD_PARTS : 0;
-        }
-        return allowance_admit(s->limits, &use, refusal);
-}
-
-int sessions_admit_snapshot(Sessions *s, Session *session, Refusal *refusal) {
-        return sessions_admit(session, session_snapshot_bytes(session), refusal, s);
-}
-
-int sessions_admit_pin(Sessions *s, Session *session, bool by_root, Refusal *refusal) {
-        uint64_t n_bytes = 0;
-
-        if (by_root || !s->limits || session_meta(session)->pinned)
-                return 0;
-        sessions_survey_all(s);
-        for (size_t i = 0; i < roster_n(s->roster); i++) {
-                const RosterEntry *e = roster_get(s->roster, i);
-                const SessionMeta *m = e->session ? session_meta(e->session) : NULL;
-                bool is_pinned = m ? m->pinned : e->rest.brief.pinned,
-                     grows = m && session_is_live(e->session);
-                Share share = share_of(e);
-
-                if (is_members(share.uid) && (is_pinned || e->session == session))
-                        n_bytes += MAX(share.counted_bytes, grows ? m->spec.max_bytes : 0);
-        }
-        return allowance_admit_pin(s->limits, n_bytes, refusal);
+        return allowance_admit(&s->limits->member, &use, refusal);
 }
 
 /* ----------------------------------------------------------------------------------------------- */
 
 int sessions_prepare(Sessions *s, SessionMeta **ret, const SessionRequest *q, Refusal *refusal) {
-        uint64_t disk_bytes;
         AllowanceUse use;
         int r;
 
@@ -455,11 +374,10 @@ int sessions_prepare(Sessions *s, SessionMeta **ret, const SessionRequest *q, Re
                 return r;
         if (!q->is_member || !s->limits)
                 return sessions_make_meta(s, ret, q, NULL);
-        use = sessions_use_of(s, q->owner_uid, &disk_bytes);
-        use.n_cpus = (size_t) MAX(sysconf(_SC_NPROCESSORS_CONF), 1L);
+        use = sessions_use_of(s, q->owner_uid);
         r = allowance_check(s->limits, q->spec, q->asked, refusal);
         if (r == 0)
-                r = allowance_admit(s->limits, &use, refusal);
+                r = allowance_admit(&s->limits->member, &use, refusal);
         return r != 0 ? r : sessions_make_meta(s, ret, q, &use);
 }
 
@@ -511,7 +429,6 @@ int sessions_start(Sessions *s, Session **ret, const SessionRequest *q, SessionL
                 return r;
         m = look->meta;
         s->is_starting = true;
-        s->starting_uid = q->owner_uid;
         r = tell_neighbours(s, m, &told);
         if (r >= 0)
                 r = session_start(&session, &s->context, m, look->admission, q->peer, refusal);

@@ -76,10 +76,8 @@ int sessions_look(Sessions *s, SessionLook *ret, const SessionRequest *request, 
  * looks again if sessions have changed meanwhile.  0, REFUSED, -errno. */
 int sessions_start(Sessions *s, Session **ret, const SessionRequest *request, SessionLook *look,
                    Refusal *refusal);
-/* Whether a snapshot of one would be within what its owner may store; whether one may be pinned, which
- * root may always.  0, REFUSED, -errno. */
-int sessions_admit_snapshot(Sessions *s, Session *session, Refusal *refusal);
-int sessions_admit_pin(Sessions *s, Session *session, bool by_root, Refusal *refusal);
+/* SessionContext.admit; @userdata: the Sessions. */
+int sessions_admit_snapshot(const Session *session, Refusal *refusal, void *userdata);
 /* By name or id.  Of one that has ended session.json is read; it is there until sessions_tidy(), or as long as
  * session_keep_awake() says.  0, SESSIONS_E_NONE, -errno: there is one, and it cannot be read. */
 enum { SESSIONS_E_NONE = 1 };

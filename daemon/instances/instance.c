@@ -463,10 +463,6 @@ int instance_open_raw(Instance *i, uint32_t cpu) {
                             cpu);
 }
 
-int instance_open_text(const Instance *i) {
-        return tracefs_open(i->fs, O_RDONLY, "%strace", i->dir);
-}
-
 int instance_plan_recording(Instance *i, Plan *p, bool on) {
         _cleanup_free_ char *path = NULL;
 

@@ -93,9 +93,6 @@ int instance_set_counters(Instance *i, uint32_t cpu, const InstanceCounters *cou
 
 /* per_cpu/cpuN/trace_pipe_raw of a possible CPU, non-blocking; the caller owns it; -ENOENT, -errno. */
 int instance_open_raw(Instance *i, uint32_t cpu);
-/* The file trace; the caller owns it.  What is read of it stays in the buffer, and at its end it can be read again when
- * there is more (linux 6.12 kernel/trace/trace.c, s_start()). */
-int instance_open_text(const Instance *i);
 /* tracing_on; the second makes it so. */
 int instance_plan_recording(Instance *i, Plan *p, bool on);
 int instance_set_recording(Instance *i, bool on);

@@ -22,7 +22,6 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/lean/lean-cache.h"
-#include "store/discard.h"
 #include "store/entry.h"
 #include "store/format.h"
 
@@ -205,7 +204,7 @@ static void forget_oldest(int store_fd) {
         for (size_t i = 0; i < n; i++) {
                 n_bytes += all[i].n_bytes;
                 if (i >= LEAN_MAX_FILES || (i > 0 && n_bytes > LEAN_MAX_BYTES))
-                        (void) discard_file(dir_fd, all[i].name, -EBADF, NULL);
+                        (void) unlinkat(dir_fd, all[i].name, 0);
         }
 }
 

@@ -12,7 +12,6 @@
 #include <sys/ioctl.h>
 
 #include "daemon/record/reader-private.h"
-#include "store/discard.h"
 
 int reader_make_pipe(Reader *r) {
         return r->pipe_fds[0] < 0 && pipe2(r->pipe_fds, O_CLOEXEC) < 0 ? ORIGIN(-errno) : 0;
@@ -134,10 +133,8 @@ int reader_resume(Reader *r) {
                 if (k != -ENODATA)
                         break;
                 n--;
-                k = discard_file(r->cpu_dir_fd, segment_format_name(name, sequences[n]), -EBADF,
-                                 NULL);
-                if (k < 0)
-                        return k;
+                if (unlinkat(r->cpu_dir_fd, segment_format_name(name, sequences[n]), 0) < 0)
+                        return ORIGIN(-errno);
         }
         if (n > 0 && k < 0)
                 return k;

@@ -30,7 +30,6 @@
 #include "daemon/process/thread.h"
 #include "daemon/record/backoff.h"
 #include "daemon/record/reader-private.h"
-#include "store/discard.h"
 #include "store/page.h"
 #include "store/segment.h"
 
@@ -128,8 +127,7 @@ static int reader_close_segment(Reader *r) {
         if (is_empty) {
                 char name[SEGMENT_NAME_MAX];
 
-                (void) discard_file(r->cpu_dir_fd, segment_format_name(name, r->sequence), -EBADF,
-                                    NULL);
+                (void) unlinkat(r->cpu_dir_fd, segment_format_name(name, r->sequence), 0);
         } else {
                 r->previous = r->sequence;
                 if (r->shared->syncer)

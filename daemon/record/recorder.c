@@ -46,10 +46,6 @@ void recorder_look_at_disk(Recorder *r) {
         atomic_fetch_add(&r->shared.look, 1);
 }
 
-void recorder_wake(Recorder *r) {
-        (void) eventfd_write(r->shared.wake_fd, 1);
-}
-
 static bool recorder_has_offline(const Recorder *r) {
         for (size_t i = 0; i < r->n_readers; i++)
                 if (atomic_load(&reader_counters(r->readers[i])->offline))

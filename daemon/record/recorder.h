@@ -74,8 +74,6 @@ void recorder_kick(Recorder *r);
 /* Readers that wake up look whether writing back has failed, and hand their segment to the syncer then;
  * nobody is woken up for it. */
 void recorder_look_at_disk(Recorder *r);
-/* The loop calls `changed` when it comes round. */
-void recorder_wake(Recorder *r);
 /* The sequence of the segments that are begun now: one more after each cut. */
 uint64_t recorder_sequence(const Recorder *r);
 /* No segment of the @i-th CPU with a sequence below this is written to, nor will be; of all CPUs. */

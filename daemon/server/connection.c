@@ -13,8 +13,7 @@
  *                    ^                                                         |
  *                    +---------------------------------------------------------+
  *
- * Between calls it also rests, not reading, when its user had more than his share of the loop.  One
- * that has a place for short calls is closed when it makes none.
+ * Connections take turns, also those that have more calls than one in their buffer.
  *
  * A connection that fails is only marked dead: it may be in the hands of a
  * method further up the stack.  Its event handlers free it, from the loop.
@@ -24,11 +23,10 @@
 #include <sys/epoll.h>
 
 #include "base/log.h"
-#include "base/now.h"
 #include "daemon/server/server-private.h"
 #include "meta/spec.h"
 
-/* For a whole message, once it has begun; and for the next to begin, on a place for short calls. */
+/* For a whole message, once it has begun. */
 #define MESSAGE_USEC ((uint64_t) 5 * 1000 * 1000)
 #define ACCURACY_USEC ((uint64_t) 50 * 1000)
 
@@ -36,33 +34,17 @@
  * Connections
  */
 
-uint64_t server_now_us(void) {
-        return now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
-}
-
-/* Until when, if it does. */
-static uint64_t connection_rests_until(const Connection *c) {
-        uint64_t until = quota_rests_until(&c->server->quota, &c->who);
-
-        return until > 0 && until > server_now_us() ? until : 0;
-}
-
 static bool connection_is_reading(const Connection *c) {
-        return !c->call && !c->ended && !frame_wants_write(c->frame) &&
-               connection_rests_until(c) == 0;
+        return !c->call && !c->ended && !frame_wants_write(c->frame);
 }
 
 /* Sets the event sources to what the state asks for. */
 static void connection_update(Connection *c) {
         bool reading = connection_is_reading(c), writing = frame_wants_write(c->frame),
-             waiting = reading && (frame_has_begun(c->frame) || c->is_short);
-        uint64_t rests_until = connection_rests_until(c);
+             waiting = reading && frame_has_begun(c->frame);
 
         if (c->ended && !c->call && !writing)
                 c->dead = true;
-        (void) sd_event_source_set_time(c->rest, rests_until);
-        (void) sd_event_source_set_enabled(c->rest, rests_until > 0 && !c->dead ? SD_EVENT_ONESHOT
-                                                                                : SD_EVENT_OFF);
         if (c->dead) {
                 (void) sd_event_source_set_enabled(c->io, SD_EVENT_OFF);
                 (void) sd_event_source_set_enabled(c->deadline, SD_EVENT_OFF);
@@ -71,8 +53,7 @@ static void connection_update(Connection *c) {
         }
 
         /* A peer that has hung up is told at every turn of the loop, whatever is asked for. */
-        (void) sd_event_source_set_enabled(
-                c->io, rests_until > 0 && !c->call && !writing ? SD_EVENT_OFF : SD_EVENT_ON);
+        (void) sd_event_source_set_enabled(c->io, SD_EVENT_ON);
         (void) sd_event_source_set_io_events(c->io,
                                              (reading ? EPOLLIN : 0) | (writing ? EPOLLOUT : 0));
         (void) sd_event_source_set_enabled(c->again, reading && frame_has_buffered(c->frame)
@@ -161,12 +142,11 @@ Connection *connection_free(Connection *c) {
         sd_event_source_disable_unref(c->io);
         sd_event_source_disable_unref(c->again);
         sd_event_source_disable_unref(c->deadline);
-        sd_event_source_disable_unref(c->rest);
         connection_drop_call(c);
         c->frame = frame_free(c->frame);
         (void) connection_hold(c);
         if (peer > 0)
-                quota_remove_connection(&s->quota, &c->who, c->is_short);
+                quota_remove_connection(&s->quota, &c->who);
         free(c);
         if (peer > 0 && s->gone)
                 s->gone(peer, s->userdata);
@@ -241,12 +221,8 @@ static void connection_read(Connection *c) {
 }
 
 static void connection_go_on(Connection *c) {
-        uint64_t from_us = server_now_us();
-
-        if (!c->dead && connection_is_reading(c)) {
+        if (!c->dead && connection_is_reading(c))
                 connection_read(c);
-                quota_charge(&c->server->quota, &c->who, from_us, server_now_us());
-        }
         connection_update(c);
         if (c->dead)
                 connection_free(c);
@@ -268,12 +244,7 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdat
         return 0;
 }
 
-static int on_again(sd_event_source *source, void *userdata) {
-        connection_go_on(userdata);
-        return 0;
-}
-
-static int on_rested(sd_event_source *source, uint64_t usec, void *userdata) {
+static int on_again(sd_event_source *source, uint64_t usec, void *userdata) {
         connection_go_on(userdata);
         return 0;
 }
@@ -281,33 +252,26 @@ static int on_rested(sd_event_source *source, uint64_t usec, void *userdata) {
 static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
         Connection *c = userdata;
 
-        if (frame_has_begun(c->frame))
-                connection_kill(c, "it does not end the message it has begun");
-        else
-                connection_lose(
-                        c, "it holds a connection that is kept for short calls and makes none");
+        connection_kill(c, "it does not end the message it has begun");
         connection_free(c);
         return 0;
 }
 
-int connection_new(Server *s, int fd, const Peer *who, bool is_short) {
+int connection_new(Server *s, int fd, const Peer *who) {
         _cleanup_(connection_freep) Connection *c = NULL;
         int r;
 
-        c = NEW(Connection, .server = s, .who = *who, .is_short = is_short);
+        c = NEW(Connection, .server = s, .who = *who);
         if (!c)
                 return -ENOMEM;
         r = sd_event_add_io(s->event, &c->io, fd, EPOLLIN, on_io, c);
         if (r >= 0)
-                r = sd_event_add_defer(s->event, &c->again, on_again, c);
+                r = sd_event_add_time(s->event, &c->again, CLOCK_MONOTONIC, 0, 0, on_again, c);
         if (r >= 0)
                 r = sd_event_source_set_enabled(c->again, SD_EVENT_OFF);
         if (r >= 0)
                 r = sd_event_add_time(s->event, &c->deadline, CLOCK_MONOTONIC, UINT64_MAX,
                                       ACCURACY_USEC, on_deadline, c);
-        if (r >= 0)
-                r = sd_event_add_time(s->event, &c->rest, CLOCK_MONOTONIC, UINT64_MAX,
-                                      ACCURACY_USEC / 10, on_rested, c);
         if (r >= 0)
                 r = frame_new(&c->frame, fd, FRAME_CALL_MAX);
         if (r < 0)
@@ -341,10 +305,6 @@ bool server_call_may_all(const ServerCall *call) {
 
 bool server_call_wants_more(const ServerCall *call) {
         return call->wants_more;
-}
-
-bool server_call_may_last(const ServerCall *call) {
-        return !server_call_is_connected(call) || !call->connection->is_short;
 }
 
 bool server_call_is_connected(const ServerCall *call) {

@@ -23,12 +23,11 @@ struct Connection {
         Server *server;
         LIST_ENTRY(Connection) link;
         Frame *frame;
-        sd_event_source *io, *again, *deadline, *rest;
+        sd_event_source *io, *again, *deadline;
         ServerCall *call; /* being answered; a reference */
         uint64_t peer;
         Peer who;
         size_t n_held, n_call; /* bytes: counted in the quota; of the call */
-        bool is_short;         /* a place that is kept for short calls */
         bool has_deadline;
         bool ended; /* the peer sends no more, but may still read */
         bool dead;
@@ -62,12 +61,11 @@ struct Server {
 };
 
 /* connection.c.  @fd and its place in the quota, which has been taken, are consumed on success. */
-int connection_new(Server *s, int fd, const Peer *who, bool is_short);
+int connection_new(Server *s, int fd, const Peer *who);
 Connection *connection_free(Connection *c);
 void connection_kill(Connection *c, const char *why);
 /* "{"error":...}", or NULL. */
 json_t *server_refusal_to_json(const Refusal *refusal);
-uint64_t server_now_us(void);
 /* Answers with org.ftraced.SystemError. */
 void server_call_fail(ServerCall *call, int error, const char *what);
 

@@ -63,8 +63,7 @@ static int refuse_member(const ServerMethod *m, const Peer *who, Refusal *refusa
 }
 
 /* Everything that can be said against a call without knowing the method. */
-static int check_request(const ServerMethod *m, const ServerCall *call, const Request *q,
-                         bool has_fds, Refusal *refusal) {
+static int check_request(const ServerMethod *m, const Request *q, bool has_fds, Refusal *refusal) {
         const char *key;
         json_t *value;
 
@@ -72,8 +71,6 @@ static int check_request(const ServerMethod *m, const ServerCall *call, const Re
                 return refuse_parameter("upgrade", refusal, "is not supported");
         if (has_fds)
                 return refuse_parameter("fds", refusal, "is not one: no method takes descriptors");
-        if (m->needs_more && !server_call_may_last(call))
-                return server_refuse_lasting(call, refusal);
         if (m->needs_more && !q->more)
                 return refusal_set(refusal, REFUSAL_EXPECTED_MORE, NULL,
                                    "%s must be called with \"more\"", m->name);
@@ -107,7 +104,7 @@ static int carry_out(Server *s, ServerCall *call, const Request *q, bool has_fds
         }
         if (!m)
                 return refuse_unknown(s, q->method, refusal);
-        r = check_request(m, call, q, has_fds, refusal);
+        r = check_request(m, q, has_fds, refusal);
         if (r != 0)
                 return r;
 
@@ -119,8 +116,7 @@ static int carry_out(Server *s, ServerCall *call, const Request *q, bool has_fds
         return m->handler(call, q->parameters ?: none, refusal, userdata);
 }
 
-/* Who has all the connections that he may, in a sentence that goes on. */
-static int refuse_connection(const Server *s, const Peer *who, const char *rest, Refusal *refusal) {
+static int refuse_connection(const Server *s, const Peer *who, Refusal *refusal) {
         const QuotaLimits *l = &s->quota.limits;
 
         if (!quota_is_full(&s->quota, who))
@@ -128,21 +124,16 @@ static int refuse_connection(const Server *s, const Peer *who, const char *rest,
                         refusal, REFUSAL_QUOTA_EXCEEDED,
                         json_pack("{s:s, s:I}", "quota", "connections", "limit",
                                   (json_int_t) l->max_connections),
-                        "the daemon has all the connections it takes (%zu, %zu of them for root)%s",
-                        l->max_connections, l->max_connections_per_user, rest);
+                        "the daemon has all the connections it takes (%zu, %zu of them for root); "
+                        "try again when some are closed",
+                        l->max_connections, l->max_connections_per_user);
         return refusal_set(refusal, REFUSAL_QUOTA_EXCEEDED,
                            json_pack("{s:s, s:I}", "quota", "MaxConnections", "limit",
                                      (json_int_t) l->max_connections_per_user),
                            "you have %zu connections to the daemon, and it takes no more of one "
-                           "user (MaxConnections= in [Members] of ftraced.conf)%s",
-                           l->max_connections_per_user, rest);
-}
-
-int server_refuse_lasting(const ServerCall *call, Refusal *refusal) {
-        return refuse_connection(call->connection->server, &call->who,
-                                 "; the remaining ones are for short calls, and this one would "
-                                 "last. End one that follows, waits or runs first",
-                                 refusal);
+                           "user (MaxConnections= in [Members] of ftraced.conf); end one that "
+                           "follows, waits or runs first",
+                           l->max_connections_per_user);
 }
 
 static int refuse_call(const Server *s, Refusal *refusal) {
@@ -206,10 +197,7 @@ static void turn_away(const Server *s, int fd, const Peer *who) {
         _cleanup_free_ char *text = NULL;
         json_auto_t *message = NULL;
 
-        (void) refuse_connection(s, who,
-                                 ", and the places that are kept for short calls are taken as "
-                                 "well; try again when some are closed",
-                                 &refusal);
+        (void) refuse_connection(s, who, &refusal);
         if (s->closed)
                 s->closed(who->uid, who->pid, refusal_message(&refusal), s->userdata);
         message = server_refusal_to_json(&refusal);
@@ -220,17 +208,15 @@ static void turn_away(const Server *s, int fd, const Peer *who) {
 
 /* @fd is consumed on success.  0, QUOTA_E_FULL, -errno. */
 static int server_accept(Server *s, int fd, Peer *ret) {
-        bool is_short;
         int r = peer_of_socket(ret, fd);
 
         if (r >= 0)
-                r = quota_add_connection(&s->quota, ret, server_now_us());
-        is_short = r == QUOTA_E_SHORT;
-        if (r != 0 && !is_short)
+                r = quota_add_connection(&s->quota, ret);
+        if (r != 0)
                 return r;
-        r = connection_new(s, fd, ret, is_short);
+        r = connection_new(s, fd, ret);
         if (r < 0)
-                quota_remove_connection(&s->quota, ret, is_short);
+                quota_remove_connection(&s->quota, ret);
         return r;
 }
 

@@ -73,10 +73,6 @@ uid_t server_call_uid(const ServerCall *c);
 pid_t server_call_pid(const ServerCall *c);
 bool server_call_may_all(const ServerCall *c); /* root, or the daemon's own user */
 bool server_call_wants_more(const ServerCall *c);
-/* False: its connection has one of the places that are kept for short calls (daemon/server/quota.h), so that
- * nothing may wait for it, or rest on it, for long. */
-bool server_call_may_last(const ServerCall *c);
-int server_refuse_lasting(const ServerCall *c, Refusal *refusal); /* says so; REFUSED or -ENOMEM */
 /*
  * Answers.  All are harmless on a call whose connection has gone, or that was `oneway`: 0.
  * @parameters is consumed (NULL: {}), @fds are dup()ed.

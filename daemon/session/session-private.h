@@ -15,7 +15,6 @@
 #include "daemon/session/session-hooks.h"
 #include "daemon/session/session-lean.h"
 #include "daemon/session/session-roots.h"
-#include "daemon/session/session-share.h"
 #include "daemon/session/session-snapshot.h"
 #include "daemon/session/session-sync.h"
 #include "daemon/session/session-tasks.h"
@@ -45,7 +44,6 @@ struct Session {
         SessionHold *hold; /* of what outlives the daemon */
         SessionSync *sync; /* until all of it is on the disk */
         SessionGuard guard;
-        SessionShare share;
         SessionRoots *roots;
         SessionHooks *hooks;
         SessionLean *lean;         /* goes on after the end */

@@ -45,15 +45,6 @@ void session_on_health(bool is_new, void *userdata) {
                 session_tell(s);
 }
 
-/* What is in the kernel alone takes nothing more until there is a snapshot. */
-static void session_look_at_share(Session *s) {
-        _cleanup_refusal_ Refusal refusal = {};
-
-        if (s->meta->state == SESSION_RECORDING && !s->is_leaving && !s->snapshot && s->rotation &&
-            !s->meta->spec.in_kernel && session_share_look(&s->share, &refusal) == REFUSED)
-                session_stop(s, refusal_message(&refusal));
-}
-
 /* What is in the kernel alone costs nothing but its hooks, and a snapshot is a burst. */
 static void session_look_at_guard(Session *s) {
         char text[GUARD_TEXT_MAX];
@@ -96,7 +87,6 @@ void session_on_look(void *userdata) {
         if (!session_hooks_change(s->hooks)) /* else the next time */
                 session_roots_look(s->roots);
         session_look_at_guard(s);
-        session_look_at_share(s);
         session_keep_for_crash(s);
 }
 
@@ -157,9 +147,18 @@ static void session_look_at_snapshot(Session *s) {
         session_tell(s);
 }
 
+/* Whether its owner may store more: 0, -EDQUOT (which is told), other -errno. */
 static int session_admit_snapshot(Session *s) {
-        session_forget_disk_bytes(s);
-        return session_share_admit_snapshot(&s->share, session_snapshot_bytes(s));
+        _cleanup_refusal_ Refusal refusal = {};
+        int r = s->context->admit(s, &refusal, s->context->userdata);
+
+        if (r != REFUSED)
+                return r;
+        log_notice("Session '%s': no snapshot is kept: %s.", s->meta->name,
+                   refusal_message(&refusal));
+        session_warn(s, "snapshots were not kept: its owner's sessions take what MaxStored= in "
+                        "[Members] of ftraced.conf allows");
+        return ORIGIN(-EDQUOT);
 }
 
 static void log_kept(Session *made, void *userdata) {
@@ -186,7 +185,7 @@ int session_snapshot(Session *s, const char *reason, SnapshotDone done, void *us
         if (!s->recorder || s->is_leaving ||
             (s->meta->state != SESSION_RECORDING && s->meta->state != SESSION_ARMED))
                 return ORIGIN(-EINVAL);
-        r = session_share_admit_snapshot(&s->share, session_snapshot_bytes(s));
+        r = session_admit_snapshot(s);
         if (r < 0)
                 return r;
         r = session_snapshot_begin(&s->snapshot,
@@ -200,7 +199,6 @@ int session_snapshot(Session *s, const char *reason, SnapshotDone done, void *us
                                            .tracer = s->tracer,
                                            .health = s->health,
                                            .session = s,
-                                           .admit = session_admit_snapshot,
                                            .cut = session_look_at_cuts,
                                            .made = session_on_snapshot,
                                    },
@@ -269,7 +267,6 @@ void session_on_recorder(void *userdata) {
         if (session_is_refused(s) && s->meta->state == SESSION_RECORDING)
                 session_stop(s, "the disk took no more pages (--on-full=stop)");
         session_look_at_cuts(s);
-        session_look_at_share(s);
         if (recorder_wants_look(s->recorder) && s->meta->state == SESSION_RECORDING) {
                 if (health_refresh(s->health))
                         session_save(s);
@@ -374,10 +371,6 @@ static int session_make_rotation(Session *s, const ClockTuple *now) {
                             now);
 }
 
-static int session_admit(Session *s, uint64_t n_bytes, Refusal *refusal) {
-        return s->context->admit(s, n_bytes, refusal, s->context->userdata);
-}
-
 static int session_make_roots(Session *s, uint64_t symbols_ns) {
         return session_roots_new(&s->roots,
                                  &(SessionRootsConfig){
@@ -452,13 +445,6 @@ int session_make_parts(Session *s, const ClockTuple *now, uint64_t symbols_ns) {
         s->guard = (SessionGuard){
                 .meta = s->meta, .recorder = s->recorder, .tracer = s->tracer, .health = s->health
         };
-        s->share = (SessionShare){ .meta = s->meta,
-                                   .recorder = s->recorder,
-                                   .rotation = s->rotation,
-                                   .session = s,
-                                   .admit = session_admit,
-                                   .dropped = session_forget_disk_bytes,
-                                   .changed = session_save };
         if (r >= 0)
                 r = session_make_roots(s, symbols_ns);
         if (r >= 0)

@@ -27,7 +27,8 @@ struct SessionSnapshot {
         bool is_frozen; /* recording was switched off for it */
 };
 
-bool session_snapshot_is_moved(const Spec *spec) {
+/* Whether it takes the data along, and does not link it. */
+static bool is_moved(const Spec *spec) {
         return spec->in_kernel || !spec->ring;
 }
 
@@ -116,7 +117,7 @@ static int make(SessionSnapshot *p) {
         if (r != 0)
                 return r;
         c->meta->n_snapshots++;
-        if (session_snapshot_is_moved(&c->meta->spec))
+        if (is_moved(&c->meta->spec))
                 rotation_move_out(c->rotation);
         return c->made(c->session, name, &p->made);
 }
@@ -128,13 +129,6 @@ static void finish(SessionSnapshot *p) {
         (void) health_refresh(c->health);
         for (size_t i = 0; i < c->meta->n_cpus; i++)
                 c->meta->cpus[i].in_memory = 0; /* nobody is to miss it there after a crash */
-        p->error = c->admit(c->session);
-        if (p->error < 0) { /* which was told */
-                if (c->meta->spec.in_kernel)
-                        rotation_move_out(
-                                c->rotation); /* a ring, and this is not to stay instead */
-                return;
-        }
         p->error = make(p);
         if (p->error == SNAPSHOT_E_EMPTY)
                 log_notice("Session '%s': nothing was recorded; there is no snapshot.",

@@ -34,15 +34,11 @@ typedef struct SessionSnapshotConfig {
         Rotation *rotation;
         Tracer *tracer;
         Health *health;
-        Session *session;         /* for the callbacks, and whoever waits */
-        int (*admit)(Session *s); /* 0; -errno: it is told why not */
-        void (*cut)(Session *s);  /* the readers have begun new segments */
+        Session *session;        /* for the callbacks, and whoever waits */
+        void (*cut)(Session *s); /* the readers have begun new segments */
         /* There is one more in the store, which meta counts.  0 or -errno. */
         int (*made)(Session *s, const char *name, Session **ret);
 } SessionSnapshotConfig;
-
-/* Whether it takes the data along, and does not link it. */
-bool session_snapshot_is_moved(const Spec *spec);
 
 /* Begins one of a session that is live; @done may be NULL, as below.  0 or -errno. */
 int session_snapshot_begin(SessionSnapshot **ret, const SessionSnapshotConfig *config,

@@ -27,12 +27,12 @@ void session_usage_segment_sealed(SessionUsage *u, uint64_t n_before, uint64_t n
                 footprint_replace(&u->footprint, n_before, n_bytes);
 }
 
-static const Footprint *look(SessionUsage *u, const SessionPlace *p) {
+uint64_t session_usage_bytes(SessionUsage *u, const SessionPlace *p) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
 
         if (u->measured_ns > 0 &&
             (!p->rotation || now_ns(CLOCK_MONOTONIC) - u->measured_ns < MEASURED_NS))
-                return &u->footprint;
+                return u->footprint.n_bytes;
         if (p->rotation)
                 session_usage_measure_beside(u, p->dir,
                                              rotation_look_at_segments(p->rotation).counted_bytes);
@@ -42,15 +42,5 @@ static const Footprint *look(SessionUsage *u, const SessionPlace *p) {
                 session_usage_set(u, footprint_measure(dir));
         else
                 u->footprint = (Footprint){};
-        return &u->footprint;
-}
-
-uint64_t session_usage_bytes(SessionUsage *u, const SessionPlace *place) {
-        return look(u, place)->n_bytes;
-}
-
-uint64_t session_usage_own_bytes(SessionUsage *u, const SessionPlace *place) {
-        const Footprint *f = look(u, place);
-
-        return f->n_bytes - f->segment_bytes;
+        return u->footprint.n_bytes;
 }

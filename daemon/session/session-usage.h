@@ -35,6 +35,4 @@ void session_usage_measure_beside(SessionUsage *u, const SessionDir *dir, uint64
 void session_usage_segment_sealed(SessionUsage *u, uint64_t n_before, uint64_t n_bytes);
 /* What somebody else has remembered. */
 void session_usage_set(SessionUsage *u, Footprint f);
-/* All of it, and the part that is not data. */
 uint64_t session_usage_bytes(SessionUsage *u, const SessionPlace *place);
-uint64_t session_usage_own_bytes(SessionUsage *u, const SessionPlace *place);

@@ -229,12 +229,6 @@ json_t *session_explain(Session *s) {
         return to_json(s);
 }
 
-int session_open_text(const Session *s) {
-        return s->tracer && s->meta->spec.black_box && session_is_live(s)
-                       ? instance_open_text(tracer_instance(s->tracer))
-                       : -ENXIO;
-}
-
 const char *session_name(const Session *s) {
         return s->meta->name;
 }
@@ -262,17 +256,6 @@ uint64_t session_disk_bytes(Session *s) {
         SessionPlace place = session_place(s);
 
         return session_usage_bytes(&s->usage, &place);
-}
-
-uint64_t session_own_bytes(Session *s) {
-        SessionPlace place = session_place(s);
-
-        return session_usage_own_bytes(&s->usage, &place);
-}
-
-uint64_t session_snapshot_bytes(Session *s) {
-        return session_snapshot_is_moved(&s->meta->spec) ? session_own_bytes(s)
-                                                         : session_disk_bytes(s);
 }
 
 uint64_t session_growth_bytes(Session *s) {

@@ -45,9 +45,8 @@ typedef struct SessionContext {
         SessionChanged changed;
         /* A session that has been made in the store: an ended one.  0 or -errno. */
         int (*found)(const char *name, Session **ret, void *userdata);
-        /* Whether its owner may have one more beside it that takes so much, or, with 0, whether what he has may
-         * grow: 0, REFUSED, -errno. */
-        int (*admit)(const Session *s, uint64_t n_bytes, Refusal *refusal, void *userdata);
+        /* Whether its owner may have a snapshot of it, too: 0, REFUSED, -errno. */
+        int (*admit)(const Session *s, Refusal *refusal, void *userdata);
         void *userdata;
 } SessionContext;
 
@@ -142,8 +141,6 @@ const SessionMeta *session_meta(const Session *s);
 json_t *session_to_json(Session *s);
 /* And, of one that recorded nothing yet, why: the kernel's lists are read for that (some 50 ms). */
 json_t *session_explain(Session *s);
-/* instance_open_text() of a black box that records; -ENXIO: it is none, or does not. */
-int session_open_text(const Session *s);
 const char *session_name(const Session *s);
 bool session_is_live(const Session *s);
 /* Whether one of its threads does not move any more, by a fault of this process. */
@@ -154,9 +151,6 @@ int session_guard_nearest(const Session *s, unsigned *ret_percent);
 /* What it takes in the store (store/footprint.h); of one that has ended that is remembered until it is said
  * to have changed, of a live one for a moment. */
 uint64_t session_disk_bytes(Session *s);
-/* The part of it that is not data; what a snapshot would take besides. */
-uint64_t session_own_bytes(Session *s);
-uint64_t session_snapshot_bytes(Session *s);
 void session_forget_disk_bytes(Session *s);
 
 /* A file of another size took a segment's place. */

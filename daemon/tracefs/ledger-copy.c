@@ -93,7 +93,7 @@ static int open_dirs(LedgerCopy *c, const char *store) {
 }
 
 static void close_all(LedgerCopy *c) {
-        lock_done(&c->lock);
+        c->lock_fd = safe_close(c->lock_fd);
         c->fd = safe_close(c->fd);
         c->ledgers_fd = safe_close(c->ledgers_fd);
         free(c->name);
@@ -106,14 +106,13 @@ int ledger_copy_open(LedgerCopy *ret, const char *store, pid_t *ret_holder) {
         int r = open_dirs(&c, store);
 
         if (r >= 0)
-                r = lock_take(&c.lock, c.fd, ret_holder, &is_new);
+                r = lock_take(&c.lock_fd, c.fd, ret_holder, &is_new);
         if (r != 0)
                 close_all(&c);
         if (r == LOCK_E_HELD)
                 return LEDGER_COPY_E_HELD;
         if (r != 0)
-                log_debug("ledger", "the ledger has no copy: %s",
-                          r < 0 ? origin_text(r) : "there is no room");
+                log_debug("ledger", "the ledger has no copy: %s", origin_text(r));
         *ret = c;
         return 0;
 }

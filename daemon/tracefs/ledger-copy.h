@@ -20,10 +20,10 @@ typedef struct LedgerCopy {
         int fd;         /* of the directory; -EBADF: there can be none here */
         int ledgers_fd; /* of the one above */
         char *name;     /* its name there */
-        Lock lock;
+        int lock_fd;
 } LedgerCopy;
 
-#define LEDGER_COPY_INIT ((LedgerCopy){ -EBADF, -EBADF, NULL, LOCK_INIT })
+#define LEDGER_COPY_INIT ((LedgerCopy){ -EBADF, -EBADF, NULL, -EBADF })
 
 /*
  * ledger_copy_open()

@@ -22,7 +22,7 @@
 #include "store/entry.h"
 
 #define LEDGER_NAME "ledger"
-#define LEDGER_MODE 0600 /* what members can open they can keep (store/discard.h) */
+#define LEDGER_MODE 0600
 #define LEDGER_VERSION 1
 #define LEDGER_MAX_BYTES (64U << 20)
 #define BAD_TRIES 100 /* of names that other things may have */

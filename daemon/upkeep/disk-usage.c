@@ -10,7 +10,6 @@
 
 #include "codec/page-source.h"
 #include "daemon/upkeep/disk-usage.h"
-#include "store/discard.h"
 #include "store/entry.h"
 #include "store/segment.h"
 
@@ -42,7 +41,7 @@ int disk_usage_reserve(const SessionDir *dir) {
 }
 
 void disk_usage_release(const SessionDir *dir) {
-        (void) discard_file(session_dir_fd(dir), STORE_RESERVE_NAME, -EBADF, NULL);
+        (void) unlinkat(session_dir_fd(dir), STORE_RESERVE_NAME, 0);
 }
 
 static int visit_count(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata) {

@@ -26,7 +26,6 @@
 #include "daemon/upkeep/dir-syncer.h"
 #include "daemon/upkeep/seal-worker.h"
 #include "daemon/upkeep/sealer.h"
-#include "store/discard.h"
 #include "store/sealed.h"
 
 #define RETRY_US (60 * UINT64_C(1000000))
@@ -185,7 +184,7 @@ static void drop_temporary(const Sealer *s, SegmentPlace place) {
 
         (void) snprintf(path, sizeof(path), "cpu%" PRIu32 "/%s", place.cpu,
                         format_temporary(temporary, place.sequence));
-        (void) discard_file(session_dir_fd(s->dir), path, store_sessions_fd(s->config.store), NULL);
+        (void) unlinkat(session_dir_fd(s->dir), path, 0);
 }
 
 /* A descriptor of the formats' texts, or -errno.  Those that are missing are not needed. */
@@ -251,16 +250,11 @@ static int start_worker(Sealer *s, const SessionDir *dir, int in_fd) {
 }
 
 static void leave_segment(Sealer *s) {
-        int sessions_fd = store_sessions_fd(s->config.store);
-
         /* The next daemon drops what was there before, if its name is not on the disk yet. */
         if (s->cpu_fd >= 0 && !s->syncer)
-                (void) discard_file(s->cpu_fd, s->temporary, sessions_fd, NULL);
+                (void) unlinkat(s->cpu_fd, s->temporary, 0);
         s->syncer = dir_syncer_free(s->syncer);
         s->is_exchanged = false;
-        /* Who removed the session unlinked it while the worker was writing. */
-        if (s->out_fd >= 0)
-                discard_fd(s->out_fd, sessions_fd, NULL);
         s->cpu_fd = safe_close(s->cpu_fd);
         s->out_fd = safe_close(s->out_fd);
         s->dir = session_dir_free(s->dir);
@@ -345,7 +339,7 @@ static void change_back(Sealer *s) {
                 (void) renameat2(s->cpu_fd, s->temporary, s->cpu_fd, s->name, RENAME_EXCHANGE);
 }
 
-/* Whether the segment was removed while the worker read it, which then ends too soon, or its output is emptied. */
+/* Whether the segment was removed while the worker read it. */
 static bool is_gone(const Sealer *s) {
         struct stat now, dir;
 
@@ -362,7 +356,6 @@ static bool is_gone(const Sealer *s) {
  * gone). */
 static int replace_segment(Sealer *s) {
         const struct timespec times[] = { s->before.st_atim, s->before.st_mtim };
-        _cleanup_close_ int old_fd = -EBADF;
 
         /* It is as old as what is in it. */
         (void) futimens(s->out_fd, times);
@@ -371,10 +364,9 @@ static int replace_segment(Sealer *s) {
         if (!s->is_exchanged) {
                 if (errno != EINVAL && errno != ENOSYS)
                         return ORIGIN(-errno);
-                old_fd = openat(s->cpu_fd, s->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-                if (old_fd < 0 || renameat(s->cpu_fd, s->temporary, s->cpu_fd, s->name) < 0)
+                if (faccessat(s->cpu_fd, s->name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ||
+                    renameat(s->cpu_fd, s->temporary, s->cpu_fd, s->name) < 0)
                         return ORIGIN(-errno);
-                discard_fd(old_fd, store_sessions_fd(s->config.store), NULL);
         }
         return dir_syncer_new(&s->syncer, s->config.event, s->cpu_fd, on_synced, s);
 }
@@ -483,7 +475,7 @@ static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata
 }
 
 /* One job a turn of the loop, so that it never waits for us. */
-static int on_next(sd_event_source *source, void *userdata) {
+static int on_next(sd_event_source *source, uint64_t usec, void *userdata) {
         Sealer *s = userdata;
         bool is_listing = !s->is_listed;
         int r;
@@ -515,7 +507,7 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
         Sealer *s = userdata;
 
         s->is_waiting = false;
-        return on_next(source, s);
+        return on_next(source, usec, s);
 }
 
 int sealer_new(Sealer **ret, const SealerConfig *config) {
@@ -525,11 +517,9 @@ int sealer_new(Sealer **ret, const SealerConfig *config) {
         s = NEW(Sealer, .config = *config, .cpu_fd = -EBADF, .out_fd = -EBADF);
         if (!s)
                 return -ENOMEM;
-        r = sd_event_add_defer(config->event, &s->next, on_next, s);
+        r = sd_event_add_time(config->event, &s->next, CLOCK_MONOTONIC, 0, 0, on_next, s);
         if (r >= 0)
                 r = sd_event_source_set_enabled(s->next, SD_EVENT_OFF);
-        if (r >= 0)
-                r = sd_event_source_set_priority(s->next, SD_EVENT_PRIORITY_IDLE);
         if (r >= 0)
                 r = sd_event_add_time(config->event, &s->retry, CLOCK_MONOTONIC, UINT64_MAX, 0,
                                       on_retry, s);

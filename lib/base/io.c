@@ -75,10 +75,6 @@ uint64_t fd_data_end(int fd, uint64_t begin, uint64_t end) {
         return data_end;
 }
 
-bool fd_is_empty(int fd) {
-        return lseek(fd, 0, SEEK_END) == 0;
-}
-
 int fd_read(int fd, char **ret, size_t *ret_n, size_t max) {
         _cleanup_free_ char *data = NULL;
         size_t n = 0, n_room = 0;

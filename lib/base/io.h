@@ -37,7 +37,6 @@ int fd_read(int fd, char **ret, size_t *ret_n, size_t max);
 uint64_t fd_hole_bytes(int fd, uint64_t at, uint64_t end);  /* from @at on; 0: there is data */
 uint64_t fd_next_hole(int fd, uint64_t at, uint64_t end);   /* where; @end: there is none before */
 uint64_t fd_data_end(int fd, uint64_t begin, uint64_t end); /* of the last data; @begin: none */
-bool fd_is_empty(int fd);                                   /* also for who may not stat it */
 
 /* Writes @path by way of a temporary beside it and rename(): readers see old or new, never half. */
 int file_replace(int dir_fd, const char *path, const void *data, size_t n, mode_t mode);

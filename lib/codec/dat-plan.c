@@ -65,8 +65,6 @@ static int plan_segment(DatPlan *p, const SessionDir *dir, const DatChoice *choi
                 const uint8_t *pages;
 
                 r = page_source_read(s, at.first, (const void **) &pages, &n);
-                if (r == PAGE_SOURCE_E_GONE)
-                        return 0;
                 if (r == PAGE_SOURCE_E_LOST) {
                         p->n_lost += n;
                         at.first += n;

@@ -25,7 +25,6 @@
 struct PageSource {
         uint32_t cpu, page_bytes;
         uint64_t sequence, previous;
-        const SessionDir *dir; /* where it has a name, borrowed; NULL: nowhere */
         const uint8_t *behind; /* mapped pages before this one were given back; NULL: none */
         Segment *raw;          /* or */
         DatPages *dat;         /* or */
@@ -155,7 +154,6 @@ static int open_segment(PageSource **ret, const SessionDir *dir, uint32_t cpu, u
         /* A file that was moved here would put its pages on the wrong CPU or in the wrong order. */
         if (s->cpu != cpu || s->sequence != sequence)
                 return PAGE_SOURCE_E_DAMAGED;
-        s->dir = dir;
         *ret = TAKE_PTR(s);
         return 0;
 }
@@ -163,59 +161,19 @@ static int open_segment(PageSource **ret, const SessionDir *dir, uint32_t cpu, u
 int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint64_t sequence,
                      uint32_t *ret_version) {
         const DatFile *dat = dat_file_of_dir(dir);
-        PageSource *s = NULL;
-        size_t n = 0;
-        int r;
 
-        if (dat)
-                return open_dat(ret, dat, cpu);
-        r = open_segment(&s, dir, cpu, sequence, ret_version);
-        if (r == 0)
-                (void) page_source_damages(s, &n);
-        /* What is emptied in between looks damaged, and is another or none the second time. */
-        if (r > 0 || n > 0) {
-                s = page_source_free(s);
-                r = open_segment(&s, dir, cpu, sequence, ret_version);
-        }
-        if (r == 0)
-                *ret = s;
-        return r;
-}
-
-/* The file was emptied: on with the one that has its name now.  0, PAGE_SOURCE_E_GONE, -errno. */
-static _cold_ int open_again(PageSource *s) {
-        PageSource *other = NULL, old = *s;
-        int r = s->dir ? page_source_open(&other, s->dir, s->cpu, s->sequence, NULL) : -ENOENT;
-
-        if (r == 0 && (other->page_bytes != s->page_bytes ||
-                       page_source_n_pages(other) < page_source_n_pages(s))) {
-                other = page_source_free(other);
-                r = PAGE_SOURCE_E_DAMAGED;
-        }
-        if (r != 0)
-                return r > 0 || r == -ENOENT ? PAGE_SOURCE_E_GONE : r;
-        *s = *other;
-        *other = old;
-        (void) page_source_free(other);
-        return 0;
+        return dat ? open_dat(ret, dat, cpu) : open_segment(ret, dir, cpu, sequence, ret_version);
 }
 
 int page_source_refresh(PageSource *s) {
-        uint64_t n_before;
         int r;
 
         s->behind = NULL; /* it may be mapped elsewhere */
         if (!s->raw)
                 return 0;
-        n_before = s->raw->header.n_pages;
         r = segment_refresh(s->raw);
         if (r >= 0)
                 look_for_holes(s);
-        else if (fd_is_empty(s->fd)) {
-                r = open_again(s);
-                if (r == 0)
-                        r = page_source_n_pages(s) > n_before;
-        }
         return r;
 }
 
@@ -273,8 +231,6 @@ static int read_sealed(SealedReader *r, uint64_t i, const void **ret, uint64_t *
         k = sealed_reader_block(r, i_block, &pages);
         if (k < 0)
                 return k;
-        if (k == SEALED_E_GONE)
-                return PAGE_SOURCE_E_GONE;
         *ret_n = e->first_page + e->n_pages - i;
         if (k == SEALED_E_DAMAGED)
                 return PAGE_SOURCE_E_LOST;
@@ -324,7 +280,7 @@ static int note_hole(PageSource *s, uint64_t i, uint64_t n) {
         return 0;
 }
 
-/* From the file, for what is removed meanwhile ends in the middle.  @n_max: pages before a hole. */
+/* @n_max: pages before a hole. */
 static int read_window(PageSource *s, uint64_t i, uint64_t n_max, const void **ret,
                        uint64_t *ret_n) {
         const size_t page_bytes = s->page_bytes;
@@ -345,7 +301,7 @@ static int read_window(PageSource *s, uint64_t i, uint64_t n_max, const void **r
                 s->first_in_window = i;
                 s->n_window = (uint64_t) n_read / page_bytes;
                 if (s->n_window == 0)
-                        return fd_is_empty(s->fd) ? PAGE_SOURCE_E_GONE : PAGE_SOURCE_E_LOST;
+                        return PAGE_SOURCE_E_LOST;
         }
         *ret = s->window + (i - s->first_in_window) * page_bytes;
         *ret_n = MIN(s->first_in_window + s->n_window - i, n_max);
@@ -378,7 +334,7 @@ static int read_plain(PageSource *s, uint64_t i, const void **ret, uint64_t *ret
         return r;
 }
 
-static int read_once(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n) {
+int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n) {
         int r;
 
         if (s->sealed)
@@ -387,19 +343,6 @@ static int read_once(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_
                 return read_plain(s, i, ret, ret_n);
         r = dat_pages_read(s->dat, i, ret, ret_n);
         return r == DAT_PAGES_E_LOST ? PAGE_SOURCE_E_LOST : r;
-}
-
-int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n) {
-        int r = read_once(s, i, ret, ret_n);
-
-        if (_likely_(r != PAGE_SOURCE_E_GONE))
-                return r;
-        r = open_again(s);
-        if (r == 0)
-                r = read_once(s, i, ret, ret_n);
-        if (r == PAGE_SOURCE_E_GONE)
-                *ret_n = page_source_n_pages(s) - i;
-        return r;
 }
 
 /* The last block that begins at @ns or before. */

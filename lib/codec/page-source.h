@@ -4,9 +4,8 @@
 /*
  * PageSource: the pages of one segment, whether it is sealed or not
  *
- * A segment that is sealed while it is read goes on to be read: the file that a source began with is
- * emptied then, and it goes on with the one that has its name, for both hold the same pages under the
- * same numbers.  If there is none, a ring has dropped it, or its session was removed.
+ * A segment that is sealed, dropped by its ring or removed while it is read goes on to be read, for the file that a
+ * source began with stays what it was.
  */
 
 #include "base/cleanup.h"
@@ -20,8 +19,7 @@ enum {
         PAGE_SOURCE_E_NEWER = 2,   /* of a format version that this program does not know */
         PAGE_SOURCE_E_LOST = 3,    /* this page cannot be read */
         PAGE_SOURCE_E_UNBEGUN =
-                4,              /* empty: its writer is about to write the header, or died there */
-        PAGE_SOURCE_E_GONE = 5, /* removed while it was read (store/discard.h) */
+                4, /* empty: its writer is about to write the header, or died there */
 };
 
 /*
@@ -35,8 +33,8 @@ int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint
                      uint32_t *ret_version);
 /* The same from a descriptor of a regular file, consumed also on failure, whosever it is. */
 int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version);
-/* Looks again how many pages there are: 1 if more than before, 0, PAGE_SOURCE_E_GONE, -errno.  Sealed
- * ones are final. */
+/* Looks again how many pages there are: 1 if more than before, 0, -errno.  Sealed ones are
+ * final. */
 int page_source_refresh(PageSource *s);
 
 uint32_t page_source_cpu(const PageSource *s);
@@ -55,11 +53,10 @@ uint64_t page_source_torn_bytes(const PageSource *s); /* Segment.n_torn; 0 if se
  * page_source_read() - page @i and those that lie behind it in memory
  * @i:     less than page_source_n_pages()
  * @ret:   set with 0; valid until another page is read, or a refresh
- * @ret_n: how many they are, at least 1; with PAGE_SOURCE_E_LOST how many cannot be read, and with
- *         PAGE_SOURCE_E_GONE all that are left
+ * @ret_n: how many they are, at least 1; with PAGE_SOURCE_E_LOST how many cannot be read
  *
  * Pages asked for in order are decoded once.
- * Return: 0, PAGE_SOURCE_E_LOST, PAGE_SOURCE_E_GONE, -errno.
+ * Return: 0, PAGE_SOURCE_E_LOST, -errno.
  */
 int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n);
 

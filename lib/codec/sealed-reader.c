@@ -399,8 +399,6 @@ int sealed_reader_block(SealedReader *r, size_t i, const void **ret) {
                 k = load(r, &f->entry, &what);
                 if (k < 0)
                         return k;
-                if (k > 0 && fd_is_empty(r->fd))
-                        return SEALED_E_GONE;
                 if (k > 0) {
                         f->is_damaged = true;
                         k = note(r, (SealedDamage){ .part = SEALED_PART_BLOCK,

@@ -58,7 +58,7 @@ size_t sealed_reader_find(const SealedReader *r, uint64_t page);
  * @ret: n_pages * page_bytes, valid until another block is asked for
  *
  * The last one is kept, so that asking again costs nothing.  Checked against both checksums.
- * Return: 0, SEALED_E_DAMAGED (and noted), SEALED_E_GONE, -errno.
+ * Return: 0, SEALED_E_DAMAGED (and noted), -errno.
  */
 int sealed_reader_block(SealedReader *r, size_t i, const void **ret);
 

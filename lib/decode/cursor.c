@@ -107,24 +107,13 @@ static void count_end(CursorCount *count, const PageSource *s) {
                 count->n_unclosed++;
 }
 
-static void close_segment(Cursor *c) {
+static void leave_segment(Cursor *c) {
+        count_end(&c->count, c->segment);
         /* Unless it is not in the list any more, of which the next one is at its place then. */
         c->i_sequence += c->i_sequence < c->n_sequences &&
                          c->sequences[c->i_sequence] == page_source_sequence(c->segment);
         c->segment = page_source_free(c->segment);
         c->in_page = false;
-}
-
-static void leave_segment(Cursor *c) {
-        count_end(&c->count, c->segment);
-        close_segment(c);
-}
-
-/* It was removed in the middle. */
-static void lose_segment(Cursor *c) {
-        c->count.n_segments_gone++;
-        note_loss(c, 0);
-        close_segment(c);
 }
 
 /* Whether no segment follows the one at i_sequence, so far. */
@@ -206,10 +195,6 @@ static int enter_page(Cursor *c) {
 
         if (r < 0)
                 return r;
-        if (r == PAGE_SOURCE_E_GONE) {
-                lose_segment(c);
-                return 0;
-        }
         if (r == PAGE_SOURCE_E_LOST) {
                 note_damaged_parts(c);
                 note_loss(c, 0);
@@ -421,10 +406,6 @@ static int find_page_again(Cursor *c) {
         r = page_source_read(c->segment, c->i_page - 1, &page, &n);
         if (r < 0)
                 return r;
-        if (r == PAGE_SOURCE_E_GONE) {
-                lose_segment(c);
-                return 0;
-        }
         if (r != 0) {
                 note_damaged_parts(c);
                 note_loss(c, 0);
@@ -479,9 +460,7 @@ static int refresh_segment(Cursor *c) {
         if (!c->segment)
                 return 0;
         r = page_source_refresh(c->segment);
-        if (r == PAGE_SOURCE_E_GONE)
-                lose_segment(c);
-        return r < 0 || r == PAGE_SOURCE_E_GONE ? MIN(r, 0) : find_page_again(c);
+        return r < 0 ? r : find_page_again(c);
 }
 
 int cursor_refresh(Cursor *c) {

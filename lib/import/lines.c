@@ -6,8 +6,6 @@
  * are small.
  */
 
-#include <poll.h>
-
 #include "import/lines.h"
 
 #define ROOM_BYTES_FIRST ((size_t) 16 << 10)
@@ -22,8 +20,6 @@ struct Lines {
         uint64_t number, n_bytes;
         size_t n_room;
         char *data;
-        LinesWait on_wait; /* or NULL */
-        void *userdata;
 };
 
 int lines_take_fd(Lines **ret, int fd) {
@@ -38,17 +34,6 @@ int lines_take_fd(Lines **ret, int fd) {
                 return -ENOMEM;
         *ret = TAKE_PTR(l);
         return 0;
-}
-
-void lines_on_wait(Lines *l, LinesWait on_wait, void *userdata) {
-        l->on_wait = on_wait;
-        l->userdata = userdata;
-}
-
-/* Whether nothing comes at the moment, and what is there is to be handed out. */
-static bool hands_out(const Lines *l) {
-        return l->on_wait && poll(&(struct pollfd){ .fd = l->fd, .events = POLLIN }, 1, 0) == 0 &&
-               l->on_wait(l->userdata);
 }
 
 /* Reads once.  0 or -errno. */
@@ -130,8 +115,6 @@ int lines_next(Lines *l, Line *ret) {
                         end = find_return(l, text, end ?: text + n) ?: end;
                 if (l->at_end || (!end && n == LINES_MAX_BYTES) ||
                     (end && l->end - (size_t) (end + 1 - l->data) >= LINES_AHEAD_BYTES))
-                        break;
-                if (hands_out(l) && end)
                         break;
                 r = fill(l);
                 if (r < 0)

@@ -38,12 +38,6 @@ int lines_take_fd(Lines **ret, int fd);
 int lines_next(Lines *l, Line *ret);
 /* Whether there are bytes that text does not hold: below a space, but for a tab. */
 bool lines_is_binary(const char *s, size_t n);
-/*
- * lines_on_wait() - of a descriptor whose next bytes may be long in coming
- * @on_wait: called before a line is waited for; whether a whole line is handed out before it is known what follows it
- */
-typedef bool (*LinesWait)(void *userdata);
-void lines_on_wait(Lines *l, LinesWait on_wait, void *userdata);
 /* Bytes handed out, or forgotten. */
 uint64_t lines_n_bytes(const Lines *l);
 Lines *lines_free(Lines *l);

@@ -206,10 +206,6 @@ void text_trace_keep_going(TextTrace *t, bool keep_going) {
         t->stops_at_damage = !keep_going;
 }
 
-void text_trace_on_wait(TextTrace *t, LinesWait on_wait, void *userdata) {
-        lines_on_wait(t->lines, on_wait, userdata);
-}
-
 const TextLayout *text_trace_layout(const TextTrace *t) {
         return t->has_shown ? &t->shown : &t->layout;
 }

@@ -125,8 +125,6 @@ void text_trace_keep_going(TextTrace *t, bool keep_going);
 /* Whether all traces (TEXT_TRACE_ALL) have the times that the text has.  Unless told so each begins
  * where the one before it has ended, so that no difference is of two traces' times. */
 void text_trace_keep_times(TextTrace *t, bool keep_times);
-/* lines_on_wait() of a text that is still being written (import/lines.h). */
-void text_trace_on_wait(TextTrace *t, LinesWait on_wait, void *userdata);
 /* 1: @ret is filled, and valid until the next call; 0: the text has ended; TEXT_TRACE_E_DAMAGED;
  * -errno. */
 int text_trace_next(TextTrace *t, Step *ret);

@@ -41,9 +41,6 @@ typedef enum ConfigKey {
         CONFIG_MAX_CPU,
         CONFIG_MEMBER_FUNCTIONS,
         CONFIG_MEMBER_EVENTS,
-        CONFIG_MEMBER_MAX_DEPTH,
-        CONFIG_MEMBER_MAX_DURATION_SEC,
-        CONFIG_MEMBER_MAX_SIZE,
         CONFIG_MEMBER_MAX_SESSIONS,
         CONFIG_MEMBER_MAX_STORED,
         CONFIG_MEMBER_MAX_CONNECTIONS,
@@ -58,11 +55,10 @@ typedef struct ConfigOrigin {
         unsigned line;
 } ConfigOrigin;
 
-/* What a member of ftraced's group may ask for, and have; 0: no limit. */
+/* What one member of ftraced's group may have; 0: no limit. */
 typedef struct MemberLimits {
-        uint64_t max_depth, max_duration_ns, max_bytes;        /* of one session */
-        uint64_t max_sessions;                                 /* that have not ended */
-        uint64_t max_stored_bytes, max_connections, max_calls; /* of one user */
+        uint64_t max_sessions; /* that have not ended */
+        uint64_t max_stored_bytes, max_connections, max_calls;
 } MemberLimits;
 
 /* The settings as numbers; 0: no limit. */
@@ -104,9 +100,7 @@ typedef struct Config {
                                .max_event_rate = UINT64_MAX,                                       \
                                .max_write_rate = 256ULL << 20,                                     \
                                .max_cpu_ppm = 500000,                                              \
-                               .member = { .max_duration_ns = 3600 * NSEC_PER_SEC,                 \
-                                           .max_bytes = 1ULL << 30,                                \
-                                           .max_sessions = 4,                                      \
+                               .member = { .max_sessions = 4,                                      \
                                            .max_stored_bytes = 2ULL << 30,                         \
                                            .max_connections = 64,                                  \
                                            .max_calls = 32 } } })

@@ -11,6 +11,9 @@ static const struct {
         { GONE_OPTION, "--via", "--hosts asks all hosts from here, 32 at a time" },
         { GONE_OPTION, "--relay", "--hosts asks all hosts from here, 32 at a time" },
         { GONE_OPTION, "--partial", "hosts that accept begin, whatever the others do" },
+        { GONE_KEY, "MaxDepth", "profiles have a depth (Depth=)" },
+        { GONE_KEY, "MaxDurationSec", "profiles have a duration (Duration=)" },
+        { GONE_KEY, "MaxSize", "MaxStored= limits what all sessions of a member take" },
 };
 
 const char *gone_instead(GoneKind kind, const char *word) {

@@ -11,7 +11,6 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "store/discard.h"
 #include "store/entry.h"
 #include "store/format.h"
 
@@ -99,46 +98,21 @@ int entry_open_file(int dir_fd, const char *path, int flags) {
 }
 
 int entry_read(int dir_fd, const char *path, char **ret, size_t *ret_n, size_t max) {
-        for (;;) {
-                _cleanup_close_ int fd = entry_open_file(dir_fd, path, O_RDONLY);
-                _cleanup_free_ char *text = NULL;
-                struct stat st;
-                size_t n;
-                int r = fd < 0 ? fd : fd_read(fd, &text, &n, max);
+        _cleanup_close_ int fd = entry_open_file(dir_fd, path, O_RDONLY);
 
-                if (r < 0)
-                        return r;
-                if (fstat(fd, &st) < 0)
-                        return ORIGIN(-errno);
-                /* It was replaced, and emptied before it was read. */
-                if (st.st_nlink == 0 && st.st_size == 0)
-                        continue;
-                *ret = TAKE_PTR(text);
-                if (ret_n)
-                        *ret_n = n;
-                return 0;
-        }
+        return fd < 0 ? fd : fd_read(fd, ret, ret_n, max);
 }
 
 typedef int (*Replace)(int dir_fd, const char *name, const void *data, size_t n, mode_t mode);
 
 static int replace(int dir_fd, const char *path, const void *data, size_t n, Replace by) {
-        _cleanup_close_ int parent_fd = -EBADF, old_fd = -EBADF;
+        _cleanup_close_ int parent_fd = -EBADF;
         const char *name;
-        int r;
 
         if (!path_is_valid(path))
                 return ORIGIN(-EINVAL);
         parent_fd = open_parent(dir_fd, path, true, &name);
-        if (parent_fd < 0)
-                return parent_fd;
-        old_fd = openat(parent_fd, name, O_WRONLY | OPEN_FLAGS);
-        if (old_fd >= 0)
-                old_fd = insist_on_file(old_fd);
-        r = by(parent_fd, name, data, n, STORE_FILE_MODE);
-        if (r >= 0 && old_fd >= 0)
-                discard_fd(old_fd, -EBADF, NULL);
-        return r;
+        return parent_fd < 0 ? parent_fd : by(parent_fd, name, data, n, STORE_FILE_MODE);
 }
 
 int entry_replace(int dir_fd, const char *path, const void *data, size_t n) {

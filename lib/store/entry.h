@@ -27,10 +27,9 @@ int entry_open_file(int dir_fd, const char *path, int flags);
 bool entry_is_misplaced(int r);
 
 /* entry_open_file() for reading, and all of the file as a NUL-terminated string, which the caller
- * frees; more than @max bytes are -EFBIG.  What is replaced meanwhile is read again. */
+ * frees; more than @max bytes are -EFBIG. */
 int entry_read(int dir_fd, const char *path, char **ret, size_t *ret_n, size_t max);
-/* Replaces the file atomically (mode STORE_FILE_MODE), making the directories above it.  Nothing is left
- * of the old one, whoever has it open. */
+/* Replaces the file atomically (mode STORE_FILE_MODE), making the directories above it. */
 int entry_replace(int dir_fd, const char *path, const void *data, size_t n);
 /* The same; after a crash there is the old one or the new one.  Waits for the disk. */
 int entry_replace_synced(int dir_fd, const char *path, const void *data, size_t n);

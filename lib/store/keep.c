@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/io.h"
@@ -135,50 +136,18 @@ int keep_list_misplaced(const SessionDir *d, Strv *ret) {
         return r;
 }
 
-/* The store's file, from a session's directory; those who may not open it are not waited for. */
-static int open_readers(const SessionDir *d) {
-        _cleanup_close_ int fd = -EBADF;
-        struct stat st;
-
-        fd = openat(session_dir_fd(d), "../../" KEEP_READERS_NAME,
-                    O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-        if (fd < 0 || fstat(fd, &st) < 0)
-                return ORIGIN(-errno);
-        return S_ISREG(st.st_mode) && (st.st_mode & 077) == 0 ? TAKE_FD(fd) : -EBADFD;
-}
-
-/* The byte that stands for the session, whose directory has this inode as long as anybody reads it. */
-static int set_range(struct flock *lock, const SessionDir *d, int type) {
-        struct stat st;
-
-        if (fstat(session_dir_fd(d), &st) < 0)
-                return ORIGIN(-errno);
-        *lock = (struct flock){ .l_type = (short) type,
-                                .l_whence = SEEK_SET,
-                                .l_start = (int64_t) (st.st_ino & INT64_MAX),
-                                .l_len = 1 };
-        return 0;
-}
-
 int keep_lock(const SessionDir *d) {
-        _cleanup_close_ int fd = open_readers(d);
-        struct flock lock;
-        int r;
+        _cleanup_close_ int fd = dir_open(session_dir_fd(d), ".");
 
         if (fd < 0)
                 return fd;
-        r = set_range(&lock, d, F_RDLCK);
-        if (r >= 0 && fcntl(fd, F_OFD_SETLK, &lock) < 0)
-                r = ORIGIN(-errno);
-        return r < 0 ? r : TAKE_FD(fd);
+        return flock(fd, LOCK_SH | LOCK_NB) < 0 ? ORIGIN(-errno) : TAKE_FD(fd);
 }
 
 static bool is_locked(const SessionDir *d) {
-        _cleanup_close_ int fd = open_readers(d);
-        struct flock lock;
+        _cleanup_close_ int fd = dir_open(session_dir_fd(d), ".");
 
-        return fd >= 0 && set_range(&lock, d, F_WRLCK) >= 0 && fcntl(fd, F_OFD_GETLK, &lock) >= 0 &&
-               lock.l_type != F_UNLCK;
+        return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
 int keep_look(const SessionDir *d, const SessionMeta *m, char **ret_foreign) {

@@ -4,10 +4,7 @@
 /*
  * Keep: what stands against removing a session
  *
- * The owner of a store, root as a rule, who reads a session holds a shared lock (F_OFD_SETLK) of one byte,
- * the number of the session directory's inode, in STORE/readers, which nobody else can open (0600).  It
- * goes with the last descriptor of its opening, so that a reader that is killed holds nothing.  Whoever
- * may only read can lock nothing that counts: what he reads is removed all the same.
+ * Whoever reads a session holds a shared flock() of its directory, which goes with the reader, however that ends.
  */
 
 #include "base/strv.h"
@@ -16,15 +13,12 @@
 typedef enum Keep {
         KEEP_NOT,     /* nothing does */
         KEEP_PINNED,  /* somebody asked for it */
-        KEEP_IN_USE,  /* the owner of the store reads it */
+        KEEP_IN_USE,  /* somebody reads it */
         KEEP_FOREIGN, /* there is a file in it that ftraced did not make */
         KEEP_NEWER,   /* a newer ftraced made it: it goes if somebody asks for it by name */
 } Keep;
 
-#define KEEP_READERS_NAME "readers"
-
-/* Says that @d is being read until what this returns is closed: a descriptor that the caller owns, or
- * -errno: -EACCES of those who are not waited for, -ENOENT of what is in no store. */
+/* Says that @d is being read until what this returns is closed: a descriptor that the caller owns, or -errno. */
 int keep_lock(const SessionDir *d);
 
 /*

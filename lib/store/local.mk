@@ -4,8 +4,6 @@ noinst_LIBRARIES += %D%/libstore.a
 %C%_libstore_a_SOURCES = \
 	%D%/cut-log.c \
 	%D%/cut-log.h \
-	%D%/discard.c \
-	%D%/discard.h \
 	%D%/entry.c \
 	%D%/entry.h \
 	%D%/footprint.c \

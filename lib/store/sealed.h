@@ -15,7 +15,6 @@
 enum {
         SEALED_E_DAMAGED = 1, /* checksum, magic or a value that cannot be */
         SEALED_E_NEWER = 2,   /* of a version that this program does not know */
-        SEALED_E_GONE = 3, /* the file was emptied while it was read: removed (store/discard.h) */
 };
 
 /*

@@ -27,7 +27,6 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "store/discard.h"
 #include "store/entry.h"
 #include "store/format.h"
 #include "store/page.h"
@@ -143,7 +142,7 @@ int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint6
                 return ORIGIN(-errno);
         r = start_file(w, &h);
         if (r < 0) {
-                (void) discard_file(cpu_dir_fd, name, -EBADF, NULL);
+                (void) unlinkat(cpu_dir_fd, name, 0);
                 return r;
         }
         *ret = TAKE_PTR(w);

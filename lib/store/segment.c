@@ -2,8 +2,7 @@
 
 /*
  * A reader counts the pages that are both published and in the file, whatever the header says; whoever
- * wants them reads them from its descriptor.  The file may grow while it is read (segment_refresh()), and a
- * segment that is removed is emptied (store/discard.h).
+ * wants them reads them from its descriptor.  The file may grow while it is read (segment_refresh()).
  */
 
 #include <fcntl.h>

@@ -15,7 +15,6 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "store/discard.h"
 #include "store/entry.h"
 #include "store/session-dir.h"
 #include "store/symbol-file.h"
@@ -329,7 +328,6 @@ static uint64_t count_pages(const SessionDir *d, uint32_t cpu, uint64_t sequence
 
 int session_dir_drop_period(const SessionDir *d, uint64_t sequence, PeriodDropped dropped,
                             void *userdata) {
-        _cleanup_close_ int sessions_fd = dir_open(session_dir_fd(d), "..");
         _cleanup_free_ uint32_t *cpus = NULL;
         size_t n_cpus;
         int r = session_dir_list_cpus(d, &cpus, &n_cpus);
@@ -339,14 +337,12 @@ int session_dir_drop_period(const SessionDir *d, uint64_t sequence, PeriodDroppe
         for (size_t i = 0; i < n_cpus; i++) {
                 uint64_t n_pages = count_pages(d, cpus[i], sequence);
                 char path[SEGMENT_PATH_MAX];
-                int k = discard_file(session_dir_fd(d),
-                                     segment_format_path(path, cpus[i], sequence), sessions_fd,
-                                     NULL);
 
-                if (k >= 0)
+                if (unlinkat(session_dir_fd(d), segment_format_path(path, cpus[i], sequence), 0) >=
+                    0)
                         dropped(cpus[i], n_pages, userdata);
-                else if (k != -ENOENT)
-                        r = r < 0 ? r : k;
+                else if (errno != ENOENT)
+                        r = r < 0 ? r : ORIGIN(-errno);
         }
         return MIN(r, 0);
 }

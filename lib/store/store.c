@@ -16,9 +16,7 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "base/text.h"
-#include "store/discard.h"
 #include "store/entry.h"
-#include "store/keep.h"
 #include "store/lock.h"
 #include "store/store.h"
 #include "store/symbol-file.h"
@@ -34,7 +32,7 @@
 struct Store {
         char *path;
         int fd, sessions_fd, symbols_fd;
-        Lock lock; /* not held: open for reading */
+        int lock_fd; /* store/lock.h; -EBADF: open for reading */
 };
 
 const char *store_way_out(int error) {
@@ -64,14 +62,14 @@ Store *store_free(Store *s) {
         safe_close(s->symbols_fd);
         safe_close(s->sessions_fd);
         safe_close(s->fd);
-        lock_done(&s->lock); /* last: nobody else may begin before we have let go */
+        safe_close(s->lock_fd); /* last: nobody else may begin before we have let go */
         free(s->path);
         return mfree(s);
 }
 
 static int store_new(Store **ret, const char *path) {
         Store *s = NEW(Store, .path = strdup(path), .fd = -EBADF, .sessions_fd = -EBADF,
-                       .symbols_fd = -EBADF, .lock = LOCK_INIT);
+                       .symbols_fd = -EBADF, .lock_fd = -EBADF);
 
         if (!s)
                 return -ENOMEM;
@@ -162,9 +160,11 @@ static int check_entries(const Store *s) {
                 const char *name;
                 mode_t type;
         } entries[] = {
-                { "lock", S_IFREG },        { KEEP_READERS_NAME, S_IFREG },
-                { LEDGER_NAME, S_IFREG }, /* the daemon's, who moves anything else away in a store */
-                { SESSIONS_NAME, S_IFDIR }, { SYMBOLS_NAME, S_IFDIR },
+                { "lock", S_IFREG },
+                { LEDGER_NAME,
+                  S_IFREG }, /* the daemon's, who moves anything else away in a store */
+                { SESSIONS_NAME, S_IFDIR },
+                { SYMBOLS_NAME, S_IFDIR },
         };
         bool is_store = false;
 
@@ -183,43 +183,20 @@ static int check_entries(const Store *s) {
 }
 
 static int take_lock(Store *s, pid_t *ret_holder, bool *ret_is_new) {
-        int r = lock_take(&s->lock, s->fd, ret_holder, ret_is_new);
+        int r = lock_take(&s->lock_fd, s->fd, ret_holder, ret_is_new);
 
-        switch (r) {
-        case 0:
-                return 0;
-        case LOCK_E_HELD:
+        if (r == LOCK_E_HELD)
                 return STORE_E_LOCKED;
-        case LOCK_E_FULL:
-                return STORE_E_FULL;
-        case -ELOOP:
-        case -EISDIR:
-        case -EBADFD:
+        if (entry_is_misplaced(r))
                 return STORE_E_ENTRY;
-        default:
-                return refuse_to_make(-r);
-        }
-}
-
-/* What readers lock, who may be waited for. */
-static int make_readers(const Store *s) {
-        int fd = entry_open_file(s->fd, KEEP_READERS_NAME, O_RDONLY);
-
-        if (fd == -ENOENT) {
-                fd = openat(s->fd, KEEP_READERS_NAME,
-                            O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, LOCK_FILE_MODE);
-                if (fd < 0)
-                        return refuse_to_make(errno);
-        }
-        safe_close(fd);
-        return MIN(fd, 0);
+        return r < 0 ? refuse_to_make(-r) : 0;
 }
 
 /* Whether segments can be mapped here, shared and writable, as their tails must be: tried on the
  * lock's file, which is never empty. */
 static int check_mapping(const Store *s) {
         size_t n = (size_t) sysconf(_SC_PAGESIZE);
-        void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, s->lock.fd, 0);
+        void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, s->lock_fd, 0);
 
         if (p == MAP_FAILED)
                 return errno == EINVAL || errno == ENODEV ? STORE_E_UNMAPPABLE : ORIGIN(-errno);
@@ -257,22 +234,17 @@ static int for_each_name(int dir_fd, int (*visit)(int dir_fd, const char *name, 
         return r;
 }
 
-typedef struct Clearing {
-        int sessions_fd;
-        uint64_t *freed_bytes;
-} Clearing;
+static int clear_file(int dir_fd, const char *name, void *freed_bytes) {
+        uint64_t n_bytes = 0;
+        struct stat st;
 
-static int clear_file(int dir_fd, const char *name, void *userdata) {
-        const Clearing *c = userdata;
-
-        return discard_hidden_file(dir_fd, name, c->sessions_fd, c->freed_bytes);
-}
-
-/* As tree_remove_until(). */
-static int clear_tree(int sessions_fd, const char *name, uint64_t until_ns, uint64_t *freed_bytes) {
-        Clearing c = { sessions_fd, freed_bytes };
-
-        return tree_remove_until(sessions_fd, name, until_ns, clear_file, &c);
+        if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) >= 0 && st.st_nlink == 1)
+                n_bytes = (uint64_t) st.st_blocks * 512;
+        if (unlinkat(dir_fd, name, 0) < 0)
+                return ORIGIN(-errno);
+        if (freed_bytes)
+                *(uint64_t *) freed_bytes += n_bytes;
+        return 0;
 }
 
 /* Also of what had not become a session yet. */
@@ -282,7 +254,7 @@ static int finish_removal(int sessions_fd, const char *name, void *userdata) {
         if ((!startswith(name, REMOVED_PREFIX) && !startswith(name, MADE_PREFIX)) ||
             fstatat(sessions_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
                 return 0;
-        return clear_tree(sessions_fd, name, UINT64_MAX, NULL);
+        return tree_remove(sessions_fd, name);
 }
 
 /* Everything in the directory; what is made on the way is unmade if it cannot be a store. */
@@ -297,15 +269,12 @@ static int fill(Store *s, pid_t *ret_holder) {
         if (r == 0)
                 r = check_mapping(s);
         if (r == 0)
-                r = make_readers(s);
-        if (r == 0)
                 r = make_subdir(s, SESSIONS_NAME, &s->sessions_fd);
         if (r == 0)
                 r = make_subdir(s, SYMBOLS_NAME, &s->symbols_fd);
         if (r != 0 && is_new) {
                 (void) unlinkat(s->fd, SYMBOLS_NAME, AT_REMOVEDIR); /* only while they are empty */
                 (void) unlinkat(s->fd, SESSIONS_NAME, AT_REMOVEDIR);
-                (void) unlinkat(s->fd, KEEP_READERS_NAME, 0);
                 (void) unlinkat(s->fd, "lock", 0);
         }
         return r;
@@ -340,10 +309,10 @@ int store_open_for_writing(Store **ret, const char *path, pid_t *ret_holder) {
 
 int store_is_owned(const Store *s, pid_t *ret_owner) {
         pid_t owner = 0;
-        int r = s->lock.fd >= 0 ? 1 : lock_look(s->fd, &owner);
+        int r = s->lock_fd >= 0 ? 1 : lock_look(s->fd, &owner);
 
         if (r > 0 && ret_owner)
-                *ret_owner = s->lock.fd >= 0 ? getpid() : owner;
+                *ret_owner = s->lock_fd >= 0 ? getpid() : owner;
         return r;
 }
 
@@ -471,7 +440,6 @@ static int list_symbols_in_use(const Store *s, Strv *ret) {
 
 static int remove_unused_symbols(int symbols_fd, const char *name, void *userdata) {
         char hash[SYMBOL_HASH_CHARS + 1];
-        int r;
 
         /* Also what a crash left of one that was being written: HASH.zst.new. */
         if (strspn(name, "0123456789abcdef") != SYMBOL_HASH_CHARS ||
@@ -481,15 +449,14 @@ static int remove_unused_symbols(int symbols_fd, const char *name, void *userdat
         hash[SYMBOL_HASH_CHARS] = 0;
         if (strv_contains(userdata, hash))
                 return 0;
-        r = discard_file(symbols_fd, name, -EBADF, NULL);
-        return r == -ENOENT ? 0 : r;
+        return unlinkat(symbols_fd, name, 0) < 0 && errno != ENOENT ? ORIGIN(-errno) : 0;
 }
 
 int store_make_session(Store *s, const char *name, SessionDir **ret) {
         char made[HIDDEN_NAME_MAX];
         int r;
 
-        assert(s->lock.fd >= 0);
+        assert(s->lock_fd >= 0);
 
         if (!session_name_is_valid(name))
                 return ORIGIN(-EINVAL);
@@ -526,7 +493,7 @@ int store_hide_session(Store *s, const char *name, char **ret_hidden) {
         const char *from = name;
         int fd, r = -EEXIST;
 
-        assert(s->lock.fd >= 0);
+        assert(s->lock_fd >= 0);
 
         if (!session_name_is_valid(name))
                 return ORIGIN(-EINVAL);
@@ -555,7 +522,7 @@ int store_hide_session(Store *s, const char *name, char **ret_hidden) {
 
 int store_clear_hidden(const Store *s, const char *hidden, uint64_t until_ns,
                        uint64_t *freed_bytes) {
-        int r = clear_tree(s->sessions_fd, hidden, until_ns, freed_bytes);
+        int r = tree_remove_until(s->sessions_fd, hidden, until_ns, clear_file, freed_bytes);
 
         return r == -ENOENT ? 0 : r;
 }

@@ -99,10 +99,10 @@ exits 'root stops it' 0 ftracectl stop roots
 exits 'she draws it' 0 as alice "$prefix/bin/ftracectl" report roots
 ok 'and sees the names of functions' grep -q 'udp_sendmsg' "$out"
 exits 'she starts one' 0 as alice "$prefix/bin/ftracectl" start -n hers --flat udp_sendmsg
-is 'which has an end' "$(ftracectl show --json hers | jq .spec.duration_ns)" 3600000000000
+is 'which has an end' "$(ftracectl show --json hers | jq .spec.max_bytes)" $((2 << 30))
 exits 'she stops it' 0 as alice "$prefix/bin/ftracectl" stop hers
 exits 'her doctor tells her rights' 0 as alice "$prefix/bin/ftracectl" doctor
-says 'in one line' "you are in ftraced's group.*at most 1h" "$out"
+says 'in one line' "you are in ftraced's group.*4 at once" "$out"
 is_as_before 'the kernel is as it was after all that'
 
 # --- configuration -------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ printf '[Members]\nFunctions=tcp_*\n' >/etc/ftraced/ftraced.conf.d/members.conf
 ok 'the configuration is read again' systemctl reload ftraced.service
 exits 'what it forbids now is refused' 4 as alice "$prefix/bin/ftracectl" start udp_sendmsg
 says 'with the way out' "may not record the function 'udp_sendmsg'.*only tcp_\\*"
-printf '[Members]\nFunctions=udp_*\nMaxDepth=deep\n' >/etc/ftraced/ftraced.conf.d/members.conf
+printf '[Members]\nFunctions=udp_*\nMaxStored=much\n' >/etc/ftraced/ftraced.conf.d/members.conf
 ok 'a configuration with something wrong is not taken' not systemctl reload ftraced.service
 is 'the service runs on' "$(systemctl is-active ftraced.service)" active
 exits 'nothing of it counts' 4 as alice "$prefix/bin/ftracectl" start udp_sendmsg
@@ -120,7 +120,7 @@ journal_has() {
         journal "$@" && [[ -s $work/journal ]]
 }
 ok 'a signal alone is refused too' wait_until 20 journal_has MESSAGE_ID="$(awk '/^-- / { id = $2 } /not read again/ { print id; exit }' "$prefix/lib/systemd/catalog/ftraced.catalog")"
-says 'the journal says which line' 'MaxDepth=deep' "$work/journal"
+says 'the journal says which line' 'MaxStored=much' "$work/journal"
 rm /etc/ftraced/ftraced.conf.d/members.conf
 ok 'without it all is as before' systemctl reload ftraced.service
 

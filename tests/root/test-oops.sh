@@ -46,9 +46,6 @@ exits 'it is drawn' 0 ftracectl report box-snap-1
 says 'with the calls before it' '__x64_sys_sysinfo\(\)' "$out"
 says 'and what the kernel said' 'console: .*(Oops|BUG): ' "$out"
 is 'it goes on' "$(session box .state)" recording
-exits 'it is followed' 0 timeout --preserve-status -s INT 10 \
-        env --default-signal=INT "$top_builddir/ftracectl" follow box
-says 'with what comes after the fault' '__x64_sys_sysinfo\(\)' "$out"
 mountpoint -q /sys/kernel/debug || mount -t debugfs nodev /sys/kernel/debug
 if grep -qE '\((full|lazy)\)' /sys/kernel/debug/sched/preempt; then
         skip_one 'a lockup' 'this kernel takes the CPU from whom keeps it'

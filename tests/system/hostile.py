@@ -40,7 +40,7 @@ IS_LONG = bool(os.environ.get("FTRACED_LONG"))
 N_USERS = 3 if IS_LONG else 1
 N_SEGMENTS = 20000 if IS_LONG else 1000
 PATIENCE_S = 60  # for what comes sooner or later
-CONNECTIONS = 64 + 8  # of one user, with those for short calls (daemon/server/server.h, quota.h)
+CONNECTIONS = 64  # of one user (daemon/server/server.h)
 CALL_MAX = 2112 << 10  # FRAME_CALL_MAX
 with open(__file__, encoding="utf-8") as f:
     SOURCE = f.read()  # before there is another user, who may not look in here
@@ -397,7 +397,7 @@ def expensive_questions():
         for method in ("ListFunctions", "Check", "GetStatus", "List", "ListProfiles"):
             call(method)
         call("GetProfile", {"profile": "x" * 60000})
-        for method in ("Describe", "Open", "OpenTrace", "Stop", "Trigger", "Snapshot", "Remove", "Seal"):
+        for method in ("Describe", "Open", "Stop", "Trigger", "Snapshot", "Remove", "Seal"):
             call(method, {"session": "x" * 60000})
         call("Pin", {"session": "y" * 60000, "pinned": True})
         call("Vacuum", {"max_sessions": 1, "dry_run": True})
@@ -417,7 +417,7 @@ def expensive_session():
         s.sendall(json.dumps({"method": "org.ftraced.Watch", "parameters": {"session": big}, "more": True}).encode() + b"\0")
         watching.append(s)
     for _ in range(10 if IS_LONG else 2):
-        for method in ("Describe", "Open", "OpenTrace", "Trigger", "Snapshot", "List", "ListBriefs"):
+        for method in ("Describe", "Open", "Trigger", "Snapshot", "List", "ListBriefs"):
             call(method, {"session": big} if not method.startswith("List") else None)
         call("Pin", {"session": name, "pinned": False})
     end = time.monotonic() + 1.5

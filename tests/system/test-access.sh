@@ -41,15 +41,18 @@ mkdir -p "$profiles"
 printf '[Profile]\nFunctions=udp_sendmsg\nComm=backup\nTrigger=start function:udp_recvmsg\n' >"$profiles/roots.conf"
 ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs" --config-root="$work/root"
 exits 'a configuration without fault is checked' 0 "$top_builddir/ftraced" --check-config
-config 'MaxDepth=deep'
+config 'MaxStored=much'
 exits 'a fault in it is found' 1 "$top_builddir/ftraced" --check-config
-says 'with file and line' "ftraced.conf:[0-9]+: MaxDepth=deep"
+says 'with file and line' "ftraced.conf:[0-9]+: MaxStored=much"
 ok 'it is not taken' reload 'not reloaded, the old one stays'
-says 'and said why' 'MaxDepth=deep' "$work/ftraced.log"
+says 'and said why' 'MaxStored=much' "$work/ftraced.log"
 config 'MaxDepth=5'
+exits 'a key that is gone is found' 1 "$top_builddir/ftraced" --check-config
+says 'with what to use' 'the key MaxDepth= is gone: profiles have a depth'
+config 'MaxStored=5M'
 ok 'one without fault is' reload 'The configuration was read again'
 exits 'root is not held by it' 0 ftracectl start -n roots udp_sendmsg
-is 'his depth is what he asked for' "$(session roots .spec.depth)" null
+is 'his size is what he asked for' "$(session roots .spec.max_bytes)" null
 exits 'doctor tells root his rights' 0 ftracectl doctor
 says 'he may do everything' 'you may do everything' "$out"
 # Of a guest's 128 possible CPUs each has its part of the memory, whether it is there or not.
@@ -96,13 +99,13 @@ exits 'nor remove what gets old' 4 member vacuum
 exits 'root stops it' 0 ftracectl stop roots
 exits 'he may not switch off tracers of others' 4 member start --force udp_sendmsg
 exits 'he starts one' 0 member start -n his --depth=9 udp_sendmsg
-is 'as deep as he may' "$(session his .spec.depth)" 5
-is 'for as long as he may' "$(session his .spec.duration_ns)" 3600000000000
-says 'and is told' 'limited to 5 by MaxDepth=' <(session his '.warnings[]')
+is 'as deep as he likes' "$(session his .spec.depth)" 9
+is 'as large as he may' "$(session his .spec.max_bytes)" $((5 << 20))
+says 'and is told' 'limited to 5M, what your sessions leave of MaxStored=' <(session his '.warnings[]')
 is 'it is his' "$(session his .owner_uid)" 64998
 exits 'he stops it' 0 member stop his
 exits 'he hears his rights' 0 member doctor
-says 'in words' "you are in ftraced's group.*depth 5, at most 1h" "$out"
+says 'in words' "you are in ftraced's group.*functions \*, 4 at once" "$out"
 config 'Functions=tcp_*
 MaxSessions=1'
 ok 'the configuration changes' reload 'The configuration was read again'

@@ -42,7 +42,7 @@ unit_programs += %D%/lib-meta
 %C%_lib_meta_LDADD = $(unit_libs) $(store_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-store
-%C%_lib_store_SOURCES = %D%/test-condition.c %D%/test-cut-log.c %D%/test-discard.c %D%/test-entry.c %D%/test-lock.c \
+%C%_lib_store_SOURCES = %D%/test-condition.c %D%/test-cut-log.c %D%/test-entry.c %D%/test-lock.c \
 	%D%/test-outlook.c %D%/test-page.c %D%/test-periods.c %D%/test-recover.c %D%/test-removed.c %D%/test-retain.c \
 	%D%/test-segment.c %D%/test-session-dir.c %D%/test-store.c %D%/test-symbol-file.c \
 	%D%/test-uptime.c %D%/test-vacuum.c

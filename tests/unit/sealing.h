@@ -5,7 +5,6 @@
 
 #include "codec/sealed-writer.h"
 #include "scratch.h"
-#include "store/discard.h"
 #include "store/session-dir.h"
 
 /* Seals one segment of a session in its place; @block_bytes of pages in a block. */
@@ -27,6 +26,5 @@ static inline SealedSize seal(const SessionDir *dir, uint32_t cpu, uint64_t sequ
         ck_assert_int_eq(sealed_write_check(TAKE_FD(out), &size), 0);
         raw = openat(session_dir_fd(dir), path, O_RDWR | O_CLOEXEC);
         ck_assert_int_eq(renameat(session_dir_fd(dir), sealed, session_dir_fd(dir), path), 0);
-        discard_fd(raw, -EBADF, NULL);
         return size;
 }

@@ -52,12 +52,6 @@ static int method_forget(ServerCall *call, json_t *parameters, Refusal *refusal,
         return 0;
 }
 
-/* Whoever is no root rests three times as long. */
-static int method_toil(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        (void) usleep(100 * 1000);
-        return server_call_reply(call, NULL, NULL, 0);
-}
-
 static int method_fail(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         return -ENOSPC;
 }
@@ -118,7 +112,6 @@ static const char *const text_n[] = { "text", "n", NULL };
 static const ServerMethod methods[] = {
         { "org.ftraced.Echo", method_echo, text_n, .for_members = true },
         { "org.ftraced.Keep", method_keep, none, .for_members = true },
-        { "org.ftraced.Toil", method_toil, none, .for_members = true },
         { "org.ftraced.Release", method_release, none, false },
         { "org.ftraced.Forget", method_forget, none, false },
         { "org.ftraced.Fail", method_fail, none, false },

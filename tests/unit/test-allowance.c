@@ -68,7 +68,7 @@ START_TEST(what_a_profile_says_is_not_asked_for)
                 ck_assert_uint_eq(ask("{\"functions\": [\"vfs_read\"], \"depth\": 3}", false),
                                   ALLOWANCE_ALL);
                 ck_assert_uint_eq(ask("{\"functions\": [\"vfs_read\"], \"max_bytes\": 3}", true),
-                                  ALLOWANCE_FUNCTIONS | ALLOWANCE_SIZE);
+                                  ALLOWANCE_FUNCTIONS);
                 ck_assert_uint_eq(ask("{\"lean\": \"auto\"}", true), 0);
                 ck_assert_int_eq(allowance_ask(&asked, NULL, true, &refusal), 0);
                 ck_assert_uint_eq(asked, 0);
@@ -84,7 +84,7 @@ START_TEST(who_changes_what_is_seen_of_a_profile_is_asked_for_all_of_it)
                 ck_assert_uint_eq(ask("{\"args\": true}", true), names);
                 ck_assert_uint_eq(ask("{\"notrace\": []}", true), names | ALLOWANCE_NOTRACE);
                 ck_assert_uint_eq(ask("{\"hooked\": []}", true), names | ALLOWANCE_HOOKED);
-                ck_assert_uint_eq(ask("{\"depth\": 0}", true), names | ALLOWANCE_DEPTH);
+                ck_assert_uint_eq(ask("{\"depth\": 0}", true), names);
         }
 END_TEST
 
@@ -215,128 +215,64 @@ START_TEST(functions_and_events_that_are_not_allowed_are_refused_by_name)
         }
 END_TEST
 
-START_TEST(too_much_becomes_as_much_as_is_allowed)
+START_TEST(a_session_is_no_larger_than_what_is_left)
         {
-                _cleanup_strv_ Strv warnings = {};
-                _cleanup_spec_ Spec spec = SPEC_INIT;
-                AllowanceUse use = { .stored_bytes = 700 };
-                Limits l = { .member = { .max_depth = 5,
-                                         .max_duration_ns = 100,
-                                         .max_bytes = 400,
-                                         .max_stored_bytes = 1000 } };
+                static const struct {
+                        uint64_t asked, limit, gets;
+                } cases[] = { { 0, 1000, 300 },
+                              { 300, 1000, 300 },
+                              { 301, 1000, 300 },
+                              { 299, 1000, 299 },
+                              { 0, 0, 0 } };
 
-                spec.depth = 3;
-                spec.duration_ns = 0;
-                spec.max_bytes = 5000;
-                ck_assert_int_eq(allowance_narrow(&l, &use, ALLOWANCE_ALL, &spec, &warnings), 0);
-                ck_assert_uint_eq(spec.depth, 3);
-                ck_assert_uint_eq(spec.duration_ns, 100);
-                ck_assert_uint_eq(spec.max_bytes, 300); /* what is left of his share */
-                ck_assert_uint_eq(warnings.n, 3);
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_strv_ Strv warnings = {};
+                        _cleanup_spec_ Spec spec = SPEC_INIT;
+                        const MemberLimits l = { .max_stored_bytes = cases[i].limit };
 
-                /* A profile's own limits stand, but the share of the disk is one for all. */
-                spec.depth = 9;
-                spec.duration_ns = 0;
-                spec.max_bytes = 0;
-                ck_assert_int_eq(allowance_narrow(&l, &use, 0, &spec, &warnings), 0);
-                ck_assert_uint_eq(spec.depth, 9);
-                ck_assert_uint_eq(spec.duration_ns, 0);
-                ck_assert_uint_eq(spec.max_bytes, 300);
+                        spec.max_bytes = cases[i].asked;
+                        ck_assert_int_eq(allowance_narrow(&l,
+                                                          &(AllowanceUse){ .stored_bytes = 700 },
+                                                          &spec, &warnings),
+                                         0);
+                        ck_assert_uint_eq(spec.max_bytes, cases[i].gets);
+                        ck_assert_uint_eq(warnings.n, cases[i].gets != cases[i].asked);
+                }
         }
 END_TEST
 
 START_TEST(who_has_enough_gets_no_more)
         {
-                _cleanup_refusal_ Refusal refusal = {};
-                Limits l = { .member = { .max_sessions = 2, .max_stored_bytes = 1000 } };
-
-                ck_assert_int_eq(allowance_admit(&l, &(AllowanceUse){ 1, 999 }, &refusal), 0);
-                ck_assert_int_eq(allowance_admit(&l, &(AllowanceUse){ 2, 0 }, &refusal), REFUSED);
-                ck_assert_int_eq(refusal.kind, REFUSAL_QUOTA_EXCEEDED);
-                ck_assert_str_eq(json_string_value(json_object_get(refusal.parameters, "quota")),
-                                 "MaxSessions");
-                ck_assert_int_eq(allowance_admit(&l, &(AllowanceUse){ 0, 1000 }, &refusal),
-                                 REFUSED);
-                ck_assert_str_eq(json_string_value(json_object_get(refusal.parameters, "quota")),
-                                 "MaxStored");
-                l.member = (MemberLimits){};
-                ck_assert_int_eq(allowance_admit(&l, &(AllowanceUse){ 99, 99999 }, &refusal), 0);
-        }
-END_TEST
-
-START_TEST(what_is_new_counts_before_it_is_there)
-        {
                 static const struct {
-                        uint64_t stored, new;
-                        bool fits;
-                } cases[] = {
-                        { 0, 1000, true },   { 0, 1001, false },         { 900, 100, true },
-                        { 900, 101, false }, { 999, UINT64_MAX, false }, { 1001, 0, false },
-                };
-                Limits l = { .member = { .max_stored_bytes = 1000 } };
+                        size_t n_sessions;
+                        uint64_t stored_bytes;
+                        const char *quota; /* NULL: there may be one more */
+                } cases[] = { { 1, 999, NULL }, { 2, 0, "MaxSessions" }, { 0, 1000, "MaxStored" } };
+                MemberLimits l = { .max_sessions = 2, .max_stored_bytes = 1000 };
 
-                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                for (size_t i = 0; i < 2 * ELEMENTSOF(cases); i++) {
+                        size_t k = i % ELEMENTSOF(cases);
                         _cleanup_refusal_ Refusal refusal = {};
-                        AllowanceUse use = { .stored_bytes = cases[i].stored,
-                                             .new_bytes = cases[i].new };
+                        const AllowanceUse use = { .n_sessions = cases[k].n_sessions,
+                                                   .stored_bytes = cases[k].stored_bytes };
+                        const char *quota = i == k ? cases[k].quota : NULL;
 
-                        ck_assert_msg(allowance_admit(&l, &use, &refusal) ==
-                                              (cases[i].fits ? 0 : REFUSED),
-                                      "%zu", i);
+                        if (i != k)
+                                l = (MemberLimits){};
+                        ck_assert_int_eq(allowance_admit(&l, &use, &refusal), quota ? REFUSED : 0);
+                        if (quota)
+                                ck_assert_str_eq(json_string_value(json_object_get(
+                                                         refusal.parameters, "quota")),
+                                                 quota);
                 }
         }
 END_TEST
 
-START_TEST(who_has_no_room_left_is_never_given_all)
-        {
-                static const uint64_t stored[] = { 0, 999, 1000, 5000 };
-                Limits l = { .member = { .max_stored_bytes = 1000 } };
-
-                for (size_t i = 0; i < ELEMENTSOF(stored); i++) {
-                        _cleanup_strv_ Strv warnings = {};
-                        _cleanup_spec_ Spec spec = SPEC_INIT;
-                        AllowanceUse use = { .stored_bytes = stored[i], .new_bytes = 500 };
-
-                        ck_assert_int_eq(allowance_narrow(&l, &use, 0, &spec, &warnings), 0);
-                        ck_assert_uint_eq(spec.max_bytes, i == 0 ? 500 : 1);
-                }
-        }
-END_TEST
-
-START_TEST(what_the_buffers_hold_is_part_of_what_is_left)
-        {
-                _cleanup_strv_ Strv warnings = {};
-                _cleanup_spec_ Spec spec = SPEC_INIT;
-                AllowanceUse use = { .n_cpus = 4 };
-                Limits l = { .member = { .max_stored_bytes = 8 << 20 } };
-
-                ck_assert_int_eq(allowance_narrow(&l, &use, 0, &spec, &warnings), 0);
-                ck_assert_uint_eq(spec.buffer_bytes, 1 << 20);
-                ck_assert_uint_eq(spec.max_bytes, 4 << 20);
-                ck_assert_uint_eq(warnings.n, 2);
-        }
-END_TEST
-
-START_TEST(members_pin_half_of_the_store_at_most)
-        {
-                _cleanup_refusal_ Refusal refusal = {};
-                Limits l = { .max_use_bytes = 1000 };
-
-                ck_assert_int_eq(allowance_admit_pin(&l, 500, &refusal), 0);
-                ck_assert_int_eq(allowance_admit_pin(&l, 501, &refusal), REFUSED);
-                l.max_use_bytes = 0;
-                ck_assert_int_eq(allowance_admit_pin(&l, UINT64_MAX, &refusal), 0);
-        }
-END_TEST
-
-UNIT_SUITE("allowance", what_is_new_counts_before_it_is_there,
-           who_has_no_room_left_is_never_given_all, what_the_buffers_hold_is_part_of_what_is_left,
-           members_pin_half_of_the_store_at_most,
-           a_pattern_is_covered_only_if_all_it_can_stand_for_is,
+UNIT_SUITE("allowance", a_pattern_is_covered_only_if_all_it_can_stand_for_is,
            what_a_profile_says_is_not_asked_for,
            who_changes_what_is_seen_of_a_profile_is_asked_for_all_of_it,
            every_member_of_a_spec_has_an_answer,
            a_member_of_a_spec_without_an_answer_is_refused_by_name,
            a_name_is_looked_at_wherever_it_stands,
            functions_and_events_that_are_not_allowed_are_refused_by_name,
-           too_much_becomes_as_much_as_is_allowed, who_has_enough_gets_no_more)
+           a_session_is_no_larger_than_what_is_left, who_has_enough_gets_no_more)

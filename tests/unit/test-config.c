@@ -29,7 +29,6 @@ START_TEST(every_key_is_read)
                                   "2K\nMaxBufferMemory=30%\n"
                                   "MaxEventRate=1.5M\nMaxWriteRate=64M\nMaxCPU=12.5%\n"
                                   "[Members]\nFunctions=udp_* vfs_read\nEvents=sched:*\n"
-                                  "MaxDepth=7\nMaxDurationSec=5min\nMaxSize=10M\n"
                                   "MaxSessions=3\nMaxStored=20M\nMaxConnections=9\n"
                                   "MaxCalls=8\n",
                                   &problems);
@@ -52,9 +51,6 @@ START_TEST(every_key_is_read)
                 ck_assert_uint_eq(l.member_functions->n, 2);
                 ck_assert_str_eq(l.member_functions->items[1], "vfs_read");
                 ck_assert_str_eq(l.member_events->items[0], "sched:*");
-                ck_assert_uint_eq(l.member.max_depth, 7);
-                ck_assert_uint_eq(l.member.max_duration_ns, 300ULL * 1000000000);
-                ck_assert_uint_eq(l.member.max_bytes, 10 << 20);
                 ck_assert_uint_eq(l.member.max_sessions, 3);
                 ck_assert_uint_eq(l.member.max_stored_bytes, 20 << 20);
                 ck_assert_uint_eq(l.member.max_connections, 9);

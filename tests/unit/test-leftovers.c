@@ -100,7 +100,7 @@ START_TEST(an_instance_of_another_stores_daemon_is_left_alone)
                 fake_expect_all(k, armed);
                 ck_assert_int_eq(controller_find_left(d, &left), 0);
                 ck_assert_uint_eq(left.n, 0); /* as long as that lives */
-                lock_done(&one.lock);
+                one.lock_fd = safe_close(one.lock_fd);
                 ck_assert_int_eq(controller_find_left(d, &left), 0);
                 ck_assert_uint_eq(left.n, 1);
                 ck_assert_ptr_nonnull(strstr(left.items[0], "ftraced --restore --store="));

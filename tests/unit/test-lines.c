@@ -114,66 +114,6 @@ START_TEST(bytes_that_are_no_text_are_seen)
         }
 END_TEST
 
-typedef struct Writer {
-        int fd;
-        const char *rest; /* of a line, which comes while it is waited for; NULL: nothing comes */
-        int n_waits;
-        bool hands_out;
-} Writer;
-
-static bool on_wait(void *userdata) {
-        Writer *w = userdata;
-
-        w->n_waits++;
-        if (w->rest)
-                ck_assert_int_eq(write_full(w->fd, w->rest, strlen(w->rest)), 0);
-        w->rest = NULL;
-        return w->hands_out;
-}
-
-START_TEST(a_line_that_nothing_follows_yet_is_handed_out)
-        {
-                _cleanup_(lines_freep) Lines *l = NULL;
-                Writer w = { .hands_out = true };
-                Line line;
-                int ends[2];
-
-                ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
-                ck_assert_int_eq(lines_take_fd(&l, ends[0]), 0);
-                w.fd = ends[1];
-                lines_on_wait(l, on_wait, &w);
-                ck_assert_int_eq(write_full(w.fd, "one\ntwo\nthr", 11), 0);
-                expect(l, "one", 1);
-                expect(l, "two", 2);
-                w.rest = "ee\n";
-                expect(l, "three", 3);
-                ck_assert_int_gt(w.n_waits, 1);
-                (void) close(w.fd);
-                ck_assert_int_eq(lines_next(l, &line), 0);
-        }
-END_TEST
-
-START_TEST(a_line_waits_for_what_follows_unless_told_otherwise)
-        {
-                _cleanup_(lines_freep) Lines *l = NULL;
-                char rest[LINES_AHEAD_BYTES + 2];
-                Writer w = { .rest = rest };
-                int ends[2];
-
-                memset(rest, 'x', sizeof(rest) - 1);
-                rest[sizeof(rest) - 1] = '\0';
-                ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
-                ck_assert_int_eq(lines_take_fd(&l, ends[0]), 0);
-                w.fd = ends[1];
-                lines_on_wait(l, on_wait, &w);
-                ck_assert_int_eq(write_full(w.fd, "one\n", 4), 0);
-                expect(l, "one", 1);
-                ck_assert_int_eq(w.n_waits, 1);
-                (void) close(w.fd);
-        }
-END_TEST
-
-UNIT_SUITE("lines", a_line_that_nothing_follows_yet_is_handed_out,
-           a_line_waits_for_what_follows_unless_told_otherwise, lines_come_without_their_ends,
-           the_beginning_of_the_next_line_is_at_hand, a_line_that_is_too_long_is_one_line,
-           lines_of_every_length_are_whole, bytes_that_are_no_text_are_seen)
+UNIT_SUITE("lines", lines_come_without_their_ends, the_beginning_of_the_next_line_is_at_hand,
+           a_line_that_is_too_long_is_one_line, lines_of_every_length_are_whole,
+           bytes_that_are_no_text_are_seen)

@@ -8,47 +8,23 @@
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 
-static int take(const Scratch *s, Lock *l, pid_t *holder) {
+static int take(const Scratch *s, int *fd, pid_t *holder) {
         bool is_new;
 
-        return lock_take(l, s->fd, holder, &is_new);
+        return lock_take(fd, s->fd, holder, &is_new);
 }
 
-/* As a version had it that let readers open it. */
-static void make_older(const Scratch *s, const char *text) {
-        (void) unlinkat(s->fd, "lock", 0);
-        scratch_write(s->fd, "lock", text, strlen(text));
-        ck_assert_int_eq(fchmodat(s->fd, "lock", 0640, 0), 0);
-}
-
-static int lock_it(const Scratch *s, int flags, int how) {
-        int fd = openat(s->fd, "lock", flags | O_CLOEXEC);
-
-        ck_assert_int_ge(fd, 0);
-        ck_assert_int_eq(flock(fd, how | LOCK_NB), 0);
-        return fd;
-}
-
-static mode_t mode_of(const Scratch *s) {
-        struct stat st;
-
-        ck_assert_int_eq(fstatat(s->fd, "lock", &st, 0), 0);
-        return st.st_mode & 0777;
-}
-
-/* A process that holds an exclusive lock; with @orphaned its parent took it, and is dead. */
-static pid_t make_holder(const Scratch *s, bool orphaned, pid_t *ret_taker) {
+/* A process that holds it, or, with @orphaned, a child of the one that took it and is dead. */
+static pid_t make_holder(const Scratch *s, bool orphaned) {
         int pipe_fds[2], status;
         pid_t taker, pid;
 
         ck_assert_int_eq(pipe(pipe_fds), 0);
         taker = fork();
         if (taker == 0) {
-                int fd = lock_it(s, O_RDWR, LOCK_EX);
-                char text[32];
-                int n = snprintf(text, sizeof(text), "%d\n", (int) getpid());
+                int fd;
 
-                if (pwrite(fd, text, (size_t) n, 0) != n || ftruncate(fd, n) < 0)
+                if (take(s, &fd, NULL) != 0)
                         _exit(1);
                 if (orphaned && fork() != 0)
                         _exit(0);
@@ -63,7 +39,6 @@ static pid_t make_holder(const Scratch *s, bool orphaned, pid_t *ret_taker) {
                 ck_assert_int_eq(waitpid(taker, &status, 0), taker);
         (void) close(pipe_fds[0]);
         (void) close(pipe_fds[1]);
-        *ret_taker = taker;
         return pid;
 }
 
@@ -76,129 +51,74 @@ static void end(pid_t pid) {
 START_TEST(it_is_for_its_owner_alone)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
-                Lock l = LOCK_INIT;
+                struct stat st;
 
-                ck_assert_int_eq(take(&s, &l, NULL), 0);
-                ck_assert_uint_eq(mode_of(&s), 0600);
-                lock_done(&l);
+                for (int i = 0; i < 2; i++) {
+                        int fd;
+
+                        ck_assert_int_eq(take(&s, &fd, NULL), 0);
+                        ck_assert_int_eq(fstatat(s.fd, "lock", &st, 0), 0);
+                        ck_assert_uint_eq(st.st_mode & 0777, 0600);
+                        (void) close(fd);
+                        ck_assert_int_eq(fchmodat(s.fd, "lock", 0640, 0), 0);
+                }
         }
 END_TEST
 
-START_TEST(readers_of_an_older_lock_hold_nothing)
+START_TEST(who_lives_and_has_it_is_named)
         {
-                static const int how[] = { LOCK_SH, LOCK_EX };
-
-                for (size_t i = 0; i < ELEMENTSOF(how); i++) {
+                for (int i = 0; i < 2; i++) {
                         _cleanup_scratch_ Scratch s = SCRATCH;
-                        pid_t holder = 42, owner = 42;
-                        Lock l = LOCK_INIT;
+                        pid_t pid = make_holder(&s, i > 0), holder = 42, owner = 42;
                         int fd;
 
-                        make_older(&s, "4194304\n");
-                        fd = lock_it(&s, O_RDONLY, how[i]);
-                        ck_assert_int_eq(lock_look(s.fd, &owner), 0);
-                        ck_assert_int_eq(take(&s, &l, &holder), 0);
-                        ck_assert_uint_eq(mode_of(&s), 0600);
+                        ck_assert_int_eq(take(&s, &fd, &holder), LOCK_E_HELD);
+                        ck_assert_int_eq(holder, i > 0 ? 0 : pid);
                         ck_assert_int_eq(lock_look(s.fd, &owner), 1);
-                        lock_done(&l);
-                        ck_assert_int_eq(take(&s, &l, &holder), 0); /* again */
-                        lock_done(&l);
+                        ck_assert_int_eq(owner, holder);
+                        end(pid);
+                        ck_assert_int_eq(lock_look(s.fd, &owner), 0);
+                        ck_assert_int_eq(take(&s, &fd, NULL), 0);
                         (void) close(fd);
                 }
         }
 END_TEST
 
-START_TEST(a_daemon_of_an_older_version_keeps_its_store)
+START_TEST(one_that_its_holder_removes_is_not_taken)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
-                pid_t taker, pid, holder = 42, owner = 42;
-                Lock l = LOCK_INIT;
+                int first, second;
 
-                make_older(&s, "");
-                pid = make_holder(&s, false, &taker);
-                ck_assert_int_eq(take(&s, &l, &holder), LOCK_E_HELD);
-                ck_assert_int_eq(holder, pid);
-                ck_assert_int_eq(lock_look(s.fd, &owner), 1);
-                ck_assert_int_eq(owner, pid);
-                ck_assert_uint_eq(mode_of(&s), 0640);
-                end(pid);
-                ck_assert_int_eq(lock_look(s.fd, &owner), 0);
-                ck_assert_int_eq(take(&s, &l, &holder), 0);
-                lock_done(&l);
+                ck_assert_int_eq(take(&s, &first, NULL), 0);
+                ck_assert_int_eq(unlinkat(s.fd, "lock", 0), 0);
+                ck_assert_int_eq(take(&s, &second, NULL), 0);
+                ck_assert_int_eq(faccessat(s.fd, "lock", F_OK, 0), 0);
+                (void) close(first);
+                (void) close(second);
         }
 END_TEST
 
-START_TEST(a_daemon_of_an_older_version_finds_it_locked)
+START_TEST(who_may_not_open_it_is_told_that)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
-                Lock l = LOCK_INIT;
-                int before, now;
-
-                make_older(&s, "1\n");
-                before = openat(s.fd, "lock", O_RDWR | O_CLOEXEC);
-                ck_assert_int_eq(take(&s, &l, NULL), 0);
-                now = openat(s.fd, "lock", O_RDWR | O_CLOEXEC);
-                ck_assert_int_lt(flock(before, LOCK_EX | LOCK_NB), 0);
-                ck_assert_int_lt(flock(now, LOCK_EX | LOCK_NB), 0);
-                (void) close(before);
-                (void) close(now);
-                lock_done(&l);
-        }
-END_TEST
-
-START_TEST(who_took_it_and_is_dead_is_not_named)
-        {
-                for (int i = 0; i < 2; i++) {
-                        _cleanup_scratch_ Scratch s = SCRATCH;
-                        pid_t taker, pid, holder = 42, owner = 42;
-                        Lock l = LOCK_INIT;
-
-                        scratch_write(s.fd, "lock", "", 0);
-                        ck_assert_int_eq(fchmodat(s.fd, "lock", 0600, 0), 0);
-                        pid = make_holder(&s, i > 0, &taker);
-                        ck_assert_int_eq(take(&s, &l, &holder), LOCK_E_HELD);
-                        ck_assert_int_eq(holder, pid);
-                        ck_assert_int_eq(lock_look(s.fd, &owner), 1);
-                        ck_assert_int_eq(owner, pid);
-                        ck_assert(i == 0 || holder != taker);
-                        end(pid);
-                }
-        }
-END_TEST
-
-START_TEST(who_may_not_open_it_is_told_whether_somebody_has_it)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                pid_t pid, owner = 42;
-                Lock l = LOCK_INIT;
-                int status;
+                int fd, status;
+                pid_t pid, owner;
 
                 if (geteuid() != 0)
                         return;
                 ck_assert_int_eq(fchmod(s.fd, 0755), 0);
-                for (int i = 0; i < 2; i++) {
-                        if (i > 0)
-                                ck_assert_int_eq(take(&s, &l, NULL), 0);
-                        else {
-                                ck_assert_int_eq(take(&s, &l, NULL), 0);
-                                lock_done(&l);
-                        }
-                        pid = fork();
-                        if (pid == 0) {
-                                if (setgid(65534) < 0 || setuid(65534) < 0)
-                                        _exit(9);
-                                _exit(lock_look(s.fd, &owner) == i && (i == 0 || owner == getppid())
-                                              ? 0
-                                              : 1);
-                        }
-                        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-                        ck_assert_int_eq(status, 0);
+                ck_assert_int_eq(take(&s, &fd, NULL), 0);
+                pid = fork();
+                if (pid == 0) {
+                        if (setgid(65534) < 0 || setuid(65534) < 0)
+                                _exit(9);
+                        _exit(lock_look(s.fd, &owner) == -EACCES ? 0 : 1);
                 }
-                lock_done(&l);
+                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+                ck_assert_int_eq(status, 0);
+                (void) close(fd);
         }
 END_TEST
 
-UNIT_SUITE("lock", it_is_for_its_owner_alone, readers_of_an_older_lock_hold_nothing,
-           a_daemon_of_an_older_version_keeps_its_store,
-           a_daemon_of_an_older_version_finds_it_locked, who_took_it_and_is_dead_is_not_named,
-           who_may_not_open_it_is_told_whether_somebody_has_it)
+UNIT_SUITE("lock", it_is_for_its_owner_alone, who_lives_and_has_it_is_named,
+           one_that_its_holder_removes_is_not_taken, who_may_not_open_it_is_told_that)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What goes on while a file is being unlinked, by a name that nobody looks for: the linker has unlinkat() go
- * through here. */
+/* What goes on while a file is being unlinked: the linker has unlinkat() go through here. */
 
 #include <fcntl.h>
 #include <semaphore.h>
@@ -17,7 +16,7 @@ int __real_unlinkat(int dir_fd, const char *path, int flags);
 int __wrap_unlinkat(int dir_fd, const char *path, int flags);
 
 int __wrap_unlinkat(int dir_fd, const char *path, int flags) {
-        if (is_held && streq(path, ".held")) {
+        if (is_held && streq(path, "held")) {
                 (void) sem_post(&has_come);
                 (void) sem_wait(&may_unlink);
         }

@@ -2,6 +2,7 @@
 
 /* That a start goes on with what the look before it found, unless something has changed. */
 
+#include "daemon/api/allowance.h"
 #include "daemon/api/sessions.h"
 #include "fake-kernel.h"
 
@@ -101,17 +102,18 @@ START_TEST(limits_that_changed_meanwhile_are_looked_at_again)
                 _cleanup_session_look_ SessionLook l = {};
                 _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_fixture_ Fixture f;
+                const Strv none = {};
                 Session *session;
 
                 fixture_init(&f);
                 f.request.is_member = true;
-                f.limits.member.max_stored_bytes = UINT64_C(1) << 30;
+                f.request.asked = ALLOWANCE_FUNCTIONS;
                 look(&f, &l);
-                f.limits.member.max_stored_bytes = 1;
+                f.limits.member_functions = &none;
                 sessions_set_limits(f.sessions, &f.limits);
                 ck_assert_int_eq(sessions_start(f.sessions, &session, &f.request, &l, &refusal),
                                  REFUSED);
-                ck_assert_int_eq((int) refusal.kind, REFUSAL_QUOTA_EXCEEDED);
+                ck_assert_int_eq((int) refusal.kind, REFUSAL_PERMISSION_DENIED);
                 ck_assert_uint_eq(n_armed(&f), 0);
         }
 END_TEST

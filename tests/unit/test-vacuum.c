@@ -168,39 +168,6 @@ START_TEST(a_copy_of_the_lock_holds_as_well)
         }
 END_TEST
 
-START_TEST(what_a_reader_can_open_holds_nothing)
-        {
-                static const char *const paths[] = { ".",     "session.json",
-                                                     "cpu12", "cpu12/000000ab.seg",
-                                                     "..",    "../../symbols" };
-                struct flock all = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
-                int fds[ELEMENTSOF(paths)];
-
-                for (int how = LOCK_SH; how <= LOCK_EX; how++) {
-                        _cleanup_(session_dir_freep) SessionDir *d = NULL;
-                        _cleanup_free_ char *left = NULL;
-                        _cleanup_vacuum_ Vacuum v = {};
-
-                        setup();
-                        add("a", 5, false);
-                        ck_assert_int_eq(store_open_session(store, "a", &d), 0);
-                        for (size_t i = 0; i < ELEMENTSOF(paths); i++) {
-                                fds[i] = openat(session_dir_fd(d), paths[i], O_RDONLY | O_CLOEXEC);
-                                ck_assert_int_ge(fds[i], 0);
-                                ck_assert_int_eq(flock(fds[i], how), 0);
-                                (void) fcntl(fds[i], F_OFD_SETLK, &all);
-                        }
-                        ck_assert_int_eq(flock(session_dir_fd(d), LOCK_SH | LOCK_NB),
-                                         how == LOCK_SH ? 0 : -1);
-                        left = left_after(&everything, &v);
-                        ck_assert_str_eq(left, "");
-                        for (size_t i = 0; i < ELEMENTSOF(paths); i++)
-                                (void) close(fds[i]);
-                        teardown();
-                }
-        }
-END_TEST
-
 START_TEST(everything_counts_but_what_is_kept_for_the_end)
         {
                 _cleanup_(session_dir_freep) SessionDir *d = NULL;
@@ -438,7 +405,7 @@ END_TEST
 
 UNIT_SUITE("vacuum", what_is_pinned_read_live_or_not_ours_stays,
            a_reader_that_is_done_holds_nothing, a_copy_of_the_lock_holds_as_well,
-           what_a_reader_can_open_holds_nothing, everything_counts_but_what_is_kept_for_the_end,
+           everything_counts_but_what_is_kept_for_the_end,
            a_dry_run_removes_nothing_and_says_the_same, a_session_that_cannot_be_read_is_left_alone,
            the_next_one_to_become_too_old_is_known, an_age_is_the_uptimes_the_boots_or_nobodys,
            what_goes_next_is_foreseen_with_what_is_still_to_come,

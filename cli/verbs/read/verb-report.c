@@ -9,7 +9,6 @@
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/merged-report.h"
-#include "cli/views/text-drawing.h"
 
 /* One object a call. */
 static int report_json(const Options *o) {
@@ -35,6 +34,63 @@ static int refuse_function(const char *option, const char *function) {
                 option, NAME_QUOTED(function), option);
 }
 
+/* @is_whole: lines as they were, and all of them.  0, -errno of writing, or an exit status of
+ * reading. */
+static int draw_text(Reading *reading, const Renderer *renderer, void *rendering, bool is_whole,
+                     Buf *out) {
+        const char *rest;
+        size_t n_rest;
+        Step step;
+        int r;
+
+        while ((r = reading_next(reading, &step)) > 0) {
+                renderer->step(rendering, &step);
+                if (_unlikely_(out->error < 0))
+                        return out->error;
+        }
+        if (is_whole) {
+                rest = text_trace_rest(reading->text.trace, &n_rest);
+                buf_add(out, rest, n_rest);
+        }
+        return buf_flush(out) ?: -r;
+}
+
+/* In its own format and columns, unless the options say otherwise. */
+static int report_text(Reading *reading, const Options *o) {
+        TextSource *s = &reading->text;
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        const Renderer *renderer;
+        RenderContext context;
+        void *rendering = NULL;
+        DrawingOptions d;
+        int status = display_options(&d, o), r;
+
+        if (status != STATUS_OK)
+                return status;
+        text_source_layout(s, o, &d);
+        text_trace_keep_going(s->trace, true);
+        text_trace_keep_times(s->trace, true);
+        renderer = renderer_find(d.format);
+        context = (RenderContext){ .options = d.render,
+                                   .n_possible_cpus = d.n_possible_cpus,
+                                   .heading = d.heading };
+        r = renderer->new (&rendering, &context, &out);
+        if (r >= 0) {
+                pager_open(&pager, o, SIZE_MAX);
+                r = draw_text(reading, renderer, rendering, d.render.verbatim && !reading->filter,
+                              &out);
+                r = pager_end(&pager, r);
+        }
+        if (rendering)
+                renderer->free(rendering);
+        if (r < 0)
+                return stdout_status(r);
+        display_none_left(o, &reading->filtering);
+        status = text_source_finish(s, o);
+        return r > 0 ? r : status;
+}
+
 int verb_report(const Options *o) {
         _cleanup_reading_ Reading reading = {};
         const Source *s;
@@ -54,7 +110,7 @@ int verb_report(const Options *o) {
                 return merged_report(o);
         status = reading_find(&reading, o, o->words.items[0]);
         if (status != STATUS_OK || reading.text.trace)
-                return status ?: text_drawing(&reading, o, false);
+                return status ?: report_text(&reading, o);
         s = reading.source;
         status = display_options(&d, o);
         d.filtering = &reading.filtering;

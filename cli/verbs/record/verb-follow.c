@@ -22,7 +22,6 @@
 #include "cli/terminal/signals.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "cli/verbs/record/box-follow.h"
 #include "cli/views/live-top.h"
 #include "meta/trace-clock.h"
 
@@ -68,7 +67,7 @@ static int join(Follow *f, const char *name) {
 
         if (status != STATUS_OK)
                 return status;
-        if (f->source->meta->spec.in_kernel && !f->source->meta->spec.black_box)
+        if (f->source->meta->spec.in_kernel)
                 return failed(
                         STATUS_REFUSED,
                         "session %s keeps its events in the kernel, where they cannot be "
@@ -222,27 +221,6 @@ static void remove_it(Follow *f) {
                 (void) upkeep_remove(f->o, f->client, name);
 }
 
-static int follow_box(Follow *f) {
-        const SessionMeta *m = f->source->meta;
-        bool has_ended;
-        int status;
-
-        if (f->top)
-                return failed(
-                        STATUS_REFUSED,
-                        "--top: session %s keeps its events in the kernel: \"ftracectl snapshot "
-                        "%s\" keeps and \"ftracectl top\" adds up what was recorded until now",
-                        m->name, m->name);
-        status = box_follow(f->o, f->client, m->name, f->signal_fd, &has_ended);
-        if (status != STATUS_OK && status != STATUS_INCOMPLETE)
-                return status;
-        if (has_ended)
-                talk(f->o, "%s has ended.", m->name);
-        else
-                talk(f->o, "Ended; %s goes on recording.", m->name);
-        return status;
-}
-
 static int follow(Follow *f) {
         char *problem = NULL;
         bool has_ended = false, is_kept = f->o->keep || f->o->name;
@@ -251,8 +229,6 @@ static int follow(Follow *f) {
         status = choose(f);
         if (status != STATUS_OK)
                 return status;
-        if (!f->is_ours && f->source->meta->spec.black_box)
-                return follow_box(f);
         f->options.live = true;
         if (f->is_ours)
                 filtering_forget_spec(&f->filtering);
