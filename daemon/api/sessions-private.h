@@ -26,7 +26,6 @@ struct Sessions {
         uint64_t uptime_saved_ns; /* on it */
         bool is_starting;         /* one more is about to be among them */
         uid_t starting_uid;
-        uint64_t generation; /* of what sessions_look() depends on */
 
         /* sessions-survey.c */
         sd_event_source *survey; /* NULL: it is over */
