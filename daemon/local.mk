@@ -228,8 +228,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/snapshot.h \
 	%D%/process/spawn.c \
 	%D%/process/spawn.h \
-	%D%/api/start-queue.c \
-	%D%/api/start-queue.h \
 	%D%/instances/stopwatch.c \
 	%D%/instances/stopwatch.h \
 	%D%/symbols/symbol-watch.c \

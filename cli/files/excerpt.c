@@ -18,6 +18,7 @@
 #include "codec/page-maker.h"
 #include "meta/event-choice.h"
 #include "store/symbol-file.h"
+#include "store/tracing-formats.h"
 #include "store/uptime.h"
 
 #define SEGMENT_PAGES 16384
@@ -59,7 +60,8 @@ static void excerpt_done(Excerpt *e) {
 
 /* --- what is not events ------------------------------------------------------------------------ */
 
-static int copy_tracing(Excerpt *e, const char *path) {
+static int copy_tracing(void *userdata, const char *path, TracingFormat kind) {
+        const Excerpt *e = userdata;
         _cleanup_free_ char *text = NULL;
         size_t n;
         int r = session_dir_read_tracing(e->reading->source->dir, path, &text, &n);
@@ -73,27 +75,14 @@ static int copy_all_tracing(Excerpt *e) {
         static const char *const paths[] = {
                 "events/header_page",
                 "events/header_event",
-                "events/ftrace/funcgraph_entry/format",
-                "events/ftrace/funcgraph_exit/format",
-                "events/ftrace/print/format",
                 "printk_formats",
                 "saved_cmdlines",
         };
-        _cleanup_strv_ Strv events = {};
-        int r = session_meta_get_events(e->meta, &events);
+        int r = 0;
 
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(paths); i++)
-                r = copy_tracing(e, paths[i]);
-        for (size_t i = 0; r >= 0 && i < events.n; i++) {
-                char path[EVENT_PATH_MAX];
-                EventChoice event;
-
-                if (!event_choice_parse(&event, events.items[i]) || event_choice_is_marker(&event))
-                        continue;
-                event_choice_path(path, &event, "format");
-                r = copy_tracing(e, path);
-        }
-        return r;
+                r = copy_tracing(e, paths[i], TRACING_FORMAT_OPTIONAL);
+        return r < 0 ? r : tracing_formats_walk(e->meta, copy_tracing, e);
 }
 
 /* A trace.dat has the formats of all events that its kernel had: the session has those that are in it
@@ -110,7 +99,7 @@ static int copy_formats_of_file(Excerpt *e) {
                 if (!id || !e->events[(uint16_t) atoi(id + strlen("\nID: "))] ||
                     !event_choice_from_path(&event, path))
                         continue;
-                r = copy_tracing(e, path);
+                r = copy_tracing(e, path, TRACING_FORMAT_EVENT);
                 if (r >= 0 && values_takes(event.system, event.name))
                         r = strv_addf(&e->meta->probe_events, "%s:%s", event.system, event.name);
                 else if (r >= 0 && e->meta->spec.events.n < SPEC_MAX_EVENTS)

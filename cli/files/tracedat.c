@@ -15,6 +15,7 @@
 #include "decode/occurrence.h"
 #include "decode/stream.h"
 #include "meta/event-choice.h"
+#include "store/tracing-formats.h"
 
 #define LOOK_PAGES 256U /* between two reports of progress */
 
@@ -103,36 +104,16 @@ static int compare_systems(const void *pa, const void *pb) {
         return strcmp(a->event.system, b->event.system) ?: strcmp(a->event.name, b->event.name);
 }
 
+static int add_copied(void *userdata, const char *path, TracingFormat kind) {
+        return add_format(userdata, path, kind == TRACING_FORMAT_REQUIRED);
+}
+
 static int read_formats(Work *w) {
-        /* Of events/ftrace/: those that the daemon copies (daemon/watch/tracing-copy.c). */
-        static const struct {
-                const char *path;
-                bool required;
-        } of_tracers[] = {
-                { "events/ftrace/funcgraph_entry/format", true },
-                { "events/ftrace/funcgraph_exit/format", true },
-                { "events/ftrace/funcgraph_retaddr_entry/format", false },
-                { "events/ftrace/fgraph_retaddr_entry/format", false },
-                { "events/ftrace/function/format", false },
-                { "events/ftrace/print/format", false },
-        };
         const DatFile *file = dat_file_of_dir(w->dir);
         size_t n_of_file;
         const DatFormat *of_file = dat_file_formats(file, &n_of_file);
-        _cleanup_strv_ Strv events = {};
-        int r = session_meta_get_events(w->meta, &events);
+        int r = file ? 0 : tracing_formats_walk(w->meta, add_copied, w);
 
-        for (size_t i = 0; r == 0 && !file && i < ELEMENTSOF(of_tracers); i++)
-                r = add_format(w, of_tracers[i].path, of_tracers[i].required);
-        for (size_t i = 0; r == 0 && !file && i < events.n; i++) {
-                char path[EVENT_PATH_MAX];
-                EventChoice e;
-
-                if (!event_choice_parse(&e, events.items[i]) || event_choice_is_marker(&e))
-                        continue;
-                event_choice_path(path, &e, "format");
-                r = add_format(w, path, false);
-        }
         for (size_t i = 0; r == 0 && i < n_of_file; i++)
                 r = add_format(w, of_file[i].path, false);
         if (w->n_formats > 0)

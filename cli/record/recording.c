@@ -5,11 +5,12 @@
  * too because not every argument can be a JSON string at all, and what stands
  * for many names is replaced by them.
  *
- * While a start waits, the daemon says what is in the way, or what takes long, at each change; in
- * between only the clock goes on, which is worth a line on a terminal, written over itself, and
- * nothing in a log. To leave the queue is to close the connection, which whoever called does.
+ * While something is in use, Start is refused, and asked again each second as long as --wait says.  What is
+ * waited for is said once, and again when it is something else; in between only the clock goes on, which
+ * is worth a line on a terminal, written over itself, and nothing in a log.
  */
 
+#include <poll.h>
 #include <signal.h>
 
 #include "base/name.h"
@@ -24,8 +25,9 @@
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 
-#define CLOCK_INTERVAL_MS 1000 /* between two looks at the clock, while Start waits */
-#define LONG_COMMAND 8         /* lines of a dry run */
+#define AGAIN_MS 1000   /* between two looks at the clock, and two calls of Start */
+#define LEARNING_MS 250 /* the same while it is being learned what to hook */
+#define LONG_COMMAND 8  /* lines of a dry run */
 
 static int check_words(const Strv *words) {
         _cleanup_strv_ Strv read = {};
@@ -173,91 +175,167 @@ static int describe(json_t **ret, const Options *o, Client *c, const Strv *funct
         return *ret ? STATUS_OK : out_of_memory();
 }
 
-typedef struct Clock {
-        bool is_shown; /* on a terminal */
-        bool is_written;
-        uint64_t since_ns;
-} Clock;
+/* Since when a start waits, how long it may, and what for. */
+typedef struct Wait {
+        uint64_t since_ns, wait_ns;
+        bool is_asked;   /* the profile, for wait_ns */
+        char *told;      /* what was said last */
+        bool is_shown;   /* the clock: on a terminal */
+        bool is_written; /* the same */
+} Wait;
 
-static void clock_write(Clock *c) {
-        if (!c->is_shown)
+static void wait_done(Wait *w) {
+        free(w->told);
+}
+
+static uint64_t waited_ns(const Wait *w) {
+        return now_ns(CLOCK_MONOTONIC) - w->since_ns;
+}
+
+static void clock_write(Wait *w) {
+        if (!w->is_shown || waited_ns(w) < 2 * NSEC_PER_SEC)
                 return;
         (void) fprintf(stderr, "\r\033[KWaiting for %s; Ctrl-C to leave.",
-                       FORMAT_DURATION((now_ns(CLOCK_MONOTONIC) - c->since_ns) / NSEC_PER_SEC *
-                                       NSEC_PER_SEC));
-        c->is_written = true;
+                       FORMAT_DURATION(waited_ns(w) / NSEC_PER_SEC * NSEC_PER_SEC));
+        w->is_written = true;
 }
 
-static void clock_erase(Clock *c) {
-        if (c->is_written)
+static void clock_erase(Wait *w) {
+        if (TAKE(w->is_written, false))
                 (void) fprintf(stderr, "\r\033[K");
-        c->is_written = false;
 }
 
-static void say_waiting(const Options *o, const json_t *waiting) {
-        const char *message = json_string_value(json_object_get(waiting, "message"));
-        json_int_t n_ahead = json_integer_value(json_object_get(waiting, "ahead"));
-
-        if (n_ahead > 0)
-                talk(o, "Waiting, behind %" JSON_INTEGER_FORMAT " that came before: %s", n_ahead,
-                     message ?: "something is in use");
-        else
-                talk(o, "Waiting: %s", message ?: "something is in use");
+/* If that is news. */
+static void say_waiting(const Options *o, Wait *w, const char *message) {
+        if (streq_ptr(w->told, message))
+                return;
+        free(w->told);
+        w->told = strdup(message);
+        clock_erase(w);
+        talk(o, "Waiting: %s", message);
 }
 
-/* Calls Start, which may have to wait for its turn: says what is waited for, and on a terminal
- * since when. @parameters: consumed.  An exit status. */
-static int call_start(json_t **ret, const Options *o, Client *c, json_t *parameters, int wake_fd) {
-        Clock clock = { .is_shown = isatty(STDERR_FILENO) && !o->quiet,
-                        .since_ns = now_ns(CLOCK_MONOTONIC) };
-        int r = client_send(c, "Start", parameters, true);
+static int interrupted(Wait *w) {
+        clock_erase(w);
+        return failed(128 + SIGINT, "interrupted before anything was recorded.");
+}
 
-        if (r != 0)
-                return contact_failure(o, r, NULL);
-        for (;;) {
-                _cleanup_refusal_ Refusal refusal = {};
+/* One call; an exit status, and with another one than STATUS_OK perhaps a @refusal that nobody was told. */
+static int ask_once(json_t **ret, const Options *o, Client *c, json_t *parameters, int wake_fd,
+                    Wait *w, Refusal *refusal) {
+        int r = client_send(c, "Start", json_incref(parameters), true);
+
+        while (r == 0) {
                 json_auto_t *reply = NULL;
                 bool continues = false;
 
-                r = client_receive(c, &reply, NULL, &continues, &refusal, wake_fd,
-                                   clock.is_shown ? CLOCK_INTERVAL_MS : -1);
+                r = client_receive(c, &reply, NULL, &continues, refusal, wake_fd,
+                                   w->is_shown ? AGAIN_MS : -1);
                 if (r == -ETIMEDOUT) {
-                        if (now_ns(CLOCK_MONOTONIC) - clock.since_ns >= 2 * NSEC_PER_SEC)
-                                clock_write(&clock);
-                        continue;
-                }
-                if (r == CLIENT_E_INTERRUPTED && !signals_want_end(wake_fd))
-                        continue;
-                clock_erase(&clock);
-                if (r == CLIENT_E_INTERRUPTED)
-                        return failed(128 + SIGINT, "interrupted before anything was recorded.");
-                if (r == CLIENT_E_GONE && client_is_private(c))
-                        return failed(STATUS_FAILED,
-                                      "the private daemon ended before it answered.");
-                if (r != 0)
-                        return contact_failure(o, r, &refusal);
-                if (!continues) {
+                        clock_write(w);
+                        r = 0;
+                } else if (r == CLIENT_E_INTERRUPTED) {
+                        if (signals_want_end(wake_fd))
+                                return interrupted(w);
+                        r = 0;
+                } else if (r == 0 && !continues) {
+                        clock_erase(w);
                         *ret = TAKE_PTR(reply);
                         return STATUS_OK;
-                }
-                say_waiting(o, json_object_get(reply, "waiting"));
+                } else if (r == 0)
+                        say_waiting(o, w,
+                                    json_string_value(json_object_get(reply, "arming"))
+                                            ?: "arming takes long");
+        }
+        if (r == CLIENT_E_REFUSED)
+                return refusal_exit_status(refusal->kind);
+        clock_erase(w);
+        if (r == CLIENT_E_GONE && client_is_private(c))
+                return failed(STATUS_FAILED, "the private daemon ended before it answered.");
+        return contact_failure(o, r, NULL);
+}
+
+/* The profile's Wait=, unless --wait says something else. */
+static uint64_t find_wait(const Options *o, Client *c) {
+        _cleanup_refusal_ Refusal refusal = {};
+        json_auto_t *parameters = NULL, *reply = NULL;
+
+        if (o->wait_ns > 0 || !o->profile)
+                return o->wait_ns;
+        parameters = json_pack("{s:s}", "profile", o->profile);
+        if (client_call(c, "GetProfile", TAKE_PTR(parameters), &reply, NULL, &refusal) != 0)
+                return 0;
+        return (uint64_t) json_integer_value(
+                json_object_get(json_object_get(reply, "profile"), "wait_ns"));
+}
+
+/* Whether what was refused is asked again. */
+static bool may_wait(const Options *o, Client *c, Wait *w, const Refusal *refusal) {
+        if (refusal->kind == REFUSAL_LEARNING)
+                return true;
+        if (refusal->kind != REFUSAL_BUSY)
+                return false;
+        if (!TAKE(w->is_asked, true))
+                w->wait_ns = find_wait(o, c);
+        return waited_ns(w) < w->wait_ns;
+}
+
+/* Until it is time to ask again; false: a signal wants the end. */
+static bool pause_for(Wait *w, RefusalKind why, int wake_fd) {
+        uint64_t waited = waited_ns(w), left_ms = AGAIN_MS;
+        struct pollfd poll_fd = { .fd = wake_fd, .events = POLLIN };
+
+        if (why == REFUSAL_LEARNING)
+                left_ms = LEARNING_MS;
+        else if (w->wait_ns > waited)
+                left_ms = (w->wait_ns - waited) / NSEC_PER_MSEC + 1;
+        clock_write(w);
+        return poll(&poll_fd, 1, (int) MIN(left_ms, (uint64_t) AGAIN_MS)) <= 0 ||
+               !signals_want_end(wake_fd);
+}
+
+static int refuse(const Options *o, Wait *w, const Refusal *refusal) {
+        _cleanup_refusal_ Refusal last = {};
+        int r;
+
+        clock_erase(w);
+        if (refusal->kind != REFUSAL_BUSY || w->wait_ns == 0)
+                return contact_failure(o, CLIENT_E_REFUSED, refusal);
+        r = refusal_set(&last, refusal->kind, json_deep_copy(refusal->parameters),
+                        "waited %s in vain: %s", FORMAT_DURATION(waited_ns(w)),
+                        refusal_message(refusal));
+        return r < 0 ? out_of_memory() : contact_failure(o, CLIENT_E_REFUSED, &last);
+}
+
+/* Calls Start, again and again if something is in use.  An exit status. */
+static int call_start(json_t **ret, const Options *o, Client *c, json_t *parameters, int wake_fd) {
+        _cleanup_(wait_done) Wait w = { .is_shown = isatty(STDERR_FILENO) && !o->quiet,
+                                        .since_ns = now_ns(CLOCK_MONOTONIC) };
+
+        for (;;) {
+                _cleanup_refusal_ Refusal refusal = {};
+                int status = ask_once(ret, o, c, parameters, wake_fd, &w, &refusal);
+
+                if (status == STATUS_OK || !refusal.parameters)
+                        return status;
+                if (!may_wait(o, c, &w, &refusal))
+                        return refuse(o, &w, &refusal);
+                if (refusal.kind == REFUSAL_BUSY || waited_ns(&w) > LEARNING_MS * NSEC_PER_MSEC)
+                        say_waiting(o, &w, refusal_message(&refusal));
+                if (!pause_for(&w, refusal.kind, wake_fd))
+                        return interrupted(&w);
         }
 }
 
 int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *functions,
                     bool attach, int wake_fd) {
-        json_auto_t *reply = NULL;
-        json_t *parameters;
+        json_auto_t *reply = NULL, *parameters = NULL;
         int status = describe(&parameters, o, c, functions);
 
         if (status != STATUS_OK)
                 return status;
-        if (json_object_set_new(parameters, "attach", json_boolean(attach)) < 0 ||
-            (o->wait_ns > 0 && json_object_set_new(parameters, "wait_ns",
-                                                   json_integer((json_int_t) o->wait_ns)) < 0)) {
-                json_decref(parameters);
+        if (json_object_set_new(parameters, "attach", json_boolean(attach)) < 0)
                 return out_of_memory();
-        }
         status = call_start(&reply, o, c, parameters, wake_fd);
         if (status != STATUS_OK)
                 return status;

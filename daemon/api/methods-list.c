@@ -62,13 +62,12 @@ int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, vo
                 return methods_run_known(m, call, parameters, method_get_status);
         if (uname(&u) < 0)
                 return ORIGIN(-errno);
-        reply = json_pack("{s:s, s:i, s:s, s:s, s:I, s:I, s:b, s:I, s:o*, s:o*}", "version",
+        reply = json_pack("{s:s, s:i, s:s, s:s, s:I, s:I, s:b, s:o*, s:o*}", "version",
                           PACKAGE_VERSION, "pid", (int) getpid(), "kernel", u.release, "store",
                           store_path(m->store), "store_bytes",
                           (json_int_t) sessions_disk_bytes(m->sessions), "store_free_bytes",
                           (json_int_t) store_free_bytes(m->store), "instances",
-                          controller_has_instances(m->controller), "waiting",
-                          (json_int_t) start_queue_n(m->start_queue), "retention",
+                          controller_has_instances(m->controller), "retention",
                           janitor_foresee(m->janitor), "survey", survey_to_json(m->sessions));
         if (!reply)
                 return -ENOMEM;

@@ -9,7 +9,6 @@
 
 #include "daemon/api/listing.h"
 #include "daemon/api/methods.h"
-#include "daemon/api/start-queue.h"
 
 typedef struct Errand Errand; /* methods-background.c */
 typedef struct Waiter Waiter;
@@ -32,7 +31,6 @@ struct Methods {
         const Limits *limits;
         const char *config_root; /* before the paths of profiles; NULL: none */
         Waiter *waiters;
-        StartQueue *start_queue;
         Listings *listings;
         Janitor *janitor;
         Sealer *sealer; /* NULL: nothing is sealed */

@@ -7,10 +7,14 @@
 
 #include <sys/utsname.h>
 
+#include "base/log.h"
 #include "base/name.h"
+#include "base/unit.h"
 #include "daemon/api/allowance.h"
+#include "daemon/api/janitor.h"
 #include "daemon/api/methods-private.h"
 #include "daemon/process/background.h"
+#include "daemon/process/journal.h"
 #include "daemon/session/session-trigger.h"
 #include "daemon/tracefs/script.h"
 #include "meta/json-field.h"
@@ -201,28 +205,78 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
         return r;
 }
 
-int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+/* --- start ------------------------------------------------------------------------------------ */
+
+static void log_start(ServerCall *call, const Session *session) {
+        const SessionMeta *m = session_meta(session);
+        _cleanup_free_ char *roots = strv_join(&m->roots, " ");
+        char arm[UNIT_TEXT_MAX];
+
+        journal_tell(
+                &(JournalEntry){ JOURNAL_STARTED, .meta = m, .uid = server_call_uid(call),
+                                 .pid = server_call_pid(call) },
+                "Session '%s' started by uid %u (pid %i): %.200s%s on %zu CPUs%s%s, armed in %s.",
+                m->name, (unsigned) server_call_uid(call), (int) server_call_pid(call), roots ?: "",
+                roots && strlen(roots) > 200 ? "..." : "", m->n_cpus,
+                m->instance ? ", instance " : "", m->instance ?: "",
+                format_duration(arm, m->arm_ns));
+}
+
+static void tell_of_arming(const ControllerOutlook *outlook, void *userdata) {
+        _cleanup_free_ char *text = NULL;
+        ServerCall *call = userdata;
+        json_t *o;
+
+        if (!server_call_wants_more(call) || controller_outlook_tell(outlook, &text) < 0 || !text)
+                return;
+        o = json_pack("{s:s}", "arming", text);
+        if (o)
+                (void) server_call_continue(call, o);
+}
+
+static int refuse_failure(int error, Refusal *refusal) {
+        log_error_errno(error, "A start failed: %m");
+        return refusal_set_errno(refusal, -error, "starting failed: %s", origin_report(error));
+}
+
+static int start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         _cleanup_profile_ Profile profile = PROFILE_INIT;
         _cleanup_spec_ Spec spec = {};
         Methods *m = userdata;
         SessionRequest request;
         bool is_attached = false;
-        uint64_t wait_ns = 0;
-        int r;
+        Session *session;
+        json_t *reply;
+        int r = read_request(m, call, parameters, &request, &spec, &profile, refusal);
+
+        if (r == 0)
+                r = parameter_get_boolean(parameters, "attach", &is_attached, refusal);
+        if (r != 0)
+                return r;
+        request.peer = is_attached ? server_call_peer(call) : 0;
+        request.arming = tell_of_arming;
+        request.userdata = call;
+        r = sessions_start(m->sessions, &session, &request, refusal);
+        if (r != 0)
+                return r < 0 ? refuse_failure(r, refusal) : r;
+
+        log_start(call, session);
+        if (!server_call_is_connected(call)) {
+                if (request.peer != 0)
+                        sessions_peer_gone(m->sessions, request.peer); /* while it was armed */
+                return 0;
+        }
+        reply = json_pack("{s:o, s:o*}", "session", session_to_json(session), "retention",
+                          janitor_foresee(m->janitor));
+        return reply ? server_call_reply(call, reply, NULL, 0) : -ENOMEM;
+}
+
+int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        Methods *m = userdata;
 
         if (methods_is_too_soon(m, call))
                 return methods_run_known(m, call, parameters, method_start);
-        r = read_request(m, call, parameters, &request, &spec, &profile, refusal);
-        if (r == 0)
-                r = parameter_get_boolean(parameters, "attach", &is_attached, refusal);
-        if (r == 0)
-                r = parameter_get_number(parameters, "wait_ns", &wait_ns, refusal);
-        if (r != 0)
-                return r;
-        if (!json_is_integer(json_object_get(parameters, "wait_ns")))
-                wait_ns = profile.wait_ns;
-        request.peer = is_attached ? server_call_peer(call) : 0;
-        return start_queue_begin(m->start_queue, call, &request, wait_ns);
+        return methods_run_aside(m, call, parameters, start);
 }
 
 /* The reply of DryRun. */

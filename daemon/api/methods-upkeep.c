@@ -9,15 +9,8 @@
 #include "daemon/api/methods-private.h"
 #include "daemon/upkeep/sealer.h"
 
-static json_t *foresee(void *userdata) {
-        const Methods *m = userdata;
-
-        return janitor_foresee(m->janitor);
-}
-
 void methods_set_janitor(Methods *m, Janitor *janitor) {
         m->janitor = janitor;
-        start_queue_set_outlook(m->start_queue, foresee, m);
 }
 
 int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {

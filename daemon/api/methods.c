@@ -134,7 +134,6 @@ static int methods_add_waiter(Methods *m, ServerCall *call, Session *session, bo
 }
 
 void methods_session_changed(Methods *m, Session *session) {
-        start_queue_wake(m->start_queue);
         methods_answer(m, session);
 }
 
@@ -146,12 +145,10 @@ void methods_on_gone(uint64_t peer, void *userdata) {
                         methods_drop_waiter(m, at);
                 else
                         at = &(*at)->next;
-        start_queue_drop_gone(m->start_queue);
         sessions_peer_gone(m->sessions, peer);
 }
 
 void methods_end(Methods *m) {
-        start_queue_end(m->start_queue);
         methods_drop_errands(m);
 }
 
@@ -364,8 +361,7 @@ static int method_check(ServerCall *call, json_t *parameters, Refusal *refusal, 
 static const ServerMethod table[] = {
         { "org.ftraced.GetStatus", method_get_status, PARAMETERS("brief"), .for_members = true },
         { "org.ftraced.Start", method_start,
-          PARAMETERS("name", "profile", "spec", "attach", "wait_ns", "force"),
-          .for_members = true },
+          PARAMETERS("name", "profile", "spec", "attach", "force"), .for_members = true },
         { "org.ftraced.DryRun", method_dry_run, PARAMETERS("name", "profile", "spec", "force"),
           .for_members = true },
         { "org.ftraced.ListProfiles", method_list_profiles, PARAMETERS(), .for_members = true },
@@ -403,9 +399,7 @@ int methods_new(Methods **ret, sd_event *event, Background *background, Controll
 
         if (!m)
                 return -ENOMEM;
-        r = start_queue_new(&m->start_queue, event, background, sessions);
-        if (r >= 0)
-                r = listings_new(&m->listings, event, sessions);
+        r = listings_new(&m->listings, event, sessions);
         if (r < 0) {
                 (void) methods_free(m);
                 return r;
@@ -422,7 +416,6 @@ Methods *methods_free(Methods *m) {
                 (void) server_call_unref(w->call);
                 free(w);
         }
-        (void) start_queue_free(m->start_queue);
         (void) listings_free(m->listings);
         methods_drop_sealings(m);
         methods_drop_errands(m);

@@ -25,7 +25,6 @@ struct Sessions {
         void *room_userdata;
         uint64_t uptime_saved_ns; /* on it */
         bool is_starting;         /* one more is about to be among them */
-        uint64_t generation;      /* of what sessions_look() depends on */
 
         /* sessions-survey.c */
         sd_event_source *survey; /* NULL: it is over */

@@ -26,7 +26,6 @@
 static void sessions_on_change(Session *session, void *userdata) {
         Sessions *s = userdata;
 
-        s->generation++;
         if (s->changed)
                 s->changed(session, s->userdata);
 }
@@ -104,7 +103,6 @@ void sessions_store_symbols(Sessions *s) {
 
 void sessions_set_limits(Sessions *s, const Limits *limits) {
         s->limits = s->context.limits = limits;
-        s->generation++;
 }
 
 const Uptime *sessions_uptime(const Sessions *s) {
@@ -381,23 +379,31 @@ int sessions_prepare(Sessions *s, SessionMeta **ret, const SessionRequest *q, Re
         return r != 0 ? r : sessions_make_meta(s, ret, q, &use);
 }
 
-void session_look_done(SessionLook *l) {
-        (void) session_meta_free(l->meta);
-        (void) admission_free(l->admission);
-        *l = (SessionLook){};
+static int refuse_learning(const Spec *spec, Refusal *refusal) {
+        bool is_one = spec->functions.n == 1;
+
+        return refusal_set(refusal, REFUSAL_LEARNING, NULL,
+                           "what %s%s call%s is being learned, so that nothing else is hooked",
+                           spec->functions.items[0], is_one ? "" : " and others",
+                           is_one ? "s" : "");
 }
 
-int sessions_look(Sessions *s, SessionLook *ret, const SessionRequest *q, Refusal *refusal) {
-        _cleanup_session_look_ SessionLook look = { .generation = s->generation };
+/* All that can be asked of @q before anything is made, and before anybody is told of a neighbour. */
+static int sessions_look(Sessions *s, SessionMeta **ret_meta, Admission **ret,
+                         const SessionRequest *q, Refusal *refusal) {
         Controller *c = s->context.controller;
-        int r = sessions_prepare(s, &look.meta, q, refusal);
+        ControllerOutlook outlook;
+        int r = sessions_prepare(s, ret_meta, q, refusal);
 
         if (r == 0)
-                r = controller_admit(c, &look.admission, look.meta, q->force, refusal);
+                r = controller_admit(c, ret, *ret_meta, q->force, refusal);
         if (r != 0)
                 return r;
-        look.outlook = controller_foresee(c, look.meta, look.admission);
-        *ret = TAKE(look, (SessionLook){});
+        outlook = controller_foresee(c, *ret_meta, *ret);
+        if (outlook.is_learning)
+                return refuse_learning(&(*ret_meta)->spec, refusal);
+        if (q->arming)
+                q->arming(&outlook, q->userdata);
         return 0;
 }
 
@@ -412,26 +418,21 @@ static int tell_neighbours(Sessions *s, const SessionMeta *m, Strv *told) {
         return r;
 }
 
-int sessions_start(Sessions *s, Session **ret, const SessionRequest *q, SessionLook *look,
-                   Refusal *refusal) {
+int sessions_start(Sessions *s, Session **ret, const SessionRequest *q, Refusal *refusal) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_(admission_freep) Admission *admission = NULL;
         _cleanup_strv_ Strv told = {};
         Session *session = NULL;
-        SessionMeta *m;
-        int r = 0;
+        int r = sessions_look(s, &m, &admission, q, refusal);
 
-        if (look->generation != s->generation) {
-                session_look_done(look);
-                r = sessions_look(s, look, q, refusal);
-        }
         if (r == 0)
                 r = sessions_make_room(s);
         if (r != 0)
                 return r;
-        m = look->meta;
         s->is_starting = true;
         r = tell_neighbours(s, m, &told);
         if (r >= 0)
-                r = session_start(&session, &s->context, m, look->admission, q->peer, refusal);
+                r = session_start(&session, &s->context, m, admission, q->peer, refusal);
         s->is_starting = false;
         if (r != 0) {
                 for (size_t i = 0; i < told.n; i++) {
@@ -442,7 +443,7 @@ int sessions_start(Sessions *s, Session **ret, const SessionRequest *q, SessionL
                 }
                 return r;
         }
-        TAKE_PTR(look->meta);
+        TAKE_PTR(m);
         r = sessions_make_room(s);
         if (r >= 0)
                 r = sessions_add(s, session);
@@ -478,7 +479,6 @@ int sessions_remove(Sessions *s, Session *session, const char *why) {
         if (r < 0 && r != -ENOENT)
                 return r;
         note_removed(s, session, why);
-        s->generation++;
         sessions_forget(s, roster_find(s->roster, session_name(session)));
         for (size_t i = 0; i < s->n; i++)
                 if (s->items[i] == session) {

@@ -53,29 +53,17 @@ typedef struct SessionRequest {
         bool force;     /* a tracer of somebody else is switched off meanwhile */
         bool is_member; /* not root's: within [Members] of ftraced.conf */
         unsigned asked; /* of a member: what has to be allowed (daemon/api/allowance.h) */
+        /* Before arming, of sessions_start(); NULL: nobody wants to know. */
+        void (*arming)(const ControllerOutlook *outlook, void *userdata);
+        void *userdata;
 } SessionRequest;
 
 /* What the session would begin with: a name that is free, a spec within the limits.
  * 0, REFUSED, -errno. */
 int sessions_prepare(Sessions *s, SessionMeta **ret, const SessionRequest *request,
                      Refusal *refusal);
-/* What sessions_look() found, for sessions_start(). */
-typedef struct SessionLook {
-        SessionMeta *meta;
-        Admission *admission;
-        ControllerOutlook outlook; /* also whether less would be hooked in a moment */
-        uint64_t generation;       /* of all sessions and their limits */
-} SessionLook;
-
-void session_look_done(SessionLook *l);
-#define _cleanup_session_look_ _cleanup_(session_look_done)
-/* All that can be asked of @request before anything is made, and before anybody is told of a neighbour; session_look_done()
- * @ret.  0, REFUSED, -errno. */
-int sessions_look(Sessions *s, SessionLook *ret, const SessionRequest *request, Refusal *refusal);
-/* A task (daemon/process/background.h), of which the look at @request was a part: goes on with what that found, or
- * looks again if sessions have changed meanwhile.  0, REFUSED, -errno. */
-int sessions_start(Sessions *s, Session **ret, const SessionRequest *request, SessionLook *look,
-                   Refusal *refusal);
+/* A task (daemon/process/background.h).  0, REFUSED, -errno. */
+int sessions_start(Sessions *s, Session **ret, const SessionRequest *request, Refusal *refusal);
 /* SessionContext.admit; @userdata: the Sessions. */
 int sessions_admit_snapshot(const Session *session, Refusal *refusal, void *userdata);
 /* By name or id.  Of one that has ended session.json is read; it is there until sessions_tidy(), or as long as

@@ -30,8 +30,6 @@ struct Reader {
         size_t n_piped; /* bytes in the pipe */
         int cpu_dir_fd;
         SegmentWriter *segment;
-        bool has_failed;   /* and writing it back */
-        uint64_t looked;   /* the last look that is done */
         uint64_t sequence; /* of the segment */
         uint64_t previous; /* of the last segment that was closed; UINT64_MAX: none */
         uint8_t *tail;     /* page that read() fills, or NULL */

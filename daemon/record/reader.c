@@ -131,10 +131,8 @@ static int reader_close_segment(Reader *r) {
         } else {
                 r->previous = r->sequence;
                 if (r->shared->syncer)
-                        syncer_add(r->shared->syncer, TAKE_FD(fd), r->cpu, r->sequence, n_pages,
-                                   r->has_failed);
+                        syncer_add(r->shared->syncer, TAKE_FD(fd), r->cpu, n_pages);
         }
-        r->has_failed = false;
         atomic_store(&r->counters.open_sequence, UINT64_MAX);
         return k;
 }
@@ -181,17 +179,6 @@ static int reader_open_segment(Reader *r) {
                 return k;
         r->sequence = atomic_load(&r->counters.open_sequence);
         return 0;
-}
-
-/* A segment that could not be written back is ended, for whoever syncs it to try again. */
-static void reader_look_at_disk(Reader *r) {
-        uint64_t look = atomic_load(&r->shared->look);
-
-        if (TAKE(r->looked, look) == look || !r->segment || r->has_failed || !r->shared->syncer)
-                return;
-        r->has_failed = segment_writer_check(r->segment) < 0;
-        if (r->has_failed)
-                reader_end_period(r);
 }
 
 /* After a cut a reader that has nothing to store closes what it holds. */
@@ -512,7 +499,6 @@ static int reader_flush(Reader *r) {
 static int reader_turn(Reader *r, bool is_deaf) {
         int k;
 
-        reader_look_at_disk(r);
         if (atomic_load(&r->shared->flush) != atomic_load(&r->counters.flushed))
                 return reader_flush(r);
         if (atomic_load(&r->shared->held))
@@ -630,6 +616,13 @@ int reader_start(Reader *r) {
 
 const ReaderCounters *reader_counters(const Reader *r) {
         return &r->counters;
+}
+
+void reader_lose_pages(Reader *r, uint64_t n_pages) {
+        n_pages = MIN(n_pages, (uint64_t) atomic_load(&r->counters.n_pages));
+        atomic_fetch_sub(&r->counters.n_pages, n_pages);
+        atomic_fetch_sub(&r->counters.n_bytes, n_pages * r->shared->page_bytes);
+        atomic_fetch_add(&r->counters.pages_lost, n_pages);
 }
 
 uint32_t reader_cpu(const Reader *r) {

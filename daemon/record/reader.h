@@ -54,7 +54,6 @@ typedef struct Reader Reader;
  *      leaving     main thread, before stopping
  *      held        main thread, which then kicks every reader
  *      flush       main thread, likewise
- *      look        main thread
  *      n_bytes     readers
  *      sequence, cut_at_bytes   whoever makes the cut, reader_cut()
  *      the others  nobody
@@ -77,8 +76,6 @@ typedef struct ReaderShared {
         atomic_bool leaving; /* the stop is not the recording's end: another daemon goes on */
         atomic_bool held;    /* nothing is taken from the kernel but by a flush; nobody wakes up */
         atomic_uint_fast64_t flush; /* raised by 1: take all that the kernel has now */
-        atomic_uint_fast64_t
-                look; /* raised by 1: who wakes up looks whether writing back has failed */
         atomic_uint_fast64_t n_bytes;
         atomic_uint_fast64_t sequence;      /* of the segments that are begun now */
         atomic_uint_fast64_t cut_at_bytes;  /* n_bytes at which period_bytes are full */
@@ -140,6 +137,8 @@ int reader_resume(Reader *r);
 void reader_set_mark(Reader *r, PipeMark *mark);
 /* What was stored before, without the page that reader_resume() found in two. */
 void reader_add_pages(Reader *r, uint64_t n_pages, uint64_t n_lost);
+/* Of what was stored; no more than that. */
+void reader_lose_pages(Reader *r, uint64_t n_pages);
 
 int reader_start(Reader *r);
 /* Makes the thread look at what it shares, and at its CPU. */

@@ -42,10 +42,6 @@ void recorder_kick(Recorder *r) {
                 reader_kick(r->readers[i]);
 }
 
-void recorder_look_at_disk(Recorder *r) {
-        atomic_fetch_add(&r->shared.look, 1);
-}
-
 static bool recorder_has_offline(const Recorder *r) {
         for (size_t i = 0; i < r->n_readers; i++)
                 if (atomic_load(&reader_counters(r->readers[i])->offline))
@@ -172,6 +168,10 @@ void recorder_set_marks(Recorder *r, PipeMarks *marks) {
 void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account) {
         reader_add_pages(r->readers[i], account->n_pages + account->pages_dropped,
                          account->pages_lost);
+}
+
+void recorder_lose_pages(Recorder *r, size_t i, uint64_t n_pages) {
+        reader_lose_pages(r->readers[i], n_pages);
 }
 
 int recorder_start(Recorder *r) {

@@ -52,6 +52,8 @@ int recorder_resume(Recorder *r);
 void recorder_set_marks(Recorder *r, PipeMarks *marks);
 /* What was stored before of the @i-th CPU: n_pages and pages_lost. */
 void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account);
+/* What was stored of it is lost. */
+void recorder_lose_pages(Recorder *r, size_t i, uint64_t n_pages);
 int recorder_start(Recorder *r);
 /* The kernel writes no more: the readers drain what it has and end.  Returns at once. */
 void recorder_stop(Recorder *r);
@@ -71,9 +73,6 @@ bool recorder_is_flushed(const Recorder *r);
 void recorder_cut(Recorder *r);
 /* Makes every reader look at once whether there was a cut, or something else. */
 void recorder_kick(Recorder *r);
-/* Readers that wake up look whether writing back has failed, and hand their segment to the syncer then;
- * nobody is woken up for it. */
-void recorder_look_at_disk(Recorder *r);
 /* The sequence of the segments that are begun now: one more after each cut. */
 uint64_t recorder_sequence(const Recorder *r);
 /* No segment of the @i-th CPU with a sequence below this is written to, nor will be; of all CPUs. */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A list of jobs and a thread that takes them in order, those that have failed when their time comes:
+ * A queue and a thread that takes what is in it, one after the other:
  *
- *      segment closed -> sync ── well ──> done
- *                          └─ failed ──> make dirty, sync ── well ──> what memory had lost has failed
- *                                ^               └─ failed ── again after SYNCER_RETRY_MS
- *                                                       └─ too late: what the disk lacks has failed
+ *      segment closed -> fdatasync() ── well ──> done
+ *                              └─ failed ──> told, with all its pages: the kernel does not say which
  *
  * A disk may hold the thread up for as long as it likes, so nobody ever joins it: what both sides need
  * is shared, and freed by who leaves last.
@@ -16,33 +14,21 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/io.h"
-#include "base/now.h"
 #include "daemon/process/thread.h"
 #include "daemon/record/syncer.h"
 #include "store/entry.h"
+#include "store/page.h"
 #include "store/segment.h"
 
 #define STACK_BYTES ((size_t) 256 << 10)
-#define FAILING_MAX 64     /* segments that are tried again, each with its descriptor */
-#define RETRY_MAX_MS 30000 /* so long at most between two tries, each of which is twice as long */
 
 typedef struct Job Job;
 struct Job {
         Job *next;
         int fd;
-        uint32_t cpu;
-        uint64_t sequence, n_pages; /* 0: a file without pages */
-        bool has_failed;
-        uint64_t retry_ms, pause_ms; /* CLOCK_MONOTONIC: not before; what is added next */
-};
-
-typedef struct Failed Failed;
-struct Failed {
-        Failed *next;
-        SyncerFailure failure;
+        SyncerFailure failure; /* if it fails; n_pages 0: a file without pages */
 };
 
 /* Of both sides; what is below the lock is guarded by it. */
@@ -53,18 +39,16 @@ typedef struct Shared {
         pthread_mutex_t lock;
         pthread_cond_t changed; /* the thread is to look */
         Job *jobs, **end;
-        Job *current; /* the thread's, out of the list */
-        Failed *failed;
+        Job *failed;         /* nobody has taken them */
         bool wants_all;      /* syncer_add_all() */
-        uint64_t n_unlisted; /* pages that run_all() has not come to yet, as far as that is known */
+        uint64_t n_queued;   /* pages in the list and in the thread's hands */
+        uint64_t n_unlisted; /* those that run_all() has not come to yet, as far as that is known */
         bool is_ending;      /* syncer_end() */
         bool is_done;        /* and all of it is */
-        bool is_synced;      /* once */
-        bool rest_failed;    /* the thread's: what has no pages, when it was synced last */
         bool is_left;        /* by the loop's side: the thread ends */
         bool has_thread;
-        uint64_t give_up_ms; /* CLOCK_MONOTONIC */
-        int error;           /* of what fails now */
+        int error;      /* of the last segment */
+        int rest_error; /* of what has no pages, until it is taken */
 } Shared;
 
 struct Syncer {
@@ -74,10 +58,6 @@ struct Syncer {
         void (*moved)(void *userdata);
         void *userdata;
 };
-
-static uint64_t now_ms(void) {
-        return now_ns(CLOCK_MONOTONIC) / NSEC_PER_MSEC;
-}
 
 static Job *job_free(Job *job) {
         if (!job)
@@ -90,8 +70,8 @@ DEFINE_CLEANUP(Job *, job_free);
 static void shared_free(Shared *s) {
         for (Job *job; (job = POP(s->jobs));)
                 (void) job_free(job);
-        for (Failed *f; (f = POP(s->failed));)
-                free(f);
+        for (Job *job; (job = POP(s->failed));)
+                (void) job_free(job);
         (void) session_dir_free(s->dir);
         safe_close(s->wake_fd);
         (void) pthread_mutex_destroy(&s->lock);
@@ -109,35 +89,6 @@ static void unlock(Shared *s) {
         (void) pthread_mutex_unlock(&s->lock);
 }
 
-static void append(Shared *s, Job *job) {
-        job->next = NULL;
-        *s->end = job;
-        s->end = &job->next;
-}
-
-/* With the lock. */
-static void set_error(Shared *s, int error) {
-        if (TAKE(s->error, error) != error)
-                (void) eventfd_write(s->wake_fd, 1);
-}
-
-/* What is not on the disk as it should be, for good. */
-static void give_up(Shared *s, const Job *job, bool is_synced, int error) {
-        Failed *f = calloc(1, sizeof(*f));
-        uint64_t first_ns = 0, n;
-
-        n = segment_count_missing(job->fd, job->n_pages, s->page_bytes, is_synced, &first_ns);
-        if (!f || (n == 0 && (is_synced || job->n_pages > 0))) {
-                free(f);
-                return;
-        }
-        f->failure = (SyncerFailure){ job->cpu, job->sequence, n, first_ns, -error };
-        lock(s);
-        f->next = s->failed;
-        s->failed = f;
-        unlock(s);
-}
-
 /* Whether it has no name any more: sealed or removed. */
 static bool is_gone(const Job *job) {
         struct stat st;
@@ -145,134 +96,64 @@ static bool is_gone(const Job *job) {
         return fstat(job->fd, &st) >= 0 && st.st_nlink == 0;
 }
 
-/* Whether a job that failed is not tried again. */
-static bool is_late(Shared *s) {
-        size_t n_failing = 0;
-        bool late;
+/* Of a segment, as memory has it; 0: it does not tell. */
+static uint64_t read_first_ns(int fd, uint32_t page_bytes) {
+        _cleanup_free_ char *page = malloc(page_bytes);
+        PageInfo info;
 
+        return page &&
+                               pread_up_to(fd, page, page_bytes, SEGMENT_HEADER_BYTES) ==
+                                       (ssize_t) page_bytes &&
+                               page_parse(&info, page, page_bytes, false) == 0
+                       ? info.timestamp
+                       : 0;
+}
+
+/* Consumes @job, which is one of @n_left. */
+static void run_job(Shared *s, Job *job, uint64_t *n_left) {
+        SyncerFailure *f = &job->failure;
+        int error = is_gone(job) || fdatasync(job->fd) >= 0 ? 0 : errno;
+
+        if (error != 0 && is_gone(job))
+                error = 0;
+        f->error = error;
+        if (error != 0 && f->n_pages > 0)
+                f->first_ns = read_first_ns(job->fd, s->page_bytes);
+        job->fd = safe_close(job->fd);
         lock(s);
-        for (const Job *job = s->jobs; job; job = job->next)
-                n_failing += job->has_failed;
-        late = s->is_left || n_failing >= FAILING_MAX ||
-               (s->is_ending && now_ms() >= s->give_up_ms);
-        unlock(s);
-        return late;
-}
-
-/* All of it, after a failure: the kernel takes for clean what it could not write. */
-static int sync_again(int fd) {
-        struct stat st;
-        int r;
-
-        if (fstat(fd, &st) < 0)
-                return ORIGIN(-errno);
-        r = segment_make_dirty(fd, (uint64_t) st.st_size);
-        return r < 0 ? r : fdatasync(fd) < 0 ? ORIGIN(-errno) : 0;
-}
-
-/* True: nothing is left of it to be done. */
-static bool work(Shared *s, Job *job) {
-        int r = 0;
-
-        if (is_gone(job))
-                return true;
-        if (!job->has_failed) {
-                r = fdatasync(job->fd) < 0 ? ORIGIN(-errno) : 0;
-                if (r >= 0)
-                        return true;
-                job->has_failed = true;
-        } else
-                r = sync_again(job->fd);
-        if (is_gone(job))
-                return true;
-        if (r >= 0 || is_late(s)) {
-                give_up(s, job, r >= 0, r);
-                return true;
+        *n_left -= MIN(*n_left, f->n_pages);
+        if (error != 0 || s->error != 0)
+                (void) eventfd_write(s->wake_fd, 1);
+        s->error = error;
+        if (error != 0) {
+                job->next = s->failed;
+                s->failed = TAKE_PTR(job);
         }
-        lock(s);
-        set_error(s, -r);
-        job->pause_ms = MAX(2 * job->pause_ms, (uint64_t) SYNCER_RETRY_MS);
-        if (s->is_ending)
-                job->pause_ms = SYNCER_RETRY_MS;
-        job->pause_ms = MIN(job->pause_ms, (uint64_t) RETRY_MAX_MS);
-        job->retry_ms = now_ms() + job->pause_ms;
         unlock(s);
-        return false;
-}
-
-/* The first whose time has come, out of the list; with the lock. */
-static Job *take_job(Shared *s, uint64_t *ret_wait_ms) {
-        uint64_t at_ms = now_ms();
-
-        *ret_wait_ms = UINT64_MAX;
-        for (Job **at = &s->jobs, *job; (job = *at); at = &job->next) {
-                if (job->retry_ms > at_ms && !s->is_left) {
-                        *ret_wait_ms = MIN(*ret_wait_ms, job->retry_ms - at_ms);
-                        continue;
-                }
-                *at = job->next;
-                if (s->end == &job->next)
-                        s->end = at;
-                return job;
-        }
-        return NULL;
-}
-
-static void wait_for_change(Shared *s, uint64_t wait_ms) {
-        uint64_t until_ns = now_ns(CLOCK_MONOTONIC) + wait_ms * NSEC_PER_MSEC;
-        struct timespec until = { .tv_sec = (time_t) (until_ns / NSEC_PER_SEC),
-                                  .tv_nsec = (long) (until_ns % NSEC_PER_SEC) };
-
-        if (wait_ms == UINT64_MAX)
-                (void) pthread_cond_wait(&s->changed, &s->lock);
-        else
-                (void) pthread_cond_timedwait(&s->changed, &s->lock, &until);
-}
-
-static void run_job(Shared *s, Job *job) {
-        bool is_over, fails = false;
-
-        s->current = job;
-        unlock(s);
-        is_over = work(s, job);
-        lock(s);
-        s->current = NULL;
-        if (is_over)
-                (void) job_free(job);
-        else
-                append(s, job);
-        for (const Job *other = s->jobs; other && !fails; other = other->next)
-                fails = other->has_failed;
-        if (!fails)
-                set_error(s, 0);
+        (void) job_free(job);
 }
 
 /* --- what has no pages ------------------------------------------------------------------------ */
 
-static int sync_below(int dir_fd, bool again);
+static int sync_below(int dir_fd);
 
-static int sync_entry(int dir_fd, const char *name, bool again) {
-        _cleanup_close_ int fd = openat(dir_fd, name,
-                                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC),
-                            rw_fd = -EBADF;
+static int sync_entry(int dir_fd, const char *name) {
+        _cleanup_close_ int fd =
+                openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         struct stat st;
         uint64_t sequence;
 
         if (fd < 0 || fstat(fd, &st) < 0)
                 return errno == ENOENT || errno == ELOOP ? 0 : ORIGIN(-errno);
         if (S_ISDIR(st.st_mode))
-                return sync_below(fd, again);
+                return sync_below(fd);
         if (!S_ISREG(st.st_mode) || segment_parse_name(name, &sequence))
                 return 0;
-        if (!again && fdatasync(fd) >= 0)
-                return 0;
-        rw_fd = openat(dir_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        return rw_fd >= 0 ? sync_again(rw_fd) : errno == ENOENT ? 0 : ORIGIN(-errno);
+        return fdatasync(fd) < 0 ? ORIGIN(-errno) : 0;
 }
 
-/* Files, and then the names that they have; goes on after a failure, and returns the first.  @again: it
- * failed before. */
-static int sync_below(int dir_fd, bool again) {
+/* Files, and then the names that they have; goes on after a failure, and returns the first. */
+static int sync_below(int dir_fd) {
         _cleanup_(closedirp) DIR *dir = NULL;
         struct dirent *e;
         int r = dir_list(&dir, dir_open(dir_fd, ".")), k;
@@ -282,107 +163,79 @@ static int sync_below(int dir_fd, bool again) {
         while ((e = readdir(dir))) {
                 if (streq(e->d_name, ".") || streq(e->d_name, ".."))
                         continue;
-                k = sync_entry(dirfd(dir), e->d_name, again);
+                k = sync_entry(dirfd(dir), e->d_name);
                 r = r < 0 ? r : k;
         }
         k = fsync(dirfd(dir)) < 0 ? ORIGIN(-errno) : 0;
         return r < 0 ? r : k;
 }
 
-/* Of the session's own directory: its name as well. */
-static int sync_rest(const Shared *s) {
-        int fd = session_dir_fd(s->dir), r;
+/* With the session's own directory's name. */
+static void run_rest(Shared *s) {
+        int fd = session_dir_fd(s->dir), r = sync_below(fd);
         _cleanup_close_ int above_fd = dir_open(fd, "..");
 
-        if (s->is_synced) {
-                r = sync_entry(fd, "session.json", s->rest_failed);
-                return r < 0 ? r : fsync(fd) < 0 ? ORIGIN(-errno) : 0;
-        }
-        r = sync_below(fd, s->rest_failed);
         if (r >= 0 && above_fd >= 0 && fsync(above_fd) < 0)
                 r = ORIGIN(-errno);
-        return r;
-}
-
-/* What has no segment's place is retried as if it had no pages. */
-static void run_rest(Shared *s) {
-        Failed *f = NULL;
-        int r;
-
-        unlock(s);
-        r = sync_rest(s);
         lock(s);
-        s->rest_failed = r < 0;
-        if (r < 0 && now_ms() < s->give_up_ms && !s->is_left) {
-                set_error(s, -r);
-                wait_for_change(s, SYNCER_RETRY_MS);
-                return;
-        }
-        set_error(s, 0);
-        if (r < 0 && (f = calloc(1, sizeof(*f)))) {
-                f->failure.error = -r;
-                f->next = s->failed;
-                s->failed = f;
-        }
-        s->is_done = s->is_synced = true;
+        s->rest_error = -r;
+        s->is_done = true;
         (void) eventfd_write(s->wake_fd, 1);
+        unlock(s);
 }
 
 /* One that nobody has handed over; what is sealed or open is passed over. */
-static void add_segment(Shared *s, uint32_t cpu, uint64_t sequence) {
+static void run_segment(Shared *s, uint32_t cpu, uint64_t sequence) {
         _cleanup_(job_freep) Job *job = malloc(sizeof(*job));
         char path[SEGMENT_PATH_MAX];
         SegmentHeader h;
-        bool is_over;
 
         if (!job)
                 return;
         segment_format_path(path, cpu, sequence);
-        *job = (Job){ .fd = entry_open_file(session_dir_fd(s->dir), path, O_RDWR),
-                      .cpu = cpu,
-                      .sequence = sequence };
+        *job = (Job){ .fd = entry_open_file(session_dir_fd(s->dir), path, O_RDONLY) };
         if (job->fd < 0 || segment_read_header(job->fd, &h) != 0 || h.state != SEGMENT_STATE_CLOSED)
                 return;
-        job->n_pages = h.n_pages;
-        is_over = work(s, job);
-        lock(s);
-        s->n_unlisted -= MIN(s->n_unlisted, job->n_pages);
-        if (!is_over)
-                append(s, TAKE_PTR(job));
-        unlock(s);
+        job->failure = (SyncerFailure){ .cpu = cpu, .n_pages = h.n_pages };
+        run_job(s, TAKE_PTR(job), &s->n_unlisted);
 }
 
 static void run_all(Shared *s) {
         _cleanup_free_ SegmentPlace *places = NULL;
         size_t n = 0;
 
-        s->wants_all = false;
-        unlock(s);
         (void) session_dir_list_places(s->dir, &places, &n);
         for (size_t i = 0; i < n; i++)
-                add_segment(s, places[i].cpu, places[i].sequence);
+                run_segment(s, places[i].cpu, places[i].sequence);
         lock(s);
         if (!s->wants_all)
                 s->n_unlisted = 0;
+        unlock(s);
 }
 
 static void *thread_run(void *userdata) {
         Shared *s = userdata;
-        uint64_t wait_ms;
 
         (void) pthread_setname_np(pthread_self(), "syncer");
         lock(s);
         while (!s->is_left) {
-                Job *job = s->wants_all ? NULL : take_job(s, &wait_ms);
+                bool wants_all = TAKE(s->wants_all, false);
+                Job *job = wants_all ? NULL : POP(s->jobs);
 
-                if (s->wants_all)
+                if (!s->jobs)
+                        s->end = &s->jobs;
+                if (!wants_all && !job && (!s->is_ending || s->is_done)) {
+                        (void) pthread_cond_wait(&s->changed, &s->lock);
+                        continue;
+                }
+                unlock(s);
+                if (wants_all)
                         run_all(s);
                 else if (job)
-                        run_job(s, job);
-                else if (!s->jobs && s->is_ending && !s->is_done)
-                        run_rest(s);
+                        run_job(s, job, &s->n_queued);
                 else
-                        wait_for_change(s, wait_ms);
+                        run_rest(s);
+                lock(s);
         }
         unlock(s);
         shared_free(s);
@@ -416,7 +269,6 @@ static int on_wake(sd_event_source *source, int fd, uint32_t events, void *userd
 
 static int shared_new(Shared **ret, const SyncerConfig *config) {
         _cleanup_close_ int fd = -EBADF;
-        pthread_condattr_t attr;
         Shared *s;
         int r;
 
@@ -428,10 +280,7 @@ static int shared_new(Shared **ret, const SyncerConfig *config) {
                 return -ENOMEM;
         s->end = &s->jobs;
         (void) pthread_mutex_init(&s->lock, NULL);
-        (void) pthread_condattr_init(&attr);
-        (void) pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-        (void) pthread_cond_init(&s->changed, &attr);
-        (void) pthread_condattr_destroy(&attr);
+        (void) pthread_cond_init(&s->changed, NULL);
         fd = dir_open(session_dir_fd(config->dir), ".");
         r = fd < 0 ? fd : session_dir_take_fds(&s->dir, TAKE_FD(fd), -EBADF);
         if (r < 0) {
@@ -460,54 +309,42 @@ int syncer_new(Syncer **ret, const SyncerConfig *config) {
         return 0;
 }
 
-/* Consumes the descriptor of @new.  Without memory all are looked for instead. */
-static void add_job(Shared *s, const Job *new) {
-        Job *job = malloc(sizeof(*job));
+/* Without memory all are looked for instead. */
+void syncer_add(Syncer *s, int fd, uint32_t cpu, uint64_t n_pages) {
+        Shared *shared = s->shared;
+        Job *job;
 
-        lock(s);
-        if (job) {
-                *job = *new;
-                append(s, job);
-        } else {
-                safe_close(new->fd);
-                s->wants_all = true;
-        }
-        change(s);
-        unlock(s);
-}
-
-void syncer_add(Syncer *s, int fd, uint32_t cpu, uint64_t sequence, uint64_t n_pages,
-                bool has_failed) {
-        if (fd >= 0 && s->is_ring && !has_failed)
+        if (fd < 0 || (s->is_ring && n_pages > 0)) {
                 safe_close(fd);
-        else if (fd >= 0)
-                add_job(s->shared, &(Job){ .fd = fd,
-                                           .cpu = cpu,
-                                           .sequence = sequence,
-                                           .n_pages = n_pages,
-                                           .has_failed = has_failed });
-}
-
-void syncer_add_file(Syncer *s, int fd) {
-        if (fd >= 0)
-                add_job(s->shared, &(Job){ .fd = fd });
+                return;
+        }
+        job = NEW(Job, .fd = fd, .failure = { .cpu = cpu, .n_pages = n_pages });
+        lock(shared);
+        if (job) {
+                shared->n_queued += n_pages;
+                *shared->end = job;
+                shared->end = &job->next;
+        } else {
+                safe_close(fd);
+                shared->n_unlisted += n_pages;
+                shared->wants_all = true;
+        }
+        change(shared);
+        unlock(shared);
 }
 
 void syncer_add_all(Syncer *s, uint64_t n_pages) {
         lock(s->shared);
         s->shared->wants_all = true;
-        s->shared->n_unlisted = n_pages;
+        s->shared->n_unlisted += n_pages;
         change(s->shared);
         unlock(s->shared);
 }
 
-void syncer_end(Syncer *s, uint64_t give_up_ms) {
+void syncer_end(Syncer *s) {
         lock(s->shared);
         s->shared->is_ending = true;
         s->shared->is_done = false;
-        s->shared->give_up_ms = now_ms() + give_up_ms;
-        for (Job *job = s->shared->jobs; job; job = job->next)
-                job->retry_ms = 0;
         change(s->shared);
         unlock(s->shared);
 }
@@ -521,23 +358,11 @@ bool syncer_is_done(Syncer *s) {
         return is_done;
 }
 
-static uint64_t pages_of(Shared *s, bool failing_alone) {
-        uint64_t n = 0;
-
-        for (const Job *job = s->jobs; job; job = job->next)
-                if (job->has_failed || !failing_alone)
-                        n += job->n_pages;
-        if (s->current && !failing_alone)
-                n += s->current->n_pages;
-        return failing_alone ? n : n + s->n_unlisted;
-}
-
-int syncer_error(Syncer *s, uint64_t *ret_n_pages) {
+int syncer_error(Syncer *s) {
         int error;
 
         lock(s->shared);
         error = s->shared->error;
-        *ret_n_pages = pages_of(s->shared, true);
         unlock(s->shared);
         return error;
 }
@@ -546,22 +371,19 @@ uint64_t syncer_n_left(Syncer *s) {
         uint64_t n;
 
         lock(s->shared);
-        n = pages_of(s->shared, false);
+        n = s->shared->n_queued + s->shared->n_unlisted;
         unlock(s->shared);
         return n;
 }
 
 bool syncer_take_failure(Syncer *s, SyncerFailure *ret) {
-        Failed *f;
+        _cleanup_(job_freep) Job *job = NULL;
 
         lock(s->shared);
-        f = POP(s->shared->failed);
+        job = POP(s->shared->failed);
+        *ret = job ? job->failure : (SyncerFailure){ .error = TAKE(s->shared->rest_error, 0) };
         unlock(s->shared);
-        if (!f)
-                return false;
-        *ret = f->failure;
-        free(f);
-        return true;
+        return ret->error != 0;
 }
 
 Syncer *syncer_free(Syncer *s) {

@@ -84,6 +84,7 @@ void session_end_leaving(Session *s);
 /* Of daemon/session/session-sync.h; session_on_save() is for others, too. */
 bool session_on_save(Session *s);
 void session_on_failing(Session *s, const char *reason);
+uint64_t session_on_lost(Session *s, const SyncerFailure *f);
 void session_on_told(Session *s);
 void session_on_synced(Session *s);
 

@@ -83,7 +83,6 @@ static void session_keep_for_crash(Session *s) {
 void session_on_look(void *userdata) {
         Session *s = userdata;
 
-        recorder_look_at_disk(s->recorder);
         if (!session_hooks_change(s->hooks)) /* else the next time */
                 session_roots_look(s->roots);
         session_look_at_guard(s);

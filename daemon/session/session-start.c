@@ -111,6 +111,7 @@ static int session_make_sync(Session *s) {
                                                   .meta = s->meta,
                                                   .save = session_on_save,
                                                   .failing = session_on_failing,
+                                                  .lost = session_on_lost,
                                                   .told = session_on_told,
                                                   .done = session_on_synced,
                                                   .changed = session_tell,

@@ -4,15 +4,11 @@
 
 #include "base/log.h"
 #include "base/now.h"
-#include "base/unit.h"
 #include "daemon/session/session-sync.h"
 #include "daemon/watch/health.h"
 #include "store/symbol-file.h"
 
 #define RETRY_USEC (2 * USEC_PER_SEC)
-#define GIVE_UP_MS                                                                                 \
-        10000 /* after the end, for readers and for this: a disk that fails is given up */
-#define GIVE_UP_MIN_MS UINT64_C(2000) /* but for this alone */
 
 typedef struct Wish Wish;
 struct Wish {
@@ -33,9 +29,11 @@ struct SessionSync {
         sd_event_source *retry; /* of writing session.json, when all else is done */
 };
 
-/* Where the pages lie that were lost: from the first that tells its time, or the recording's beginning. */
-static void note_failure(SessionMeta *m, const SyncerFailure *f, uint64_t to_ns) {
-        uint64_t from_ns = f->first_ns > 0 ? f->first_ns : m->start.trace_ns;
+/* The pages lie behind the first of them, or the recording's beginning. */
+static void note_failure(SessionSync *y, const SyncerFailure *f) {
+        SessionMeta *m = y->config.meta;
+        uint64_t from_ns = f->first_ns > 0 ? f->first_ns : m->start.trace_ns,
+                 to_ns = y->is_syncing ? m->stop.trace_ns : y->config.lost(y->config.session, f);
         CpuAccount *account = f->n_pages > 0 ? session_meta_account(m, f->cpu) : NULL;
 
         if (account) {
@@ -69,18 +67,13 @@ static void save(SessionSync *y) {
         m->state = state;
 }
 
-static void note_failures(SessionSync *y, uint64_t to_ns) {
+static void note_failures(SessionSync *y) {
         SyncerFailure f;
 
         while (syncer_take_failure(y->syncer, &f))
-                note_failure(y->config.meta, &f, to_ns);
-        y->config.meta->pages_unsynced = syncer_n_left(y->syncer);
-}
-
-static uint64_t give_up_ms(const SessionMeta *m) {
-        uint64_t since_ms = (now_ns(CLOCK_BOOTTIME) - m->stop.boottime_ns) / NSEC_PER_MSEC;
-
-        return since_ms + GIVE_UP_MIN_MS < GIVE_UP_MS ? GIVE_UP_MS - since_ms : GIVE_UP_MIN_MS;
+                note_failure(y, &f);
+        if (y->is_syncing)
+                y->config.meta->pages_unsynced = syncer_n_left(y->syncer);
 }
 
 static void tell_end(SessionSync *y) {
@@ -101,7 +94,7 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
         SessionSync *y = userdata;
 
         y->deadline = sd_event_source_disable_unref(y->deadline);
-        note_failures(y, y->config.meta->stop.trace_ns);
+        note_failures(y);
         log_warning("Session '%s': its disk has not written all of it %u s after its end.",
                     y->config.meta->name, SYNC_WAIT_S);
         save(y);
@@ -178,36 +171,29 @@ static void finish(SessionSync *y) {
 
 /* While it records. */
 static void look_at_failing(SessionSync *y) {
-        uint64_t n_pages;
-        int error = syncer_error(y->syncer, &n_pages);
-        char reason[512], size[UNIT_TEXT_MAX];
+        int error = syncer_error(y->syncer);
+        char reason[512];
 
-        if (error == 0) {
-                y->config.failing(y->config.session, NULL);
-                return;
-        }
         (void) snprintf(reason, sizeof(reason),
-                        "writing back what was stored failed: %s; %s are kept in memory and tried "
-                        "again: mend the disk of %s",
-                        origin_text(error),
-                        format_bytes(size, n_pages * y->config.meta->page_bytes),
-                        store_path(y->config.store));
-        y->config.failing(y->config.session, reason);
+                        "writing back what was stored failed: %s; those pages are lost: mend the "
+                        "disk of %s",
+                        strerror(error), store_path(y->config.store));
+        y->config.failing(y->config.session, error != 0 ? reason : NULL);
 }
 
 static void on_moved(void *userdata) {
         SessionSync *y = userdata;
 
+        if (y->is_syncing && !syncer_is_done(y->syncer))
+                return;
+        note_failures(y);
         if (!y->is_syncing) {
                 look_at_failing(y);
                 return;
         }
-        if (!syncer_is_done(y->syncer))
-                return;
-        note_failures(y, y->config.meta->stop.trace_ns);
         if (!TAKE(y->is_synced, true)) {
                 save(y);
-                syncer_end(y->syncer, GIVE_UP_MIN_MS);
+                syncer_end(y->syncer);
                 return;
         }
         finish(y);
@@ -257,7 +243,7 @@ static void add_shared_files(SessionSync *y) {
 
         for (size_t i = 0; i < ELEMENTSOF(names) && symbols_fd >= 0; i++)
                 if (names[i])
-                        syncer_add_file(y->syncer, symbol_file_open(symbols_fd, names[i]));
+                        syncer_add(y->syncer, symbol_file_open(symbols_fd, names[i]), 0, 0);
 }
 
 void session_sync_end(SessionSync *y) {
@@ -273,7 +259,7 @@ void session_sync_end(SessionSync *y) {
         add_shared_files(y);
         if (set_deadline(y) < 0)
                 log_debug("session", "%s: no timer", m->name);
-        syncer_end(y->syncer, give_up_ms(m));
+        syncer_end(y->syncer);
 }
 
 void session_sync_again(SessionSync *y) {
@@ -281,7 +267,7 @@ void session_sync_again(SessionSync *y) {
         y->end_state = y->config.meta->state;
         syncer_add_all(y->syncer, y->config.meta->pages_unsynced);
         add_shared_files(y);
-        syncer_end(y->syncer, give_up_ms(y->config.meta));
+        syncer_end(y->syncer);
 }
 
 void session_sync_settle(SessionSync *y) {
@@ -300,15 +286,7 @@ void session_sync_settle(SessionSync *y) {
                 save(y); /* for the last time */
 }
 
-void session_sync_leave(SessionSync *y, uint64_t to_ns) {
-        uint64_t until_ns = now_ns(CLOCK_MONOTONIC) + SYNC_WAIT_S * NSEC_PER_SEC, n_pages;
-
-        if (y->syncer && syncer_error(y->syncer, &n_pages) != 0) {
-                syncer_end(y->syncer, give_up_ms(y->config.meta));
-                while (!syncer_is_done(y->syncer) && now_ns(CLOCK_MONOTONIC) < until_ns)
-                        (void) usleep(1000);
-                note_failures(y, to_ns);
-                y->config.meta->pages_unsynced = 0;
-        }
+void session_sync_leave(SessionSync *y) {
+        note_failures(y);
         y->syncer = syncer_free(y->syncer);
 }

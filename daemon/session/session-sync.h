@@ -40,6 +40,9 @@ typedef struct SessionSyncConfig {
         bool (*save)(Session *s); /* writes session.json; whether it could */
         /* While it records: writing back fails for that reason, or is well again (NULL). */
         void (*failing)(Session *s, const char *reason);
+        /* The same, for each: @f is noted in meta; what else counts pages is to know.  When that is, on
+         * the trace clock. */
+        uint64_t (*lost)(Session *s, const SyncerFailure *f);
         void (*told)(Session *s);    /* it has ended, in the state that meta says */
         void (*done)(Session *s);    /* nothing is left to write in the directory */
         void (*changed)(Session *s); /* meta is another than was told */
@@ -62,5 +65,5 @@ int session_sync_await(SessionSync *y, SessionSynced done, void *userdata);
 bool session_sync_is_busy(const SessionSync *y);
 /* Waits for the end, if it has been asked for.  NULL is fine. */
 void session_sync_settle(SessionSync *y);
-/* Waits for what fails alone: another daemon goes on.  Pages that are lost lie before @to_ns. */
-void session_sync_leave(SessionSync *y, uint64_t to_ns);
+/* Another daemon goes on, and syncs what is not yet. */
+void session_sync_leave(SessionSync *y);

@@ -377,6 +377,10 @@ void session_on_failing(Session *s, const char *reason) {
         session_on_change(s);
 }
 
+uint64_t session_on_lost(Session *s, const SyncerFailure *f) {
+        return s->health ? health_note_lost(s->health, f->cpu, f->n_pages) : s->meta->stop.trace_ns;
+}
+
 void session_on_told(Session *s) {
         session_log_end(s->meta);
         session_tell(s);
@@ -442,7 +446,6 @@ void session_finish(void *userdata) {
 }
 
 void session_end_leaving(Session *s) {
-        ClockTuple now;
         bool is_clean;
         int r;
 
@@ -450,7 +453,7 @@ void session_end_leaving(Session *s) {
                 (void) usleep(1000);
         (void) health_refresh(s->health);
         is_clean = recorder_error(s->recorder) == 0;
-        session_sync_leave(s->sync, tracer_read_clocks(s->tracer, &now) >= 0 ? now.trace_ns : 0);
+        session_sync_leave(s->sync);
         session_save(s);
         s->health = health_free(s->health);
         r = session_hold_leave(s->hold, s->tracer, is_clean);

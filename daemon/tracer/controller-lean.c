@@ -17,16 +17,19 @@
 #include "daemon/lean/lean.h"
 #include "daemon/tracer/controller-private.h"
 
+#define AWAITED_NS (2 * NSEC_PER_SEC) /* a pass that takes longer is not waited for */
+
 int controller_begin_learning_pass(Controller *c, const Strv *roots) {
         if (!ARRAY_GROW(c->learning_passes, c->n_learning_passes))
                 return -ENOMEM;
-        c->learning_passes[c->n_learning_passes++] = roots;
+        c->learning_passes[c->n_learning_passes].roots = roots;
+        c->learning_passes[c->n_learning_passes++].since_ns = now_ns(CLOCK_MONOTONIC);
         return 0;
 }
 
 void controller_end_learning_pass(Controller *c, const Strv *roots) {
         for (size_t i = 0; i < c->n_learning_passes; i++)
-                if (c->learning_passes[i] == roots) {
+                if (c->learning_passes[i].roots == roots) {
                         c->learning_passes[i] = c->learning_passes[--c->n_learning_passes];
                         return;
                 }
@@ -37,10 +40,13 @@ bool controller_is_learning(const Controller *c) {
 }
 
 bool controller_is_learning_of(const Controller *c, const Spec *spec, const Strv *roots) {
+        uint64_t at_ns = now_ns(CLOCK_MONOTONIC);
+
         if (!lean_asks(spec))
                 return false;
         for (size_t i = 0; i < c->n_learning_passes; i++)
-                if (strv_equal(c->learning_passes[i], roots))
+                if (at_ns < c->learning_passes[i].since_ns + AWAITED_NS &&
+                    strv_equal(c->learning_passes[i].roots, roots))
                         return true;
         return false;
 }

@@ -43,7 +43,10 @@ struct Controller {
         uint64_t n_root_closes; /* of set_graph_function while somebody records */
         Strv recovered;         /* instances that a daemon which died had quiesced */
         Strv stale_roots; /* names of what is at addresses that went, as set_graph_function shows them */
-        const Strv **learning_passes; /* the roots of each that is under way (controller-lean.c) */
+        struct {
+                const Strv *roots;
+                uint64_t since_ns;
+        } * learning_passes; /* that are under way (controller-lean.c) */
         size_t n_learning_passes;
         ConfigShare memory_limit;
         uint64_t generation; /* of what admission depends on and the controller knows */
@@ -120,7 +123,7 @@ int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission 
 int tracer_apply(Tracer *t, Plan *p, const char **ret_file);
 int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                    const char **ret_file);
-/* Whether a learning pass is under way that would tell what is to be hooked for @spec. */
+/* Whether a learning pass is under way, not for long, that would tell what is to be hooked for @spec. */
 bool controller_is_learning_of(const Controller *c, const Spec *spec, const Strv *roots);
 LeanQuestion controller_lean_question(const Controller *c, const Spec *spec, const Strv *roots,
                                       const Strv *notrace);

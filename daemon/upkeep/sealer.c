@@ -27,6 +27,7 @@
 #include "daemon/upkeep/seal-worker.h"
 #include "daemon/upkeep/sealer.h"
 #include "store/sealed.h"
+#include "store/tracing-formats.h"
 
 #define RETRY_US (60 * UINT64_C(1000000))
 #define HELD_US UINT64_C(200000)
@@ -61,15 +62,6 @@ struct Sealer {
         SegmentHeader header;
         struct stat before; /* of the segment */
         char name[SEGMENT_NAME_MAX], temporary[TEMPORARY_MAX];
-};
-
-static const char *const format_paths[] = {
-        "events/ftrace/funcgraph_entry/format",
-        "events/ftrace/funcgraph_exit/format",
-        "events/ftrace/funcgraph_retaddr_entry/format",
-        "events/ftrace/fgraph_retaddr_entry/format",
-        "events/ftrace/function/format",
-        "events/ftrace/print/format",
 };
 
 /* --- the queue -------------------------------------------------------------------------------- */
@@ -187,23 +179,32 @@ static void drop_temporary(const Sealer *s, SegmentPlace place) {
         (void) unlinkat(session_dir_fd(s->dir), path, 0);
 }
 
-/* A descriptor of the formats' texts, or -errno.  Those that are missing are not needed. */
+typedef struct Gathering {
+        const SessionDir *dir;
+        int fd;
+} Gathering;
+
+/* One that is missing is not needed. */
+static int gather_format(void *userdata, const char *path, TracingFormat kind) {
+        const Gathering *g = userdata;
+        _cleanup_free_ char *text = NULL;
+        size_t n;
+
+        if (session_dir_read_tracing(g->dir, path, &text, &n) < 0)
+                return 0;
+        return write_full(g->fd, text, n + 1);
+}
+
+/* A descriptor of the formats' texts, or -errno. */
 static int gather_formats(const SessionDir *dir) {
         _cleanup_close_ int fd = memfd_create("formats", MFD_CLOEXEC);
         int r;
 
         if (fd < 0)
                 return ORIGIN(-errno);
-        for (size_t i = 0; i < ELEMENTSOF(format_paths); i++) {
-                _cleanup_free_ char *text = NULL;
-                size_t n;
-
-                if (session_dir_read_tracing(dir, format_paths[i], &text, &n) < 0)
-                        continue;
-                r = write_full(fd, text, n + 1);
-                if (r < 0)
-                        return r;
-        }
+        r = tracing_formats_walk(NULL, gather_format, &(Gathering){ dir, fd });
+        if (r < 0)
+                return r;
         return lseek(fd, 0, SEEK_SET) < 0 ? ORIGIN(-errno) : TAKE_FD(fd);
 }
 

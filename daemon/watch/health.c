@@ -201,6 +201,18 @@ void health_note_gap(Health *h, GapCause cause) {
         (void) add_gap_of_all(h, cause, from_ns, h->looked_ns);
 }
 
+uint64_t health_note_lost(Health *h, uint32_t cpu, uint64_t n_pages) {
+        const SessionMeta *m = h->config.meta;
+
+        (void) health_refresh(h);
+        for (size_t i = 0; i < m->n_cpus; i++)
+                if (m->cpus[i].cpu == cpu) {
+                        recorder_lose_pages(h->config.recorder, i, n_pages);
+                        recorder_read_account(h->config.recorder, i, &h->seen[i].account);
+                }
+        return h->looked_ns;
+}
+
 void health_note_quiesce(Health *h, uint64_t from_ns, uint64_t to_ns) {
         (void) add_gap_of_all(h, GAP_ROOTS_CHANGED, from_ns, to_ns);
         if (h->tamper)

@@ -480,7 +480,9 @@ static json_t *words_to_json(const Strv *words) {
 }
 
 json_t *profile_to_json(const Profile *p) {
-        return json_pack("{ss* ss* so sO so sO}", "name", p->name, "description", p->description,
-                         "files", words_to_json(&p->files), "settings", p->settings, "problems",
-                         words_to_json(&p->problems), "spec", p->spec);
+        json_t *wait = p->wait_ns > 0 ? json_integer((json_int_t) p->wait_ns) : NULL;
+
+        return json_pack("{ss* ss* so sO so so* sO}", "name", p->name, "description",
+                         p->description, "files", words_to_json(&p->files), "settings", p->settings,
+                         "problems", words_to_json(&p->problems), "wait_ns", wait, "spec", p->spec);
 }

@@ -34,6 +34,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/store.h \
 	%D%/symbol-file.c \
 	%D%/symbol-file.h \
+	%D%/tracing-formats.c \
+	%D%/tracing-formats.h \
 	%D%/tracing-link.c \
 	%D%/tracing-link.h \
 	%D%/uptime.c \

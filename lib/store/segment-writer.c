@@ -32,8 +32,6 @@
 #include "store/page.h"
 #include "store/segment.h"
 
-#define NO_PAGE_AT ((off_t) 1 << 50)
-
 struct SegmentWriter {
         int fd;
         uint32_t page_bytes;
@@ -370,16 +368,6 @@ int segment_writer_close(SegmentWriter *w, size_t *ret_torn_bytes) {
         _cleanup_close_ int fd = -EBADF;
 
         return segment_writer_end(w, ret_torn_bytes, &fd);
-}
-
-/* Where no page is there is none to wait for, and errors are told all the same (linux 6.1
- * mm/filemap.c, file_fdatawait_range()). */
-int segment_writer_check(const SegmentWriter *w) {
-        int r = sync_file_range(w->fd, NO_PAGE_AT, 1, SYNC_FILE_RANGE_WAIT_BEFORE) < 0
-                        ? ORIGIN(-errno)
-                        : 0;
-
-        return r == -ENOSYS || r == -ESPIPE || r == -EINVAL || r == -EPERM ? 0 : r;
 }
 
 /* --- of a writer that died ------------------------------------------------------------------------ */

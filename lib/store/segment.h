@@ -83,9 +83,6 @@ int segment_writer_close(SegmentWriter *w, size_t *ret_torn_bytes);
 /* The same, and *@ret_fd is the descriptor it was written through, which the caller owns then, also
  * after a failure, and may sync. */
 int segment_writer_end(SegmentWriter *w, size_t *ret_torn_bytes, int *ret_fd);
-/* What the kernel found out since the last call when it wrote the file back: 0 or -errno.  Waits for
- * nothing and writes nothing. */
-int segment_writer_check(const SegmentWriter *w);
 /* Frees without marking it closed. */
 SegmentWriter *segment_writer_free(SegmentWriter *w);
 DEFINE_CLEANUP(SegmentWriter *, segment_writer_free);
@@ -126,31 +123,3 @@ int segment_take_fd(Segment **ret, int fd);
 int segment_refresh(Segment *s);
 Segment *segment_free(Segment *s);
 DEFINE_CLEANUP(Segment *, segment_free);
-
-/* --- after writing back has failed -------------------------------------------------------- */
-
-/*
- * The kernel says of a file that an error happened, not where, and takes the pages for clean.  What was
- * to be written is in the page cache until somebody needs the memory, and can be written again from
- * there; what the disk has is what reading past the page cache gives.
- */
-
-/*
- * segment_make_dirty() - have the kernel write the file's pages once more
- * @fd: to read and write
- *
- * Writes what is there onto itself.  The pages of a segment that is still written to may be among
- * them, but no byte that its writer changes meanwhile.  0 or -errno.
- */
-int segment_make_dirty(int fd, uint64_t n_bytes);
-
-/*
- * segment_count_missing() - pages that are not on the disk as they are in memory
- * @n_pages:      of the segment behind @fd
- * @is_synced:    after a sync that went well only pages of zeroes are missing: memory had lost them
- * @ret_first_ns: header's time of the first of them that has one, or 0
- *
- * Where the file system cannot be read past the page cache all are missing, but after a good sync.
- */
-uint64_t segment_count_missing(int fd, uint64_t n_pages, uint32_t page_bytes, bool is_synced,
-                               uint64_t *ret_first_ns);

@@ -35,6 +35,7 @@ static const struct {
         [REFUSAL_SESSION_STATE] = { "org.ftraced.SessionState", 1,
                                     "the session's state does not allow it" },
         [REFUSAL_BUSY] = { "org.ftraced.Busy", 5, "the tracer is in use" },
+        [REFUSAL_LEARNING] = { "org.ftraced.Learning", 5, "what they call is being learned" },
         [REFUSAL_NOT_SUPPORTED] = { "org.ftraced.NotSupported", 77,
                                     "this kernel does not support it" },
         [REFUSAL_NO_MEMORY] = { "org.ftraced.NoMemory", 7,

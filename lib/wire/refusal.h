@@ -28,6 +28,7 @@ typedef enum RefusalKind {
         REFUSAL_SESSION_EXISTS,         /* exit 5 */
         REFUSAL_SESSION_STATE,          /* exit 1 */
         REFUSAL_BUSY,                   /* exit 5 */
+        REFUSAL_LEARNING,               /* exit 5: but for a moment */
         REFUSAL_NOT_SUPPORTED,          /* exit 77 */
         REFUSAL_NO_MEMORY,              /* exit 7: the buffers would not fit MemAvailable */
         REFUSAL_QUOTA_EXCEEDED,         /* exit 7 */

@@ -268,19 +268,21 @@ store=$work/heals/store
 ok 'a daemon starts on a disk that will fail for a while' start_ftraced
 # The file system's own blocks are on the disk before it fails, and nothing but data is written while it does: what ext4
 # cannot write of its own it forgets, and then files may be unreadable whatever becomes of the disk.
-exits 'a session starts' 0 ftracectl start -n heals udp_sendmsg
+exits 'a session starts' 0 ftracectl start -n heals --segment-time=1s udp_sendmsg
 sync -f "$work/heals"
-"$udp_pairs" 100 >/dev/null
 become heals "flakey $heals_loop 0 0 600 1 error_writes"
-sync -f "$work/heals" 2>/dev/null
+"$udp_pairs" 100 >/dev/null
 ok 'it is degraded' wait_until 40 is_degraded heals not_written
+ok 'and has a gap at once' test "$(session heals '[.gaps[] | select(.cause == "not_written")] | length')" -gt 0
 become heals "linear $heals_loop 0"
+"$udp_pairs" 100 >/dev/null
 ok 'with a good disk it is well again' wait_until 40 is_degraded heals ''
 SECONDS=0
-exits 'it stops' 0 ftracectl stop heals
+exits 'its stop says that it is incomplete' 6 ftracectl stop heals
 note "the stop took $SECONDS s"
-exits 'nothing is lost' 0 ftracectl verify --json heals
-is 'not one tree is missing' "$(jq .trees "$out")" 200
+says 'and what is lost' 'heals: .* pages? lost' "$out"
+ok 'what came later is there' test "$(sum_of heals n_pages)" -gt 0
+accounts_agree heals
 ok 'the daemon ends' stop_ftraced
 [[ $n_failed == 0 ]] || tail -n 20 "$work/ftraced.log" | sed 's/^/# ftraced.log: /'
 

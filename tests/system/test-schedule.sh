@@ -116,12 +116,9 @@ exits 'one of what cannot be traced fails' 3 capture no_such_function
 lists_last failed
 says 'and where the reason is' '^s .* failed: it could not begin; its journal says why' "$out"
 printf '[Profile]\nFunctions=udp_sendmsg\nDuration=50ms\nWait=infinity\n' >"$root/usr/local/lib/ftraced/profiles.d/patient.conf"
-ftracectl schedule capture s --config-root="$root" --profile=patient >/dev/null 2>&1 &
+ftracectl schedule capture s --config-root="$root" --profile=patient >/dev/null 2>"$work/patient.err" &
 patient=$!
-waits() {
-        ftracectl status | grep -q '1 waiting'
-}
-ok 'as the profile says it waits' wait_until 10 waits
+ok 'as the profile says it waits' wait_until 10 grep -q '^Waiting: .*session holder ' "$work/patient.err"
 exits 'until the other one ends' 0 ftracectl stop holder
 ok 'and then records' wait "$patient"
 is 'in the log, too' "$(captures s '.captures[-1].result')" sealed

@@ -218,15 +218,12 @@ unit_programs += %D%/cli-schedule
 %C%_cli_schedule_LDADD = $(unit_libs) $(verb_libs) $(CHECK_LIBS)
 
 # Suites that put something of their own in the place of what is below them stand alone.
-unit_programs += %D%/daemon-rotation %D%/daemon-start-queue
+unit_programs += %D%/daemon-rotation
 %C%_daemon_rotation_SOURCES = %D%/test-rotation.c
 %C%_daemon_rotation_CFLAGS = $(unit_cflags)
 %C%_daemon_rotation_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 %C%_daemon_rotation_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=recorder_sequence,--wrap=recorder_first_open \
 	-Wl,--wrap=recorder_oldest_open,--wrap=recorder_cut,--wrap=recorder_kick
-%C%_daemon_start_queue_SOURCES = %D%/test-start-queue.c
-%C%_daemon_start_queue_CFLAGS = $(unit_cflags)
-%C%_daemon_start_queue_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 
 # Completion needs a shell.
 dist_check_SCRIPTS += %D%/test-completion.sh

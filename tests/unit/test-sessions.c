@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* That a start goes on with what the look before it found, unless something has changed. */
+/* That a start asks once, and what it is refused for before anything is armed. */
 
-#include "daemon/api/allowance.h"
 #include "daemon/api/sessions.h"
 #include "fake-kernel.h"
 
@@ -70,53 +69,44 @@ static unsigned n_armed(const Fixture *f) {
         return n;
 }
 
-static void look(Fixture *f, SessionLook *ret) {
-        _cleanup_refusal_ Refusal refusal = {};
-
-        ck_assert_msg(sessions_look(f->sessions, ret, &f->request, &refusal) == 0, "%s",
-                      refusal_message(&refusal));
-}
-
-START_TEST(a_look_arms_nothing_and_a_start_asks_nothing_again)
+START_TEST(a_start_is_admitted_once_and_armed_once)
         {
-                _cleanup_session_look_ SessionLook l = {};
                 _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_fixture_ Fixture f;
                 Session *session;
 
                 fixture_init(&f);
-                look(&f, &l);
-                ck_assert_uint_eq(f.n_asked, 1);
-                ck_assert_uint_eq(n_armed(&f), 0);
-                ck_assert_uint_eq(sessions_n(f.sessions), 0);
                 /* It does not get further than to what of tracefs is copied, which is not in the fake. */
-                ck_assert_int_eq(sessions_start(f.sessions, &session, &f.request, &l, &refusal),
+                ck_assert_int_eq(sessions_start(f.sessions, &session, &f.request, &refusal),
                                  REFUSED);
                 ck_assert_uint_eq(n_armed(&f), 1);
                 ck_assert_uint_eq(f.n_asked, 1);
         }
 END_TEST
 
-START_TEST(limits_that_changed_meanwhile_are_looked_at_again)
+START_TEST(what_its_roots_call_is_awaited_while_it_is_learned)
         {
-                _cleanup_session_look_ SessionLook l = {};
                 _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_fixture_ Fixture f;
-                const Strv none = {};
                 Session *session;
 
                 fixture_init(&f);
-                f.request.is_member = true;
-                f.request.asked = ALLOWANCE_FUNCTIONS;
-                look(&f, &l);
-                f.limits.member_functions = &none;
-                sessions_set_limits(f.sessions, &f.limits);
-                ck_assert_int_eq(sessions_start(f.sessions, &session, &f.request, &l, &refusal),
+                f.spec.lean = LEAN_AUTO;
+                ck_assert_int_eq(controller_begin_learning_pass(f.controller, &f.spec.functions),
+                                 0);
+                ck_assert_int_eq(sessions_start(f.sessions, &session, &f.request, &refusal),
                                  REFUSED);
-                ck_assert_int_eq((int) refusal.kind, REFUSAL_PERMISSION_DENIED);
+                ck_assert_int_eq((int) refusal.kind, REFUSAL_LEARNING);
+                ck_assert_str_eq(refusal_message(&refusal),
+                                 "what udp_sendmsg calls is being learned, so that nothing else "
+                                 "is hooked");
                 ck_assert_uint_eq(n_armed(&f), 0);
+                controller_end_learning_pass(f.controller, &f.spec.functions);
+                ck_assert_int_eq(sessions_start(f.sessions, &session, &f.request, &refusal),
+                                 REFUSED);
+                ck_assert_int_ne((int) refusal.kind, REFUSAL_LEARNING);
         }
 END_TEST
 
-UNIT_SUITE("sessions", a_look_arms_nothing_and_a_start_asks_nothing_again,
-           limits_that_changed_meanwhile_are_looked_at_again)
+UNIT_SUITE("sessions", a_start_is_admitted_once_and_armed_once,
+           what_its_roots_call_is_awaited_while_it_is_learned)

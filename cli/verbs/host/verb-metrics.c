@@ -198,9 +198,6 @@ static void add_daemon(Sink *s, const json_t *status) {
                 Family family;
                 const char *key;
         } gauges[] = {
-                { { "ftraced_waiting_starts", KIND_GAUGE, NULL,
-                    "Starts that wait for what another session uses." },
-                  "waiting" },
                 { { "ftraced_store_bytes", KIND_GAUGE, "bytes", "What all sessions take on disk." },
                   "store_bytes" },
                 { { "ftraced_store_free_bytes", KIND_GAUGE, "bytes",

@@ -128,7 +128,6 @@ static void add_survey(Buf *out, const json_t *reply) {
 
 static void first_line(Buf *out, const Options *o, const json_t *reply, const Count *count) {
         json_int_t store_bytes = json_integer_value(json_object_get(reply, "store_bytes"));
-        json_int_t n_waiting = json_integer_value(json_object_get(reply, "waiting"));
         const char *version = json_string_value(json_object_get(reply, "version"));
         const char *kernel = json_string_value(json_object_get(reply, "kernel"));
         struct utsname u = {};
@@ -140,8 +139,6 @@ static void first_line(Buf *out, const Options *o, const json_t *reply, const Co
                    count->n_kept);
         if (count->n_failed > 0)
                 buf_printf(out, ", %zu failed", count->n_failed);
-        if (n_waiting > 0)
-                buf_printf(out, ", %" JSON_INTEGER_FORMAT " waiting", n_waiting);
         buf_printf(out, "; store %s, %s lost\n",
                    FORMAT_BYTES((uint64_t) MAX(store_bytes, (json_int_t) 0)),
                    FORMAT_COUNT(count->n_lost));
