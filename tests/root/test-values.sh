@@ -221,9 +221,9 @@ ok 'no probe is left' no_probe
 is_as_before 'the kernel is as it was'
 
 ok 'the daemon starts' start_ftraced
-exits 'one whose ledgers are lost' 0 ftracectl start -n lost --retval "$some" udp_sendmsg
+exits 'one whose ledger is lost' 0 ftracectl start -n lost --retval "$some" udp_sendmsg
 kill_ftraced
-find "$store" "$RUNTIME_DIRECTORY" -mindepth 1 -delete
+find "$store" "$FTRACED_LEDGERS" -mindepth 1 -delete
 if [[ -d $tracefs/instances/ftraced-lost ]]; then
         ok 'ftraced --restore' "$top_builddir/ftraced" --store "$store" --restore
         ok 'no probe is left' no_probe
