@@ -71,6 +71,8 @@ int own_store_open(Store **ret, LedgerDir *ret_ledger, const char *path) {
         r = own_store_open_ledger(ret_ledger, path);
         if (r < 0) /* somebody has removed what was in it */
                 return r;
+        if (ret_ledger->fd >= 0) /* an older version's, which has the same in /run */
+                (void) unlinkat(store_fd(s), "ledger", 0);
         *ret = TAKE_PTR(s);
         return 0;
 }
