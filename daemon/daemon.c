@@ -28,7 +28,6 @@
 #include "daemon/process/journal.h"
 #include "daemon/process/manager.h"
 #include "daemon/process/privilege.h"
-#include "daemon/restore.h"
 #include "daemon/server/address.h"
 #include "daemon/server/server.h"
 #include "daemon/settings.h"
@@ -45,7 +44,7 @@ struct Daemon {
         DaemonConfig config;
         sd_event *event;
         Store *store;
-        LedgerCopy copy; /* of the ledger in it */
+        LedgerDir ledger; /* of the store */
         FdStore *fdstore;
         Background *background;
         Background *sweeper; /* of what is removed, which no start waits for */
@@ -312,11 +311,14 @@ static int daemon_load_config(Daemon *d) {
 }
 
 static int daemon_open_store(Daemon *d) {
-        return own_store_open(&d->store, &d->copy, d->config.store);
+        return own_store_open(&d->store, &d->ledger, d->config.store);
 }
 
 static int daemon_make_controller(Daemon *d) {
-        return restore_open_controller(&d->controller, &d->config, d->store, &d->copy);
+        int r = controller_new(&d->controller, d->config.tracefs, store_fd(d->store), d->ledger.fd,
+                               true);
+
+        return r < 0 ? log_error_errno(r, "Cannot set up the control of tracefs: %m") : 0;
 }
 
 /* What no session was found for that goes on. */
@@ -627,7 +629,7 @@ static int (*const set_up[])(Daemon *d) = {
 int daemon_new(Daemon **ret, const DaemonConfig *config) {
         _cleanup_(daemon_freep) Daemon *d = NULL;
 
-        d = NEW(Daemon, .config = *config, .copy = LEDGER_COPY_INIT);
+        d = NEW(Daemon, .config = *config, .ledger = LEDGER_DIR_INIT);
         if (!d)
                 return log_error_errno(ENOMEM, "Cannot start: %m");
         for (size_t i = 0; i < ELEMENTSOF(set_up); i++) {
@@ -707,7 +709,7 @@ Daemon *daemon_free(Daemon *d) {
         if (had_controller)
                 daemon_log_end(d, r, &left);
         (void) fdstore_free(d->fdstore);
-        ledger_copy_done(&d->copy);
+        ledger_dir_done(&d->ledger);
         (void) store_free(d->store);
         (void) sd_event_unref(d->event);
         settings_done(&d->settings);

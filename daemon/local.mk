@@ -104,8 +104,8 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/learning-pass.c \
 	%D%/watch/learning-pass.h \
 	%D%/tracefs/ledger-claim.c \
-	%D%/tracefs/ledger-copy.c \
-	%D%/tracefs/ledger-copy.h \
+	%D%/tracefs/ledger-dir.c \
+	%D%/tracefs/ledger-dir.h \
 	%D%/tracefs/ledger-file.c \
 	%D%/tracefs/ledger-private.h \
 	%D%/tracefs/ledger-undo.c \
@@ -163,8 +163,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/upkeep/removal.h \
 	%D%/server/request.c \
 	%D%/server/request.h \
-	%D%/restore.c \
-	%D%/restore.h \
 	%D%/api/roster.c \
 	%D%/api/roster.h \
 	%D%/record/rotation.c \

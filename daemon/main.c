@@ -12,7 +12,8 @@
 #include "daemon/daemon.h"
 #include "daemon/settings.h"
 #include "daemon/lean/learn-worker.h"
-#include "daemon/restore.h"
+#include "daemon/own-store.h"
+#include "daemon/tracer/controller.h"
 #include "daemon/upkeep/seal-worker.h"
 
 static DaemonConfig arg_config = { .private_fd = -EBADF };
@@ -156,11 +157,36 @@ static int parse_arguments(int argc, char *argv[]) {
         return 1;
 }
 
+/* What is left all the same is looked for, not believed. */
+static int undo_all(int ledger_fd, size_t *ret_n, Strv *left, Strv *values) {
+        _cleanup_(controller_freep) Controller *c = NULL;
+        int r = controller_new(&c, arg_config.tracefs, -EBADF, ledger_fd, true);
+
+        if (r < 0)
+                return log_error_errno(r, "Cannot set up the control of tracefs: %m");
+        controller_settle(c);
+        *ret_n = controller_n_restored(c);
+        r = controller_find_left(c, left);
+        if (r >= 0)
+                r = controller_find_values(c, values);
+        return r < 0 ? log_error_errno(r, "Cannot look for what is left in the kernel (is tracefs "
+                                          "mounted?): %m")
+                     : 0;
+}
+
+/* The store is not needed for it. */
 static int restore(void) {
+        _cleanup_(ledger_dir_done) LedgerDir dir = LEDGER_DIR_INIT;
         _cleanup_strv_ Strv left = {}, values = {};
         size_t n = 0;
-        int r = restore_all(&arg_config, &n, &left, &values);
+        int r = own_store_open_ledger(&dir, arg_config.store);
 
+        if (r < 0)
+                return r;
+        if (dir.fd < 0)
+                return log_error_errno(dir.fd, "Cannot open the ledger of %s in %s: %m",
+                                       arg_config.store, ledger_dir_root());
+        r = undo_all(dir.fd, &n, &left, &values);
         if (n > 0)
                 printf("Put back %zu changes that a dead ftraced had left in the kernel.\n", n);
         if (r < 0)

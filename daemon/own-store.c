@@ -25,10 +25,8 @@ static const char *const refusals[_STORE_E_N] = {
         [STORE_E_NO_DIR] = "it is no directory; give another",
         [STORE_E_OWNER] = "it belongs to another user; chown it, or give another",
         [STORE_E_WRITABLE] = "others may write to it; chmod go-w it, or give another",
-        [STORE_E_ENTRY] =
-                "\"lock\" or \"ledger\" in it is no regular file, or \"sessions\" or "
-                "\"symbols\" no directory, so ftraced did not make it; move that away, or "
-                "give another",
+        [STORE_E_ENTRY] = "\"lock\" in it is no regular file, or \"sessions\" or \"symbols\" no "
+                          "directory, so ftraced did not make it; move that away, or give another",
         [STORE_E_READ_ONLY] = "its file system is read-only; remount it, read what is there with "
                               "`ftracectl --store`, or give another",
         [STORE_E_FULL] = "its file system is full; make room, or give another",
@@ -46,7 +44,14 @@ static int say_owned(const char *path, pid_t holder) {
         return ORIGIN(-EBUSY);
 }
 
-int own_store_open(Store **ret, LedgerCopy *ret_copy, const char *path) {
+int own_store_open_ledger(LedgerDir *ret, const char *path) {
+        pid_t holder = 0;
+
+        return ledger_dir_open(ret, path, &holder) == LEDGER_DIR_E_HELD ? say_owned(path, holder)
+                                                                        : 0;
+}
+
+int own_store_open(Store **ret, LedgerDir *ret_ledger, const char *path) {
         _cleanup_(store_freep) Store *s = NULL;
         pid_t holder = 0;
         int r;
@@ -62,8 +67,11 @@ int own_store_open(Store **ret, LedgerCopy *ret_copy, const char *path) {
         if (r < 0)
                 return log_error_errno(
                         r, "Cannot open the store %s: %m; give another with --store.", path);
-        if (ledger_copy_open(ret_copy, path, &holder) == LEDGER_COPY_E_HELD)
-                return say_owned(path, holder); /* somebody has removed what was in it */
+        r = own_store_open_ledger(ret_ledger, path);
+        if (r < 0) /* somebody has removed what was in it */
+                return r;
+        if (ret_ledger->fd >= 0) /* an older version's, which has the same in /run */
+                (void) unlinkat(store_fd(s), "ledger", 0);
         *ret = TAKE_PTR(s);
         return 0;
 }

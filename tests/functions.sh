@@ -20,8 +20,11 @@ out=$work/out err=$work/err
 n_tests=0 n_failed=0
 ftraced_pid=
 export FTRACED_SOCKET=$work/socket
-export RUNTIME_DIRECTORY=$work/run # where the ledger of a daemon by hand has its copy
 store=$work/store
+export FTRACED_LEDGERS=$work/ledgers
+ledger_of() { # STORE
+        echo "${FTRACED_LEDGERS:-/run/ftraced/ledgers}/${1//\//%2F}/ledger"
+}
 unset FTRACED_DEBUG FTRACED_STORE
 PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH # the distribution's programs: a python3 of pyenv starts thirty before it is one
 # Whatever whoever tests likes to see; a terminal is one that has colours.
@@ -414,7 +417,7 @@ require_service() {
         runstatedir=$(sed -n 's/^runstatedir = //p' "$top_builddir/Makefile")
         [[ $runstatedir == /run ]] ||
                 skip "configured with --runstatedir=$runstatedir; a service needs --prefix=/usr --sysconfdir=/etc --localstatedir=/var --runstatedir=/run"
-        unset FTRACED_SOCKET FTRACED_CONFIG
+        unset FTRACED_SOCKET FTRACED_CONFIG FTRACED_LEDGERS
         ok 'it can be installed' install_ftraced
         hash -r
         ftracectl() {

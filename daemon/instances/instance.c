@@ -31,6 +31,7 @@ struct Instance {
         uint32_t *cpus;
         InstanceCounters *counters; /* one for each of cpus */
         uint64_t *waiting;          /* likewise: events in the buffer at the last look */
+        uint64_t *least;            /* likewise: no fewer were in it, read and overrun by then */
         size_t n_cpus;
         bool is_kept; /* nobody made it, and nobody removes it */
 };
@@ -95,6 +96,7 @@ Instance *instance_free(Instance *i) {
         free(i->cpus);
         free(i->counters);
         free(i->waiting);
+        free(i->least);
         return mfree(i);
 }
 
@@ -118,7 +120,8 @@ int instance_new(Instance **ret, const Tracefs *fs, const char *session) {
                 return r;
         i->counters = calloc(i->n_cpus, sizeof(*i->counters));
         i->waiting = calloc(i->n_cpus, sizeof(*i->waiting));
-        if (!i->counters || !i->waiting)
+        i->least = calloc(i->n_cpus, sizeof(*i->least));
+        if (!i->counters || !i->waiting || !i->least)
                 return -ENOMEM;
         *ret = TAKE_PTR(i);
         return 0;
@@ -372,18 +375,22 @@ bool instance_shares_options(const Tracefs *fs) {
 /* --- what it counts --------------------------------------------------------------------------- */
 
 /* The names in per_cpu/cpuN/stats, linux 6.1 kernel/trace/trace.c, tracing_stats_read(). */
+enum { OVERRUN, READ = 3 };
 static const char *const counter_names[INSTANCE_N_COUNTERS] = {
-        "overrun: ",
+        [OVERRUN] = "overrun: ",
         "commit overrun: ",
         "dropped events: ",
-        "read events: ",
+        [READ] = "read events: ",
 };
 
-/* Somebody who clears the buffer sets the counters back to 0: then what they show is all new.
+/* Somebody who clears the buffer sets the counters back to 0: then what they show is all new.  Where
+ * they were 0, for nothing had been read, fewer events are there in all: in the buffer, read and overrun.  The file
+ * has what is in the buffer first, and counts on meanwhile; so to that, only what was read the time before is added.
  * 0, INSTANCE_E_EMPTIED, -errno. */
 static int update_counters(Instance *i, size_t at) {
         _cleanup_free_ char *text = NULL;
         InstanceCounters *c = &i->counters[at];
+        uint64_t before = c->last[OVERRUN] + c->last[READ];
         bool is_emptied = false;
         int r = tracefs_read(i->fs, &text, "%sper_cpu/cpu%u/stats", i->dir, i->cpus[at]);
 
@@ -406,6 +413,9 @@ static int update_counters(Instance *i, size_t at) {
                         c->last[k] = v;
                 }
         }
+        if (i->waiting[at] + c->last[OVERRUN] + c->last[READ] < i->least[at])
+                is_emptied = true;
+        i->least[at] = is_emptied ? 0 : i->waiting[at] + before;
         return is_emptied ? INSTANCE_E_EMPTIED : 0;
 }
 

@@ -26,9 +26,6 @@ bool quiesce_is_needed(const Tracefs *fs);
 /* Whose records the ledger has meanwhile; no session has this name. */
 #define LEDGER_QUIESCE "(hush)"
 
-/* How often it is closed by a quiesce at most, for whoever watches set_ftrace_pid. */
-#define QUIESCE_CLOSES 3
-
 typedef struct Quiesce {
         const Tracefs *fs;
         Ledger *ledger;

@@ -45,8 +45,11 @@ void session_roots_look_at_modules(SessionRoots *o) {
         if (tracer_read_clocks(o->config.tracer, &now) < 0)
                 return;
         r = symbol_watch_look(&o->watch, o->config.symbols, o->config.symbols_fd, m, now.trace_ns);
-        if (r != 0) /* they have changed, or may have */
+        if (r != 0) { /* they have changed, or may have */
                 o->modules_changed = true;
+                /* The kernel takes functions of a module out of the lists: that is nobody's tampering. */
+                health_hold_hooks(o->config.health);
+        }
         if (r == SYMBOL_WATCH_E_CHANGED)
                 save_map(o);
         else if (r == -ENOSPC && m->symbol_maps.n >= SYMBOL_MAPS_MAX)
@@ -91,8 +94,6 @@ static int renew(SessionRoots *o, Strv *ret_gone, Strv *ret_back) {
         SessionMeta *m = o->config.meta;
         int r, k = 0;
 
-        /* The kernel takes functions of a module out of the lists: that is nobody's tampering. */
-        health_hold_hooks(o->config.health);
         r = tracer_renew_roots(o->config.tracer, m, ret_gone, ret_back);
         if (m->state == SESSION_RECORDING)
                 k = health_release_hooks(o->config.health);

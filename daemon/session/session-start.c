@@ -41,10 +41,9 @@ static int refuse_store(const Session *s, Refusal *refusal, int error, const cha
 /* Whatever changes the kernel writes the ledger first. */
 static int refuse_kernel(const Session *s, Refusal *refusal, int error, const char *what,
                          const char *object) {
-        _cleanup_free_ char *store = controller_failed_store(s->context->controller, error);
+        int r = controller_refuse_ledger(s->context->controller, error, refusal);
 
-        return store ? refuse_store(s, refusal, error, "writing the ledger in")
-                     : refuse_errno(refusal, error, what, object);
+        return r ?: refuse_errno(refusal, error, what, object);
 }
 
 /* Before arming, and again after it. */

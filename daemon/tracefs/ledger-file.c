@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The ledger's two files: written together, read together.  A file is taken as a whole or not at all,
- * and what only one of them has counts as well: whatever a daemon that died wrote last, each lists what it
- * may list too much of, and undoing that finds the old value.
+ * The ledger's file: replaced as a whole, and taken as a whole or not at all.  Whatever a daemon that died
+ * wrote last, it lists what it may list too much of, and undoing that finds the old value.
  */
 
 #include <errno.h>
@@ -17,15 +16,15 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "daemon/process/background.h"
-#include "daemon/tracefs/ledger-copy.h"
+#include "daemon/tracefs/ledger-dir.h"
 #include "daemon/tracefs/ledger-private.h"
 #include "store/entry.h"
 
 #define LEDGER_NAME "ledger"
 #define LEDGER_MODE 0600
 #define LEDGER_VERSION 1
+#define LEDGER_BAD LEDGER_NAME ".bad"
 #define LEDGER_MAX_BYTES (64U << 20)
-#define BAD_TRIES 100 /* of names that other things may have */
 
 static const char *const kind_names[] = {
         [LEDGER_FILE] = "file",
@@ -34,31 +33,16 @@ static const char *const kind_names[] = {
         [LEDGER_LINE] = "line",
 };
 
-static int drop_file(int dir_fd) {
-        return unlinkat(dir_fd, LEDGER_NAME, 0) < 0 && errno != ENOENT ? ORIGIN(-errno) : 0;
-}
-
-/* A copy that cannot be written must not say what no longer is. */
-static void write_copy(const Ledger *l, const char *text) {
-        int r = text ? file_replace(l->copy_fd, LEDGER_NAME, text, strlen(text), LEDGER_MODE)
-                     : -ENOENT;
-
-        if (r >= 0)
-                return;
-        (void) drop_file(l->copy_fd);
-        if (text)
-                log_debug("ledger", "no copy of the ledger: %s", origin_text(r));
-}
-
 static int commit(Ledger *l, const char *tracefs_path) {
         json_t *root, *records;
         char *text;
         int r = 0;
 
-        if (l->n == 0) {
-                write_copy(l, NULL);
-                return drop_file(l->dir_fd);
-        }
+        if (l->dir_fd < 0)
+                return l->n == 0 ? 0 : l->dir_fd; /* there is no place for it */
+        if (l->n == 0)
+                return unlinkat(l->dir_fd, LEDGER_NAME, 0) < 0 && errno != ENOENT ? ORIGIN(-errno)
+                                                                                  : 0;
 
         records = json_array();
         for (size_t i = 0; i < l->n && r >= 0; i++) {
@@ -78,16 +62,13 @@ static int commit(Ledger *l, const char *tracefs_path) {
         json_decref(root);
         if (!text)
                 return -ENOMEM;
-        background_leave();
-        r = file_replace(l->dir_fd, LEDGER_NAME, text, strlen(text), LEDGER_MODE);
-        write_copy(l, text);
-        background_return();
+        r = BACKGROUND_CALL(file_replace(l->dir_fd, LEDGER_NAME, text, strlen(text), LEDGER_MODE));
         free(text);
         return r;
 }
 
 int ledger_commit(Ledger *l, const char *tracefs_path) {
-        int r = l->dir_fd < 0 ? 0 : commit(l, tracefs_path);
+        int r = l->is_dry ? 0 : commit(l, tracefs_path);
 
         l->error = r;
         return r;
@@ -165,63 +146,59 @@ static int parse(Ledger *l, const char *text, const char *owner) {
         return r;
 }
 
-/* --- files ------------------------------------------------------------------------------------ */
+/* --- the file --------------------------------------------------------------------------------- */
 
-/* Where a directory is, or NULL; the caller frees. */
-static char *path_of(int dir_fd) {
-        char link[64], dir[PATH_MAX];
-        ssize_t n;
-
-        (void) snprintf(link, sizeof(link), "/proc/self/fd/%i", dir_fd);
-        n = readlink(link, dir, sizeof(dir));
-        return n > 0 ? strndup(dir, (size_t) n) : NULL;
-}
-
+/* NULL: there is no directory, or no memory; the caller frees. */
 static char *path_in(int dir_fd, const char *name) {
-        _cleanup_free_ char *dir = path_of(dir_fd);
-        char *path;
+        char link[64], dir[PATH_MAX] = "", *path;
 
-        return asprintf(&path, "%s%s%s", dir ?: "", dir ? "/" : "", name) < 0 ? NULL : path;
+        if (dir_fd < 0)
+                return NULL;
+        (void) snprintf(link, sizeof(link), "/proc/self/fd/%i", dir_fd);
+        (void) readlink(link, dir, sizeof(dir) - 1);
+        return asprintf(&path, "%s%s", dir, name) < 0 ? NULL : path;
 }
 
 char *ledger_failed_where(const Ledger *l, int error) {
         if (l->error >= 0 || l->error != error)
                 return NULL;
-        return path_of(l->dir_fd) ?: strdup("the store");
+        return l->dir_fd < 0 ? strdup(ledger_dir_root()) : path_in(l->dir_fd, "");
 }
 
-char *ledger_path(const Ledger *l, bool is_bad) {
-        if (l->dir_fd < 0 ||
-            (is_bad && faccessat(l->dir_fd, LEDGER_NAME ".bad", F_OK, AT_SYMLINK_NOFOLLOW) < 0))
-                return NULL;
-        return path_in(l->dir_fd, is_bad ? LEDGER_NAME ".bad" : LEDGER_NAME);
+char *ledger_path(const Ledger *l) {
+        return path_in(l->dir_fd, "/" LEDGER_NAME);
 }
 
-/* A directory does not go where a file is, nor the other way round. */
-static int set_aside(int dir_fd, char name[static 32]) {
-        int r = -EEXIST;
+char *ledger_bad_path(const Ledger *l) {
+        return faccessat(l->dir_fd, LEDGER_BAD, F_OK, AT_SYMLINK_NOFOLLOW) < 0
+                       ? NULL
+                       : path_in(l->dir_fd, "/" LEDGER_BAD);
+}
 
-        for (unsigned i = 1; r < 0 && i < BAD_TRIES; i++) {
-                (void) snprintf(name, 32, i == 1 ? LEDGER_NAME ".bad" : LEDGER_NAME ".bad%u", i);
-                r = renameat(dir_fd, LEDGER_NAME, dir_fd, name) < 0 ? ORIGIN(-errno) : 0;
-        }
-        return r;
+char *ledger_store(const Ledger *l) {
+        _cleanup_free_ char *path = path_in(l->dir_fd, "");
+
+        return path ? ledger_dir_store(path) : NULL;
+}
+
+bool ledger_is_lost(const Ledger *l) {
+        return l->n > 0 && l->error == 0 && l->dir_fd >= 0 &&
+               faccessat(l->dir_fd, LEDGER_NAME, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
 }
 
 /* What a newer one says of itself may be of use to whoever reads the message. */
 static int version_of(const char *text) {
-        json_t *root = text ? json_loads(text, 0, NULL) : NULL;
+        json_auto_t *root = text ? json_loads(text, 0, NULL) : NULL;
         int version = LEDGER_VERSION;
 
         (void) json_unpack(root, "{si}", "version", &version);
-        json_decref(root);
         return version;
 }
 
-static void set_bad_background(int dir_fd, int error, const char *text) {
-        _cleanup_free_ char *path = path_in(dir_fd, LEDGER_NAME);
+static void set_aside(int dir_fd, int error, const char *text) {
+        _cleanup_free_ char *path = path_in(dir_fd, "/" LEDGER_NAME);
         int version = version_of(text);
-        char name[32], why[64];
+        char why[64];
 
         (void) snprintf(why, sizeof(why), "%s",
                         error == -EBADMSG
@@ -230,14 +207,14 @@ static void set_bad_background(int dir_fd, int error, const char *text) {
                                                     : strerror(-error));
         if (version > LEDGER_VERSION)
                 (void) snprintf(why, sizeof(why), "a newer ftraced wrote it, version %i", version);
-        if (set_aside(dir_fd, name) < 0)
+        if (renameat(dir_fd, LEDGER_NAME, dir_fd, LEDGER_BAD) < 0)
                 log_error("%s, which lists what is to be put back in the kernel, cannot be read: "
                           "%s; nor can it be moved away: do that.",
                           path ?: LEDGER_NAME, why);
         else
                 log_warning("%s, which lists what is to be put back in the kernel, cannot be read: "
-                            "%s; it is kept as %s.",
-                            path ?: LEDGER_NAME, why, name);
+                            "%s; it is kept as " LEDGER_BAD ".",
+                            path ?: LEDGER_NAME, why);
 }
 
 /* Whether it says that the file is no ledger of ours, rather than that it could not be looked at. */
@@ -246,60 +223,17 @@ static bool is_bad(int r) {
                entry_is_misplaced(r);
 }
 
-static int add_all(Ledger *l, const Ledger *from) {
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < from->n; i++)
-                r = add_record(l, from->records[i].session, &from->records[i]);
-        return r;
-}
-
-/* All of a file, or nothing.  1: there was one; 0: none; -errno, also is_bad(). */
+/* All of a file, or nothing. */
 static int read_file(Ledger *l, int dir_fd, const char *owner, char **ret_text) {
-        _cleanup_(ledger_freep) Ledger *part = NULL;
+        size_t n = l->n;
         int r = entry_read(dir_fd, LEDGER_NAME, ret_text, NULL, LEDGER_MAX_BYTES);
 
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
-        r = ledger_new_in_memory(&part, l->boot_id);
-        if (r >= 0)
-                r = parse(part, *ret_text, owner);
-        if (r >= 0)
-                r = add_all(l, part);
-        return r < 0 ? r : 1;
-}
-
-static int load(Ledger *l, int dir_fd) {
-        _cleanup_free_ char *text = NULL;
-        int r = dir_fd < 0 ? 0 : read_file(l, dir_fd, NULL, &text);
-
-        if (r >= 0 || !is_bad(r))
-                return MIN(r, 0);
-        set_bad_background(dir_fd, r, text);
-        return 0;
-}
-
-static bool says_the_same(const Ledger *l, int dir_fd) {
-        _cleanup_(ledger_freep) Ledger *file = NULL;
-        _cleanup_free_ char *text = NULL;
-
-        if (dir_fd < 0 || ledger_new_in_memory(&file, l->boot_id) < 0)
-                return true;
-        if (read_file(file, dir_fd, NULL, &text) < 0 || file->n != l->n)
-                return false;
-        for (size_t i = 0; i < l->n; i++) {
-                const LedgerRecord *e = &l->records[i];
-                const LedgerRecord *other =
-                        ledger_record_of(file, e->session, e->kind, e->file, e->old);
-
-                if (!other || !streq_ptr(other->old, e->old))
-                        return false;
-        }
-        return true;
-}
-
-bool ledger_is_kept(const Ledger *l) {
-        return says_the_same(l, l->dir_fd) && says_the_same(l, l->copy_fd);
+        r = parse(l, *ret_text, owner);
+        while (r < 0 && l->n > n)
+                ledger_remove_at(l, l->n - 1);
+        return r;
 }
 
 int ledger_read_others(const Ledger *l, Ledger **ret) {
@@ -307,10 +241,10 @@ int ledger_read_others(const Ledger *l, Ledger **ret) {
         _cleanup_strv_ Strv stores = {};
         int r = ledger_new_in_memory(&others, l->boot_id);
 
-        if (r >= 0 && l->copy_fd >= 0)
-                r = ledger_copy_list(l->copy_fd, &stores);
+        if (r >= 0 && l->dir_fd >= 0)
+                r = ledger_dir_list(l->dir_fd, &stores);
         for (size_t i = 0; r >= 0 && i < stores.n; i++) {
-                _cleanup_close_ int fd = ledger_copy_open_other(l->copy_fd, stores.items[i]);
+                _cleanup_close_ int fd = ledger_dir_open_other(l->dir_fd, stores.items[i]);
                 _cleanup_free_ char *text = NULL;
 
                 if (fd >= 0 && read_file(others, fd, stores.items[i], &text) == -ENOMEM)
@@ -323,55 +257,34 @@ int ledger_read_others(const Ledger *l, Ledger **ret) {
 }
 
 bool ledger_other_lives(const Ledger *l, const char *store) {
-        _cleanup_close_ int fd =
-                l->copy_fd < 0 ? -EBADF : ledger_copy_open_other(l->copy_fd, store);
+        _cleanup_close_ int fd = l->dir_fd < 0 ? -EBADF : ledger_dir_open_other(l->dir_fd, store);
         pid_t holder;
 
         return fd >= 0 && lock_look(fd, &holder) > 0;
 }
 
-static int dup_fd(int fd, int *ret) {
-        int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-
-        if (copy < 0)
-                return ORIGIN(-errno);
-        *ret = copy;
-        return 0;
-}
-
-static void tell_of_copy(const Ledger *l) {
-        _cleanup_free_ char *path = path_in(l->dir_fd, LEDGER_NAME),
-                            *copy = path_in(l->copy_fd, LEDGER_NAME);
-
-        log_notice("%s lacks what was changed in the kernel; its copy %s has it.",
-                   path ?: LEDGER_NAME, copy ?: "in /run");
-}
-
-int ledger_open(Ledger **ret, int dir_fd, int copy_fd, int root_fd) {
+int ledger_open(Ledger **ret, int dir_fd, int root_fd) {
         _cleanup_(ledger_freep) Ledger *l = NULL;
-        size_t n;
+        _cleanup_free_ char *text = NULL;
         int r = ledger_new_in_memory(&l, NULL);
 
-        if (r >= 0)
-                r = dup_fd(dir_fd, &l->dir_fd);
-        if (r >= 0 && copy_fd >= 0)
-                r = dup_fd(copy_fd, &l->copy_fd);
-        if (r >= 0)
-                r = file_read(root_fd, "proc/sys/kernel/random/boot_id", &l->boot_id, NULL, 4096);
+        if (r < 0)
+                return r;
+        l->is_dry = false;
+        l->dir_fd = dir_fd < 0 ? dir_fd : fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
+        if (dir_fd >= 0 && l->dir_fd < 0)
+                return ORIGIN(-errno);
+        r = file_read(root_fd, "proc/sys/kernel/random/boot_id", &l->boot_id, NULL, 4096);
         if (r < 0)
                 return r;
         l->boot_id[strcspn(l->boot_id, "\n")] = 0;
-
-        r = load(l, l->dir_fd);
-        n = l->n;
-        if (r >= 0)
-                r = load(l, l->copy_fd);
-        if (r < 0)
+        r = dir_fd < 0 ? 0 : read_file(l, dir_fd, NULL, &text);
+        if (r < 0 && !is_bad(r))
                 return r;
-        if (l->n > n)
-                tell_of_copy(l);
-        if (l->n == 0 || !ledger_is_kept(l))
-                (void) ledger_commit(l, NULL); /* what one of the two lacks, or another boot's */
+        if (r < 0)
+                set_aside(dir_fd, r, text);
+        if (l->n == 0)
+                (void) ledger_commit(l, NULL); /* another boot's */
         *ret = TAKE_PTR(l);
         return 0;
 }

@@ -3,15 +3,15 @@
 
 /*
  * The ledger's inside: ledger.c has the records in memory and knows none of the others, ledger-file.c the
- * files that they are in, ledger-claim.c whose the files of tracefs are by now, and ledger-undo.c, which
+ * file that they are in, ledger-claim.c whose the files of tracefs are by now, and ledger-undo.c, which
  * needs all three, puts them back.  Only the first two look into the struct.
  */
 
 #include "daemon/tracefs/ledger.h"
 
 struct Ledger {
-        int dir_fd;  /* -EBADF: it is only in memory */
-        int copy_fd; /* -EBADF: it is in one place alone */
+        int dir_fd;  /* < 0: -errno, there is no place for a file */
+        bool is_dry; /* it is only in memory, and none is wanted */
         char *boot_id;
         LedgerRecord *records;
         size_t n;

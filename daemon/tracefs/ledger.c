@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * An array in memory; its files are daemon/tracefs/ledger-file.c's.  These are always written first when
- * something is about to change and last when something was put back; in between they may list too much,
+ * An array in memory; its file is daemon/tracefs/ledger-file.c's.  That is always written first when
+ * something is about to change and last when something was put back; in between it may list too much,
  * never too little.
  */
 
@@ -34,12 +34,11 @@ Ledger *ledger_free(Ledger *l) {
         free(l->records);
         free(l->boot_id);
         safe_close(l->dir_fd);
-        safe_close(l->copy_fd);
         return mfree(l);
 }
 
 int ledger_new_in_memory(Ledger **ret, const char *boot_id) {
-        _cleanup_(ledger_freep) Ledger *l = NEW(Ledger, .dir_fd = -EBADF, .copy_fd = -EBADF);
+        _cleanup_(ledger_freep) Ledger *l = NEW(Ledger, .dir_fd = -EBADF, .is_dry = true);
 
         if (!l)
                 return -ENOMEM;

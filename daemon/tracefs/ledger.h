@@ -4,7 +4,7 @@
 /*
  * Ledger: what was changed in tracefs, and the values to put back
  *
- * The file "ledger" in the store, replaced as a whole before each batch of
+ * The file "ledger" in a directory below /run (daemon/tracefs/ledger-dir.h), replaced as a whole before each batch of
  * changes is made, so that whoever dies when, the next daemon can undo them:
  *
  *      { "version": 1, "boot_id": "...", "tracefs": "/sys/kernel/tracing",
@@ -25,8 +25,7 @@
  * then finds the old value and writes nothing.  Another boot's ledger is dropped, since its
  * changes died with that kernel.  There is no file when there are no records.
  *
- * The same file lies in a directory below /run: whoever loses one of the two, and the store's whole
- * content with it, loses nothing.  What can be told without either daemon/tracer/leftovers.h tells.
+ * What can be told without it daemon/tracer/leftovers.h tells.
  *
  * ledger_undo() is the only way back, for a session that ends, an arming that fails, and a
  * daemon that died.
@@ -69,14 +68,13 @@ typedef struct Ledger Ledger;
 
 /*
  * ledger_open()
- * @dir_fd:  where the file is; dup()ed
- * @copy_fd: where the same is written once more (daemon/tracefs/ledger-copy.h); dup()ed; -EBADF: nowhere
+ * @dir_fd:  where the file is; dup()ed; < 0: nowhere, and committing fails with this -errno
  * @root_fd: where proc/sys/kernel/random/boot_id is read
  *
- * What either of the two files has counts.  One that cannot be understood, whatever it is, is logged by
- * name and kept as "ledger.bad": nothing is guessed from it.  A file of another boot says nothing.
+ * A file that cannot be understood, whatever it is, is logged by name and kept as "ledger.bad": nothing is
+ * guessed from it.  A file of another boot says nothing.
  */
-int ledger_open(Ledger **ret, int dir_fd, int copy_fd, int root_fd);
+int ledger_open(Ledger **ret, int dir_fd, int root_fd);
 Ledger *ledger_free(Ledger *l);
 DEFINE_CLEANUP(Ledger *, ledger_free);
 
@@ -133,11 +131,14 @@ void ledger_shorten(Ledger *l, const char *tracefs_path);
 /* Whether the last commit failed: the file still holds what has been undone since.  That does no
  * harm to be undone once more; commit again. */
 bool ledger_is_stale(const Ledger *l);
-/* Whether both files have what memory has, unless somebody has had a hand in them. */
-bool ledger_is_kept(const Ledger *l);
-/* Path of the file for messages, or of "ledger.bad" if that @is_bad; NULL: there is none, or no memory.  The
+/* Whether somebody has removed the file. */
+bool ledger_is_lost(const Ledger *l);
+/* Paths for messages: of the file, and of "ledger.bad" if there is one; NULL: there is none, or no memory.  The
  * caller frees. */
-char *ledger_path(const Ledger *l, bool is_bad);
+char *ledger_path(const Ledger *l);
+char *ledger_bad_path(const Ledger *l);
+/* Path of the store whose ledger it is; NULL: it cannot be told.  The caller frees. */
+char *ledger_store(const Ledger *l);
 /* Where the ledger is if the last commit failed with @error, so that it was not tracefs; NULL: it did not,
  * or without memory.  The caller frees. */
 char *ledger_failed_where(const Ledger *l, int error);

@@ -150,8 +150,10 @@ static int admit_now(Controller *c, const SessionMeta *m, Admission *a, Refusal 
         a->has_instances = a->is_dry ? controller_guess_instances(c) : controller_has_instances(c);
         if (!a->has_instances && c->arbiter.n > 0)
                 return refuse_held(c->arbiter.claims[0], NULL, m->spec.depth, refusal);
-        if (c->has_instances < 0 && !a->is_dry)
-                return c->has_instances;
+        if (c->has_instances < 0 && !a->is_dry) {
+                r = controller_refuse_ledger(c, c->has_instances, refusal);
+                return r ?: c->has_instances;
+        }
         r = admit_markers(&c->fs, &m->spec, m->name, a->has_instances, refusal);
         if (r == 0)
                 r = controller_admit_filter(c, refusal);

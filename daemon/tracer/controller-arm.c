@@ -23,7 +23,6 @@
 #include "daemon/tracefs/plan.h"
 #include "daemon/tracer/controller-private.h"
 #include "store/format.h"
-#include "store/store.h"
 
 #define BOOT_CLOCK "local" /* that an instance has from the beginning */
 
@@ -157,16 +156,12 @@ static int refuse_program(const Tracer *t, const SessionMeta *m, int error, cons
                           Refusal *refusal) {
         const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
         _cleanup_free_ char *dir = NULL; /* whose current_tracer it is */
-        _cleanup_free_ char *store = ledger_failed_where(t->c->ledger, error);
         const Tracefs *fs = &t->c->fs;
         char size[UNIT_TEXT_MAX];
+        int r = controller_refuse_ledger(t->c, error, refusal);
 
-        if (store)
-                return refusal_set(
-                        refusal, REFUSAL_SYSTEM_ERROR, json_pack("{si}", "errno", -error),
-                        "cannot record: writing the ledger in %s failed: %s%s. The kernel "
-                        "is as it was.",
-                        store, origin_text(error), store_way_out(error));
+        if (r != 0)
+                return r;
         if (streq(name, "current_tracer")) {
                 dir = strndup(file, (size_t) (name - file));
                 if (!dir)

@@ -82,7 +82,6 @@ static int install_quiesced(Controller *c, Quiesce *quiesce, int fd, const Strv 
 }
 
 static int change_at_once(Controller *c, const Strv *words, bool removes) {
-        c->n_root_closes++;
         return BACKGROUND_CALL(removes ? control_remove(c->fs.fd, GRAPH_FUNCTION, words)
                                        : control_append(c->fs.fd, GRAPH_FUNCTION, words));
 }
@@ -106,7 +105,6 @@ static int change_quiesced(Controller *c, const Strv *words, bool removes, uint6
         r = BACKGROUND_CALL(control_prepare(c->fs.fd, GRAPH_FUNCTION, words, removes, &fd));
         if (fd < 0)
                 return r;
-        c->n_root_closes++;
         k = install_quiesced(c, &quiesce, fd, &users, from_ns, to_ns, ret_ns);
         for (size_t i = 0; ret_quiesced && i < users.n; i++) {
                 const Tracer *t = find_tracer(c, users.items[i]);
@@ -154,10 +152,6 @@ int controller_change_roots(Controller *c, const Strv *words, bool removes, uint
                 return r;
         return quiesce_is_needed(&c->fs) ? change_quiesced(c, &few, removes, ret_ns, ret_quiesced)
                                          : change_at_once(c, &few, removes);
-}
-
-uint64_t tracer_n_root_closes(const Tracer *t) {
-        return t->c->n_root_closes;
 }
 
 /* --- what the ledger knows of them ------------------------------------------------------------ */

@@ -40,8 +40,7 @@ struct Controller {
         int store_fd;     /* where lean/ is */
         bool has_address; /* set_graph_function had one of a function that went (controller-roots.c) */
         Strv kept_roots; /* of sessions that ended, which could not be taken out (controller-filter.c) */
-        uint64_t n_root_closes; /* of set_graph_function while somebody records */
-        Strv recovered;         /* instances that a daemon which died had quiesced */
+        Strv recovered; /* instances that a daemon which died had quiesced */
         Strv stale_roots; /* names of what is at addresses that went, as set_graph_function shows them */
         struct {
                 const Strv *roots;

@@ -18,6 +18,7 @@
 #include "daemon/tracer/controller-private.h"
 #include "daemon/tracer/host-check.h"
 #include "daemon/tracer/leftovers.h"
+#include "store/store.h"
 
 static void log_warnings(const Strv *warnings) {
         for (size_t i = 0; i < warnings->n; i++)
@@ -93,7 +94,7 @@ int controller_attach(Controller *c) {
         return 0;
 }
 
-int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, int copy_fd,
+int controller_new_at(Controller **ret, const char *tracefs, int store_fd, int ledger_fd,
                       bool keeps, int root_fd) {
         _cleanup_(controller_freep) Controller *c = calloc(1, sizeof(*c));
         int r;
@@ -104,8 +105,8 @@ int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, 
         c->has_instances = -1;
         c->memory_limit = CONFIG_INIT.max_buffer_memory;
         c->keeps = keeps;
-        c->store_fd = fcntl(ledger_dir_fd, F_DUPFD_CLOEXEC, 3);
-        if (c->store_fd < 0)
+        c->store_fd = store_fd < 0 ? -EBADF : fcntl(store_fd, F_DUPFD_CLOEXEC, 3);
+        if (store_fd >= 0 && c->store_fd < 0)
                 return ORIGIN(-errno);
         c->fs.root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
         if (c->fs.root_fd < 0)
@@ -115,7 +116,7 @@ int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, 
                 if (!c->wanted_path)
                         return -ENOMEM;
         }
-        r = ledger_open(&c->ledger, ledger_dir_fd, copy_fd, c->fs.root_fd);
+        r = ledger_open(&c->ledger, ledger_fd, c->fs.root_fd);
         if (r < 0)
                 return r;
         (void) controller_attach(c);
@@ -123,13 +124,12 @@ int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, 
         return 0;
 }
 
-int controller_new(Controller **ret, const char *tracefs, int ledger_dir_fd, int copy_fd,
-                   bool keeps) {
+int controller_new(Controller **ret, const char *tracefs, int store_fd, int ledger_fd, bool keeps) {
         _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
         if (root_fd < 0)
                 return ORIGIN(-errno);
-        return controller_new_at(ret, tracefs, ledger_dir_fd, copy_fd, keeps, root_fd);
+        return controller_new_at(ret, tracefs, store_fd, ledger_fd, keeps, root_fd);
 }
 
 static bool tracer_is_on(const Tracer *t) {
@@ -254,8 +254,15 @@ int controller_tracefs_fd(const Controller *c) {
         return c->fs.fd;
 }
 
-char *controller_failed_store(const Controller *c, int error) {
-        return ledger_failed_where(c->ledger, error);
+int controller_refuse_ledger(const Controller *c, int error, Refusal *refusal) {
+        _cleanup_free_ char *where = ledger_failed_where(c->ledger, error);
+
+        return where ? refusal_set(refusal, REFUSAL_SYSTEM_ERROR,
+                                   json_pack("{si}", "errno", -error),
+                                   "cannot record: writing the ledger in %s failed: %s%s. The "
+                                   "kernel is as it was.",
+                                   where, origin_text(error), store_way_out(error))
+                     : 0;
 }
 
 size_t controller_n_restored(const Controller *c) {
@@ -312,18 +319,18 @@ MemoryUse controller_memory_use(const Controller *c) {
 
 json_t *controller_check(Controller *c) {
         _cleanup_strv_ Strv ours = {};
-        bool is_kept;
+        bool was_lost;
 
         background_settle(c->background); /* half of a change would look like a fault */
-        is_kept = ledger_is_stale(c->ledger) || ledger_is_kept(c->ledger);
-        if (!is_kept)
+        was_lost = ledger_is_lost(c->ledger);
+        if (was_lost)
                 (void) ledger_commit(c->ledger, c->fs.path);
         (void) controller_has_instances(c);
         if (controller_own_dirs(c, &ours) < 0)
                 return NULL;
         return host_check(&(HostFacts){ .fs = &c->fs,
                                         .ledger = c->ledger,
-                                        .ledger_was_lost = !is_kept,
+                                        .ledger_was_lost = was_lost,
                                         .has_instances = c->has_instances,
                                         .ours = &ours,
                                         .n_live = c->arbiter.n,

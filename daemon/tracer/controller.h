@@ -40,8 +40,8 @@ typedef struct Admission Admission; /* that something may be armed, and what it 
 /*
  * controller_new()
  * @tracefs: where tracefs is; NULL: find it
- * @ledger_dir_fd: directory that holds the file "ledger" (the store), dup()ed
- * @copy_fd: of its copy, dup()ed; -EBADF: there is none
+ * @store_fd: the store, dup()ed; -EBADF: nothing will be armed
+ * @ledger_fd: ledger_open()'s directory
  * @keeps: see below
  *
  * Does not fail for want of tracefs: arming is then refused, and controller_check() says why.
@@ -49,11 +49,10 @@ typedef struct Admission Admission; /* that something may be armed, and what it 
  * they stay until controller_settle(), so that controller_adopt() may take them up.
  * Return: 0 or -errno.
  */
-int controller_new(Controller **ret, const char *tracefs, int ledger_dir_fd, int copy_fd,
-                   bool keeps);
+int controller_new(Controller **ret, const char *tracefs, int store_fd, int ledger_fd, bool keeps);
 /* The same with another directory in the place of "/" for what is read in /proc and /sys (dup()ed):
  * for tests. */
-int controller_new_at(Controller **ret, const char *tracefs, int ledger_dir_fd, int copy_fd,
+int controller_new_at(Controller **ret, const char *tracefs, int store_fd, int ledger_fd,
                       bool keeps, int root_fd);
 /* What all buffers together may take of the memory that is available; half of it unless said. */
 void controller_set_memory_limit(Controller *c, ConfigShare limit);
@@ -95,8 +94,8 @@ bool controller_has_functions(const Controller *c);
 int controller_list_functions(Controller *c, size_t *ret_n);
 /* JSON array of CheckResult (org.ftraced.varlink); NULL without memory. */
 json_t *controller_check(Controller *c);
-/* ledger_failed_where() of its ledger: what looks like an error of tracefs may be one of the store. */
-char *controller_failed_store(const Controller *c, int error);
+/* REFUSED if @error is that of writing the ledger, which else looks like one of tracefs; 0: it is not. */
+int controller_refuse_ledger(const Controller *c, int error, Refusal *refusal);
 /* How many changes an earlier daemon had left behind and this one undid, for the journal. */
 size_t controller_n_restored(const Controller *c);
 

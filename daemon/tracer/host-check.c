@@ -260,16 +260,16 @@ static int look_sizes(const HostFacts *h, Finding *f) {
 }
 
 static int look_ledger(const HostFacts *h, Finding *f) {
-        _cleanup_free_ char *path = ledger_path(h->ledger, false),
-                            *bad = ledger_path(h->ledger, true);
+        _cleanup_free_ char *path = ledger_path(h->ledger), *bad = ledger_bad_path(h->ledger);
         char fix[160];
         size_t n = 0;
 
         if (h->ledger_was_lost)
                 return say(f, GRADE_BAD, "systemctl restart ftraced.service, if it comes back",
-                           "somebody has removed or changed %s or its copy in /run, which say what "
-                           "to put back: written again just now",
-                           path ?: "the ledger");
+                           "somebody has removed %s, which says what to put back: %s",
+                           path ?: "the ledger",
+                           ledger_is_stale(h->ledger) ? "it cannot be written"
+                                                      : "written again just now");
         for (size_t i = 0; i < ledger_n(h->ledger); i++)
                 n += !streq(ledger_get(h->ledger, i)->session, LEDGER_ROOTS);
         if (n > 0 && h->n_live == 0)

@@ -21,7 +21,7 @@
 typedef struct HostFacts {
         const Tracefs *fs;
         const Ledger *ledger;
-        bool ledger_was_lost; /* a file of it was not as it had been written, and was written anew */
+        bool ledger_was_lost; /* somebody had removed its file, which was written anew */
         int has_instances;    /* 1, 0; < 0: not known */
         const Strv *ours;     /* directories of live sessions */
         size_t n_live;        /* sessions that are armed or recording */

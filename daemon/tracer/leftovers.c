@@ -337,7 +337,7 @@ static int tell_top_level(const Ledger *l, const Ledger *others, const Tracefs *
 }
 
 static int tell_ledger(const Ledger *l, const Tracefs *fs, Strv *ret) {
-        _cleanup_free_ char *names = NULL, *path = ledger_path(l, false);
+        _cleanup_free_ char *names = NULL, *store = ledger_store(l);
         _cleanup_strv_ Strv files = {};
         int r = 0;
 
@@ -346,14 +346,13 @@ static int tell_ledger(const Ledger *l, const Tracefs *fs, Strv *ret) {
         for (size_t i = 0; r >= 0 && i < MIN(ledger_n(l), (size_t) LISTED_MAX); i++)
                 r = strv_add(&files, ledger_get(l, i)->file);
         names = r < 0 ? NULL : strv_join(&files, ", ");
-        if (!names || !path)
+        if (!names)
                 return -ENOMEM;
-        path[strlen(path) - strlen("/ledger")] = 0;
         return strv_addf(ret,
-                         "%zu changes in %s could not be put back yet, %s%s; ftraced --restore "
-                         "--store=%s tries again",
+                         "%zu changes in %s could not be put back yet, %s%s; ftraced --restore%s%s "
+                         "tries again",
                          ledger_n(l), fs->path, names, ledger_n(l) > LISTED_MAX ? ", ..." : "",
-                         path);
+                         store ? " --store=" : "", store ?: "");
 }
 
 int leftovers_find(const Ledger *l, const Tracefs *fs, Strv *ret) {

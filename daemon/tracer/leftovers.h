@@ -4,7 +4,7 @@
 /*
  * Leftovers: what is in the kernel and in no ledger
  *
- * A ledger and its copy may both be lost.  What carries ftraced's name can be told without: instances
+ * A ledger may be lost.  What carries ftraced's name can be told without: instances
  * called "ftraced-..." and "ftraced....", and dynamic events "ftraced_...".  Those that another
  * store's ledger has are of the daemon there.  What there is one of in the kernel is ftraced's as well
  * if one of these instances was tracing, and goes to what the kernel begins with, for what it said

@@ -66,8 +66,6 @@ Instance *tracer_instance(const Tracer *t);
  * perhaps for those whose module has gone.  Takes out what became of their addresses.  -EBUSY: a task
  * is about to write it. */
 int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone);
-/* How often that file was changed by us so far, for whatever session; counted before it is. */
-uint64_t tracer_n_root_closes(const Tracer *t);
 /* What set_ftrace_filter or set_ftrace_notrace says as long as nobody else writes it; borrowed until it is changed;
  * NULL: it has to be read.  After tracer_doubt_hooks() somebody else may have: then others do not rely on it. */
 const char *tracer_get_hooks(const Tracer *t, const char *file);

@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
-#include "daemon/instances/quiesce.h"
 #include "daemon/process/journal.h"
 #include "daemon/watch/health.h"
 #include "daemon/watch/tamper.h"
@@ -28,8 +27,7 @@ struct Health {
         HealthConfig config;
         Seen *seen; /* one for each of meta->cpus */
         uint64_t looked_ns;
-        uint64_t settled_ns; /* the last look at which nobody else had written a control file */
-        uint64_t before_ns;  /* when the look at the interval before the last one was */
+        uint64_t before_ns; /* when the look at the interval before the last one was */
         Tamper *tamper;
         sd_event_source *timer;
         int error;          /* of the disk, at the moment */
@@ -157,8 +155,6 @@ bool health_refresh(Health *h) {
                 found = add_gap_of_all(h, GAP_CLEARED, unstored_ns(h, GAP_ALL_CPUS), at_ns);
         }
         h->looked_ns = at_ns;
-        if (!h->tamper || tamper_is_settled(h->tamper))
-                h->settled_ns = at_ns;
         return found;
 }
 
@@ -215,8 +211,6 @@ uint64_t health_note_lost(Health *h, uint32_t cpu, uint64_t n_pages) {
 
 void health_note_quiesce(Health *h, uint64_t from_ns, uint64_t to_ns) {
         (void) add_gap_of_all(h, GAP_ROOTS_CHANGED, from_ns, to_ns);
-        if (h->tamper)
-                tamper_excuse(h->tamper, "set_ftrace_pid", QUIESCE_CLOSES);
         changed(h, true);
 }
 
@@ -295,46 +289,18 @@ bool health_is_hung(const Health *h) {
 
 /* --- what others do --------------------------------------------------------------------------- */
 
-/* When all was certainly well, before what is reported now. */
-static uint64_t well_until_ns(const Health *h, const TamperReport *report, uint64_t settled_ns) {
-        uint64_t heard_ns = h->looked_ns - MIN(h->looked_ns, HEALTH_HEARD_NS);
-
-        if (report->is_late)
-                return h->before_ns;
-        return report->kind == TAMPER_BEGAN ? MAX(settled_ns, heard_ns) : settled_ns;
-}
-
-static void on_tampering(const TamperReport *report, void *userdata) {
+static void on_tampering(GapCause cause, uint64_t since_ns, const char *sentence, void *userdata) {
         Health *h = userdata;
-        SessionMeta *m = h->config.meta;
-        uint64_t settled_ns = h->settled_ns;
-        Gap gap = { .cpu = report->cpu, .cause = report->cause, .n_events = GAP_UNKNOWN };
 
-        if (report->cause == GAP_FILTER_CHANGED)
+        if (cause == GAP_FILTER_CHANGED)
                 tracer_doubt_hooks(h->config.tracer);
         (void) health_refresh(h);
-        gap.from_ns = well_until_ns(h, report, settled_ns);
-        gap.to_ns = h->looked_ns;
-        switch (report->kind) {
-        case TAMPER_BEGAN:
-                gap.to_ns = GAP_OPEN;
-                (void) add_gap(h, &gap);
-                (void) set_condition(h, report->cause, report->sentence);
-                break;
-        case TAMPER_ENDED:
-                gaps_close(&m->gaps, report->cause, h->looked_ns);
-                (void) clear_condition(h, report->cause);
-                break;
-        case TAMPER_EMPTIED:
-                gap.from_ns = unstored_ns(h, report->cpu);
-                __attribute__((fallthrough));
-        case TAMPER_FLICKED:
-                (void) add_gap(h, &gap);
-                health_warn(m, "%s", report->sentence);
-                break;
-        case TAMPER_NOTED:
-                health_warn(m, "%s", report->sentence);
-                break;
+        if (sentence) {
+                (void) add_gap_of_all(h, cause, since_ns, GAP_OPEN);
+                (void) set_condition(h, cause, sentence);
+        } else {
+                gaps_close(&h->config.meta->gaps, cause, h->looked_ns);
+                (void) clear_condition(h, cause);
         }
         changed(h, true);
 }
@@ -374,10 +340,10 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         is_new = health_refresh(h);
         if (look_at_progress(h))
                 is_new = true;
-        if (h->tamper)
-                tamper_poll(h->tamper);
         is_new = look_at_strangers(h) || is_new;
-        changed(h, is_new);
+        changed(h, is_new); /* which looks at modules */
+        if (h->tamper)
+                tamper_look(h->tamper, timer_ns, false);
         h->cpu_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
         if (h->config.looked)
                 h->config.looked(h->config.userdata);
@@ -390,37 +356,21 @@ uint64_t health_cpu_ns(const Health *h) {
 }
 
 static int watch_anew(Health *h) {
-        const SessionMeta *m = h->config.meta;
-        _cleanup_free_ uint32_t *cpus = calloc(m->n_cpus, sizeof(*cpus));
-        int r;
-
-        if (!cpus)
-                return -ENOMEM;
         h->tamper = tamper_free(h->tamper);
-        for (size_t i = 0; i < m->n_cpus; i++)
-                cpus[i] = m->cpus[i].cpu;
-        r = tamper_new(&h->tamper,
-                       &(TamperConfig){
-                               .event = h->config.event,
-                               .tracefs = tracer_tracefs(h->config.tracer),
-                               .tracefs_fd = tracer_tracefs_fd(h->config.tracer),
-                               .dir = instance_dir(tracer_instance(h->config.tracer)),
-                               .clock = m->clock,
-                               .ftrace_enabled = getenv("FTRACED_FTRACE_ENABLED")
-                                                         ?: "/proc/sys/kernel/ftrace_enabled",
-                               .cpus = cpus,
-                               .n_cpus = m->n_cpus,
-                               .events = &m->spec.events,
-                               .probes = &m->probe_events,
-                               .get_roots = tracer_get_roots,
-                               .get_hooks = tracer_get_hooks,
-                               .count_own_closes = tracer_n_root_closes,
-                               .is_held_up = tracer_is_held_up,
-                               .tracer = h->config.tracer,
-                               .handler = on_tampering,
-                               .userdata = h,
-                       });
-        return MIN(r, 0);
+        return tamper_new(&h->tamper,
+                          &(TamperConfig){
+                                  .tracefs = tracer_tracefs(h->config.tracer),
+                                  .tracefs_fd = tracer_tracefs_fd(h->config.tracer),
+                                  .dir = instance_dir(tracer_instance(h->config.tracer)),
+                                  .clock = h->config.meta->clock,
+                                  .ftrace_enabled = "/proc/sys/kernel/ftrace_enabled",
+                                  .get_roots = tracer_get_roots,
+                                  .get_hooks = tracer_get_hooks,
+                                  .tracer = h->config.tracer,
+                                  .handler = on_tampering,
+                                  .userdata = h,
+                          },
+                          trace_ns(h));
 }
 
 int health_watch(Health *h) {
@@ -442,21 +392,21 @@ void health_hold_hooks(Health *h) {
 int health_release_hooks(Health *h) {
         if (!h->tamper)
                 return health_watch(h);
-        tamper_release_hooks(h->tamper);
+        tamper_release_hooks(h->tamper, trace_ns(h));
         return 0;
 }
 
 void health_renew_hooks(Health *h) {
         if (h->tamper)
-                tamper_release_hooks(h->tamper);
+                tamper_release_hooks(h->tamper, trace_ns(h));
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
 void health_end_watch(Health *h) {
         if (h->tamper) {
-                tamper_poll(h->tamper);
-                tamper_settle(h->tamper);
+                changed(h, false); /* as above */
+                tamper_look(h->tamper, trace_ns(h), true);
         }
         h->tamper = tamper_free(h->tamper);
 }
@@ -484,7 +434,7 @@ int health_new(Health **ret, const HealthConfig *config) {
         h->seen = calloc(m->n_cpus, sizeof(*h->seen));
         if (!h->seen)
                 return -ENOMEM;
-        h->looked_ns = h->settled_ns = h->before_ns = trace_ns(h);
+        h->looked_ns = h->before_ns = trace_ns(h);
         for (size_t i = 0; i < m->n_cpus; i++) {
                 recorder_read_account(config->recorder, i, &m->cpus[i]);
                 h->seen[i] = (Seen){ .account = m->cpus[i], .moved_ns = h->looked_ns };

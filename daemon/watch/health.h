@@ -7,12 +7,11 @@
  * Keeps three members of the session's metadata up to date: the CPUs' accounts,
  * the conditions ("degraded": the disk is full, somebody switched tracing off)
  * and the gaps that come of them.  All of it in the main thread, which never
- * waits: a condition is what the readers, inotify and the kernel's counters say.
+ * waits: a condition is what the readers, the control files and the kernel's counters say.
  *
  * Where a loss lies is known to about HEALTH_LOOK_S: an overrun between the look
- * at which the CPU's pages were last seen to move and the look that found it.  What
- * others do is heard of at once, and its gap begins HEALTH_HEARD_NS before; what was
- * put back before anybody could look lies behind the last look before it.
+ * at which the CPU's pages were last seen to move and the look that found it, and what
+ * others do between the last look at which the file was right and the one that saw it.
  */
 
 #include <stdbool.h>
@@ -23,8 +22,7 @@
 #include "daemon/tracer/controller.h"
 #include "meta/meta.h"
 
-#define HEALTH_LOOK_S 4 /* between looks at what does not make itself heard */
-#define HEALTH_HEARD_NS NSEC_PER_SEC
+#define HEALTH_LOOK_S 4 /* between looks */
 #define HEALTH_PUT_OFF_S                                                                           \
         10 /* a look waits for tasks of the daemon for so long, lest clients wait for it */
 #define HEALTH_STUCK_S 10 /* a disk that has not answered for so long is said to be stuck */
@@ -33,7 +31,7 @@ typedef struct Health Health;
 
 #define HEALTH_HUNG_S 20 /* a reader that does not move for so long, for no reason, never will */
 
-/* Conditions or gaps are others than before, or HEALTH_LOOK_S have passed. */
+/* Conditions or gaps are others than before, or a look is due: if modules came or went, health_hold_hooks(). */
 typedef void (*HealthChanged)(bool is_new, void *userdata);
 
 /* HEALTH_LOOK_S have passed and all that is looked at then was; may end the session. */

@@ -8,7 +8,6 @@
  *        lock                     flock()ed by the daemon that owns the store; holds its pid (store/lock.h)
  *        uptime                   what ages are counted on (store/uptime.h)
  *        removed                  what became of sessions that are no more (store/removed.h)
- *        ledger                   undo log of tracefs changes (daemon/tracefs/ledger.h)
  *        symbols/HASH.zst         kallsyms, or a list of modules (daemon/symbols/kernel-symbols.h), zstd,
  *                                 named by the XXH3-128 of the plain text (32 hex digits)
  *        sessions/NAME/
@@ -22,7 +21,7 @@
  *        sessions/.removed-NAME   being removed: not a session any more; with .N behind it if there is one
  *        sessions/.making-NAME    being made: not a session yet
  *
- * Directories are 0750, files 0640, but lock and ledger 0600.
+ * Directories are 0750, files 0640, but lock 0600.
  *
  * All CPUs are cut together: segments of one sequence hold the same period of the recording.  A CPU
  * that was quiet in a period has no segment of its sequence, so that sequences of one CPU may have

@@ -27,7 +27,6 @@
 #define HIDDEN_TRIES 10000 /* of sessions of one name, removed one after the other */
 #define SESSIONS_NAME "sessions"
 #define SYMBOLS_NAME "symbols"
-#define LEDGER_NAME "ledger" /* daemon/tracefs/ledger.h */
 
 struct Store {
         char *path;
@@ -153,7 +152,7 @@ static char *strip_slashes(const char *path) {
         return plain;
 }
 
-/* What is there must be what we would have made: a FIFO as ledger would be waited for, a link as
+/* What is there must be what we would have made: a FIFO as lock would be waited for, a link as
  * sessions/ would lead elsewhere. */
 static int check_entries(const Store *s) {
         static const struct {
@@ -161,12 +160,9 @@ static int check_entries(const Store *s) {
                 mode_t type;
         } entries[] = {
                 { "lock", S_IFREG },
-                { LEDGER_NAME,
-                  S_IFREG }, /* the daemon's, who moves anything else away in a store */
                 { SESSIONS_NAME, S_IFDIR },
                 { SYMBOLS_NAME, S_IFDIR },
         };
-        bool is_store = false;
 
         for (size_t i = 0; i < ELEMENTSOF(entries); i++) {
                 struct stat st;
@@ -174,9 +170,7 @@ static int check_entries(const Store *s) {
                 if (fstatat(s->fd, entries[i].name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
                         if (errno != ENOENT)
                                 return ORIGIN(-errno);
-                } else if ((st.st_mode & S_IFMT) == entries[i].type)
-                        is_store = is_store || i == 0;
-                else if (!is_store || !streq(entries[i].name, LEDGER_NAME))
+                } else if ((st.st_mode & S_IFMT) != entries[i].type)
                         return STORE_E_ENTRY;
         }
         return 0;

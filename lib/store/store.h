@@ -19,8 +19,7 @@ enum {
         STORE_E_NO_DIR,     /* it is a file */
         STORE_E_OWNER,      /* it belongs to another user */
         STORE_E_WRITABLE,   /* its group or everybody may write to it */
-        STORE_E_ENTRY, /* "lock" in it is no regular file, or "sessions" or "symbols" no directory;
-                             * or "ledger" no regular file where there is no lock, so that it is no store */
+        STORE_E_ENTRY, /* "lock" in it is no regular file, or "sessions" or "symbols" no directory */
         STORE_E_READ_ONLY,  /* its file system is read-only */
         STORE_E_FULL,       /* its file system has no room for what a new store needs */
         STORE_E_UNMAPPABLE, /* its file system has no shared writable mappings (9p, some FUSE) */

@@ -117,7 +117,7 @@ static void arm_and_disarm(const Setting *s) {
 static void put_back(const Setting *s) {
         Controller *c;
 
-        if (controller_new(&c, s->tracefs, s->ledger_fd, -EBADF, false) < 0)
+        if (controller_new(&c, s->tracefs, s->ledger_fd, s->ledger_fd, false) < 0)
                 _exit(3);
         (void) controller_free(c);
 }

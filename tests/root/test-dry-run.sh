@@ -27,7 +27,7 @@ compare() { # VERB NAME OPTION...
         exits "$name: a dry run succeeds" 0 ftracectl "$verb" --dry-run -n "$name" "$@"
         cp "$out" "$work/$name.sh"
         is_as_before "$name: it has changed nothing"
-        ok "$name: it wrote no ledger" not test -e "$store/ledger"
+        ok "$name: it wrote no ledger" not test -e "$(ledger_of "$store")"
         note "$(grep -c '^[a-z]' "$work/$name.sh") lines"
 
         mkfifo "$work/$name.enter"

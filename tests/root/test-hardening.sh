@@ -80,9 +80,9 @@ as bob sleep 300 &
 cleanup_fn kill $!
 exits 'another user'\''s process can be recorded' 0 ftracectl start -n bobs --flat --pid "$(pgrep -u bob sleep)" udp_sendmsg
 sysctl -qw kernel.ftrace_enabled=0
-sysctl -qw kernel.ftrace_enabled=1
 ftracectl stop bobs >"$out" 2>"$err"
-says 'what others did to kernel.ftrace_enabled is heard of in there' 'unknown loss in 1 gap' "$out"
+sysctl -qw kernel.ftrace_enabled=1
+says 'what others did to kernel.ftrace_enabled is seen in there' 'unknown loss in 1 gap' "$out"
 
 # --- who may what --------------------------------------------------------------------------------
 

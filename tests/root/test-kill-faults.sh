@@ -201,17 +201,11 @@ damage() { # FILE
         esac
         say "damaged ($drawn): $1"
 }
-# One of the two, or both.
 ledger_happens() {
-        local files=("$store/ledger" "$(echo "$RUNTIME_DIRECTORY"/ledgers/*/ledger)")
-
-        draw 4
-        [[ $drawn == 0 || ! -e ${files[0]} ]] || damage "${files[0]}"
-        draw 2
-        [[ $drawn == 0 || ! -e ${files[1]} ]] || damage "${files[1]}"
+        [[ ! -e $(ledger_of "$store") ]] || damage "$(ledger_of "$store")"
 }
 ledger_ends() {
-        rm -f "$store"/ledger.bad* "$RUNTIME_DIRECTORY"/ledgers/*/ledger.bad*
+        rm -f "$FTRACED_LEDGERS"/*/ledger.bad
 }
 
 other_begins() { :; }
@@ -314,7 +308,7 @@ death() { # NUMBER FAULT
         store=$work/store
         [[ $fault != disk ]] || store=$work/disk/store
         [[ -n $ftraced_pid ]] || rm -rf "$store"
-        # Nobody can know what was there before if both ledgers are lost, and others clear all of it.
+        # Nobody can know what was there before if the ledger is lost, and others clear all of it.
         draw 2
         [[ $drawn == 0 || $fault == other || $fault == ledger ]] || base=leftovers
         others clear $base
@@ -337,12 +331,12 @@ death() { # NUMBER FAULT
         wait "${pids[@]}"
         "${fault}_happens"
         come_back "$fault"
-        if [[ -n $ftraced_pid ]] && ! wait_until 3 test ! -e "$store/ledger" && ! is_told; then
+        if [[ -n $ftraced_pid ]] && ! wait_until 3 test ! -e "$(ledger_of "$store")" && ! is_told; then
                 how='nobody tells what is left'
         fi
         "${fault}_ends"
         if [[ -n $ftraced_pid ]] && ! is_back; then
-                wait_until 12 test ! -e "$store/ledger" # which it tries to reach
+                wait_until 12 test ! -e "$(ledger_of "$store")" # which it tries to reach
         fi
         if [[ $how == 'as it was' ]] && ! is_back; then
                 how='named, and mended as that says' n_named=$((n_named + 1))

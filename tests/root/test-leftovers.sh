@@ -5,8 +5,8 @@
 # long kernels: 6.1
 #
 # What somebody left in the tracing files is overridden while a session records, and put back exactly:
-# by stop, by run, and by --restore after the daemon was killed, also without the ledger in the store, or
-# without the store.  What somebody uses is theirs.
+# by stop, by run, and by --restore after the daemon was killed, also without the store, and, where
+# instances have names, without the ledger.  What somebody uses is theirs.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
 hooks_some
@@ -102,11 +102,11 @@ kill_in_session() { # NAME: a daemon that records it
         exits "$1: a session starts" 0 ftracectl start -n "$1" --flat udp_sendmsg
         kill_ftraced
 }
-kill_in_session truncated
-truncate -s 50 "$store/ledger"
-exits 'with half a ledger --restore succeeds' 0 restore
-says 'it names the file' "$store/ledger, which lists"
+kill_in_session moved
+mv "$store" "$store.away"
+exits 'without the store --restore succeeds' 0 restore
 is_as_before 'it puts all of it back'
+mv "$store.away" "$store"
 
 kill_in_session emptied
 find "$store" -mindepth 1 -delete
@@ -118,12 +118,12 @@ says 'it has looked' 'The kernel is as it was' "$work/ftraced.log"
 clear_things
 dump_tracefs "$work/tracefs.before"
 kill_in_session lost
-find "$store" "$RUNTIME_DIRECTORY" -mindepth 1 -delete
+find "$store" "$FTRACED_LEDGERS" -mindepth 1 -delete
 if has_instances; then
-        exits 'without ledger, copy and store --restore puts back what carries a name' 0 restore
+        exits 'without ledger and store --restore puts back what carries a name' 0 restore
         ok 'and says what it guesses' grep -q 'what it was before is not known' "$err"
 else
-        exits 'without ledger, copy and store --restore fails' 1 restore
+        exits 'without ledger and store --restore fails' 1 restore
         ok 'it does not say that there is nothing' not grep -q 'Nothing to put back' "$out"
         # The commands that it names.
         sed -n 's/.*: \(echo nop > .*\)\.$/\1/p' "$err" >"$work/commands"

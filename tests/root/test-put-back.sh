@@ -43,7 +43,7 @@ play_here() { # WORD...
                 case $word in
                 Kill) kill_ftraced ;;
                 Begin) start_ftraced ;;
-                Wait) wait_until 40 test ! -e "$store/ledger" || echo "# the ledger stays" >>"$work/order" ;;
+                Wait) wait_until 40 test ! -e "$(ledger_of "$store")" || echo "# the ledger stays" >>"$work/order" ;;
                 Start | Other | Odd | Force | Force2) play "$word"; n_sessions=$((n_sessions + 1)) ;;
                 *) play "$word" ;;
                 esac

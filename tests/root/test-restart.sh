@@ -163,7 +163,7 @@ is_whole 'stopped' stopped
 
 # A store whose content goes while something records.
 for also in '' /run/ftraced/ledgers; do
-        what="a store that is emptied${also:+ with the copy of its ledger}"
+        what="a store that is emptied${also:+ with its ledger}"
         ok "$what: the service starts" systemctl start ftraced.socket ftraced.service
         exits "$what: a session starts" 0 ftracectl start -n emptied --flat udp_sendmsg
         pid=$(main_pid)
@@ -189,7 +189,7 @@ has_failed() {
 }
 ok 'systemd gives up' wait_until 60 has_failed
 is_undone() {
-        [[ ! -e $store/ledger && ! -e /run/ftraced/ledgers/%2Fvar%2Flib%2Fftraced ]]
+        [[ ! -e $(ledger_of "$store") ]]
 }
 ok 'what it left in the kernel is undone' wait_until 60 is_undone
 is_as_before 'the kernel is as it was at the end'

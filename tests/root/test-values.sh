@@ -153,26 +153,6 @@ exits 'a filter of what is not there is refused' 2 ftracectl arm -n bad --on='re
 ok 'no probe is left' no_probe
 is_as_before 'the kernel is as it was'
 
-# --- somebody else ---------------------------------------------------------------------------------
-
-exits 'a session with values' 0 ftracectl start -n tampered --retval "$some" udp_sendmsg
-event=$(cd "$(buffer_of tampered)" && echo "$PWD"/events/ftraced/ftraced_*_[fr]0)
-is_degraded() {
-        [[ $(session tampered '[.degraded[].cause] | join(" ")') == "$1" ]]
-}
-echo 0 >"$event/enable"
-ok 'a probe that somebody switches off is noticed' wait_until 10 is_degraded filter_changed
-exits 'show works' 0 ftracectl show tampered
-says 'show says what is missing' 'enable was changed by somebody else to "0"; what a function was given or returned' "$out"
-echo 1 >"$event/enable"
-ok 'that it is on again as well' wait_until 10 is_degraded ''
-echo 0 >"$event/enable"
-echo "-:ftraced/${event##*/}" >>"$tracefs/dynamic_events"
-ok 'one that is removed' wait_until 10 is_degraded filter_changed
-stops 'it is stopped' tampered
-ok 'no probe is left' no_probe
-is_as_before 'the kernel is as it was'
-
 # --- tasks, dry runs, refusals -------------------------------------------------------------------
 
 exits 'one process' 0 ftracectl start -n pid --pid=$$ --retval "$some" udp_sendmsg
@@ -221,9 +201,9 @@ ok 'no probe is left' no_probe
 is_as_before 'the kernel is as it was'
 
 ok 'the daemon starts' start_ftraced
-exits 'one whose ledgers are lost' 0 ftracectl start -n lost --retval "$some" udp_sendmsg
+exits 'one whose ledger is lost' 0 ftracectl start -n lost --retval "$some" udp_sendmsg
 kill_ftraced
-find "$store" "$RUNTIME_DIRECTORY" -mindepth 1 -delete
+find "$store" "$FTRACED_LEDGERS" -mindepth 1 -delete
 if [[ -d $tracefs/instances/ftraced-lost ]]; then
         ok 'ftraced --restore' "$top_builddir/ftraced" --store "$store" --restore
         ok 'no probe is left' no_probe

@@ -43,7 +43,7 @@ export PATH=$work/bin:$PATH SSH_LOG=$work/ssh.log HOSTS_DIR=$work/hosts.d
 unset FTRACED_SSH SYSTEMD_SSH
 for host in one two three; do
         bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs-$host" 1
-        RUNTIME_DIRECTORY=$work/run-$host "$top_builddir/ftraced" --socket "$HOSTS_DIR/$host.socket" \
+        FTRACED_LEDGERS=$work/ledgers-$host "$top_builddir/ftraced" --socket "$HOSTS_DIR/$host.socket" \
                 --store "$work/store-$host" --tracefs "$work/tracefs-$host" 2>"$work/$host.log" &
         cleanup_fn kill $!
         ok "the daemon of $host starts" wait_until 20 test -S "$HOSTS_DIR/$host.socket"

@@ -95,6 +95,6 @@ exits 'a profile can be tried' 0 ftracectl start --dry-run --profile udp-send ud
 (cd "$work/tracefs" && find . -type f -exec md5sum {} + | sort) >"$work/after"
 ok 'nothing was written' cmp "$work/before" "$work/after"
 is 'no session is left' "$(ftracectl list --json | jq 'map(select(.name == "dry")) | length')" 0
-ok 'nor a ledger' not test -e "$store/ledger"
+ok 'nor a ledger' not test -e "$(ledger_of "$store")"
 ok 'the daemon ends in peace' stop_ftraced
 done_testing

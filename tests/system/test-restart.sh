@@ -11,6 +11,7 @@ requires jq
 bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 2
 segment=$top_srcdir/tests/data/sessions/udp_sendmsg-6.1/cpu0/00000000.seg
 n_pages=$(($(stat -c %s "$segment") / 4096 - 1))
+ledger=$(ledger_of "$store")
 tracer() {
         cat "$work/tracefs/current_tracer"
 }
@@ -57,7 +58,7 @@ exits 'the session stops' 0 ftracectl stop hand
 is_whole 'each page is there once' hand 5
 is 'they are in one segment' "$(ls "$store/sessions/hand/cpu0")" 00000000.seg
 is 'the tracer is off' "$(tracer)" nop
-ok 'nothing is left to put back' not test -e "$store/ledger"
+ok 'nothing is left to put back' not test -e "$ledger"
 ok 'nothing is left of the live session' not test -e "$store/sessions/hand/live.json"
 is 'nothing was in a pipe when it was killed' "$(gaps_of hand)" 0
 
@@ -121,7 +122,7 @@ kill_ftraced
 echo nop >"$work/tracefs/current_tracer"
 ok 'the next daemon starts without a tracer' start
 is 'that session has failed' "$(session robbed .state)" failed
-ok 'its changes are undone' not test -e "$store/ledger"
+ok 'its changes are undone' not test -e "$ledger"
 
 exits 'a session starts that is undone' 0 ftracectl start -n undone udp_sendmsg
 kill_ftraced
@@ -147,8 +148,6 @@ is 'and puts the kernel back' "$(tracer)" nop
 
 # --- a ledger that is damaged ------------------------------------------------------------------
 
-copy=${store//\//%2F}
-copy=$RUNTIME_DIRECTORY/ledgers/$copy/ledger
 dump() { # FILE: all of the fake tracefs
         (cd "$work/tracefs" && find . -type f ! -path '*/trace_pipe_raw' -exec grep -H '' {} + | sort) >"$1"
 }
@@ -175,43 +174,58 @@ damage_other_boot() {
         jq '.boot_id = "00000000-0000-0000-0000-000000000000"' "$1" >"$work/damaged" && cp "$work/damaged" "$1"
 }
 dump "$work/tracefs.before"
-for kind in truncated zeroed emptied removed directory newer other_boot; do
-        ok "$kind: a daemon starts" start
-        exits "$kind: a session starts" 0 ftracectl start -n "ledger-$kind" udp_sendmsg
-        ok "$kind: the ledger has a copy" cmp "$store/ledger" "$copy"
-        kill_ftraced
-        "damage_$kind" "$store/ledger"
-        ok "$kind: the next daemon starts at once" start
-        is "$kind: it goes on with the session" "$(session "ledger-$kind" .state)" recording
-        says "$kind: it names the file" "$store/ledger" "$work/ftraced.log"
-        ok "$kind: the ledger is there again" cmp "$store/ledger" "$copy"
-        ok "$kind: the daemon ends" stop_ftraced
-        dump "$work/tracefs.after"
-        ok "$kind: all of tracefs is as it was" diff "$work/tracefs.before" "$work/tracefs.after"
-        ok "$kind: it says so" grep -q 'The kernel is as it was' "$work/ftraced.log"
-        ok "$kind: nothing is left of the copy" not test -e "${copy%/ledger}"
-        rm -rf "$store"/ledger.bad*
-done
-
 restore() {
         "$top_builddir/ftraced" --store "$store" --tracefs "$work/tracefs" --restore
 }
+for kind in truncated zeroed emptied directory newer removed other_boot; do
+        ok "$kind: a daemon starts" start
+        exits "$kind: a session starts" 0 ftracectl start -n "ledger-$kind" udp_sendmsg
+        kill_ftraced
+        dump "$work/tracefs.armed"
+        cp "$ledger" "$work/ledger.good"
+        "damage_$kind" "$ledger"
+        exits "$kind: ftraced --restore fails" 1 restore
+        ok "$kind: it does not say that nothing is to be put back" not grep -q 'Nothing to put back' "$out"
+        says "$kind: it names what is left, and the command" "echo nop > $work/tracefs/current_tracer"
+        says "$kind: and what may be left" "echo > $work/tracefs/set_graph_function" "$out"
+        case $kind in
+        removed | other_boot) ;;
+        *)
+                says "$kind: it names the file" "$ledger, which lists"
+                ok "$kind: which is kept" test -e "$ledger.bad"
+                ;;
+        esac
+        dump "$work/tracefs.after"
+        ok "$kind: it guesses nothing" diff "$work/tracefs.armed" "$work/tracefs.after"
+        ok "$kind: the next daemon starts all the same" start
+        is "$kind: the session has failed" "$(session "ledger-$kind" .state)" failed
+        if [[ -e $ledger.bad ]]; then
+                ftracectl doctor >"$out" 2>"$err"
+                says "$kind: doctor names what was damaged" "kept as $ledger.bad" "$out"
+        fi
+        ok "$kind: that daemon ends" stop_ftraced
+        ok "$kind: it does not say that the kernel is as it was" not grep -q 'The kernel is as it was' "$work/ftraced.log"
+        says "$kind: but what is left" "echo nop > $work/tracefs/current_tracer" "$work/ftraced.log"
+        rm -rf "$ledger.bad"
+        mkdir -p "${ledger%/ledger}"
+        cp "$work/ledger.good" "$ledger"
+        exits "$kind: with the ledger --restore puts all back" 0 restore
+        dump "$work/tracefs.after"
+        ok "$kind: all of tracefs is as it was" diff "$work/tracefs.before" "$work/tracefs.after"
+        ok "$kind: nothing is left in /run" not test -e "${ledger%/ledger}"
+done
+
 for kind in replaced missing; do
         ok "a daemon starts whose store will be $kind" start
         exits "$kind: a session starts" 0 ftracectl start -n "$kind" udp_sendmsg
         kill_ftraced
         mv "$store" "$store.away"
         [[ $kind == missing ]] || : >"$store"
-        if [[ $kind == missing ]]; then
-                store=$store.gone/store
-                mv "${copy%/ledger}" "$RUNTIME_DIRECTORY/ledgers/${store//\//%2F}"
-        fi
-        exits "$kind: --restore puts back what the copy lists" 0 restore
-        says "$kind: it names the store" "$store cannot be the store"
+        exits "$kind: --restore puts back what the ledger lists" 0 restore
         dump "$work/tracefs.after"
         ok "$kind: all of tracefs is as it was" diff "$work/tracefs.before" "$work/tracefs.after"
-        exits "$kind: with nothing to put back it fails, for the ledger there may say more" 1 restore
-        store=$work/store
+        exits "$kind: once more there is nothing to put back" 0 restore
+        says "$kind: it says so" 'Nothing to put back' "$out"
         rm -f "$store"
         mv "$store.away" "$store"
         ok "$kind: the next daemon starts" start
@@ -221,32 +235,30 @@ for kind in replaced missing; do
 done
 
 ok 'a daemon starts whose ledger is taken away' start
+exits 'beside it --restore does nothing' 1 restore
+says 'it says who owns the store' 'owns the store'
 ftracectl doctor >"$out" 2>"$err"
 ok 'doctor has nothing to say about its ledger' not grep -q 'written again' "$out"
 exits 'a session starts whose ledger is taken away' 0 ftracectl start -n taken udp_sendmsg
-rm "$store/ledger"
+rm "$ledger"
 ftracectl doctor >"$out" 2>"$err"
-says 'doctor finds it' "removed or changed $store/ledger" "$out"
-ok 'it is there again' cmp "$store/ledger" "$copy"
+says 'doctor finds it' "removed $ledger" "$out"
+ok 'it is there again' test -s "$ledger"
 kill_ftraced
-damage_truncated "$store/ledger"
-rm "$copy"
-dump "$work/tracefs.armed"
-exits 'without either ftraced --restore fails' 1 "$top_builddir/ftraced" --store "$store" --tracefs "$work/tracefs" --restore
-ok 'it does not say that nothing is to be put back' not grep -q 'Nothing to put back' "$out"
-says 'it names the file that is damaged' "$store/ledger"
-says 'it names what is left, and the command' "echo nop > $work/tracefs/current_tracer"
-says 'and what may be left' "echo > $work/tracefs/set_graph_function" "$out"
+ok 'the next daemon starts' start
+is 'it goes on with the session' "$(session taken .state)" recording
+ok 'it ends' stop_ftraced
 dump "$work/tracefs.after"
-ok 'it guesses nothing' diff "$work/tracefs.armed" "$work/tracefs.after"
-ok 'the next daemon starts all the same' start
-is 'the session has failed' "$(session taken .state)" failed
-ftracectl doctor >"$out" 2>"$err"
-says 'doctor names what was damaged' "kept as $store/ledger.bad" "$out"
+ok 'and all of tracefs is as it was' diff "$work/tracefs.before" "$work/tracefs.after"
+
+# Without a place for it nothing is changed.
+touch "$work/no-place"
+FTRACED_LEDGERS=$work/no-place/ledgers start
+exits 'without a place for the ledger a start is refused' 1 ftracectl start -n no-place udp_sendmsg
+says 'it names the place' "writing the ledger in $work/no-place/ledgers failed"
+dump "$work/tracefs.after"
+ok 'nothing was changed' diff "$work/tracefs.before" "$work/tracefs.after"
 ok 'that daemon ends' stop_ftraced
-ok 'it does not say that the kernel is as it was' not grep -q 'The kernel is as it was' "$work/ftraced.log"
-says 'but what is left' "echo nop > $work/tracefs/current_tracer" "$work/ftraced.log"
-rm "$store/ledger.bad"
 rm -r "$work/tracefs"
 bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 2
 

@@ -55,7 +55,7 @@ if [[ $(id -u) == 0 ]] && chown 1:1 "$store" 2>/dev/null; then
 else
         skip_one "another user's" 'only root gives files away'
 fi
-for entry in lock ledger sessions symbols; do
+for entry in lock sessions symbols; do
         mkfifo "$store/$entry"
         refused "a FIFO as $entry" 'ftraced did not make it'
         rm "$store/$entry"

@@ -16,34 +16,24 @@ gaps_of() { # NAME: causes in the order in which they were noted
 is_noticed() { # NAME CAUSE
         [[ " $(gaps_of "$1") " == *" $2 "* ]]
 }
-noticed_after() { # TIME: on the real time clock [us]; until the last gap that is open began
-        session s "(([.gaps[] | select(.to_ns == null)] | last | .from_ns - $start_ns) / 1000 | floor) + $start_us - $1"
-}
 is_degraded() { # NAME CAUSE
         [[ $(session "$1" '[.degraded[].cause] | join(" ")') == "$2" ]]
 }
 
-echo 1 >"$work/ftrace_enabled"
-export FTRACED_FTRACE_ENABLED=$work/ftrace_enabled
 ok 'the daemon starts' start_ftraced --tracefs "$t"
 exits 'a session starts' 0 ftracectl start -n quiet udp_sendmsg
-sleep 2.5
+sleep 5 # a look
 is 'what the daemon itself writes is no tampering' "$(gaps_of quiet)" ''
 exits 'it stops' 0 ftracectl stop quiet
 is 'stopping is no tampering' "$(gaps_of quiet)" ''
 is 'it has no note' "$(session quiet '.warnings | length')" "$(session quiet '[.warnings[] | select(contains("symbols"))] | length')"
 
 exits 'a session starts' 0 ftracectl start -n s udp_sendmsg
-start_ns=$(session s .start.trace_ns) start_us=$(session s '.start.realtime_ns / 1000 | floor')
 for cause in 'tracing_on 0 1 tracing_off' 'trace_clock [global] [mono] clock_changed' \
         'set_graph_function tcp_sendmsg udp_sendmsg filter_changed' 'max_graph_depth 3 0 filter_changed'; do
         read -r file wrong right cause <<<"$cause"
-        written_us=$(($(date +%s%N) / 1000))
         echo "$wrong" >"$t/$file"
         ok "$file: it is noticed" wait_until 10 is_degraded s "$cause"
-        if [[ ${FTRACED_LONG:-} ]]; then # of a machine that has nothing else to do
-                ok "$file: within a second" test "$(noticed_after "$written_us")" -lt 1000000
-        fi
         exits "$file: show works" 0 ftracectl show s
         says "$file: show names the file" "Degraded: since .*$file was changed by somebody else" "$out"
         is "$file: the gap has no end yet" "$(session s '[.gaps[] | select(.to_ns == null) | .cause] | join(" ")')" "$cause"
@@ -54,25 +44,15 @@ for cause in 'tracing_on 0 1 tracing_off' 'trace_clock [global] [mono] clock_cha
         ok "$file: and a length" test \
                 "$(session s "[.gaps[] | select(.cause == \"$cause\")] | last | .to_ns - .from_ns")" -gt 200000000
 done
-echo >"$t/trace"
-ok 'trace: that the buffer was emptied is noticed' wait_until 10 is_noticed s cleared
-is 'the gap begins where the last page that is stored does: here with the session' \
-        "$(session s '.start.trace_ns as $start | [.gaps[] | select(.cause == "cleared") | .from_ns - $start < 1000000000] | all')" true
-is 'trace: nothing is wrong any more' "$(session s '.degraded | length')" 0
-emptied_until() { # the last that is known of
-        session s '[.gaps[] | select(.cause == "cleared") | .to_ns] | max'
-}
-before=$(emptied_until)
 sed -i 's/^read events: .*/read events: 100/; s/^overrun: .*/overrun: 7/' "$t/per_cpu/cpu1/stats"
 ok 'an overrun is noticed' wait_until 10 is_noticed s overrun
 is 'it has its CPU and its count' \
         "$(session s '.gaps[] | select(.cause == "overrun") | "\(.cpu) \(.events)"')" '1 7'
 sed -i 's/^read events: .*/read events: 0/; s/^overrun: .*/overrun: 0/' "$t/per_cpu/cpu1/stats"
-ok 'counters that go backwards are a buffer that was emptied' \
-        wait_until 10 eval "[[ \$(emptied_until) -gt $before ]]"
-echo 4096 >"$t/buffer_size_kb"
-ok 'another size of the buffer is noted' wait_until 10 \
-        eval '[[ $(session s ".warnings | join(\" \")") == *buffer_size_kb* ]]'
+ok 'counters that go backwards are a buffer that was emptied' wait_until 10 is_noticed s cleared
+is 'the gap begins where the last page that is stored does: here with the session' \
+        "$(session s '.start.trace_ns as $start | [.gaps[] | select(.cause == "cleared") | .from_ns - $start < 1000000000] | all')" true
+is 'nothing is wrong any more' "$(session s '.degraded | length')" 0
 stops 'it stops' s
 is 'all gaps have an end' "$(session s '[.gaps[] | select(.to_ns == null)] | length')" 0
 is 'no gap ends before it begins' "$(session s '[.gaps[] | select(.to_ns < .from_ns)] | length')" 0
@@ -92,36 +72,25 @@ is 'what lasted ends with the session' \
         "$(session open '.stop.trace_ns - .gaps[0].to_ns')" 0
 is 'no session that has ended is degraded' "$(session open '.degraded | length')" 0
 
-# What was put back before anybody could look: the writes tell, also if the session ends at once, and
-# everybody says the same.
-exits 'a session starts' 0 ftracectl start -n flicked udp_sendmsg
-for value in 0 1; do echo "$value" >"$t/tracing_on"; done
-ftracectl stop flicked >"$out" 2>"$err"
-says 'off and on: stop says that something is lost' '^flicked: sealed, .*, unknown loss in 1 gap\.$' "$out"
-is 'off and on: it is the one gap' "$(gaps_of flicked)" tracing_off
-exits 'off and on: list works' 0 ftracectl list --no-legend
-says 'off and on: list says it' '^flicked .* 1 gap *$' "$out"
-exits 'off and on: show works' 0 ftracectl show flicked
-says 'off and on: show says it' 'Loss: unknown loss in 1 gap' "$out"
-says 'off and on: and which file it was' 'Note: .*tracing_on was (written|changed) by somebody else' "$out"
+# What nobody has looked at before the end, and everybody says the same.
+exits 'a session starts' 0 ftracectl start -n late udp_sendmsg
+before=$(session late .start.trace_ns)
+echo 0 >"$t/tracing_on"
+ftracectl stop late >"$out" 2>"$err"
+says 'at the end: stop says that something is lost' '^late: sealed, .*, unknown loss in 1 gap\.$' "$out"
+is 'at the end: it is the one gap' "$(gaps_of late)" tracing_off
+ok 'at the end: it lies behind a look that found all well' test "$(session late '.gaps[0].from_ns')" -ge "$before"
+exits 'at the end: list works' 0 ftracectl list --no-legend
+says 'at the end: list says it' '^late .* 1 gap *$' "$out"
+exits 'at the end: show works' 0 ftracectl show late
+says 'at the end: show says it' 'Loss: unknown loss in 1 gap' "$out"
+says 'at the end: and which file it was' 'Note: .*tracing_on was changed by somebody else' "$out"
 for verb in verify report; do
-        exits "off and on: $verb says that it is incomplete" 6 ftracectl "$verb" flicked
+        exits "at the end: $verb says that it is incomplete" 6 ftracectl "$verb" late
         cat "$err" >>"$out"
-        says "off and on: $verb says why" 'somebody else switched tracing_on off' "$out"
+        says "at the end: $verb says why" 'somebody else switched tracing_on off' "$out"
 done
-exits 'a session starts' 0 ftracectl start -n sysctl udp_sendmsg
-for value in 0 1; do echo "$value" >"$work/ftrace_enabled"; done
-ftracectl stop sysctl >"$out" 2>"$err"
-is 'ftrace_enabled: it is the one gap' "$(gaps_of sysctl)" ftrace_off
-says 'ftrace_enabled: it has the name that people know' '"kernel.ftrace_enabled was ' <(session sysctl '.warnings[] | @json')
-
-exits 'a session starts' 0 ftracectl start -n looked udp_sendmsg
-before=$(session looked .start.trace_ns)
-for value in tcp_sendmsg udp_sendmsg; do echo "$value" >"$t/set_graph_function"; done
-ok 'another root for a moment: it is noticed' wait_until 10 is_noticed looked filter_changed
-ok 'another root for a moment: it lies behind a look that found all well' test \
-        "$(session looked '.gaps[0].from_ns')" -ge "$before"
-ftracectl stop looked >"$out" 2>"$err"
+echo 1 >"$t/tracing_on"
 
 # Without a daemon: what a store says of a session whose daemon was killed.
 exits 'a session starts' 0 ftracectl start -n orphan udp_sendmsg

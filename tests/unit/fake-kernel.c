@@ -190,16 +190,16 @@ FakeKernel *fake_kernel_new(bool has_instances) {
         return k;
 }
 
-Controller *fake_controller_with_copy(FakeKernel *k, int copy_fd) {
+Controller *fake_controller_at(FakeKernel *k, int ledger_fd) {
         Controller *c = NULL;
 
         ck_assert_int_eq(
-                controller_new_at(&c, k->tracefs, k->ledger_fd, copy_fd, false, k->root_fd), 0);
+                controller_new_at(&c, k->tracefs, k->ledger_fd, ledger_fd, false, k->root_fd), 0);
         return c;
 }
 
 Controller *fake_controller(FakeKernel *k) {
-        return fake_controller_with_copy(k, -EBADF);
+        return fake_controller_at(k, k->ledger_fd);
 }
 
 void fake_kernel_free(FakeKernel *k) {

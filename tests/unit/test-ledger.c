@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Lines in command files, over plain files, in which a line that is taken out shows as what was
- * written for that; and what becomes of the ledger's two files.  All else is test-controller's. */
+ * written for that; and what becomes of the ledger's file.  All else is test-controller's. */
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -40,7 +40,7 @@ static void setup(void) {
 static Ledger *open_ledger(void) {
         Ledger *l = NULL;
 
-        ck_assert_int_eq(ledger_open(&l, scratch.fd, -EBADF, scratch.fd), 0);
+        ck_assert_int_eq(ledger_open(&l, scratch.fd, scratch.fd), 0);
         return l;
 }
 
@@ -128,25 +128,14 @@ START_TEST(a_line_in_an_instance_that_has_gone_is_no_trouble)
         }
 END_TEST
 
-/* --- the two files ----------------------------------------------------------------------------- */
+/* --- the file ---------------------------------------------------------------------------------- */
 
-static int copy_fd;
-
-static Ledger *open_with_copy(void) {
-        Ledger *l = NULL;
-
-        ck_assert_int_eq(ledger_open(&l, scratch.fd, copy_fd, scratch.fd), 0);
-        return l;
-}
-
-/* A session's ledger, as whoever was killed left it; *@ret_text in both files. */
+/* A session's ledger, as whoever was killed left it. */
 static void leave_ledger(char **ret_text) {
         Ledger *l;
 
         setup();
-        ck_assert_int_eq(mkdirat(scratch.fd, "copy", 0700), 0);
-        copy_fd = dir_open(scratch.fd, "copy");
-        l = open_with_copy();
+        l = open_ledger();
         ck_assert_int_eq(ledger_add(l, "s", LEDGER_INSTANCE, "instances/ftraced-s", NULL), 0);
         ck_assert_int_eq(ledger_add(l, "", LEDGER_FILE, "set_graph_function", "tcp_sendmsg"), 0);
         ck_assert_int_eq(ledger_commit(l, "/sys/kernel/tracing"), 0);
@@ -154,119 +143,123 @@ static void leave_ledger(char **ret_text) {
         ck_assert_int_eq(file_read(scratch.fd, "ledger", ret_text, NULL, 4096), 0);
 }
 
-/* What was lost with one of the files the other has, and both have it again. */
-static void is_whole_again(const char *text) {
-        Ledger *l = open_with_copy();
+/* It lists nothing, and the file is kept apart if it @is_bad. */
+static void lists_nothing(bool is_bad) {
+        _cleanup_free_ char *path = NULL;
+        Ledger *l = open_ledger();
 
-        ck_assert_uint_eq(ledger_n(l), 2);
-        ck_assert_str_eq(ledger_get(l, 0)->file, "instances/ftraced-s");
-        ck_assert_str_eq(ledger_get(l, 1)->old, "tcp_sendmsg");
-        ck_assert(ledger_is_kept(l));
-        ck_assert_int_eq(ledger_commit(l, "/sys/kernel/tracing"), 0);
+        ck_assert_uint_eq(ledger_n(l), 0);
+        path = ledger_bad_path(l);
+        ck_assert_int_eq(path != NULL, is_bad);
+        ck_assert_int_lt(faccessat(scratch.fd, "ledger", F_OK, AT_SYMLINK_NOFOLLOW), 0);
         ledger_free(l);
-        says("ledger", text);
-        says("copy/ledger", text);
 }
 
-static void forget_all(void) {
-        safe_close(copy_fd);
-        scratch_done(&scratch);
-}
-
-START_TEST(either_file_is_enough_wherever_the_other_was_cut)
+START_TEST(the_next_daemon_finds_what_was_committed)
         {
-                static const char *const files[] = { "ledger", "copy/ledger" };
                 _cleanup_free_ char *text = NULL;
+                Ledger *l;
 
                 leave_ledger(&text);
-                for (size_t i = 0; i < ELEMENTSOF(files); i++)
-                        for (size_t n = 0; n < strlen(text); n++) {
-                                ck_assert_int_eq(file_replace(scratch.fd, files[i], text, n, 0600),
-                                                 0);
-                                is_whole_again(text);
-                        }
-                forget_all();
+                l = open_ledger();
+                ck_assert_uint_eq(ledger_n(l), 2);
+                ck_assert_str_eq(ledger_get(l, 0)->file, "instances/ftraced-s");
+                ck_assert_str_eq(ledger_get(l, 1)->old, "tcp_sendmsg");
+                ck_assert_int_eq(ledger_commit(l, "/sys/kernel/tracing"), 0);
+                says("ledger", text);
+                ledger_drop_all(l, "s");
+                ledger_drop_all(l, "");
+                ck_assert_int_eq(ledger_commit(l, ""), 0);
+                ck_assert_int_lt(faccessat(scratch.fd, "ledger", F_OK, 0), 0);
+                ledger_free(l);
+                scratch_done(&scratch);
         }
 END_TEST
 
-START_TEST(either_file_is_enough_whatever_is_in_the_place_of_the_other)
+START_TEST(a_file_that_was_cut_is_kept_apart_as_a_whole)
         {
-                static const char *const texts[] = {
-                        "{ \"version\": 99, \"boot_id\": \"boot\", \"records\": [] }",
-                        "{ \"version\": 1, \"boot_id\": \"other\", \"records\": [] }",
-                        "{ \"version\": 1, \"boot_id\": \"boot\", \"records\": [] }",
-                        "no ledger",
-                };
                 _cleanup_free_ char *text = NULL;
-                char zeros[512] = "";
 
                 leave_ledger(&text);
-                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        put("ledger", texts[i]);
-                        is_whole_again(text);
-                        put("copy/ledger", texts[i]);
-                        is_whole_again(text);
+                for (size_t n = 0; n < strlen(text) - 1; n++) {
+                        ck_assert_int_eq(file_replace(scratch.fd, "ledger", text, n, 0600), 0);
+                        lists_nothing(true);
+                        ck_assert_int_eq(unlinkat(scratch.fd, "ledger.bad", 0), 0);
                 }
-                ck_assert_int_eq(file_replace(scratch.fd, "ledger", zeros, sizeof(zeros), 0600), 0);
-                is_whole_again(text);
-                ck_assert_int_eq(unlinkat(scratch.fd, "ledger", 0), 0);
-                is_whole_again(text);
-                ck_assert_int_eq(unlinkat(scratch.fd, "ledger", 0), 0);
+                scratch_done(&scratch);
+        }
+END_TEST
+
+START_TEST(whatever_is_in_its_place_is_kept_apart_unless_it_is_of_another_boot)
+        {
+                static const struct {
+                        const char *text;
+                        bool is_bad;
+                } files[] = {
+                        { "{ \"version\": 99, \"boot_id\": \"boot\", \"records\": [] }", true },
+                        { "{ \"version\": 1, \"boot_id\": \"boot\", \"records\": [ 1 ] }", true },
+                        { "no ledger", true },
+                        { "{ \"version\": 1, \"boot_id\": \"other\", \"records\": [ 1 ] }", false },
+                        { "{ \"version\": 1, \"boot_id\": \"boot\", \"records\": [] }", false },
+                };
+
+                setup();
+                for (size_t i = 0; i < ELEMENTSOF(files); i++) {
+                        put("ledger", files[i].text);
+                        lists_nothing(files[i].is_bad);
+                        (void) unlinkat(scratch.fd, "ledger.bad", 0);
+                }
+                ck_assert_int_eq(symlinkat("/dev/zero", scratch.fd, "ledger"), 0);
+                lists_nothing(true);
+                ck_assert_int_eq(mkfifoat(scratch.fd, "ledger", 0600), 0);
+                lists_nothing(true);
+                ck_assert_int_eq(unlinkat(scratch.fd, "ledger.bad", 0), 0);
                 ck_assert_int_eq(mkdirat(scratch.fd, "ledger", 0700), 0);
                 ck_assert_int_eq(mkdirat(scratch.fd, "ledger/full", 0700), 0);
-                is_whole_again(text);
-                ck_assert_int_eq(unlinkat(scratch.fd, "ledger", 0), 0);
-                ck_assert_int_eq(symlinkat("/dev/zero", scratch.fd, "ledger"), 0);
-                is_whole_again(text);
-                ck_assert_int_eq(unlinkat(scratch.fd, "ledger", 0), 0);
-                ck_assert_int_eq(mkfifoat(scratch.fd, "ledger", 0600), 0);
-                is_whole_again(text);
-                forget_all();
+                lists_nothing(true);
+                scratch_done(&scratch);
         }
 END_TEST
 
-START_TEST(with_both_files_lost_there_is_nothing_and_both_are_kept)
+START_TEST(a_file_that_somebody_removes_is_missed)
         {
                 _cleanup_free_ char *text = NULL;
                 Ledger *l;
 
                 leave_ledger(&text);
-                put("ledger", "{");
-                put("copy/ledger", "");
-                l = open_with_copy();
-                ck_assert_uint_eq(ledger_n(l), 0);
-                ledger_free(l);
-                says("ledger.bad", "{");
-                says("copy/ledger.bad", "");
-                ck_assert_int_lt(faccessat(scratch.fd, "ledger", F_OK, 0), 0);
-                ck_assert_int_lt(faccessat(scratch.fd, "copy/ledger", F_OK, 0), 0);
-                forget_all();
-        }
-END_TEST
-
-START_TEST(somebodys_hand_in_either_file_is_seen)
-        {
-                _cleanup_free_ char *text = NULL;
-                Ledger *l;
-
-                leave_ledger(&text);
-                l = open_with_copy();
-                ck_assert(ledger_is_kept(l));
+                l = open_ledger();
+                ck_assert(!ledger_is_lost(l));
                 ck_assert_int_eq(unlinkat(scratch.fd, "ledger", 0), 0);
-                ck_assert(!ledger_is_kept(l));
+                ck_assert(ledger_is_lost(l));
                 ck_assert_int_eq(ledger_commit(l, ""), 0);
-                ck_assert(ledger_is_kept(l));
-                put("copy/ledger", "");
-                ck_assert(!ledger_is_kept(l));
+                ck_assert(!ledger_is_lost(l));
                 ledger_free(l);
-                forget_all();
+                scratch_done(&scratch);
+        }
+END_TEST
+
+START_TEST(without_a_place_for_it_nothing_can_be_changed)
+        {
+                _cleanup_free_ char *where = NULL;
+                Ledger *l = NULL;
+
+                setup();
+                ck_assert_int_eq(setenv("FTRACED_LEDGERS", "/nowhere", 1), 0);
+                ck_assert_int_eq(ledger_open(&l, -EACCES, scratch.fd), 0);
+                ck_assert_int_eq(ledger_commit(l, ""), 0);
+                ck_assert_int_eq(ledger_add(l, "s", LEDGER_INSTANCE, "instances/x", NULL), 0);
+                ck_assert_int_eq(ledger_commit(l, ""), -EACCES);
+                where = ledger_failed_where(l, -EACCES);
+                ck_assert_str_eq(where, "/nowhere");
+                ledger_free(l);
+                (void) unsetenv("FTRACED_LEDGERS");
+                scratch_done(&scratch);
         }
 END_TEST
 
 UNIT_SUITE("ledger", lines_of_a_dead_daemon_are_taken_out_the_latest_first,
            a_dynamic_event_goes_by_its_name, a_line_that_is_dropped_stays_where_it_is,
            a_line_in_an_instance_that_has_gone_is_no_trouble,
-           either_file_is_enough_wherever_the_other_was_cut,
-           either_file_is_enough_whatever_is_in_the_place_of_the_other,
-           with_both_files_lost_there_is_nothing_and_both_are_kept,
-           somebodys_hand_in_either_file_is_seen)
+           the_next_daemon_finds_what_was_committed, a_file_that_was_cut_is_kept_apart_as_a_whole,
+           whatever_is_in_its_place_is_kept_apart_unless_it_is_of_another_boot,
+           a_file_that_somebody_removes_is_missed, without_a_place_for_it_nothing_can_be_changed)

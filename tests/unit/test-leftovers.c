@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A ledger and its copy that are both lost: what is put back all the same, and what is named. */
+/* A ledger that is lost: what is put back all the same, and what is named. */
 
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "daemon/tracefs/ledger-copy.h"
+#include "daemon/tracefs/ledger-dir.h"
 #include "daemon/tracer/controller.h"
 #include "tests/unit/fake-kernel.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 
-/* As a killed daemon leaves it, with neither of the two files. */
-static void lose(FakeKernel *k, Controller *c) {
+/* As a killed daemon leaves it. */
+static void leave(Controller *c) {
         controller_leave(c);
         controller_free(c);
+}
+
+static void lose(FakeKernel *k, Controller *c) {
+        leave(c);
         ck_assert_int_eq(unlinkat(k->ledger_fd, "ledger", 0), 0);
 }
 
@@ -75,7 +79,7 @@ START_TEST(an_instance_of_another_stores_daemon_is_left_alone)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                LedgerCopy one = LEDGER_COPY_INIT, two = LEDGER_COPY_INIT;
+                LedgerDir one = LEDGER_DIR_INIT, two = LEDGER_DIR_INIT;
                 _cleanup_free_ char *armed = NULL;
                 _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_strv_ Strv left = {};
@@ -87,16 +91,16 @@ START_TEST(an_instance_of_another_stores_daemon_is_left_alone)
 
                 (void) snprintf(run, sizeof(run), "%.4000s/run", s.path);
                 (void) snprintf(store, sizeof(store), "%.4000s/tracefs", k->scratch.path);
-                ck_assert_int_eq(setenv("RUNTIME_DIRECTORY", run, 1), 0);
-                ck_assert_int_eq(ledger_copy_open(&one, s.path, &holder), 0);
-                ck_assert_int_eq(ledger_copy_open(&two, s.path, &holder), LEDGER_COPY_E_HELD);
-                ck_assert_int_eq(ledger_copy_open(&two, store, &holder), 0);
-                c = fake_controller_with_copy(k, one.fd);
+                ck_assert_int_eq(setenv("FTRACED_LEDGERS", run, 1), 0);
+                ck_assert_int_eq(ledger_dir_open(&one, s.path, &holder), 0);
+                ck_assert_int_eq(ledger_dir_open(&two, s.path, &holder), LEDGER_DIR_E_HELD);
+                ck_assert_int_eq(ledger_dir_open(&two, store, &holder), 0);
+                c = fake_controller_at(k, one.fd);
                 ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "x", "udp_*", 5), 0);
                 armed = fake_dump(k);
-                lose(k, c);
+                leave(c);
 
-                d = fake_controller_with_copy(k, two.fd);
+                d = fake_controller_at(k, two.fd);
                 fake_expect_all(k, armed);
                 ck_assert_int_eq(controller_find_left(d, &left), 0);
                 ck_assert_uint_eq(left.n, 0); /* as long as that lives */
@@ -107,12 +111,12 @@ START_TEST(an_instance_of_another_stores_daemon_is_left_alone)
                 ck_assert_ptr_nonnull(strstr(left.items[0], s.path));
                 controller_free(d);
 
-                c = fake_controller_with_copy(k, one.fd);
+                c = fake_controller_at(k, one.fd);
                 ck_assert_uint_gt(controller_n_restored(c), 0);
                 controller_free(c);
-                ledger_copy_done(&one);
-                ledger_copy_done(&two);
-                (void) unsetenv("RUNTIME_DIRECTORY");
+                ledger_dir_done(&one);
+                ledger_dir_done(&two);
+                (void) unsetenv("FTRACED_LEDGERS");
         }
 END_TEST
 

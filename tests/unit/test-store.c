@@ -153,7 +153,7 @@ END_TEST
 
 START_TEST(a_planted_entry_is_refused_and_nothing_is_made_beside_it)
         {
-                static const char *const names[] = { "store/lock", "store/ledger", "store/sessions",
+                static const char *const names[] = { "store/lock", "store/sessions",
                                                      "store/symbols" };
                 _cleanup_scratch_ Scratch s = SCRATCH;
                 Store *w = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A path becomes a name as in a URL, and back.  One that is too long for a name has no copy.
+ * A path becomes a name as in a URL, and back.
  */
 
 #include <dirent.h>
@@ -13,12 +13,11 @@
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/log.h"
-#include "daemon/tracefs/ledger-copy.h"
+#include "daemon/tracefs/ledger-dir.h"
 
-#define DIR_NAME "ledgers"
-#define DIR_MODE 0700
+#define RUNTIME_DIR RUNSTATEDIR "/ftraced"
 #define RUNTIME_MODE 0755 /* as systemd makes it */
+#define DIR_MODE 0700
 
 static int name_of(const char *path, char **ret) {
         _cleanup_buf_ Buf b = BUF_INIT;
@@ -61,74 +60,79 @@ static int open_own(int dir_fd, const char *name) {
                                                                                  : -EPERM;
 }
 
-static int make_own(int dir_fd, const char *name) {
-        int r = dir_make(dir_fd, name, DIR_MODE);
+static int make_own(const char *path) {
+        int r = dir_make(AT_FDCWD, path, DIR_MODE);
 
-        return r < 0 ? r : open_own(dir_fd, name);
+        return r < 0 ? r : open_own(AT_FDCWD, path);
 }
 
-static int open_dirs(LedgerCopy *c, const char *store) {
-        const char *runtime = getenv("RUNTIME_DIRECTORY") ?: RUNSTATEDIR "/ftraced";
-        _cleanup_free_ char *path = realpath(store, NULL);
-        _cleanup_close_ int fd = -EBADF;
-        int r;
+const char *ledger_dir_root(void) {
+        return getenv("FTRACED_LEDGERS") ?: RUNTIME_DIR "/ledgers";
+}
+
+/* The directory's descriptor, or -errno. */
+static int open_dirs(LedgerDir *d, const char *store) {
+        _cleanup_free_ char *path = realpath(store, NULL), *name = NULL;
+        int r, fd;
 
         if (!path && errno == ENOENT && *store == '/') /* its disk is not there */
                 path = strdup(store);
         if (!path)
                 return ORIGIN(-errno);
-        r = name_of(path, &c->name);
-        if (r >= 0)
-                r = dir_make(AT_FDCWD, runtime, RUNTIME_MODE);
+        r = name_of(path, &name);
+        if (r >= 0 && !getenv("FTRACED_LEDGERS"))
+                r = dir_make(AT_FDCWD, RUNTIME_DIR, RUNTIME_MODE);
         if (r < 0)
                 return r;
-        fd = open_own(AT_FDCWD, runtime);
+        fd = make_own(ledger_dir_root());
         if (fd < 0)
                 return fd;
-        c->ledgers_fd = make_own(fd, DIR_NAME);
-        if (c->ledgers_fd < 0)
-                return c->ledgers_fd;
-        c->fd = make_own(c->ledgers_fd, c->name);
-        return MIN(c->fd, 0);
+        safe_close(fd);
+        if (asprintf(&d->path, "%s/%s", ledger_dir_root(), name) < 0) {
+                d->path = NULL;
+                return -ENOMEM;
+        }
+        return make_own(d->path);
 }
 
-static void close_all(LedgerCopy *c) {
-        c->lock_fd = safe_close(c->lock_fd);
-        c->fd = safe_close(c->fd);
-        c->ledgers_fd = safe_close(c->ledgers_fd);
-        free(c->name);
-        c->name = NULL;
+static void close_all(LedgerDir *d) {
+        d->lock_fd = safe_close(d->lock_fd);
+        d->fd = safe_close(d->fd);
+        d->path = mfree(d->path);
 }
 
-int ledger_copy_open(LedgerCopy *ret, const char *store, pid_t *ret_holder) {
-        LedgerCopy c = LEDGER_COPY_INIT;
+int ledger_dir_open(LedgerDir *ret, const char *store, pid_t *ret_holder) {
+        LedgerDir d = LEDGER_DIR_INIT;
         bool is_new;
-        int r = open_dirs(&c, store);
+        int r;
 
+        d.fd = r = open_dirs(&d, store);
         if (r >= 0)
-                r = lock_take(&c.lock_fd, c.fd, ret_holder, &is_new);
+                r = lock_take(&d.lock_fd, d.fd, ret_holder, &is_new);
         if (r != 0)
-                close_all(&c);
+                close_all(&d);
         if (r == LOCK_E_HELD)
-                return LEDGER_COPY_E_HELD;
+                return LEDGER_DIR_E_HELD;
         if (r != 0)
-                log_debug("ledger", "the ledger has no copy: %s", origin_text(r));
-        *ret = c;
+                d.fd = r < 0 ? r : -ENOSPC;
+        *ret = d;
         return 0;
 }
 
-void ledger_copy_done(LedgerCopy *c) {
-        struct stat st;
-
-        if (c->fd >= 0 && fstatat(c->fd, "ledger", &st, AT_SYMLINK_NOFOLLOW) < 0 &&
+void ledger_dir_done(LedgerDir *d) {
+        if (d->fd >= 0 && faccessat(d->fd, "ledger", F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
             errno == ENOENT) {
-                (void) unlinkat(c->fd, "lock", 0);
-                (void) unlinkat(c->ledgers_fd, c->name, AT_REMOVEDIR);
+                (void) unlinkat(d->fd, "lock", 0);
+                (void) rmdir(d->path);
         }
-        close_all(c);
+        close_all(d);
 }
 
-int ledger_copy_list(int fd, Strv *ret) {
+char *ledger_dir_store(const char *path) {
+        return path_of(basename(path));
+}
+
+int ledger_dir_list(int fd, Strv *ret) {
         _cleanup_(closedirp) DIR *dir = NULL;
         struct stat own, other;
         struct dirent *e;
@@ -148,7 +152,7 @@ int ledger_copy_list(int fd, Strv *ret) {
         return r;
 }
 
-int ledger_copy_open_other(int fd, const char *store) {
+int ledger_dir_open_other(int fd, const char *store) {
         _cleanup_close_ int ledgers_fd = dir_open(fd, "..");
         _cleanup_free_ char *name = NULL;
         int r;
