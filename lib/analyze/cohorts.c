@@ -16,36 +16,34 @@ bool cohorts_are_stretches(CohortsBy by) {
         return by == COHORTS_BY_WINDOW || by == COHORTS_BY_SOURCE;
 }
 
-int cohorts_greatest_root(const CallNode **ret, size_t *ret_n_roots, const Anatomy *a,
-                          NameSet *names, bool in_each) {
-        _cleanup_free_ uint64_t *sums = calloc(a->n_nodes + 1, sizeof(*sums));
-        _cleanup_free_ uint32_t *n_sources = calloc(a->n_nodes + 1, sizeof(*n_sources));
-        uint32_t n_all = 0;
+static int compare_roots(const void *x, const void *y) {
+        const CohortsRoot *a = x, *b = y;
 
-        *ret = NULL;
-        *ret_n_roots = 0;
-        if (!sums || !n_sources)
+        return CMP(b->total_ns, a->total_ns) ?: CMP(a->node->id, b->node->id);
+}
+
+int cohorts_roots(CohortsRoot **ret, size_t *ret_n, const Anatomy *a) {
+        CohortsRoot *roots = calloc(a->n_nodes + 1, sizeof(*roots));
+        size_t n = 0;
+
+        if (!roots)
                 return -ENOMEM;
         /* Calls of one recording come before those of the next. */
         for (size_t i = 0; i < a->n_calls; i++) {
                 const AnatomyCall *c = &a->calls[i];
+                CohortsRoot *root = &roots[c->root];
 
-                *ret_n_roots += sums[c->root] == 0;
-                sums[c->root] += MAX(c->duration_ns, UINT64_C(1));
-                n_all = MAX(n_all, c->source + 1);
-                if (n_sources[c->root] <= c->source)
-                        n_sources[c->root] =
-                                n_sources[c->root] == c->source ? c->source + 1 : UINT32_MAX;
+                root->node = a->nodes[c->root];
+                root->total_ns += MAX(c->duration_ns, UINT64_C(1));
+                root->in_first |= c->source == 0;
+                root->in_last |= c->source == a->n_sources - 1;
         }
-        for (size_t i = 1; i < a->n_nodes; i++) {
-                bool is_wanted = sums[i] > 0 && (!in_each || n_sources[i] == n_all);
-                int r = !is_wanted ? 0 : names ? name_set_has(names, a->nodes[i]->function) : 1;
-
-                if (r < 0)
-                        return r;
-                if (r > 0 && (!*ret || sums[i] > sums[(*ret)->id]))
-                        *ret = a->nodes[i];
-        }
+        for (size_t i = 0; i < a->n_nodes; i++)
+                if (roots[i].node)
+                        roots[n++] = roots[i];
+        qsort(roots, n, sizeof(*roots), compare_roots);
+        *ret = roots;
+        *ret_n = n;
         return 0;
 }
 
@@ -87,13 +85,13 @@ static bool is_slow(const AnatomyCall *c, const CohortsSpec *spec, uint32_t last
 }
 
 /* @c->all is in the order of durations. */
-static void divide(Cohorts *c, const Anatomy *a, const CohortsSpec *spec, uint32_t last_source) {
+static void divide(Cohorts *c, const Anatomy *a, const CohortsSpec *spec) {
         size_t n = c->n_all, slowest = n > 0 ? n - n_slowest(n) : 0;
 
         for (size_t i = 0; i < n; i++) {
                 const AnatomyCall *call = &a->calls[c->all[i]];
                 bool slow = spec->by == COHORTS_BY_SLOWEST ? i >= slowest
-                                                           : is_slow(call, spec, last_source);
+                                                           : is_slow(call, spec, a->n_sources - 1);
                 bool middle = i >= n / 4 && i < n - n / 4;
 
                 if (slow)
@@ -106,8 +104,6 @@ static void divide(Cohorts *c, const Anatomy *a, const CohortsSpec *spec, uint32
 }
 
 int cohorts_choose(Cohorts *ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec) {
-        uint32_t last_source = 0;
-
         *ret = (Cohorts){
                 .slow = calloc(a->n_calls + 1, sizeof(size_t)),
                 .usual = calloc(a->n_calls + 1, sizeof(size_t)),
@@ -115,13 +111,11 @@ int cohorts_choose(Cohorts *ret, const Anatomy *a, const CallNode *root, const C
         };
         if (!ret->slow || !ret->usual || !ret->all)
                 return -ENOMEM;
-        for (size_t i = 0; i < a->n_calls; i++) {
-                last_source = MAX(last_source, a->calls[i].source);
+        for (size_t i = 0; i < a->n_calls; i++)
                 if (a->calls[i].root == root->id)
                         ret->all[ret->n_all++] = i;
-        }
         qsort_r(ret->all, ret->n_all, sizeof(size_t), by_duration, a->calls);
-        divide(ret, a, spec, last_source);
+        divide(ret, a, spec);
         qsort_r(ret->slow, ret->n_slow, sizeof(size_t), by_beginning, a->calls);
         qsort_r(ret->usual, ret->n_usual, sizeof(size_t), by_beginning, a->calls);
         return 0;

@@ -16,12 +16,14 @@
  * stop.  If nothing stands out it says so. */
 void why_sentence(Buf *out, const Why *w);
 /* "waiting in schedule below __skb_wait_for_more_packets, woken by client-347 in udp_queue_rcv_one_skb" */
-void why_describe_cause(Buf *out, const WhyCause *c);
+void why_describe_cause(Buf *out, const Why *w, const WhyCause *c);
 /* "CPU 3", "task client" */
 void why_describe_factor(Buf *out, const WhyFactor *f);
 /* "len > 1400", "ret = -11 (EAGAIN) in ip_make_skb below udp_sendmsg" */
 void why_describe_value(Buf *out, const WhyValue *v);
 /* "97 % of them have len > 1400, 0.8 % of the usual ones" */
-void why_describe_parts(Buf *out, const WhyValue *v);
+void why_describe_parts(Buf *out, const Why *w, const WhyValue *v);
+/* "the usual ones", "the earlier ones" */
+const char *why_others(const Why *w);
 /* "client-347 in udp_queue_rcv_one_skb", "an interrupt in ..." */
 void why_describe_waker(Buf *out, const Waker *w);

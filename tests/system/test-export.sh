@@ -158,7 +158,7 @@ exits 'and compared in a picture' 0 \
         limited export "$work/many.txt" "$work/more.txt" --format=flame -o "$work/compared.svg"
 exits 'and in a table' 0 limited diff --json "$work/many.txt" "$work/more.txt"
 is 'with who came and who went' "$(grep -oE '"kind": ?"[a-z]+"' "$out" | tr -d ' ' | sort | uniq -c | awk '{ print $1, $2 }' | paste -sd' ')" \
-        '50000 "kind":"gone" 50000 "kind":"new" 50001 "kind":"same"'
+        '50000 "kind":"never" 50000 "kind":"only"'
 
 # Databases.
 if command -v sqlite3 >/dev/null; then
