@@ -68,6 +68,11 @@ exits 'two recordings are compared' 0 \
         ftracectl export --store "$data" udp_sendmsg-6.1 udp_sendmsg-6.12 --format=flame -o "$work/changes.svg"
 exits 'in a picture that is well-formed' 0 read_export flame "$work/changes.svg"
 ok 'which says what is new' grep -q '^new$' "$work/changes.svg"
+printf ' 0)   %s us    |  %s();\n' 3.000 f 4.000 g 4.000 g >"$work/before.txt"
+printf ' 0)   %s us    |  %s();\n' 5.000 f 4.000 g >"$work/now.txt"
+ftracectl export -q "$work/before.txt" "$work/now.txt" --format=flame -o "$work/roots.svg"
+is 'for each call of its own root' "$(grep -oE 'outermost call [^<]*' "$work/roots.svg" | paste -sd' ')" \
+        'outermost call 5.00 us, before 3.00 us (+2.00 us) outermost call 4.00 us, before 4.00 us (+0.000 us)'
 exits 'other formats take one' 2 \
         ftracectl export --store "$data" udp_sendmsg-6.1 udp_sendmsg-6.12 --format=csv
 one_sentence 'in one sentence'
