@@ -48,7 +48,8 @@ static bool may_lack(const WhySides *s, const WhyCause *c) {
         return name && unhooked_may_lack(m, name);
 }
 
-int why_sides_explain(Why **ret, const WhySides *s, const CallNode *root, const CohortsSpec *spec) {
+int why_sides_explain(Why **ret, const WhySides *s, const CohortsRoot *root,
+                      const CohortsSpec *spec) {
         int r = why_new(ret, s->anatomy, root, spec);
 
         if (r < 0)

@@ -19,7 +19,8 @@ typedef struct WhySides {
 /* @s must stay where it is; why_sides_done() it also after a failure.  @before: NULL: there is none.  An exit status. */
 int why_sides_read(WhySides *s, const Options *o, const char *before, const char *now);
 /* why_new(), with what may lack in one of two recordings; an exit status. */
-int why_sides_explain(Why **ret, const WhySides *s, const CallNode *root, const CohortsSpec *spec);
+int why_sides_explain(Why **ret, const WhySides *s, const CohortsRoot *root,
+                      const CohortsSpec *spec);
 /* What was left out, and what the sources were short of; an exit status. */
 int why_sides_end(const WhySides *s, const Options *o);
 void why_sides_done(WhySides *s);

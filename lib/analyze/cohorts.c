@@ -23,24 +23,41 @@ static int compare_roots(const void *x, const void *y) {
 }
 
 int cohorts_roots(CohortsRoot **ret, size_t *ret_n, const Anatomy *a) {
-        CohortsRoot *roots = calloc(a->n_nodes + 1, sizeof(*roots));
-        size_t n = 0;
+        _cleanup_free_ CohortsRoot *by_id = calloc(a->n_nodes + 1, sizeof(*by_id));
+        CohortsRoot *roots;
+        size_t n = 0, *calls;
 
-        if (!roots)
+        if (!by_id)
                 return -ENOMEM;
         /* Calls of one recording come before those of the next. */
         for (size_t i = 0; i < a->n_calls; i++) {
                 const AnatomyCall *c = &a->calls[i];
-                CohortsRoot *root = &roots[c->root];
+                CohortsRoot *root = &by_id[c->root];
 
+                n += root->n_calls++ == 0;
                 root->node = a->nodes[c->root];
                 root->total_ns += MAX(c->duration_ns, UINT64_C(1));
                 root->in_first |= c->source == 0;
                 root->in_last |= c->source == a->n_sources - 1;
         }
-        for (size_t i = 0; i < a->n_nodes; i++)
-                if (roots[i].node)
-                        roots[n++] = roots[i];
+        roots = malloc(n * sizeof(*roots) + (a->n_calls + 1) * sizeof(*calls));
+        if (!roots)
+                return -ENOMEM;
+        calls = (size_t *) (roots + n);
+        n = 0;
+        for (size_t i = 0; i < a->n_nodes; i++) {
+                if (!by_id[i].node)
+                        continue;
+                by_id[i].calls = calls;
+                calls += by_id[i].n_calls;
+                roots[n++] = by_id[i];
+                by_id[i].n_calls = 0;
+        }
+        for (size_t i = 0; i < a->n_calls; i++) {
+                CohortsRoot *root = &by_id[a->calls[i].root];
+
+                ((size_t *) root->calls)[root->n_calls++] = i;
+        }
         qsort(roots, n, sizeof(*roots), compare_roots);
         *ret = roots;
         *ret_n = n;
@@ -103,17 +120,17 @@ static void divide(Cohorts *c, const Anatomy *a, const CohortsSpec *spec) {
         }
 }
 
-int cohorts_choose(Cohorts *ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec) {
-        *ret = (Cohorts){
-                .slow = calloc(a->n_calls + 1, sizeof(size_t)),
-                .usual = calloc(a->n_calls + 1, sizeof(size_t)),
-                .all = calloc(a->n_calls + 1, sizeof(size_t)),
-        };
+int cohorts_choose(Cohorts *ret, const Anatomy *a, const CohortsRoot *root,
+                   const CohortsSpec *spec) {
+        size_t n = root->n_calls;
+
+        *ret = (Cohorts){ .slow = calloc(n, sizeof(size_t)),
+                          .usual = calloc(n, sizeof(size_t)),
+                          .all = calloc(n, sizeof(size_t)),
+                          .n_all = n };
         if (!ret->slow || !ret->usual || !ret->all)
                 return -ENOMEM;
-        for (size_t i = 0; i < a->n_calls; i++)
-                if (a->calls[i].root == root->id)
-                        ret->all[ret->n_all++] = i;
+        memcpy(ret->all, root->calls, n * sizeof(size_t));
         qsort_r(ret->all, ret->n_all, sizeof(size_t), by_duration, a->calls);
         divide(ret, a, spec);
         qsort_r(ret->slow, ret->n_slow, sizeof(size_t), by_beginning, a->calls);

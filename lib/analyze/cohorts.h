@@ -42,12 +42,15 @@ typedef struct CohortsRoot {
         const CallNode *node;
         uint64_t total_ns;
         bool in_first, in_last;
+        const size_t *calls; /* indices of the anatomy's */
+        size_t n_calls;
 } CohortsRoot;
 
-/* All roots, those with the most time first; the caller frees.  0 or -ENOMEM. */
+/* All roots, those with the most time first; the caller frees, which is all.  0 or -ENOMEM. */
 int cohorts_roots(CohortsRoot **ret, size_t *ret_n, const Anatomy *a);
 /* Either may be empty.  0 or -ENOMEM; then, too, cohorts_done() it. */
-int cohorts_choose(Cohorts *ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec);
+int cohorts_choose(Cohorts *ret, const Anatomy *a, const CohortsRoot *root,
+                   const CohortsSpec *spec);
 void cohorts_done(Cohorts *c);
 #define _cleanup_cohorts_ _cleanup_(cohorts_done)
 /* Whether calls were chosen by how long they took. */

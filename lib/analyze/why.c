@@ -237,7 +237,7 @@ static int finish_causes(Why *w, const Anatomy *a, const Cohorts *c, const WhyMe
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec) {
+int why_new(Why **ret, const Anatomy *a, const CohortsRoot *root, const CohortsSpec *spec) {
         _cleanup_(why_freep) Why *w = calloc(1, sizeof(*w));
         _cleanup_cohorts_ Cohorts c = {};
         _cleanup_free_ WhyMean *s = NULL, *u = NULL;
@@ -245,7 +245,7 @@ int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec
 
         if (!w)
                 return -ENOMEM;
-        w->root = root;
+        w->root = root->node;
         w->spec = *spec;
         w->p = 1;
         r = cohorts_choose(&c, a, root, spec);
@@ -259,8 +259,8 @@ int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec
         w->n_usual = c.n_usual;
         w->n_all = c.n_all;
         w->is_enough = c.n_all >= COHORTS_CALLS_MIN && c.n_slow > 0 && c.n_usual > 0;
-        w->slow_ns = s[root->id].total_ns;
-        w->usual_ns = u[root->id].total_ns;
+        w->slow_ns = s[w->root->id].total_ns;
+        w->usual_ns = u[w->root->id].total_ns;
         r = add_quantiles(&w->slow_median_ns, &w->slow_p90_ns, a, c.slow, c.n_slow)
                     ?: add_quantiles(&w->usual_median_ns, &w->usual_p90_ns, a, c.usual, c.n_usual);
         if (r >= 0 && c.n_slow > 0 && c.n_usual > 0) {

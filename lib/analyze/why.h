@@ -141,7 +141,7 @@ typedef struct WhyMean {
 } WhyMean;
 
 /* @a: borrowed for its life.  0 or -ENOMEM. */
-int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec);
+int why_new(Why **ret, const Anatomy *a, const CohortsRoot *root, const CohortsSpec *spec);
 /* What one call has that another one of the same root has not, of their finished trees: causes alone, without p.
  * 0 or -ENOMEM. */
 int why_new_of_two(Why **ret, CallTree *slow, CallTree *usual);

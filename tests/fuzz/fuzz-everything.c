@@ -369,7 +369,7 @@ static void check_anatomy(const Anatomy *a) {
                         const CohortsSpec spec = { .by = by, .slower_ns = 1000, .from_ns = 1000 };
                         Why *w;
 
-                        FUZZ_CHECK(why_new(&w, a, roots[i].node, &spec) == 0);
+                        FUZZ_CHECK(why_new(&w, a, &roots[i], &spec) == 0);
                         check_why(w);
                         why_free(w);
                 }

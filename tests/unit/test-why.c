@@ -109,7 +109,7 @@ static Why *explain(Fed *f, CohortsSpec spec) {
                 ck_assert_int_eq(pairing_finish(f->pairings[i]), 0);
         ck_assert_int_eq(cohorts_roots(&roots, &n_roots, f->anatomy), 0);
         ck_assert_uint_ge(n_roots, 1);
-        ck_assert_int_eq(why_new(&w, f->anatomy, roots[0].node, &spec), 0);
+        ck_assert_int_eq(why_new(&w, f->anatomy, &roots[0], &spec), 0);
         free(roots);
         return w;
 }

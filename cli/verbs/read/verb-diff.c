@@ -78,7 +78,7 @@ static int find_changes(Changes *ret, const Options *o, const WhySides *s) {
         for (size_t i = 0; i < n; i++) {
                 if (!roots[i].in_first || !roots[i].in_last)
                         continue;
-                r = why_sides_explain(&ret->roots[ret->n], s, roots[i].node, &spec);
+                r = why_sides_explain(&ret->roots[ret->n], s, &roots[i], &spec);
                 if (r != STATUS_OK)
                         return r;
                 ret->n++;

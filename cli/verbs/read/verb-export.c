@@ -148,7 +148,7 @@ static int find_cause(char **ret, const Anatomy *a) {
 
         if (r < 0 || n_roots == 0)
                 return r;
-        r = why_new(&w, a, roots[0].node, &(CohortsSpec){ .by = COHORTS_BY_SLOWEST });
+        r = why_new(&w, a, &roots[0], &(CohortsSpec){ .by = COHORTS_BY_SLOWEST });
         if (r < 0 || !w->is_enough)
                 return r;
         why_sentence(&out, w);

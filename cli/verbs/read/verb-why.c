@@ -51,17 +51,27 @@ static int find_window(const Options *o, const WhySides *s, CohortsSpec *spec) {
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-/* The root with the most time that is asked for; STATUS_OK with NULL: there is none that all sides have. */
-static int greatest_root(const CallNode **ret, size_t *ret_n_roots, const WhySides *s,
-                         const Chosen *chosen) {
-        _cleanup_free_ CohortsRoot *roots = NULL;
-        int r = cohorts_roots(&roots, ret_n_roots, s->anatomy);
+/* The roots, and of those that all sides have the one with the most time that is asked for. */
+typedef struct Roots {
+        CohortsRoot *items;
+        size_t n;
+        const CohortsRoot *greatest; /* NULL: there is none */
+} Roots;
 
-        *ret = NULL;
-        for (size_t i = 0; r >= 0 && i < *ret_n_roots && !*ret; i++) {
-                r = chosen->names ? name_set_has(chosen->names, roots[i].node->function) : 1;
-                if (r > 0 && roots[i].in_first && roots[i].in_last)
-                        *ret = roots[i].node;
+static void roots_done(Roots *r) {
+        free(r->items);
+        *r = (Roots){};
+}
+
+static int roots_find(Roots *ret, const WhySides *s, const Chosen *chosen) {
+        int r = cohorts_roots(&ret->items, &ret->n, s->anatomy);
+
+        for (size_t i = 0; r >= 0 && i < ret->n && !ret->greatest; i++) {
+                const CohortsRoot *root = &ret->items[i];
+
+                r = chosen->names ? name_set_has(chosen->names, root->node->function) : 1;
+                if (r > 0 && root->in_first && root->in_last)
+                        ret->greatest = root;
         }
         return r < 0 ? counting_failure(r) : STATUS_OK;
 }
@@ -78,23 +88,23 @@ static int no_root(const Options *o, const Chosen *chosen, const WhySides *s, si
 }
 
 /* What is not the outermost function anywhere becomes that by a filter, for which all is read once more. */
-static int find_root(WhySides *s, const Options *o, const Chosen *chosen, const CallNode **ret,
-                     size_t *ret_n_roots) {
+static int find_root(Roots *ret, WhySides *s, const Options *o, const Chosen *chosen) {
         Options only = *o;
-        int status = greatest_root(ret, ret_n_roots, s, chosen);
+        int status = roots_find(ret, s, chosen);
 
-        if (status == STATUS_OK && !*ret && chosen->names) {
+        if (status == STATUS_OK && !ret->greatest && chosen->names) {
                 if (streq(chosen->source, "-"))
                         return failed(STATUS_USAGE,
                                       "standard input can be read only once, and \"%s\" is not the "
                                       "outermost function there: give a file.",
                                       chosen->patterns.items[0]);
+                roots_done(ret);
                 why_sides_done(s);
                 only.filter.roots = chosen->patterns;
                 status = why_sides_read(s, &only, o->why.against, chosen->source)
-                                 ?: greatest_root(ret, ret_n_roots, s, chosen);
+                                 ?: roots_find(ret, s, chosen);
         }
-        return status != STATUS_OK || *ret ? status : no_root(o, chosen, s, *ret_n_roots);
+        return status != STATUS_OK || ret->greatest ? status : no_root(o, chosen, s, ret->n);
 }
 
 static int print(const Options *o, const Why *w) {
@@ -112,24 +122,23 @@ int verb_why(const Options *o) {
         _cleanup_why_sides_ WhySides s = {};
         _cleanup_(why_freep) Why *w = NULL;
         Options all = *o; /* nothing is left out that is compared */
-        const CallNode *root;
+        _cleanup_(roots_done) Roots roots = {};
         CohortsSpec spec;
-        size_t n_roots;
         int status = choose(o, &spec) ?: chosen_init(&chosen, o);
 
         all.spec.slower_ns = 0;
         all.filter.from = all.filter.to = NULL;
         status = status ?: why_sides_read(&s, &all, o->why.against, chosen.source)
-                                   ?: find_root(&s, &all, &chosen, &root, &n_roots);
+                                   ?: find_root(&roots, &s, &all, &chosen);
         if (status == STATUS_OK && spec.by == COHORTS_BY_WINDOW)
                 status = find_window(o, &s, &spec);
         if (status != STATUS_OK)
                 return status;
-        status = why_sides_explain(&w, &s, root, &spec) ?: print(o, w);
+        status = why_sides_explain(&w, &s, roots.greatest, &spec) ?: print(o, w);
         if (status != STATUS_OK)
                 return status;
-        if (n_roots > 1 && !chosen.names)
+        if (roots.n > 1 && !chosen.names)
                 talk(o, "It has %zu other root%s: \"ftracectl why %s FUNCTION\" tells of one.",
-                     n_roots - 1, n_roots == 2 ? "" : "s", chosen.source);
+                     roots.n - 1, roots.n == 2 ? "" : "s", chosen.source);
         return why_sides_end(&s, o);
 }
