@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analyze/why-sentence.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/terminal/terminal.h"

@@ -49,7 +49,6 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/why-burst.c \
 	%D%/why-factors.c \
 	%D%/why-sentence.c \
-	%D%/why-sentence.h \
 	%D%/why-test.c \
 	%D%/why-values.c \
 	%D%/why-values.h

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyze/waits.h"
-#include "analyze/why-sentence.h"
+#include "analyze/why.h"
 #include "base/figure.h"
 #include "base/name.h"
 
@@ -72,10 +72,25 @@ static void add_own_place(Buf *out, const CallNode *node, const char *alone) {
         add_below(out, node, ",");
 }
 
+/* "client-347 in udp_queue_rcv_one_skb", "an interrupt in ..." */
+static void describe_waker(Buf *out, const Waker *w) {
+        if (w->is_irq)
+                buf_adds(out, "an interrupt");
+        else if (w->pid >= 0)
+                buf_printf(out, "%s-%d", NAME_QUOTED(w->comm), w->pid);
+        else
+                buf_adds(out, NAME_QUOTED(w->comm));
+        if (w->function) {
+                buf_adds(out, " in ");
+                add_name(out, w->function);
+                buf_adds(out, UNHOOKED_TEXT(w->function->n_unhooked));
+        }
+}
+
 static void add_waking(Buf *out, const WhyCause *c) {
         if (c->waker && c->waker_share >= WAKER_MIN) {
                 buf_adds(out, c->waker_share >= WAKER_ALL ? ", woken by " : ", mostly woken by ");
-                why_describe_waker(out, c->waker);
+                describe_waker(out, c->waker);
         }
         if (c->queued_share >= QUEUED_MIN)
                 buf_printf(out, ", %s of it afterwards, for a CPU", PERCENT(c->queued_share));
@@ -148,7 +163,8 @@ static void add_bound(Buf *out, const WhyValue *v) {
                 buf_printf(out, " (%s)", error);
 }
 
-void why_describe_value(Buf *out, const WhyValue *v) {
+/* "len > 1400", "ret = -11 (EAGAIN) in ip_make_skb below udp_sendmsg" */
+static void describe_value(Buf *out, const WhyValue *v) {
         static const char *const signs[] = {
                 [WHY_EQUAL] = "=", [WHY_ABOVE] = ">", [WHY_BELOW] = "<"
         };
@@ -166,20 +182,6 @@ void why_describe_factor(Buf *out, const WhyFactor *f) {
                 buf_printf(out, "CPU %u", f->cpu);
         else
                 buf_printf(out, "task %s", NAME_QUOTED(f->task));
-}
-
-void why_describe_waker(Buf *out, const Waker *w) {
-        if (w->is_irq)
-                buf_adds(out, "an interrupt");
-        else if (w->pid >= 0)
-                buf_printf(out, "%s-%d", NAME_QUOTED(w->comm), w->pid);
-        else
-                buf_adds(out, NAME_QUOTED(w->comm));
-        if (w->function) {
-                buf_adds(out, " in ");
-                add_name(out, w->function);
-                buf_adds(out, UNHOOKED_TEXT(w->function->n_unhooked));
-        }
 }
 
 /* --- the sentence ----------------------------------------------------------------------------- */
@@ -254,7 +256,7 @@ static void add_named(Buf *out, const Why *w, const WhyCause *c) {
 
 void why_describe_parts(Buf *out, const Why *w, const WhyValue *v) {
         buf_printf(out, "%s of them have ", PERCENT(v->slow_part));
-        why_describe_value(out, v);
+        describe_value(out, v);
         buf_printf(out, ", %s of %s", PERCENT(v->usual_part), why_others(w));
 }
 

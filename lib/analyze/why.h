@@ -196,6 +196,22 @@ static inline double why_surplus(const WhyCause *c, const WhyMean *has, const Wh
         return own->n - has[caller].n * usual->n / others[caller].n;
 }
 
+/* In words (why-sentence.c).  Names are as the recording has them, which is text without control characters
+ * (calls/function.h); a task's name is escaped. */
+
+/* "udp_recvmsg: the slowest 1 % take 22.8 ms instead of 1.2 ms; 94 % of that is waiting in schedule below
+ * __skb_wait_for_more_packets, woken by client-347 in udp_queue_rcv_one_skb.": one sentence, with its full
+ * stop.  If nothing stands out it says so. */
+void why_sentence(Buf *out, const Why *w);
+/* "waiting in schedule below __skb_wait_for_more_packets, woken by client-347 in udp_queue_rcv_one_skb" */
+void why_describe_cause(Buf *out, const Why *w, const WhyCause *c);
+/* "CPU 3", "task client" */
+void why_describe_factor(Buf *out, const WhyFactor *f);
+/* "97 % of them have len > 1400, 0.8 % of the usual ones" */
+void why_describe_parts(Buf *out, const Why *w, const WhyValue *v);
+/* "the usual ones", "the earlier ones" */
+const char *why_others(const Why *w);
+
 /* For why.c only: why-burst.c, why-factors.c, why-test.c.  0 or -ENOMEM. */
 int why_find_bursts(Why *w, const Anatomy *a, const Cohorts *c, const WhyMean *s, const WhyMean *u);
 int why_add_factors(Why *w, const Anatomy *a, const Cohorts *c);

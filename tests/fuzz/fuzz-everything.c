@@ -24,7 +24,7 @@
 #include "analyze/ranges.h"
 #include "analyze/root-calls.h"
 #include "analyze/waits.h"
-#include "analyze/why-sentence.h"
+#include "analyze/why.h"
 #include "base/io.h"
 #include "calls/census.h"
 #include "calls/playback.h"

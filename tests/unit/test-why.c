@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "analyze/why-sentence.h"
+#include "analyze/why.h"
 #include "step-builder.h"
 #include "unit.h"
 
