@@ -82,6 +82,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/top-view.h \
 	%D%/views/tree-view.c \
 	%D%/views/tree-view.h \
+	%D%/views/why-view.c \
+	%D%/views/why-view.h \
 	%D%/files/upkeep.c \
 	%D%/files/upkeep.h
 verb_libs = %D%/libverb.a $(import_libs) $(analyze_libs) $(drawing_libs) $(wire_libs) $(store_libs)

@@ -122,10 +122,10 @@ static const Verb verbs[] = {
           OPTIONS_CALLS | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2,
           verb_calls },
         { "diff", "BEFORE NOW [OPTIONS]", "show what changed between two recordings",
-          "Compares each root that both have, and the functions below it: the average time an\n"
-          "outermost call spends in them, and how often it calls them.  Differences that may be\n"
-          "chance are left out.  With --fail-over the exit status is 0, 8 (slower), 125 (cannot\n"
-          "be told) or 129 (wrong usage), as \"git bisect run\" wants it.\n",
+          "Tells of each root that both have what \"why NOW --against=BEFORE\" tells: the causes\n"
+          "that the difference is the sum of, and whether it may be chance.  With --fail-over the\n"
+          "exit status is 0, 8 (slower), 125 (cannot be told) or 129 (wrong usage), as \"git\n"
+          "bisect run\" wants it.\n",
           OPTIONS_DIFF | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 2, 2,
           verb_diff },
         { "check", "SOURCE [OPTIONS]", "count what a recording has and lacks",

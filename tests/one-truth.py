@@ -197,16 +197,10 @@ agree("what was waited", by_root=sum(r["blocked_ns"] for r in by_root), csv=sum(
       tree=sum(n["blocked_ns"] for n in nodes), slow=sum(v["blocked_ns"] for v in slow))
 agree("interrupts in a tree", slow=sorted({n["function"] for v in slow for n in walk(v["tree"]) if n["interrupt"]}),
       tree=sorted({n["function"] for n in nodes if n["interrupt"]}),
-      diff=sorted({f["function"] for d in diff for f in d["functions"] if f["interrupt"]}) if not of_page["cut"]
-      else sorted({n["function"] for n in nodes if n["interrupt"]}),
       html=sorted({n["function"].split(" ")[0] for n in in_page if "(interrupt)" in n["text"]})
       if len(in_page) == len(nodes) else sorted({n["function"] for n in nodes if n["interrupt"]}),
       flame=sorted({g["function"].split(" ")[0] for g in frames if g["title"].endswith("\nan interrupt") or
                     "\nan interrupt\n" in g["title"]}))
-for d in diff:
-    interrupts = {f["function"] for f in d["functions"] if f["interrupt"]}
-    if any(p["callee"] in interrupts for p in d["paths"]):
-        wrong.append(f"diff: somebody calls an interrupt: {d['paths']}")
 
 # Quantiles, medians, the slowest.
 whole = [c for c in roots if not c["cut"]]
@@ -227,8 +221,9 @@ for root in table("hist")["roots"]:
         agree(f"the longest {root['function']}", hist=root["max_ns"], calls=mine[-1])
 for d in diff:
     agree(f"diff with itself: {d['function']}", before=d["before"], now=d["now"])
-    spent = sum(c["duration_ns"] for c in whole if c["function"] == d["now"].get("function", d["function"]))
-    counted = sum(f["before"]["self_ns"] for f in d["functions"]) * d["before"]["calls"]
+    agree("causes", diff=d["causes"], itself=[])
+    spent = sum(c["duration_ns"] for c in whole if c["function"] == d["function"])
+    counted = d["usual_ns"] * d["before"]["calls"]
     if len(diff) == len({c["function"] for c in whole}) and abs(spent - counted) > 1:
         wrong.append(f"{d['function']}: its calls took {spent}, and diff accounts for {counted}")
 

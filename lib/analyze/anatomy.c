@@ -41,7 +41,7 @@ typedef struct Feed {
 
 typedef struct Data {
         Anatomy a; /* first */
-        size_t n_parts, n_parts_room, n_waits, n_waits_room, n_values, n_values_room;
+        size_t n_waits, n_waits_room, n_values, n_values_room;
         uint64_t mask; /* calls stay whose number's hash has none of these bits */
         Place *places;
         size_t n_places_room;
@@ -50,7 +50,6 @@ typedef struct Data {
         Hash wakers, tasks;    /* indices + 1 */
         Open *open, *spare;
         Feed *feeds;
-        uint32_t n_sources;
 } Data;
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -248,34 +247,54 @@ static bool is_kept(const Data *d, uint64_t number) {
 
 /* Forgets half of the calls. */
 static void thin(Data *d) {
-        size_t n = 0, n_parts = 0, n_waits = 0, n_values = 0;
+        size_t n = 0, n_bytes = 0, n_waits = 0, n_values = 0;
 
         d->mask = d->mask * 2 + 1;
         for (size_t i = 0; i < d->a.n_calls; i++) {
                 AnatomyCall c = d->a.calls[i];
+                size_t end =
+                        i + 1 < d->a.n_calls ? d->a.calls[i + 1].first_byte : d->a.parts.n_data;
+                size_t length = end - c.first_byte;
 
                 if (!is_kept(d, c.number))
                         continue;
-                memmove(d->a.parts + n_parts, d->a.parts + c.first_part,
-                        c.n_parts * sizeof(*d->a.parts));
+                memmove(d->a.parts.data + n_bytes, d->a.parts.data + c.first_byte, length);
                 if (c.n_waits > 0)
                         memmove(d->a.waits + n_waits, d->a.waits + c.first_wait,
                                 c.n_waits * sizeof(*d->a.waits));
                 if (c.n_values > 0)
                         memmove(d->a.values + n_values, d->a.values + c.first_value,
                                 c.n_values * sizeof(*d->a.values));
-                c.first_part = n_parts;
-                c.first_wait = n_waits;
-                c.first_value = n_values;
-                n_parts += c.n_parts;
+                c.first_byte = (uint32_t) n_bytes;
+                c.first_wait = (uint32_t) n_waits;
+                c.first_value = (uint32_t) n_values;
+                n_bytes += length;
                 n_waits += c.n_waits;
                 n_values += c.n_values;
                 d->a.calls[n++] = c;
         }
         d->a.n_calls = n;
-        d->n_parts = n_parts;
+        d->a.parts.n_data = n_bytes;
         d->n_waits = n_waits;
         d->n_values = n_values;
+}
+
+static void add_parts(Buf *to, const AnatomyPart *parts, size_t n) {
+        uint32_t before = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                const AnatomyPart *part = &parts[i];
+                int64_t step = (int64_t) part->node - before;
+                bool more = part->n != 1 || part->wait_ns > 0;
+
+                buf_add_varint(to, ((uint64_t) step << 1 ^ (uint64_t) (step >> 63)) << 1 | more);
+                buf_add_varint(to, part->run_ns);
+                if (more) {
+                        buf_add_varint(to, part->n);
+                        buf_add_varint(to, part->wait_ns);
+                }
+                before = part->node;
+        }
 }
 
 static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
@@ -283,15 +302,14 @@ static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
         int r;
 
         while (d->a.n_calls > 0 && is_kept(d, open->number) &&
-               (d->n_parts + open->n_parts > ANATOMY_PARTS_MAX ||
-                d->n_waits + open->n_waits > ANATOMY_PARTS_MAX ||
-                d->n_values + open->values.n > ANATOMY_PARTS_MAX ||
+               (d->a.parts.n_data > ANATOMY_BYTES_MAX ||
+                d->n_waits + open->n_waits > ANATOMY_WAITS_MAX ||
+                d->n_values + open->values.n > ANATOMY_WAITS_MAX ||
                 d->a.n_calls >= ANATOMY_CALLS_MAX))
                 thin(d);
         if (!is_kept(d, open->number))
                 return 0;
         if (!ARRAY_GROW(d->a.calls, d->a.n_calls) ||
-            !ARRAY_ROOM(d->a.parts, d->n_parts_room, d->n_parts + open->n_parts) ||
             !ARRAY_ROOM(d->a.waits, d->n_waits_room, d->n_waits + open->n_waits) ||
             !ARRAY_ROOM(d->a.values, d->n_values_room, d->n_values + open->values.n))
                 return -ENOMEM;
@@ -299,9 +317,9 @@ static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
         *c = (AnatomyCall){ .number = open->number,
                             .start_ns = call->frame->start_ns,
                             .duration_ns = call->duration_ns,
-                            .first_part = d->n_parts,
-                            .first_wait = d->n_waits,
-                            .first_value = d->n_values,
+                            .first_byte = (uint32_t) d->a.parts.n_data,
+                            .first_wait = (uint32_t) d->n_waits,
+                            .first_value = (uint32_t) d->n_values,
                             .n_parts = (uint32_t) open->n_parts,
                             .n_waits = (uint32_t) open->n_waits,
                             .n_values = (uint32_t) open->values.n,
@@ -314,13 +332,14 @@ static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
         r = find_task(d, call->stack->comm, &c->task);
         if (r < 0)
                 return r;
-        memcpy(d->a.parts + d->n_parts, open->parts, open->n_parts * sizeof(*open->parts));
+        add_parts(&d->a.parts, open->parts, open->n_parts);
+        if (d->a.parts.error < 0)
+                return d->a.parts.error;
         if (open->n_waits > 0)
                 memcpy(d->a.waits + d->n_waits, open->waits, open->n_waits * sizeof(*open->waits));
         if (open->values.n > 0)
                 memcpy(d->a.values + d->n_values, open->values.items,
                        open->values.n * sizeof(*d->a.values));
-        d->n_parts += open->n_parts;
         d->n_waits += open->n_waits;
         d->n_values += open->values.n;
         d->a.n_calls++;
@@ -369,7 +388,7 @@ static int end(void *userdata, const Call *call) {
 
 int anatomy_add_source(Anatomy *a, Pairing *pairing) {
         Data *d = (Data *) a;
-        Feed *feed = NEW(Feed, .data = d, .source = d->n_sources++, .next = d->feeds);
+        Feed *feed = NEW(Feed, .data = d, .source = a->n_sources++, .next = d->feeds);
 
         if (!feed)
                 return -ENOMEM;
@@ -385,6 +404,7 @@ int anatomy_new(Anatomy **ret) {
 
         if (!d || call_tree_new(&d->a.tree, NULL) < 0)
                 return -ENOMEM;
+        d->a.parts = BUF_INIT;
         *ret = &TAKE_PTR(d)->a;
         return 0;
 }
@@ -405,7 +425,7 @@ Anatomy *anatomy_free(Anatomy *a) {
         call_tree_free(a->tree);
         free(a->nodes);
         free(a->calls);
-        free(a->parts);
+        buf_done(&a->parts);
         free(a->waits);
         free(a->values);
         variables_done(&a->variables);

@@ -17,16 +17,22 @@
  * Calls of several recordings are comparable if one Anatomy is fed with all of them: functions of
  * the same name (analyze/alike.h) are one then.
  *
- * Memory is bounded: of more than ANATOMY_PARTS_MAX parts, or ANATOMY_CALLS_MAX calls, half of the calls is
- * forgotten, evenly, and so on, the same ones each time the same recording is read.
+ * Memory is bounded: of more than ANATOMY_BYTES_MAX of parts, or ANATOMY_CALLS_MAX calls, half of the calls is
+ * forgotten, evenly, and so on, the same ones each time the same recording is read.  A part takes some 4 bytes, as
+ * varints:
+ *
+ *      the node's id, less that of the part before, zigzag, times 2; plus 1: what is in brackets is there
+ *      running [calls, else 1] [waiting, else 0]
  */
 
 #include "analyze/call-tree.h"
 #include "analyze/pairing.h"
 #include "analyze/variables.h"
+#include "base/buf.h"
 #include "base/cleanup.h"
 
-#define ANATOMY_PARTS_MAX (4U << 20)
+#define ANATOMY_BYTES_MAX (16U << 20)
+#define ANATOMY_WAITS_MAX (4U << 20) /* likewise, as many values */
 #define ANATOMY_CALLS_MAX (1U << 20)
 #define ANATOMY_WAKERS_MAX (1U << 16) /* what others there are wakes without a name */
 
@@ -48,7 +54,7 @@ typedef struct AnatomyCall {
                 number; /* among the outermost calls of its recording, by their beginnings, from 1 */
         uint64_t start_ns; /* trace clock */
         uint64_t duration_ns;
-        size_t first_part, first_wait, first_value;
+        uint32_t first_byte, first_wait, first_value; /* of its parts, waits and values */
         uint32_t n_parts, n_waits, n_values;
         uint32_t root; /* id of its node */
         uint32_t cpu;  /* on which it ended */
@@ -65,7 +71,7 @@ typedef struct Anatomy {
         AnatomyCall *calls;     /* in the order in which they ended, those that were cut left out,
                                  * and those in which ftraced changed hooks */
         size_t n_calls;
-        AnatomyPart *parts;
+        Buf parts;
         AnatomyWait *waits;
         VariableValue *values;
         Variables variables;
@@ -74,7 +80,51 @@ typedef struct Anatomy {
         char (*tasks)[16]; /* names */
         size_t n_tasks;
         uint64_t n_all, n_cut; /* outermost calls; of them, those that were cut */
+        uint32_t n_sources;
 } Anatomy;
+
+/*
+ * The parts of a call, one after the other:
+ *
+ *      AnatomyParts p = anatomy_parts(a, call);
+ *
+ *      while (anatomy_next(&p))
+ *              p.part
+ */
+typedef struct AnatomyParts {
+        const uint8_t *at;
+        uint32_t n_left;
+        AnatomyPart part;
+} AnatomyParts;
+
+static inline AnatomyParts anatomy_parts(const Anatomy *a, const AnatomyCall *c) {
+        return (AnatomyParts){ .at = (const uint8_t *) a->parts.data + c->first_byte,
+                               .n_left = c->n_parts };
+}
+
+static inline uint64_t anatomy_number(AnatomyParts *p) {
+        uint64_t v = 0;
+
+        for (unsigned shift = 0;; shift += 7) {
+                v |= (uint64_t) (*p->at & 127) << shift;
+                if (*p->at++ < 128)
+                        return v;
+        }
+}
+
+static inline bool anatomy_next(AnatomyParts *p) {
+        uint64_t head;
+
+        if (p->n_left == 0)
+                return false;
+        p->n_left--;
+        head = anatomy_number(p);
+        p->part.node += (uint32_t) (head >> 2 ^ -(head >> 1 & 1));
+        p->part.run_ns = anatomy_number(p);
+        p->part.n = head & 1 ? (uint32_t) anatomy_number(p) : 1;
+        p->part.wait_ns = head & 1 ? anatomy_number(p) : 0;
+        return true;
+}
 
 /* 0 or -ENOMEM. */
 int anatomy_new(Anatomy **ret);

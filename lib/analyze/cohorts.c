@@ -16,36 +16,51 @@ bool cohorts_are_stretches(CohortsBy by) {
         return by == COHORTS_BY_WINDOW || by == COHORTS_BY_SOURCE;
 }
 
-int cohorts_greatest_root(const CallNode **ret, size_t *ret_n_roots, const Anatomy *a,
-                          NameSet *names, bool in_each) {
-        _cleanup_free_ uint64_t *sums = calloc(a->n_nodes + 1, sizeof(*sums));
-        _cleanup_free_ uint32_t *n_sources = calloc(a->n_nodes + 1, sizeof(*n_sources));
-        uint32_t n_all = 0;
+static int compare_roots(const void *x, const void *y) {
+        const CohortsRoot *a = x, *b = y;
 
-        *ret = NULL;
-        *ret_n_roots = 0;
-        if (!sums || !n_sources)
+        return CMP(b->total_ns, a->total_ns) ?: CMP(a->node->id, b->node->id);
+}
+
+int cohorts_roots(CohortsRoot **ret, size_t *ret_n, const Anatomy *a) {
+        _cleanup_free_ CohortsRoot *by_id = calloc(a->n_nodes + 1, sizeof(*by_id));
+        CohortsRoot *roots;
+        size_t n = 0, *calls;
+
+        if (!by_id)
                 return -ENOMEM;
         /* Calls of one recording come before those of the next. */
         for (size_t i = 0; i < a->n_calls; i++) {
                 const AnatomyCall *c = &a->calls[i];
+                CohortsRoot *root = &by_id[c->root];
 
-                *ret_n_roots += sums[c->root] == 0;
-                sums[c->root] += MAX(c->duration_ns, UINT64_C(1));
-                n_all = MAX(n_all, c->source + 1);
-                if (n_sources[c->root] <= c->source)
-                        n_sources[c->root] =
-                                n_sources[c->root] == c->source ? c->source + 1 : UINT32_MAX;
+                n += root->n_calls++ == 0;
+                root->node = a->nodes[c->root];
+                root->total_ns += MAX(c->duration_ns, UINT64_C(1));
+                root->in_first |= c->source == 0;
+                root->in_last |= c->source == a->n_sources - 1;
         }
-        for (size_t i = 1; i < a->n_nodes; i++) {
-                bool is_wanted = sums[i] > 0 && (!in_each || n_sources[i] == n_all);
-                int r = !is_wanted ? 0 : names ? name_set_has(names, a->nodes[i]->function) : 1;
+        roots = malloc(n * sizeof(*roots) + (a->n_calls + 1) * sizeof(*calls));
+        if (!roots)
+                return -ENOMEM;
+        calls = (size_t *) (roots + n);
+        n = 0;
+        for (size_t i = 0; i < a->n_nodes; i++) {
+                if (!by_id[i].node)
+                        continue;
+                by_id[i].calls = calls;
+                calls += by_id[i].n_calls;
+                roots[n++] = by_id[i];
+                by_id[i].n_calls = 0;
+        }
+        for (size_t i = 0; i < a->n_calls; i++) {
+                CohortsRoot *root = &by_id[a->calls[i].root];
 
-                if (r < 0)
-                        return r;
-                if (r > 0 && (!*ret || sums[i] > sums[(*ret)->id]))
-                        *ret = a->nodes[i];
+                ((size_t *) root->calls)[root->n_calls++] = i;
         }
+        qsort(roots, n, sizeof(*roots), compare_roots);
+        *ret = roots;
+        *ret_n = n;
         return 0;
 }
 
@@ -87,13 +102,13 @@ static bool is_slow(const AnatomyCall *c, const CohortsSpec *spec, uint32_t last
 }
 
 /* @c->all is in the order of durations. */
-static void divide(Cohorts *c, const Anatomy *a, const CohortsSpec *spec, uint32_t last_source) {
+static void divide(Cohorts *c, const Anatomy *a, const CohortsSpec *spec) {
         size_t n = c->n_all, slowest = n > 0 ? n - n_slowest(n) : 0;
 
         for (size_t i = 0; i < n; i++) {
                 const AnatomyCall *call = &a->calls[c->all[i]];
                 bool slow = spec->by == COHORTS_BY_SLOWEST ? i >= slowest
-                                                           : is_slow(call, spec, last_source);
+                                                           : is_slow(call, spec, a->n_sources - 1);
                 bool middle = i >= n / 4 && i < n - n / 4;
 
                 if (slow)
@@ -105,23 +120,19 @@ static void divide(Cohorts *c, const Anatomy *a, const CohortsSpec *spec, uint32
         }
 }
 
-int cohorts_choose(Cohorts *ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec) {
-        uint32_t last_source = 0;
+int cohorts_choose(Cohorts *ret, const Anatomy *a, const CohortsRoot *root,
+                   const CohortsSpec *spec) {
+        size_t n = root->n_calls;
 
-        *ret = (Cohorts){
-                .slow = calloc(a->n_calls + 1, sizeof(size_t)),
-                .usual = calloc(a->n_calls + 1, sizeof(size_t)),
-                .all = calloc(a->n_calls + 1, sizeof(size_t)),
-        };
+        *ret = (Cohorts){ .slow = calloc(n, sizeof(size_t)),
+                          .usual = calloc(n, sizeof(size_t)),
+                          .all = calloc(n, sizeof(size_t)),
+                          .n_all = n };
         if (!ret->slow || !ret->usual || !ret->all)
                 return -ENOMEM;
-        for (size_t i = 0; i < a->n_calls; i++) {
-                last_source = MAX(last_source, a->calls[i].source);
-                if (a->calls[i].root == root->id)
-                        ret->all[ret->n_all++] = i;
-        }
+        memcpy(ret->all, root->calls, n * sizeof(size_t));
         qsort_r(ret->all, ret->n_all, sizeof(size_t), by_duration, a->calls);
-        divide(ret, a, spec, last_source);
+        divide(ret, a, spec);
         qsort_r(ret->slow, ret->n_slow, sizeof(size_t), by_beginning, a->calls);
         qsort_r(ret->usual, ret->n_usual, sizeof(size_t), by_beginning, a->calls);
         return 0;

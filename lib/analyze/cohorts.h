@@ -14,7 +14,6 @@
  */
 
 #include "analyze/anatomy.h"
-#include "calls/name-set.h"
 
 #define COHORTS_CALLS_MIN 20 /* of a root, to tell anything */
 
@@ -38,19 +37,20 @@ typedef struct Cohorts {
         size_t n_slow, n_usual, n_all;
 } Cohorts;
 
-/*
- * cohorts_greatest_root() - the root with the most time
- * @names:       one of these; NULL: of all
- * @in_each:     only roots that each recording has a call of
- * @ret:         NULL: there is none
- * @ret_n_roots: how many there are, whatever their names
- *
- * 0 or -ENOMEM.
- */
-int cohorts_greatest_root(const CallNode **ret, size_t *ret_n_roots, const Anatomy *a,
-                          NameSet *names, bool in_each);
+/* An outermost function; of several recordings, which have calls of it. */
+typedef struct CohortsRoot {
+        const CallNode *node;
+        uint64_t total_ns;
+        bool in_first, in_last;
+        const size_t *calls; /* indices of the anatomy's */
+        size_t n_calls;
+} CohortsRoot;
+
+/* All roots, those with the most time first; the caller frees, which is all.  0 or -ENOMEM. */
+int cohorts_roots(CohortsRoot **ret, size_t *ret_n, const Anatomy *a);
 /* Either may be empty.  0 or -ENOMEM; then, too, cohorts_done() it. */
-int cohorts_choose(Cohorts *ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec);
+int cohorts_choose(Cohorts *ret, const Anatomy *a, const CohortsRoot *root,
+                   const CohortsSpec *spec);
 void cohorts_done(Cohorts *c);
 #define _cleanup_cohorts_ _cleanup_(cohorts_done)
 /* Whether calls were chosen by how long they took. */

@@ -16,8 +16,6 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/cohorts.h \
 	%D%/critical-path.c \
 	%D%/critical-path.h \
-	%D%/diff.c \
-	%D%/diff.h \
 	%D%/heat-map.c \
 	%D%/heat-map.h \
 	%D%/held.c \
@@ -36,8 +34,6 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/role.h \
 	%D%/root-calls.c \
 	%D%/root-calls.h \
-	%D%/root-profile.c \
-	%D%/root-profile.h \
 	%D%/sched.c \
 	%D%/sched.h \
 	%D%/timelines.c \
@@ -53,7 +49,6 @@ noinst_LIBRARIES += %D%/libanalyze.a
 	%D%/why-burst.c \
 	%D%/why-factors.c \
 	%D%/why-sentence.c \
-	%D%/why-sentence.h \
 	%D%/why-test.c \
 	%D%/why-values.c \
 	%D%/why-values.h

@@ -359,63 +359,6 @@ const Invocation *outliers_usual(const Outliers *s, const Invocation *slow) {
         return best;
 }
 
-static int compare_functions(const void *a, const void *b) {
-        const Difference *x = a, *y = b;
-
-        return CMP(x->function, y->function);
-}
-
-static uint64_t change(const Difference *d) {
-        return d->self_ns > d->usual_self_ns ? d->self_ns - d->usual_self_ns
-                                             : d->usual_self_ns - d->self_ns;
-}
-
-static int compare_differences(const void *a, const void *b) {
-        const Difference *x = a, *y = b;
-
-        return CMP(change(y), change(x)) ?: strcmp(x->function->label, y->function->label);
-}
-
-static size_t list_functions(Difference *list, const Invocation *v, bool is_usual) {
-        const CallNode *root = call_tree_root(v->tree);
-        size_t n = 0;
-
-        for (const CallNode *c = call_node_next(root, root); c; c = call_node_next(root, c))
-                list[n++] = (Difference){
-                        .function = c->function,
-                        .self_ns = is_usual ? 0 : c->self_ns,
-                        .n = is_usual ? 0 : c->n,
-                        .usual_self_ns = is_usual ? c->self_ns : 0,
-                        .n_usual = is_usual ? c->n : 0,
-                };
-        return n;
-}
-
-int outliers_compare(Difference **ret, size_t *ret_n, const Invocation *slow,
-                     const Invocation *usual) {
-        size_t n_room = call_tree_n_nodes(slow->tree) + call_tree_n_nodes(usual->tree), n, k = 0;
-        Difference *list = calloc(n_room + 1, sizeof(*list));
-
-        if (!list)
-                return -ENOMEM;
-        n = list_functions(list, slow, false);
-        n += list_functions(list + n, usual, true);
-        qsort(list, n, sizeof(*list), compare_functions);
-        for (size_t i = 1; i < n; i++)
-                if (list[i].function == list[k].function) {
-                        list[k].self_ns += list[i].self_ns;
-                        list[k].usual_self_ns += list[i].usual_self_ns;
-                        list[k].n += list[i].n;
-                        list[k].n_usual += list[i].n_usual;
-                } else
-                        list[++k] = list[i];
-        n = n > 0 ? k + 1 : 0;
-        qsort(list, n, sizeof(*list), compare_differences);
-        *ret = list;
-        *ret_n = n;
-        return 0;
-}
-
 int outliers_new(Outliers **ret, Pairing *pairing, size_t n_wanted) {
         _cleanup_(outliers_freep) Outliers *s = NEW(Outliers, .random = 1, .n_wanted = n_wanted);
 

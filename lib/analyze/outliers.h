@@ -58,13 +58,6 @@ typedef struct Invocation {
         struct Invocation *next, *next_spare;
 } Invocation;
 
-/* What one function took in two invocations. */
-typedef struct Difference {
-        const Function *function;
-        uint64_t self_ns, usual_self_ns;
-        uint64_t n, n_usual;
-} Difference;
-
 /* A sink of @pairing, which must outlive its last step.  0 or -ENOMEM. */
 int outliers_new(Outliers **ret, Pairing *pairing, size_t n_wanted);
 /* Before the first step.  Sets @pairing to place calls and to tell of waits. */
@@ -77,13 +70,5 @@ const Invocation *outliers_get(const Outliers *s, size_t i);
 const Invocation *outliers_usual(const Outliers *s, const Invocation *slow);
 /* How long calls of its root took; NULL: that was not counted. */
 const Quantiles *outliers_quantiles(const Outliers *s, const Invocation *slow);
-/*
- * outliers_compare() - what @slow spent where @usual did not, or less
- * @ret: the caller frees; the most time first, whichever way
- *
- * Times are the functions' own: they add up to the difference.  0 or -ENOMEM.
- */
-int outliers_compare(Difference **ret, size_t *ret_n, const Invocation *slow,
-                     const Invocation *usual);
 Outliers *outliers_free(Outliers *s);
 DEFINE_CLEANUP(Outliers *, outliers_free);

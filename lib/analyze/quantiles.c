@@ -131,57 +131,6 @@ uint64_t quantiles_n_between(const Quantiles *s, uint64_t from, uint64_t to) {
         return n;
 }
 
-typedef struct Group {
-        uint64_t value, n_a, n_b;
-} Group;
-
-static int compare_groups(const void *a, const void *b) {
-        return CMP(((const Group *) a)->value, ((const Group *) b)->value);
-}
-
-/* Adds the values of @s; @by_bucket: as buckets. */
-static size_t add_groups(Group *groups, size_t n, const Quantiles *s, bool by_bucket, bool is_b) {
-        for (uint64_t i = 0; s->exact && i < s->n; i++)
-                groups[n++] =
-                        (Group){ by_bucket ? bucket_of(s->exact[i]) : s->exact[i], !is_b, is_b };
-        for (uint32_t i = 0; !s->exact && i < s->n_counts; i++)
-                groups[n++] =
-                        (Group){ s->i_first + i, is_b ? 0 : s->counts[i], is_b ? s->counts[i] : 0 };
-        return n;
-}
-
-int quantiles_ranks(const Quantiles *a, uint64_t n_a, const Quantiles *b, uint64_t n_b,
-                    QuantilesRanks *ret) {
-        bool by_bucket = (a->n > 0 && !a->exact) || (b->n > 0 && !b->exact);
-        _cleanup_free_ Group *groups = NULL;
-        size_t n = 1;
-        double rank = 0; /* of the last before */
-
-        groups = calloc(1 + (a->exact ? a->n : a->n_counts) + (b->exact ? b->n : b->n_counts),
-                        sizeof(*groups));
-        if (!groups)
-                return -ENOMEM;
-        groups[0] = (Group){ 0, n_a - MIN(n_a, a->n), n_b - MIN(n_b, b->n) };
-        n = add_groups(groups, n, a, by_bucket, false);
-        n = add_groups(groups, n, b, by_bucket, true);
-        qsort(groups, n, sizeof(*groups), compare_groups);
-        *ret = (QuantilesRanks){};
-        for (size_t i = 0; i < n;) {
-                uint64_t value = groups[i].value;
-                double of_a = 0, of_b = 0, t;
-
-                for (; i < n && groups[i].value == value; i++) {
-                        of_a += (double) groups[i].n_a;
-                        of_b += (double) groups[i].n_b;
-                }
-                t = of_a + of_b;
-                ret->sum += of_a * (rank + (t + 1) / 2);
-                ret->ties += t * t * t - t;
-                rank += t;
-        }
-        return 0;
-}
-
 void quantiles_done(Quantiles *s) {
         free(s->exact);
         free(s->counts);

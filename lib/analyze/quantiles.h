@@ -29,14 +29,4 @@ uint64_t quantiles_at(const Quantiles *s, unsigned permille);
 /* How many are at least @from and less than @to; of more than QUANTILES_EXACT_MAX those count as the
  * middle of their bucket, so that bounds that are powers of two are exact. */
 uint64_t quantiles_n_between(const Quantiles *s, uint64_t from, uint64_t to);
-/* Of the values of two spreads together, the smallest of which has rank 1, equal ones the middle of
- * theirs. */
-typedef struct QuantilesRanks {
-        double sum;  /* of the first one's */
-        double ties; /* t * t * t - t, of each t values that are equal, added up */
-} QuantilesRanks;
-
-/* @n_a, @n_b: how many values each shall have; those that it has not are 0.  0 or -ENOMEM. */
-int quantiles_ranks(const Quantiles *a, uint64_t n_a, const Quantiles *b, uint64_t n_b,
-                    QuantilesRanks *ret);
 void quantiles_done(Quantiles *s);

@@ -84,15 +84,13 @@ static void add_means(double *to, const Anatomy *a, const Cohorts *c, const WhyF
 
         for (size_t i = 0; i < c->n_all; i++) {
                 const AnatomyCall *call = &a->calls[c->all[i]];
+                AnatomyParts p = anatomy_parts(a, call);
 
                 if (why_factor_has(f, a, call) != there)
                         continue;
                 n++;
-                for (size_t k = 0; k < call->n_parts; k++) {
-                        const AnatomyPart *part = &a->parts[call->first_part + k];
-
-                        to[part->node] += (double) part->run_ns + (double) part->wait_ns;
-                }
+                while (anatomy_next(&p))
+                        to[p.part.node] += (double) p.part.run_ns + (double) p.part.wait_ns;
         }
         for (size_t i = 1; i < a->n_nodes; i++) {
                 to[i] /= MAX(n, 1.0);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyze/waits.h"
-#include "analyze/why-sentence.h"
+#include "analyze/why.h"
 #include "base/figure.h"
 #include "base/name.h"
 
@@ -72,10 +72,25 @@ static void add_own_place(Buf *out, const CallNode *node, const char *alone) {
         add_below(out, node, ",");
 }
 
+/* "client-347 in udp_queue_rcv_one_skb", "an interrupt in ..." */
+static void describe_waker(Buf *out, const Waker *w) {
+        if (w->is_irq)
+                buf_adds(out, "an interrupt");
+        else if (w->pid >= 0)
+                buf_printf(out, "%s-%d", NAME_QUOTED(w->comm), w->pid);
+        else
+                buf_adds(out, NAME_QUOTED(w->comm));
+        if (w->function) {
+                buf_adds(out, " in ");
+                add_name(out, w->function);
+                buf_adds(out, UNHOOKED_TEXT(w->function->n_unhooked));
+        }
+}
+
 static void add_waking(Buf *out, const WhyCause *c) {
         if (c->waker && c->waker_share >= WAKER_MIN) {
                 buf_adds(out, c->waker_share >= WAKER_ALL ? ", woken by " : ", mostly woken by ");
-                why_describe_waker(out, c->waker);
+                describe_waker(out, c->waker);
         }
         if (c->queued_share >= QUEUED_MIN)
                 buf_printf(out, ", %s of it afterwards, for a CPU", PERCENT(c->queued_share));
@@ -89,8 +104,12 @@ static void add_change(Buf *out, const WhyCause *c) {
                 buf_printf(out, ": %s instead of %s", TIMES(c->slow_n), TIMES(c->usual_n));
 }
 
+const char *why_others(const Why *w) {
+        return w->spec.by == COHORTS_BY_SOURCE ? "the earlier ones" : "the usual ones";
+}
+
 /* Figures are left out where columns have them. */
-static void describe_cause(Buf *out, const WhyCause *c, bool with_figures) {
+static void describe_cause(Buf *out, const Why *w, const WhyCause *c, bool with_figures) {
         switch (c->kind) {
         case WHY_RUNNING:
                 add_own_place(out, c->node, " itself");
@@ -105,14 +124,14 @@ static void describe_cause(Buf *out, const WhyCause *c, bool with_figures) {
                 break;
         case WHY_ONLY:
                 add_place(out, c->node);
-                buf_adds(out, ", which the usual ones do not have");
+                buf_printf(out, ", which %s do not have", why_others(w));
                 break;
         case WHY_NEVER:
                 add_place(out, c->node);
-                buf_adds(out, ", which only the usual ones have");
+                buf_printf(out, ", which only %s have", why_others(w));
                 break;
         }
-        if (c->node->was_left_out && c->kind != WHY_RUNNING && c->kind != WHY_WAITING)
+        if (c->may_lack)
                 buf_adds(out, ", but it was not hooked all the time");
         if (with_figures && (c->kind == WHY_RUNNING || c->kind == WHY_CALLS))
                 add_change(out, c);
@@ -124,8 +143,8 @@ static void describe_cause(Buf *out, const WhyCause *c, bool with_figures) {
         add_waking(out, c);
 }
 
-void why_describe_cause(Buf *out, const WhyCause *c) {
-        describe_cause(out, c, false);
+void why_describe_cause(Buf *out, const Why *w, const WhyCause *c) {
+        describe_cause(out, w, c, false);
 }
 
 /* "1400", "-11 (EAGAIN)", "0xffff888003d5c000" */
@@ -144,7 +163,8 @@ static void add_bound(Buf *out, const WhyValue *v) {
                 buf_printf(out, " (%s)", error);
 }
 
-void why_describe_value(Buf *out, const WhyValue *v) {
+/* "len > 1400", "ret = -11 (EAGAIN) in ip_make_skb below udp_sendmsg" */
+static void describe_value(Buf *out, const WhyValue *v) {
         static const char *const signs[] = {
                 [WHY_EQUAL] = "=", [WHY_ABOVE] = ">", [WHY_BELOW] = "<"
         };
@@ -162,20 +182,6 @@ void why_describe_factor(Buf *out, const WhyFactor *f) {
                 buf_printf(out, "CPU %u", f->cpu);
         else
                 buf_printf(out, "task %s", NAME_QUOTED(f->task));
-}
-
-void why_describe_waker(Buf *out, const Waker *w) {
-        if (w->is_irq)
-                buf_adds(out, "an interrupt");
-        else if (w->pid >= 0)
-                buf_printf(out, "%s-%d", NAME_QUOTED(w->comm), w->pid);
-        else
-                buf_adds(out, NAME_QUOTED(w->comm));
-        if (w->function) {
-                buf_adds(out, " in ");
-                add_name(out, w->function);
-                buf_adds(out, UNHOOKED_TEXT(w->function->n_unhooked));
-        }
 }
 
 /* --- the sentence ----------------------------------------------------------------------------- */
@@ -231,34 +237,34 @@ static void add_share(Buf *out, const WhyCause *c) {
         buf_adds(out, " is ");
 }
 
-static void add_burst(Buf *out, const WhyBurst *b) {
+static void add_burst(Buf *out, const Why *w, const WhyBurst *b) {
         if (b->n_calls > 0)
-                buf_printf(out, ", %s one burst%s (--from=%s --to=%s)",
+                buf_printf(out, ", %s one burst%s%s (--from=%s --to=%s)",
                            b->share >= SHARE_ALL ? "in" : "nearly all in",
-                           b->is_usual ? " of the usual ones" : "", FIGURE_MOMENT(b->from_ns, 9),
-                           FIGURE_MOMENT(b->to_ns, 9));
+                           b->is_usual ? " of " : "", b->is_usual ? why_others(w) : "",
+                           FIGURE_MOMENT(b->from_ns, 9), FIGURE_MOMENT(b->to_ns, 9));
 }
 
-static void add_named(Buf *out, const WhyCause *c) {
+static void add_named(Buf *out, const Why *w, const WhyCause *c) {
         add_share(out, c);
-        describe_cause(out, c, true);
+        describe_cause(out, w, c, true);
         if (is_more_than_all(c))
                 buf_adds(out, c->change_ns > 0 ? ", while others take less"
                                                : ", while others take more");
-        add_burst(out, &c->burst);
+        add_burst(out, w, &c->burst);
 }
 
-void why_describe_parts(Buf *out, const WhyValue *v) {
+void why_describe_parts(Buf *out, const Why *w, const WhyValue *v) {
         buf_printf(out, "%s of them have ", PERCENT(v->slow_part));
-        why_describe_value(out, v);
-        buf_printf(out, ", %s of the usual ones", PERCENT(v->usual_part));
+        describe_value(out, v);
+        buf_printf(out, ", %s of %s", PERCENT(v->usual_part), why_others(w));
 }
 
-static void add_factor(Buf *out, const WhyFactor *f) {
+static void add_factor(Buf *out, const Why *w, const WhyFactor *f) {
         buf_printf(out, "; everything takes longer %s ", f->place == WHY_CPU ? "on" : "in");
         why_describe_factor(out, f);
-        buf_printf(out, ", where %s of them were and %s of the usual ones", PERCENT(f->slow_part),
-                   PERCENT(f->usual_part));
+        buf_printf(out, ", where %s of them were and %s of %s", PERCENT(f->slow_part),
+                   PERCENT(f->usual_part), why_others(w));
 }
 
 static void add_nothing(Buf *out, const Why *w) {
@@ -274,7 +280,7 @@ static void add_nothing(Buf *out, const Why *w) {
                 if (!isnan(w->causes[0].p))
                         buf_printf(out, " (p = %.3f)", w->causes[0].p);
                 buf_adds(out, ": ");
-                why_describe_cause(out, &w->causes[0]);
+                why_describe_cause(out, w, &w->causes[0]);
         } else
                 buf_printf(out, "; that is spread over %zu causes, of which none has more than %s",
                            w->n_causes, PERCENT(fabs(w->causes[0].share)));
@@ -327,22 +333,22 @@ void why_sentence(Buf *out, const Why *w) {
         }
         add_cohort(out, w);
         if (why_names_factor_first(w))
-                add_factor(out, factor);
+                add_factor(out, w, factor);
         if (cause)
-                add_named(out, cause);
+                add_named(out, w, cause);
         if (burst) {
-                add_named(out, burst);
+                add_named(out, w, burst);
                 buf_adds(out, ", which may be there by chance");
         }
         if (second && !is_more_than_all(cause)) {
                 buf_printf(out, "; %s is ", PERCENT(second->share));
-                why_describe_cause(out, second);
+                why_describe_cause(out, w, second);
         }
         if (factor && !why_names_factor_first(w))
-                add_factor(out, factor);
+                add_factor(out, w, factor);
         if (value) {
                 buf_adds(out, "; ");
-                why_describe_parts(out, value);
+                why_describe_parts(out, w, value);
         }
         if (!factor && !cause && !burst && !value)
                 add_nothing(out, w);

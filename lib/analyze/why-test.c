@@ -5,9 +5,9 @@
  * one by one; else, since the times of calls that follow each other are alike, it is a stretch of them.  Of
  * many units as many as UNITS_MAX are taken, evenly.
  *
- * A thing is the whole duration, a cause, or a place; conditions of values have a table of their own, so that
- * recording them makes no cause less certain.  A cause's value in a call is what it has more than all
- * calls together would make it expect:
+ * A thing is a cause, or a place; the whole duration, and conditions of values, have tables of their own, so that
+ * neither many causes nor recorded values make what was asked first less certain.  Of two recordings it is the rank of
+ * a duration that counts.  A cause's value in a call is what it has more than all calls together would make it expect:
  *
  *      running, waiting   own time - n * (own time of all / n of all)
  *      calls              n - n of the caller * (n of all / n of the caller of all)
@@ -43,6 +43,7 @@ typedef struct Test {
         size_t n_things;
         WhyConditions conditions;
         WhyMean *unit; /* what the unit that is filled has */
+        float *wholes; /* of the anatomy's calls, their durations or ranks */
 } Test;
 
 static int thing_order(const void *a, const void *b) {
@@ -85,15 +86,20 @@ static void choose_things(Test *t) {
 
 /* --- the table -------------------------------------------------------------------------------- */
 
+static void fill_whole(Test *t, float *row, size_t first, size_t n) {
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += (double) t->wholes[t->calls[first + i]];
+        row[0] = (float) (sum / (double) n);
+}
+
 static void fill_causes(Test *t, float *row, size_t first, size_t n) {
-        double duration = 0, times = (double) n;
+        double times = (double) n;
         size_t column = 0;
 
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i++)
                 why_add_call(t->unit, t->a, call_at(t, first + i));
-                duration += (double) call_at(t, first + i)->duration_ns;
-        }
-        row[column++] = (float) (duration / times);
         for (size_t k = 0; k < t->n_things; k++)
                 row[column++] = (float) (why_surplus(t->things[k].cause, t->unit, t->pool) / times);
         for (size_t k = 0; k < t->w->n_factors; k++) {
@@ -103,8 +109,10 @@ static void fill_causes(Test *t, float *row, size_t first, size_t n) {
                         n_there += why_factor_has(&t->w->factors[k], t->a, call_at(t, first + i));
                 row[column++] = (float) ((double) n_there / times);
         }
-        for (size_t i = 0; i < n; i++)
-                why_forget_call(t->unit, t->a, call_at(t, first + i));
+        if (n == 1)
+                why_forget_call(t->unit, t->a, call_at(t, first));
+        else
+                memset(t->unit, 0, t->a->n_nodes * sizeof(*t->unit));
 }
 
 static void fill_conditions(Test *t, float *row, size_t first, size_t n) {
@@ -175,18 +183,40 @@ static int test_table(Test *t, const Table *table, double *p) {
                            n_units, n_columns);
 }
 
+/* @c->all is in the order of durations; equal ones have the middle of their ranks. */
+static void find_ranks(Test *t, const Cohorts *c) {
+        for (size_t i = 0, end; i < c->n_all; i = end) {
+                uint64_t duration_ns = t->a->calls[c->all[i]].duration_ns;
+
+                for (end = i;
+                     end < c->n_all && t->a->calls[c->all[end]].duration_ns == duration_ns;)
+                        end++;
+                for (size_t k = i; k < end; k++)
+                        t->wholes[c->all[k]] = (float) (i + end) / 2;
+        }
+}
+
+static int test_whole(Test *t, const Cohorts *c) {
+        const Table table = { 1, UNITS_MAX / 4, fill_whole };
+
+        for (size_t i = 0; i < c->n_all; i++)
+                t->wholes[c->all[i]] = (float) t->a->calls[c->all[i]].duration_ns;
+        if (t->w->spec.by == COHORTS_BY_SOURCE)
+                find_ranks(t, c);
+        return test_table(t, &table, &t->w->p);
+}
+
 static int test_causes(Test *t) {
-        Table table = { 1 + t->n_things + t->w->n_factors, UNITS_MAX / 4, fill_causes };
-        _cleanup_free_ double *p = calloc(table.n_columns, sizeof(*p));
+        Table table = { t->n_things + t->w->n_factors, UNITS_MAX / 4, fill_causes };
+        _cleanup_free_ double *p = calloc(table.n_columns + 1, sizeof(*p));
         int r = p ? test_table(t, &table, p) : -ENOMEM;
 
         if (r < 0)
                 return r;
-        t->w->p = p[0];
         for (size_t k = 0; k < t->n_things; k++)
-                t->things[k].cause->p = p[1 + k];
+                t->things[k].cause->p = p[k];
         for (size_t k = 0; k < t->w->n_factors; k++)
-                t->w->factors[k].p = p[1 + t->n_things + k];
+                t->w->factors[k].p = p[t->n_things + k];
         return 0;
 }
 
@@ -206,6 +236,7 @@ int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
         _cleanup_free_ WhyMean *pool = calloc(a->n_nodes + 1, sizeof(*pool));
         _cleanup_free_ WhyMean *unit = calloc(a->n_nodes + 1, sizeof(*unit));
         _cleanup_free_ Thing *things = calloc(w->n_causes + 1, sizeof(*things));
+        _cleanup_free_ float *wholes = calloc(a->n_calls + 1, sizeof(*wholes));
         Test t = { .w = w,
                    .a = a,
                    .calls = calls,
@@ -213,10 +244,11 @@ int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
                    .n_slow = c->n_slow,
                    .pool = pool,
                    .unit = unit,
-                   .things = things };
+                   .things = things,
+                   .wholes = wholes };
         int r;
 
-        if (!calls || !pool || !unit || !things)
+        if (!calls || !pool || !unit || !things || !wholes)
                 return -ENOMEM;
         memcpy(calls, c->slow, c->n_slow * sizeof(*calls));
         memcpy(calls + c->n_slow, c->usual, c->n_usual * sizeof(*calls));
@@ -227,7 +259,7 @@ int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
         for (size_t i = 0; i < t.n_calls; i++)
                 why_add_call(pool, a, call_at(&t, i));
         choose_things(&t);
-        r = test_causes(&t);
+        r = test_whole(&t, c) ?: test_causes(&t);
         if (r < 0 || a->variables.n == 0)
                 return r;
         r = why_conditions_init(&t.conditions, w, a, c);

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "analyze/quantiles.h"
 #include "analyze/why.h"
 #include "base/grow.h"
 
@@ -16,6 +17,14 @@
 
 /* --- means ------------------------------------------------------------------------------------ */
 
+static void add_totals(WhyMean *m, const Anatomy *a) {
+        for (size_t i = a->n_nodes; i-- > 1;) {
+                m[i].total_ns += m[i].run_ns + m[i].wait_ns;
+                if (a->nodes[i]->level > 1)
+                        m[a->nodes[i]->parent->id].total_ns += m[i].total_ns;
+        }
+}
+
 /* NULL without memory. */
 static WhyMean *mean_of(const Anatomy *a, const size_t *calls, size_t n_calls) {
         double each = n_calls > 0 ? 1 / (double) n_calls : 0;
@@ -23,15 +32,26 @@ static WhyMean *mean_of(const Anatomy *a, const size_t *calls, size_t n_calls) {
 
         for (size_t i = 0; m && i < n_calls; i++)
                 why_add_call(m, a, &a->calls[calls[i]]);
-        for (size_t i = a->n_nodes; m && i-- > 1;) {
+        for (size_t i = 0; m && i < a->n_nodes; i++) {
                 m[i].n *= each;
                 m[i].run_ns *= each;
                 m[i].wait_ns *= each;
-                m[i].total_ns += m[i].run_ns + m[i].wait_ns;
-                if (a->nodes[i]->level > 1)
-                        m[a->nodes[i]->parent->id].total_ns += m[i].total_ns;
         }
+        if (m)
+                add_totals(m, a);
         return m;
+}
+
+static int add_quantiles(uint64_t *ret_median, uint64_t *ret_p90, const Anatomy *a,
+                         const size_t *calls, size_t n_calls) {
+        _cleanup_(quantiles_done) Quantiles q = {};
+        int r = 0;
+
+        for (size_t i = 0; i < n_calls && r >= 0; i++)
+                r = quantiles_add(&q, a->calls[calls[i]].duration_ns);
+        *ret_median = quantiles_at(&q, 500);
+        *ret_p90 = quantiles_at(&q, 900);
+        return r;
 }
 
 /* --- causes ----------------------------------------------------------------------------------- */
@@ -205,6 +225,7 @@ static int finish_causes(Why *w, const Anatomy *a, const Cohorts *c, const WhyMe
                 WhyCause *cause = &w->causes[i];
 
                 cause->p = NAN;
+                cause->may_lack = cause->kind >= WHY_CALLS && cause->node->was_left_out;
                 if (!cause->hottest)
                         cause->hottest =
                                 find_hottest(cause->node, cause->kind == WHY_NEVER ? u : s);
@@ -216,7 +237,7 @@ static int finish_causes(Why *w, const Anatomy *a, const Cohorts *c, const WhyMe
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec) {
+int why_new(Why **ret, const Anatomy *a, const CohortsRoot *root, const CohortsSpec *spec) {
         _cleanup_(why_freep) Why *w = calloc(1, sizeof(*w));
         _cleanup_cohorts_ Cohorts c = {};
         _cleanup_free_ WhyMean *s = NULL, *u = NULL;
@@ -224,7 +245,7 @@ int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec
 
         if (!w)
                 return -ENOMEM;
-        w->root = root;
+        w->root = root->node;
         w->spec = *spec;
         w->p = 1;
         r = cohorts_choose(&c, a, root, spec);
@@ -238,26 +259,87 @@ int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec
         w->n_usual = c.n_usual;
         w->n_all = c.n_all;
         w->is_enough = c.n_all >= COHORTS_CALLS_MIN && c.n_slow > 0 && c.n_usual > 0;
-        w->slow_ns = s[root->id].total_ns;
-        w->usual_ns = u[root->id].total_ns;
-        if (w->is_enough) {
+        w->slow_ns = s[w->root->id].total_ns;
+        w->usual_ns = u[w->root->id].total_ns;
+        r = add_quantiles(&w->slow_median_ns, &w->slow_p90_ns, a, c.slow, c.n_slow)
+                    ?: add_quantiles(&w->usual_median_ns, &w->usual_p90_ns, a, c.usual, c.n_usual);
+        if (r >= 0 && c.n_slow > 0 && c.n_usual > 0) {
                 w->difference_ns = w->slow_ns - w->usual_ns;
-                r = find_causes(w, a, s, u);
-                if (r >= 0)
-                        r = finish_causes(w, a, &c, s, u);
-                if (r >= 0)
-                        r = why_add_factors(w, a, &c);
-                if (r >= 0)
-                        r = why_test(w, a, &c);
+                r = find_causes(w, a, s, u) ?: finish_causes(w, a, &c, s, u);
+        }
+        if (r >= 0 && w->is_enough) {
+                w->evenness = find_evenness(w, a, s, u);
+                r = why_add_factors(w, a, &c) ?: why_test(w, a, &c);
                 if (r >= 0 && cohorts_are_stretches(spec->by))
                         r = why_find_bursts(w, a, &c, s, u);
-                if (r < 0)
-                        return r;
-                w->evenness = find_evenness(w, a, s, u);
         }
+        if (r < 0)
+                return r;
         *ret = TAKE_PTR(w);
         return 0;
 }
+
+/* --- two calls -------------------------------------------------------------------------------- */
+
+/* As an anatomy has them: interrupts stand directly below the outermost call. */
+static int add_tree(CallTree *paths, WhyMean **means, size_t *n_means, CallTree *tree) {
+        _cleanup_free_ CallNode **twins = calloc(call_tree_n_nodes(tree) + 1, sizeof(*twins));
+        const CallNode *root = call_tree_root(tree);
+
+        if (!twins)
+                return -ENOMEM;
+        twins[0] = call_tree_root(paths);
+        for (const CallNode *n = call_node_next(root, root); n; n = call_node_next(root, n)) {
+                CallNode *caller =
+                        twins[(n->is_irq && n->level > 1 ? root->children : n->parent)->id];
+                CallNode *twin = call_tree_child(paths, caller, n->function);
+                WhyMean *mean;
+
+                if (!twin || !ARRAY_REACH(*means, *n_means, twin->id))
+                        return -ENOMEM;
+                twins[n->id] = twin;
+                twin->is_irq |= n->is_irq;
+                mean = &(*means)[twin->id];
+                mean->n += (double) n->n;
+                mean->run_ns += (double) (n->self_ns - MIN(n->blocked_ns, n->self_ns));
+                mean->wait_ns += (double) MIN(n->blocked_ns, n->self_ns);
+        }
+        return 0;
+}
+
+int why_new_of_two(Why **ret, CallTree *slow, CallTree *usual) {
+        _cleanup_(why_freep) Why *w = NEW(Why, .n_slow = 1, .n_usual = 1, .n_all = 2, .p = 1);
+        _cleanup_free_ const CallNode **nodes = NULL;
+        _cleanup_free_ WhyMean *s = NULL, *u = NULL;
+        size_t n_s = 0, n_u = 0;
+        Anatomy a = {};
+        int r = w ? call_tree_new(&w->paths, NULL) : -ENOMEM;
+
+        if (r >= 0)
+                r = add_tree(w->paths, &s, &n_s, slow) ?: add_tree(w->paths, &u, &n_u, usual);
+        if (r < 0)
+                return r;
+        a.n_nodes = call_tree_n_nodes(w->paths) + 1;
+        nodes = calloc(a.n_nodes, sizeof(*nodes));
+        if (!nodes || !ARRAY_REACH(s, n_s, a.n_nodes - 1) || !ARRAY_REACH(u, n_u, a.n_nodes - 1))
+                return -ENOMEM;
+        a.nodes = nodes;
+        w->root = call_tree_root(w->paths)->children;
+        for (const CallNode *n = w->root; n; n = call_node_next(w->root, n))
+                nodes[n->id] = n;
+        add_totals(s, &a);
+        add_totals(u, &a);
+        w->slow_ns = s[w->root->id].total_ns;
+        w->usual_ns = u[w->root->id].total_ns;
+        w->difference_ns = w->slow_ns - w->usual_ns;
+        r = find_causes(w, &a, s, u) ?: finish_causes(w, &a, &(Cohorts){}, s, u);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(w);
+        return 0;
+}
+
+/* --- what is named ---------------------------------------------------------------------------- */
 
 /* Where everything takes longer alike, what takes most of the time has most of the difference, and is not its cause. */
 static bool stands_out(const Why *w, const WhyCause *c) {
@@ -349,5 +431,6 @@ Why *why_free(Why *w) {
         free(w->causes);
         free(w->factors);
         free(w->values);
+        call_tree_free(w->paths);
         return mfree(w);
 }

@@ -31,8 +31,10 @@
  * that they are beyond (analyze/why-values.h).  That divides the calls, not their time; what goes with it is told,
  * too.
  *
- * Each has its p (analyze/chance.h).  If calls were chosen by how long they took, slow ones have more of
- * everything; then a p tells that this is no accident of a few calls.
+ * Each has its p (analyze/chance.h), which for causes and places is corrected for how many there are.  The whole has
+ * one of its own; of two recordings it is that of the calls' ranks, so that a few very slow ones do not count for more
+ * than one each.  If calls were chosen by how long they took, slow ones have more of everything; then a p tells that
+ * this is no accident of a few calls.
  * Of a window, or of two recordings, one burst is one event: of two halves it is in one by chance, however much it
  * takes.
  */
@@ -76,6 +78,7 @@ typedef struct WhyCause {
         double waker_share; /* of that waiting */
         double queued_share; /* of it, after the task was woken: waiting for a CPU; 0: not known */
         WhyBurst burst;      /* of calls that were not chosen one by one */
+        bool may_lack; /* CALLS, ONLY, NEVER: it was not hooked all the time, in one of both recordings */
 } WhyCause;
 
 typedef enum WhyPlace { WHY_CPU, WHY_TASK } WhyPlace;
@@ -115,9 +118,10 @@ typedef struct Why {
         CohortsSpec spec;
         size_t n_slow, n_usual, n_all;
         double slow_ns, usual_ns; /* means */
-        double difference_ns;     /* 0 if there are too few calls to tell anything */
-        double p;                 /* of the whole difference; 1 if too few */
-        bool is_enough;           /* calls to tell anything */
+        uint64_t slow_median_ns, usual_median_ns, slow_p90_ns, usual_p90_ns;
+        double difference_ns; /* of the means; 0 if a cohort is empty */
+        double p;             /* of the whole difference; 1 if there are too few calls */
+        bool is_enough; /* calls to tell anything; else causes have no p, and nothing is named */
         double evenness; /* which part of the usual time is where a call takes longer, in proportion at
                           * least half as much as all of it does; 1: everything takes longer alike */
         WhyCause *causes; /* the greatest first */
@@ -127,6 +131,7 @@ typedef struct Why {
         WhyValue *
                 values; /* the best of each variable, the best first; only with a p of at most WHY_P_MAX */
         size_t n_values;
+        CallTree *paths; /* of two calls, the nodes' */
 } Why;
 
 /* What a mean call of a cohort has of a node, or all of several calls together; in arrays, by its id. */
@@ -136,7 +141,10 @@ typedef struct WhyMean {
 } WhyMean;
 
 /* @a: borrowed for its life.  0 or -ENOMEM. */
-int why_new(Why **ret, const Anatomy *a, const CallNode *root, const CohortsSpec *spec);
+int why_new(Why **ret, const Anatomy *a, const CohortsRoot *root, const CohortsSpec *spec);
+/* What one call has that another one of the same root has not, of their finished trees: causes alone, without p.
+ * 0 or -ENOMEM. */
+int why_new_of_two(Why **ret, CallTree *slow, CallTree *usual);
 /* The whole difference; true where calls were chosen by how long they took. */
 bool why_is_no_chance(const Why *w);
 /* What is named: the greatest cause that is no chance, if none has twice its share; NULL: none that stands out. */
@@ -159,19 +167,22 @@ DEFINE_CLEANUP(Why *, why_free);
 
 /* Adds all but the totals. */
 static inline void why_add_call(WhyMean *sums, const Anatomy *a, const AnatomyCall *c) {
-        for (size_t k = 0; k < c->n_parts; k++) {
-                const AnatomyPart *part = &a->parts[c->first_part + k];
-                WhyMean *sum = &sums[part->node];
+        AnatomyParts p = anatomy_parts(a, c);
 
-                sum->n += part->n;
-                sum->run_ns += (double) part->run_ns;
-                sum->wait_ns += (double) part->wait_ns;
+        while (anatomy_next(&p)) {
+                WhyMean *sum = &sums[p.part.node];
+
+                sum->n += p.part.n;
+                sum->run_ns += (double) p.part.run_ns;
+                sum->wait_ns += (double) p.part.wait_ns;
         }
 }
 /* Makes zeroes of all that has a part of the call. */
 static inline void why_forget_call(WhyMean *sums, const Anatomy *a, const AnatomyCall *c) {
-        for (size_t k = 0; k < c->n_parts; k++)
-                sums[a->parts[c->first_part + k].node] = (WhyMean){};
+        AnatomyParts p = anatomy_parts(a, c);
+
+        while (anatomy_next(&p))
+                sums[p.part.node] = (WhyMean){};
 }
 /* What calls have more of a cause than they would have if each were as @others are; times, or numbers of calls. */
 static inline double why_surplus(const WhyCause *c, const WhyMean *has, const WhyMean *others) {
@@ -184,6 +195,22 @@ static inline double why_surplus(const WhyCause *c, const WhyMean *has, const Wh
                 return own->wait_ns - own->n * usual->wait_ns / usual->n;
         return own->n - has[caller].n * usual->n / others[caller].n;
 }
+
+/* In words (why-sentence.c).  Names are as the recording has them, which is text without control characters
+ * (calls/function.h); a task's name is escaped. */
+
+/* "udp_recvmsg: the slowest 1 % take 22.8 ms instead of 1.2 ms; 94 % of that is waiting in schedule below
+ * __skb_wait_for_more_packets, woken by client-347 in udp_queue_rcv_one_skb.": one sentence, with its full
+ * stop.  If nothing stands out it says so. */
+void why_sentence(Buf *out, const Why *w);
+/* "waiting in schedule below __skb_wait_for_more_packets, woken by client-347 in udp_queue_rcv_one_skb" */
+void why_describe_cause(Buf *out, const Why *w, const WhyCause *c);
+/* "CPU 3", "task client" */
+void why_describe_factor(Buf *out, const WhyFactor *f);
+/* "97 % of them have len > 1400, 0.8 % of the usual ones" */
+void why_describe_parts(Buf *out, const Why *w, const WhyValue *v);
+/* "the usual ones", "the earlier ones" */
+const char *why_others(const Why *w);
 
 /* For why.c only: why-burst.c, why-factors.c, why-test.c.  0 or -ENOMEM. */
 int why_find_bursts(Why *w, const Anatomy *a, const Cohorts *c, const WhyMean *s, const WhyMean *u);

@@ -38,37 +38,33 @@ typedef struct Drawing {
         uint64_t min_ns;          /* of what is drawn */
         int32_t n_levels;
         uint64_t n_left_out, left_out_ns;
-        Hash waited;                      /* of nodes, with what is below; none has 0 */
-        uint64_t n_calls, n_before_calls; /* outermost */
-        double most;                      /* the largest change */
+        Hash waited; /* of nodes, with what is below; none has 0 */
+        double most; /* the largest change */
 } Drawing;
-
-static uint64_t count_outermost(const CallNode *root) {
-        uint64_t n = 0;
-
-        for (const CallNode *c = root->children; c; c = c->next)
-                n += c->n;
-        return n;
-}
 
 static const CallNode *find_twin(const Drawing *d, const CallNode *before,
                                  const Function *function) {
         return d->nodes_before ? alike_find_node(d->nodes_before, before, function) : NULL;
 }
 
-static double per_call(const CallNode *node, uint64_t n_calls) {
-        return node && n_calls > 0 ? (double) node->self_ns / (double) n_calls : 0;
+/* Of an outermost call of its own root. */
+static double per_call(const CallNode *node) {
+        const CallNode *root = node;
+
+        while (root && root->level > 1)
+                root = root->parent;
+        return node && root->n > 0 ? (double) node->self_ns / (double) root->n : 0;
 }
 
 /* How much more of its own time an outermost call spends there. */
-static double change_of(const Drawing *d, const CallNode *node, const CallNode *before) {
-        return per_call(node, d->n_calls) - per_call(before, d->n_before_calls);
+static double change_of(const CallNode *node, const CallNode *before) {
+        return per_call(node) - per_call(before);
 }
 
 static void find_most(Drawing *d, const CallNode *parent, const CallNode *before) {
         for (const CallNode *c = parent->children; c; c = c->next) {
                 const CallNode *b = find_twin(d, before, c->function);
-                double change = change_of(d, c, b);
+                double change = change_of(c, b);
 
                 d->most = MAX(d->most, change < 0 ? -change : change);
                 find_most(d, c, b);
@@ -145,9 +141,8 @@ static void add_figures(Drawing *d, const CallNode *node, const CallNode *before
         if (!before)
                 buf_adds(d->out, "\nnew");
         buf_printf(d->out, "\nself%s for each outermost call %s, before %s (%s)", more,
-                   FIGURE_MEAN(per_call(node, d->n_calls)),
-                   FIGURE_MEAN(per_call(before, d->n_before_calls)),
-                   FIGURE_CHANGE(change_of(d, node, before)));
+                   FIGURE_MEAN(per_call(node)), FIGURE_MEAN(per_call(before)),
+                   FIGURE_CHANGE(change_of(node, before)));
 }
 
 static void draw_frame(Drawing *d, const CallNode *node, const CallNode *before, uint64_t x_ns) {
@@ -175,7 +170,7 @@ static void draw_frame(Drawing *d, const CallNode *node, const CallNode *before,
                 d->out,
                 "</title><rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" rx=\"1\" fill=\"",
                 x, y, width, ROW - 1);
-        add_colour(d, node, d->flame->before && node->function ? change_of(d, node, before) : 0);
+        add_colour(d, node, d->flame->before && node->function ? change_of(node, before) : 0);
         buf_adds(d->out, "\"/>");
         if (node->blocked_ns > 0 && !d->flame->before) {
                 double waited = (double) MIN(node->blocked_ns, node->share_ns) * scale;
@@ -221,13 +216,8 @@ static int measure(Drawing *d) {
         for (const CallNode *n = d->root; n; n = call_node_next(d->root, n))
                 if (is_drawn(d, n))
                         d->n_levels = MAX(d->n_levels, n->level);
-        if (d->flame->before) {
-                const CallNode *before = call_tree_root(d->flame->before);
-
-                d->n_calls = count_outermost(d->root);
-                d->n_before_calls = count_outermost(before);
-                find_most(d, d->root, before);
-        }
+        if (d->flame->before)
+                find_most(d, d->root, call_tree_root(d->flame->before));
         return 0;
 }
 

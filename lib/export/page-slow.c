@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "analyze/why.h"
 #include "base/figure.h"
 #include "base/unit.h"
 #include "export/escape.h"
@@ -83,27 +84,24 @@ static int list_shown(const PageSlow *p, Shown *ret) {
 static int add_differences(const PageSlow *p, const Invocation *v) {
         const Invocation *usual = outliers_usual(p->outliers, v);
         const Quantiles *q = outliers_quantiles(p->outliers, v);
-        _cleanup_free_ Difference *list = NULL;
-        size_t n;
+        _cleanup_(why_freep) Why *w = NULL;
         int r;
 
         if (!usual || !q || q->n < 2)
                 return 0;
-        r = outliers_compare(&list, &n, v, usual);
+        r = why_new_of_two(&w, v->tree, usual->tree);
         if (r < 0)
                 return r;
-        buf_printf(p->out, "<p>The median of %s calls is %s. Of own time, this one differs in",
-                   FORMAT_COUNT(q->n), FIGURE_ROUND(quantiles_at(q, 500)));
-        for (size_t i = 0; i < MIN(n, (size_t) DIFFERENCES_SHOWN); i++) {
-                const Difference *d = &list[i];
-                bool more = d->self_ns >= d->usual_self_ns;
+        buf_printf(p->out, "<p>The median of %s calls is %s. This one differs from one of %s in",
+                   FORMAT_COUNT(q->n), FIGURE_ROUND(quantiles_at(q, 500)),
+                   FIGURE_ROUND(usual->duration_ns));
+        for (size_t i = 0; i < MIN(w->n_causes, (size_t) DIFFERENCES_SHOWN); i++) {
+                _cleanup_buf_ Buf text = BUF_INIT;
 
-                buf_adds(p->out, i > 0 ? ", " : " ");
-                page_add_function(p->out, d->function);
-                buf_printf(p->out, "%s %s%s", UNHOOKED_TEXT(d->function->n_unhooked),
-                           more ? "+" : "-",
-                           FIGURE_ROUND(more ? d->self_ns - d->usual_self_ns
-                                             : d->usual_self_ns - d->self_ns));
+                why_describe_cause(&text, w, &w->causes[i]);
+                buf_printf(p->out, "%s%s ", i > 0 ? "; " : " ",
+                           FIGURE_CHANGE(w->causes[i].change_ns));
+                escape_xml(p->out, (const char *) text.data, text.n_data);
         }
         buf_adds(p->out, ".</p>\n");
         return 0;

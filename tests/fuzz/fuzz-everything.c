@@ -11,19 +11,20 @@
  * which, their bytes say, so that each gets them all when it is mutated.
  */
 
+#include <math.h>
 #include <sys/mman.h>
 
 #include "../unit/span-check.h"
 #include "analyze/breakdown.h"
 #include "analyze/call-tree.h"
 #include "analyze/critical-path.h"
-#include "analyze/diff.h"
 #include "analyze/heat-map.h"
 #include "analyze/overhead.h"
 #include "analyze/outliers.h"
 #include "analyze/ranges.h"
 #include "analyze/root-calls.h"
 #include "analyze/waits.h"
+#include "analyze/why.h"
 #include "base/io.h"
 #include "calls/census.h"
 #include "calls/playback.h"
@@ -46,6 +47,7 @@
 #define NAMES 24 /* times six, escaped */
 #define N_EXPORTERS_MAX 16
 #define SPANS_KEPT 5
+#define ROOTS_EXPLAINED 3
 #define N_BY (BREAKDOWN_BY_ROOT + 1)
 #define PARSED_BYTES_MAX ((size_t) 64 << 10)
 
@@ -182,7 +184,7 @@ typedef struct Sums {
         Floor *floor;
         HeatMap *roots, *heat;
         Outliers *outliers;
-        RootProfile *root_profile;
+        Anatomy *anatomy;
         Waits *waits;
         RootCalls *root_calls;
         Window windows[4];
@@ -205,7 +207,8 @@ static void sums_init(Sums *s) {
         FUZZ_CHECK(waits_new(&s->waits, s->pairings[1]) == 0);
         FUZZ_CHECK(outliers_new(&s->outliers, s->pairings[2], 5) == 0);
         outliers_keep_spans(s->outliers, s->pairings[2], SPANS_KEPT);
-        FUZZ_CHECK(root_profile_new(&s->root_profile, s->pairings[3]) == 0);
+        FUZZ_CHECK(anatomy_new(&s->anatomy) == 0);
+        FUZZ_CHECK(anatomy_add_source(s->anatomy, s->pairings[3]) == 0);
         FUZZ_CHECK(root_calls_new(&s->root_calls, s->pairings[3]) == 0);
         s->windows[0] = (Window){ .task = 17, .begin_ns = 0, .end_ns = UINT64_MAX, .label = "x" };
         s->windows[1] =
@@ -227,7 +230,7 @@ static void sums_done(Sums *s) {
         call_tree_free(s->tree);
         waits_free(s->waits);
         outliers_free(s->outliers);
-        root_profile_free(s->root_profile);
+        anatomy_free(s->anatomy);
         root_calls_free(s->root_calls);
         timelines_free(s->timelines);
         census_done(&s->census);
@@ -323,12 +326,26 @@ static void check_heat(const HeatMap *m, const Quantiles *all, size_t max_column
         }
 }
 
+/* Causes add up, as far as doubles do. */
+static void check_why(const Why *w) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+        double sum = 0, most = 1;
+
+        for (size_t i = 0; i < w->n_causes; i++) {
+                sum += w->causes[i].change_ns;
+                most += fabs(w->causes[i].change_ns);
+                why_describe_cause(&out, w, &w->causes[i]);
+        }
+        FUZZ_CHECK(fabs(sum - w->difference_ns) <= 1e-6 * (most + w->slow_ns + w->usual_ns));
+        why_sentence(&out, w);
+        FUZZ_CHECK(out.error == 0);
+}
+
 static void check_outliers(Outliers *s) {
         FUZZ_CHECK(outliers_finish(s) == 0);
         for (size_t i = 0; i < outliers_n(s); i++) {
                 const Invocation *v = outliers_get(s, i), *usual = outliers_usual(s, v);
-                Difference *list;
-                size_t n;
+                Why *w;
 
                 FUZZ_CHECK(i == 0 || v->duration_ns <= outliers_get(s, i - 1)->duration_ns);
                 FUZZ_CHECK(v->is_cut || v->duration_ns >= call_tree_root(v->tree)->total_ns);
@@ -336,9 +353,26 @@ static void check_outliers(Outliers *s) {
                 if (!usual)
                         continue;
                 check_spans(usual);
-                FUZZ_CHECK(outliers_compare(&list, &n, v, usual) == 0);
-                free(list);
+                FUZZ_CHECK(why_new_of_two(&w, v->tree, usual->tree) == 0);
+                check_why(w);
+                why_free(w);
         }
+}
+
+static void check_anatomy(const Anatomy *a) {
+        _cleanup_free_ CohortsRoot *roots = NULL;
+        size_t n;
+
+        FUZZ_CHECK(cohorts_roots(&roots, &n, a) == 0);
+        for (size_t i = 0; i < MIN(n, (size_t) ROOTS_EXPLAINED); i++)
+                for (CohortsBy by = COHORTS_BY_SLOWEST; by <= COHORTS_BY_SOURCE; by++) {
+                        const CohortsSpec spec = { .by = by, .slower_ns = 1000, .from_ns = 1000 };
+                        Why *w;
+
+                        FUZZ_CHECK(why_new(&w, a, &roots[i], &spec) == 0);
+                        check_why(w);
+                        why_free(w);
+                }
 }
 
 /* Whatever there was, segments tile the window. */
@@ -393,7 +427,6 @@ static void check_root_calls(RootCalls *c) {
 
 static void sums_finish(Sums *s) {
         _cleanup_(call_tree_freep) CallTree *callers = NULL;
-        _cleanup_(diff_freep) Diff *d = NULL;
         Range ranges[RANGES_MAX];
         const Quantiles *all = &heat_map_all(s->roots)->quantiles;
         uint64_t n = 0, total_ns;
@@ -424,9 +457,7 @@ static void sums_finish(Sums *s) {
         FUZZ_CHECK(timelines_finish(s->timelines) == 0);
         for (size_t i = 0; i < ELEMENTSOF(s->windows); i++)
                 check_path(s->timelines, &s->windows[i]);
-        FUZZ_CHECK(diff_new(&d, s->root_profile, s->root_profile) == 0);
-        for (size_t i = 0; i < d->n_roots; i++)
-                FUZZ_CHECK(d->roots[i].n_before == d->roots[i].n_now && d->roots[i].n_paths == 0);
+        check_anatomy(s->anatomy);
         for (int linear = 0; linear < 2; linear++) {
                 n_ranges = ranges_of(ranges, all, linear);
                 n = 0;

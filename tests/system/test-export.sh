@@ -68,6 +68,11 @@ exits 'two recordings are compared' 0 \
         ftracectl export --store "$data" udp_sendmsg-6.1 udp_sendmsg-6.12 --format=flame -o "$work/changes.svg"
 exits 'in a picture that is well-formed' 0 read_export flame "$work/changes.svg"
 ok 'which says what is new' grep -q '^new$' "$work/changes.svg"
+printf ' 0)   %s us    |  %s();\n' 3.000 f 4.000 g 4.000 g >"$work/before.txt"
+printf ' 0)   %s us    |  %s();\n' 5.000 f 4.000 g >"$work/now.txt"
+ftracectl export -q "$work/before.txt" "$work/now.txt" --format=flame -o "$work/roots.svg"
+is 'for each call of its own root' "$(grep -oE 'outermost call [^<]*' "$work/roots.svg" | paste -sd' ')" \
+        'outermost call 5.00 us, before 3.00 us (+2.00 us) outermost call 4.00 us, before 4.00 us (+0.000 us)'
 exits 'other formats take one' 2 \
         ftracectl export --store "$data" udp_sendmsg-6.1 udp_sendmsg-6.12 --format=csv
 one_sentence 'in one sentence'
@@ -158,7 +163,7 @@ exits 'and compared in a picture' 0 \
         limited export "$work/many.txt" "$work/more.txt" --format=flame -o "$work/compared.svg"
 exits 'and in a table' 0 limited diff --json "$work/many.txt" "$work/more.txt"
 is 'with who came and who went' "$(grep -oE '"kind": ?"[a-z]+"' "$out" | tr -d ' ' | sort | uniq -c | awk '{ print $1, $2 }' | paste -sd' ')" \
-        '50000 "kind":"gone" 50000 "kind":"new" 50001 "kind":"same"'
+        '50000 "kind":"never" 50000 "kind":"only"'
 
 # Databases.
 if command -v sqlite3 >/dev/null; then

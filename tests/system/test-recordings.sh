@@ -43,7 +43,7 @@ events=$(ftracectl check --json --store "$top_srcdir/tests/data" udp_sendmsg-6.1
 is 'with its events' "$(awk '/^udp_sendmsg-6.1 / { gsub(",", ""); print $(NF - 3) }' "$out")" "$events"
 exits 'those of two architectures are compared' 0 \
         ftracectl diff --store "$top_srcdir/tests/data" udp_sendmsg-6.12 udp_sendmsg-arm64-16k-6.12
-says 'function by function' 'do_softirq_own_stack' "$out"
+says 'function by function' 'do_softirq' "$out"
 exits 'one that is not there is not found' 3 ftracectl report --store "$top_srcdir/tests/data" nosuch
 says 'one that is not there is named' nosuch
 

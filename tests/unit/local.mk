@@ -84,9 +84,9 @@ unit_programs += %D%/lib-import
 
 unit_programs += %D%/lib-analyze
 %C%_lib_analyze_SOURCES = %D%/test-alike.c %D%/test-anatomy.c %D%/test-breakdown.c %D%/test-call-tree.c \
-	%D%/test-chance.c %D%/test-critical-path.c %D%/test-diff.c %D%/test-expected.c %D%/test-floor.c %D%/test-heat-map.c \
+	%D%/test-chance.c %D%/test-critical-path.c %D%/test-expected.c %D%/test-floor.c %D%/test-heat-map.c \
 	%D%/test-outliers.c %D%/test-overhead.c %D%/test-pairing.c %D%/test-quantiles.c %D%/test-ranges.c %D%/test-role.c \
-	%D%/test-root-calls.c %D%/test-root-profile.c %D%/test-truth.c %D%/test-variables.c %D%/test-waits.c %D%/test-why.c
+	%D%/test-root-calls.c %D%/test-truth.c %D%/test-variables.c %D%/test-waits.c %D%/test-why.c
 %C%_lib_analyze_CFLAGS = $(unit_cflags)
 %C%_lib_analyze_LDADD = $(unit_libs) $(import_libs) $(analyze_libs) -lm $(CHECK_LIBS)
 

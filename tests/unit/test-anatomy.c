@@ -7,6 +7,7 @@
 typedef struct Fed {
         Pairing *pairing, *other;
         Anatomy *anatomy;
+        AnatomyParts parts; /* where part_of() is */
 } Fed;
 
 static Fed fed(void) {
@@ -31,16 +32,14 @@ static void feed(Pairing *p, Step s, uint64_t at_ns) {
         ck_assert_int_eq(pairing_step(p, &s), 0);
 }
 
-static const AnatomyPart *part_of(const Fed *f, size_t call, const char *name, int32_t level) {
-        const AnatomyCall *c = &f->anatomy->calls[call];
-
-        for (size_t i = 0; i < c->n_parts; i++) {
-                const AnatomyPart *part = &f->anatomy->parts[c->first_part + i];
-                const CallNode *node = f->anatomy->nodes[part->node];
+static const AnatomyPart *part_of(Fed *f, size_t call, const char *name, int32_t level) {
+        f->parts = anatomy_parts(f->anatomy, &f->anatomy->calls[call]);
+        while (anatomy_next(&f->parts)) {
+                const CallNode *node = f->anatomy->nodes[f->parts.part.node];
 
                 if (node->level == level && node->function->n_name == strlen(name) &&
                     memcmp(node->function->label, name, strlen(name)) == 0)
-                        return part;
+                        return &f->parts.part;
         }
         return NULL;
 }
@@ -58,8 +57,9 @@ START_TEST(the_parts_of_a_call_add_up_to_it)
                 ck_assert_int_eq(pairing_finish(f.pairing), 0);
                 ck_assert_uint_eq(f.anatomy->n_calls, 1);
                 ck_assert_uint_eq(f.anatomy->calls[0].n_parts, 3);
-                for (size_t i = 0; i < 3; i++)
-                        sum += f.anatomy->parts[i].run_ns + f.anatomy->parts[i].wait_ns;
+                f.parts = anatomy_parts(f.anatomy, f.anatomy->calls);
+                while (anatomy_next(&f.parts))
+                        sum += f.parts.part.run_ns + f.parts.part.wait_ns;
                 ck_assert_uint_eq(sum, 1000);
                 ck_assert_uint_eq(part_of(&f, 0, "child", 2)->n, 2);
                 ck_assert_uint_eq(part_of(&f, 0, "child", 2)->run_ns, 500);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <math.h>
+
 #include "analyze/outliers.h"
+#include "analyze/why.h"
 #include "step-builder.h"
 #include "unit.h"
 
@@ -102,10 +105,9 @@ END_TEST
 START_TEST(differences_add_up_and_the_greatest_is_first)
         {
                 _cleanup_fed_ Fed f = fed(1);
-                _cleanup_free_ Difference *list = NULL;
+                _cleanup_(why_freep) Why *w = NULL;
                 const Invocation *slow, *usual;
-                int64_t sum = 0;
-                size_t n;
+                double sum = 0;
 
                 for (int i = 0; i < 9; i++)
                         feed(&f, &step_root, 100, &step_child, 10);
@@ -113,16 +115,17 @@ START_TEST(differences_add_up_and_the_greatest_is_first)
                 finish(&f);
                 slow = outliers_get(f.outliers, 0);
                 usual = outliers_usual(f.outliers, slow);
-                ck_assert_int_eq(outliers_compare(&list, &n, slow, usual), 0);
-                ck_assert_uint_eq(n, 3);
-                ck_assert_ptr_eq(list[0].function, &step_module);
-                ck_assert_uint_eq(list[0].n_usual, 0);
-                ck_assert_uint_eq(list[0].n, 1);
-                ck_assert_ptr_eq(list[2].function, &step_child);
-                ck_assert_uint_eq(list[2].n, 0);
-                for (size_t i = 0; i < n; i++)
-                        sum += (int64_t) (list[i].self_ns - list[i].usual_self_ns);
-                ck_assert_int_eq(sum, 4900);
+                ck_assert_int_eq(why_new_of_two(&w, slow->tree, usual->tree), 0);
+                ck_assert_uint_eq(w->n_causes, 3);
+                ck_assert_ptr_eq(w->causes[0].node->function, &step_module);
+                ck_assert_int_eq(w->causes[0].kind, WHY_ONLY);
+                ck_assert_ptr_eq(w->causes[2].node->function, &step_child);
+                ck_assert_int_eq(w->causes[2].kind, WHY_NEVER);
+                ck_assert(isnan(w->causes[0].p));
+                for (size_t i = 0; i < w->n_causes; i++)
+                        sum += w->causes[i].change_ns;
+                ck_assert_double_eq_tol(sum, 4900, 1e-6);
+                ck_assert_double_eq_tol(w->difference_ns, 4900, 1e-6);
         }
 END_TEST
 

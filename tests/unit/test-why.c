@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "analyze/why-sentence.h"
+#include "analyze/why.h"
 #include "step-builder.h"
 #include "unit.h"
 
@@ -101,15 +101,16 @@ static Shape ordinary(Fed *f) {
 }
 
 static Why *explain(Fed *f, CohortsSpec spec) {
-        const CallNode *root;
+        CohortsRoot *roots;
         size_t n_roots;
         Why *w;
 
         for (size_t i = 0; i < 2; i++)
                 ck_assert_int_eq(pairing_finish(f->pairings[i]), 0);
-        ck_assert_int_eq(cohorts_greatest_root(&root, &n_roots, f->anatomy, NULL, false), 0);
+        ck_assert_int_eq(cohorts_roots(&roots, &n_roots, f->anatomy), 0);
         ck_assert_uint_ge(n_roots, 1);
-        ck_assert_int_eq(why_new(&w, f->anatomy, root, &spec), 0);
+        ck_assert_int_eq(why_new(&w, f->anatomy, &roots[0], &spec), 0);
+        free(roots);
         return w;
 }
 
@@ -474,6 +475,45 @@ START_TEST(values_of_a_function_that_only_slow_calls_call_are_no_news)
         }
 END_TEST
 
+START_TEST(a_few_very_slow_calls_do_not_hide_that_all_are_a_little_slower)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+
+                for (int i = 0; i < 600; i++) {
+                        Shape s = ordinary(&f);
+
+                        s.own_ns[3] += i >= 300 ? 400 : 0;
+                        s.own_ns[1] += i % 100 == 50 ? 1000000 + draw(&f, 9000000) : 0;
+                        feed(&f, i >= 300, &s);
+                }
+                w = explain(&f, (CohortsSpec){ .by = COHORTS_BY_SOURCE });
+                sums_up(w);
+                ck_assert_double_le(w->p, WHY_P_MAX);
+                ck_assert_uint_gt(w->slow_median_ns, w->usual_median_ns + 150);
+        }
+END_TEST
+
+START_TEST(of_two_recordings_with_few_calls_changes_are_listed_and_none_is_told)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w = NULL;
+
+                for (int i = 0; i < 8; i++) {
+                        Shape s = ordinary(&f);
+
+                        s.times[4] = i >= 4;
+                        feed(&f, i >= 4, &s);
+                }
+                w = explain(&f, (CohortsSpec){ .by = COHORTS_BY_SOURCE });
+                sums_up(w);
+                ck_assert(!w->is_enough && isnan(w->causes[0].p));
+                ck_assert_double_eq(w->p, 1);
+                ck_assert_int_eq(w->causes[0].kind, WHY_ONLY);
+                ck_assert_ptr_eq(w->causes[0].node->function, &functions[4]);
+        }
+END_TEST
+
 START_TEST(few_calls_tell_nothing)
         {
                 _cleanup_fed_ Fed f = fed();
@@ -548,5 +588,8 @@ UNIT_SUITE("why", a_function_that_takes_longer_in_few_calls_is_named,
            calls_that_failed_are_compared_with_those_that_did_not,
            an_argument_of_slow_calls_is_named_with_its_bound,
            an_error_that_slow_calls_return_is_named_by_its_name,
-           values_of_a_function_that_only_slow_calls_call_are_no_news, few_calls_tell_nothing,
-           calls_that_all_take_the_same_are_not_compared_with_nothing, causes_always_add_up)
+           values_of_a_function_that_only_slow_calls_call_are_no_news,
+           a_few_very_slow_calls_do_not_hide_that_all_are_a_little_slower,
+           of_two_recordings_with_few_calls_changes_are_listed_and_none_is_told,
+           few_calls_tell_nothing, calls_that_all_take_the_same_are_not_compared_with_nothing,
+           causes_always_add_up)

@@ -13,7 +13,7 @@
 #include "analyze/breakdown.h"
 #include "analyze/heat-map.h"
 #include "analyze/call-tree.h"
-#include "analyze/diff.h"
+#include "analyze/anatomy.h"
 #include "analyze/outliers.h"
 #include "cli/options/options.h"
 #include "cli/source/reading.h"
@@ -125,7 +125,7 @@ typedef struct All {
         CallTree *tree;
         HeatMap *roots;
         Outliers *outliers;
-        RootProfile *root_profile;
+        Anatomy *anatomy;
         Spans *spans;
         Export *exports[16];
         Buf out[16];
@@ -147,7 +147,8 @@ static void all_init(All *a, const ExportInfo *info, bool is_sparse) {
         ck_assert_int_eq(call_tree_new(&a->tree, a->pairings[1]), 0);
         ck_assert_int_eq(heat_map_new(&a->roots, a->pairings[1], NULL, false), 0);
         ck_assert_int_eq(outliers_new(&a->outliers, a->pairings[2], 100000), 0);
-        ck_assert_int_eq(root_profile_new(&a->root_profile, a->pairings[3]), 0);
+        ck_assert_int_eq(anatomy_new(&a->anatomy), 0);
+        ck_assert_int_eq(anatomy_add_source(a->anatomy, a->pairings[3]), 0);
         for (size_t i = 0; exporters[i]; i++) {
                 a->out[i] = BUF_INIT;
                 ck_assert_int_eq(export_new(&a->exports[i], exporters[i], info, &a->out[i]), 0);
@@ -170,7 +171,7 @@ static void all_done(All *a) {
         call_tree_free(a->tree);
         heat_map_free(a->roots);
         outliers_free(a->outliers);
-        root_profile_free(a->root_profile);
+        anatomy_free(a->anatomy);
         spans_free(a->spans);
         for (size_t i = 0; i < ELEMENTSOF(a->pairings); i++)
                 pairing_free(a->pairings[i]);
@@ -242,8 +243,6 @@ static void check_roots(All *a) {
 }
 
 static void check_all(All *a, const Sum *steps) {
-        uint64_t n = 0;
-
         for (size_t i = 0; i < ELEMENTSOF(a->pairings); i++)
                 ck_assert_int_eq(pairing_finish(a->pairings[i]), 0);
         for (size_t i = 0; exporters[i]; i++)
@@ -256,9 +255,8 @@ static void check_all(All *a, const Sum *steps) {
         check_top(a);
         check_tree(a);
         check_roots(a);
-        for (size_t i = 0; i < a->root_profile->n_roots; i++)
-                n += a->root_profile->roots[i].duration_ns.n + a->root_profile->roots[i].n_cut;
-        AGREE(n, a->told.n_roots);
+        AGREE(a->anatomy->n_all, a->told.n_roots);
+        AGREE(a->anatomy->n_cut, a->told.n_roots_cut);
 }
 
 /* --- windows ---------------------------------------------------------------------------------- */

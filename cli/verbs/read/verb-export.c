@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-#include "analyze/why-sentence.h"
+#include "analyze/why.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/files/content-id.h"
@@ -142,13 +142,13 @@ static int read_before(Counting *c, CallTree **ret, const Options *o) {
 static int find_cause(char **ret, const Anatomy *a) {
         _cleanup_(why_freep) Why *w = NULL;
         _cleanup_buf_ Buf out = BUF_INIT;
-        const CallNode *root;
+        _cleanup_free_ CohortsRoot *roots = NULL;
         size_t n_roots;
-        int r = cohorts_greatest_root(&root, &n_roots, a, NULL, false);
+        int r = cohorts_roots(&roots, &n_roots, a);
 
-        if (r < 0 || !root)
+        if (r < 0 || n_roots == 0)
                 return r;
-        r = why_new(&w, a, root, &(CohortsSpec){ .by = COHORTS_BY_SLOWEST });
+        r = why_new(&w, a, &roots[0], &(CohortsSpec){ .by = COHORTS_BY_SLOWEST });
         if (r < 0 || !w->is_enough)
                 return r;
         why_sentence(&out, w);

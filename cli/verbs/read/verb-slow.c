@@ -5,13 +5,13 @@
 
 #include "analyze/outliers.h"
 #include "base/name.h"
-#include "base/unit.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
 #include "cli/views/tree-view.h"
+#include "cli/views/why-view.h"
 
 #define N_DEFAULT 10
 #define MIN_PPM_DEFAULT 50000
@@ -45,32 +45,12 @@ static void add_title(Buf *out, const Options *o, const SessionMeta *m, const Ou
                    FIGURE_ROUND(usual->duration_ns));
 }
 
-static int add_differences(Buf *out, TableMarks *marks, const Invocation *v,
+static int add_differences(Buf *out, const Options *o, const Invocation *v,
                            const Invocation *usual) {
-        _cleanup_free_ Difference *list = NULL;
-        _cleanup_table_ Table t = {};
-        size_t n;
-        int r = outliers_compare(&list, &n, v, usual);
+        _cleanup_(why_freep) Why *w = NULL;
+        int r = why_new_of_two(&w, v->tree, usual->tree);
 
-        if (r < 0)
-                return r;
-        table_init(&t, ">  |>CHANGE|>SELF|>USUAL|>CALLS|>USUAL|FUNCTION");
-        for (size_t i = 0; i < MIN(n, (size_t) DIFFERENCES_SHOWN); i++) {
-                const Difference *d = &list[i];
-                bool more = d->self_ns >= d->usual_self_ns;
-
-                table_add(&t, "%s", d->n_usual == 0 ? "+" : d->n == 0 ? "-" : " ");
-                table_add(&t, "%s%s", more ? "+" : "-",
-                          FIGURE_ROUND(more ? d->self_ns - d->usual_self_ns
-                                            : d->usual_self_ns - d->self_ns));
-                table_add_time(&t, d->self_ns);
-                table_add_time(&t, d->usual_self_ns);
-                table_add(&t, "%llu", (unsigned long long) d->n);
-                table_add(&t, "%llu", (unsigned long long) d->n_usual);
-                table_add(&t, "%s%s", NAME_QUOTED(d->function->label),
-                          TABLE_MARK(marks, d->function->n_unhooked));
-        }
-        return table_print(&t, out, true);
+        return r < 0 ? r : why_view_add_causes(out, o, w, DIFFERENCES_SHOWN);
 }
 
 static int add_one(Buf *out, const Options *o, const Counting *counting, const Outliers *outliers,
@@ -83,7 +63,7 @@ static int add_one(Buf *out, const Options *o, const Counting *counting, const O
         buf_adds(out, i > 0 ? "\n" : "");
         add_title(out, o, reading_meta(&counting->reading), outliers, i);
         if (usual)
-                r = add_differences(out, marks, v, usual);
+                r = add_differences(out, o, v, usual);
         if (r < 0)
                 return r;
         tree_view_init(&view, o, call_tree_root(v->tree),
@@ -115,24 +95,11 @@ static int print(const Options *o, const Counting *counting, const Outliers *out
 /* --- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *differences_json(const Invocation *v, const Invocation *usual) {
-        _cleanup_free_ Difference *list = NULL;
-        json_t *array;
-        size_t n;
+        _cleanup_(why_freep) Why *w = NULL;
 
-        if (!usual || outliers_compare(&list, &n, v, usual) < 0)
+        if (!usual || why_new_of_two(&w, v->tree, usual->tree) < 0)
                 return json_null();
-        array = json_array();
-        for (size_t i = 0; i < n; i++) {
-                const Difference *d = &list[i];
-
-                (void) json_array_append_new(
-                        array, table_function_pack(d->function, "{s:I, s:I, s:I, s:I}", "self_ns",
-                                                   (json_int_t) d->self_ns, "usual_self_ns",
-                                                   (json_int_t) d->usual_self_ns, "count",
-                                                   (json_int_t) d->n, "usual_count",
-                                                   (json_int_t) d->n_usual));
-        }
-        return array;
+        return why_view_causes_json(w, 0);
 }
 
 static json_t *invocation_json(const Options *o, const Counting *counting, const Outliers *outliers,
