@@ -152,11 +152,11 @@ static const Verb verbs[] = {
         { "export", "[BEFORE] SOURCE... --format=FORMAT [-o FILE|DIR/]",
           "write pictures, timelines or tables",
           "FORMAT is flame (a flame graph; of two recordings, the difference), heatmap (when\n"
-          "calls were slow), html (a page with everything), folded or dot; chrome, speedscope or\n"
-          "perfetto (timelines); csv, json or ndjson (tables of calls); parquet (the same by\n"
+          "calls were slow), html (a page with everything) or folded; perfetto (timelines); csv, "
+          "json or ndjson (tables of calls); parquet (the same by\n"
           "columns, of any number of recordings, into FILE or partitions of DIR/) or tsv (its\n"
           "rows as text, for databases without it; tsv-waits and tsv-losses are what parquet has\n"
-          "in files beside it); otlp (spans of requests).  Without -o, writes to standard "
+          "in files beside it).  Without -o, writes to standard "
           "output.\n",
           OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, MANY,
           verb_export },

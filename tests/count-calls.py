@@ -334,18 +334,16 @@ below = Counter()
 for r in rows:
     below[r["parent"]] += int(r["duration_ns"])
 overlaps = any(below[r["id"]] > int(r["duration_ns"]) for r in rows)
-for name in ("chrome", "speedscope", "perfetto"):
-    with tempfile.NamedTemporaryFile() as f:
-        f.write(run("export", f"--format={name}"))
-        f.flush()
-        try:
-            read = reader.READERS[name](f.name)
-        except Exception:
-            wrong.append(f"{name} cannot be read: {traceback.format_exc()[-300:]}")
-            continue
-    spans = Counter((f, ns) for f, list_ns in read["durations"].items() for ns in list_ns)
-    if cut == 0 and not overlaps:
-        differ(name, "durations", of_known(spans), counted)
+with tempfile.NamedTemporaryFile() as f:
+    f.write(run("export", "--format=perfetto"))
+    f.flush()
+    try:
+        read = reader.READERS["perfetto"](f.name)
+        spans = Counter((f, ns) for f, list_ns in read["durations"].items() for ns in list_ns)
+        if cut == 0 and not overlaps:
+            differ("perfetto", "durations", of_known(spans), counted)
+    except Exception:
+        wrong.append(f"perfetto cannot be read: {traceback.format_exc()[-300:]}")
 
 if len(sys.argv) > 6:
 

@@ -37,11 +37,6 @@ def run(verb, *words):
     return p.stdout.decode(errors="replace")
 
 
-def of(some, sums):
-    """Of sums those that some has: a graph leaves functions out."""
-    return {k: v for k, v in sums.items() if k in some}
-
-
 def table(verb, *words):
     return json.loads(run(verb, "--json", *words))
 
@@ -116,11 +111,6 @@ flame = [
     for g in xml.etree.ElementTree.fromstring(export("flame")).iter("{http://www.w3.org/2000/svg}g")
 ]
 frames = [g for g in flame if int(g["data-l"]) > 0]
-dot = [
-    {"function": m[1].replace('\\"', '"'), "self_ns": int(m[2]), "total_ns": int(m[3]), "count": int(m[4]),
-     "cut": int(m[5]), "said": int((re.search(r"\((\d+) cut\)", m[0]) or [0, 0])[1])}
-    for m in re.finditer(r'label="(.*?)\\nself .* self_ns=(\d+) total_ns=(\d+) calls=(\d+) cut=(\d+)', export("dot"))
-]
 page = export("html")
 of_page = {m[1]: int(m[2]) for m in re.finditer(r'<td id="(\w+)" data-value="(\d+)"', page)}
 in_page = [
@@ -133,7 +123,7 @@ diff = table("diff", source[0])
 texts = {
     "top": run("top"), "tree": run("tree", "--min=0"), "hist": run("hist"), "slow": run("slow"),
     "calls": run("calls", "*"), "diff": run("diff", source[0]), "waits": run("waits"),
-    "flame": "\n".join(g["title"] for g in flame), "dot": export("dot"),
+    "flame": "\n".join(g["title"] for g in flame),
     # How long the recording is is no time of a call (lib/base/figure.h).
     "html": re.sub(r"<style>.*?</style>|<script.*?</script>|<th>Length</th><td>.*?</td>", "", page, flags=re.S),
 }
@@ -161,27 +151,24 @@ agree("the calls of functions", top=add_up(top, "count"), calls=dict(Counter(lab
 agree("their own time", top=add_up(top, "self_ns"), tree=add_up(nodes, "self_ns"), calls=add_up(calls, "self_ns"),
       csv=add_up(rows, "self_ns"),
       flame=add_up([{**g, "s": int(g["data-s"])} for g in frames], "s", lambda g: g["function"]))
-drawn = {v["function"] for v in dot}
-for key in ("count", "self_ns", "total_ns", "cut"):
-    agree(f"{key} in the graph", top=of(drawn, add_up(top, key)), dot=add_up(dot, key, lambda v: v["function"]))
 agree("rows in two formats", csv=[{k: r[k] or None for k in ("function", "task", "id", "parent", "self_ns")} for r in rows],
       ndjson=[{k: r[k] or None for k in ("function", "task", "id", "parent", "self_ns")} for r in lines])
 SAME = ("function", "start_ns", "cpu", "pid", "duration_ns", "self_ns", "blocked_ns", "irq_ns")
 agree("each call", calls=[[c[k] for k in SAME] + [int(c["cut"])] for c in calls],
       csv=[[r[k] for k in SAME] + [r["cut"]] for r in rows])
 
-timelines = {name: timeline(name) for name in ("chrome", "speedscope", "perfetto")}
-timelines = {name: t for name, t in timelines.items() if t}
-agree("calls in timelines", calls=len(calls), **{name: t["calls"] for name, t in timelines.items()})
-agree("their own time in timelines", calls=add_up(calls, "self_ns"),
-      **{name: {f: v["self_ns"] for f, v in t["functions"].items() if v["self_ns"]} for name, t in timelines.items()})
+perfetto = timeline("perfetto")
+timelines = {"perfetto": perfetto["cut"]} if perfetto else {}
+if perfetto:
+    agree("calls in the timeline", calls=len(calls), perfetto=perfetto["calls"])
+    agree("their own time in the timeline", calls=add_up(calls, "self_ns"),
+          perfetto={f: v["self_ns"] for f, v in perfetto["functions"].items() if v["self_ns"]})
 cut_calls = add_up(calls, "cut")
 agree("what is cut", calls=cut_calls, top=add_up(top, "cut"), nodes=add_up(nodes, "cut"), csv=add_up(rows, "cut"),
       ndjson=add_up(lines, "cut"), flame=add_up(
           [{**g, "cut": int((re.search(r"([\d,]+) of them cut off", g["title"]) or [0, "0"])[1].replace(",", ""))}
            for g in frames], "cut", lambda g: g["function"]),
-      **{name: t["cut"] for name, t in timelines.items()})
-agree("what is cut in the graph", top=of(drawn, cut_calls), dot=add_up(dot, "said", lambda v: v["function"]))
+      **timelines)
 agree("functions with cut calls", calls=set(cut_calls), folded=folded_cut,
       html={n["function"] for n in in_page if "(cut)" in n["text"]} if len(in_page) == len(nodes) else set(cut_calls))
 below, trees = Counter(), {}

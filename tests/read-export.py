@@ -130,45 +130,6 @@ class Timeline:
         }
 
 
-def read_chrome(path):
-    timeline = Timeline()
-    with open(path, encoding="utf-8") as f:
-        whole = json.load(f, parse_float=str)
-    names, marks = [], {}
-    for event in whole["traceEvents"]:
-        if event["ph"] in "BE":
-            whole_us, fraction = event["ts"].split(".")
-            assert len(fraction) == 3
-            at = int(whole_us + fraction)
-            if event["ph"] == "B":
-                timeline.begin(event["tid"], event["name"], at)
-                marks.setdefault(event["tid"], []).append(event["cat"])
-            else:
-                kinds = marks[event["tid"]].pop() + "," + event.get("cat", "")
-                timeline.end(event["tid"], at, cut="cut" in kinds.split(","))
-        elif event["name"] == "thread_name":
-            names.append(event["args"]["name"])
-    return timeline.result() | {"tasks": names}
-
-
-def read_speedscope(path):
-    timeline = Timeline()
-    with open(path, encoding="utf-8") as f:
-        whole = json.load(f)
-    frames = [frame["name"] for frame in whole["shared"]["frames"]]
-    assert len(set(frames)) == len(frames)
-    for i, profile in enumerate(whole["profiles"]):
-        assert profile["type"] == "evented" and profile["unit"] == "nanoseconds"
-        for event in profile["events"]:
-            assert profile["startValue"] <= event["at"] <= profile["endValue"]
-            if event["type"] == "O":
-                timeline.begin(i, frames[event["frame"]].removesuffix(" (cut)"), event["at"])
-            else:
-                name = frames[event["frame"]]
-                timeline.end(i, event["at"], name.removesuffix(" (cut)"), name.endswith(" (cut)"))
-    return timeline.result() | {"tasks": [p["name"] for p in whole["profiles"]]}
-
-
 def fields(data):
     """(number, value) of a message of Protocol Buffers."""
     at = 0
@@ -360,8 +321,6 @@ READERS = {
     "csv": read_csv,
     "json": read_json,
     "ndjson": read_ndjson,
-    "chrome": read_chrome,
-    "speedscope": read_speedscope,
     "perfetto": read_perfetto,
     "folded": read_folded,
     "flame": read_flame,

@@ -9,7 +9,7 @@ top_srcdir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 to_build=(autoconf automake pkg-config gcc make libc6-dev libtracefs-dev libtraceevent-dev
         libsystemd-dev libjansson-dev libzstd-dev libxxhash-dev libseccomp-dev zlib1g-dev check scdoc)
 to_boot=(qemu-system-x86 cpio xz-utils zstd kmod e2fsprogs)
-to_test=(g++ clang libclang-rt-dev shellcheck jq python3 trace-cmd systemd systemd-sysv procps iproute2 graphviz sqlite3
+to_test=(g++ clang libclang-rt-dev shellcheck jq python3 trace-cmd systemd systemd-sysv procps iproute2 sqlite3
         openssh-client openssh-server)
 to_package=(build-essential debhelper lintian)
 to_emulate=(qemu-system-arm)

@@ -56,19 +56,17 @@ static bool is_of_word(char c) {
 }
 
 static bool read_value(TraceContext *ret, const char *p) {
-        uint8_t version;
+        uint8_t version, span_id[8], flags;
 
         if (*p == '"')
                 p++;
         if (!take_hex(&p, &version, 1) || version == 0xff || !take_dash(&p) ||
             !take_hex(&p, ret->trace_id, sizeof(ret->trace_id)) || !take_dash(&p) ||
-            !take_hex(&p, ret->span_id, sizeof(ret->span_id)) || !take_dash(&p) ||
-            !take_hex(&p, &ret->flags, 1))
+            !take_hex(&p, span_id, sizeof(span_id)) || !take_dash(&p) || !take_hex(&p, &flags, 1))
                 return false;
         if (is_of_word(*p) && (version == 0 || *p != '-'))
                 return false;
-        return !is_zero(ret->trace_id, sizeof(ret->trace_id)) &&
-               !is_zero(ret->span_id, sizeof(ret->span_id));
+        return !is_zero(ret->trace_id, sizeof(ret->trace_id)) && !is_zero(span_id, sizeof(span_id));
 }
 
 /* Behind the key; NULL: there is none. */
@@ -115,14 +113,16 @@ bool trace_context_is_said(const Step *step) {
                (find_value(step->text) || is_exit(step));
 }
 
-void trace_context_format_id(char *ret, const uint8_t *bytes, size_t n) {
+const char *trace_context_format(char ret[static TRACE_ID_CHARS + 1], const TraceContext *c) {
         static const char digits[] = "0123456789abcdef";
+        char *p = ret;
 
-        for (size_t i = 0; i < n; i++) {
-                *ret++ = digits[bytes[i] >> 4];
-                *ret++ = digits[bytes[i] & 15];
+        for (size_t i = 0; i < sizeof(c->trace_id); i++) {
+                *p++ = digits[c->trace_id[i] >> 4];
+                *p++ = digits[c->trace_id[i] & 15];
         }
-        *ret = 0;
+        *p = 0;
+        return ret;
 }
 
 /* --- tasks ------------------------------------------------------------------------------------ */

@@ -32,12 +32,8 @@
 #include "base/cleanup.h"
 #include "calls/step.h"
 
-#define TRACE_ID_BYTES 16
-#define SPAN_ID_BYTES 8
-
 typedef struct TraceContext {
-        uint8_t trace_id[TRACE_ID_BYTES], span_id[SPAN_ID_BYTES];
-        uint8_t flags; /* 1: sampled */
+        uint8_t trace_id[16];
 } TraceContext;
 
 /*
@@ -55,8 +51,9 @@ int trace_context_parse(TraceContext *ret, const char *text);
 /* Whether the step says whose request its task works at, or that it does at none. */
 bool trace_context_is_said(const Step *step);
 
-/* Either id of a context, @n bytes, as 2 * @n digits in lower case and a NUL. */
-void trace_context_format_id(char *ret, const uint8_t *bytes, size_t n);
+#define TRACE_ID_CHARS 32 /* digits in lower case */
+/* The trace id; @ret. */
+const char *trace_context_format(char ret[static TRACE_ID_CHARS + 1], const TraceContext *c);
 
 /*
  * TraceContexts: those of all tasks of a recording

@@ -83,18 +83,6 @@ void escape_xml(Buf *out, const char *s, size_t n) {
         escape(out, s, n, &xml);
 }
 
-void escape_dot(Buf *out, const char *s, size_t n) {
-        static const Language dot = {
-                .instead = { ['"'] = "\\\"",
-                             ['\\'] = "\\\\",
-                             ['&'] = "&amp;", /* begins an entity of HTML in a label, too */
-                             ['\n'] = "\\n" },
-                .other = REPLACEMENT
-        };
-
-        escape(out, s, n, &dot);
-}
-
 void escape_folded(Buf *out, const char *s, size_t n) {
         static const Language folded = { .instead = { [';'] = ":" }, .other = "?" };
 

@@ -18,8 +18,6 @@ void escape_json(Buf *out, const char *s, size_t n);
 void escape_csv(Buf *out, const char *s, size_t n);
 /* Text or an attribute's value of XML, SVG and HTML. */
 void escape_xml(Buf *out, const char *s, size_t n);
-/* What stands between the quotes of a string of graphviz's dot(1). */
-void escape_dot(Buf *out, const char *s, size_t n);
 /* A frame of a folded stack, which has no escapes: ';' is ':', a control character '?'. */
 void escape_folded(Buf *out, const char *s, size_t n);
 

@@ -12,18 +12,14 @@ const Exporter *const exporters[] = {
         &exporter_heatmap,
         &exporter_html,
         &exporter_folded,
-        &exporter_dot,
         &exporter_csv,
         &exporter_json,
         &exporter_ndjson,
-        &exporter_chrome,
-        &exporter_speedscope,
         &exporter_perfetto,
         &exporter_parquet,
         &exporter_tsv,
         &exporter_tsv_waits,
         &exporter_tsv_losses,
-        &exporter_otlp,
         NULL,
 };
 
@@ -37,7 +33,6 @@ const Exporter *exporter_find(const char *name) {
 struct Export {
         const Exporter *exporter;
         ExportState *state;
-        Spans *spans; /* NULL: nobody wants them */
         Pairing *pairing;
         bool has_begun;
 };
@@ -59,8 +54,6 @@ static int begin_source(Export *e) {
                 r = trace_contexts_new(&e->state->contexts);
         if (r >= 0 && exporter->has_tree)
                 r = call_tree_new(&e->state->tree, e->pairing);
-        if (r >= 0 && exporter->span)
-                r = spans_new(&e->spans, e->pairing, exporter->span, e->state);
         if (r >= 0 && exporter->init)
                 r = exporter->init(e->state, e->pairing);
         if (r >= 0 && exporter->call)
@@ -144,11 +137,6 @@ int export_finish(Export *e) {
         return r < 0 ? r : e->state->out->error;
 }
 
-uint64_t export_n_left_out(const Export *e, uint64_t *ret_n_all) {
-        *ret_n_all = e->state->n_roots;
-        return e->state->n_left_out;
-}
-
 Export *export_free(Export *e) {
         if (!e)
                 return NULL;
@@ -159,7 +147,6 @@ Export *export_free(Export *e) {
                 trace_contexts_free(e->state->contexts);
         }
         free(e->state);
-        spans_free(e->spans);
         pairing_free(e->pairing);
         return mfree(e);
 }

@@ -22,7 +22,6 @@
 #include "base/buf.h"
 #include "calls/step.h"
 #include "calls/trace-context.h"
-#include "export/spans.h"
 #include "meta/meta.h"
 
 /* What is known of the recording as a whole; all texts may be NULL but the first. */
@@ -57,8 +56,6 @@ typedef struct ExportState {
         CallTree *tree;            /* if has_tree; finished before end() */
         TraceContexts *contexts;   /* if has_contexts; of the recording */
         uint64_t begin_ns, end_ns; /* the first step, and the latest so far */
-        uint64_t n_roots,
-                n_left_out; /* of all recordings, where those that belong to no request are left out */
         uint64_t n_losses, n_lost; /* places, and events where the kernel has counted them */
 } ExportState;
 
@@ -71,14 +68,12 @@ typedef struct Exporter {
         bool takes_many;   /* recordings, one after the other: init() and end_source() of each */
         bool tells_why;    /* takes info->sentence */
         bool has_others;   /* takes info->open, and can be partitioned */
-        bool needs_wall;   /* when calls began on the wall's clock: of a recording that knows it */
         uint64_t viewer_bytes;     /* what its viewers can take; 0: no matter */
         const char *viewer_advice; /* what to do about more: half a sentence */
         size_t n_bytes;            /* of its state, zeroed at first; 0: it is an ExportState */
         /* What it wants to be told, with its state as userdata. */
         bool has_tree;
         bool has_contexts; /* export_context_of() */
-        SpansListener span;
         PairingEnd call;
         /* All may be NULL, and return 0 or -errno. */
         int (*init)(void *p, Pairing *pairing);
@@ -96,18 +91,14 @@ extern const Exporter exporter_flame;
 extern const Exporter exporter_html;
 extern const Exporter exporter_heatmap;
 extern const Exporter exporter_folded;
-extern const Exporter exporter_dot;
 extern const Exporter exporter_csv;
 extern const Exporter exporter_json;
 extern const Exporter exporter_ndjson;
-extern const Exporter exporter_chrome;
-extern const Exporter exporter_speedscope;
 extern const Exporter exporter_perfetto;
 extern const Exporter exporter_parquet;
 extern const Exporter exporter_tsv;
 extern const Exporter exporter_tsv_waits;
 extern const Exporter exporter_tsv_losses;
-extern const Exporter exporter_otlp;
 
 /* What @call's tree belongs to, for a call or end_call(), of an exporter that has_contexts; borrowed until the
  * next step; NULL: nobody said. */
@@ -128,9 +119,6 @@ int export_new(Export **ret, const Exporter *exporter, const ExportInfo *info, B
 int export_step(Export *e, const Step *step);
 /* Of an exporter that takes many: steps are of the next recording from now on.  As export_new(). */
 int export_next(Export *e, const ExportInfo *info);
-/* After export_finish(), of a format that leaves outermost calls out which belong to no request: how many, of how
- * many; 0 of other formats. */
-uint64_t export_n_left_out(const Export *e, uint64_t *ret_n_all);
 /* Ends what is open.  No more steps after this. */
 int export_finish(Export *e);
 Export *export_free(Export *e);

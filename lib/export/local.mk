@@ -2,8 +2,6 @@
 noinst_LIBRARIES += %D%/libexport.a
 %C%_libexport_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS)
 %C%_libexport_a_SOURCES = \
-	%D%/chrome.c \
-	%D%/dot.c \
 	%D%/escape.c \
 	%D%/escape.h \
 	%D%/exporter.c \
@@ -17,7 +15,6 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/html.c \
 	%D%/intern.c \
 	%D%/intern.h \
-	%D%/otlp.c \
 	%D%/page-slow.c \
 	%D%/page-slow.h \
 	%D%/page-tree.c \
@@ -37,7 +34,6 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/scripts.h \
 	%D%/spans.c \
 	%D%/spans.h \
-	%D%/speedscope.c \
 	%D%/spill.c \
 	%D%/spill.h \
 	%D%/table.c \

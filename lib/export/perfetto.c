@@ -96,6 +96,7 @@ typedef struct IrqRun {
 
 typedef struct Perfetto {
         ExportState s;
+        Spans *spans;
         Buf packet, event, inner;
         Intern names; /* of functions */
         Hash tracks;  /* that are described: uuids */
@@ -467,6 +468,12 @@ static int write_wake(Perfetto *p, const Step *step, const SchedEvent *event) {
 
 /* ---------------------------------------------------------------------------------------------- */
 
+static int perfetto_init(void *userdata, Pairing *pairing) {
+        Perfetto *p = userdata;
+
+        return spans_new(&p->spans, pairing, perfetto_span, p);
+}
+
 static int perfetto_step(void *userdata, const Step *step) {
         Perfetto *p = userdata;
         SchedEvent event;
@@ -499,6 +506,7 @@ static int perfetto_end(void *userdata) {
 static void perfetto_done(void *userdata) {
         Perfetto *p = userdata;
 
+        spans_free(p->spans);
         buf_done(&p->packet);
         buf_done(&p->event);
         buf_done(&p->inner);
@@ -519,7 +527,7 @@ const Exporter exporter_perfetto = {
         .viewer_advice = "--from and --to, --slowest or --root take a part of it, or open it with "
                          "\"trace_processor --httpd\"",
         .n_bytes = sizeof(Perfetto),
-        .span = perfetto_span,
+        .init = perfetto_init,
         .begin = perfetto_begin,
         .step = perfetto_step,
         .end = perfetto_end,

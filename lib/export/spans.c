@@ -17,7 +17,6 @@ typedef struct Task {
         int32_t pid;
         uint64_t last_ns;  /* end of its last tree */
         uint64_t shift_ns; /* how much later the open tree was put */
-        bool is_known;     /* it has spans */
 } Task;
 
 struct Spans {
@@ -63,11 +62,9 @@ static int pass_on(Spans *s, Task *t, const Stack *stack, const Frame *frame, co
         SpansTask task = { .comm = stack->comm,
                            .pid = t->pid,
                            .cpu = t->pid > 0 ? frame->cpu : cpu_of_key(t->key),
-                           .index = (size_t) (t - s->tasks),
-                           .is_new = !t->is_known };
+                           .index = (size_t) (t - s->tasks) };
         Span span = { .function = frame->function,
                       .at_ns = add_ns(call ? frame->end_ns : frame->begin_ns, t->shift_ns),
-                      .share_ns = call ? frame->end_ns - frame->begin_ns : 0,
                       .cpu = frame->cpu,
                       .is_root = frame->is_root,
                       .is_cut = call ? call->is_cut : frame->is_cut,
@@ -75,7 +72,6 @@ static int pass_on(Spans *s, Task *t, const Stack *stack, const Frame *frame, co
                       .in_irq = frame->in_irq,
                       .is_endless = frame->is_endless };
 
-        t->is_known = true;
         if (call && frame->is_root)
                 t->last_ns = span.at_ns;
         return s->listener(s->userdata, &task, &span, call);

@@ -28,9 +28,8 @@
 
 typedef struct Span {
         const Function *function;
-        uint64_t at_ns;    /* when it begins or ends; trace clock */
-        uint64_t share_ns; /* what it takes of the outermost call's time; of an end */
-        uint32_t cpu;      /* where it began */
+        uint64_t at_ns; /* when it begins or ends; trace clock */
+        uint32_t cpu;   /* where it began */
         bool is_root;
         bool is_cut;     /* its end was not seen */
         bool begins_irq; /* an interrupt begins with it */
@@ -44,7 +43,6 @@ typedef struct SpansTask {
         int32_t pid;      /* negative: not known, STEP_PID_UNKNOWN() */
         uint32_t cpu;     /* of an idle or an unknown task */
         size_t index;     /* tasks are counted from 0 */
-        bool is_new;      /* there were no spans of it yet */
 } SpansTask;
 
 #define SPANS_NAME_MAX 48

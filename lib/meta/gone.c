@@ -14,6 +14,10 @@ static const struct {
         { GONE_KEY, "MaxDepth", "profiles have a depth (Depth=)" },
         { GONE_KEY, "MaxDurationSec", "profiles have a duration (Duration=)" },
         { GONE_KEY, "MaxSize", "MaxStored= limits what all sessions of a member take" },
+        { GONE_FORMAT, "chrome", "perfetto is a timeline of the same calls" },
+        { GONE_FORMAT, "speedscope", "speedscope.app opens folded, too" },
+        { GONE_FORMAT, "dot", "flame and \"ftracectl tree\" show who calls whom" },
+        { GONE_FORMAT, "otlp", "parquet and tsv have the request of each call as trace_id" },
 };
 
 const char *gone_instead(GoneKind kind, const char *word) {

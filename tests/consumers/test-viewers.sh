@@ -1,5 +1,5 @@
 #!/bin/bash
-# Touches: nothing; reads the recordings in tests/data, and installs speedscope below its own directory.
+# Touches: nothing; reads the recordings in tests/data.
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # What is exported is opened in the programs that it is for, and the numbers that these show are those
@@ -291,32 +291,6 @@ END
 exits 'and opened' 0 browse "$work/million.html"
 ok 'all are counted' test "$(answer 1)" -ge 1000000
 ok 'and what is left out is said' grep -qE '^"Of [0-9,]+ places in the tree those are shown that took .* of all' <(answer 2)
-
-# --- speedscope ----------------------------------------------------------------------------------
-
-ftracectl export $recording --format=speedscope -o "$work/x.speedscope.json"
-if ! command -v npm >/dev/null; then
-        skip_one 'speedscope reads it' 'no npm'
-elif ! npm install --no-audit --no-fund --prefix "$work/npm" speedscope >"$work/npm.log" 2>&1; then
-        fail 'speedscope is installed'
-        show_file "$work/npm.log"
-else
-        printf 'speedscope.loadFileFromBase64("x.speedscope.json", "%s")' "$(base64 -w 0 "$work/x.speedscope.json")" \
-                >"$work/load.js"
-        page=$work/npm/node_modules/speedscope/dist/release/index.html
-        exits 'speedscope reads it' 0 show "file://$page#view=sandwich&localProfilePath=$work/load.js" \
-                --enable-unsafe-swiftshader --allow-file-access-from-files --virtual-time-budget=10000
-        sed 's/<[^>]*>/\n/g' "$out" | grep -v '^ *$' >"$work/texts"
-        is 'with a profile for each task' "$(grep -cxE 'udp-(client|server) [0-9]+ ?' "$work/texts")" 3
-        # Rows are: total, its own, the function's name.
-        for function in __rcu_read_lock __ip_append_data udp_sendmsg; do
-                shown=$(grep -xB 2 "$function" "$work/texts" | head -n 2 | sed 's/ (.*//' | paste -sd' ')
-                wanted=$(ftracectl top --json --task=udp-client $recording |
-                        jq -r --arg f $function '.[] | select(.function == $f) | .total_ns, .self_ns' |
-                        awk '{ printf "%s%.2fms", (NR > 1) ? " " : "", $1 / 1e6 }')
-                is "speedscope shows what top says of $function" "$shown" "$wanted"
-        done
-fi
 
 # --- protobuf ------------------------------------------------------------------------------------
 

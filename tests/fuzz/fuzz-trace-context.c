@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Any text of a marker: it says a context, an end or nothing; what is read is what stands there, and ids
- * are never zero.
+ * Any text of a marker: it says a context, an end or nothing; what is read is what stands there, and an
+ * id is never zero.
  *
  * Input: texts, each ended by a NUL; the first byte of each chooses the task and moves time.
  */
@@ -14,7 +14,7 @@
 
 static void check_text(const char *text) {
         TraceContext c;
-        char trace_id[2 * TRACE_ID_BYTES + 1], span_id[2 * SPAN_ID_BYTES + 1];
+        char trace_id[TRACE_ID_CHARS + 1];
         int r = trace_context_parse(&c, text);
 
         FUZZ_CHECK(r == 0 || r == TRACE_CONTEXT_E_SILENT || r == TRACE_CONTEXT_E_ENDS);
@@ -22,11 +22,9 @@ static void check_text(const char *text) {
                 FUZZ_CHECK(strstr(text, "traceparent="));
         if (r != 0)
                 return;
-        trace_context_format_id(trace_id, c.trace_id, sizeof(c.trace_id));
-        trace_context_format_id(span_id, c.span_id, sizeof(c.span_id));
+        trace_context_format(trace_id, &c);
         FUZZ_CHECK(strlen(trace_id) == 32 && strstr(text, trace_id));
-        FUZZ_CHECK(strlen(span_id) == 16 && strstr(text, span_id));
-        FUZZ_CHECK(strspn(trace_id, "0") < 32 && strspn(span_id, "0") < 16);
+        FUZZ_CHECK(strspn(trace_id, "0") < 32);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -5,7 +5,7 @@
 # long kernels: 6.1 new
 #
 # A program writes to a trace_marker which request it works at, and the calls that it makes meanwhile are
-# exported as spans of that request, those of another process at the same time as spans of the other one's.
+# exported as that request's, those of another process at the same time as the other one's.
 # Only here: the files that a program writes to, who may, and a uprobe.
 . "$(dirname "$0")/../functions.sh"
 require_kernel
@@ -16,13 +16,9 @@ n=20
 # Few functions are armed ten times as fast.
 printf '%s\n' udp_sendmsg ip_make_skb udp_send_skb >"$work/some"
 
-# Of each request: the process, both ids, and that it has two spans.
-spans_of() { # FILE
-        jq -r '.resourceSpans[].scopeSpans[].spans[] |
-                (.attributes | map({ (.key): .value }) | add) as $a |
-                select(.name == "udp_sendmsg" and .kind == 1) |
-                "\($a["thread.id"].intValue) \(.traceId) \(.parentSpanId)"' "$1" |
-                sort | uniq -c | awk '{ print $2, $3, $4, $1 }'
+# Of each request: the process, its id, and how many sends it has.
+sends_of() { # FILE
+        requests_of "$1" | awk '$3 == "udp_sendmsg" { n[$2 " " $1]++ } END { for (r in n) print r, n[r] }' | sort
 }
 
 run_program() { # MARKER-FILE COMMAND...: standard input is the marker, for writing
@@ -44,23 +40,19 @@ try() { # NAME MARKER-FILE|own COMMAND-WORDS -- START-OPTION...
         exits "$name: the session starts" 0 ftracectl start -n "$name" "$@" udp_sendmsg
         [[ $file != own ]] || file=$(buffer_of "$name")/trace_marker
         exits "$name: the program runs" 0 run_program "$file" "${as[@]}" "$requests" - $n
-        sort "$out" >"$work/$name.requests"
+        cut -d' ' -f1,2 "$out" | sort >"$work/$name.requests"
         stops "$name: stop works" "$name"
-        exits "$name: it is exported as spans" 0 ftracectl export "$name" --format=otlp -o "$work/$name.otlp"
-        says "$name: calls of no request are counted" "$((2 * n)) of $((6 * n)) outermost calls belong to no request"
+        exits "$name: it is exported as rows" 0 ftracectl export "$name" --format=tsv -o "$work/$name.tsv"
+        is "$name: some outermost calls are of no request" \
+                "$(columns_of "$work/$name.tsv" left trace_id | grep -cx '1 ')" $((2 * n))
         is "$name: each request has its own two calls, in the process that said it" \
-                "$(spans_of "$work/$name.otlp")" "$(sed 's/$/ 2/' "$work/$name.requests")"
+                "$(sends_of "$work/$name.tsv")" "$(sed 's/$/ 2/' "$work/$name.requests")"
         is "$name: there are as many requests as were made" "$(wc -l <"$work/$name.requests")" $((2 * n))
-        is "$name: spans lie in the recording's time" "$(jq -s --argjson now "$(date +%s)" '
-                [.[].resourceSpans[].scopeSpans[].spans[] | (.startTimeUnixNano | tonumber / 1e9) as $t |
-                 (.endTimeUnixNano | tonumber / 1e9) as $e | $t <= $e and $t > $now - 600 and $e < $now + 5] |
-                all' "$work/$name.otlp")" true
-        ftracectl export "$name" --format=otlp --slowest=7 -o "$work/$name.some" 2>"$err"
-        ok "$name: some of the seven slowest calls are of requests" grep -q spanId "$work/$name.some"
-        is "$name: of the seven slowest those of requests have the same spans" \
-                "$(jq -c '.resourceSpans[]?.scopeSpans[].spans[] | [.traceId, .spanId]' "$work/$name.some" | sort |
-                        comm -23 - <(jq -c '.resourceSpans[].scopeSpans[].spans[] | [.traceId, .spanId]' \
-                        "$work/$name.otlp" | sort))" ''
+        ftracectl export "$name" --format=tsv --slowest=7 -o "$work/$name.some" 2>"$err"
+        columns_of "$work/$name.some" start_ns pid function trace_id | sort >"$work/some.rows"
+        ok "$name: some of the seven slowest calls are of requests" grep -qE ' [0-9a-f]{32}$' "$work/some.rows"
+        is "$name: of the seven slowest those of requests have the same" \
+                "$(columns_of "$work/$name.tsv" start_ns pid function trace_id | sort | comm -23 "$work/some.rows" -)" ''
         is_as_before "$name: the kernel is as it was"
 }
 
@@ -111,16 +103,15 @@ else
         ok 'a uprobe is put into the program' probe_program
         exits 'uprobe: the session starts' 0 ftracectl start -n uprobe --lean="$work/some" --event=requests:on_request udp_sendmsg
         exits 'uprobe: the program runs' 0 "$work/program" /dev/null $n
-        sort "$out" >"$work/uprobe.requests"
+        cut -d' ' -f1,2 "$out" | sort >"$work/uprobe.requests"
         stops 'uprobe: stop works' uprobe
         remove_probe
-        exits 'uprobe: it is exported as spans' 0 ftracectl export uprobe --format=otlp -o "$work/uprobe.otlp"
-        is 'uprobe: each request has its own two calls' "$(spans_of "$work/uprobe.otlp")" \
+        exits 'uprobe: it is exported as rows' 0 ftracectl export uprobe --format=tsv -o "$work/uprobe.tsv"
+        is 'uprobe: each request has its own two calls' "$(sends_of "$work/uprobe.tsv")" \
                 "$(sed 's/$/ 2/' "$work/uprobe.requests")"
 fi
 
 exits 'without a marker' 0 ftracectl run --no-report -n silent --lean="$work/some" udp_sendmsg -- "$udp_pairs" 2
-exits 'there are no spans' 0 ftracectl export silent --format=otlp
-is 'but a request' "$(cat "$out")" '{"resourceSpans":[]}'
-says 'and it is told how there can be' 'REQUESTS in ftracectl'
+exits 'there are rows' 0 ftracectl export silent --format=tsv -o "$work/silent"
+is 'of no request' "$(requests_of "$work/silent")" ''
 done_testing

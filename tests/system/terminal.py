@@ -80,7 +80,7 @@ def parses(words, output):
             return len({len(row) for row in rows}) <= 1
         if "--format=ndjson" in words or (words[0] == "report" and "--json" in words):
             return all(json.loads(line) for line in output.decode().splitlines())
-        if "--json" in words or any(w in words for w in ("--format=json", "--format=chrome", "--format=speedscope")):
+        if "--json" in words or "--format=json" in words:
             json.loads(output.decode())
     except (ValueError, csv.Error):
         return False

@@ -285,16 +285,6 @@ static int many_failure(const Many *m, const Options *o, int r) {
         return failure(o, m->exporter, r);
 }
 
-/* Whoever wants to know when calls began on the clock on the wall cannot have it of a text. */
-static int check_wall(const Exporter *exporter, const ExportInfo *info, const char *word) {
-        if (!exporter->needs_wall || (info->meta && clock_tuple_is_set(&info->meta->start)))
-                return STATUS_OK;
-        return failed(STATUS_USAGE,
-                      "%s cannot be exported as %s, for it does not say at what time of day it was "
-                      "recorded; sessions do.",
-                      NAME_QUOTED(word), exporter->name);
-}
-
 /* Rows of one recording that are there twice would be taken for two of its calls. */
 static int check_once(Many *m, const Options *o, const ExportInfo *info, const char *word) {
         _cleanup_free_ char *name = NULL;
@@ -310,21 +300,6 @@ static int check_once(Many *m, const Options *o, const ExportInfo *info, const c
                         NAME_QUOTED(word), NAME_QUOTED(info->recording));
         r = r < 0 ? -ENOMEM : strv_add(&m->recordings, name);
         return r < 0 ? many_failure(m, o, r) : STATUS_OK;
-}
-
-/* What a format of requests has left out, of all recordings. */
-static void say_left_out(const Many *m, const Options *o) {
-        uint64_t n_all, n = export_n_left_out(m->export, &n_all);
-
-        if (n == 0)
-                return;
-        if (n == n_all)
-                log_warning("no task has said which request it works at, so none of the %llu "
-                            "outermost calls is exported; see REQUESTS in ftracectl(1).",
-                            (unsigned long long) n);
-        else
-                talk(o, "%llu of %llu outermost calls belong to no request and are left out.",
-                     (unsigned long long) n, (unsigned long long) n_all);
 }
 
 static int unreadable(Many *m, int status) {
@@ -346,7 +321,7 @@ static int export_part(Many *m, const Options *o, const char *word) {
         r = describe(&p->reading, o, word, &p->info, &p->recording);
         if (r < 0)
                 return many_failure(m, o, r);
-        status = check_wall(m->exporter, &p->info, word) ?: check_once(m, o, &p->info, word);
+        status = check_once(m, o, &p->info, word);
         if (status != STATUS_OK)
                 return status;
         if (m->files.path && m->exporter->has_others) {
@@ -392,7 +367,6 @@ static int export_parts(Many *m, const Options *o, int *ret) {
         r = export_finish(m->export) ?: buf_flush(&m->out);
         if (r < 0)
                 return many_failure(m, o, r);
-        say_left_out(m, o);
         *ret = worst;
         return STATUS_OK;
 }
@@ -446,12 +420,12 @@ int verb_export(const Options *o) {
         if (exporter->takes_many)
                 return export_many(o, exporter);
         if (o->words.n > (exporter->compares ? 2U : 1U))
-                return failed(STATUS_USAGE,
-                              "--format=%s takes %s; many can be exported as parquet, tsv or otlp, "
-                              "and two be "
-                              "compared as flame, or by \"ftracectl diff\".",
-                              exporter->name,
-                              exporter->compares ? "one recording, or two" : "one recording");
+                return failed(
+                        STATUS_USAGE,
+                        "--format=%s takes %s; many can be exported as parquet or tsv, and two be "
+                        "compared as flame, or by \"ftracectl diff\".",
+                        exporter->name,
+                        exporter->compares ? "one recording, or two" : "one recording");
         status = o->words.n > 1 ? read_before(&counting, &before, o) : STATUS_OK;
         if (status == STATUS_OK)
                 status = reading_open(&reading, o, subject(o),
