@@ -84,7 +84,6 @@ __ftracectl_options() { # VERB
         export) echo "$filter --format= -o --output= --keep-going" ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
         cat-config | profile) echo '--config-root= -j --json' ;;
-        keep) echo "-n --name= -o --output= $filter" ;;
         verify) echo '--deep --buffer= -j --json' ;;
         show) echo '--buffer= --hosts= -j --json' ;;
         remove) echo '--hosts=' ;;
@@ -99,7 +98,7 @@ __ftracectl_options() { # VERB
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top tree slow why hist calls waits path
-                diff check verify fetch collect export keep remove pin unpin seal vacuum cat-config functions profile schedule metrics doctor help version'
+                diff check verify fetch collect export remove pin unpin seal vacuum cat-config functions profile schedule metrics doctor help version'
         local columns='self share total stolen softirq waking net blocked on-cpu count avg min p50 p90 p99 max name'
         local verb= action= word value i
         local -a where=()
@@ -212,7 +211,7 @@ _ftracectl() {
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}"; __ftracectl_functions "$cur") ;;
         stop | trigger | snapshot | remove | pin | unpin)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}") ;;
-        show | report | top | tree | slow | why | hist | calls | waits | path | diff | check | verify | fetch | export | keep)
+        show | report | top | tree | slow | why | hist | calls | waits | path | diff | check | verify | fetch | export)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}")
                 [[ ${#COMPREPLY[@]} -gt 0 ]] || __ftracectl_offer_files "$cur" -f ;;
         esac

@@ -25,10 +25,8 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/source/display.h \
 	%D%/files/content-id.c \
 	%D%/files/content-id.h \
-	%D%/files/excerpt.c \
 	%D%/files/export-files.c \
 	%D%/files/export-files.h \
-	%D%/files/excerpt.h \
 	%D%/contact/fleet.c \
 	%D%/contact/fleet.h \
 	%D%/views/live-top.c \
@@ -42,8 +40,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/terminal/outfile.c \
 	%D%/terminal/outfile.h \
 	%D%/source/reading.c \
-	%D%/source/record-finder.c \
-	%D%/source/record-finder.h \
 	%D%/source/reading.h \
 	%D%/record/recording.c \
 	%D%/record/recording.h \
@@ -108,7 +104,6 @@ ftracectl_SOURCES = \
 	%D%/verbs/record/verb-follow.c \
 	%D%/verbs/host/verb-functions.c \
 	%D%/verbs/read/verb-hist.c \
-	%D%/verbs/store/verb-keep.c \
 	%D%/verbs/store/verb-list.c \
 	%D%/verbs/host/verb-metrics.c \
 	%D%/verbs/host/verb-profile.c \

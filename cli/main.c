@@ -145,10 +145,6 @@ static const Verb verbs[] = {
           "the host has another recording of that name now, or the options are others.\n",
           OPTIONS_COLLECT | OPTIONS_OUTPUT | OPTIONS_FETCH | OPTIONS_FLEET | OPTIONS_JSON, 0, 0,
           verb_collect, .has_fleet = true },
-        { "keep", "SOURCE -n NAME | -o FILE [OPTIONS]", "make a recording from a part of another",
-          "What the filters leave of SOURCE becomes a session in a store that no running daemon\n"
-          "owns, or a trace.dat.  The records are copied bit for bit.\n",
-          OPTIONS_KEEP | OPTIONS_FILTER | OPTIONS_OUTPUT, 1, 1, verb_keep },
         { "export", "[BEFORE] SOURCE... --format=FORMAT [-o FILE|DIR/]",
           "write pictures, timelines or tables",
           "FORMAT is flame (a flame graph; of two recordings, the difference), heatmap (when\n"

@@ -44,7 +44,7 @@ static int nth_trace_from_name(const char *word) {
 
 static const Option options[] = {
         /* clang-format off */
-        { "name",          'n', OPTIONS_RECORD | OPTIONS_KEEP | OPTIONS_COLLECT, OPTION_TEXT, AT(name), "NAME",
+        { "name",          'n', OPTIONS_RECORD | OPTIONS_COLLECT, OPTION_TEXT, AT(name), "NAME",
           "name of the session (default of a new recording: made from the first function)" },
         { "profile",        0,  OPTIONS_RECORD, OPTION_TEXT,     AT(profile), "NAME",
           "record as the profile says; other options override it; see\n"

@@ -38,7 +38,6 @@ enum {
         OPTIONS_IN_KERNEL = 1 << 14, /* whether to write anything at all */
         OPTIONS_TOP = 1 << 15,
         OPTIONS_KEEP_GOING = 1 << 16,
-        OPTIONS_KEEP = 1 << 18, /* what to call it */
         OPTIONS_LIVE = 1 << 17, /* those of OPTIONS_FILTER that make sense while it is recorded */
         OPTIONS_SCHEDULE = 1 << 24, /* when, how often, how many */
         OPTIONS_LATER = 1 << 25,

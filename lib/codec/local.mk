@@ -34,8 +34,6 @@ noinst_LIBRARIES += %D%/libcodec.a
 	%D%/layout.h \
 	%D%/model.c \
 	%D%/model.h \
-	%D%/page-maker.c \
-	%D%/page-maker.h \
 	%D%/page-source.c \
 	%D%/page-source.h \
 	%D%/record.h \

@@ -14,6 +14,7 @@ static const struct {
         { GONE_KEY, "MaxDepth", "profiles have a depth (Depth=)" },
         { GONE_KEY, "MaxDurationSec", "profiles have a duration (Duration=)" },
         { GONE_KEY, "MaxSize", "MaxStored= limits what all sessions of a member take" },
+        { GONE_VERB, "keep", "\"ftracectl fetch --from=WHEN --to=WHEN\" makes a trace.dat of a part" },
         { GONE_FORMAT, "chrome", "perfetto is a timeline of the same calls" },
         { GONE_FORMAT, "speedscope", "speedscope.app opens folded, too" },
         { GONE_FORMAT, "dot", "flame and \"ftracectl tree\" show who calls whom" },

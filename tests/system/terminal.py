@@ -197,8 +197,6 @@ for verb in verbs:
             words += source[-1:]
         if verb == "fetch":
             words += [b"-o" + os.path.join(work.encode(), b"again" + evil[0])]
-        if verb == "keep":
-            words += [b"-n" + evil[0]]
         if verb == "export":
             for f in exports:
                 try_all(*words, "--format=" + f, is_binary=f == "perfetto")

@@ -105,7 +105,7 @@ try() { # STORE SESSION PATTERN STATUS: verbs that read, of segments all of them
         local verbs=(report top verify "fetch -q -o $work/again.dat")
 
         [[ $2 != raw-* ]] || verbs+=(tree slow calls check 'verify --deep' 'export --format=csv'
-                "keep -o $work/kept.dat" "diff $2")
+                "diff $2")
         for verb in "${verbs[@]}"; do
                 # shellcheck disable=SC2086
                 timeout 100 "$top_builddir/ftracectl" $verb --store "$1" "$2" >"$out" 2>"$err" </dev/null

@@ -101,37 +101,24 @@ exits 'arguments that were not recorded are missed' 0 \
         ftracectl report --args --store "$data" udp_sendmsg-6.12
 says 'which is said' 'udp_sendmsg-6.12 has no arguments'
 
-# What is kept is a recording, with the same records.
+# A part that is cut out is a recording, with the same calls: here the second of four outermost ones, and the third.
+calls_between() { # FROM TO: those of calls' JSON that are not cut
+        jq -c --argjson from "$1" --argjson to "$2" '.[] | select(.cut or .start_ns < $from or .start_ns + .duration_ns > $to | not) |
+                [.start_ns, .duration_ns, .cpu, .function]' "$out" | sort
+}
 for kernel in 6.1 6.12 new; do
-        ftracectl report --store "$data" "udp_sendmsg-$kernel" --keep-slower=p50 >"$work/drawn" 2>"$err"
-        exits "$kernel: slow calls are kept as a file" 0 \
-                ftracectl keep --store "$data" "udp_sendmsg-$kernel" --keep-slower=p50 -o "$work/kept.dat"
-        exits "$kernel: which is drawn" 0 ftracectl report "$work/kept.dat"
-        ok "$kernel: as they were" cmp "$out" "$work/drawn"
-        exits "$kernel: so is one of a file" 0 \
-                ftracectl keep "$data/udp_sendmsg-$kernel.dat" --keep-slower=p50 -o "$work/again.dat"
-        ok "$kernel: the records are the same" cmp <(ftracectl report "$work/again.dat") "$work/drawn"
+        exits "$kernel: outermost calls are listed" 0 ftracectl calls --json --store "$data" "udp_sendmsg-$kernel"
+        read -r from to < <(jq -r 'sort_by(.start_ns) | "\(.[1].start_ns) \(.[2].start_ns + .[2].duration_ns)"' "$out")
+        exits "$kernel: a part is fetched" 0 ftracectl fetch --store "$data" "udp_sendmsg-$kernel" -o "$work/part.dat" \
+                --from="$(jq -n "$from / 1e9")" --to="$(jq -n "$to / 1e9")"
+        exits "$kernel: all calls are listed" 0 ftracectl calls --json --store "$data" "udp_sendmsg-$kernel" '*'
+        n=$(jq length "$out")
+        calls_between "$from" "$to" >"$work/wanted"
+        exits "$kernel: those of the part are" 0 ftracectl calls --json "$work/part.dat" '*'
+        ok "$kernel: which is no half" test "$(jq length "$out")" -lt $((n / 2))
+        ok "$kernel: there are some" test "$(wc -l <"$work/wanted")" -gt 100
+        is "$kernel: the part has all of them" "$(calls_between "$from" "$to" | comm -13 - "$work/wanted")" ''
 done
-mkdir "$work/store"
-cp -r "$data/sessions" "$data/symbols" "$work/store"
-exits 'a part is kept as a session' 0 \
-        ftracectl keep --store "$work/store" udp_sendmsg-new --slowest=1 -n slow
-exits 'it is complete' 0 ftracectl verify --store "$work/store" slow
-exits 'it says what it is of' 0 ftracectl show --json --store "$work/store" slow
-is 'by name' "$(jq -r .origin "$out")" udp_sendmsg-new
-ok 'it is drawn as that part' cmp <(ftracectl report --store "$work/store" slow) \
-        <(ftracectl report --store "$work/store" udp_sendmsg-new --slowest=1)
-exits 'a name is given once' 1 ftracectl keep --store "$work/store" udp_sendmsg-new --nth=1 -n slow
-says 'which is said' 'there is a session "slow" already'
-exits 'nothing is not kept' 3 ftracectl keep --store "$work/store" slow --root=nosuch -n none
-exits 'and leaves nothing' 3 ftracectl show --store "$work/store" none
-exits 'a part goes to standard output' 0 ftracectl keep "$data/udp_sendmsg-6.1.dat" --keep-slower=p50 -o -
-ftracectl keep "$data/udp_sendmsg-6.1.dat" --keep-slower=p50 -o "$work/same.dat" 2>"$err"
-ok 'the same as in a file' cmp "$out" "$work/same.dat"
-exits 'what cannot be written was not kept' 1 ftracectl keep "$data/udp_sendmsg-6.1.dat" --keep-slower=p50 -o /dev/full
-one_sentence 'and is not said to be'
-exits 'a text has no records' 2 ftracectl keep "$graph" --nth=1 -o "$work/text.dat"
-exits 'it is either a session or a file' 2 ftracectl keep "$data/udp_sendmsg-new.dat"
 
 exits 'what only the whole tells needs it twice' 2 \
         bash -c 'exec "$0" report --slowest=1 - <"$1"' "$top_builddir/ftracectl" "$graph"

@@ -80,14 +80,6 @@ is 'for what was recorded then' "$(jq -c '[length, .[0].start_ns >= 179538667743
 TZ=UTC exits 'also with what ends then' 0 ftracectl calls -q --json --from=22:31 --to=22:31:17.43 "$work/date.dat"
 is 'or before' "$(jq -c '[length, .[0].start_ns < 1795386677430000000]' "$out")" '[1,true]'
 exits 'which no other file can tell' 1 ftracectl calls -q --from=22:31 "$work/marker.dat"
-exits 'a part is kept as a session' 0 ftracectl keep -q --store "$work/store" "$work/date.dat" -n kept
-ftracectl report -q --no-legend -O funcgraph-abstime "$work/date.dat" >"$work/wanted"
-ok 'with the times that it has' cmp "$work/wanted" \
-        <(ftracectl report -q --no-legend -O funcgraph-abstime --store "$work/store" kept)
-exits 'what other tracers recorded is kept' 0 ftracectl keep -q --store "$work/store" "$work/stacks.dat" -n stacks
-ftracectl report -q --no-legend "$work/stacks.dat" >"$work/wanted"
-ok 'in the same words' cmp "$work/wanted" <(ftracectl report -q --no-legend --store "$work/store" stacks)
-ok 'which are no numbers' test -z "$(grep '/[*] event [0-9]' "$work/wanted")"
 
 # Losses.
 exits 'check finds the loss' 6 ftracectl check "$work/split.dat"

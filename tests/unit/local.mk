@@ -51,7 +51,7 @@ unit_programs += %D%/lib-store
 
 unit_programs += %D%/lib-codec
 %C%_lib_codec_SOURCES = %D%/test-block.c %D%/test-dat-file.c %D%/test-dat-losses.c %D%/test-dat-origin.c \
-	%D%/test-dat-times.c %D%/test-layout.c %D%/test-page-maker.c %D%/test-sealed.c
+	%D%/test-dat-times.c %D%/test-layout.c %D%/test-sealed.c
 %C%_lib_codec_CFLAGS = $(unit_cflags)
 %C%_lib_codec_LDADD = $(unit_libs) $(drawing_libs) $(CHECK_LIBS)
 
