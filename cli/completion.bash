@@ -90,7 +90,7 @@ __ftracectl_options() { # VERB
         '' | status) echo '--hosts= -j --json' ;;
         list) echo '-n --newest= -j --json' ;;
         doctor) echo '--black-box -j --json' ;;
-        seal | trigger | snapshot | functions) echo '-j --json' ;;
+        trigger | snapshot | functions) echo '-j --json' ;;
         esac
         echo '-q -h -H --host= --socket= --store= --no-pager --no-legend --color= --no-color --quiet --help --version'
 }
@@ -98,7 +98,7 @@ __ftracectl_options() { # VERB
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top tree slow why hist calls waits path
-                diff check verify fetch collect export remove pin unpin seal vacuum cat-config functions profile schedule metrics doctor help version'
+                diff check verify fetch collect export remove pin unpin vacuum cat-config functions profile schedule metrics doctor help version'
         local columns='self share total stolen softirq waking net blocked on-cpu count avg min p50 p90 p99 max name'
         local verb= action= word value i
         local -a where=()

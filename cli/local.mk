@@ -120,7 +120,6 @@ ftracectl_SOURCES = \
 	%D%/verbs/read/verb-top.c \
 	%D%/verbs/read/verb-tree.c \
 	%D%/verbs/record/verb-trigger.c \
-	%D%/verbs/store/verb-seal.c \
 	%D%/verbs/store/verb-vacuum.c \
 	%D%/verbs/store/verb-verify.c \
 	%D%/verbs/read/verb-waits.c \

@@ -163,9 +163,6 @@ static const Verb verbs[] = {
           "*.\n",
           0, 1, MANY, verb_pin },
         { "unpin", "SESSION...", "stop protecting sessions", NULL, 0, 1, MANY, verb_unpin },
-        { "seal", "SESSION...", "wait until sessions are compressed",
-          "The daemon seals ended sessions by itself, one file after the other.\n", OPTIONS_JSON, 1,
-          MANY, verb_seal },
         { "vacuum", "[OPTIONS]", "remove old sessions now",
           "Removes sessions that have ended, the oldest first, until what the options say is\n"
           "true; without any, what ftraced.conf says.  What is pinned or being read stays.\n",

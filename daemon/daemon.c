@@ -372,12 +372,6 @@ static void daemon_on_sealed(const char *session, uint32_t cpu, uint64_t sequenc
         sessions_segment_sealed(d->sessions, session, cpu, sequence, n_before, n_bytes);
 }
 
-static void daemon_on_seal_moved(const char *session, void *userdata) {
-        Daemon *d = userdata;
-
-        methods_sealer_moved(d->methods, session);
-}
-
 /* A worker that learns has descriptors alone; and what is being synced would be sealed under its hands. */
 static bool daemon_is_held(const char *session, void *userdata) {
         return sessions_is_held(((const Daemon *) userdata)->sessions, session);
@@ -392,7 +386,6 @@ static int daemon_make_sealer(Daemon *d) {
                                            .event = d->event,
                                            .store = d->store,
                                            .done = daemon_on_sealed,
-                                           .moved = daemon_on_seal_moved,
                                            .is_held = daemon_is_held,
                                            .userdata = d,
                                    });
@@ -400,7 +393,6 @@ static int daemon_make_sealer(Daemon *d) {
                 r = daemon_seal(d, sessions_get(d->sessions, i));
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the sealing of segments: %m");
-        methods_set_sealer(d->methods, d->sealer);
         return 0;
 }
 

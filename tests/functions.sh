@@ -280,7 +280,6 @@ accounts_agree() { # NAME
         is "$1: what was counted as lost is in gaps, and verify says it" "$placed, $verified" "$counted, $counted"
 }
 
-# 1: as it was recorded, 2: sealed.
 columns_of() { # FILE COLUMN...: of an export as tsv, a line for each row
         awk -F '\t' 'BEGIN { for (i = 2; i < ARGC; i++) { wanted[i] = ARGV[i]; delete ARGV[i] } }
                 NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -291,6 +290,7 @@ requests_of() { # FILE: of an export as tsv, "TRACE-ID PID FUNCTION" of each out
         columns_of "$1" left trace_id pid function | awk '$1 == 1 && NF == 4 { print $2, $3, $4 }' | sort
 }
 
+# 1: as it was recorded, 2: sealed.
 segment_version() { # SEGMENT
         echo $(($(od -A n -t u4 -j 8 -N 4 "$1")))
 }

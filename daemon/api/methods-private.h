@@ -3,7 +3,7 @@
 
 /*
  * The methods' inside.  daemon/api/methods.c has the table and is above the others: methods-start.c (what begins a
- * session, and profiles), methods-upkeep.c (Vacuum and Seal), methods-learn.c (Learn), and below these
+ * session, and profiles), methods-upkeep.c (Vacuum), methods-learn.c (Learn), and below these
  * methods-access.c (which session, and who may what) and methods-background.c.
  */
 
@@ -12,7 +12,6 @@
 
 typedef struct Errand Errand; /* methods-background.c */
 typedef struct Waiter Waiter;
-typedef struct Sealing Sealing; /* methods-upkeep.c: a call of Seal */
 
 typedef enum MethodsTold {
         METHODS_TOLD_REFUSED,
@@ -33,8 +32,6 @@ struct Methods {
         Waiter *waiters;
         Listings *listings;
         Janitor *janitor;
-        Sealer *sealer; /* NULL: nothing is sealed */
-        Sealing *sealings;
         Errand *errands;              /* wait for their turn */
         Errand *postponed;            /* until all sessions are known */
         bool errand_runs;             /* one is among the tasks */
@@ -100,8 +97,6 @@ int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void
 
 /* methods-upkeep.c */
 int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
-int method_seal(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
-void methods_drop_sealings(Methods *m);
 
 /* methods-start.c */
 int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);

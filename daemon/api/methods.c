@@ -378,7 +378,6 @@ static const ServerMethod table[] = {
           .for_members = true },
         { "org.ftraced.Remove", method_remove, PARAMETERS("session"), .for_members = true },
         { "org.ftraced.Pin", method_pin, PARAMETERS("session", "pinned"), .for_members = true },
-        { "org.ftraced.Seal", method_seal, PARAMETERS("session"), .for_members = true },
         { "org.ftraced.Vacuum", method_vacuum,
           PARAMETERS("max_bytes", "max_age_ns", "max_sessions", "dry_run") },
         { "org.ftraced.ListFunctions", method_list_functions, PARAMETERS(), .for_members = true },
@@ -417,7 +416,6 @@ Methods *methods_free(Methods *m) {
                 free(w);
         }
         (void) listings_free(m->listings);
-        methods_drop_sealings(m);
         methods_drop_errands(m);
         (void) sd_event_source_disable_unref(m->errand_turn);
         (void) sd_event_source_disable_unref(m->tick);

@@ -12,7 +12,6 @@
 #include "daemon/api/sessions.h"
 #include "daemon/server/server.h"
 #include "daemon/tracer/controller.h"
-#include "daemon/upkeep/sealer.h"
 
 typedef struct Methods Methods;
 
@@ -21,9 +20,6 @@ int methods_new(Methods **ret, sd_event *event, Background *background, Controll
                 Store *store, Sessions *sessions, const Limits *limits, const char *config_root);
 /* Before the first call; borrowed. */
 void methods_set_janitor(Methods *m, Janitor *janitor);
-void methods_set_sealer(Methods *m, Sealer *sealer);
-/* A SealerMoved. */
-void methods_sealer_moved(Methods *m, const char *session);
 /* The table for server_new(), whose userdata is the Methods. */
 const ServerMethod *methods_table(size_t *ret_n);
 /* A ServerGone: ends what was attached to the connection, and forgets who waited on it. */

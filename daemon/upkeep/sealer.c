@@ -32,13 +32,6 @@
 #define RETRY_US (60 * UINT64_C(1000000))
 #define HELD_US UINT64_C(200000)
 #define TEMPORARY_MAX 24
-#define WHY_MAX 128
-
-/* What could not be sealed, and why the first could not. */
-typedef struct Failures {
-        size_t n;
-        char why[WHY_MAX];
-} Failures;
 
 struct Sealer {
         SealerConfig config;
@@ -49,10 +42,6 @@ struct Sealer {
         sd_event_source *next, *retry, *child;
         bool is_waiting; /* for space, until the retry */
         bool is_said;    /* that there is none */
-        char full_why[WHY_MAX];
-        Failures failures; /* of the first */
-        Failures last;     /* of the one before, whose session was */
-        char *last_session;
 
         /* while a worker runs, and then its file's name is synced, for the first segment */
         DirSyncer *syncer;
@@ -75,41 +64,18 @@ static SegmentPlace first_place(const Sealer *s) {
         return s->i_place < s->n_places ? s->places[s->i_place] : (SegmentPlace){};
 }
 
-static void note_failure(Sealer *s, const char *why) {
-        if (s->failures.n++ == 0)
-                (void) snprintf(s->failures.why, sizeof(s->failures.why), "%s", why);
-}
-
-static void tell_moved(Sealer *s, const char *session) {
-        if (s->config.moved)
-                s->config.moved(session, s->config.userdata);
-}
-
-/* Returns whose it was; the caller frees. */
-static char *drop_first(Sealer *s) {
-        free(TAKE_PTR(s->places));
-        s->i_place = s->n_places = 0;
-        s->is_listed = false;
-        return strv_take_first(&s->sessions);
-}
-
 /* The first session is over, or a segment of it. */
 static void finish_first(Sealer *s) {
-        _cleanup_free_ char *session = NULL;
-
-        if (s->i_place + 1 < s->n_places) {
+        if (s->i_place + 1 < s->n_places)
                 s->i_place++;
-                (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
-                tell_moved(s, first_session(s));
-                return;
+        else {
+                free(TAKE_PTR(s->places));
+                s->i_place = s->n_places = 0;
+                s->is_listed = false;
+                free(strv_take_first(&s->sessions));
         }
-        session = drop_first(s);
-        s->last = TAKE(s->failures, (Failures){});
-        free(s->last_session);
-        s->last_session = strdup(session);
         if (s->sessions.n > 0)
                 (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
-        tell_moved(s, session);
 }
 
 int sealer_add_session(Sealer *s, const char *session) {
@@ -126,33 +92,6 @@ int sealer_add_session(Sealer *s, const char *session) {
 
 bool sealer_is_busy(const Sealer *s) {
         return s->sessions.n > 0;
-}
-
-bool sealer_is_full(const Sealer *s, const char **ret_why) {
-        if (s->is_waiting && ret_why)
-                *ret_why = s->full_why;
-        return s->is_waiting;
-}
-
-size_t sealer_n_failed(const Sealer *s, const char *session, const char **ret_why) {
-        if (!s->last_session || !streq(s->last_session, session))
-                return 0;
-        *ret_why = s->last.why;
-        return s->last.n;
-}
-
-size_t sealer_n_left(const Sealer *s, const char *session, bool *ret_is_known) {
-        size_t n = 0;
-
-        *ret_is_known = true;
-        for (size_t i = 0; i < s->sessions.n; i++) {
-                if (!streq(s->sessions.items[i], session))
-                        continue;
-                if (i > 0 || !s->is_listed)
-                        *ret_is_known = false;
-                n += i == 0 && s->is_listed ? s->n_places - s->i_place : 1;
-        }
-        return n;
 }
 
 static char *format_temporary(char ret[static TEMPORARY_MAX], uint64_t sequence) {
@@ -274,11 +213,6 @@ static int start_segment(Sealer *s) {
         if (in_fd < 0)
                 return in_fd;
         r = segment_read_header(in_fd, &s->header);
-        if (r == SEGMENT_E_DAMAGED || r == SEGMENT_E_NEWER)
-                note_failure(s,
-                             r == SEGMENT_E_NEWER ? "a newer ftraced wrote it" : "it is damaged");
-        if (r == 0 && s->header.state != SEGMENT_STATE_CLOSED)
-                note_failure(s, "it was not closed");
         if (r != 0 || s->header.state != SEGMENT_STATE_CLOSED)
                 return MIN(r, 0); /* sealed, damaged, or still written: not ours */
         if (fstat(in_fd, &s->before) < 0)
@@ -312,22 +246,12 @@ static void wait_for_space(Sealer *s, const char *why) {
                             "minute.",
                             place.cpu, place.sequence, first_session(s), why);
         s->is_waiting = s->is_said = true;
-        (void) snprintf(s->full_why, sizeof(s->full_why), "%s", why);
         retry_in(s, RETRY_US);
-        tell_moved(s, NULL);
 }
 
-void sealer_retry(Sealer *s) {
-        if (!TAKE(s->is_waiting, false))
-                return;
-        (void) sd_event_source_set_enabled(s->retry, SD_EVENT_OFF);
-        (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
-}
-
-static void say_failure(Sealer *s, const char *why) {
+static void say_failure(const Sealer *s, const char *why) {
         const SegmentPlace place = first_place(s);
 
-        note_failure(s, why);
         log_error("Cannot seal segment cpu%" PRIu32 "/%08" PRIx64
                   ".seg of session '%s': %s; it stays as it is.",
                   place.cpu, place.sequence, first_session(s), why);
@@ -493,9 +417,7 @@ static int on_next(sd_event_source *source, uint64_t usec, void *userdata) {
                 wait_for_space(s, origin_text(r));
                 return 0;
         }
-        if (r < 0 && r != -ENOENT && is_listing)
-                note_failure(s, origin_text(r));
-        else if (r < 0 && r != -ENOENT)
+        if (r < 0 && r != -ENOENT && !is_listing)
                 say_failure(s, origin_text(r));
         if (r >= 0 && is_listing && s->n_places > 0)
                 (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
@@ -539,6 +461,5 @@ Sealer *sealer_free(Sealer *s) {
         leave_segment(s);
         free(s->places);
         strv_done(&s->sessions);
-        free(s->last_session);
         return mfree(s);
 }

@@ -7,7 +7,7 @@
  * The sealed file takes the place of the closed one under the same name, atomically, once the worker
  * (daemon/upkeep/seal-worker.h) has ended well.  Whatever fails leaves the segment as it was: that is one
  * message, and it is tried again when the next daemon starts; while the disk is full it is tried
- * again every minute, or when somebody asks for it.  A segment or a session that is removed meanwhile stays removed.
+ * again every minute.  A segment or a session that is removed meanwhile stays removed.
  */
 
 #include <stdint.h>
@@ -22,16 +22,12 @@ typedef struct Sealer Sealer;
 typedef void (*SealerDone)(const char *session, uint32_t cpu, uint64_t sequence, uint64_t n_before,
                            uint64_t n_bytes, void *userdata);
 
-/* Something of the session is not to be done any more; NULL: nothing can be done now (sealer_is_full()). */
-typedef void (*SealerMoved)(const char *session, void *userdata);
-
 typedef struct SealerConfig {
         sd_event *event;
         Store *store; /* borrowed, like the next two */
         const char *const
-                *worker;   /* program and arguments, without the byte order; NULL: our own */
-        SealerDone done;   /* may be NULL, as the next */
-        SealerMoved moved; /* from the loop */
+                *worker; /* program and arguments, without the byte order; NULL: our own */
+        SealerDone done; /* may be NULL */
         /* Whether the session is to stay as it is for a moment, as somebody reads its files who cannot
          * open them again; may be NULL. */
         bool (*is_held)(const char *session, void *userdata);
@@ -48,15 +44,6 @@ int sealer_new(Sealer **ret, const SealerConfig *config);
 int sealer_add_session(Sealer *s, const char *session);
 /* Whether anything is left to do. */
 bool sealer_is_busy(const Sealer *s);
-/* Files of the session that are left; *@ret_is_known: whether they have been counted. */
-size_t sealer_n_left(const Sealer *s, const char *session, bool *ret_is_known);
-/* Segments that could not be sealed, of the session whose turn was over last; *@ret_why is half a sentence
- * of the first of them, until the next turn is over.  0: all are sealed, or it was another's turn. */
-size_t sealer_n_failed(const Sealer *s, const char *session, const char **ret_why);
-/* Whether it waits for a disk that is full or takes nothing; *@ret_why (may be NULL) says which. */
-bool sealer_is_full(const Sealer *s, const char **ret_why);
-/* If it does, it tries now. */
-void sealer_retry(Sealer *s);
 /* Ends the worker, if one runs, and forgets the rest. */
 Sealer *sealer_free(Sealer *s);
 DEFINE_CLEANUP(Sealer *, sealer_free);

@@ -15,6 +15,8 @@ static const struct {
         { GONE_KEY, "MaxDurationSec", "profiles have a duration (Duration=)" },
         { GONE_KEY, "MaxSize", "MaxStored= limits what all sessions of a member take" },
         { GONE_VERB, "keep", "\"ftracectl fetch --from=WHEN --to=WHEN\" makes a trace.dat of a part" },
+        { GONE_VERB, "seal",
+          "the daemon does it by itself, and \"ftracectl verify --deep\" says what is left" },
         { GONE_FORMAT, "chrome", "perfetto is a timeline of the same calls" },
         { GONE_FORMAT, "speedscope", "speedscope.app opens folded, too" },
         { GONE_FORMAT, "dot", "flame and \"ftracectl tree\" show who calls whom" },

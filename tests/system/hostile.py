@@ -397,7 +397,7 @@ def expensive_questions():
         for method in ("ListFunctions", "Check", "GetStatus", "List", "ListProfiles"):
             call(method)
         call("GetProfile", {"profile": "x" * 60000})
-        for method in ("Describe", "Open", "Stop", "Trigger", "Snapshot", "Remove", "Seal"):
+        for method in ("Describe", "Open", "Stop", "Trigger", "Snapshot", "Remove"):
             call(method, {"session": "x" * 60000})
         call("Pin", {"session": "y" * 60000, "pinned": True})
         call("Vacuum", {"max_sessions": 1, "dry_run": True})
@@ -426,7 +426,7 @@ def expensive_session():
             s.recv(1 << 20)
     for s in watching:
         s.close()
-    for method in ("Stop", "Seal", "Remove"):
+    for method in ("Stop", "Remove"):
         call(method, {"session": name})
 
 
@@ -435,13 +435,8 @@ def expensive_segments():
     wide = [s["name"] for s in call("List")["parameters"]["sessions"] if s["name"].startswith("wide")]
     for name in wide:
         for _ in range(3 if IS_LONG else 1):
-            for method in ("GetStatus", "List", "ListBriefs", "Describe", "Open", "Seal"):
-                if method != "Seal":
-                    call(method, {"session": name} if method in ("Describe", "Open") else None)
-                    continue
-                with connect() as s:
-                    s.sendall(json.dumps({"method": "org.ftraced.Seal", "parameters": {"session": name}, "more": True}).encode() + b"\0")
-                    time.sleep(0.1)
+            for method in ("GetStatus", "List", "ListBriefs", "Describe", "Open"):
+                call(method, {"session": name} if method in ("Describe", "Open") else None)
         call("DryRun", {"spec": {"functions": ["udp_sendmsg"]}})
     own = f"wide{os.getuid()}-"
     for name in sorted(n for n in wide if n.startswith(own))[:1]:

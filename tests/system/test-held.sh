@@ -74,7 +74,7 @@ events 20
 ok 'it stores' wait_until 20 has read $((20 * pages_of_data))
 stand read
 exits 'it is stopped while somebody reads it' 0 ftracectl stop read
-exits 'and sealed' 0 ftracectl seal read
+ok 'and sealed' wait_until 60 segments_are 2 read
 go_on 'sealed'
 is 'all of it is drawn' "$(grep -c . "$work/reader.out")" "$(($(as_member report read 2>/dev/null | grep -c .) - 2))"
 exits 'another is recorded' 0 ftracectl start -n gone --ring --max-size=4M --segment-size=64K udp_sendmsg

@@ -159,7 +159,7 @@ says 'as newer, too' '^later +newer ' "$out"
 says 'both' '^live +newer ' "$out"
 exits 'it shows why' 0 ftracectl show later
 says 'in words' 'version 7, and this ftraced knows 1' "$out"
-for verb in report verify pin snapshot stop seal; do
+for verb in report verify pin snapshot stop; do
         exits "the daemon's $verb says that it is newer" 1 ftracectl "$verb" later
         says "the daemon's $verb names the versions" 'by a newer ftraced: .*version 7, and this ftraced knows 1'
 done
