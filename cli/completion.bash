@@ -76,7 +76,6 @@ __ftracectl_options() { # VERB
         path) echo "$filter -a --all --limit= --keep-going -j --json" ;;
         hist) echo "$filter --limit= --linear --over-time -o --output= --keep-going -j --json" ;;
         calls) echo "$filter --where= --limit= --keep-going -j --json" ;;
-        check) echo "$filter -j --json" ;;
         collect) echo '-n --name= -o --output= --hosts= --ended --v6 --v7 --compress= --full --buffer= --cpu= --from= --to= -j --json' ;;
         fetch) echo '-o --output= --hosts= --ended --v6 --v7 --compress= --full --buffer= --cpu= --from= --to=' ;;
         metrics) echo '-o --output= -j --json' ;;
@@ -84,7 +83,7 @@ __ftracectl_options() { # VERB
         export) echo "$filter --format= -o --output= --keep-going" ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
         cat-config | profile) echo '--config-root= -j --json' ;;
-        verify) echo '--deep --buffer= -j --json' ;;
+        verify) echo '--deep --buffer= --nth-trace= -j --json' ;;
         show) echo '--buffer= --hosts= -j --json' ;;
         remove) echo '--hosts=' ;;
         '' | status) echo '--hosts= -j --json' ;;
@@ -98,7 +97,7 @@ __ftracectl_options() { # VERB
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top tree slow why hist calls waits path
-                diff check verify fetch collect export remove pin unpin vacuum cat-config functions profile schedule metrics doctor help version'
+                diff verify fetch collect export remove pin unpin vacuum cat-config functions profile schedule metrics doctor help version'
         local columns='self share total stolen softirq waking net blocked on-cpu count avg min p50 p90 p99 max name'
         local verb= action= word value i
         local -a where=()
@@ -211,7 +210,7 @@ _ftracectl() {
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}"; __ftracectl_functions "$cur") ;;
         stop | trigger | snapshot | remove | pin | unpin)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}") ;;
-        show | report | top | tree | slow | why | hist | calls | waits | path | diff | check | verify | fetch | export)
+        show | report | top | tree | slow | why | hist | calls | waits | path | diff | verify | fetch | export)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}")
                 [[ ${#COMPREPLY[@]} -gt 0 ]] || __ftracectl_offer_files "$cur" -f ;;
         esac

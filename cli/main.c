@@ -128,12 +128,9 @@ static const Verb verbs[] = {
           "bisect run\" wants it.\n",
           OPTIONS_DIFF | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 2, 2,
           verb_diff },
-        { "check", "SOURCE [OPTIONS]", "count what a recording has and lacks",
-          "Counts lines or records of each kind, and reports what does not fit.  The exit\n"
-          "status is 6 if the recording is incomplete.  With filters: counts what remains.\n",
-          OPTIONS_FILTER | OPTIONS_JSON, 1, 1, verb_check },
         { "verify", "SOURCE [OPTIONS]", "check that a recording is complete and undamaged",
-          "The exit status is 6 if anything is missing or damaged.\n",
+          "Of a text: counts lines of each kind, and reports those that do not fit.  The exit\n"
+          "status is 6 if anything is missing or damaged.\n",
           OPTIONS_VERIFY | OPTIONS_JSON, 1, 1, verb_verify },
         { "fetch", "SOURCE -o FILE [OPTIONS]", "write a trace.dat for trace-cmd and KernelShark",
           "Whole pages are copied, so a window (--from, --to) has somewhat more than asked for.\n"

@@ -13,15 +13,13 @@
 #include "base/strv.h"
 #include "calls/census.h"
 #include "cli/terminal/progress.h"
-#include "decode/cursor.h"
 #include "store/session-dir.h"
 
 typedef struct VerifyResult {
-        Strv problems;     /* sentences, without a full stop */
-        Strv notes;        /* likewise: what is no loss of what was hooked */
-        bool complete;     /* no problem: every event that happened is in the recording */
-        Census census;     /* of all steps, finished */
-        CursorCount count; /* of all CPUs */
+        Strv problems; /* sentences, without a full stop */
+        Strv notes;    /* likewise: what is no loss of what was hooked */
+        bool complete; /* no problem: every event that happened is in the recording */
+        Census census; /* of all steps, finished */
 } VerifyResult;
 
 /*

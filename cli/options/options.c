@@ -225,7 +225,7 @@ static const Option options[] = {
           "a heat map: when calls began, and how long they took" },
         { "keep-going",     0,  OPTIONS_KEEP_GOING, OPTION_FLAG,     AT(keep_going), NULL,
           "skip damaged lines of a text; \"report\" always does" },
-        { "nth-trace",      0,  OPTIONS_FILTER, OPTION_CHOICE,   AT(nth_trace), "N|all",
+        { "nth-trace",      0,  OPTIONS_FILTER | OPTIONS_VERIFY, OPTION_CHOICE,   AT(nth_trace), "N|all",
           "which trace of a text with several, or all of them as one (default: the\n"
           "first)",
           .choose = nth_trace_from_name },

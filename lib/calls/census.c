@@ -135,10 +135,8 @@ int census_step(Census *c, const Step *step) {
         if (c->first_ns == 0)
                 c->first_ns = step->timestamp_ns;
         c->last_ns = step->timestamp_ns;
-        if (step->kind == STEP_OTHER) {
-                c->n_others++;
+        if (step->kind == STEP_OTHER)
                 return 0;
-        }
         if (c->only_exits && step->kind == STEP_LEAVE) {
                 count_whole_call(c, step->function);
                 return 0;

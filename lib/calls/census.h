@@ -19,7 +19,6 @@
 typedef struct Census {
         bool only_exits; /* no entries were recorded: then an exit is one of each, too */
         uint64_t n_entries, n_exits; /* a leaf is one of each */
-        uint64_t n_others;           /* events of other kinds */
         uint64_t n_gaps, n_lost;
         uint64_t n_trees;               /* begun */
         uint64_t n_trees_complete;      /* and ended */

@@ -23,7 +23,7 @@ typedef struct CursorHead {
         uint32_t cpu;
 } CursorHead;
 
-/* What a cursor met so far, some events ahead.  All of it are uint64_t: stream_count() adds them up. */
+/* What a cursor met so far, some events ahead. */
 typedef struct CursorCount {
         uint64_t n_segments, n_pages, n_records;
         uint64_t n_segments_damaged; /* not segments at all: skipped */

@@ -212,19 +212,6 @@ const Cursor *stream_cursor(const Stream *s, size_t i) {
         return s->cursors[i];
 }
 
-void stream_count(const Stream *s, CursorCount *ret) {
-        uint64_t *sums = (uint64_t *) ret;
-
-        *ret = (CursorCount){};
-        for (size_t i = 0; i < s->n_cursors; i++) {
-                CursorCount c;
-
-                cursor_count(s->cursors[i], &c);
-                for (size_t k = 0; k < sizeof(c) / sizeof(*sums); k++)
-                        sums[k] += ((const uint64_t *) &c)[k];
-        }
-}
-
 Stream *stream_free(Stream *s) {
         if (!s)
                 return NULL;

@@ -73,7 +73,5 @@ int stream_refresh(Stream *s);
 bool stream_has_retval(const Stream *s);
 size_t stream_n_cpus(const Stream *s); /* that have a directory */
 const Cursor *stream_cursor(const Stream *s, size_t i);
-/* Sums over all CPUs. */
-void stream_count(const Stream *s, CursorCount *ret);
 Stream *stream_free(Stream *s);
 DEFINE_CLEANUP(Stream *, stream_free);

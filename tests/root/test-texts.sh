@@ -55,7 +55,7 @@ for options in '' 'proc abstime' 'noduration tail' 'latency-format proc' 'nocpu'
         timeout 5 cat "$tracefs/trace_pipe" >"$work/pipe"
         put_back
         # An interrupt that comes before the record of a return seems to lack its caller, which is said.
-        ftracectl check --json "$work/trace" >"$out" 2>"$err"
+        ftracectl verify --json "$work/trace" >"$out" 2>"$err"
         calls=$(jq '.open + .leaf' "$out")
         is "$what: no line of it is taken for damage" "$(jq .damaged "$out")" 0
         ok "$what: it has calls" test "$calls" -gt 1000
@@ -63,7 +63,7 @@ for options in '' 'proc abstime' 'noduration tail' 'latency-format proc' 'nocpu'
         ok "$what: as it was" cmp "$out" "$work/trace"
         # Without a column, and without a heading, it is no trace but a program.
         [[ $options != 'nocpu noduration' ]] || continue
-        ftracectl check --json "$work/pipe" >"$out" 2>"$err"
+        ftracectl verify --json "$work/pipe" >"$out" 2>"$err"
         is "$what: no line of trace_pipe is taken for damage" "$(jq .damaged "$out")" 0
         is "$what: trace_pipe has as many calls" "$(jq '.open + .leaf' "$out")" "$calls"
         is "$what: that begin with the same functions" "$(begun_in "$work/pipe")" "$(begun_in "$work/trace")"
@@ -77,7 +77,7 @@ if command -v perf >/dev/null && perf ftrace --help >/dev/null 2>&1; then
         # What the workload prints would be in the middle of perf's text.
         perf ftrace trace -G udp_sendmsg -- sh -c 'exec "$0" 10 >/dev/null' "$udp_pairs" \
                 >"$work/perf" 2>"$work/perf.err"
-        ftracectl check --json "$work/perf" >"$out" 2>"$err"
+        ftracectl verify --json "$work/perf" >"$out" 2>"$err"
         is 'perf: no line of its text is taken for damage' "$(jq .damaged "$out")" 0
         ok 'perf: it has calls' test "$(jq '.open + .leaf' "$out")" -gt 1000
         # Of the process that it started, which has one that answers.

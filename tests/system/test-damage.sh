@@ -37,7 +37,7 @@ survives() { # ARGUMENT...: of ftracectl; whether it ends in order, and tells wh
         in_little_memory "$@" >"$out" 2>"$err" </dev/null || status=$?
         case $status in
         0) return 0 ;;
-        1 | 6) [[ -s $err || $1 == check || $1 == verify ]] && return 0 ;;
+        1 | 6) [[ -s $err || $1 == verify ]] && return 0 ;;
         esac
         echo "exit status $status: ftracectl $*"
         head -n 3 "$err"
@@ -65,11 +65,11 @@ all_survive() { # WHAT VERB FILE...: each of them
         : >"$work/bad"
 }
 
-for verb in report verify check fetch; do
+for verb in report verify fetch; do
         all_survive "$verb: damaged sessions" "$verb" "$work"/broken/store/sessions/* "$work"/broken/symbols/*/sessions/it
         all_survive "$verb: damaged files of trace-cmd's" "$verb" "$work"/broken/files/*.dat
 done
-for verb in report check top; do
+for verb in report verify top; do
         all_survive "$verb: damaged texts" "$verb" "$work"/broken/files/*.txt
 done
 
@@ -84,7 +84,7 @@ done
 # What claims 900 GB is neither read nor taken for a recording.
 for kind in raw-sparse raw-hole raw-claims raw-claims-far raw-unclosed sealed-sparse sealed-hole \
         sealed-headless sealed-headless-far; do
-        for verb in report top check verify 'verify --deep' 'export --format=csv' 'fetch -q -o again.dat'; do
+        for verb in report top verify 'verify --deep' 'export --format=csv' 'fetch -q -o again.dat'; do
                 [[ $verb != fetch* ]] || verb="fetch -q -o $work/again.dat"
                 # shellcheck disable=SC2086
                 in_little_memory $verb --store "$store" "$kind" >"$out" 2>"$err" </dev/null
@@ -104,14 +104,14 @@ done
 try() { # STORE SESSION PATTERN STATUS: verbs that read, of segments all of them
         local verbs=(report top verify "fetch -q -o $work/again.dat")
 
-        [[ $2 != raw-* ]] || verbs+=(tree slow calls check 'verify --deep' 'export --format=csv'
+        [[ $2 != raw-* ]] || verbs+=(tree slow calls 'verify --deep' 'export --format=csv'
                 "diff $2")
         for verb in "${verbs[@]}"; do
                 # shellcheck disable=SC2086
                 timeout 100 "$top_builddir/ftracectl" $verb --store "$1" "$2" >"$out" 2>"$err" </dev/null
                 case $? in
                 "$4") grep -qE "$3" "$out" "$err" || echo "$verb $1 $2: no word of it" >>"$work/bad" ;;
-                6) [[ $4 == 1 && $verb =~ verify|check ]] || echo "status 6: $verb $1 $2" >>"$work/bad" ;;
+                6) [[ $4 == 1 && $verb =~ verify ]] || echo "status 6: $verb $1 $2" >>"$work/bad" ;;
                 *) echo "status $?: $verb $1 $2" >>"$work/bad" ;;
                 esac
                 [[ $verb != report || $4 != 6 ]] || [[ $(grep -c '^ 1)' "$out") -gt 500 ]] ||
@@ -137,7 +137,7 @@ for kind in page entry exit; do
         exits "$kind: an empty format is an error" 1 ftracectl report --store "$store" "$kind-empty"
         says "$kind: that names the file" 'header_page|funcgraph_(entry|exit)|format'
 done
-for verb in report verify check; do
+for verb in report verify; do
         exits "$verb: symbols that are damaged are said" 6 ftracectl $verb --store "$work/broken/symbols/zeros" it
         ok "$verb: by their name" grep -q 'symbols in the store are damaged' "$out" "$err"
 done

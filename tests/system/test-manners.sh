@@ -98,7 +98,6 @@ Session show first
 []Setting cat-config
 Verified verify first
 Verified verify --deep first
-Counted check first
 Vacuum() vacuum --dry-run
 []Schedule schedule list
 END

@@ -31,13 +31,13 @@ for option in "${options[@]}"; do
         exits 'its tree is made' 0 ftracectl tree --json "$work/printed.txt"
         ok 'which is the same' cmp "$out" "$work/tree"
 done
-exits 'it is complete' 0 ftracectl check --json "$work/printed.txt"
+exits 'it is complete' 0 ftracectl verify --json "$work/printed.txt"
 is 'it is told by name' "$(jq -r .format "$out")" events
 
 # Returns alone: what they are of is not said, but how long it took.
 printed '-F funcgraph_exit'
 n=$(grep -c funcgraph_exit: "$work/printed.txt")
-exits 'returns without calls are returns' 6 ftracectl check --json "$work/printed.txt"
+exits 'returns without calls are returns' 6 ftracectl verify --json "$work/printed.txt"
 is 'as many as there are' "$(jq '[.open, .leaf, .close]' -c "$out")" "[0,0,$n]"
 
 {

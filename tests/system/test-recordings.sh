@@ -39,7 +39,7 @@ done
 
 exits 'all are listed' 0 ftracectl list --store "$top_srcdir/tests/data" --no-legend
 is 'all are listed, a line each' "$(awk '{ print $1 }' "$out" | sort)" "$(ls "$top_srcdir/tests/data/sessions")"
-events=$(ftracectl check --json --store "$top_srcdir/tests/data" udp_sendmsg-6.1 | jq .records)
+events=$(ftracectl verify --json --store "$top_srcdir/tests/data" udp_sendmsg-6.1 | jq '.entries + .exits')
 is 'with its events' "$(awk '/^udp_sendmsg-6.1 / { gsub(",", ""); print $(NF - 3) }' "$out")" "$events"
 exits 'those of two architectures are compared' 0 \
         ftracectl diff --store "$top_srcdir/tests/data" udp_sendmsg-6.12 udp_sendmsg-arm64-16k-6.12

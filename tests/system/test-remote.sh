@@ -54,7 +54,7 @@ says 'and its sentence' 'Did you mean'
 exits 'nothing is begun for a wrong command line' 2 ftracectl -H web-3 start --no-such-option
 exits 'it stops' 0 ftracectl -H web-3 stop one
 exits 'a recording is fetched into a file here' 0 ftracectl -H web-3 fetch one -o "$work/one.dat"
-exits 'which can be read here' 0 ftracectl check "$work/one.dat"
+exits 'which can be read here' 0 ftracectl verify "$work/one.dat"
 exits 'or through a pipe' 0 ftracectl -H web-3 fetch one -o -
 ok 'the same bytes' cmp "$out" "$work/one.dat"
 exits 'what is not there' 3 ftracectl -H web-3 fetch none -o "$work/none.dat"

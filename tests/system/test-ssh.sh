@@ -62,8 +62,8 @@ exits 'it is fetched through the pipe' 0 ftracectl -H one fetch far -o -
 cp "$out" "$work/piped.dat"
 exits 'and into a file' 0 ftracectl -H one fetch far -o "$work/far.dat"
 ok 'byte by byte' cmp "$work/piped.dat" "$work/far.dat"
-exits 'which can be read' 0 ftracectl check --json "$work/far.dat"
-ok 'and has what was recorded there' test "$(jq .records "$out")" -gt 100
+exits 'which can be read' 0 ftracectl verify --json "$work/far.dat"
+ok 'and has what was recorded there' test "$(jq .entries "$out")" -gt 50
 printf 'one\ntwo\n' >"$work/hosts"
 exits 'two hosts are asked at once' 0 ftracectl status --hosts "$work/hosts"
 is 'a line each' "$(cut -d: -f1 "$out" | sort | paste -sd' ')" 'one two'

@@ -73,24 +73,24 @@ exits 'it is drawn' 0 ftracectl report "$uftrace"
 cp "$out" "$work/drawn.txt"
 exits 'its drawing is a text' 0 ftracectl top --json "$work/drawn.txt"
 is 'of the same calls' "$(jq 'map(.count) | add' "$out")" 27
-exits 'it is complete' 0 ftracectl check --json "$uftrace"
+exits 'it is complete' 0 ftracectl verify --json "$uftrace"
 is 'and told by name' "$(jq -c '[.format, .open, .leaf, .close, .comments]' "$out")" \
         '["uftrace",12,15,12,2]'
 
-exits 'a whole text is complete' 0 ftracectl check --json "$graph"
+exits 'a whole text is complete' 0 ftracectl verify --json "$graph"
 is 'its lines are counted by kinds' "$(jq -c '[.open, .leaf, .close, .headers]' "$out")" \
         '[146,161,146,4]'
 is 'a late return is remarked' "$(jq -c '.anomalies | map([.line, .kind])' "$out")" \
         '[[119,"late_returns"]]'
 exits 'a recording is complete' 0 \
-        ftracectl check --store "$top_srcdir/tests/data" udp_sendmsg-6.12
+        ftracectl verify --store "$top_srcdir/tests/data" udp_sendmsg-6.12
 
 # Damage.
 head -c 5000 "$graph" >"$work/cut.txt"
 exits 'a text that is cut off is an error' 1 ftracectl report "$work/cut.txt"
 says 'with its place and the reason' 'cut.txt:97: the text ends in the middle'
 is 'what is good of it is drawn' "$(wc -l <"$out")" 96
-exits 'it is not complete' 6 ftracectl check "$work/cut.txt"
+exits 'it is not complete' 6 ftracectl verify "$work/cut.txt"
 exits 'it is not added up' 1 ftracectl top "$work/cut.txt"
 is 'not even in part' "$(wc -c <"$out")" 0
 exits 'unless that is asked for' 1 ftracectl top --keep-going "$work/cut.txt"
@@ -229,7 +229,7 @@ exits 'a fourth is not there' 3 ftracectl top --nth-trace=4 "$work/three.txt"
 says 'which is said' 'there are only 3 traces in'
 exits 'a recording is one' 2 ftracectl top --nth-trace=2 --store "$top_srcdir/tests/data" udp_sendmsg-6.12
 exits 'its number is a number' 2 ftracectl top --nth-trace=0 "$work/three.txt"
-exits 'what is missing of a text is counted' 6 ftracectl check --json "$work/three.txt"
+exits 'what is missing of a text is counted' 6 ftracectl verify --json "$work/three.txt"
 is 'with the traces that are not read' "$(jq -c '[.traces, .elisions, .lines_elsewhere]' "$out")" '[3,1,10]'
 printf '\377\376 \0001\0' >"$work/utf16.txt"
 exits 'UTF-16 is refused' 1 ftracectl report "$work/utf16.txt"

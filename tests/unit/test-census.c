@@ -157,7 +157,6 @@ START_TEST(losses_are_counted_and_make_no_cpu)
                 census_finish(&c);
                 ck_assert_uint_eq(c.n_gaps, 2);
                 ck_assert_uint_eq(c.n_lost, 7);
-                ck_assert_uint_eq(c.n_others, 1);
                 ck_assert_uint_eq(c.n_cpus, 1);
                 ck_assert_uint_eq(c.first_ns, 5);
         }

@@ -1,13 +1,166 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Whether a recording can be relied on: what it lacks is named, and makes the exit status 6. */
+/*
+ * Whether a recording can be relied on: what it lacks is named, and makes the exit status 6.  Of a text there are
+ * only lines to go by: how many there are of each kind, and which do not fit.
+ */
 
+#include <inttypes.h>
+
+#include "base/name.h"
 #include "base/unit.h"
 #include "cli/files/verify.h"
 #include "cli/options/verb.h"
-#include "cli/source/source.h"
+#include "cli/source/reading.h"
+#include "cli/source/text-source.h"
 #include "cli/terminal/summary.h"
+#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+typedef struct Kind {
+        const char *key; /* in JSON */
+        const char *name;
+        uint64_t n;
+} Kind;
+
+/* Keys of remarks, and whether a recording that has one lacks something. */
+static const struct {
+        const char *key;
+        bool is_lack;
+} remarks[TEXT_N_REMARKS] = {
+        [TEXT_NOT_TRACE] = { "not_trace", false },
+        [TEXT_DAMAGED] = { "damaged", true },
+        [TEXT_SIBLING] = { "late_returns", false },
+        [TEXT_RETURN_CUT] = { "returns_cut", false },
+        [TEXT_RETURN_UNMATCHED] = { "returns_unmatched", true },
+        [TEXT_CALL_UNMATCHED] = { "calls_unmatched", true },
+        [TEXT_LEVEL_MISSING] = { "levels_missing", true },
+        [TEXT_TASK_MISSED] = { "task_changes_missed", false },
+        [TEXT_TIME_IMPOSSIBLE] = { "times_impossible", true },
+        [TEXT_COLUMNS_CHANGED] = { "columns_changed", false },
+        [TEXT_LOSS] = { "losses", true },
+        [TEXT_ELISION] = { "elisions", true },
+        [TEXT_ANOTHER] = { "other_traces", false },
+};
+
+static bool is_complete(const TextCount *c) {
+        for (size_t i = 0; i < TEXT_N_REMARKS; i++)
+                if (remarks[i].is_lack && c->n_remarks[i] > 0)
+                        return false;
+        return true;
+}
+
+#define N_KINDS_MAX 24
+
+static size_t list_kinds(Kind kinds[static N_KINDS_MAX], const TextTrace *t) {
+        const TextCount *c = text_trace_count(t);
+        const Kind all[] = {
+                { "lines", "lines", c->n_lines },
+                { "bytes", "bytes", c->n_bytes },
+                { "open", "calls that open a brace", c->n_open },
+                { "leaf", "calls in one line", c->n_leaf },
+                { "close", "returns", c->n_close },
+                { "comments", "events of other kinds", c->n_comments },
+                { "switches", "changes of tasks", c->n_switches },
+                { "markers", "markers of interrupts", c->n_markers },
+                { "headers", "headings", c->n_headers },
+                { "overruns", "overruns", c->n_overruns },
+                { "events_lost", "events lost", c->n_lost },
+                { "traces", "traces", c->n_traces },
+                { "lines_elsewhere", "lines of traces that were not read", c->n_elsewhere },
+                { "roots", "outermost calls", c->n_roots },
+                { "calls_cut", "calls cut off by the end", c->n_cut_calls },
+                { "functions", "functions", text_trace_n_functions(t) },
+                { "max_depth", "deepest level", (uint64_t) c->max_depth },
+        };
+
+        memcpy(kinds, all, sizeof(all));
+        return ELEMENTSOF(all);
+}
+
+static json_t *text_json(const TextSource *s, const Kind *kinds, size_t n_kinds) {
+        const TextCount *c = text_trace_count(s->trace);
+        json_t *o = json_pack("{s:s, s:b}", "name", s->name, "complete", is_complete(c)),
+               *list = json_array();
+        size_t n;
+        const TextNote *notes = text_trace_notes(s->trace, &n);
+
+        for (size_t i = 0; i < n_kinds; i++)
+                (void) json_object_set_new(o, kinds[i].key, json_integer((json_int_t) kinds[i].n));
+        for (size_t i = 0; i < TEXT_N_REMARKS; i++)
+                (void) json_object_set_new(o, remarks[i].key,
+                                           json_integer((json_int_t) c->n_remarks[i]));
+        for (size_t i = 0; i < n; i++) {
+                (void) json_array_append_new(list, json_pack("{s:I, s:s, s:s}", "line",
+                                                             (json_int_t) notes[i].line, "kind",
+                                                             remarks[notes[i].remark].key, "text",
+                                                             NAME_QUOTED(notes[i].text)));
+        }
+        (void) json_object_set_new(o, "anomalies", list);
+        (void) json_object_set_new(
+                o, "format", json_string(text_kind_form(text_trace_layout(s->trace)->kind)->key));
+        return o;
+}
+
+static void print_kinds(Buf *out, const Options *o, const TextSource *s, const Kind *kinds,
+                        size_t n) {
+        _cleanup_table_ Table t = {};
+
+        buf_printf(out, "%s: %s.\n", s->name,
+                   is_complete(text_trace_count(s->trace)) ? "complete" : "incomplete");
+        table_init(&t, ">COUNT|WHAT");
+        for (size_t i = 0; i < n; i++)
+                if (kinds[i].n > 0) {
+                        table_add(&t, "%s", FORMAT_COUNT(kinds[i].n));
+                        table_add(&t, "%s", kinds[i].name);
+                }
+        if (table_print(&t, out, !o->no_legend) < 0)
+                out->error = out->error ?: -ENOMEM;
+}
+
+static void print_notes(Buf *out, const TextSource *s) {
+        const TextCount *c = text_trace_count(s->trace);
+        uint64_t n_all = 0, n_noted = 0;
+        size_t n;
+        const TextNote *notes = text_trace_notes(s->trace, &n);
+
+        for (size_t i = 0; i < n; i++, n_noted++)
+                buf_printf(out, "%s:%" PRIu64 ": %s: %s\n", s->name, notes[i].line,
+                           text_remark_name(notes[i].remark), NAME_QUOTED(notes[i].text));
+        for (size_t i = 0; i < TEXT_N_REMARKS; i++)
+                n_all += c->n_remarks[i];
+        if (n_all > n_noted)
+                buf_printf(out, "And %" PRIu64 " lines more.\n", n_all - n_noted);
+}
+
+static int verify_text(Reading *reading, const Options *o) {
+        const TextSource *s = &reading->text;
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        Kind kinds[N_KINDS_MAX];
+        size_t n;
+        Step step;
+        int r, status;
+
+        text_trace_keep_going(s->trace, true);
+        do
+                r = reading_next(reading, &step);
+        while (r > 0);
+        if (r < 0)
+                return -r;
+        n = list_kinds(kinds, s->trace);
+        if (o->json != JSON_OFF)
+                status = stdout_json(o, text_json(s, kinds, n));
+        else {
+                print_kinds(&out, o, s, kinds, n);
+                print_notes(&out, s);
+                status = stdout_end(&out);
+        }
+        return status ?: is_complete(text_trace_count(s->trace)) ? STATUS_OK : STATUS_INCOMPLETE;
+}
+
+/* --- recordings ------------------------------------------------------------------------------- */
 
 static json_t *result_json(const SessionMeta *m, const VerifyResult *v) {
         return json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
@@ -69,17 +222,14 @@ static int verify_deep(const SessionDir *dir, Progress *progress, VerifyResult *
         return r;
 }
 
-int verb_verify(const Options *o) {
-        _cleanup_(source_freep) Source *s = NULL;
+static int verify_source(const Source *s, const Options *o) {
         _cleanup_verify_result_ VerifyResult v = {};
         _cleanup_verify_blocks_ VerifyBlocks deep = {};
         Progress progress;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_t *json;
-        int status = source_open(&s, o, o->words.items[0]), r;
+        int r, status;
 
-        if (status != STATUS_OK)
-                return status;
         progress_begin(&progress, o, "Verifying");
         r = verify_session(s->dir, s->meta, &progress, &v);
         if (r >= 0 && o->deep)
@@ -99,4 +249,13 @@ int verb_verify(const Options *o) {
                 status = stdout_end(&out);
         }
         return status ?: v.complete ? STATUS_OK : STATUS_INCOMPLETE;
+}
+
+int verb_verify(const Options *o) {
+        _cleanup_reading_ Reading reading = {};
+        int status = reading_find(&reading, o, o->words.items[0]);
+
+        if (status != STATUS_OK)
+                return status;
+        return reading.text.trace ? verify_text(&reading, o) : verify_source(reading.source, o);
 }
