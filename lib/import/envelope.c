@@ -445,10 +445,10 @@ bool envelope_is_command(const Line *line) {
         static const struct {
                 const char *program, *argument;
         } printers[] = {
-                { "cat", "trace" },   { "head", "trace" }, { "tail", "trace" },
-                { "perf", "ftrace" }, { "trace-cmd", "" }, { "uftrace", "" },
-                { "stap", "" },       { "funcgraph", "" }, { "funcslower", "" },
-                { "ftracectl", "" },  { "dmesg", "" },     { "journalctl", "" },
+                { "cat", "trace" },   { "head", "trace" },  { "tail", "trace" },
+                { "perf", "ftrace" }, { "trace-cmd", "" },  { "stap", "" },
+                { "funcgraph", "" },  { "funcslower", "" }, { "ftracectl", "" },
+                { "dmesg", "" },      { "journalctl", "" },
         };
         Scan s = scan_of(line), word;
 

@@ -122,18 +122,30 @@ static bool is_bpftrace(Scan s) {
         return (begins(s, "Attaching ") && has(s, " probe")) || (begins(s, "@") && has(s, "["));
 }
 
-static bool is_uftrace_flat(Scan s) {
-        return begins(s, "[") && (has(s, "] ==> ") || has(s, "] <== ")) && has(s, ": ip (");
-}
+/* "   1.302 us [  4422] |   f(1) = 3;", "# DURATION     TID     FUNCTION" */
+static bool is_uftrace_replay(Scan s) {
+        const char *bracket = scan_find(&s, "] | "), *p = bracket;
 
-static bool is_uftrace_dump(Scan s) {
-        return begins(s, "uftrace file header:") ||
-               (has(s, " depth: ") && (has(s, ": [entry] ") || has(s, ": [exit ] ")));
+        if (begins(s, "# ") && scan_has_suffix(&s, " FUNCTION"))
+                return has(s, " TID ") || has(s, "DURATION") || has(s, "TIMESTAMP");
+        while (p && p > s.p && p[-1] >= '0' && p[-1] <= '9')
+                p--;
+        if (p == bracket)
+                return false;
+        while (p > s.p && p[-1] == ' ')
+                p--;
+        return p > s.p && p[-1] == '[';
 }
 
 static bool is_uftrace_sum(Scan s) {
         return begins(s, "# Function Call Graph for ") || has(s, "= FUNCTION CALL GRAPH =") ||
                begins(s, "# TOTAL TIME ") || (begins(s, "Total time ") && has(s, " Self time "));
+}
+
+static bool is_uftrace(Scan s) {
+        return is_uftrace_replay(s) || is_uftrace_sum(s) || begins(s, "uftrace file header:") ||
+               (begins(s, "[") && (has(s, "] ==> ") || has(s, "] <== ")) && has(s, ": ip (")) ||
+               (has(s, " depth: ") && (has(s, ": [entry] ") || has(s, ": [exit ] ")));
 }
 
 static bool is_histogram(Scan s) {
@@ -180,11 +192,9 @@ static const struct {
           { "the text of the function tracer",
             "it says when a function begins and not when it ends, so that there are no calls with "
             "durations in it; record with function_graph" } },
-        { is_uftrace_flat, { "what \"uftrace replay --flat\" prints", "print it without --flat" } },
-        { is_uftrace_dump, { "what \"uftrace dump\" prints", "print it with \"uftrace replay\"" } },
-        { is_uftrace_sum,
-          { "what \"uftrace graph\" or \"uftrace report\" prints",
-            "these are sums, without the calls; print it with \"uftrace replay\"" } },
+        { is_uftrace,
+          { "the text of uftrace", "that is not read; record the kernel with \"ftracectl run\", "
+                                   "trace-cmd or perf ftrace" } },
         { is_perf_trace,
           { "what \"perf trace\" prints",
             "these are system calls, and not what the kernel calls for them" } },

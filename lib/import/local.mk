@@ -31,7 +31,5 @@ noinst_LIBRARIES += %D%/libimport.a
 	%D%/text-trace-private.h \
 	%D%/text-trace.c \
 	%D%/text-trace.h \
-	%D%/uftrace-line.c \
-	%D%/uftrace-text.c \
 	%D%/unwrap.c
 import_libs = %D%/libimport.a $(calls_libs)

@@ -64,7 +64,6 @@ static int begin_another(TextTrace *t, const Line *line) {
         t->after_command = false;
         t->change.n = t->marker.n = 0;
         t->latest_ns = t->n_joined = t->n_marked = 0;
-        t->fields = (UftraceFields){};
         t->width = t->n_wrapped = 0;
         t->is_cut = false;
         if (!t->has_shown)
@@ -76,10 +75,9 @@ static int begin_another(TextTrace *t, const Line *line) {
         return 0;
 }
 
-/* A tracer's own words at its beginning; the last ones are trace-cmd's, uftrace's. */
+/* A tracer's own words at its beginning; the last ones are trace-cmd's. */
 static bool is_banner(const Line *line) {
-        static const char *const banners[] = { "# tracer: ",  "Tracing \"",       "cpus=",
-                                               "# DURATION ", "#     TIMESTAMP ", "# TIMESTAMP " };
+        static const char *const banners[] = { "# tracer: ", "Tracing \"", "cpus=" };
 
         for (size_t i = 0; i < ELEMENTSOF(banners); i++)
                 if (line->n_text > strlen(banners[i]) &&

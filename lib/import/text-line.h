@@ -25,13 +25,6 @@ static inline bool graph_columns_equal(const GraphColumns *a, const GraphColumns
                a->latency == b->latency && a->duration == b->duration;
 }
 
-typedef struct UftraceFields {
-        bool known; /* a heading has told the others */
-        bool tid, duration, time;
-        bool words;        /* others, which may hold anything: the task, the module */
-        uint32_t n_before; /* fields that look like the duration and stand before it */
-} UftraceFields;
-
 typedef enum TextLineKind {
         LINE_NONE,     /* not of such a text */
         LINE_DAMAGED,  /* it has the columns, but not what belongs behind them */
@@ -68,7 +61,6 @@ typedef struct TextLine {
         const char *problem;  /* DAMAGED: what is wrong, half a sentence */
         GraphColumns columns; /* GRAPH: that it has */
         GraphHeading heading; /* GRAPH: HEADING */
-        UftraceFields fields; /* UFTRACE: HEADING: which there are */
         bool has_task; /* EVENTS: and all that stands before the event; else only the time may */
         TextTask task; /* of a SWITCH the former */
         TextTask next; /* SWITCH */
@@ -97,14 +89,11 @@ typedef struct TextLine {
  * @text:     @n_text bytes; what @ret points to lies in it
  * @expected: columns of the lines before, NULL: not known.  Without any column a line is only taken
  *            for a call if that is expected.
- * @fields:   what the last heading has told
  *
  * Always sets all of @ret.
  */
 void graph_line_parse(TextLine *ret, const char *text, size_t n_text, const GraphColumns *expected);
 void event_line_parse(TextLine *ret, const char *text, size_t n_text);
-void uftrace_line_parse(TextLine *ret, const char *text, size_t n_text,
-                        const UftraceFields *fields);
 void indent_line_parse(TextLine *ret, const char *text, size_t n_text);
 
 static inline void line_damaged(TextLine *l, const char *problem) {

@@ -101,18 +101,17 @@ struct TextTrace {
         size_t n_wrapped; /* lines so long that end in the middle of a word, and go on in the next */
         TextCpu *cpus;
         size_t n_cpus;
-        uint64_t now_ns;      /* the latest step's */
-        uint64_t latest_ns;   /* the latest time of day of this trace */
-        bool irq_begin;       /* GRAPH: the next call is an interrupt */
-        bool is_bare;         /* GRAPH: the heading has no columns */
-        bool after_rule;      /* GRAPH: this line was one around a change of tasks */
-        bool is_below_rule;   /* GRAPH: the last one was */
-        char comm[17];        /* of the step */
-        int32_t level;        /* INDENT: the first line's depth; negative: there is none yet */
-        bool is_indented;     /* INDENT: another line's differs */
-        UftraceFields fields; /* UFTRACE: the heading's */
-        bool is_cut;          /* EVENTS: calls do not say their task */
-        uint32_t cpu;         /* EVENTS: of the line before, like the next */
+        uint64_t now_ns;    /* the latest step's */
+        uint64_t latest_ns; /* the latest time of day of this trace */
+        bool irq_begin;     /* GRAPH: the next call is an interrupt */
+        bool is_bare;       /* GRAPH: the heading has no columns */
+        bool after_rule;    /* GRAPH: this line was one around a change of tasks */
+        bool is_below_rule; /* GRAPH: the last one was */
+        char comm[17];      /* of the step */
+        int32_t level;      /* INDENT: the first line's depth; negative: there is none yet */
+        bool is_indented;   /* INDENT: another line's differs */
+        bool is_cut;        /* EVENTS: calls do not say their task */
+        uint32_t cpu;       /* EVENTS: of the line before, like the next */
         int32_t pid;
         char value[32];           /* EVENTS: what the step returns */
         uint64_t n_joined;        /* EVENTS: the line that is the return of a step before it */
@@ -130,7 +129,7 @@ struct TextTrace {
         uint32_t n_noted[TEXT_N_REMARKS];
 };
 
-extern const TextKindOps graph_text, event_text, uftrace_text, indent_text;
+extern const TextKindOps graph_text, event_text, indent_text;
 
 /* What @line, out of its envelope, makes; as a kind's next(). */
 int text_take_line(TextTrace *t, const Line *line, Step *ret);

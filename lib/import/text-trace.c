@@ -13,7 +13,6 @@
 static const TextKindOps *const kinds[TEXT_N_KINDS] = {
         [TEXT_GRAPH] = &graph_text,
         [TEXT_EVENTS] = &event_text,
-        [TEXT_UFTRACE] = &uftrace_text,
         [TEXT_INDENT] = &indent_text,
 };
 
@@ -27,10 +26,6 @@ const TextForm *text_kind_form(TextKind kind) {
                                   .key = "events",
                                   .format = "graph",
                                   .has_columns = true },
-                [TEXT_UFTRACE] = { .name = "uftrace replay",
-                                   .key = "uftrace",
-                                   .format = "graph",
-                                   .has_columns = true },
                 [TEXT_INDENT] = { .name = "SystemTap's thread_indent()",
                                   .key = "indent",
                                   .format = "indent" },

@@ -33,10 +33,9 @@
 typedef struct TextTrace TextTrace;
 
 typedef enum TextKind {
-        TEXT_GRAPH,   /* import/text-line.h */
-        TEXT_EVENTS,  /* import/event-line.c */
-        TEXT_UFTRACE, /* import/uftrace-line.c */
-        TEXT_INDENT,  /* import/indent-line.c */
+        TEXT_GRAPH,  /* import/text-line.h */
+        TEXT_EVENTS, /* import/event-line.c */
+        TEXT_INDENT, /* import/indent-line.c */
         TEXT_N_KINDS,
 } TextKind;
 

@@ -63,19 +63,10 @@ is 'and one has its time' \
 exits 'tasks are added up' 0 ftracectl top --by=task --json "$stap"
 is 'and their waits' "$(jq 'map(.blocked_ns) | add' "$out")" 2522255000
 
-# The figures are those of "uftrace report".
-uftrace=$texts/fib.uftrace.txt
-exits "uftrace's text is added up" 0 ftracectl top --json "$uftrace"
-is 'each function as uftrace does it' \
-        "$(jq -c 'map(select(.count > 1) | [.function, .count, .total_ns, .self_ns])' "$out")" \
-        '[["printf",3,17886,17886],["c",15,3146,3146],["b",3,23434,2402]]'
-exits 'it is drawn' 0 ftracectl report "$uftrace"
-cp "$out" "$work/drawn.txt"
-exits 'its drawing is a text' 0 ftracectl top --json "$work/drawn.txt"
-is 'of the same calls' "$(jq 'map(.count) | add' "$out")" 27
-exits 'it is complete' 0 ftracectl check --json "$uftrace"
-is 'and told by name' "$(jq -c '[.format, .open, .leaf, .close, .comments]' "$out")" \
-        '["uftrace",12,15,12,2]'
+printf '# DURATION     TID     FUNCTION\n            [  4422] | main() {\n   9.000 us [  4422] | } /* main */\n' \
+        >"$work/uftrace.txt"
+exits "uftrace's text is refused" 1 ftracectl report "$work/uftrace.txt"
+says 'by its name' 'by its line 1 it is the text of uftrace: that is not read; record'
 
 exits 'a whole text is complete' 0 ftracectl check --json "$graph"
 is 'its lines are counted by kinds' "$(jq -c '[.open, .leaf, .close, .headers]' "$out")" \

@@ -355,8 +355,6 @@ static const char *const others[] = {
         "over: 0\n"
         "     cat-412     [001]    10.000005: funcgraph_exit:       <-- f (0) (start: 1  end: 20) "
         "over: 0\n",
-        "# DURATION     TID     FUNCTION\n            [  4422] | main() {\n"
-        "   2.000 us [  4422] |   f(1) = 3;\n   9.000 us [  4422] | } /* main */\n",
         "     0 ftp(7223): -> f\n    10 ftp(7223):  -> g\n    90 ftp(7223):  <- g\n"
         "   100 ftp(7223): <- f\n",
         "     0 ftp(7223): -> f\n    10 ftp(7223): -> g\n    90 ftp(7223): <- g\n"
@@ -450,11 +448,11 @@ START_TEST(thread_indent_is_read_behind_weak_signs)
                                                       ": ", "12:", "    12\t" };
 
                 for (size_t k = 0; k < ELEMENTSOF(before); k++) {
-                        _cleanup_free_ char *wrapped = wrap(others[3], before[k], "");
-                        _cleanup_free_ char *flat = wrap(others[4], before[k], "");
+                        _cleanup_free_ char *wrapped = wrap(others[2], before[k], "");
+                        _cleanup_free_ char *flat = wrap(others[3], before[k], "");
 
-                        expect_same(others[3], wrapped);
-                        expect_same(others[4], flat);
+                        expect_same(others[2], wrapped);
+                        expect_same(others[3], flat);
                 }
         }
 END_TEST
@@ -474,11 +472,11 @@ START_TEST(thread_indent_is_read_behind_logs)
                 };
 
                 for (size_t k = 0; k < ELEMENTSOF(before); k++) {
-                        _cleanup_free_ char *padded = wrap(others[3], before[k], "");
+                        _cleanup_free_ char *padded = wrap(others[2], before[k], "");
                         _cleanup_free_ char *wrapped = wrap(flat, before[k], "");
 
-                        expect_same(others[3], padded);
-                        expect_same(others[3], wrapped);
+                        expect_same(others[2], padded);
+                        expect_same(others[2], wrapped);
                 }
         }
 END_TEST
@@ -491,7 +489,7 @@ START_TEST(broken_lines_of_other_kinds_are_joined)
                                        ">> us   |    g();\n"
                                        ">>     cat-412 [001] 10.000004: funcgraph_exit: 3.100 us \n"
                                        ">> |  }\n");
-                expect_same(others[3], "     0 ftp(7223): -> f\n    10 ftp(7223):  ->\ng\n"
+                expect_same(others[2], "     0 ftp(7223): -> f\n    10 ftp(7223):  ->\ng\n"
                                        "    90 ftp(7223):  <- g\n   100 ftp(7223): <-\nf\n");
         }
 END_TEST

@@ -59,27 +59,6 @@ START_TEST(a_report_without_its_blanks_is_no_other_tracers)
         }
 END_TEST
 
-/* Threads in brackets and bars are in many lines. */
-START_TEST(uftrace_has_no_lines_of_others)
-        {
-                static const char *const lines[] = {
-                        "cat-412 [001] 10.000001: funcgraph_entry: 1.302 us |     f();\n",
-                        "cat-412 [001] 10.000001: func_entry: 1.302 us | f();\n",
-                        "bash-1 [001] d..1 1.302 us | f();\n",
-                        "tcp 6 [412] 1.302 us | f();\n",
-                };
-
-                for (size_t i = 0; i < ELEMENTSOF(lines); i++) {
-                        _cleanup_free_ char *calls = NULL;
-                        TextTrace *t;
-
-                        calls = calls_of(lines[i], &t);
-                        ck_assert_msg(streq(calls, "no trace"), "%s is: %s", lines[i], calls);
-                        text_trace_free(t);
-                }
-        }
-END_TEST
-
 /* Each line broken at a column, as a terminal or fold does; the caller frees it. */
 static char *fold(const char *text, size_t n_columns) {
         _cleanup_buf_ Buf out = BUF_INIT;
@@ -120,7 +99,6 @@ START_TEST(lines_broken_at_a_column_are_the_same_calls)
                 expect_same_folded("text/SyS_write-loopback.trace.txt");
                 expect_same_folded("text/udp_sendmsg-fragmented.funcgraph.txt");
                 expect_same_folded("text/udp-client-server.stap.txt");
-                expect_same_folded("text/fib.uftrace.txt");
         }
 END_TEST
 
@@ -175,10 +153,6 @@ START_TEST(a_torn_first_line_is_no_trace_of_its_own)
                           "cat-412 [001] 10.02: funcgraph_entry: 1.000 us |  b();\n"
                           "cat-412 [001] 10.03: funcgraph_entry: 2.000 us |  c();\n",
                           "0:b 1000; 0:c 2000; " },
-                        { TEXT_UFTRACE, "1220.654979501   1.000 us [  4422] | a();\n",
-                          "1220.654979601   1.000 us [  4422] | b();\n"
-                          "1220.654979801   2.000 us [  4422] | c();\n",
-                          "0:b 1000; 0:c 2000; " },
                 };
 
                 for (size_t i = 0; i < ELEMENTSOF(texts); i++)
@@ -200,6 +174,6 @@ START_TEST(a_torn_first_line_is_no_trace_of_its_own)
 END_TEST
 
 UNIT_SUITE("text-pasted", a_report_without_its_blanks_is_no_other_tracers,
-           uftrace_has_no_lines_of_others, lines_broken_at_a_column_are_the_same_calls,
+           lines_broken_at_a_column_are_the_same_calls,
            a_report_broken_at_a_column_is_the_same_calls, a_torn_first_line_is_no_trace_of_its_own,
            a_word_behind_the_longest_line_is_no_part_of_it)
