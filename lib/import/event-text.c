@@ -69,7 +69,7 @@ static int event(TextTrace *t, TextLine *l, Step *ret) {
 static bool is_next_return(TextTrace *t, const Line *line, const TextLine *l, TextLine *ret) {
         Line next;
 
-        if (!envelope_peek(t->envelope, line, &next))
+        if (!envelope_peek(&t->envelope, line, &next))
                 return false;
         event_line_parse(ret, next.text, next.n_text);
         return ret->kind == LINE_CLOSE && ret->cpu == l->cpu && ret->task.pid == l->task.pid &&
@@ -88,7 +88,7 @@ static int call(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
                 l->duration_ns = next.duration_ns;
                 l->has_retval = next.has_retval;
                 l->retval = next.retval;
-                t->n_joined = line->number + line->n_more + 1;
+                t->n_joined = line->number + 1;
         }
         *said = l->said;
         said->line = line->number;

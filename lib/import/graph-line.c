@@ -555,6 +555,11 @@ static bool is_prose(const Scan *s) {
                !memchr(t.p, '|', scan_left(&t));
 }
 
+/* "ret=3D0x7", in quoted-printable, would be a 3. */
+static bool is_coded(const char *text, size_t n) {
+        return n > 0 && memmem(text, n, "=3D", 3);
+}
+
 void graph_line_parse(TextLine *ret, const char *text, size_t n_text,
                       const GraphColumns *expected) {
         Scan s = { text, text + n_text };
@@ -603,6 +608,9 @@ void graph_line_parse(TextLine *ret, const char *text, size_t n_text,
         if (ret->kind == LINE_DAMAGED && !ret->has_duration && !ret->columns.cpu &&
             !ret->columns.abstime && !ret->columns.proc)
                 ret->kind = LINE_NONE;
+        if (_unlikely_(is_coded(ret->said.note, ret->said.n_note) ||
+                       is_coded(ret->said.args, ret->said.n_args)))
+                return line_damaged(ret, "its values are encoded");
         if (ret->said.note)
                 ret->has_retval = scan_retval(
                         (Scan){ ret->said.note, ret->said.note + ret->said.n_note }, &ret->retval);

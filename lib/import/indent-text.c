@@ -108,7 +108,7 @@ static int leave(TextTrace *t, Stack *stack, const Line *line, const TextLine *l
 static bool is_level(TextTrace *t, const Line *line, const TextLine *first) {
         Line next = *line;
 
-        for (int i = 0; i < FLAT_LINES_MAX && envelope_peek(t->envelope, &next, &next); i++) {
+        for (int i = 0; i < FLAT_LINES_MAX && envelope_peek(&t->envelope, &next, &next); i++) {
                 TextLine l;
 
                 indent_line_parse(&l, next.text, next.n_text);

@@ -14,7 +14,6 @@
 
 #define LINES_MAX_BYTES ((size_t) 64 * 1024)
 #define LINES_AHEAD_BYTES 256
-#define LINES_MORE_MAX 8
 
 typedef struct Line {
         const char *text; /* not ended; valid until the next line is asked for */
@@ -27,7 +26,6 @@ typedef struct Line {
         bool is_tabbed;   /* some of its blanks were tabs (import/envelope.h): who knows how wide */
         const char *next; /* what follows it, LINES_AHEAD_BYTES at least unless the file ends */
         size_t n_next;
-        unsigned n_more; /* so many lines behind it were joined to it (import/envelope.h) */
 } Line;
 
 typedef struct Lines Lines;

@@ -2,8 +2,6 @@
 noinst_LIBRARIES += %D%/libimport.a
 %C%_libimport_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libimport_a_SOURCES = \
-	%D%/decode.c \
-	%D%/decode.h \
 	%D%/envelope.c \
 	%D%/envelope.h \
 	%D%/event-line.c \

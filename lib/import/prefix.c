@@ -226,40 +226,12 @@ static bool is_sign(char c) {
         return c && strchr("|+-*#$%:;/.\"'`~\\", c);
 }
 
-/* "[code]", "{code:title=x}", "<![CDATA[" */
-static bool skip_opening(Scan *s) {
-        static const char *const ends[] = { "[]", "{}" };
-        Scan t = *s;
-
-        if (scan_text(&t, "<![CDATA[")) {
-                *s = t;
-                return true;
-        }
-        for (size_t i = 0; i < ELEMENTSOF(ends); i++) {
-                const char *end = scan_left(s) > 0 && *s->p == ends[i][0]
-                                          ? memchr(s->p, ends[i][1], scan_left(s))
-                                          : NULL;
-
-                t.p = s->p + 1;
-                if (end && end - s->p < WORD_MAX && skip_while(&t, is_letter) > 0 &&
-                    (t.p == end || *t.p == ':' || *t.p == '=')) {
-                        s->p = end + 1;
-                        return true;
-                }
-        }
-        return false;
-}
-
 bool prefix_skip_weak(Scan *s) {
         uint64_t number;
         Scan t = *s, u;
         bool is_colon;
 
         (void) scan_blanks(&t);
-        if (skip_opening(&t)) {
-                *s = t;
-                return t.p < t.end;
-        }
         if (scan_number(&t, UINT32_MAX, &number)) {
                 if (scan_left(&t) < 2 || !*t.p || !strchr(":|.- ", *t.p))
                         return false;

@@ -64,7 +64,7 @@ static int begin_another(TextTrace *t, const Line *line) {
         t->after_command = false;
         t->change.n = t->marker.n = 0;
         t->latest_ns = t->n_joined = t->n_marked = 0;
-        t->width = t->n_wrapped = 0;
+        t->width = 0;
         t->is_cut = false;
         if (!t->has_shown)
                 t->heading[t->n_heading = 0] = 0;
@@ -106,7 +106,7 @@ bool text_look_ahead(TextTrace *t, TextKind kind, const Line *line, TextLineKind
                      TextLine *ret) {
         Line next = *line;
 
-        for (int i = 0; i < TEXT_PROBE_LINES && envelope_peek(t->envelope, &next, &next); i++) {
+        for (int i = 0; i < TEXT_PROBE_LINES && envelope_peek(&t->envelope, &next, &next); i++) {
                 t->kinds[kind]->parse(t, &next, ret);
                 if (ret->kind >= least)
                         return true;
@@ -214,17 +214,4 @@ int text_another(TextTrace *t, const Line *line, Step *ret) {
         int r = begin_another(t, line);
 
         return r < 0 ? r : text_take_line(t, line, ret);
-}
-
-int text_skip(TextTrace *t, unsigned n) {
-        for (; n > 0; n--) {
-                Line line;
-                int r = lines_next(t->lines, &line);
-
-                if (r <= 0)
-                        return r;
-                t->count.n_lines++;
-                t->count.n_elsewhere += !text_is_wanted(t);
-        }
-        return 0;
 }

@@ -18,7 +18,6 @@ const char *text_remark_name(TextRemark remark) {
                 [TEXT_TIME_IMPOSSIBLE] = "shorter than what it called",
                 [TEXT_COLUMNS_CHANGED] = "other columns than before",
                 [TEXT_LOSS] = "loss",
-                [TEXT_ELISION] = "lines left out",
                 [TEXT_ANOTHER] = "another trace",
         };
 

@@ -82,7 +82,7 @@ struct TextTrace {
         TextLayout layout;
         TextCount count;
         bool has_layout, stops_at_damage;
-        Envelope *envelope;
+        Envelope envelope;
         bool is_trial;        /* a line is only tried as something: see TEXT_TRY */
         bool after_talk;      /* there were lines between the last step and this one */
         bool after_command;   /* of which one has ended the trace */
@@ -97,8 +97,7 @@ struct TextTrace {
         char heading[TEXT_HEADING_BYTES]; /* shown.heading */
         uint32_t n_heading;
         uint64_t n_binary_bytes;
-        size_t width;     /* of the longest line of this trace, out of its envelope */
-        size_t n_wrapped; /* lines so long that end in the middle of a word, and go on in the next */
+        size_t width; /* of the longest line of this trace, out of its envelope */
         TextCpu *cpus;
         size_t n_cpus;
         uint64_t now_ns;    /* the latest step's */
@@ -133,16 +132,13 @@ extern const TextKindOps graph_text, event_text, indent_text;
 
 /* What @line, out of its envelope, makes; as a kind's next(). */
 int text_take_line(TextTrace *t, const Line *line, Step *ret);
-/* @line is not of a trace as it stands: is it in an envelope, broken, or of another kind?  As
- * a kind's next(). */
+/* @line is not of a trace as it stands: is it in an envelope, or of another kind?  As a kind's next(). */
 int text_unwrap(TextTrace *t, const Line *line, Step *ret);
-/* @line, out of its envelope, is as long as any: is it whole as it stands, and yet cut where a window
- * ended?  As a kind's next(); TEXT_TRY: no. */
-int text_rejoin(TextTrace *t, const Line *line, Step *ret);
+/* Whether @line, out of its envelope, which is as long as any and whole as it stands, was cut in a name
+ * where a window ended, so that the next line has the rest. */
+bool text_is_cut(TextTrace *t, const Line *line);
 /* @line, out of its envelope, is of no kind: what it tells of a text that is no trace. */
 void text_find_foreign(TextTrace *t, const Line *line);
-/* Lines that were joined to the last one are read past.  0 or -errno. */
-int text_skip(TextTrace *t, unsigned n);
 /* The next line that is of @kind and at least @least, if it is near; whether there is one. */
 bool text_look_ahead(TextTrace *t, TextKind kind, const Line *line, TextLineKind least,
                      TextLine *ret);
@@ -165,6 +161,7 @@ static inline bool text_is_wanted(const TextTrace *t) {
 /* 0 or -ENOMEM, like text_note_frame(). */
 int text_note(TextTrace *t, TextRemark remark, uint64_t line, const char *text, size_t n_text);
 #define TEXT_IS_BINARY "it holds bytes that are not text"
+#define TEXT_IS_BROKEN "it is broken, as mailers and terminals break long lines"
 /* A damaged line: 0, TEXT_TRACE_E_DAMAGED if that is the end, -ENOMEM. */
 int text_damaged(TextTrace *t, const Line *line, const char *problem);
 /* @line says that @n events were lost, 0: it does not say how many.  1 and a step, or -ENOMEM. */

@@ -47,18 +47,12 @@ static int next_line(TextTrace *t, const Line *line, Step *ret) {
                 return text_damaged(t, line, "it is longer than 65,536 bytes");
         if (_likely_(!line->is_binary)) {
                 t->is_trial = true;
-                inner = envelope_open(t->envelope, line, &room);
-                if (_unlikely_(inner->is_binary)) {
+                inner = envelope_open(&t->envelope, line, &room);
+                if (_unlikely_(inner->is_binary ||
+                               (inner->n_text >= t->width && text_is_cut(t, inner)))) {
                         t->is_trial = false;
-                        r = text_damaged(t, line, TEXT_IS_BINARY);
-                        return r < 0 ? r : text_skip(t, inner->n_more);
-                }
-                if (_unlikely_(inner->n_text >= t->width)) {
-                        r = text_rejoin(t, inner, ret);
-                        if (r != TEXT_TRY) {
-                                t->is_trial = false;
-                                return r;
-                        }
+                        return text_damaged(t, line,
+                                            inner->is_binary ? TEXT_IS_BINARY : TEXT_IS_BROKEN);
                 }
                 r = text_take_line(t, inner, ret);
                 t->is_trial = false;
@@ -66,7 +60,7 @@ static int next_line(TextTrace *t, const Line *line, Step *ret) {
         if (_unlikely_(r == TEXT_TRY))
                 return text_unwrap(t, line, ret);
         t->width = MAX(t->width, inner->n_text);
-        return _likely_(inner->n_more == 0) || r < 0 ? r : text_skip(t, inner->n_more) ?: r;
+        return r;
 }
 
 /* What cannot be a trace at all, without an end. */
@@ -184,8 +178,6 @@ int text_trace_take_fd(TextTrace **ret, int fd, uint64_t nth) {
         t->layout.heading = t->heading;
         r = lines_take_fd(&t->lines, fd);
         if (r >= 0)
-                r = envelope_new(&t->envelope);
-        if (r >= 0)
                 r = find_layout(t);
         if (r < 0)
                 return r;
@@ -219,7 +211,7 @@ const char *text_trace_rest(const TextTrace *t, size_t *ret_n) {
 }
 
 const char *text_trace_envelope(const TextTrace *t) {
-        return envelope_name(t->envelope);
+        return envelope_name(&t->envelope);
 }
 
 size_t text_trace_n_functions(const TextTrace *t) {
@@ -241,7 +233,6 @@ TextTrace *text_trace_free(TextTrace *t) {
         if (!t)
                 return NULL;
         lines_free(t->lines);
-        envelope_free(t->envelope);
         labels_done(&t->labels);
         stacks_done(&t->stacks);
         free(t->cpus);
