@@ -2,14 +2,9 @@
 
 /* Signs are written anew into a room of ours, prefixes are skipped in place. */
 
-#include "import/envelope.h"
-#include "import/prefix.h"
+#include "import/text-private.h"
 
 #define TAB_COLUMNS 8
-
-static Scan scan_of(const Line *line) {
-        return (Scan){ line->text, line->text + line->n_text };
-}
 
 static void set_text(Line *line, Scan s) {
         line->text = s.p;
@@ -63,7 +58,7 @@ static bool scan_escape(Scan *s) {
         return true;
 }
 
-static const char *scan_sign(Scan *s) {
+static const char *scan_written(Scan *s) {
         for (size_t i = 0; i < ELEMENTSOF(signs); i++)
                 for (const char *const *from = signs[i].from; *from; from++)
                         if (**from == *s->p && scan_text(s, *from))
@@ -94,7 +89,7 @@ static void write_signs(Line *line, char *room) {
                 }
                 if (scan_escape(&s))
                         continue;
-                to = scan_sign(&s);
+                to = scan_written(&s);
                 if (to && !*to)
                         continue;
                 c = to ? *to : *s.p++;
@@ -135,38 +130,16 @@ static bool skip_prefixes(Line *line) {
         return found;
 }
 
-static bool skip_unknown(Line *line, uint32_t *ret_shape) {
-        Scan s = scan_of(line);
-        const char *begin = s.p;
-
-        if (!prefix_skip_unknown(&s) || s.p == begin)
-                return false;
-        *ret_shape = prefix_shape(begin, s.p);
-        set_text(line, s);
-        return true;
-}
-
-static void open_usual(const Envelope *e, Line *line) {
-        Line inner = *line;
-        uint32_t shape;
-
-        if (e->is_prefixed || (line->n_text > 0 && line->text[0] == '>'))
-                (void) skip_prefixes(line);
-        if (e->is_unknown) {
-                inner = *line;
-                if (skip_unknown(&inner, &shape) && shape == e->shape)
-                        *line = inner;
-        }
+static bool has_quote(const Line *line) {
+        return line->n_text > 0 && line->text[0] == '>';
 }
 
 const Line *envelope_open(Envelope *e, const Line *line, Line *room) {
         e->is_guessing = false;
-        if (_likely_(!e->is_prefixed && !e->is_unknown &&
-                     (line->n_text == 0 || line->text[0] != '>')))
+        if (_likely_(!e->is_prefixed && !has_quote(line)))
                 return line;
         *room = *line;
-        e->layers_of = 0;
-        open_usual(e, room);
+        (void) skip_prefixes(room);
         room->is_binary = lines_is_binary(room->text, room->n_text);
         return room;
 }
@@ -208,63 +181,33 @@ static bool open_weak(Line *line) {
         return found;
 }
 
-static bool open_unknown(Envelope *e, Line *line) {
-        Line next = *line;
-        uint32_t shape;
-        bool prefixed;
-
-        if (!skip_unknown(line, &e->guessed_shape))
-                return false;
-        if (e->guessed_shape == e->shape)
-                return true;
-        if (!take_next(&next))
-                return false;
-        (void) open_layers(&next, e->room[1], &prefixed);
-        return skip_unknown(&next, &shape) && shape == e->guessed_shape;
-}
-
-bool envelope_guess(Envelope *e, EnvelopeGuess guess, const Line *line, Line *ret) {
+bool envelope_guess(Envelope *e, bool weak, const Line *line, Line *ret) {
         bool is_other;
 
-        e->guessed = guess;
+        e->is_weak = weak;
         e->is_guessing = true;
-        if (e->layers_of != line->number) { /* the same for every guess */
-                e->layers_of = line->number;
-                e->layers = *line;
-                e->layers_are_other = open_layers(&e->layers, e->room[0], &e->has_prefix);
-        }
-        *ret = e->layers;
-        is_other = guess == ENVELOPE_LAYERS ? e->layers_are_other
-                   : guess == ENVELOPE_WEAK ? open_weak(ret)
-                                            : open_unknown(e, ret);
+        *ret = *line;
+        is_other = open_layers(ret, e->room[0], &e->has_prefix);
+        if (weak)
+                is_other = open_weak(ret);
         ret->is_binary = lines_is_binary(ret->text, ret->n_text);
         return is_other && !ret->is_binary;
 }
 
-void envelope_keep(Envelope *e, EnvelopeGuess guess) {
-        e->is_prefixed = e->is_prefixed || e->has_prefix;
-        if (guess == ENVELOPE_UNKNOWN) {
-                e->is_unknown = true;
-                e->shape = e->guessed_shape;
-        }
-}
-
 bool envelope_peek(Envelope *e, const Line *line, Line *ret) {
-        uint32_t shape;
-        bool prefixed;
+        bool has_prefix;
 
         *ret = *line;
         if (!take_next(ret))
                 return false;
         if (_likely_(!e->is_guessing)) {
-                open_usual(e, ret);
+                if (e->is_prefixed || has_quote(ret))
+                        (void) skip_prefixes(ret);
                 return true;
         }
-        (void) open_layers(ret, e->room[1], &prefixed);
-        if (e->guessed == ENVELOPE_WEAK)
+        (void) open_layers(ret, e->room[1], &has_prefix);
+        if (e->is_weak)
                 (void) open_weak(ret);
-        else if (e->guessed == ENVELOPE_UNKNOWN)
-                (void) skip_unknown(ret, &shape);
         return true;
 }
 
@@ -322,8 +265,4 @@ bool envelope_is_command(const Line *line) {
                     scan_find(&s, printers[i].argument))
                         return true;
         return false;
-}
-
-const char *envelope_name(const Envelope *e) {
-        return e->is_prefixed ? "quoted, or a log's" : e->is_unknown ? "a log's" : NULL;
 }

@@ -9,8 +9,7 @@
  */
 
 #include "base/grow.h"
-#include "base/plain-text.h"
-#include "import/text-trace-private.h"
+#include "import/text-private.h"
 
 static TextCpu *text_cpu(TextTrace *t, uint32_t cpu) {
         return ARRAY_REACH(t->cpus, t->n_cpus, cpu) ? &t->cpus[cpu] : NULL;

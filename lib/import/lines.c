@@ -7,42 +7,17 @@
  */
 
 #include <poll.h>
-
-#include "import/lines.h"
+#include "import/text-private.h"
 
 #define ROOM_BYTES_FIRST ((size_t) 16 << 10)
 #define ROOM_BYTES (LINES_MAX_BYTES * 4)
 
-struct Lines {
-        int fd;
-        bool at_end;
-        bool in_rest;      /* of a line that is too long */
-        bool has_returns;  /* there are lines that end with "\r" alone */
-        size_t begin, end; /* of what has been read and not handed out */
-        uint64_t number, n_bytes;
-        size_t n_room;
-        char *data;
-        LinesWait on_wait; /* or NULL */
-        void *userdata;
-};
-
-int lines_take_fd(Lines **ret, int fd) {
-        _cleanup_(lines_freep) Lines *l =
-                NEW(Lines, .fd = fd, .n_room = ROOM_BYTES_FIRST, .data = malloc(ROOM_BYTES_FIRST));
-
-        if (!l) {
-                (void) close(fd);
-                return -ENOMEM;
-        }
-        if (!l->data)
-                return -ENOMEM;
-        *ret = TAKE_PTR(l);
-        return 0;
-}
-
-void lines_on_wait(Lines *l, LinesWait on_wait, void *userdata) {
-        l->on_wait = on_wait;
-        l->userdata = userdata;
+int lines_init_take_fd(Lines *l, int fd) {
+        *l = (Lines){ .fd = fd, .n_room = ROOM_BYTES_FIRST, .data = malloc(ROOM_BYTES_FIRST) };
+        if (l->data)
+                return 0;
+        (void) close(fd);
+        return -ENOMEM;
 }
 
 /* Whether nothing comes at the moment, and what is there is to be handed out. */
@@ -180,14 +155,9 @@ int lines_next(Lines *l, Line *ret) {
         return 1;
 }
 
-uint64_t lines_n_bytes(const Lines *l) {
-        return l->n_bytes;
-}
-
-Lines *lines_free(Lines *l) {
-        if (!l)
-                return NULL;
+void lines_done(Lines *l) {
+        if (!l->data)
+                return;
         (void) close(l->fd);
         free(l->data);
-        return mfree(l);
 }

@@ -6,7 +6,7 @@
  * Until the first call is found, every line is tried as each kind of text.
  */
 
-#include "import/text-trace-private.h"
+#include "import/text-private.h"
 
 /* --- several traces ---------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
  * does not fit together.
  */
 
-#include "import/text-trace-private.h"
+#include "import/text-private.h"
 
 /* Of two kinds that would take a line the first one has it. */
 static const TextKindOps *const kinds[TEXT_N_KINDS] = {
@@ -108,12 +108,12 @@ static void join_times(TextTrace *t, Step *step) {
 static int read_step(TextTrace *t, Step *ret) {
         for (;;) {
                 Line line;
-                int r = lines_next(t->lines, &line);
+                int r = lines_next(&t->lines, &line);
 
                 if (r <= 0)
                         return r;
                 r = next_line(t, &line, ret);
-                t->count.n_bytes = lines_n_bytes(t->lines);
+                t->count.n_bytes = t->lines.n_bytes;
                 if (_unlikely_(t->is_done))
                         count_rest(t);
                 if (r < 0 || (r > 0 && _likely_(text_is_wanted(t)))) {
@@ -176,7 +176,7 @@ int text_trace_take_fd(TextTrace **ret, int fd, uint64_t nth) {
         t->wanted = nth;
         t->kinds = kinds;
         t->layout.heading = t->heading;
-        r = lines_take_fd(&t->lines, fd);
+        r = lines_init_take_fd(&t->lines, fd);
         if (r >= 0)
                 r = find_layout(t);
         if (r < 0)
@@ -193,8 +193,9 @@ void text_trace_keep_going(TextTrace *t, bool keep_going) {
         t->stops_at_damage = !keep_going;
 }
 
-void text_trace_on_wait(TextTrace *t, LinesWait on_wait, void *userdata) {
-        lines_on_wait(t->lines, on_wait, userdata);
+void text_trace_on_wait(TextTrace *t, TextWait on_wait, void *userdata) {
+        t->lines.on_wait = on_wait;
+        t->lines.userdata = userdata;
 }
 
 const TextLayout *text_trace_layout(const TextTrace *t) {
@@ -211,11 +212,11 @@ const char *text_trace_rest(const TextTrace *t, size_t *ret_n) {
 }
 
 const char *text_trace_envelope(const TextTrace *t) {
-        return envelope_name(&t->envelope);
+        return t->envelope.is_prefixed ? "quoted, or a log's" : NULL;
 }
 
 size_t text_trace_n_functions(const TextTrace *t) {
-        return labels_n(&t->labels);
+        return t->labels.functions.n;
 }
 
 const ForeignText *text_trace_foreign(const TextTrace *t, uint64_t *ret_line) {
@@ -232,7 +233,7 @@ const TextNote *text_trace_notes(const TextTrace *t, size_t *ret_n) {
 TextTrace *text_trace_free(TextTrace *t) {
         if (!t)
                 return NULL;
-        lines_free(t->lines);
+        lines_done(&t->lines);
         labels_done(&t->labels);
         stacks_done(&t->stacks);
         free(t->cpus);

@@ -26,16 +26,13 @@
 
 #include "base/cleanup.h"
 #include "calls/step.h"
-#include "import/foreign-text.h"
-#include "import/lines.h"
-#include "import/text-line.h"
 
 typedef struct TextTrace TextTrace;
 
 typedef enum TextKind {
-        TEXT_GRAPH,  /* import/text-line.h */
-        TEXT_EVENTS, /* import/event-line.c */
-        TEXT_INDENT, /* import/indent-line.c */
+        TEXT_GRAPH,  /* import/graph-line.c */
+        TEXT_EVENTS, /* import/event-text.c */
+        TEXT_INDENT, /* import/indent-text.c */
         TEXT_N_KINDS,
 } TextKind;
 
@@ -93,6 +90,12 @@ typedef struct TextCount {
         int32_t max_depth;
 } TextCount;
 
+/* The columns of a text. */
+typedef struct GraphColumns {
+        bool abstime, cpu, proc, latency, duration;
+        uint32_t n_cpu_digits; /* how wide the CPU column is; 0: there is none */
+} GraphColumns;
+
 /* How the text was drawn. */
 typedef struct TextLayout {
         TextKind kind;
@@ -103,6 +106,12 @@ typedef struct TextLayout {
         const char *heading;  /* GRAPH: the tracer's lines above it, as they were; empty: none */
         bool is_flat;         /* INDENT: not indented, as far as was read */
 } TextLayout;
+
+/* What a text without calls is, for whoever is told that it is not read. */
+typedef struct ForeignText {
+        const char *name;   /* "the function tracer's text" */
+        const char *reason; /* why there are no calls in it, a sentence's end */
+} ForeignText;
 
 enum {
         TEXT_TRACE_E_FOREIGN = 2, /* there is no trace in it, or none near its beginning */
@@ -123,8 +132,12 @@ void text_trace_keep_going(TextTrace *t, bool keep_going);
 /* Whether all traces (TEXT_TRACE_ALL) have the times that the text has.  Unless told so each begins
  * where the one before it has ended, so that no difference is of two traces' times. */
 void text_trace_keep_times(TextTrace *t, bool keep_times);
-/* lines_on_wait() of a text that is still being written (import/lines.h). */
-void text_trace_on_wait(TextTrace *t, LinesWait on_wait, void *userdata);
+/*
+ * text_trace_on_wait() - of a text that is still being written
+ * @on_wait: called before a line is waited for; whether a whole line is read before it is known what follows it
+ */
+typedef bool (*TextWait)(void *userdata);
+void text_trace_on_wait(TextTrace *t, TextWait on_wait, void *userdata);
 /* 1: @ret is filled, and valid until the next call; 0: the text has ended; TEXT_TRACE_E_DAMAGED;
  * -errno. */
 int text_trace_next(TextTrace *t, Step *ret);

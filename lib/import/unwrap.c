@@ -6,26 +6,20 @@
  * what would be one if it were decoded, or had not been broken, is damaged.
  */
 
-#include "import/prefix.h"
-#include "import/text-trace-private.h"
+#include "import/text-private.h"
 
 #define BROKEN_MIN 40 /* nobody's window is narrower */
 
 /* In trials a line that is no good makes TEXT_TRY, and is not remarked. */
 static int guess(TextTrace *t, const Line *line, Step *ret) {
+        int r = TEXT_TRY;
         Line inner;
-        int r;
 
-        for (EnvelopeGuess g = 0; g < ENVELOPE_N_GUESSES; g++) {
-                if (!envelope_guess(&t->envelope, g, line, &inner) || inner.n_text == 0)
-                        continue;
-                r = text_take_line(t, &inner, ret);
-                if (r != TEXT_TRY) {
-                        envelope_keep(&t->envelope, g);
-                        return r;
-                }
-        }
-        return TEXT_TRY;
+        for (int weak = 0; weak < 2 && r == TEXT_TRY; weak++)
+                if (envelope_guess(&t->envelope, weak, line, &inner) && inner.n_text > 0)
+                        r = text_take_line(t, &inner, ret);
+        t->envelope.is_prefixed |= r != TEXT_TRY && t->envelope.has_prefix;
+        return r;
 }
 
 /* --- what is refused by its name --------------------------------------------------------------- */
@@ -175,7 +169,7 @@ static int skip(TextTrace *t, const Line *line, Step *ret) {
         Line room;
 
         t->is_trial = false;
-        (void) envelope_guess(&t->envelope, ENVELOPE_LAYERS, line, &room);
+        (void) envelope_guess(&t->envelope, false, line, &room);
         if (line->is_binary && room.n_text == 0)
                 return text_note(t, TEXT_NOT_TRACE, line->number, "", 0);
         if (line->is_binary)

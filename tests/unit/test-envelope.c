@@ -3,7 +3,7 @@
 /* One trace, put into whatever texts come in, is the same trace when it is read. */
 
 #include "base/buf.h"
-#include "import/envelope.h"
+#include "import/text-private.h"
 #include "text-file.h"
 
 #define N_STEPS 4
@@ -140,8 +140,6 @@ static const struct {
         { "\033[32m", "\033[0m" },
         { "^[[32m", "^[[0m^M" },
         { "\033[32m[  210.412454] \033[0m", "" },
-        { "console | ", "" },
-        { "(XEN) d0v1 <log>: ", "" },
         { "\xef\xbb\xbf", "" },
 };
 
@@ -471,11 +469,7 @@ START_TEST(thread_indent_is_read_behind_logs)
                 static const char *const before[] = {
                         "2026-11-22T10:42:03.1Z ",
                         "2026-11-22 10:42:03 ",
-                        "Nov 22 10:42:03 host ",
-                        "10:42:03.123 I: ",
-                        "server-1  | ",
                         "[pod/x-1/c] ",
-                        "2026-11-22T10:42:03.123456789Z stdout F ",
                 };
 
                 for (size_t k = 0; k < ELEMENTSOF(before); k++) {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
-#include "import/text-line.h"
+#include "import/text-private.h"
 #include "unit.h"
 
 static TextLine parse(const char *text) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/cleanup.h"
-#include "import/foreign-text.h"
+#include "import/text-private.h"
 #include "unit.h"
 
 static void expect(const char *text, const char *name) {
