@@ -135,22 +135,6 @@ static bool find_place(Scan *s, TextLine *l) {
         return false;
 }
 
-/* "10.001234: " at most: somebody has cut off what did not interest him.  Only a call is known so. */
-static bool find_event(Scan *s, TextLine *l) {
-        Scan t = *s;
-
-        if (!parse_time(&t, l)) {
-                t = *s;
-                (void) scan_blanks(&t);
-                l->timestamp_ns = 0;
-        }
-        *s = t;
-        for (size_t i = 0; i < ELEMENTSOF(calls); i++)
-                if (scan_text(&t, calls[i].name))
-                        return true;
-        return false;
-}
-
 /* @pattern at the beginning, or behind the recording's name. */
 static bool find_words(const Scan *s, const char *words, const char *pattern, uint64_t *values) {
         const char *at = scan_find(s, words);
@@ -372,7 +356,7 @@ static void parse_event(Scan *s, TextLine *l) {
 
         l->text = s->p;
         l->n_text = (uint32_t) scan_left(s);
-        if (!end && l->has_task && word_end(s) == s->end)
+        if (!end && word_end(s) == s->end)
                 return line_damaged(l, "it ends before the event");
         if (!end || end == s->p || word_end(s) <= end)
                 return;
@@ -398,16 +382,15 @@ void event_line_parse(TextLine *ret, const char *text, size_t n_text) {
 
         *ret = (TextLine){ .kind = LINE_NONE };
         if (find_place(&s, ret)) {
-                ret->has_task = ret->has_time = true;
+                ret->has_time = true;
                 return parse_event(&s, ret);
         }
-        *ret = (TextLine){ .kind = LINE_NONE, .has_time = true };
-        if (find_event(&s, ret))
-                return parse_event(&s, ret);
+        *ret = (TextLine){ .kind = LINE_NONE };
         drop_blanks(&s);
         if (parse_words(&s, ret))
                 return;
-        if (scan_blanks(&s) < 8 && scan_text(&s, "=> "))
+        (void) scan_text(&s, "\t");
+        if (scan_blanks(&s) < 8 && scan_text(&s, "=> ")) /* of a stack */
                 ret->kind = LINE_EMPTY;
 }
 
@@ -434,14 +417,6 @@ static void parse(TextTrace *t, const Line *line, TextLine *ret) {
         event_line_parse(ret, line->text, line->n_text);
 }
 
-/* Its task is lost, and others have theirs: somebody has cut the text there. */
-static bool is_torn(TextTrace *t, const Line *line, const TextLine *l) {
-        TextLine next;
-
-        return !l->has_task && text_look_ahead(t, TEXT_EVENTS, line, LINE_EVENT, &next) &&
-               next.has_task;
-}
-
 static TextProbe probe(TextTrace *t, const Line *line, const TextLine *l) {
         GraphColumns *columns = &t->layout.columns;
 
@@ -449,15 +424,9 @@ static TextProbe probe(TextTrace *t, const Line *line, const TextLine *l) {
                 return TEXT_PROBE_HEADING;
         if (l->kind < LINE_OPEN)
                 return TEXT_PROBE_FOREIGN;
-        if (is_torn(t, line, l))
-                return TEXT_PROBE_TORN;
-        t->is_cut = !l->has_task;
-        t->pid = STEP_PID_UNKNOWN(0);
-        memcpy(t->comm, "<...>", 6);
         columns->cpu = columns->duration = true;
         columns->n_cpu_digits = MAX(columns->n_cpu_digits, digits_of(l->cpu));
-        t->layout.has_header = true;
-        t->layout.has_times = l->timestamp_ns > 0;
+        t->layout.has_header = t->layout.has_times = true;
         return TEXT_PROBE_CALL;
 }
 
@@ -526,21 +495,14 @@ static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
                 break;
         }
         if (l->kind >= LINE_OPEN) {
-                if (text_begins_another(t, l, l->has_task ? l->cpu : t->cpu,
-                                        l->has_task ? l->task.pid : t->pid))
+                if (text_begins_another(t, l, l->cpu, l->task.pid))
                         return text_another(t, line, ret);
                 text_note_time(t, l->timestamp_ns);
         }
-        if (t->is_cut && l->has_task)
-                return text_damaged(t, line, "it says its task, and the first call does not");
-        if (l->has_task) { /* else it is of the task of the line before */
-                (void) plain_undo(t->comm, sizeof(t->comm), l->task.comm, l->task.n_comm);
-                t->cpu = l->cpu;
-                t->pid = l->task.pid;
-        }
+        (void) plain_undo(t->comm, sizeof(t->comm), l->task.comm, l->task.n_comm);
         *ret = (Step){
-                .cpu = t->cpu,
-                .pid = t->pid,
+                .cpu = l->cpu,
+                .pid = l->task.pid,
                 .comm = t->comm,
                 .timestamp_ns = l->timestamp_ns,
         };

@@ -35,7 +35,7 @@ static const struct {
         { { "what \"perf report\" prints", "these are samples, and not calls" },
           { "# Overhead ", "# Samples: " } },
         { { "a text of events", "none of them is a call (funcgraph_entry or funcgraph_exit)" },
-          { "*-9 *9.9: &:" } },
+          { "*-9 *9.9:^&:" } },
         { { "a histogram", "the calls that it counts are not in it" },
           { "* : count * distribution", "*DURATION *COUNT *GRAPH" } },
         { { "what bpftrace prints", "the calls that it counts, or speaks of, are not in it" },

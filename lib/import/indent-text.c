@@ -60,28 +60,14 @@ static bool is_number(const char *begin, const char *end) {
         return p > begin && p < end && *p == ' ';
 }
 
-/* "f</pre>", "f[/code]", "f```" */
-static bool has_mark(const char *begin, const char *end) {
-        static const char *const marks[] = { "</", "[/", "{", "```", "~~~", "]]>", "\"" };
+/* "netlbl_sock_setat=", of a mailer, "sys_closeroot@host:/root#", "f</pre>", "f[/code]", "f```"; but not "A::operator==". */
+static bool is_broken_name(const char *begin, const char *end) {
         const char *p = begin;
 
-        while (p < end && (*p == '_' || *p == '.' || (*p >= '0' && *p <= ':') ||
-                           ((*p | 0x20) >= 'a' && (*p | 0x20) <= 'z')))
+        while (p < end && *p != '/' && *p != '`' && *p != '{' && *p != ']' && *p != '"')
                 p++;
-        if (_likely_(p == end))
-                return false;
-        for (size_t i = 0; i < ELEMENTSOF(marks); i++)
-                if (memmem(begin, (size_t) (end - begin), marks[i], strlen(marks[i])))
-                        return true;
-        return false;
-}
-
-/* "netlbl_sock_setat=", of a mailer, "sys_closeroot@host:/root#"; but not "A::operator==". */
-static bool is_broken_name(const char *begin, const char *end) {
-        size_t n = (size_t) (end - begin);
-
-        return n > 0 && (end[-1] == '=' || memchr(begin, '/', n)) &&
-               !memmem(begin, n, "operator", 8);
+        return end > begin && (p < end || end[-1] == '=') &&
+               !memmem(begin, (size_t) (end - begin), "operator", 8);
 }
 
 static bool parse_task(TextLine *l, const char *begin, const char *end) {
@@ -146,8 +132,6 @@ void indent_line_parse(TextLine *ret, const char *text, size_t n_text) {
         begin = s.p;
         while (s.p<s.end && * s.p> ' ' && *s.p < 0x7f && *s.p != '(')
                 s.p++;
-        if (has_mark(begin, s.p))
-                return line_damaged(ret, "there is a page's mark behind the function");
         if (is_broken_name(begin, s.p))
                 return line_damaged(ret, "its name is broken");
         if (s.p == begin || s.p - begin > LINE_LABEL_MAX)
@@ -206,61 +190,47 @@ static int pop_to(TextTrace *t, Stack *stack, uint32_t n) {
         return r;
 }
 
-static int call(TextTrace *t, Stack *stack, const Line *line, const TextLine *l, Step *ret,
+static int call(TextTrace *t, Stack *stack, const Line *line, TextLine *l, Step *ret,
                 bool is_expected) {
         uint32_t n = stack->n;
         int r = 0;
 
-        if (!is_expected) {
-                while (n > 0 && stack->frames[n - 1].depth >= l->depth)
-                        n--;
-                if (l->depth > (n > 0 ? stack->frames[n - 1].depth + 1 : 0) &&
-                    stack->floor != INT32_MAX)
-                        r = text_note(t, TEXT_LEVEL_MISSING, line->number, ret->function->label,
-                                      ret->function->n_label);
-                if (r >= 0)
-                        r = pop_to(t, stack, n);
-                if (r < 0)
-                        return r;
-        }
-        ret->kind = STEP_ENTER;
-        ret->depth = n == 0 || !is_expected ? l->depth : stack->frames[n - 1].depth + 1;
-        if (ret->depth > STEP_DEPTH_MAX)
+        if (is_expected && n > 0)
+                l->depth = stack->frames[n - 1].depth + 1;
+        while (n > 0 && stack->frames[n - 1].depth >= l->depth)
+                n--;
+        if (!is_expected && n == 0 && l->depth > 0 && stack->floor != INT32_MAX)
+                r = text_note(t, TEXT_LEVEL_MISSING, line->number, ret->function->label,
+                              ret->function->n_label);
+        if (r >= 0)
+                r = pop_to(t, stack, n);
+        if (r < 0)
+                return r;
+        if (l->depth > STEP_DEPTH_MAX)
                 return text_damaged(t, line, "more calls are open than any kernel's stack holds");
-        t->count.n_open++;
-        t->count.n_roots += n == 0;
-        t->count.max_depth = MAX(t->count.max_depth, ret->depth);
-        stack->floor = MIN(stack->floor, ret->depth);
         stack->counter++;
-        r = text_push(stack, ret, line->number);
-        return r < 0 ? r : 1;
+        return text_call(t, line, l, NULL, ret);
 }
 
-static int leave(TextTrace *t, Stack *stack, const Line *line, const TextLine *l, Step *ret) {
-        Frame *frame = NULL, ended;
+static int leave(TextTrace *t, Stack *stack, const Line *line, TextLine *l, Step *ret) {
         uint32_t i = stack->n;
         int r;
 
-        ret->kind = STEP_LEAVE;
-        ret->depth = l->depth;
-        t->count.n_close++;
         stack->counter--;
         while (i > 0 && stack->frames[i - 1].function != ret->function)
                 i--;
         if (i > 0) {
-                r = pop_to(t, stack, i);
-                if (r < 0)
-                        return r;
-                ended = stack->frames[--stack->n];
-                frame = &ended;
-                ret->depth = frame->depth;
-                ret->calltime = frame->start_ns;
-                ret->rettime = MAX(frame->start_ns, ret->timestamp_ns);
-                if (stack->n > 0)
-                        stack->frames[stack->n - 1].below_ns += step_duration_ns(ret);
-        } else
-                t->said.untimed = true;
-        r = text_note_return(t, stack, frame, ret, line->number);
+                l->depth = stack->frames[i - 1].depth;
+                l->has_duration = true;
+                l->duration_ns =
+                        ret->timestamp_ns - MIN(stack->frames[i - 1].start_ns, ret->timestamp_ns);
+                return text_call(t, line, l, NULL, ret);
+        }
+        ret->kind = STEP_LEAVE;
+        ret->depth = l->depth;
+        t->count.n_close++;
+        t->said.untimed = true;
+        r = text_note_return(t, stack, NULL, ret, line->number);
         stack->floor = MIN(stack->floor, ret->depth);
         return r < 0 ? r : 1;
 }

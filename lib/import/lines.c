@@ -72,18 +72,6 @@ bool lines_is_binary(const char *s, size_t n) {
         return low;
 }
 
-/* A "\r" in the middle ends a line, too; those before a "\n" are some of that. */
-static char *find_return(Lines *l, char *text, char *end) {
-        char *p = memchr(text, '\r', (size_t) (end - text)), *q = p;
-
-        while (q && q < end && *q == '\r')
-                q++;
-        if (!p || q == end)
-                return NULL;
-        l->has_returns = true;
-        return p;
-}
-
 int lines_next(Lines *l, Line *ret) {
         char *text, *end;
         size_t n;
@@ -101,8 +89,6 @@ int lines_next(Lines *l, Line *ret) {
                 text = l->data + l->begin;
                 n = MIN(l->end - l->begin, LINES_MAX_BYTES);
                 end = memchr(text, '\n', n);
-                if (_unlikely_(l->has_returns || (!end && n == LINES_MAX_BYTES)))
-                        end = find_return(l, text, end ?: text + n) ?: end;
                 if (l->at_end || (!end && n == LINES_MAX_BYTES) ||
                     (end && l->end - (size_t) (end + 1 - l->data) >= LINES_AHEAD_BYTES))
                         break;
@@ -142,16 +128,6 @@ int lines_next(Lines *l, Line *ret) {
         while (n > 0 && text[n - 1] == '\r')
                 ret->n_text = --n;
         ret->is_binary = lines_is_binary(text, n);
-        end = _unlikely_(ret->is_binary) ? find_return(l, text, text + n) : NULL;
-        if (end) {
-                l->begin = (size_t) (end + 1 - l->data);
-                l->n_bytes -= (size_t) (ret->next - (end + 1));
-                ret->next = end + 1;
-                ret->n_next = l->end - l->begin;
-                ret->n_text = (size_t) (end - text);
-                ret->is_last = false;
-                ret->is_binary = lines_is_binary(text, ret->n_text);
-        }
         return 1;
 }
 

@@ -94,16 +94,6 @@ int text_note_return(TextTrace *t, const Stack *stack, const Frame *frame, const
         return text_note(t, remark, line, step->function->label, step->function->n_label);
 }
 
-int text_push(Stack *stack, const Step *step, uint64_t line) {
-        Frame *frame = stack_push(stack, step->function, step->depth);
-
-        if (!frame)
-                return -ENOMEM;
-        frame->start_ns = step->timestamp_ns;
-        frame->n_line = line;
-        return 0;
-}
-
 /* --- steps ------------------------------------------------------------------------------------ */
 
 static const StepKind step_kinds[] = {
@@ -215,6 +205,7 @@ static void add_below(Stack *stack, const Step *step) {
 static int enter(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu, Stack *stack,
                  Step *ret) {
         int r = make_way(t, stack, line, ret);
+        Frame *frame;
 
         stack->floor = MIN(stack->floor, ret->depth);
         t->count.max_depth = MAX(t->count.max_depth, ret->depth);
@@ -222,14 +213,16 @@ static int enter(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu
                 return r;
         if (cpu)
                 t->said.irq_begin = TAKE(t->irq_begin, false);
-        else if (!t->layout.has_times)
-                ret->timestamp_ns = MAX(stack->last_ns, t->now_ns);
-        if (!cpu)
-                stack->last_ns = t->now_ns = ret->timestamp_ns;
+        else
+                t->now_ns = MAX(t->now_ns, ret->timestamp_ns);
         if (ret->kind == STEP_ENTER) {
                 t->count.n_open++;
-                r = text_push(stack, ret, line->number);
-                return r < 0 ? r : 1;
+                frame = stack_push(stack, ret->function, ret->depth);
+                if (!frame)
+                        return -ENOMEM;
+                frame->start_ns = ret->timestamp_ns;
+                frame->n_line = line->number;
+                return 1;
         }
         t->count.n_leaf++;
         t->said.untimed |= !l->has_duration;
@@ -239,8 +232,6 @@ static int enter(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu
                 return 1;
         if (cpu)
                 cpu->clock_ns = text_time(cpu->clock_ns + l->duration_ns);
-        else
-                stack->last_ns = text_time(ret->rettime);
         add_below(stack, ret);
         return 1;
 }
@@ -276,7 +267,7 @@ static uint64_t duration_of(TextTrace *t, const TextLine *l, bool has_times, con
 
 static int leave(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu, Stack *stack,
                  Step *ret) {
-        bool has_times = cpu ? l->has_time : t->layout.has_times, is_nonsense;
+        bool has_times = !cpu || l->has_time, is_nonsense;
         Frame ended, *frame;
         uint64_t duration_ns, begin_ns;
         int r;
@@ -289,8 +280,6 @@ static int leave(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu
         duration_ns = duration_of(t, l, has_times, frame);
         is_nonsense = cpu && IS_NONSENSE(duration_ns);
         begin_ns = frame ? frame->start_ns : 0;
-        if (!has_times && !cpu)
-                ret->timestamp_ns = MAX(stack->last_ns, t->now_ns);
         if (!has_times && !is_nonsense)
                 ret->timestamp_ns = MAX(ret->timestamp_ns, text_time(begin_ns + duration_ns));
         ret->calltime = frame && !has_times
@@ -298,7 +287,7 @@ static int leave(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu
                                 : ret->timestamp_ns - MIN(duration_ns, ret->timestamp_ns);
         ret->rettime = ret->calltime + duration_ns;
         if (!cpu)
-                stack->last_ns = t->now_ns = ret->timestamp_ns;
+                t->now_ns = MAX(t->now_ns, ret->timestamp_ns);
         else if (!has_times)
                 cpu->clock_ns = ret->timestamp_ns;
         if (!is_nonsense)
@@ -319,7 +308,7 @@ int text_call(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu, S
         Stack *stack;
 
         take_from_line(l, ret);
-        if (l->label) {
+        if (l->label && !ret->function) {
                 ret->function = text_function(t, l);
                 if (!ret->function)
                         return text_no_function(t, line);
@@ -340,11 +329,7 @@ int text_event(TextTrace *t, const TextLine *l, size_t n, Step *ret) {
         t->event[n] = 0;
         ret->text = t->event;
         t->count.n_comments++;
-        if (t->layout.kind == TEXT_GRAPH)
-                return 1;
-        if (t->layout.has_times)
-                t->now_ns = ret->timestamp_ns;
-        else
-                ret->timestamp_ns = t->now_ns;
+        if (t->layout.kind != TEXT_GRAPH)
+                t->now_ns = MAX(t->now_ns, ret->timestamp_ns);
         return 1;
 }

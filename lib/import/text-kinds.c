@@ -65,7 +65,6 @@ static int begin_another(TextTrace *t, const Line *line) {
         t->change.n = t->marker.n = 0;
         t->latest_ns = t->n_joined = t->n_marked = 0;
         t->width = 0;
-        t->is_cut = false;
         if (!t->has_shown)
                 t->heading[t->n_heading = 0] = 0;
         for (size_t i = 0; i < t->n_cpus; i++) {
@@ -100,18 +99,6 @@ static TextProbe probe_line(TextTrace *t, TextKind kind, const Line *line) {
 
         t->kinds[kind]->parse(t, line, &l);
         return t->kinds[kind]->probe(t, line, &l);
-}
-
-bool text_look_ahead(TextTrace *t, TextKind kind, const Line *line, TextLineKind least,
-                     TextLine *ret) {
-        Line next = *line;
-
-        for (int i = 0; i < TEXT_PROBE_LINES && envelope_peek(&t->envelope, &next, &next); i++) {
-                t->kinds[kind]->parse(t, &next, ret);
-                if (ret->kind >= least)
-                        return true;
-        }
-        return false;
 }
 
 /* Whether a line that is no call has some of one. */

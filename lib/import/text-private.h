@@ -25,8 +25,8 @@
 
 /* --- lines ------------------------------------------------------------------------------------- */
 
-/* A line ends with "\n", "\r\n" or, in texts that have nothing else, "\r".  What it has beyond this is read and
- * forgotten, piece by piece, so that whoever reads a line without an end can stop. */
+/* A line ends with "\n", and "\r" before that.  What it has beyond this is read and forgotten, piece by piece, so that
+ * whoever reads a line without an end can stop. */
 #define LINES_MAX_BYTES ((size_t) 64 * 1024)
 #define LINES_AHEAD_BYTES 256
 
@@ -47,7 +47,6 @@ typedef struct Lines {
         int fd;
         bool at_end;
         bool in_rest;      /* of a line that is too long */
-        bool has_returns;  /* there are lines that end with "\r" alone */
         size_t begin, end; /* of what has been read and not handed out */
         uint64_t number;
         uint64_t n_bytes; /* handed out, or forgotten */
@@ -234,11 +233,10 @@ typedef struct TextLine {
         const char *problem;  /* DAMAGED: what is wrong, half a sentence */
         GraphColumns columns; /* GRAPH: that it has */
         GraphHeading heading; /* GRAPH: HEADING */
-        bool has_task; /* EVENTS: and all that stands before the event; else only the time may */
-        TextTask task; /* of a SWITCH the former */
-        TextTask next; /* SWITCH */
+        TextTask task;        /* of a SWITCH the former */
+        TextTask next;        /* SWITCH */
         uint32_t cpu;
-        bool has_time;         /* EVENTS: it is 0 where that was cut off */
+        bool has_time;
         uint64_t timestamp_ns; /* INDENT: since the thread's outermost call */
         bool has_duration;
         uint64_t duration_ns;
@@ -378,18 +376,15 @@ struct TextTrace {
         size_t width; /* of the longest line of this trace, out of its envelope */
         TextCpu *cpus;
         size_t n_cpus;
-        uint64_t now_ns;    /* the latest step's */
-        uint64_t latest_ns; /* the latest time of day of this trace */
-        bool irq_begin;     /* GRAPH: the next call is an interrupt */
-        bool is_bare;       /* GRAPH: the heading has no columns */
-        bool after_rule;    /* GRAPH: this line was one around a change of tasks */
-        bool is_below_rule; /* GRAPH: the last one was */
-        char comm[17];      /* of the step */
-        int32_t level;      /* INDENT: the first line's depth; negative: there is none yet */
-        bool is_indented;   /* INDENT: another line's differs */
-        bool is_cut;        /* EVENTS: calls do not say their task */
-        uint32_t cpu;       /* EVENTS: of the line before, like the next */
-        int32_t pid;
+        uint64_t now_ns;          /* the latest step's */
+        uint64_t latest_ns;       /* the latest time of day of this trace */
+        bool irq_begin;           /* GRAPH: the next call is an interrupt */
+        bool is_bare;             /* GRAPH: the heading has no columns */
+        bool after_rule;          /* GRAPH: this line was one around a change of tasks */
+        bool is_below_rule;       /* GRAPH: the last one was */
+        char comm[17];            /* of the step */
+        int32_t level;            /* INDENT: the first line's depth; negative: there is none yet */
+        bool is_indented;         /* INDENT: another line's differs */
         char value[32];           /* EVENTS: what the step returns */
         uint64_t n_joined;        /* EVENTS: the line that is the return of a step before it */
         TextAbove change, marker; /* GRAPH: changes of tasks and marks of interrupts */
@@ -433,8 +428,6 @@ int text_damaged(TextTrace *t, const Line *line, const char *problem);
 /* @line says that @n events were lost, 0: it does not say how many.  1 and a step, or -ENOMEM. */
 int text_lost(TextTrace *t, const Line *line, uint32_t cpu, uint64_t timestamp_ns, uint64_t n,
               Step *ret);
-/* A new frame for @step, at @line. */
-int text_push(Stack *stack, const Step *step, uint64_t line);
 /*
  * Whether @l, a call, a return or an event, is of another trace than the lines before it; of texts
  * without times these can tell
@@ -473,9 +466,6 @@ typedef enum TextShape {
 /* Whether @line is one of this kind of text, or the beginning of one that was broken.  Once the kind
  * is known, nothing is of another. */
 TextShape text_shape(TextTrace *t, TextKind kind, const Line *line);
-/* The next line that is of @kind and at least @least, if it is near; whether there is one. */
-bool text_look_ahead(TextTrace *t, TextKind kind, const Line *line, TextLineKind least,
-                     TextLine *ret);
 /* Whether @line is of another kind than the lines before it. */
 bool text_is_of_another_kind(TextTrace *t, const Line *line);
 /* What @line, out of its envelope, makes; as a kind's next(). */

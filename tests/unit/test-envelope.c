@@ -286,16 +286,6 @@ START_TEST(calls_nest_by_their_braces_where_blanks_are_lost)
         }
 END_TEST
 
-START_TEST(lone_returns_end_lines)
-        {
-                _cleanup_free_ char *text = plain_text();
-
-                for (char *p = text; *p; p++)
-                        *p = *p == '\n' ? '\r' : *p;
-                expect_steps("old Mac", text);
-        }
-END_TEST
-
 START_TEST(a_dump_in_a_log_is_read_with_what_is_around_it)
         {
                 static const char text[] =
@@ -537,5 +527,4 @@ UNIT_SUITE("envelope", a_blank_that_is_none_hides_no_field, every_kind_is_read_o
            a_text_is_what_it_was_before_it_was_wrapped, envelopes_are_put_into_envelopes,
            signs_of_other_alphabets_are_read_as_ascii, encoded_texts_are_refused_by_their_name,
            broken_lines_are_said_to_be, calls_nest_by_their_braces_where_blanks_are_lost,
-           lone_returns_end_lines, a_dump_in_a_log_is_read_with_what_is_around_it,
-           prose_lists_and_code_are_no_trace)
+           a_dump_in_a_log_is_read_with_what_is_around_it, prose_lists_and_code_are_no_trace)
