@@ -43,17 +43,14 @@ static bool parse_abstime(Scan *s, TextLine *l) {
         Scan t = *s;
         uint64_t seconds, us;
 
-        scan_blanks(&t);
+        (void) scan_blanks(&t);
         if (!scan_number(&t, UINT64_C(10000000000), &seconds) || !scan_text(&t, ".") ||
             scan_number(&t, 999999, &us) != 6)
                 return false;
-        if (!scan_text(&t, " |  ")) {
-                scan_blanks(&t);
-                if (!scan_text(&t, "|"))
-                        return false;
-                for (int i = 0; i < 2; i++)
-                        (void) scan_text(&t, " ");
-        }
+        (void) scan_blanks(&t);
+        if (!scan_text(&t, "|"))
+                return false;
+        (void) (scan_text(&t, "  ") || scan_text(&t, " "));
         l->timestamp_ns = seconds * 1000000000 + us * 1000;
         l->columns.abstime = true;
         *s = t;
@@ -110,7 +107,8 @@ static bool parse_latency_time(Scan *s, TextLine *l) {
         uint64_t us;
         Scan t = *s, u;
 
-        if (!scan_read(&t, "^9 us |", &us) || us > UINT64_MAX / 1000)
+        (void) scan_blanks(&t);
+        if (!scan_number(&t, UINT64_MAX / 1000, &us) || !scan_text(&t, " us |"))
                 return false;
         u = t;
         if (!scan_like(&u, "^9)"))
@@ -272,19 +270,14 @@ static Found parse_duration(Scan *s, TextLine *l, const GraphColumns *expected) 
 
 static bool parse_marker(Scan *s, TextLine *l) {
         Scan t = *s;
+        bool is_in;
 
-        scan_blanks(&t);
-        if (scan_text(&t, "==========>"))
-                l->kind = LINE_IRQ_IN;
-        else if (scan_text(&t, "<=========="))
-                l->kind = LINE_IRQ_OUT;
-        else
+        (void) scan_blanks(&t);
+        is_in = scan_text(&t, "==========>");
+        if ((!is_in && !scan_text(&t, "<==========")) ||
+            (!scan_like(&t, "^|^$") && !scan_like(&t, "^$")))
                 return false;
-        scan_blanks(&t);
-        (void) scan_text(&t, "|");
-        scan_blanks(&t);
-        if (t.p != t.end)
-                return false;
+        l->kind = is_in ? LINE_IRQ_IN : LINE_IRQ_OUT;
         l->columns.duration = true;
         return true;
 }
@@ -388,16 +381,16 @@ static const char *annotation(const Scan *s) {
 }
 
 bool graph_call_parse(Scan *s, TextLine *l) {
-        const char *end = s->end, *comment;
+        const char *end = s->end;
         Scan t;
 
         if (!parse_label(s, l) || !scan_text(s, "("))
                 return false;
         if (scan_has_suffix(s, " */")) {
-                comment = scan_find(s, "; /*") ?: scan_find(s, "{ /*");
-                if (!comment)
+                end = scan_find(s, "; /*") ?: scan_find(s, "{ /*");
+                if (!end)
                         return false;
-                end = comment + 1;
+                end++;
                 t = (Scan){ end, s->end };
                 if (!parse_note(&t, l))
                         return false;
@@ -504,7 +497,7 @@ static bool parse_without_columns(Scan *s, TextLine *l) {
                 l->heading = GRAPH_HEADING_TRACER;
                 l->kind = LINE_HEADING;
         } else
-                return parse_words(*s, l);
+                return t.p < t.end && memchr("C#(", *t.p, 3) && parse_words(*s, l);
         return true;
 }
 

@@ -64,6 +64,13 @@ static int change_task(TextTrace *t, const Line *line, const TextLine *l, Step *
         return r;
 }
 
+/* memmem(3) begins slowly, and no line of most texts has the first byte. */
+static bool has(const char *text, size_t n, const char *word) {
+        const char *at = memchr(text, *word, n);
+
+        return at && memmem(at, n - (size_t) (at - text), word, strlen(word));
+}
+
 /* The line that belongs to this one and follows it. */
 static void look_ahead(TextTrace *t, const Line *line, Step *step) {
         const char *end = line->n_next > 0 ? memchr(line->next, '\n', line->n_next) : NULL;
@@ -71,8 +78,7 @@ static void look_ahead(TextTrace *t, const Line *line, Step *step) {
         TextLine l;
         Line next;
 
-        if (_likely_(!memmem(line->next, n_next, "<===", 4) &&
-                     !memmem(line->next, n_next, "(Ov", 3)) ||
+        if (_likely_(!has(line->next, n_next, "<===") && !has(line->next, n_next, "Overruns")) ||
             !envelope_peek(&t->envelope, line, &next))
                 return;
         graph_line_parse(&l, next.text, next.n_text, &t->layout.columns);

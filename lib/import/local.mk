@@ -18,6 +18,5 @@ noinst_LIBRARIES += %D%/libimport.a
 	%D%/text-kinds.c \
 	%D%/text-private.h \
 	%D%/text-trace.c \
-	%D%/text-trace.h \
-	%D%/unwrap.c
+	%D%/text-trace.h
 import_libs = %D%/libimport.a $(calls_libs)

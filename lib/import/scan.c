@@ -4,32 +4,44 @@
 
 #include "import/text-private.h"
 
-static bool is_of(char c, char class) {
-        switch (class) {
-        case '9':
-        case '8':
-                return is_digit(c);
-        case '^':
-                return c == ' ';
-        case '~':
-                return (unsigned char) c > ' ';
-        case '!':
-                return is_letter(c);
-        default:
-                return is_digit(c) || is_letter(c) || (c && strchr("_.->", c));
-        }
+static inline bool skip_signs(Scan *s, bool (*is)(char c)) {
+        const char *begin = s->p;
+
+        while (s->p < s->end && is(*s->p))
+                s->p++;
+        return s->p > begin;
+}
+
+static bool is_in_word(char c) {
+        return (unsigned char) c > ' ';
+}
+
+static bool is_in_function(char c) {
+        return is_digit(c) || is_letter(c) || c == '_' || c == '.' || c == '-' || c == '>';
 }
 
 bool scan_sign(Scan *s, char sign) {
         const char *begin = s->p;
 
-        if (sign == '$')
+        switch (sign) {
+        case '$':
                 return s->p == s->end;
-        if (!strchr("98^~!&", sign))
+        case '^':
+                (void) scan_blanks(s);
+                return true;
+        case '9':
+                return skip_signs(s, is_digit);
+        case '8':
+                return skip_signs(s, is_digit) && s->p == begin + 2;
+        case '~':
+                return skip_signs(s, is_in_word);
+        case '!':
+                return skip_signs(s, is_letter);
+        case '&':
+                return skip_signs(s, is_in_function);
+        default:
                 return s->p < s->end && *s->p++ == sign;
-        while (s->p < s->end && is_of(*s->p, sign))
-                s->p++;
-        return sign == '^' || (sign == '8' ? s->p == begin + 2 : s->p > begin);
+        }
 }
 
 bool scan_read(Scan *s, const char *pattern, uint64_t *values) {

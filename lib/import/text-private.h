@@ -13,8 +13,7 @@
  *      text-calls.c    calls and returns become steps; what is odd about them is remarked
  *      NAME-text.c     the steps of a kind of text; but for graph-text.c also what its lines say
  *      foreign-text.c  what a text without calls is
- *      text-kinds.c    which kind of text a line is of, and where another trace begins
- *      unwrap.c        lines that are of no trace as they stand
+ *      text-kinds.c    which kind of text a line is of, or is not; where another trace begins
  *      text-trace.c    all of it
  */
 
@@ -457,28 +456,14 @@ int text_event(TextTrace *t, const TextLine *l, size_t n, Step *ret);
 
 /* --- text-kinds.c ------------------------------------------------------------------------------ */
 
-typedef enum TextShape {
-        TEXT_SHAPE_NONE,
-        TEXT_SHAPE_HALF, /* less than a call, but some of one */
-        TEXT_SHAPE_WHOLE,
-} TextShape;
-
-/* Whether @line is one of this kind of text, or the beginning of one that was broken.  Once the kind
- * is known, nothing is of another. */
-TextShape text_shape(TextTrace *t, TextKind kind, const Line *line);
 /* Whether @line is of another kind than the lines before it. */
 bool text_is_of_another_kind(TextTrace *t, const Line *line);
 /* What @line, out of its envelope, makes; as a kind's next(). */
 int text_take_line(TextTrace *t, const Line *line, Step *ret);
 /* Another trace begins with @line: what that makes, as a kind's next(). */
 int text_another(TextTrace *t, const Line *line, Step *ret);
-/* @line, out of its envelope, is of no kind: what it tells of a text that is no trace. */
-void text_find_foreign(TextTrace *t, const Line *line);
 /* All that is wanted of this text was read. */
 void text_finish(TextTrace *t);
-
-/* --- unwrap.c ---------------------------------------------------------------------------------- */
-
 /* @line is not of a trace as it stands: is it in an envelope, or of another kind?  As a kind's next(). */
 int text_unwrap(TextTrace *t, const Line *line, Step *ret);
 /* Whether @line, out of its envelope, which is as long as any and whole as it stands, was cut in a name

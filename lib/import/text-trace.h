@@ -7,7 +7,7 @@
  *      text_trace_take_fd()    finds out what kind of text it is
  *      text_trace_next()       as steps_next() for a recording (calls/steps.h)
  *
- * Of the kinds in TextKind, whoever wrote it, and through whatever it came (import/envelope.h).
+ * Of the kinds in TextKind, whoever wrote it, and in whatever log or mail it came.
  * What is not of a trace (prompts, banners, prose of any length) is skipped and counted, what is
  * damaged as well, unless the reader wants to stop there.
  *
@@ -43,7 +43,6 @@ typedef struct TextForm {
         const char
                 *format;  /* the renderer that draws it as it was, or nearly (render/renderer.h) */
         bool has_columns; /* as function_graph has: TextLayout's say which */
-        bool has_times;   /* of the day; with columns, if there is that one */
 } TextForm;
 
 /* What is remarkable about a line. */
