@@ -180,9 +180,8 @@ int text_source_next(TextSource *s, Step *ret) {
         return r;
 }
 
-static void add_skipped(const TextSource *s, TextRemark remark, const char *one, const char *many,
-                        Buf *out) {
-        uint64_t n_skipped = text_trace_count(s->trace)->n_remarks[remark];
+static void add_skipped(const TextSource *s, Buf *out) {
+        uint64_t n_skipped = text_trace_count(s->trace)->n_remarks[TEXT_NOT_TRACE];
         const TextNote *notes, *first = NULL;
         size_t n;
 
@@ -191,12 +190,14 @@ static void add_skipped(const TextSource *s, TextRemark remark, const char *one,
         notes = text_trace_notes(s->trace, &n);
         /* An empty one says nothing. */
         for (size_t i = 0; i < n; i++)
-                if (notes[i].remark == remark && (!first || (!first->text[0] && notes[i].text[0])))
+                if (notes[i].remark == TEXT_NOT_TRACE &&
+                    (!first || (!first->text[0] && notes[i].text[0])))
                         first = &notes[i];
         if (n_skipped == 1)
-                buf_printf(out, "; %s", one);
+                buf_adds(out, "; 1 is not of a trace, and was skipped");
         else
-                buf_printf(out, "; %s %s", FORMAT_COUNT(n_skipped), many);
+                buf_printf(out, "; %s lines are not of a trace, and were skipped",
+                           FORMAT_COUNT(n_skipped));
         if (first && first->text[0])
                 buf_printf(out, "%sline %llu: \"%s\"", n_skipped == 1 ? ", " : ", the first is ",
                            (unsigned long long) first->line, NAME_QUOTED(first->text));
@@ -232,17 +233,14 @@ static void say_what_was_read(const TextSource *s, const Options *o) {
         const char *envelope = text_trace_envelope(s->trace);
         const TextCount *c = text_trace_count(s->trace);
         uint64_t n_lines = c->n_lines - c->n_elsewhere - c->n_remarks[TEXT_NOT_TRACE] -
-                           c->n_remarks[TEXT_DAMAGED] - c->n_remarks[TEXT_ELISION];
+                           c->n_remarks[TEXT_DAMAGED];
         _cleanup_buf_ Buf out = BUF_INIT;
         _cleanup_free_ char *text = NULL;
 
         buf_printf(&out, "%s: %s%s%s%s, %s of %s lines", s->name, form->name, envelope ? " (" : "",
                    envelope ?: "", envelope ? ")" : "", FORMAT_COUNT(n_lines),
                    FORMAT_COUNT(c->n_lines));
-        add_skipped(s, TEXT_NOT_TRACE, "1 is not of a trace, and was skipped",
-                    "lines are not of a trace, and were skipped", &out);
-        add_skipped(s, TEXT_ELISION, "in 1 place lines were left out before",
-                    "places where lines were left out before", &out);
+        add_skipped(s, &out);
         add_traces(s, o, &out);
         if (buf_take_string(&out, &text) == 0)
                 talk(o, "%s.", text);

@@ -1,6 +1,402 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
+ * One line of a text of events:
+ *
+ *      cat-412   [001] d..2.    10.001234: funcgraph_entry:        1.302 us   |      netif_rx();
+ *      task      CPU   flags    time       event                    duration     depth, call
+ *
+ * `trace-cmd report` prints such lines of a function_graph recording, with the
+ * events that were recorded beside it.  Without flags, with the latency format's
+ * columns ("cat-412     1d..2.    10.001234:"), with "-0x1" instead of flags (-R), a
+ * task group behind the task, nanoseconds (-t), a difference behind the time
+ * (--ts-diff), the recording's name before the task (several with -i).
+ *
+ * A call is drawn, or said in words where its event is not drawn:
+ *
+ *      funcgraph_entry:      ! 129.316 us |      irq_enter_rcu(); (ret=0x0)
+ *      funcgraph_entry:      --> irq_enter_rcu (2)                                         -N
+ *      funcgraph_exit:       <-- irq_enter_rcu (2) (start: a105  end: a106) over: 2
+ *      funcgraph_entry:      func=irq_enter_rcu depth=2                                    -R
+ *      funcgraph_exit:       func=irq_enter_rcu depth=2 overrun=0 calltime=a105 rettime=a106
+ *
+ * Where the task ends is the only thing that is not plain to see, since a comm may
+ * hold anything: at the first dash behind which a number, a CPU, a time and an event
+ * follow.  What an event's text is, is the kernel's, or somebody's who wrote to
+ * trace_marker, and is not looked into but of calls.
+ *
+ * Source: trace-cmd 3.3, tracecmd/trace-read.c, trace_show_data(), and
+ * lib/trace-cmd/trace-ftrace.c; linux 6.12 kernel/trace/trace_entries.h.
+ */
+
+#include "import/text-private.h"
+
+#define COMM_COLUMNS 16
+#define COMM_COLUMNS_SHORT 8 /* the latency format's */
+#define FLAGS_MAX 8
+#define EVENT_NAME_MAX ((size_t) 64)
+
+static const struct {
+        const char *name;
+        bool is_call;
+} calls[] = {
+        { "funcgraph_entry:", true },
+        { "funcgraph_exit:", false },
+        { "fgraph_retaddr_entry:", true },
+};
+
+static const char *word_end(const Scan *s) {
+        const char *p = s->p;
+
+        while (p<s->end && * p> ' ' && *p < 0x7f)
+                p++;
+        return p;
+}
+
+/* "[001] d..2.", "  1d..2.", and both with "-0x1". */
+static bool parse_cpu(Scan *s, TextLine *l, bool *ret_short) {
+        bool bracket;
+        uint64_t cpu;
+        size_t n;
+        Scan t;
+
+        if (scan_blanks(s) == 0)
+                return false;
+        bracket = scan_text(s, "[");
+        if (!scan_number(s, LINE_CPU_MAX, &cpu) || (bracket && !scan_text(s, "]")))
+                return false;
+        l->cpu = (uint32_t) cpu;
+        *ret_short = !bracket;
+        t = *s;
+        if (scan_blanks(&t) > 0 && !bracket)
+                return false;
+        n = (size_t) (word_end(&t) - t.p);
+        if (n == 0 || n > FLAGS_MAX || t.p[n - 1] == ':')
+                return bracket;
+        if (bracket && t.p[0] >= '0' && t.p[0] <= '9')
+                return true;
+        s->p = t.p + n;
+        return true;
+}
+
+/* "  10.001234: ", "  10.001234567: ", "  10001234567: " */
+static bool parse_time(Scan *s, TextLine *l) {
+        uint64_t whole, fraction = 0;
+        size_t n = 0;
+
+        (void) scan_blanks(s);
+        if (!scan_number(s, UINT64_MAX, &whole))
+                return false;
+        if (scan_text(s, ".")) {
+                n = scan_number(s, 999999999, &fraction);
+                if (n == 0 || n > 9 || whole > UINT64_MAX / 1000000000 - 1)
+                        return false;
+                whole *= 1000000000;
+                for (; n < 9; n++)
+                        fraction *= 10;
+        }
+        l->timestamp_ns = whole + fraction;
+        return scan_text(s, ": ");
+}
+
+/* All before the event, of which the task ends at @dash. */
+static bool parse_place(Scan *s, TextLine *l, const char *dash) {
+        size_t n = (size_t) (dash - s->p), n_columns;
+        Scan t = { dash + 1, s->end };
+        bool is_short;
+        uint64_t pid;
+
+        if (!scan_number(&t, LINE_PID_MAX, &pid))
+                return false;
+        /* A task group's, of which whoever has none has dashes. */
+        (void) scan_like(&t, "^(^&)");
+        if (!parse_cpu(&t, l, &is_short) || !parse_time(&t, l))
+                return false;
+        (void) scan_blanks(&t);
+        (void) scan_like(&t, "(+9)^");
+        n_columns = is_short ? COMM_COLUMNS_SHORT : COMM_COLUMNS;
+        l->task.comm = n > n_columns ? dash - n_columns : s->p;
+        while (l->task.comm < dash && *l->task.comm == ' ')
+                l->task.comm++;
+        l->task.n_comm = (uint32_t) (dash - l->task.comm);
+        l->task.pid = (int32_t) pid;
+        *s = t;
+        return l->task.n_comm > 0 && s->p < s->end;
+}
+
+static bool find_place(Scan *s, TextLine *l) {
+        const char *p = s->p;
+
+        while (p < s->end && (p = memchr(p, '-', (size_t) (s->end - p)))) {
+                if (parse_place(s, l, p))
+                        return true;
+                p++;
+        }
+        return false;
+}
+
+/* @pattern at the beginning, or behind the recording's name. */
+static bool find_words(const Scan *s, const char *words, const char *pattern, uint64_t *values) {
+        const char *at = scan_find(s, words);
+
+        return at && (at == s->p || at[-1] == ' ') &&
+               scan_read(&(Scan){ at, s->end }, pattern, values);
+}
+
+/* What trace-cmd says of a recording before its events, and of what is missing among them. */
+static bool parse_words(const Scan *s, TextLine *l) {
+        uint64_t v[2] = {};
+
+        if (find_words(s, "CPU:", "CPU:9 [9 EVENTS DROPPED]$", v) ||
+            find_words(s, "CPU:", "CPU:9 [EVENTS DROPPED]$", v)) {
+                l->cpu = (uint32_t) v[0];
+                l->number = v[1];
+                l->kind = v[0] <= LINE_CPU_MAX ? LINE_LOST : LINE_NONE;
+        } else if (find_words(s, "cpus=", "cpus=9$", &l->number))
+                l->kind = l->number <= LINE_CPU_MAX + 1 ? LINE_HEADING : LINE_NONE;
+        else if (scan_like(&(Scan){ s->p, s->end }, "version = 9$") ||
+                 find_words(s, "CPU ", "CPU 9 is empty$", NULL))
+                l->kind = LINE_HEADING;
+        return l->kind != LINE_NONE;
+}
+
+/* What stands behind a call in parentheses: " (ret=0x0)", " (12)" of the plugin's option fgraph:depth */
+static void take_behind(Scan *s, TextLine *l) {
+        const char *at = memrchr(s->p, '(', scan_left(s));
+        Scan t = { at, s->end };
+
+        if (!at || at == s->p || at[-1] != ' ')
+                return;
+        if (scan_text(&t, "(ret=") && scan_value(&t, &l->retval) && scan_like(&t, ")$"))
+                l->has_retval = true;
+        else if (t.p != at || !scan_like(&t, "(9)$"))
+                return;
+        s->end = at - 1;
+}
+
+/* The comment "<-f", before the brace, or behind the call. */
+static void take_caller(Scan *s, TextLine *l) {
+        const char *at = scan_find(s, " /* <-"), *end;
+        Scan t = { at, s->end };
+
+        end = at ? scan_find(&t, " */") : NULL;
+        if (!end)
+                return;
+        l->said.note = at + 3;
+        l->said.n_note = (uint32_t) (end - at - 3);
+        if (end + 3 == s->end)
+                s->end = at;
+}
+
+static bool is_name(const char *p, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                if (p[i] <= ' ' || p[i] >= 0x7f || strchr("(){};|\"'=", p[i]))
+                        return false;
+        return n > 0 && n <= LINE_LABEL_MAX;
+}
+
+/* "f(a=1) {", "f();", and ") {", which is one of which trace-cmd knows no name */
+static bool parse_call(Scan *s, TextLine *l) {
+        static const char unknown[] = "[unknown]";
+        const char *note = l->said.note, *paren = memchr(s->p, '(', scan_left(s));
+
+        if (scan_like(&(Scan){ s->p, s->end }, ") {$")) {
+                l->kind = LINE_OPEN;
+                l->label = unknown;
+                l->n_label = sizeof(unknown) - 1;
+                return true;
+        }
+        if (!note || !paren || s->end[-1] != '{' || note < s->p || note >= s->end)
+                return graph_call_parse(s, l);
+        /* "f() / * <-g * / {" */
+        l->kind = LINE_OPEN;
+        l->label = s->p;
+        l->n_label = (uint32_t) (paren - s->p);
+        l->said.args = paren + 1;
+        if (note - 4 <= paren || note[-4] != ')')
+                return false;
+        l->said.n_args = (uint32_t) (note - 4 - l->said.args);
+        return is_name(l->label, l->n_label);
+}
+
+/* "}", with or without a name in a comment */
+static bool parse_close(Scan *s, TextLine *l) {
+        l->kind = LINE_CLOSE;
+        if (s->p == s->end)
+                return true;
+        if (!scan_text(s, " /* ") || !scan_has_suffix(s, " */") || scan_left(s) < 4)
+                return false;
+        l->label = s->p;
+        l->n_label = (uint32_t) (scan_left(s) - 3);
+        return is_name(l->label, l->n_label);
+}
+
+/* "! 129.316 us |      irq_enter_rcu();" */
+static bool parse_drawn(Scan s, TextLine *l) {
+        static const char marks[] = " +!#*@$";
+        const char *bar = memchr(s.p, '|', scan_left(&s));
+        size_t n_blanks;
+        Scan t;
+
+        if (!bar || bar - s.p > 48)
+                return false;
+        t = (Scan){ s.p, bar };
+        (void) scan_blanks(&t);
+        if (t.p < bar && t.p[0] != ' ' && memchr(marks, t.p[0], sizeof(marks) - 1)) {
+                t.p++;
+                (void) scan_blanks(&t);
+        }
+        if (t.p < bar) {
+                if (!scan_duration(&t, &l->duration_ns))
+                        return line_damaged(l, "its duration is not a number"), true;
+                (void) scan_blanks(&t);
+                if (t.p < bar)
+                        return line_damaged(l, "its duration is not a number"), true;
+                l->has_duration = true;
+        }
+        s.p = bar + 1;
+        n_blanks = scan_blanks(&s);
+        l->is_depth_untold = n_blanks < 2;
+        if (!l->is_depth_untold && (n_blanks % 2 || n_blanks / 2 - 1 > STEP_DEPTH_MAX))
+                return line_damaged(l, "its indentation is not a depth"), true;
+        l->depth = l->is_depth_untold ? 0 : (int32_t) (n_blanks / 2 - 1);
+        take_behind(&s, l);
+        take_caller(&s, l);
+        take_behind(&s, l);
+        if (!(scan_text(&s, "}") ? parse_close(&s, l) : parse_call(&s, l)))
+                line_damaged(l, "it has neither a call nor a return");
+        else if (l->has_duration != (l->kind != LINE_OPEN))
+                line_damaged(l, l->has_duration ? "a call that goes on has a duration"
+                                                : "it has no duration");
+        return true;
+}
+
+static bool take_label(Scan *s, TextLine *l) {
+        const char *end = word_end(s);
+
+        l->label = s->p;
+        l->n_label = (uint32_t) (end - s->p);
+        s->p = end;
+        return is_name(l->label, l->n_label);
+}
+
+static bool set_times(TextLine *l, uint64_t begin_ns, uint64_t end_ns) {
+        l->duration_ns = end_ns - MIN(begin_ns, end_ns);
+        l->has_duration = true;
+        return true;
+}
+
+/* "--> f (2)", "<-- f (2) (start: a105  end: a106) over: 2" */
+static bool parse_arrow(Scan s, TextLine *l) {
+        bool is_call = scan_text(&s, "--> ");
+        uint64_t depth, begin, end;
+
+        if (!is_call && !scan_text(&s, "<-- "))
+                return false;
+        l->kind = is_call ? LINE_OPEN : LINE_CLOSE;
+        if (!take_label(&s, l) || !scan_text(&s, " (") ||
+            !scan_number(&s, STEP_DEPTH_MAX, &depth) || !scan_text(&s, ")"))
+                return line_damaged(l, "it has neither a call nor a return"), true;
+        l->depth = (int32_t) depth;
+        if (is_call)
+                return true;
+        if (!scan_text(&s, " (start: ") || !scan_hex(&s, &begin) || scan_blanks(&s) == 0 ||
+            !scan_text(&s, "end: ") || !scan_hex(&s, &end) || !scan_text(&s, ")"))
+                return line_damaged(l, "it has no duration"), true;
+        return set_times(l, begin, end);
+}
+
+/* The value of @key in "func=f depth=2 calltime=a105". */
+static bool find_field(const Scan *s, const char *key, Scan *ret) {
+        const char *p = s->p;
+
+        while ((p = memmem(p, (size_t) (s->end - p), key, strlen(key)))) {
+                *ret = (Scan){ p + strlen(key), s->end };
+                if (p == s->p || p[-1] == ' ')
+                        return true;
+                p++;
+        }
+        return false;
+}
+
+static bool parse_fields(Scan s, TextLine *l, bool is_call) {
+        uint64_t depth, begin, end;
+        Scan t;
+
+        if (!scan_text(&s, "func="))
+                return false;
+        l->kind = is_call ? LINE_OPEN : LINE_CLOSE;
+        if (!take_label(&s, l) || !find_field(&s, "depth=", &t) ||
+            !scan_number(&t, STEP_DEPTH_MAX, &depth))
+                return line_damaged(l, "it has neither a call nor a return"), true;
+        l->depth = (int32_t) depth;
+        if (find_field(&s, "retval=", &t)) {
+                (void) scan_text(&t, "0x");
+                l->has_retval = scan_hex(&t, &l->retval);
+        }
+        if (is_call)
+                return true;
+        if (!find_field(&s, "calltime=", &t) || !scan_hex(&t, &begin) ||
+            !find_field(&s, "rettime=", &t) || !scan_hex(&t, &end))
+                return line_damaged(l, "it has no duration"), true;
+        return set_times(l, begin, end);
+}
+
+/* What a terminal pads its lines with. */
+static void drop_blanks(Scan *s) {
+        size_t n = scan_left(s);
+
+        while (n > 0 && (s->p[n - 1] == ' ' || s->p[n - 1] == '\t'))
+                n--;
+        s->end = s->p + n;
+}
+
+static void parse_event(Scan *s, TextLine *l) {
+        const char *end = memchr(s->p, ':', MIN(scan_left(s), EVENT_NAME_MAX));
+
+        l->text = s->p;
+        l->n_text = (uint32_t) scan_left(s);
+        if (!end && word_end(s) == s->end)
+                return line_damaged(l, "it ends before the event");
+        if (!end || end == s->p || word_end(s) <= end)
+                return;
+        l->kind = LINE_EVENT;
+        for (size_t i = 0; i < ELEMENTSOF(calls); i++) {
+                Scan t = *s;
+
+                if (!scan_text(&t, calls[i].name))
+                        continue;
+                drop_blanks(&t);
+                if (parse_drawn(t, l))
+                        return;
+                (void) scan_blanks(&t);
+                l->is_spelled = true;
+                if (!parse_arrow(t, l) && !parse_fields(t, l, calls[i].is_call))
+                        line_damaged(l, "it has neither a call nor a return");
+                return;
+        }
+}
+
+void event_line_parse(TextLine *ret, const char *text, size_t n_text) {
+        Scan s = { text, text + n_text };
+
+        *ret = (TextLine){ .kind = LINE_NONE };
+        if (find_place(&s, ret)) {
+                ret->has_time = true;
+                return parse_event(&s, ret);
+        }
+        *ret = (TextLine){ .kind = LINE_NONE };
+        drop_blanks(&s);
+        if (parse_words(&s, ret))
+                return;
+        (void) scan_text(&s, "\t");
+        if (scan_blanks(&s) < 8 && scan_text(&s, "=> ")) /* of a stack */
+                ret->kind = LINE_EMPTY;
+}
+
+/* --- steps ---------------------------------------------------------------------------------- */
+
+/*
  * Each event is a step, at its own time.  A call whose event was not drawn is a leaf
  * if the next line is its return, as where it was drawn: so both are the same calls,
  * drawn alike.
@@ -8,9 +404,6 @@
  * The events of several recordings (-i, instances) are one text in the order of time;
  * their tasks are told apart by their numbers alone.
  */
-
-#include "base/plain-text.h"
-#include "import/text-trace-private.h"
 
 static uint32_t digits_of(uint64_t n) {
         uint32_t n_digits = 1;
@@ -24,14 +417,6 @@ static void parse(TextTrace *t, const Line *line, TextLine *ret) {
         event_line_parse(ret, line->text, line->n_text);
 }
 
-/* Its task is lost, and others have theirs: somebody has cut the text there. */
-static bool is_torn(TextTrace *t, const Line *line, const TextLine *l) {
-        TextLine next;
-
-        return !l->has_task && text_look_ahead(t, TEXT_EVENTS, line, LINE_EVENT, &next) &&
-               next.has_task;
-}
-
 static TextProbe probe(TextTrace *t, const Line *line, const TextLine *l) {
         GraphColumns *columns = &t->layout.columns;
 
@@ -39,15 +424,9 @@ static TextProbe probe(TextTrace *t, const Line *line, const TextLine *l) {
                 return TEXT_PROBE_HEADING;
         if (l->kind < LINE_OPEN)
                 return TEXT_PROBE_FOREIGN;
-        if (is_torn(t, line, l))
-                return TEXT_PROBE_TORN;
-        t->is_cut = !l->has_task;
-        t->pid = STEP_PID_UNKNOWN(0);
-        memcpy(t->comm, "<...>", 6);
         columns->cpu = columns->duration = true;
         columns->n_cpu_digits = MAX(columns->n_cpu_digits, digits_of(l->cpu));
-        t->layout.has_header = true;
-        t->layout.has_times = l->timestamp_ns > 0;
+        t->layout.has_header = t->layout.has_times = true;
         return TEXT_PROBE_CALL;
 }
 
@@ -69,7 +448,7 @@ static int event(TextTrace *t, TextLine *l, Step *ret) {
 static bool is_next_return(TextTrace *t, const Line *line, const TextLine *l, TextLine *ret) {
         Line next;
 
-        if (!envelope_peek(t->envelope, line, &next))
+        if (!envelope_peek(&t->envelope, line, &next))
                 return false;
         event_line_parse(ret, next.text, next.n_text);
         return ret->kind == LINE_CLOSE && ret->cpu == l->cpu && ret->task.pid == l->task.pid &&
@@ -88,7 +467,7 @@ static int call(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
                 l->duration_ns = next.duration_ns;
                 l->has_retval = next.has_retval;
                 l->retval = next.retval;
-                t->n_joined = line->number + line->n_more + 1;
+                t->n_joined = line->number + 1;
         }
         *said = l->said;
         said->line = line->number;
@@ -116,21 +495,14 @@ static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
                 break;
         }
         if (l->kind >= LINE_OPEN) {
-                if (text_begins_another(t, l, l->has_task ? l->cpu : t->cpu,
-                                        l->has_task ? l->task.pid : t->pid))
+                if (text_begins_another(t, l, l->cpu, l->task.pid))
                         return text_another(t, line, ret);
                 text_note_time(t, l->timestamp_ns);
         }
-        if (t->is_cut && l->has_task)
-                return text_damaged(t, line, "it says its task, and the first call does not");
-        if (l->has_task) { /* else it is of the task of the line before */
-                (void) plain_undo(t->comm, sizeof(t->comm), l->task.comm, l->task.n_comm);
-                t->cpu = l->cpu;
-                t->pid = l->task.pid;
-        }
+        (void) plain_undo(t->comm, sizeof(t->comm), l->task.comm, l->task.n_comm);
         *ret = (Step){
-                .cpu = t->cpu,
-                .pid = t->pid,
+                .cpu = l->cpu,
+                .pid = l->task.pid,
                 .comm = t->comm,
                 .timestamp_ns = l->timestamp_ns,
         };

@@ -25,8 +25,7 @@
  * their comments of 6.5, 6.13 and 7.2: print_graph_retval() there.
  */
 
-#include "import/text-line.h"
-#include "import/scan.h"
+#include "import/text-private.h"
 
 #define PROC_COLUMNS 14
 #define PROC_COMM_MAX 7 /* "%.7s" */
@@ -44,17 +43,14 @@ static bool parse_abstime(Scan *s, TextLine *l) {
         Scan t = *s;
         uint64_t seconds, us;
 
-        scan_blanks(&t);
+        (void) scan_blanks(&t);
         if (!scan_number(&t, UINT64_C(10000000000), &seconds) || !scan_text(&t, ".") ||
             scan_number(&t, 999999, &us) != 6)
                 return false;
-        if (!scan_text(&t, " |  ")) {
-                scan_blanks(&t);
-                if (!scan_text(&t, "|"))
-                        return false;
-                for (int i = 0; i < 2; i++)
-                        (void) scan_text(&t, " ");
-        }
+        (void) scan_blanks(&t);
+        if (!scan_text(&t, "|"))
+                return false;
+        (void) (scan_text(&t, "  ") || scan_text(&t, " "));
         l->timestamp_ns = seconds * 1000000000 + us * 1000;
         l->columns.abstime = true;
         *s = t;
@@ -106,17 +102,16 @@ static bool is_latency_heading(const Scan *s) {
         return t.p - p > 3 && (t.p == t.end || scan_text(&t, "delay"));
 }
 
-/* The time before the CPU. */
+/* The time before the CPU: "  12 us |   0) " */
 static bool parse_latency_time(Scan *s, TextLine *l) {
-        uint64_t us, cpu;
+        uint64_t us;
         Scan t = *s, u;
 
         (void) scan_blanks(&t);
         if (!scan_number(&t, UINT64_MAX / 1000, &us) || !scan_text(&t, " us |"))
                 return false;
         u = t;
-        (void) scan_blanks(&u);
-        if (!scan_number(&u, LINE_CPU_MAX, &cpu) || !scan_text(&u, ")"))
+        if (!scan_like(&u, "^9)"))
                 return false;
         (void) scan_text(&t, "  ");
         l->timestamp_ns = us * 1000;
@@ -245,7 +240,7 @@ static Found parse_duration_column(Scan *s, TextLine *l, const GraphColumns *exp
                 mark = *t.p++;
                 (void) scan_blanks(&t);
         }
-        if (!scan_tight_duration(&t, &l->duration_ns)) {
+        if (!scan_duration(&t, &l->duration_ns)) {
                 if (parse_fill(s, l, expected))
                         return FOUND;
                 /* The bar tells where a number should be. */
@@ -275,19 +270,14 @@ static Found parse_duration(Scan *s, TextLine *l, const GraphColumns *expected) 
 
 static bool parse_marker(Scan *s, TextLine *l) {
         Scan t = *s;
+        bool is_in;
 
-        scan_blanks(&t);
-        if (scan_text(&t, "==========>"))
-                l->kind = LINE_IRQ_IN;
-        else if (scan_text(&t, "<=========="))
-                l->kind = LINE_IRQ_OUT;
-        else
+        (void) scan_blanks(&t);
+        is_in = scan_text(&t, "==========>");
+        if ((!is_in && !scan_text(&t, "<==========")) ||
+            (!scan_like(&t, "^|^$") && !scan_like(&t, "^$")))
                 return false;
-        scan_blanks(&t);
-        (void) scan_text(&t, "|");
-        scan_blanks(&t);
-        if (t.p != t.end)
-                return false;
+        l->kind = is_in ? LINE_IRQ_IN : LINE_IRQ_OUT;
         l->columns.duration = true;
         return true;
 }
@@ -390,17 +380,17 @@ static const char *annotation(const Scan *s) {
         return s->end;
 }
 
-static bool parse_call(Scan *s, TextLine *l) {
-        const char *end = s->end, *comment;
+bool graph_call_parse(Scan *s, TextLine *l) {
+        const char *end = s->end;
         Scan t;
 
         if (!parse_label(s, l) || !scan_text(s, "("))
                 return false;
         if (scan_has_suffix(s, " */")) {
-                comment = scan_find(s, "; /*") ?: scan_find(s, "{ /*");
-                if (!comment)
+                end = scan_find(s, "; /*") ?: scan_find(s, "{ /*");
+                if (!end)
                         return false;
-                end = comment + 1;
+                end++;
                 t = (Scan){ end, s->end };
                 if (!parse_note(&t, l))
                         return false;
@@ -442,48 +432,33 @@ static void parse_body(Scan *s, TextLine *l) {
                 s->p++;
                 if (!parse_close(s, l))
                         return line_damaged(l, "something other than a name follows the brace");
-        } else if (!parse_comment(s, l) && !parse_call(s, l))
+        } else if (!parse_comment(s, l) && !graph_call_parse(s, l))
                 return line_damaged(l, "it has neither a call nor a return");
 }
 
-/* "CPU:1 [LOST 13147 EVENTS]" */
-static bool parse_lost(Scan *s, TextLine *l) {
-        Scan t = *s;
-        uint64_t cpu;
+/* What stands between calls. */
+static bool parse_words(Scan s, TextLine *l) {
+        static const struct {
+                const char *pattern;
+                TextLineKind kind;
+        } words[] = {
+                { "CPU:9 [LOST 9 EVENTS]$", LINE_LOST },
+                { "CPU:9 [LOST EVENTS]$", LINE_LOST },
+                /* kernel/trace/trace.c, test_cpu_buff_start() */
+                { "##### CPU 9 buffer started ####", LINE_STARTED },
+                { " (Overruns: 9)$", LINE_OVERRUNS },
+        };
+        uint64_t v[2] = {};
 
-        if (!scan_text(&t, "CPU:") || !scan_number(&t, LINE_CPU_MAX, &cpu) ||
-            !scan_text(&t, " [LOST "))
-                return false;
-        if (scan_number(&t, UINT64_MAX, &l->number) && !scan_text(&t, " "))
-                return false;
-        if (!scan_text(&t, "EVENTS]") || t.p != t.end)
-                return false;
-        l->cpu = (uint32_t) cpu;
-        l->kind = LINE_LOST;
-        return true;
-}
-
-/* "##### CPU 1 buffer started ####", kernel/trace/trace.c, test_cpu_buff_start() */
-static bool parse_started(Scan *s, TextLine *l) {
-        Scan t = *s;
-        uint64_t cpu;
-
-        if (!scan_text(&t, "##### CPU ") || !scan_number(&t, LINE_CPU_MAX, &cpu) ||
-            !scan_text(&t, " buffer started ####"))
-                return false;
-        l->cpu = (uint32_t) cpu;
-        l->kind = LINE_STARTED;
-        return true;
-}
-
-static bool parse_overruns(Scan *s, TextLine *l) {
-        Scan t = *s;
-
-        if (!scan_text(&t, " (Overruns: ") || !scan_number(&t, UINT32_MAX, &l->number) ||
-            !scan_text(&t, ")") || t.p != t.end)
-                return false;
-        l->kind = LINE_OVERRUNS;
-        return true;
+        for (size_t i = 0; i < ELEMENTSOF(words); i++)
+                if (scan_read(&s, words[i].pattern, v)) {
+                        l->kind = words[i].kind;
+                        l->cpu = (uint32_t) v[0];
+                        l->number = l->kind == LINE_OVERRUNS ? v[0] : v[1];
+                        return v[0] <= (l->kind == LINE_OVERRUNS ? UINT32_MAX : LINE_CPU_MAX) ||
+                               (l->kind = LINE_NONE);
+                }
+        return false;
 }
 
 /* The lines that print_graph_headers() makes. */
@@ -522,7 +497,7 @@ static bool parse_without_columns(Scan *s, TextLine *l) {
                 l->heading = GRAPH_HEADING_TRACER;
                 l->kind = LINE_HEADING;
         } else
-                return parse_lost(s, l) || parse_started(s, l) || parse_overruns(s, l);
+                return t.p < t.end && memchr("C#(", *t.p, 3) && parse_words(*s, l);
         return true;
 }
 
@@ -553,6 +528,11 @@ static bool is_prose(const Scan *s) {
         (void) scan_blanks(&t);
         return scan_left(&t) > 0 && (*t.p | 0x20) >= 'a' && (*t.p | 0x20) <= 'z' &&
                !memchr(t.p, '|', scan_left(&t));
+}
+
+/* "ret=3D0x7", in quoted-printable, would be a 3. */
+static bool is_coded(const char *text, size_t n) {
+        return n > 0 && memmem(text, n, "=3D", 3);
 }
 
 void graph_line_parse(TextLine *ret, const char *text, size_t n_text,
@@ -603,6 +583,9 @@ void graph_line_parse(TextLine *ret, const char *text, size_t n_text,
         if (ret->kind == LINE_DAMAGED && !ret->has_duration && !ret->columns.cpu &&
             !ret->columns.abstime && !ret->columns.proc)
                 ret->kind = LINE_NONE;
+        if (_unlikely_(is_coded(ret->said.note, ret->said.n_note) ||
+                       is_coded(ret->said.args, ret->said.n_args)))
+                return line_damaged(ret, "its values are encoded");
         if (ret->said.note)
                 ret->has_retval = scan_retval(
                         (Scan){ ret->said.note, ret->said.note + ret->said.n_note }, &ret->retval);

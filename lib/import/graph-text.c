@@ -9,8 +9,7 @@
  */
 
 #include "base/grow.h"
-#include "base/plain-text.h"
-#include "import/text-trace-private.h"
+#include "import/text-private.h"
 
 static TextCpu *text_cpu(TextTrace *t, uint32_t cpu) {
         return ARRAY_REACH(t->cpus, t->n_cpus, cpu) ? &t->cpus[cpu] : NULL;
@@ -65,6 +64,13 @@ static int change_task(TextTrace *t, const Line *line, const TextLine *l, Step *
         return r;
 }
 
+/* memmem(3) begins slowly, and no line of most texts has the first byte. */
+static bool has(const char *text, size_t n, const char *word) {
+        const char *at = memchr(text, *word, n);
+
+        return at && memmem(at, n - (size_t) (at - text), word, strlen(word));
+}
+
 /* The line that belongs to this one and follows it. */
 static void look_ahead(TextTrace *t, const Line *line, Step *step) {
         const char *end = line->n_next > 0 ? memchr(line->next, '\n', line->n_next) : NULL;
@@ -72,20 +78,19 @@ static void look_ahead(TextTrace *t, const Line *line, Step *step) {
         TextLine l;
         Line next;
 
-        if (_likely_(!memmem(line->next, n_next, "<===", 4) &&
-                     !memmem(line->next, n_next, "(Ov", 3)) ||
-            !envelope_peek(t->envelope, line, &next))
+        if (_likely_(!has(line->next, n_next, "<===") && !has(line->next, n_next, "Overruns")) ||
+            !envelope_peek(&t->envelope, line, &next))
                 return;
         graph_line_parse(&l, next.text, next.n_text, &t->layout.columns);
         if (l.kind == LINE_OVERRUNS) {
                 t->said.has_overrun = true;
-                t->n_marked = line->number + line->n_more + 1;
+                t->n_marked = line->number + 1;
                 step->overrun = (uint32_t) l.number;
         } else if (l.kind == LINE_IRQ_OUT) {
                 t->said.irq_end = true;
                 t->said.end_marker = next.text;
                 t->said.n_end_marker = (uint32_t) next.n_text;
-                t->n_marked = line->number + line->n_more + 1;
+                t->n_marked = line->number + 1;
         }
 }
 
@@ -190,7 +195,7 @@ static bool is_torn(TextTrace *t, const Line *line, const TextLine *l) {
         unsigned n = 0, n_others = 0;
         Line next = *line;
 
-        for (int i = 0; i < TEXT_PROBE_LINES && envelope_peek(t->envelope, &next, &next); i++) {
+        for (int i = 0; i < TEXT_PROBE_LINES && envelope_peek(&t->envelope, &next, &next); i++) {
                 TextLine m;
 
                 parse(t, &next, &m);
@@ -227,7 +232,7 @@ static bool has_other_columns(TextTrace *t, const Line *line, const TextLine *l)
 
         if (graph_columns_equal(&l->columns, &t->layout.columns))
                 return false;
-        if (t->after_talk || !envelope_peek(t->envelope, line, &next))
+        if (t->after_talk || !envelope_peek(&t->envelope, line, &next))
                 return true;
         graph_line_parse(&m, next.text, next.n_text, &l->columns);
         return m.kind >= LINE_EVENT && graph_columns_equal(&l->columns, &m.columns);

@@ -1,6 +1,154 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
+ * One line of a SystemTap script that prints thread_indent():
+ *
+ *         117 client(16140):      -> udp_sendmsg
+ *      microseconds, task, depth, direction, function
+ *
+ * A script that prints no blank around the arrow ("->f args", as
+ * para-callgraph.stp does) is understood, too; what follows the function is its
+ * arguments or its return value.
+ *
+ * A comm may hold anything, an arrow and a colon, too; so the "):" before the arrow is looked for
+ * that is followed by blanks and an arrow.
+ *
+ * Source: SystemTap 4.8, tapset/indent.stp.
+ */
+
+#include "import/text-private.h"
+
+#define USEC_COLUMNS 6
+#define COMM_MAX 15
+
+/* "(16140" up to @end. */
+static bool ends_with_tid(const char *begin, const char *end) {
+        const char *p = end;
+
+        while (p > begin && p[-1] >= '0' && p[-1] <= '9')
+                p--;
+        return p < end && p > begin && p[-1] == '(';
+}
+
+/* Where "):" is with only blanks between it and an arrow; NULL: nowhere.  The first one behind a
+ * task's number, or, without one, the last. */
+static const char *find_colon(const Scan *s, TextLineKind *ret_kind, const char **ret_arrow) {
+        const char *found = NULL;
+
+        for (const char *p = s->p; (p = memmem(p, (size_t) (s->end - p), "):", 2)); p += 2) {
+                Scan t = { p + 2, s->end };
+
+                while (t.p < t.end && (*t.p == ' ' || *t.p == '\t'))
+                        t.p++;
+                if (scan_left(&t) < 2 || (memcmp(t.p, "->", 2) != 0 && memcmp(t.p, "<-", 2) != 0))
+                        continue;
+                *ret_kind = *t.p == '-' ? LINE_OPEN : LINE_CLOSE;
+                *ret_arrow = t.p;
+                found = p;
+                if (ends_with_tid(s->p, p))
+                        break;
+        }
+        return found;
+}
+
+/* "0 " */
+static bool is_number(const char *begin, const char *end) {
+        const char *p = begin;
+
+        while (p < end && *p >= '0' && *p <= '9')
+                p++;
+        return p > begin && p < end && *p == ' ';
+}
+
+/* "netlbl_sock_setat=", of a mailer, "sys_closeroot@host:/root#", "f</pre>", "f[/code]", "f```"; but not "A::operator==". */
+static bool is_broken_name(const char *begin, const char *end) {
+        const char *p = begin;
+
+        while (p < end && *p != '/' && *p != '`' && *p != '{' && *p != ']' && *p != '"')
+                p++;
+        return end > begin && (p < end || end[-1] == '=') &&
+               !memmem(begin, (size_t) (end - begin), "operator", 8);
+}
+
+static bool parse_task(TextLine *l, const char *begin, const char *end) {
+        const char *paren = end;
+        uint64_t tid;
+        Scan t;
+
+        while (paren > begin && paren[-1] != '(')
+                paren--;
+        if (paren <= begin + 1)
+                return false;
+        t = (Scan){ paren, end };
+        if (!scan_number(&t, LINE_PID_MAX, &tid) || t.p != end)
+                return false;
+        l->task.comm = begin;
+        l->task.n_comm = (uint32_t) (paren - 1 - begin);
+        l->task.pid = (int32_t) tid;
+        return scan_is_comm(l->task.comm, l->task.n_comm, COMM_MAX);
+}
+
+/* "10 ftp(7223):    ", which was broken before the arrow */
+static void parse_beginning(TextLine *l, Scan s) {
+        uint64_t us;
+
+        while (s.end > s.p && s.end[-1] == ' ')
+                s.end--;
+        if (scan_number(&s, UINT64_MAX, &us) && scan_text(&s, " ") && scan_has_suffix(&s, "):") &&
+            ends_with_tid(s.p, s.end - 2))
+                line_damaged(l, "it ends before the arrow");
+}
+
+void indent_line_parse(TextLine *ret, const char *text, size_t n_text) {
+        const char *colon, *arrow, *begin;
+        Scan s = { text, text + n_text };
+        TextLineKind kind;
+        size_t n_blanks, n_digits, depth;
+        uint64_t us;
+
+        *ret = (TextLine){ .kind = LINE_NONE };
+        n_blanks = scan_blanks(&s);
+        colon = find_colon(&s, &kind, &arrow);
+        if (!colon)
+                return parse_beginning(ret, s);
+        n_digits = scan_number(&s, UINT64_MAX / 1000000, &us);
+        if (n_digits == 0 || !scan_text(&s, " "))
+                return line_damaged(ret, "it does not begin with a number of microseconds");
+        /* It is a line's number, and the microseconds are behind it. */
+        if (s.p < colon && (*s.p == ' ' || is_number(s.p, colon)))
+                return line_damaged(ret, "there are two numbers before the task");
+        if (!parse_task(ret, s.p, colon))
+                return line_damaged(ret, "there is no task before the colon");
+        depth = (size_t) (arrow - colon - 2);
+        if (memchr(colon, '\t', depth + 2))
+                return line_damaged(ret, "it is indented with tabs, and nobody knows how wide");
+        s.p = arrow + 2;
+        if (scan_blanks(&s) == 0)
+                ret->is_tight = true;
+        else if (depth > 0) /* of which one is the script's, unless blanks are lost */
+                depth--;
+        if (depth > STEP_DEPTH_MAX)
+                return line_damaged(ret, "it is indented deeper than any kernel's stack");
+        begin = s.p;
+        while (s.p<s.end && * s.p> ' ' && *s.p < 0x7f && *s.p != '(')
+                s.p++;
+        if (is_broken_name(begin, s.p))
+                return line_damaged(ret, "its name is broken");
+        if (s.p == begin || s.p - begin > LINE_LABEL_MAX)
+                return line_damaged(ret, "there is no function behind the arrow");
+        ret->kind = kind;
+        ret->timestamp_ns = us * 1000;
+        ret->depth = (int32_t) depth;
+        ret->label = begin;
+        ret->n_label = (uint32_t) (s.p - begin);
+        ret->said.args = s.p;
+        ret->said.n_args = (uint32_t) scan_left(&s);
+        ret->said.trimmed = n_blanks + n_digits < USEC_COLUMNS;
+}
+
+/* --- steps ---------------------------------------------------------------------------------- */
+
+/*
  * What thread_indent() does is done again, so as to know what it would print:
  * for each thread a counter of open calls, from which the indentation follows,
  * and the time at which the counter was 0, since which microseconds are counted.
@@ -12,9 +160,6 @@
  *
  * Source: SystemTap 4.8, tapset/indent.stp.
  */
-
-#include "base/plain-text.h"
-#include "import/text-trace-private.h"
 
 #define FLAT_LINES_MAX 256
 
@@ -45,61 +190,47 @@ static int pop_to(TextTrace *t, Stack *stack, uint32_t n) {
         return r;
 }
 
-static int call(TextTrace *t, Stack *stack, const Line *line, const TextLine *l, Step *ret,
+static int call(TextTrace *t, Stack *stack, const Line *line, TextLine *l, Step *ret,
                 bool is_expected) {
         uint32_t n = stack->n;
         int r = 0;
 
-        if (!is_expected) {
-                while (n > 0 && stack->frames[n - 1].depth >= l->depth)
-                        n--;
-                if (l->depth > (n > 0 ? stack->frames[n - 1].depth + 1 : 0) &&
-                    stack->floor != INT32_MAX)
-                        r = text_note(t, TEXT_LEVEL_MISSING, line->number, ret->function->label,
-                                      ret->function->n_label);
-                if (r >= 0)
-                        r = pop_to(t, stack, n);
-                if (r < 0)
-                        return r;
-        }
-        ret->kind = STEP_ENTER;
-        ret->depth = n == 0 || !is_expected ? l->depth : stack->frames[n - 1].depth + 1;
-        if (ret->depth > STEP_DEPTH_MAX)
+        if (is_expected && n > 0)
+                l->depth = stack->frames[n - 1].depth + 1;
+        while (n > 0 && stack->frames[n - 1].depth >= l->depth)
+                n--;
+        if (!is_expected && n == 0 && l->depth > 0 && stack->floor != INT32_MAX)
+                r = text_note(t, TEXT_LEVEL_MISSING, line->number, ret->function->label,
+                              ret->function->n_label);
+        if (r >= 0)
+                r = pop_to(t, stack, n);
+        if (r < 0)
+                return r;
+        if (l->depth > STEP_DEPTH_MAX)
                 return text_damaged(t, line, "more calls are open than any kernel's stack holds");
-        t->count.n_open++;
-        t->count.n_roots += n == 0;
-        t->count.max_depth = MAX(t->count.max_depth, ret->depth);
-        stack->floor = MIN(stack->floor, ret->depth);
         stack->counter++;
-        r = text_push(stack, ret, line->number);
-        return r < 0 ? r : 1;
+        return text_call(t, line, l, NULL, ret);
 }
 
-static int leave(TextTrace *t, Stack *stack, const Line *line, const TextLine *l, Step *ret) {
-        Frame *frame = NULL, ended;
+static int leave(TextTrace *t, Stack *stack, const Line *line, TextLine *l, Step *ret) {
         uint32_t i = stack->n;
         int r;
 
-        ret->kind = STEP_LEAVE;
-        ret->depth = l->depth;
-        t->count.n_close++;
         stack->counter--;
         while (i > 0 && stack->frames[i - 1].function != ret->function)
                 i--;
         if (i > 0) {
-                r = pop_to(t, stack, i);
-                if (r < 0)
-                        return r;
-                ended = stack->frames[--stack->n];
-                frame = &ended;
-                ret->depth = frame->depth;
-                ret->calltime = frame->start_ns;
-                ret->rettime = MAX(frame->start_ns, ret->timestamp_ns);
-                if (stack->n > 0)
-                        stack->frames[stack->n - 1].below_ns += step_duration_ns(ret);
-        } else
-                t->said.untimed = true;
-        r = text_note_return(t, stack, frame, ret, line->number);
+                l->depth = stack->frames[i - 1].depth;
+                l->has_duration = true;
+                l->duration_ns =
+                        ret->timestamp_ns - MIN(stack->frames[i - 1].start_ns, ret->timestamp_ns);
+                return text_call(t, line, l, NULL, ret);
+        }
+        ret->kind = STEP_LEAVE;
+        ret->depth = l->depth;
+        t->count.n_close++;
+        t->said.untimed = true;
+        r = text_note_return(t, stack, NULL, ret, line->number);
         stack->floor = MIN(stack->floor, ret->depth);
         return r < 0 ? r : 1;
 }
@@ -108,7 +239,7 @@ static int leave(TextTrace *t, Stack *stack, const Line *line, const TextLine *l
 static bool is_level(TextTrace *t, const Line *line, const TextLine *first) {
         Line next = *line;
 
-        for (int i = 0; i < FLAT_LINES_MAX && envelope_peek(t->envelope, &next, &next); i++) {
+        for (int i = 0; i < FLAT_LINES_MAX && envelope_peek(&t->envelope, &next, &next); i++) {
                 TextLine l;
 
                 indent_line_parse(&l, next.text, next.n_text);

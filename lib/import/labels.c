@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "base/buf.h"
-#include "import/labels.h"
+#include "import/text-private.h"
 
 static const char unknown[2 + FUNCTION_SLACK] = "?";
 

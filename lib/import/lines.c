@@ -6,34 +6,17 @@
  * are small.
  */
 
-#include "import/lines.h"
+#include "import/text-private.h"
 
 #define ROOM_BYTES_FIRST ((size_t) 16 << 10)
 #define ROOM_BYTES (LINES_MAX_BYTES * 4)
 
-struct Lines {
-        int fd;
-        bool at_end;
-        bool in_rest;      /* of a line that is too long */
-        bool has_returns;  /* there are lines that end with "\r" alone */
-        size_t begin, end; /* of what has been read and not handed out */
-        uint64_t number, n_bytes;
-        size_t n_room;
-        char *data;
-};
-
-int lines_take_fd(Lines **ret, int fd) {
-        _cleanup_(lines_freep) Lines *l =
-                NEW(Lines, .fd = fd, .n_room = ROOM_BYTES_FIRST, .data = malloc(ROOM_BYTES_FIRST));
-
-        if (!l) {
-                (void) close(fd);
-                return -ENOMEM;
-        }
-        if (!l->data)
-                return -ENOMEM;
-        *ret = TAKE_PTR(l);
-        return 0;
+int lines_init_take_fd(Lines *l, int fd) {
+        *l = (Lines){ .fd = fd, .n_room = ROOM_BYTES_FIRST, .data = malloc(ROOM_BYTES_FIRST) };
+        if (l->data)
+                return 0;
+        (void) close(fd);
+        return -ENOMEM;
 }
 
 /* Reads once.  0 or -errno. */
@@ -82,18 +65,6 @@ bool lines_is_binary(const char *s, size_t n) {
         return low;
 }
 
-/* A "\r" in the middle ends a line, too; those before a "\n" are some of that. */
-static char *find_return(Lines *l, char *text, char *end) {
-        char *p = memchr(text, '\r', (size_t) (end - text)), *q = p;
-
-        while (q && q < end && *q == '\r')
-                q++;
-        if (!p || q == end)
-                return NULL;
-        l->has_returns = true;
-        return p;
-}
-
 int lines_next(Lines *l, Line *ret) {
         char *text, *end;
         size_t n;
@@ -111,8 +82,6 @@ int lines_next(Lines *l, Line *ret) {
                 text = l->data + l->begin;
                 n = MIN(l->end - l->begin, LINES_MAX_BYTES);
                 end = memchr(text, '\n', n);
-                if (_unlikely_(l->has_returns || (!end && n == LINES_MAX_BYTES)))
-                        end = find_return(l, text, end ?: text + n) ?: end;
                 if (l->at_end || (!end && n == LINES_MAX_BYTES) ||
                     (end && l->end - (size_t) (end + 1 - l->data) >= LINES_AHEAD_BYTES))
                         break;
@@ -150,27 +119,12 @@ int lines_next(Lines *l, Line *ret) {
         while (n > 0 && text[n - 1] == '\r')
                 ret->n_text = --n;
         ret->is_binary = lines_is_binary(text, n);
-        end = _unlikely_(ret->is_binary) ? find_return(l, text, text + n) : NULL;
-        if (end) {
-                l->begin = (size_t) (end + 1 - l->data);
-                l->n_bytes -= (size_t) (ret->next - (end + 1));
-                ret->next = end + 1;
-                ret->n_next = l->end - l->begin;
-                ret->n_text = (size_t) (end - text);
-                ret->is_last = false;
-                ret->is_binary = lines_is_binary(text, ret->n_text);
-        }
         return 1;
 }
 
-uint64_t lines_n_bytes(const Lines *l) {
-        return l->n_bytes;
-}
-
-Lines *lines_free(Lines *l) {
-        if (!l)
-                return NULL;
+void lines_done(Lines *l) {
+        if (!l->data)
+                return;
         (void) close(l->fd);
         free(l->data);
-        return mfree(l);
 }

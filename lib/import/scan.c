@@ -2,24 +2,84 @@
 
 /* Times as tracers print them; what is longer than 584 years is no duration. */
 
-#include "import/scan.h"
+#include "import/text-private.h"
 
-static const struct {
-        const char *unit;
-        uint64_t ns;
-        bool is_short; /* one that blanks may be missing before */
-} units[] = {
-        { "ns", 1, false },
-        { "us", 1000, true },
-        { "ms", 1000000, true },
-        { "s", 1000000000, true },
-        { "m", UINT64_C(60) * 1000000000, false },
-        { "h", UINT64_C(3600) * 1000000000, false },
-};
+static inline bool skip_signs(Scan *s, bool (*is)(char c)) {
+        const char *begin = s->p;
 
-/* Of so few digits that the fraction of the longest unit fits. */
-static bool scan_time(Scan *s, bool is_tight, uint64_t *ret_ns) {
-        uint64_t whole, fraction = 0, scale = 1;
+        while (s->p < s->end && is(*s->p))
+                s->p++;
+        return s->p > begin;
+}
+
+static bool is_in_word(char c) {
+        return (unsigned char) c > ' ';
+}
+
+static bool is_in_function(char c) {
+        return is_digit(c) || is_letter(c) || c == '_' || c == '.' || c == '-' || c == '>';
+}
+
+bool scan_sign(Scan *s, char sign) {
+        const char *begin = s->p;
+
+        switch (sign) {
+        case '$':
+                return s->p == s->end;
+        case '^':
+                (void) scan_blanks(s);
+                return true;
+        case '9':
+                return skip_signs(s, is_digit);
+        case '8':
+                return skip_signs(s, is_digit) && s->p == begin + 2;
+        case '~':
+                return skip_signs(s, is_in_word);
+        case '!':
+                return skip_signs(s, is_letter);
+        case '&':
+                return skip_signs(s, is_in_function);
+        default:
+                return s->p < s->end && *s->p++ == sign;
+        }
+}
+
+bool scan_read(Scan *s, const char *pattern, uint64_t *values) {
+        Scan t = *s;
+
+        for (; *pattern; pattern++) {
+                Scan u = t;
+
+                if (!scan_sign(&t, *pattern))
+                        return false;
+                if (*pattern == '9' && values && !scan_number(&u, UINT64_MAX, values++))
+                        return false;
+        }
+        *s = t;
+        return true;
+}
+
+bool scan_is_comm(const char *comm, size_t n, size_t max) {
+        return n <= max || plain_undo(NULL, 0, comm, n) <= max;
+}
+
+bool scan_hex(Scan *s, uint64_t *ret) {
+        const char *p = s->p;
+        uint64_t v = 0;
+
+        for (; p < s->end && p < s->p + 16 &&
+               (is_digit(*p) || ((*p | 0x20) >= 'a' && (*p | 0x20) <= 'f'));
+             p++)
+                v = v << 4 | (uint64_t) (is_digit(*p) ? *p - '0' : (*p | 0x20) - 'a' + 10);
+        if (p == s->p)
+                return false;
+        *ret = v;
+        s->p = p;
+        return true;
+}
+
+bool scan_duration(Scan *s, uint64_t *ret_ns) {
+        uint64_t whole, fraction = 0, scale = 1, unit_ns = 1000000000;
         Scan t = *s;
         size_t n;
 
@@ -27,34 +87,23 @@ static bool scan_time(Scan *s, bool is_tight, uint64_t *ret_ns) {
                 return false;
         if (scan_text(&t, ".")) {
                 n = scan_number(&t, 999999999, &fraction);
-                if (n == 0 || n > (is_tight ? 9 : 6))
+                if (n == 0 || n > 9)
                         return false;
                 for (; n > 0; n--)
                         scale *= 10;
         }
-        if (scan_blanks(&t) == 0 && !is_tight)
+        (void) scan_blanks(&t);
+        if (scan_text(&t, "us"))
+                unit_ns = 1000;
+        else if (scan_text(&t, "ms"))
+                unit_ns = 1000000;
+        else if (!scan_text(&t, "s"))
                 return false;
-        for (size_t i = 0; i < ELEMENTSOF(units); i++) {
-                Scan u = t;
-
-                if (!scan_text(&u, units[i].unit) || (is_tight && !units[i].is_short) ||
-                    (!is_tight && u.p<u.end && * u.p> ' ' && *u.p != '|'))
-                        continue;
-                if (__builtin_mul_overflow(whole, units[i].ns, &whole) ||
-                    __builtin_add_overflow(whole, fraction * units[i].ns / scale, ret_ns))
-                        return false;
-                *s = u;
-                return true;
-        }
-        return false;
-}
-
-bool scan_duration(Scan *s, uint64_t *ret_ns) {
-        return scan_time(s, false, ret_ns);
-}
-
-bool scan_tight_duration(Scan *s, uint64_t *ret_ns) {
-        return scan_time(s, true, ret_ns);
+        if (__builtin_mul_overflow(whole, unit_ns, &whole) ||
+            __builtin_add_overflow(whole, fraction * unit_ns / scale, ret_ns))
+                return false;
+        *s = t;
+        return true;
 }
 
 bool scan_value(Scan *s, uint64_t *ret) {

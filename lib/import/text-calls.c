@@ -10,7 +10,91 @@
  * which they were printed.
  */
 
-#include "import/text-trace-private.h"
+#include "base/grow.h"
+#include "import/text-private.h"
+
+#define TEXT_BACK_NS UINT64_C(1000000)     /* a clock that goes back so far is another one's */
+#define TEXT_APART_NS UINT64_C(1000000000) /* clocks of two CPUs that are so far apart, too */
+#define TEXT_LEAP_NS UINT64_C(60000000000) /* and one that goes on so far, inside a call */
+
+/* --- remarks ---------------------------------------------------------------------------------- */
+
+const char *text_remark_name(TextRemark remark) {
+        static const char *const names[TEXT_N_REMARKS] = {
+                [TEXT_NOT_TRACE] = "not of a trace",
+                [TEXT_DAMAGED] = "damaged",
+                [TEXT_SIBLING] = "call before a late return",
+                [TEXT_RETURN_CUT] = "return of a call before the beginning",
+                [TEXT_RETURN_UNMATCHED] = "return without its call",
+                [TEXT_CALL_UNMATCHED] = "call without its return",
+                [TEXT_LEVEL_MISSING] = "level missing above a call",
+                [TEXT_TASK_MISSED] = "change from a task that did not run",
+                [TEXT_TIME_IMPOSSIBLE] = "shorter than what it called",
+                [TEXT_COLUMNS_CHANGED] = "other columns than before",
+                [TEXT_LOSS] = "loss",
+                [TEXT_ANOTHER] = "another trace",
+        };
+
+        return names[remark];
+}
+
+int text_note(TextTrace *t, TextRemark remark, uint64_t line, const char *text, size_t n_text) {
+        TextNote note = { .remark = remark, .line = line };
+
+        if (t->is_trial && remark == TEXT_NOT_TRACE)
+                return TEXT_TRY;
+        if (!text_is_wanted(t) && remark != TEXT_ANOTHER)
+                return 0;
+        t->count.n_remarks[remark]++;
+        if (t->n_noted[remark] == TEXT_NOTES_MAX)
+                return 0;
+        memcpy(note.text, text, MIN(n_text, sizeof(note.text) - 1));
+        if (!ARRAY_ADD(t->notes, t->n_notes, note))
+                return -ENOMEM;
+        t->n_noted[remark]++;
+        return 0;
+}
+
+int text_damaged(TextTrace *t, const Line *line, const char *problem) {
+        int r;
+
+        if (t->is_trial)
+                return TEXT_TRY;
+        if (line->is_last)
+                problem = "the text ends in the middle of it";
+        r = text_note(t, TEXT_DAMAGED, line->number, problem, strlen(problem));
+        return r < 0 ? r : t->stops_at_damage && text_is_wanted(t) ? TEXT_TRACE_E_DAMAGED : 0;
+}
+
+int text_lost(TextTrace *t, const Line *line, uint32_t cpu, uint64_t timestamp_ns, uint64_t n,
+              Step *ret) {
+        t->count.n_losses++;
+        t->count.n_lost += n;
+        *ret = (Step){ .kind = STEP_LOST, .cpu = cpu, .timestamp_ns = timestamp_ns, .n_lost = n };
+        return text_note(t, TEXT_LOSS, line->number, line->text, line->n_text) < 0 ? -ENOMEM : 1;
+}
+
+int text_note_frame(TextTrace *t, const Frame *frame) {
+        return text_note(t, TEXT_CALL_UNMATCHED, frame->n_line, frame->function->label,
+                         frame->function->n_label);
+}
+
+int text_note_return(TextTrace *t, const Stack *stack, const Frame *frame, const Step *step,
+                     uint64_t line) {
+        TextRemark remark = step->depth < stack->floor ? TEXT_RETURN_CUT : TEXT_RETURN_UNMATCHED;
+
+        if (frame) {
+                uint64_t duration_ns = step_duration_ns(step);
+
+                if (step->said->untimed || frame->below_ns <= duration_ns)
+                        return 0;
+                remark = TEXT_TIME_IMPOSSIBLE;
+                line = frame->n_line;
+        }
+        return text_note(t, remark, line, step->function->label, step->function->n_label);
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
 
 static const StepKind step_kinds[] = {
         [LINE_EVENT] = STEP_OTHER,
@@ -100,21 +184,13 @@ bool text_begins_another(const TextTrace *t, const TextLine *l, uint32_t cpu, in
                        : now_ns + TEXT_BACK_NS < last_ns || now_ns + disorder_ns < t->latest_ns;
 }
 
-void text_note_time(TextTrace *t, uint64_t timestamp_ns) {
-        t->latest_ns = MAX(t->latest_ns, timestamp_ns);
-}
-
 /* --- calls ------------------------------------------------------------------------------------- */
 
 /* A kernel that has stamped a return before its call prints such a duration. */
 #define IS_NONSENSE(ns) ((ns) > (uint64_t) INT64_MAX)
 
-const Function *text_function(TextTrace *t, const TextLine *l) {
-        return labels_get(&t->labels, l->label, l->n_label, l->n_name ?: l->n_label);
-}
-
 int text_no_function(TextTrace *t, const Line *line) {
-        return labels_n(&t->labels) < LABELS_MAX
+        return t->labels.functions.n < LABELS_MAX
                        ? -ENOMEM
                        : text_damaged(t, line, "more functions than any kernel has");
 }
@@ -129,6 +205,7 @@ static void add_below(Stack *stack, const Step *step) {
 static int enter(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu, Stack *stack,
                  Step *ret) {
         int r = make_way(t, stack, line, ret);
+        Frame *frame;
 
         stack->floor = MIN(stack->floor, ret->depth);
         t->count.max_depth = MAX(t->count.max_depth, ret->depth);
@@ -136,14 +213,16 @@ static int enter(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu
                 return r;
         if (cpu)
                 t->said.irq_begin = TAKE(t->irq_begin, false);
-        else if (!t->layout.has_times)
-                ret->timestamp_ns = MAX(stack->last_ns, t->now_ns);
-        if (!cpu)
-                stack->last_ns = t->now_ns = ret->timestamp_ns;
+        else
+                t->now_ns = MAX(t->now_ns, ret->timestamp_ns);
         if (ret->kind == STEP_ENTER) {
                 t->count.n_open++;
-                r = text_push(stack, ret, line->number);
-                return r < 0 ? r : 1;
+                frame = stack_push(stack, ret->function, ret->depth);
+                if (!frame)
+                        return -ENOMEM;
+                frame->start_ns = ret->timestamp_ns;
+                frame->n_line = line->number;
+                return 1;
         }
         t->count.n_leaf++;
         t->said.untimed |= !l->has_duration;
@@ -153,8 +232,6 @@ static int enter(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu
                 return 1;
         if (cpu)
                 cpu->clock_ns = text_time(cpu->clock_ns + l->duration_ns);
-        else
-                stack->last_ns = text_time(ret->rettime);
         add_below(stack, ret);
         return 1;
 }
@@ -190,7 +267,7 @@ static uint64_t duration_of(TextTrace *t, const TextLine *l, bool has_times, con
 
 static int leave(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu, Stack *stack,
                  Step *ret) {
-        bool has_times = cpu ? l->has_time : t->layout.has_times, is_nonsense;
+        bool has_times = !cpu || l->has_time, is_nonsense;
         Frame ended, *frame;
         uint64_t duration_ns, begin_ns;
         int r;
@@ -203,8 +280,6 @@ static int leave(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu
         duration_ns = duration_of(t, l, has_times, frame);
         is_nonsense = cpu && IS_NONSENSE(duration_ns);
         begin_ns = frame ? frame->start_ns : 0;
-        if (!has_times && !cpu)
-                ret->timestamp_ns = MAX(stack->last_ns, t->now_ns);
         if (!has_times && !is_nonsense)
                 ret->timestamp_ns = MAX(ret->timestamp_ns, text_time(begin_ns + duration_ns));
         ret->calltime = frame && !has_times
@@ -212,7 +287,7 @@ static int leave(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu
                                 : ret->timestamp_ns - MIN(duration_ns, ret->timestamp_ns);
         ret->rettime = ret->calltime + duration_ns;
         if (!cpu)
-                stack->last_ns = t->now_ns = ret->timestamp_ns;
+                t->now_ns = MAX(t->now_ns, ret->timestamp_ns);
         else if (!has_times)
                 cpu->clock_ns = ret->timestamp_ns;
         if (!is_nonsense)
@@ -233,7 +308,7 @@ int text_call(TextTrace *t, const Line *line, const TextLine *l, TextCpu *cpu, S
         Stack *stack;
 
         take_from_line(l, ret);
-        if (l->label) {
+        if (l->label && !ret->function) {
                 ret->function = text_function(t, l);
                 if (!ret->function)
                         return text_no_function(t, line);
@@ -254,11 +329,7 @@ int text_event(TextTrace *t, const TextLine *l, size_t n, Step *ret) {
         t->event[n] = 0;
         ret->text = t->event;
         t->count.n_comments++;
-        if (t->layout.kind == TEXT_GRAPH)
-                return 1;
-        if (t->layout.has_times)
-                t->now_ns = ret->timestamp_ns;
-        else
-                ret->timestamp_ns = t->now_ns;
+        if (t->layout.kind != TEXT_GRAPH)
+                t->now_ns = MAX(t->now_ns, ret->timestamp_ns);
         return 1;
 }

@@ -3,10 +3,14 @@
 /*
  * Which kind of text a line is of, and where another trace begins
  *
- * Until the first call is found, every line is tried as each kind of text.
+ * Until the first call is found, every line is tried as each kind of text.  A line that its kind does not know is tried
+ * as what it may be in an envelope, then as another kind of text.  What none of these is, is skipped, and said to be;
+ * what would be one if it were decoded, or had not been broken, is damaged.
  */
 
-#include "import/text-trace-private.h"
+#include "import/text-private.h"
+
+#define BROKEN_MIN 40 /* nobody's window is narrower */
 
 /* --- several traces ---------------------------------------------------------------------------- */
 
@@ -64,9 +68,7 @@ static int begin_another(TextTrace *t, const Line *line) {
         t->after_command = false;
         t->change.n = t->marker.n = 0;
         t->latest_ns = t->n_joined = t->n_marked = 0;
-        t->fields = (UftraceFields){};
-        t->width = t->n_wrapped = 0;
-        t->is_cut = false;
+        t->width = 0;
         if (!t->has_shown)
                 t->heading[t->n_heading = 0] = 0;
         for (size_t i = 0; i < t->n_cpus; i++) {
@@ -76,10 +78,9 @@ static int begin_another(TextTrace *t, const Line *line) {
         return 0;
 }
 
-/* A tracer's own words at its beginning; the last ones are trace-cmd's, uftrace's. */
+/* A tracer's own words at its beginning; the last ones are trace-cmd's. */
 static bool is_banner(const Line *line) {
-        static const char *const banners[] = { "# tracer: ",  "Tracing \"",       "cpus=",
-                                               "# DURATION ", "#     TIMESTAMP ", "# TIMESTAMP " };
+        static const char *const banners[] = { "# tracer: ", "Tracing \"", "cpus=" };
 
         for (size_t i = 0; i < ELEMENTSOF(banners); i++)
                 if (line->n_text > strlen(banners[i]) &&
@@ -90,7 +91,8 @@ static bool is_banner(const Line *line) {
 
 /* --- lines ------------------------------------------------------------------------------------- */
 
-void text_find_foreign(TextTrace *t, const Line *line) {
+/* What a line of no kind tells of a text that is no trace. */
+static void find_foreign(TextTrace *t, const Line *line) {
         if (t->foreign || t->count.n_traces > 0)
                 return;
         t->foreign = foreign_text_find(line->text, line->n_text);
@@ -104,18 +106,6 @@ static TextProbe probe_line(TextTrace *t, TextKind kind, const Line *line) {
         return t->kinds[kind]->probe(t, line, &l);
 }
 
-bool text_look_ahead(TextTrace *t, TextKind kind, const Line *line, TextLineKind least,
-                     TextLine *ret) {
-        Line next = *line;
-
-        for (int i = 0; i < TEXT_PROBE_LINES && envelope_peek(t->envelope, &next, &next); i++) {
-                t->kinds[kind]->parse(t, &next, ret);
-                if (ret->kind >= least)
-                        return true;
-        }
-        return false;
-}
-
 /* Whether a line that is no call has some of one. */
 static bool has_part(TextKind kind, const TextLine *l) {
         const GraphColumns *c = &l->columns;
@@ -124,7 +114,15 @@ static bool has_part(TextKind kind, const TextLine *l) {
                                   : l->kind == LINE_DAMAGED;
 }
 
-TextShape text_shape(TextTrace *t, TextKind kind, const Line *line) {
+typedef enum TextShape {
+        TEXT_SHAPE_NONE,
+        TEXT_SHAPE_HALF, /* less than a call, but some of one */
+        TEXT_SHAPE_WHOLE,
+} TextShape;
+
+/* Whether @line is one of this kind of text, or the beginning of one that was broken.  Once the kind
+ * is known, nothing is of another. */
+static TextShape shape_of(TextTrace *t, TextKind kind, const Line *line) {
         TextLine l;
 
         if (t->has_layout && kind != t->layout.kind)
@@ -168,7 +166,7 @@ static int first_line(TextTrace *t, const Line *line, Step *ret) {
                 if (probe == TEXT_PROBE_TORN)
                         return text_note(t, TEXT_NOT_TRACE, line->number, line->text, line->n_text);
                 if (probe == TEXT_PROBE_FOREIGN) {
-                        if (text_shape(t, i, line) == TEXT_SHAPE_HALF)
+                        if (shape_of(t, i, line) == TEXT_SHAPE_HALF)
                                 break; /* its own, although it is damaged */
                         continue;
                 }
@@ -183,7 +181,7 @@ static int first_line(TextTrace *t, const Line *line, Step *ret) {
         }
         r = take_as(t, t->layout.kind, line, ret);
         if (r != TEXT_TRY && !t->has_layout)
-                text_find_foreign(t, line); /* another tracer's heading */
+                find_foreign(t, line); /* another tracer's heading */
         return r;
 }
 
@@ -218,15 +216,198 @@ int text_another(TextTrace *t, const Line *line, Step *ret) {
         return r < 0 ? r : text_take_line(t, line, ret);
 }
 
-int text_skip(TextTrace *t, unsigned n) {
-        for (; n > 0; n--) {
-                Line line;
-                int r = lines_next(t->lines, &line);
+/* --- lines that are of no trace as they stand -------------------------------------------------- */
 
-                if (r <= 0)
-                        return r;
-                t->count.n_lines++;
-                t->count.n_elsewhere += !text_is_wanted(t);
+/* In trials a line that is no good makes TEXT_TRY, and is not remarked. */
+static int guess(TextTrace *t, const Line *line, Step *ret) {
+        int r = TEXT_TRY;
+        Line inner;
+
+        for (int weak = 0; weak < 2 && r == TEXT_TRY; weak++)
+                if (envelope_guess(&t->envelope, weak, line, &inner) && inner.n_text > 0)
+                        r = text_take_line(t, &inner, ret);
+        t->envelope.is_prefixed |= r != TEXT_TRY && t->envelope.has_prefix;
+        return r;
+}
+
+/* --- what is refused by its name --------------------------------------------------------------- */
+
+/* Codes of what a tracer prints. */
+static const struct {
+        const char *code;
+        char c;
+        bool is_html;
+} codes[] = {
+        { "&gt;", '>', true },    { "&lt;", '<', true },    { "&amp;", '&', true },
+        { "&nbsp;", ' ', true },  { "&quot;", '"', true },  { "&#124;", '|', true },
+        { "&#160;", ' ', true },  { "&#39;", '\'', true },  { "<pre>", ' ', true },
+        { "</pre>", ' ', true },  { "<p>", ' ', true },     { "</p>", ' ', true },
+        { "<br>", ' ', true },    { "<br/>", ' ', true },   { "<code>", ' ', true },
+        { "</code>", ' ', true }, { "</span>", ' ', true }, { "=3D", '=', false },
+        { "=20", ' ', false },    { "=C2=A0", ' ', false }, { "=09", ' ', false },
+};
+
+/* Behind @s, which is written to @room, with @n_room left; whether all of it, and what it was written in. */
+static bool decode(Scan s, char *room, size_t n_room, size_t *n, bool *is_html, bool *is_qp) {
+        while (s.p < s.end && *n < n_room) {
+                size_t i = *s.p == '&' || *s.p == '<' || *s.p == '=' ? 0 : ELEMENTSOF(codes);
+
+                while (i < ELEMENTSOF(codes) && !scan_text(&s, codes[i].code))
+                        i++;
+                if (i < ELEMENTSOF(codes))
+                        *(codes[i].is_html ? is_html : is_qp) = true;
+                room[(*n)++] = i < ELEMENTSOF(codes) ? codes[i].c : *s.p++;
         }
-        return 0;
+        return s.p == s.end;
+}
+
+/* Whether @text is a line of a tracer, whichever. */
+static bool is_trace(TextTrace *t, const char *text, size_t n_text) {
+        Line line = { .text = text, .n_text = n_text };
+        Scan s = { text, text + n_text };
+        TextLine l;
+
+        (void) prefix_skip(&s);
+        for (int i = 0; i < 2; i++) {
+                for (TextKind kind = 0; kind < TEXT_N_KINDS; kind++) {
+                        t->kinds[kind]->parse(t, &line, &l);
+                        if (l.kind >= LINE_RULE)
+                                return true;
+                }
+                line.text = s.p;
+                line.n_text = scan_left(&s);
+        }
+        return false;
+}
+
+/* What @line, which is of no trace, was written in, if that hides a trace's line; NULL. */
+static const ForeignText *find_coding(TextTrace *t, const Line *line) {
+        static const ForeignText html = { "HTML", "save the page as text" },
+                                 qp = { "quoted-printable",
+                                        "decode it first (\"python3 -m quopri -d\")" };
+        Scan s = { line->text, line->text + line->n_text };
+        bool is_html = false, is_qp = false, is_soft;
+        char room[512];
+        size_t n = 0;
+        Line next;
+
+        if (!memchr(s.p, '=', scan_left(&s)) && !memchr(s.p, '&', scan_left(&s)) &&
+            !memchr(s.p, '<', scan_left(&s)))
+                return NULL;
+        while (s.end > s.p && s.end[-1] == ' ')
+                s.end--;
+        is_soft = s.end > s.p && s.end[-1] == '=';
+        s.end -= is_soft;
+        if (!decode(s, room, sizeof(room), &n, &is_html, &is_qp))
+                return NULL;
+        if (is_soft && envelope_peek(&t->envelope, line, &next)) {
+                s = (Scan){ next.text, next.text + next.n_text };
+                is_qp = decode(s, room, sizeof(room), &n, &is_html, &is_qp);
+        }
+        return (is_html || is_qp) && is_trace(t, room, n) && !is_trace(t, line->text, line->n_text)
+                       ? (is_qp ? &qp : &html)
+                       : NULL;
+}
+
+static bool is_in_word(char c) {
+        return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' ||
+               c == '.';
+}
+
+/* What follows @line is no line by itself, and both together are one. */
+static bool is_broken(TextTrace *t, const Line *line) {
+        char room[512];
+        TextLine l;
+        Line next;
+
+        if (!envelope_peek(&t->envelope, line, &next) ||
+            line->n_text + 1 + next.n_text > sizeof(room))
+                return false;
+        for (TextKind kind = 0; kind < TEXT_N_KINDS; kind++) {
+                if (shape_of(t, kind, line) != TEXT_SHAPE_HALF ||
+                    shape_of(t, kind, &next) == TEXT_SHAPE_WHOLE)
+                        continue;
+                memcpy(room, line->text, line->n_text);
+                for (size_t n_blanks = 0; n_blanks < 2; n_blanks++) {
+                        Line whole = { .text = room, .n_text = line->n_text + n_blanks };
+
+                        room[line->n_text] = ' ';
+                        memcpy(room + whole.n_text, next.text, next.n_text);
+                        whole.n_text += next.n_text;
+                        t->kinds[kind]->parse(t, &whole, &l);
+                        if (l.kind >= LINE_EVENT)
+                                return true;
+                }
+        }
+        return false;
+}
+
+bool text_is_cut(TextTrace *t, const Line *line) {
+        Line rest, next;
+
+        if (!t->has_layout || line->n_text < BROKEN_MIN ||
+            !is_in_word(line->text[line->n_text - 1]) ||
+            !envelope_peek(&t->envelope, line, &rest) || rest.n_text == 0 ||
+            shape_of(t, t->layout.kind, &rest) != TEXT_SHAPE_NONE)
+                return false;
+        for (size_t i = 0; i < rest.n_text; i++)
+                if (!is_in_word(rest.text[i]))
+                        return false;
+        return envelope_peek(&t->envelope, &rest, &next) &&
+               shape_of(t, t->layout.kind, &next) != TEXT_SHAPE_NONE;
+}
+
+/* --- what is skipped --------------------------------------------------------------------------- */
+
+static int damaged_by_coding(TextTrace *t, const Line *line, const ForeignText *coding) {
+        char problem[80];
+
+        if (!t->foreign && t->count.n_traces == 0) {
+                t->foreign = coding;
+                t->n_foreign_line = line->number;
+        }
+        (void) snprintf(problem, sizeof(problem), "it is %s: %s", coding->name, coding->reason);
+        return text_damaged(t, line, problem);
+}
+
+/* Nothing helps. */
+static int skip(TextTrace *t, const Line *line, Step *ret) {
+        const ForeignText *coding;
+        const Line *inner;
+        Line room;
+
+        t->is_trial = false;
+        (void) envelope_guess(&t->envelope, false, line, &room);
+        if (line->is_binary && room.n_text == 0)
+                return text_note(t, TEXT_NOT_TRACE, line->number, "", 0);
+        if (line->is_binary)
+                return text_damaged(t, line, TEXT_IS_BINARY);
+        coding = find_coding(t, line);
+        if (coding)
+                return damaged_by_coding(t, line, coding);
+        if (is_broken(t, &room))
+                return text_damaged(t, line, TEXT_IS_BROKEN);
+        find_foreign(t, &room);
+        inner = envelope_open(&t->envelope, line, &room);
+        if (inner->n_text > 0) {
+                t->after_talk = true;
+                t->after_command =
+                        t->has_layout && (t->after_command || envelope_is_command(inner));
+        }
+        return text_take_line(t, inner, ret);
+}
+
+int text_unwrap(TextTrace *t, const Line *line, Step *ret) {
+        int r = TEXT_TRY;
+
+        t->is_trial = true;
+        if (line->n_text > 0) {
+                r = guess(t, line, ret);
+                if (r == TEXT_TRY && t->has_layout && text_is_of_another_kind(t, line))
+                        r = text_another(t, line, ret);
+        }
+        if (r == TEXT_TRY)
+                r = skip(t, line, ret);
+        t->is_trial = false;
+        return r;
 }

@@ -7,13 +7,12 @@
  * does not fit together.
  */
 
-#include "import/text-trace-private.h"
+#include "import/text-private.h"
 
 /* Of two kinds that would take a line the first one has it. */
 static const TextKindOps *const kinds[TEXT_N_KINDS] = {
         [TEXT_GRAPH] = &graph_text,
         [TEXT_EVENTS] = &event_text,
-        [TEXT_UFTRACE] = &uftrace_text,
         [TEXT_INDENT] = &indent_text,
 };
 
@@ -27,10 +26,6 @@ const TextForm *text_kind_form(TextKind kind) {
                                   .key = "events",
                                   .format = "graph",
                                   .has_columns = true },
-                [TEXT_UFTRACE] = { .name = "uftrace replay",
-                                   .key = "uftrace",
-                                   .format = "graph",
-                                   .has_columns = true },
                 [TEXT_INDENT] = { .name = "SystemTap's thread_indent()",
                                   .key = "indent",
                                   .format = "indent" },
@@ -52,18 +47,12 @@ static int next_line(TextTrace *t, const Line *line, Step *ret) {
                 return text_damaged(t, line, "it is longer than 65,536 bytes");
         if (_likely_(!line->is_binary)) {
                 t->is_trial = true;
-                inner = envelope_open(t->envelope, line, &room);
-                if (_unlikely_(inner->is_binary)) {
+                inner = envelope_open(&t->envelope, line, &room);
+                if (_unlikely_(inner->is_binary ||
+                               (inner->n_text >= t->width && text_is_cut(t, inner)))) {
                         t->is_trial = false;
-                        r = text_damaged(t, line, TEXT_IS_BINARY);
-                        return r < 0 ? r : text_skip(t, inner->n_more);
-                }
-                if (_unlikely_(inner->n_text >= t->width)) {
-                        r = text_rejoin(t, inner, ret);
-                        if (r != TEXT_TRY) {
-                                t->is_trial = false;
-                                return r;
-                        }
+                        return text_damaged(t, line,
+                                            inner->is_binary ? TEXT_IS_BINARY : TEXT_IS_BROKEN);
                 }
                 r = text_take_line(t, inner, ret);
                 t->is_trial = false;
@@ -71,7 +60,7 @@ static int next_line(TextTrace *t, const Line *line, Step *ret) {
         if (_unlikely_(r == TEXT_TRY))
                 return text_unwrap(t, line, ret);
         t->width = MAX(t->width, inner->n_text);
-        return _likely_(inner->n_more == 0) || r < 0 ? r : text_skip(t, inner->n_more) ?: r;
+        return r;
 }
 
 /* What cannot be a trace at all, without an end. */
@@ -119,12 +108,12 @@ static void join_times(TextTrace *t, Step *step) {
 static int read_step(TextTrace *t, Step *ret) {
         for (;;) {
                 Line line;
-                int r = lines_next(t->lines, &line);
+                int r = lines_next(&t->lines, &line);
 
                 if (r <= 0)
                         return r;
                 r = next_line(t, &line, ret);
-                t->count.n_bytes = lines_n_bytes(t->lines);
+                t->count.n_bytes = t->lines.n_bytes;
                 if (_unlikely_(t->is_done))
                         count_rest(t);
                 if (r < 0 || (r > 0 && _likely_(text_is_wanted(t)))) {
@@ -187,9 +176,7 @@ int text_trace_take_fd(TextTrace **ret, int fd, uint64_t nth) {
         t->wanted = nth;
         t->kinds = kinds;
         t->layout.heading = t->heading;
-        r = lines_take_fd(&t->lines, fd);
-        if (r >= 0)
-                r = envelope_new(&t->envelope);
+        r = lines_init_take_fd(&t->lines, fd);
         if (r >= 0)
                 r = find_layout(t);
         if (r < 0)
@@ -220,11 +207,11 @@ const char *text_trace_rest(const TextTrace *t, size_t *ret_n) {
 }
 
 const char *text_trace_envelope(const TextTrace *t) {
-        return envelope_name(t->envelope);
+        return t->envelope.is_prefixed ? "quoted, or a log's" : NULL;
 }
 
 size_t text_trace_n_functions(const TextTrace *t) {
-        return labels_n(&t->labels);
+        return t->labels.functions.n;
 }
 
 const ForeignText *text_trace_foreign(const TextTrace *t, uint64_t *ret_line) {
@@ -241,8 +228,7 @@ const TextNote *text_trace_notes(const TextTrace *t, size_t *ret_n) {
 TextTrace *text_trace_free(TextTrace *t) {
         if (!t)
                 return NULL;
-        lines_free(t->lines);
-        envelope_free(t->envelope);
+        lines_done(&t->lines);
         labels_done(&t->labels);
         stacks_done(&t->stacks);
         free(t->cpus);

@@ -7,7 +7,7 @@
  *      text_trace_take_fd()    finds out what kind of text it is
  *      text_trace_next()       as steps_next() for a recording (calls/steps.h)
  *
- * Of the kinds in TextKind, whoever wrote it, and through whatever it came (import/envelope.h).
+ * Of the kinds in TextKind, whoever wrote it, and in whatever log or mail it came.
  * What is not of a trace (prompts, banners, prose of any length) is skipped and counted, what is
  * damaged as well, unless the reader wants to stop there.
  *
@@ -26,17 +26,13 @@
 
 #include "base/cleanup.h"
 #include "calls/step.h"
-#include "import/foreign-text.h"
-#include "import/lines.h"
-#include "import/text-line.h"
 
 typedef struct TextTrace TextTrace;
 
 typedef enum TextKind {
-        TEXT_GRAPH,   /* import/text-line.h */
-        TEXT_EVENTS,  /* import/event-line.c */
-        TEXT_UFTRACE, /* import/uftrace-line.c */
-        TEXT_INDENT,  /* import/indent-line.c */
+        TEXT_GRAPH,  /* import/graph-line.c */
+        TEXT_EVENTS, /* import/event-text.c */
+        TEXT_INDENT, /* import/indent-text.c */
         TEXT_N_KINDS,
 } TextKind;
 
@@ -47,7 +43,6 @@ typedef struct TextForm {
         const char
                 *format;  /* the renderer that draws it as it was, or nearly (render/renderer.h) */
         bool has_columns; /* as function_graph has: TextLayout's say which */
-        bool has_times;   /* of the day; with columns, if there is that one */
 } TextForm;
 
 /* What is remarkable about a line. */
@@ -63,7 +58,6 @@ typedef enum TextRemark {
         TEXT_TIME_IMPOSSIBLE,  /* it took less time than what it called */
         TEXT_COLUMNS_CHANGED,  /* other columns than before */
         TEXT_LOSS,             /* the tracer says that it has lost events */
-        TEXT_ELISION,          /* skipped: whoever wrote the text has left lines out here */
         TEXT_ANOTHER,          /* another trace begins */
         TEXT_N_REMARKS,
 } TextRemark;
@@ -95,6 +89,12 @@ typedef struct TextCount {
         int32_t max_depth;
 } TextCount;
 
+/* The columns of a text. */
+typedef struct GraphColumns {
+        bool abstime, cpu, proc, latency, duration;
+        uint32_t n_cpu_digits; /* how wide the CPU column is; 0: there is none */
+} GraphColumns;
+
 /* How the text was drawn. */
 typedef struct TextLayout {
         TextKind kind;
@@ -105,6 +105,12 @@ typedef struct TextLayout {
         const char *heading;  /* GRAPH: the tracer's lines above it, as they were; empty: none */
         bool is_flat;         /* INDENT: not indented, as far as was read */
 } TextLayout;
+
+/* What a text without calls is, for whoever is told that it is not read. */
+typedef struct ForeignText {
+        const char *name;   /* "the function tracer's text" */
+        const char *reason; /* why there are no calls in it, a sentence's end */
+} ForeignText;
 
 enum {
         TEXT_TRACE_E_FOREIGN = 2, /* there is no trace in it, or none near its beginning */
@@ -134,7 +140,7 @@ const TextCount *text_trace_count(const TextTrace *t);
 /* Lines behind the last step, of changes of tasks, with their ends; once text_trace_next() has
  * returned 0.  Not ended. */
 const char *text_trace_rest(const TextTrace *t, size_t *ret_n);
-/* What the text came in, for messages: "HTML"; NULL: nothing. */
+/* What the text came in, for messages: "a log's"; NULL: nothing. */
 const char *text_trace_envelope(const TextTrace *t);
 /* After TEXT_TRACE_E_FOREIGN: what it seems to be, and by which line; NULL: nobody knows. */
 const ForeignText *text_trace_foreign(const TextTrace *t, uint64_t *ret_line);

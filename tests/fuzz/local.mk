@@ -35,7 +35,6 @@ fuzz_targets = \
 	%D%/fuzz-trace-context \
 	%D%/fuzz-tracedat \
 	%D%/fuzz-trigger \
-	%D%/fuzz-uftrace-text \
 	%D%/fuzz-values
 %C%_fuzz_block_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_block_LDFLAGS = $(fuzz_ldflags)
@@ -130,9 +129,6 @@ fuzz_targets = \
 %C%_fuzz_values_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_values_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_values_LDADD = $(calls_libs) $(fuzz_libs)
-%C%_fuzz_uftrace_text_CFLAGS = $(fuzz_cflags)
-%C%_fuzz_uftrace_text_LDFLAGS = $(fuzz_ldflags)
-%C%_fuzz_uftrace_text_LDADD = $(import_libs) $(analyze_libs) $(render_libs) $(fuzz_libs)
 
 fuzz_cflags = $(AM_CFLAGS) $(JANSSON_CFLAGS) -I$(top_srcdir)/%D%
 EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/fuzz-repair.h %D%/fuzz-scratch.h %D%/fuzz-session.h %D%/fuzz-steps.h %D%/fuzz-text.h %D%/replay.c %D%/run-long

@@ -63,19 +63,10 @@ is 'and one has its time' \
 exits 'tasks are added up' 0 ftracectl top --by=task --json "$stap"
 is 'and their waits' "$(jq 'map(.blocked_ns) | add' "$out")" 2522255000
 
-# The figures are those of "uftrace report".
-uftrace=$texts/fib.uftrace.txt
-exits "uftrace's text is added up" 0 ftracectl top --json "$uftrace"
-is 'each function as uftrace does it' \
-        "$(jq -c 'map(select(.count > 1) | [.function, .count, .total_ns, .self_ns])' "$out")" \
-        '[["printf",3,17886,17886],["c",15,3146,3146],["b",3,23434,2402]]'
-exits 'it is drawn' 0 ftracectl report "$uftrace"
-cp "$out" "$work/drawn.txt"
-exits 'its drawing is a text' 0 ftracectl top --json "$work/drawn.txt"
-is 'of the same calls' "$(jq 'map(.count) | add' "$out")" 27
-exits 'it is complete' 0 ftracectl verify --json "$uftrace"
-is 'and told by name' "$(jq -c '[.format, .open, .leaf, .close, .comments]' "$out")" \
-        '["uftrace",12,15,12,2]'
+printf '# DURATION     TID     FUNCTION\n            [  4422] | main() {\n   9.000 us [  4422] | } /* main */\n' \
+        >"$work/uftrace.txt"
+exits "uftrace's text is refused" 1 ftracectl report "$work/uftrace.txt"
+says 'by its name' 'by its line 1 it is the text of uftrace: that is not read; record'
 
 exits 'a whole text is complete' 0 ftracectl verify --json "$graph"
 is 'its lines are counted by kinds' "$(jq -c '[.open, .leaf, .close, .headers]' "$out")" \
@@ -193,8 +184,22 @@ CRLF	s/$/\r/
 an oops	s/^/[  210.412454] /
 syslog	s/^/Nov 22 18:30:01 host kernel: [  210.412454] /
 a mail about syslog	s/^/> Nov 22 18:30:01 host kernel: /;s/$/\r/
-HTML	s/&/\&amp;/g;s/^/\&gt; /;s/|/\&#124;/
 EOT
+while IFS=$'\t' read -r name script said; do
+        sed "$script" "$plain" >"$work/coded.txt"
+        exits "$name is refused" 1 ftracectl report "$work/coded.txt"
+        says "$name: by its name" "coded.txt: by its line 1 it is $name: $said"
+        { cat "$plain"; sed "$script" "$plain"; } >"$work/coded.txt"
+        exits "$name in a text is damage" 1 ftracectl report "$work/coded.txt"
+        says "$name: with its place" "coded.txt:5: it is $name: $said"
+        ok "$name: what is none of it is drawn" cmp "$out" "$plain"
+done <<'EOT'
+HTML	s/&/\&amp;/g;s/^/\&gt; /;s/|/\&#124;/	save the page as text
+quoted-printable	s/=/=3D/g;s/  /=20=20/g	decode it first
+EOT
+fold -w 22 "$plain" >"$work/broken.txt"
+exits 'lines that a terminal has broken are damage' 1 ftracectl top "$work/broken.txt"
+says 'and are said to be broken' 'broken.txt:1: it is broken, as mailers and terminals break long lines'
 
 # 6 MB of prose, in memory that does not grow with it.
 {
@@ -218,7 +223,7 @@ says 'what was skipped is said with its first line' 'lines are not of a trace, a
 exits 'of three traces one is read' 0 ftracectl report "$work/three.txt"
 ok 'the first' cmp "$out" "$plain"
 says 'the others are said' 'it has 3 traces, and this is number 1 .--nth-trace.: number 2 begins at line 7, number 3 begins at line 11'
-says 'so is what was left out' 'in 1 place lines were left out before, line 5: "\[...\]"'
+says 'so is what was left out' '2 lines are not of a trace, and were skipped, the first is line 5: "\[...\]"'
 exits 'another one is asked for' 0 ftracectl report --nth-trace=2 "$work/three.txt"
 is 'and read' "$(cat "$out")" "$(sed 's/^/  1.000001 | /' "$plain")"
 exits 'each is added up by itself' 0 ftracectl top --json --nth-trace=3 "$work/three.txt"
@@ -229,8 +234,8 @@ exits 'a fourth is not there' 3 ftracectl top --nth-trace=4 "$work/three.txt"
 says 'which is said' 'there are only 3 traces in'
 exits 'a recording is one' 2 ftracectl top --nth-trace=2 --store "$top_srcdir/tests/data" udp_sendmsg-6.12
 exits 'its number is a number' 2 ftracectl top --nth-trace=0 "$work/three.txt"
-exits 'what is missing of a text is counted' 6 ftracectl verify --json "$work/three.txt"
-is 'with the traces that are not read' "$(jq -c '[.traces, .elisions, .lines_elsewhere]' "$out")" '[3,1,10]'
+exits 'a text is counted' 6 ftracectl check --json "$work/three.txt"
+is 'with the traces that are not read' "$(jq -c '[.traces, .lines_elsewhere]' "$out")" '[3,10]'
 printf '\377\376 \0001\0' >"$work/utf16.txt"
 exits 'UTF-16 is refused' 1 ftracectl report "$work/utf16.txt"
 says 'by its name' 'is in UTF-16'

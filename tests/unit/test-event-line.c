@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
-#include "import/text-line.h"
+#include "import/text-private.h"
 #include "unit.h"
 
 static TextLine parse(const char *text) {
@@ -70,20 +70,6 @@ START_TEST(columns_before_the_event_may_be_any)
                         ck_assert_uint_eq(l.duration_ns, 1302);
                         ck_assert_int_eq(l.depth, 1);
                 }
-        }
-END_TEST
-
-START_TEST(what_stands_before_a_call_may_be_cut_off)
-        {
-                TextLine l = parse("2315.979023: funcgraph_exit:         3.028 us   |      }");
-
-                ck_assert_int_eq(l.kind, LINE_CLOSE);
-                ck_assert(!l.has_task);
-                ck_assert_uint_eq(l.timestamp_ns, 2315979023000);
-                l = parse("   funcgraph_entry:      # 33813.703 us |  f();");
-                ck_assert_int_eq(l.kind, LINE_LEAF);
-                ck_assert_uint_eq(l.duration_ns, 33813703);
-                ck_assert_int_eq(parse("2315.979023: sched_switch: a").kind, LINE_NONE);
         }
 END_TEST
 
@@ -230,7 +216,6 @@ START_TEST(a_call_that_is_not_whole_is_damaged)
 END_TEST
 
 UNIT_SUITE("event-line", a_line_has_time_task_depth_and_call, columns_before_the_event_may_be_any,
-           what_stands_before_a_call_may_be_cut_off, a_task_may_be_called_anything,
-           what_stands_behind_a_call_is_understood, blanks_at_the_end_of_a_line_mean_nothing,
-           calls_in_words_are_calls, losses_headings_and_other_events_are_told_apart,
-           a_call_that_is_not_whole_is_damaged)
+           a_task_may_be_called_anything, what_stands_behind_a_call_is_understood,
+           blanks_at_the_end_of_a_line_mean_nothing, calls_in_words_are_calls,
+           losses_headings_and_other_events_are_told_apart, a_call_that_is_not_whole_is_damaged)

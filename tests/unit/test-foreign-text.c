@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/cleanup.h"
-#include "import/foreign-text.h"
+#include "import/text-private.h"
 #include "unit.h"
 
 static void expect(const char *text, const char *name) {
@@ -36,11 +36,14 @@ START_TEST(a_line_tells_whose_it_is)
                 expect("@[", "bpftrace");
                 expect("     nsecs               : count     distribution", "histogram");
                 expect("#   DURATION     |      COUNT | GRAPH                |", "histogram");
-                expect("# Function Call Graph for 'a' (session: ba08)", "uftrace graph");
-                expect("  Total time   Self time       Calls  Function", "uftrace report");
-                expect("[0] ==> 4422/0: ip (main), time (1220654979501)", "uftrace replay --flat");
-                expect("1220.654979501   4422: [entry] main(55767711b050) depth: 0",
-                       "uftrace dump");
+                expect("# DURATION     TID     FUNCTION", "uftrace");
+                expect("            [  4422] | main() {", "uftrace");
+                expect("   1.302 us [  4422] |   netif_rx(1, \"lo\") = 0;", "uftrace");
+                expect("1220.654979501   1.000 us [4422] | a();", "uftrace");
+                expect("# Function Call Graph for 'a' (session: ba08)", "uftrace");
+                expect("  Total time   Self time       Calls  Function", "uftrace");
+                expect("[0] ==> 4422/0: ip (main), time (1220654979501)", "uftrace");
+                expect("1220.654979501   4422: [entry] main(55767711b050) depth: 0", "uftrace");
                 expect("  166.256 us |   6 |       bget()", "OP-TEE");
                 expect("main;f;g 12", "folded");
                 expect("[   12.000001] Call Trace:", "call trace");
@@ -60,6 +63,8 @@ START_TEST(talk_is_nobodys)
                         " 0)   1.302 us    |  f();",
                         "   12 ls(2): -> f",
                         "a <- b",
+                        "tcp 6 [412] 1.302 us | f();",
+                        "see [a] | b",
                 };
 
                 for (size_t i = 0; i < ELEMENTSOF(texts); i++)

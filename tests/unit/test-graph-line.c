@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "import/text-line.h"
+#include "import/text-private.h"
 #include "unit.h"
 
 static const GraphColumns usual = { .cpu = true, .duration = true, .n_cpu_digits = 1 };

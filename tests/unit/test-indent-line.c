@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "import/text-line.h"
+#include "import/text-private.h"
 #include "unit.h"
 
 static TextLine parse(const char *text) {

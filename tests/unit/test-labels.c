@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "import/labels.h"
+#include "import/text-private.h"
 #include "unit.h"
 
 START_TEST(a_label_has_one_function)
@@ -15,7 +15,7 @@ START_TEST(a_label_has_one_function)
                 ck_assert_str_eq(f->label, "ovl_open [overlay]");
                 ck_assert_uint_eq(f->n_name, 8);
                 ck_assert_int_eq(f->root, -1);
-                ck_assert_uint_eq(labels_n(&l), 2);
+                ck_assert_uint_eq(l.functions.n, 2);
                 ck_assert_str_eq(labels_unknown.label, "?");
         }
 END_TEST
@@ -36,7 +36,7 @@ START_TEST(many_functions_stay_where_they_are)
                                 ck_assert_ptr_eq(f[i], g);
                                 ck_assert_str_eq(g->label, name);
                         }
-                ck_assert_uint_eq(labels_n(&l), 5000);
+                ck_assert_uint_eq(l.functions.n, 5000);
         }
 END_TEST
 

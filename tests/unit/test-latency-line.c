@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/cleanup.h"
-#include "import/text-line.h"
+#include "import/text-private.h"
 #include "unit.h"
 
 static const GraphColumns duration = { .duration = true };

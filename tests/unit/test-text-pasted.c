@@ -59,92 +59,7 @@ START_TEST(a_report_without_its_blanks_is_no_other_tracers)
         }
 END_TEST
 
-/* Threads in brackets and bars are in many lines. */
-START_TEST(uftrace_has_no_lines_of_others)
-        {
-                static const char *const lines[] = {
-                        "cat-412 [001] 10.000001: funcgraph_entry: 1.302 us |     f();\n",
-                        "cat-412 [001] 10.000001: func_entry: 1.302 us | f();\n",
-                        "bash-1 [001] d..1 1.302 us | f();\n",
-                        "tcp 6 [412] 1.302 us | f();\n",
-                };
-
-                for (size_t i = 0; i < ELEMENTSOF(lines); i++) {
-                        _cleanup_free_ char *calls = NULL;
-                        TextTrace *t;
-
-                        calls = calls_of(lines[i], &t);
-                        ck_assert_msg(streq(calls, "no trace"), "%s is: %s", lines[i], calls);
-                        text_trace_free(t);
-                }
-        }
-END_TEST
-
-/* Each line broken at a column, as a terminal or fold does; the caller frees it. */
-static char *fold(const char *text, size_t n_columns) {
-        _cleanup_buf_ Buf out = BUF_INIT;
-        size_t n = 0;
-        char *ret;
-
-        for (; *text; text++) {
-                if (*text != '\n' && n++ == n_columns) {
-                        buf_adds(&out, "\n");
-                        n = 1;
-                }
-                if (*text == '\n')
-                        n = 0;
-                buf_add(&out, text, 1);
-        }
-        ck_assert_int_eq(buf_take_string(&out, &ret), 0);
-        return ret;
-}
-
-static void expect_same_folded(const char *file) {
-        static const size_t columns[] = { 60, 64, 70, 72, 78, 80 };
-        _cleanup_free_ char *text = read_data(file), *expected = NULL;
-        TextTrace *t;
-
-        expected = calls_of(text, &t);
-        text_trace_free(t);
-        for (size_t i = 0; i < ELEMENTSOF(columns); i++) {
-                _cleanup_free_ char *folded = fold(text, columns[i]), *calls = NULL;
-
-                calls = calls_of(folded, &t);
-                ck_assert_msg(streq(calls, expected), "%s, %zu columns", file, columns[i]);
-                text_trace_free(t);
-        }
-}
-
-START_TEST(lines_broken_at_a_column_are_the_same_calls)
-        {
-                expect_same_folded("text/SyS_write-loopback.trace.txt");
-                expect_same_folded("text/udp_sendmsg-fragmented.funcgraph.txt");
-                expect_same_folded("text/udp-client-server.stap.txt");
-                expect_same_folded("text/fib.uftrace.txt");
-        }
-END_TEST
-
-START_TEST(a_report_broken_at_a_column_is_the_same_calls)
-        {
-                static const char text[] =
-                        "  udp-client-260   [000] 1795386677.428588446: funcgraph_entry:    "
-                        "               |  udp_sendmsg() {\n"
-                        "  udp-client-260   [000] 1795386677.428602096: funcgraph_entry:    "
-                        "    3.084 us   |    __rcu_read_lock();\n"
-                        "  udp-client-260   [000] 1795386677.428622827: funcgraph_exit:     "
-                        "  41.084 us   |  }\n";
-
-                for (size_t n = 50; n < 100; n++) {
-                        _cleanup_free_ char *folded = fold(text, n);
-
-                        expect_calls(folded, TEXT_EVENTS,
-                                     "0:udp_sendmsg{ 1:__rcu_read_lock 3084; "
-                                     "0:}udp_sendmsg 41084; ");
-                }
-        }
-END_TEST
-
-/* Only a column that lines are broken at makes one of two. */
+/* Behind it no line of the trace follows. */
 START_TEST(a_word_behind_the_longest_line_is_no_part_of_it)
         {
                 expect_calls("     0 client(16140): -> a_function_with_a_name_that_is_long\n"
@@ -175,10 +90,6 @@ START_TEST(a_torn_first_line_is_no_trace_of_its_own)
                           "cat-412 [001] 10.02: funcgraph_entry: 1.000 us |  b();\n"
                           "cat-412 [001] 10.03: funcgraph_entry: 2.000 us |  c();\n",
                           "0:b 1000; 0:c 2000; " },
-                        { TEXT_UFTRACE, "1220.654979501   1.000 us [  4422] | a();\n",
-                          "1220.654979601   1.000 us [  4422] | b();\n"
-                          "1220.654979801   2.000 us [  4422] | c();\n",
-                          "0:b 1000; 0:c 2000; " },
                 };
 
                 for (size_t i = 0; i < ELEMENTSOF(texts); i++)
@@ -200,6 +111,5 @@ START_TEST(a_torn_first_line_is_no_trace_of_its_own)
 END_TEST
 
 UNIT_SUITE("text-pasted", a_report_without_its_blanks_is_no_other_tracers,
-           uftrace_has_no_lines_of_others, lines_broken_at_a_column_are_the_same_calls,
-           a_report_broken_at_a_column_is_the_same_calls, a_torn_first_line_is_no_trace_of_its_own,
+           a_torn_first_line_is_no_trace_of_its_own,
            a_word_behind_the_longest_line_is_no_part_of_it)

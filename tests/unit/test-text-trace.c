@@ -529,36 +529,9 @@ START_TEST(events_and_losses_of_trace_cmd_stay_where_they_are)
         }
 END_TEST
 
-START_TEST(threads_of_uftrace_have_times_that_follow_from_durations)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text("# DURATION     TID     FUNCTION\n"
-                                      "            [     1] | main() {\n"
-                                      "            [     2] | t() {\n"
-                                      "   2.000 us [     2] |   f(1) = 3;\n"
-                                      "   5.000 us [     2] | } /* t */\n"
-                                      "   9.000 us [     1] | } /* main */\n");
-                Step s;
-
-                expect_step(t, STEP_ENTER, "main", 0, 0);
-                expect_step(t, STEP_ENTER, "t", 0, 0);
-                s = next(t);
-                ck_assert_int_eq(s.kind, STEP_LEAF);
-                ck_assert_int_eq(s.pid, 2);
-                ck_assert(s.has_retval && s.retval == 3);
-                expect_step(t, STEP_LEAVE, "t", 0, 5000);
-                s = next(t);
-                ck_assert_uint_eq(step_duration_ns(&s), 9000);
-                ck_assert_uint_eq(s.timestamp_ns, 9000);
-                expect_end(t);
-                ck_assert_uint_eq(text_trace_count(t)->n_roots, 2);
-        }
-END_TEST
-
 UNIT_SUITE("text-trace", a_text_that_is_not_indented_is_nested_by_its_arrows,
            blanks_may_be_lost_of_an_indented_text,
            events_and_losses_of_trace_cmd_stay_where_they_are,
-           threads_of_uftrace_have_times_that_follow_from_durations,
            a_child_that_was_forked_has_calls_of_its_own, a_tail_call_ends_with_its_caller,
            cpus_of_two_and_three_digits_have_one_column, calls_without_durations_are_calls,
            a_bare_brace_is_its_calls_return, an_interrupt_before_a_late_return_is_a_sibling,

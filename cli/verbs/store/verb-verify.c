@@ -41,7 +41,6 @@ static const struct {
         [TEXT_TIME_IMPOSSIBLE] = { "times_impossible", true },
         [TEXT_COLUMNS_CHANGED] = { "columns_changed", false },
         [TEXT_LOSS] = { "losses", true },
-        [TEXT_ELISION] = { "elisions", true },
         [TEXT_ANOTHER] = { "other_traces", false },
 };
 
