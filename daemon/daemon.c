@@ -59,7 +59,6 @@ struct Daemon {
         Janitor *janitor; /* NULL: nothing is removed by itself */
         sd_event_source *watchdog;
         sd_event_source *learning_pass_end; /* of a private one that learns */
-        sd_event_source *preparation;
         uint64_t watchdog_us;
         bool is_stopping, has_run, is_hung, has_systemd_socket;
         size_t n_left; /* sessions that another daemon goes on with */
@@ -540,17 +539,6 @@ static int daemon_add_undoer(Daemon *d) {
         return r < 0 ? log_error_errno(r, "Cannot set up what puts the kernel back: %m") : 0;
 }
 
-/* A private one is begun for a session. */
-static int daemon_add_preparation(Daemon *d) {
-        int r;
-
-        if (d->config.private_fd >= 0)
-                return 0;
-        r = sd_event_add_time_relative(d->event, &d->preparation, CLOCK_MONOTONIC, PREPARE_USEC, 0,
-                                       daemon_on_preparation, d);
-        return r < 0 ? log_error_errno(r, "Cannot set up a timer: %m") : 0;
-}
-
 /* Where nobody would start it again when somebody connects it stays. */
 static int daemon_add_idle(Daemon *d) {
         int r;
@@ -577,7 +565,10 @@ static int daemon_drop_privileges(Daemon *d) {
 static int daemon_open_aside(Daemon *d) {
         background_open(d->background);
         background_open(d->sweeper);
-        return 0;
+        if (d->config.private_fd >= 0) /* which is begun for a session */
+                return 0;
+        return sd_event_add_time_relative(d->event, NULL, CLOCK_MONOTONIC, PREPARE_USEC, 0,
+                                          daemon_on_preparation, d);
 }
 
 static int daemon_make_loop(Daemon *d) {
@@ -613,7 +604,7 @@ static int (*const set_up[])(Daemon *d) = {
         daemon_make_janitor,    /* looks at it when the loop runs */
         daemon_make_sealer,     /* whose segments it finishes */
         daemon_make_server,     /* who connects is answered when the loop runs */
-        daemon_add_watchdog,    daemon_add_undoer,      daemon_add_preparation,
+        daemon_add_watchdog,    daemon_add_undoer,
         daemon_add_idle,        daemon_drop_privileges, /* all is open */
         daemon_open_aside,                              /* whose thread has what is left of them */
 };
@@ -686,7 +677,6 @@ Daemon *daemon_free(Daemon *d) {
         (void) idle_free(d->undoer);
         (void) sd_event_source_disable_unref(d->watchdog);
         (void) sd_event_source_disable_unref(d->learning_pass_end);
-        (void) sd_event_source_disable_unref(d->preparation);
         d->janitor = janitor_free(d->janitor);
         d->sealer = sealer_free(d->sealer);
         (void) sessions_free(d->sessions); /* ends what still records */

@@ -121,9 +121,9 @@ says 'and says in the timeline who woke the task' '"off the CPU, woken by client
 says 'in time' '"spans":\[0,370000,0,0,0,10000,350000,1,1,.,20000,333000,2,2,2\]' "$work/page.html"
 
 # Names that mean something to the formats.
-printf '%s\n' ' 0)  ev"il,;<b>-7   |               |  do_it() {' \
-        ' 0)  ev"il,;<b>-7   |   0.100 us    |    a.b$<script>alert(1)</script>();' \
-        ' 0)  ev"il,;<b>-7   |   1.000 us    |  }' >"$work/evil.txt"
+printf '%s\n' ' 0)  e",;<b>-7   |               |  do_it() {' \
+        ' 0)  e",;<b>-7   |   0.100 us    |    a.b$<script>alert(1)</script>();' \
+        ' 0)  e",;<b>-7   |   1.000 us    |  }' >"$work/evil.txt"
 for format in csv json ndjson perfetto folded flame html; do
         exits "hostile names are exported as $format" 0 \
                 ftracectl export --quiet "$work/evil.txt" --format=$format -o "$work/evil.$format"

@@ -90,7 +90,7 @@ exits 'a third is recorded' 0 ftracectl start -n kept --segment-size=64K udp_sen
 events 10
 ok 'it stores' wait_until 20 has kept $((10 * pages_of_data))
 exits 'it is stopped' 0 ftracectl stop kept
-exits 'and sealed' 0 ftracectl seal kept
+ok 'and sealed' wait_until 60 segments_are 2 kept
 stand kept
 exits 'it is not removed while somebody reads it' 5 ftracectl remove kept
 go_on 'kept'

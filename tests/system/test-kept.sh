@@ -199,22 +199,6 @@ is 'it is there' "$(names)" old
 clean
 ok 'it ends' stop_ftraced
 
-# A part that is kept of an old one is as old as it is itself.
-cp -r "$top_srcdir/tests/data/sessions/udp_sendmsg-new" "$store/sessions/"
-chmod -R u+w "$store/sessions"
-cp "$top_srcdir"/tests/data/symbols/* "$store/symbols/"
-ok 'a daemon sees a recording' start_ftraced --tracefs "$work/tracefs"
-settle
-ok 'it ends' stop_ftraced
-later $((6 * year))
-exits 'six years later a part of it is kept' 0 ftracectl --store "$store" keep udp_sendmsg-new --slowest=1 -n part
-ok 'a daemon starts that keeps for years' start_ftraced --tracefs "$work/tracefs"
-ok 'the old one goes' wait_until 10 names_are part
-settle
-is 'the part stays' "$(names)" part
-clean
-ok 'it ends' stop_ftraced
-
 # --- a disk that others fill ---------------------------------------------------------------------
 printf '%s\n' '[Guard]' Lean=off '[Store]' MaxUse=600K KeepFree=10M MinRetentionSec=10s >"$FTRACED_CONFIG"
 echo $((50 << 20)) >"$WORLD_DIR/free"

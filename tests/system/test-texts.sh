@@ -234,7 +234,7 @@ exits 'a fourth is not there' 3 ftracectl top --nth-trace=4 "$work/three.txt"
 says 'which is said' 'there are only 3 traces in'
 exits 'a recording is one' 2 ftracectl top --nth-trace=2 --store "$top_srcdir/tests/data" udp_sendmsg-6.12
 exits 'its number is a number' 2 ftracectl top --nth-trace=0 "$work/three.txt"
-exits 'a text is counted' 6 ftracectl check --json "$work/three.txt"
+exits 'a text is counted' 6 ftracectl verify --json "$work/three.txt"
 is 'with the traces that are not read' "$(jq -c '[.traces, .lines_elsewhere]' "$out")" '[3,10]'
 printf '\377\376 \0001\0' >"$work/utf16.txt"
 exits 'UTF-16 is refused' 1 ftracectl report "$work/utf16.txt"

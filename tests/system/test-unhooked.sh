@@ -7,7 +7,7 @@
 requires jq
 
 data=$work/data verbs=('top' 'top --by=module' 'tree --min=0' 'slow' 'waits' 'path udp_recvmsg' 'why udp_sendmsg' 'calls')
-formats=(flame html folded dot csv json ndjson tsv)
+formats=(flame html folded csv json ndjson tsv)
 mkdir "$data"
 cp -r "$top_srcdir/tests/data/sessions" "$top_srcdir/tests/data/symbols" "$data/"
 chmod -R u+w "$data"
