@@ -38,7 +38,22 @@ static char *times_of(char text[static 32], double n) {
 }
 #define TIMES(n) times_of((char[32]){}, (n))
 
-/* Nobody calls an interrupt. */
+/* Whether the same function is below another call of @caller's, too. */
+static bool is_elsewhere(const CallNode *node, const CallNode *caller) {
+        const CallNode *top = node;
+
+        while (top->level > 1)
+                top = top->parent;
+        for (const CallNode *n = top; n; n = call_node_next(top, n))
+                for (const CallNode *c = n->function == node->function && n != node ? n : top;
+                     c != top; c = c->parent)
+                        if (c->parent->function == caller->function)
+                                return true;
+        return false;
+}
+
+/* Nobody calls an interrupt.  The nearest caller that no other place of the function has says which one it is: delay_tsc
+ * is below __const_udelay in many. */
 static void add_below(Buf *out, const CallNode *node, const char *separator) {
         const CallNode *caller = node->parent;
 
@@ -47,6 +62,11 @@ static void add_below(Buf *out, const CallNode *node, const char *separator) {
         while (caller->level > 1 && waits_is_scheduler(node->function) &&
                waits_is_scheduler(caller->function))
                 caller = caller->parent;
+        for (const CallNode *c = caller; c->level > 1; c = c->parent)
+                if (!is_elsewhere(node, c)) {
+                        caller = c;
+                        break;
+                }
         buf_printf(out, "%s below ", separator);
         add_name(out, caller->function);
 }

@@ -55,6 +55,20 @@ says 'is named' 'there are no calls of "tcp_sendmsg"'
 exits 'as much is shown as asked for' 0 ftracectl why "$work/planted.txt" --limit=1
 ok 'the rest is one line' test "$(grep -c ' others$' "$out")" = 1
 
+# Two functions call wait(), which calls lock(): which of the two says where.
+python3 - >"$work/twice.txt" <<'END'
+for i in range(400):
+    one = 2 + i * 7919 % 10 / 100
+    two = one + (40 if i % 50 == 7 else 0)
+    lines = [(0, "send() {", 0), (1, "route() {", 0), (2, "wait() {", 0), (3, "lock();", one), (2, "}", one + 1), (1, "}", one + 2),
+             (1, "copy() {", 0), (2, "wait() {", 0), (3, "lock();", two), (2, "}", two + 1), (1, "}", two + 2), (0, "}", one + two + 6)]
+    for k, (depth, text, took) in enumerate(lines):
+        column = " %s %7.3f us    " % ("+" if took > 10 else " ", took) if took else " " * 17
+        print("%12.6f | %3d)  client-17     |%s|  %s%s" % (1 + i / 1000 + k * 1e-5, i % 4, column, "  " * depth, text))
+END
+exits 'what two call is one of two' 0 ftracectl why "$work/twice.txt"
+says 'by the caller that tells which' ' of that is lock below copy itself: 42\.. us instead of 2\... us\.$' "$out"
+
 # What the slow ones were given and returned stands in the text.
 sed -E 's/send\(\) \{/send(len=0x10) {/; /lookup\(\)/ { s/ ([0-9])\.([0-9]+) us(.*)\(\);/ \1.\2 us\3(n=0x1\2); \/* ret=0x\2 *\//; s/4([0-9])\.([0-9]+) us(.*)\(\);/4\1.\2 us\3(n=0x9); \/* ret=-105 *\// }' \
         "$work/planted.txt" >"$work/values.txt"
