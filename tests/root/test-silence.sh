@@ -25,10 +25,9 @@ silence elsewhere 'nothing called udp_sendmsg on CPUs 0 in [0-9.]+ (ms|s) of rec
 
 exits 'off: a session starts' 0 ftracectl start -n off --flat udp_sendmsg
 echo 0 >/proc/sys/kernel/ftrace_enabled
-sleep 2
 "$udp_pairs" 3 >/dev/null
-exits 'off: show knows it while it records' 0 ftracectl show off
-says 'off: with the reason' 'No calls: sysctl kernel.ftrace_enabled was 0 for' "$out"
+is_told() { ftracectl show off | grep -q 'No calls: sysctl kernel.ftrace_enabled was 0 for'; }
+ok 'off: show knows it while it records, with the reason' wait_until 30 is_told
 silence off 'sysctl kernel.ftrace_enabled was 0 for .*'
 echo 1 >/proc/sys/kernel/ftrace_enabled
 
