@@ -38,22 +38,27 @@ static char *times_of(char text[static 32], double n) {
 }
 #define TIMES(n) times_of((char[32]){}, (n))
 
-/* Whether the same function is below another call of @caller's, too. */
+/* Whether the same functions call each other from @caller down to @node at another place, too. */
 static bool is_elsewhere(const CallNode *node, const CallNode *caller) {
-        const CallNode *top = node;
+        const CallNode *top = caller;
 
         while (top->level > 1)
                 top = top->parent;
-        for (const CallNode *n = top; n; n = call_node_next(top, n))
-                for (const CallNode *c = n->function == node->function && n != node ? n : top;
-                     c != top; c = c->parent)
-                        if (c->parent->function == caller->function)
-                                return true;
+        for (const CallNode *n = top; n; n = call_node_next(top, n)) {
+                const CallNode *a = n, *b = node;
+
+                while (a && b != caller && a->function == b->function) {
+                        a = a->parent;
+                        b = b->parent;
+                }
+                if (a && a != caller && b == caller && a->function == b->function)
+                        return true;
+        }
         return false;
 }
 
-/* Nobody calls an interrupt.  The nearest caller that no other place of the function has says which one it is: delay_tsc
- * is below __const_udelay in many. */
+/* Nobody calls an interrupt.  The nearest caller that tells the place from others of the function says which one it is:
+ * delay_tsc is below __const_udelay in many. */
 static void add_below(Buf *out, const CallNode *node, const char *separator) {
         const CallNode *caller = node->parent;
 
