@@ -18,6 +18,7 @@
 #define RUNTIME_DIR RUNSTATEDIR "/ftraced"
 #define RUNTIME_MODE 0755 /* as systemd makes it */
 #define DIR_MODE 0700
+#define TRIES 3
 
 static int name_of(const char *path, char **ret) {
         _cleanup_buf_ Buf b = BUF_INIT;
@@ -104,13 +105,16 @@ static void close_all(LedgerDir *d) {
 int ledger_dir_open(LedgerDir *ret, const char *store, pid_t *ret_holder) {
         LedgerDir d = LEDGER_DIR_INIT;
         bool is_new;
-        int r;
+        int r = -1;
 
-        d.fd = r = open_dirs(&d, store);
-        if (r >= 0)
-                r = lock_take(&d.lock_fd, d.fd, ret_holder, &is_new);
-        if (r != 0)
-                close_all(&d);
+        /* Whoever had it may have removed it meanwhile. */
+        for (unsigned i = 0; r < 0 && i < TRIES; i++) {
+                d.fd = r = open_dirs(&d, store);
+                if (r >= 0)
+                        r = lock_take(&d.lock_fd, d.fd, ret_holder, &is_new);
+                if (r != 0)
+                        close_all(&d);
+        }
         if (r == LOCK_E_HELD)
                 return LEDGER_DIR_E_HELD;
         if (r != 0)

@@ -2,8 +2,10 @@
 
 /* A ledger that is lost: what is put back all the same, and what is named. */
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/tracefs/ledger-dir.h"
@@ -75,6 +77,39 @@ START_TEST(what_nobody_can_be_named_for_is_named_with_a_command)
         }
 END_TEST
 
+START_TEST(a_ledger_is_had_whose_directory_goes_with_its_last_owner)
+        {
+                Scratch s = scratch_new();
+                LedgerDir d = LEDGER_DIR_INIT;
+                char run[PATH_MAX + 8], c;
+                pid_t child, holder;
+                int fds[2];
+
+                (void) snprintf(run, sizeof(run), "%.4000s/run", s.path);
+                ck_assert_int_eq(setenv("FTRACED_LEDGERS", run, 1), 0);
+                ck_assert_int_eq(pipe(fds), 0);
+                child = fork();
+                ck_assert_int_ge(child, 0);
+                if (child == 0) {
+                        if (ledger_dir_open(&d, s.path, &holder) != 0 || write(fds[1], "", 1) != 1)
+                                _exit(1);
+                        (void) usleep(35000); /* lock_take() waits for longer */
+                        ledger_dir_done(&d);
+                        _exit(0);
+                }
+                ck_assert_int_eq(read(fds[0], &c, 1), 1);
+                ck_assert_int_eq(ledger_dir_open(&d, s.path, &holder), 0);
+                ck_assert_int_ge(d.fd, 0);
+                ck_assert_int_ge(faccessat(AT_FDCWD, d.path, F_OK, 0), 0);
+                ck_assert_int_eq(waitpid(child, NULL, 0), child);
+                ledger_dir_done(&d);
+                close(fds[0]);
+                close(fds[1]);
+                (void) unsetenv("FTRACED_LEDGERS");
+                scratch_done(&s);
+        }
+END_TEST
+
 START_TEST(an_instance_of_another_stores_daemon_is_left_alone)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
@@ -122,4 +157,5 @@ END_TEST
 
 UNIT_SUITE("leftovers", what_carries_our_name_is_put_back_without_a_ledger,
            what_nobody_can_be_named_for_is_named_with_a_command,
+           a_ledger_is_had_whose_directory_goes_with_its_last_owner,
            an_instance_of_another_stores_daemon_is_left_alone)
