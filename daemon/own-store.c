@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "daemon/own-store.h"
 
@@ -44,11 +46,21 @@ static int say_owned(const char *path, pid_t holder) {
         return ORIGIN(-EBUSY);
 }
 
-int own_store_open_ledger(LedgerDir *ret, const char *path) {
+static int open_ledger(LedgerDir *ret, const char *path) {
         pid_t holder = 0;
 
         return ledger_dir_open(ret, path, &holder) == LEDGER_DIR_E_HELD ? say_owned(path, holder)
                                                                         : 0;
+}
+
+/* The ledger's lock goes with its directory, or is elsewhere if $FTRACED_LEDGERS is another. */
+int own_store_open_ledger(LedgerDir *ret, const char *path) {
+        _cleanup_close_ int fd = dir_open(AT_FDCWD, path);
+        pid_t holder = 0;
+
+        if (fd >= 0 && lock_look(fd, &holder) > 0)
+                return say_owned(path, holder);
+        return open_ledger(ret, path);
 }
 
 int own_store_open(Store **ret, LedgerDir *ret_ledger, const char *path) {
@@ -67,7 +79,7 @@ int own_store_open(Store **ret, LedgerDir *ret_ledger, const char *path) {
         if (r < 0)
                 return log_error_errno(
                         r, "Cannot open the store %s: %m; give another with --store.", path);
-        r = own_store_open_ledger(ret_ledger, path);
+        r = open_ledger(ret_ledger, path);
         if (r < 0) /* somebody has removed what was in it */
                 return r;
         if (ret_ledger->fd >= 0) /* an older version's, which has the same in /run */

@@ -237,6 +237,9 @@ done
 ok 'a daemon starts whose ledger is taken away' start
 exits 'beside it --restore does nothing' 1 restore
 says 'it says who owns the store' 'owns the store'
+FTRACED_LEDGERS=$work/elsewhere
+exits 'nor where it looks for the ledger elsewhere' 1 restore
+FTRACED_LEDGERS=$work/ledgers
 ftracectl doctor >"$out" 2>"$err"
 ok 'doctor has nothing to say about its ledger' not grep -q 'written again' "$out"
 exits 'a session starts whose ledger is taken away' 0 ftracectl start -n taken udp_sendmsg
