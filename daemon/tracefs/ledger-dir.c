@@ -71,13 +71,31 @@ const char *ledger_dir_root(void) {
         return getenv("FTRACED_LEDGERS") ?: RUNTIME_DIR "/ledgers";
 }
 
+/* realpath() of what need not be there, for its disk may not be: what of it is there is resolved. */
+static char *resolve(const char *path) {
+        _cleanup_free_ char *above = NULL, *resolved = NULL;
+        char *found = realpath(path, NULL), *slash, *joined;
+
+        if (found || errno != ENOENT || !*path)
+                return found;
+        if (asprintf(&above, "%s%s", *path == '/' ? "" : "./", path) < 0)
+                return above = NULL;
+        for (size_t n = strlen(above); above[n - 1] == '/'; n--)
+                above[n - 1] = 0;
+        slash = strrchr(above, '/');
+        *slash = 0;
+        resolved = resolve(*above ? above : "/");
+        if (!resolved ||
+            asprintf(&joined, "%s/%s", streq(resolved, "/") ? "" : resolved, slash + 1) < 0)
+                return NULL;
+        return joined;
+}
+
 /* The directory's descriptor, or -errno. */
 static int open_dirs(LedgerDir *d, const char *store) {
-        _cleanup_free_ char *path = realpath(store, NULL), *name = NULL;
+        _cleanup_free_ char *path = resolve(store), *name = NULL;
         int r, fd;
 
-        if (!path && errno == ENOENT && *store == '/') /* its disk is not there */
-                path = strdup(store);
         if (!path)
                 return ORIGIN(-errno);
         r = name_of(path, &name);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,6 +111,34 @@ START_TEST(a_ledger_is_had_whose_directory_goes_with_its_last_owner)
         }
 END_TEST
 
+START_TEST(a_store_whose_disk_has_gone_is_found_by_all_its_names)
+        {
+                static const char *const names[] = { "disk/store", "disk//store///", "link/store",
+                                                     "link/../disk/store" };
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                char run[PATH_MAX + 8], store[PATH_MAX + 32], path[PATH_MAX + 32];
+
+                (void) snprintf(run, sizeof(run), "%.4000s/run", s.path);
+                ck_assert_int_eq(setenv("FTRACED_LEDGERS", run, 1), 0);
+                ck_assert_int_eq(mkdirat(s.fd, "disk", 0700), 0);
+                ck_assert_int_eq(symlinkat("disk", s.fd, "link"), 0);
+                (void) snprintf(store, sizeof(store), "%.4000s/disk/store", s.path);
+                for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+                        _cleanup_free_ char *is = NULL;
+                        LedgerDir d = LEDGER_DIR_INIT;
+                        pid_t holder;
+
+                        (void) snprintf(path, sizeof(path), "%.4000s/%s", s.path, names[i]);
+                        ck_assert_int_eq(ledger_dir_open(&d, path, &holder), 0);
+                        ck_assert_int_ge(d.fd, 0);
+                        is = ledger_dir_store(d.path);
+                        ck_assert_str_eq(is, store);
+                        ledger_dir_done(&d);
+                }
+                (void) unsetenv("FTRACED_LEDGERS");
+        }
+END_TEST
+
 START_TEST(an_instance_of_another_stores_daemon_is_left_alone)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
@@ -158,4 +187,5 @@ END_TEST
 UNIT_SUITE("leftovers", what_carries_our_name_is_put_back_without_a_ledger,
            what_nobody_can_be_named_for_is_named_with_a_command,
            a_ledger_is_had_whose_directory_goes_with_its_last_owner,
+           a_store_whose_disk_has_gone_is_found_by_all_its_names,
            an_instance_of_another_stores_daemon_is_left_alone)
