@@ -19,6 +19,7 @@
 #include "daemon/admission/capability.h"
 #include "daemon/symbols/kernel-symbols.h"
 #include "daemon/tracefs/control.h"
+#include "daemon/tracefs/ledger-dir.h"
 #include "daemon/tracer/host-check.h"
 #include "daemon/tracer/leftovers.h"
 #include "meta/spec.h"
@@ -278,6 +279,12 @@ static int look_ledger(const HostFacts *h, Finding *f) {
                            "open; then: ftracectl stop --all",
                            "%zu change%s of an earlier session could not be put back yet", n,
                            n == 1 ? "" : "s");
+        if (!path)
+                return say(f, GRADE_BAD,
+                           "mend that, or name another place with FTRACED_LEDGERS, and restart "
+                           "ftraced",
+                           "there is no place for the ledger in %s: nothing can be recorded",
+                           ledger_dir_root());
         if (bad) {
                 (void) snprintf(fix, sizeof(fix), "look at it, and then: rm -r %.120s", bad);
                 return say(f, GRADE_WARNING, fix,

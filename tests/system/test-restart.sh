@@ -261,6 +261,9 @@ touch "$work/no-place"
 FTRACED_LEDGERS=$work/no-place/ledgers start
 exits 'without a place for the ledger a start is refused' 1 ftracectl start -n no-place udp_sendmsg
 says 'it names the place' "writing the ledger in $work/no-place/ledgers failed"
+says 'it names the way out' 'another place with FTRACED_LEDGERS'
+ftracectl doctor >"$out" 2>"$err"
+says 'so does doctor' "no place for the ledger in $work/no-place/ledgers" "$out"
 dump "$work/tracefs.after"
 ok 'nothing was changed' diff "$work/tracefs.before" "$work/tracefs.after"
 ok 'that daemon ends' stop_ftraced
