@@ -256,14 +256,13 @@ int controller_tracefs_fd(const Controller *c) {
 
 /* The place is looked for when the daemon starts. */
 static const char *ledger_way_out(const Ledger *l, int error) {
-        _cleanup_free_ char *path = ledger_path(l);
-
         if (error == -ENAMETOOLONG)
                 return "; it is named for the store's path: give ftraced a shorter one with "
                        "--store";
-        return path ? store_way_out(error)
-                    : "; mend that, or name another place with FTRACED_LEDGERS, and restart "
-                      "ftraced";
+        return ledger_has_place(l)
+                       ? store_way_out(error)
+                       : "; mend that, or name another place with FTRACED_LEDGERS, and restart "
+                         "ftraced";
 }
 
 int controller_refuse_ledger(const Controller *c, int error, Refusal *refusal) {

@@ -279,7 +279,7 @@ static int look_ledger(const HostFacts *h, Finding *f) {
                            "open; then: ftracectl stop --all",
                            "%zu change%s of an earlier session could not be put back yet", n,
                            n == 1 ? "" : "s");
-        if (!path)
+        if (!ledger_has_place(h->ledger))
                 return say(f, GRADE_BAD,
                            "mend that, or name another place with FTRACED_LEDGERS, and restart "
                            "ftraced",

@@ -2,6 +2,7 @@
 
 /* A ledger that is lost: what is put back all the same, and what is named. */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -75,6 +76,24 @@ START_TEST(what_nobody_can_be_named_for_is_named_with_a_command)
                 ck_assert_ptr_nonnull(strstr(commands, "/set_event;"));
                 ck_assert_ptr_nonnull(strstr(commands, "/set_event_pid"));
                 controller_free(c);
+        }
+END_TEST
+
+START_TEST(without_a_place_for_a_ledger_what_carries_our_name_stays)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_free_ char *armed = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                Controller *c = fake_controller(k);
+                Tracer *t = NULL;
+
+                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "x", "udp_*", 5), 0);
+                armed = fake_dump(k);
+                lose(k, c);
+                controller_free(fake_controller_at(k, -EACCES));
+                fake_expect_all(k, armed);
+                controller_free(fake_controller(k));
         }
 END_TEST
 
@@ -186,6 +205,7 @@ END_TEST
 
 UNIT_SUITE("leftovers", what_carries_our_name_is_put_back_without_a_ledger,
            what_nobody_can_be_named_for_is_named_with_a_command,
+           without_a_place_for_a_ledger_what_carries_our_name_stays,
            a_ledger_is_had_whose_directory_goes_with_its_last_owner,
            a_store_whose_disk_has_gone_is_found_by_all_its_names,
            an_instance_of_another_stores_daemon_is_left_alone)
