@@ -265,6 +265,12 @@ static int look_ledger(const HostFacts *h, Finding *f) {
         char fix[160];
         size_t n = 0;
 
+        if (!ledger_has_place(h->ledger))
+                return say(f, GRADE_BAD,
+                           "mend that, or name another place with FTRACED_LEDGERS, and restart "
+                           "ftraced",
+                           "there is no place for the ledger in %s: nothing can be recorded",
+                           ledger_dir_root());
         if (h->ledger_was_lost)
                 return say(f, GRADE_BAD, "systemctl restart ftraced.service, if it comes back",
                            "somebody has removed %s, which says what to put back: %s",
@@ -279,12 +285,6 @@ static int look_ledger(const HostFacts *h, Finding *f) {
                            "open; then: ftracectl stop --all",
                            "%zu change%s of an earlier session could not be put back yet", n,
                            n == 1 ? "" : "s");
-        if (!ledger_has_place(h->ledger))
-                return say(f, GRADE_BAD,
-                           "mend that, or name another place with FTRACED_LEDGERS, and restart "
-                           "ftraced",
-                           "there is no place for the ledger in %s: nothing can be recorded",
-                           ledger_dir_root());
         if (bad) {
                 (void) snprintf(fix, sizeof(fix), "look at it, and then: rm -r %.120s", bad);
                 return say(f, GRADE_WARNING, fix,
