@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "daemon/own-store.h"
+#include "store/entry.h"
+
+#define FORMER_LEDGER_MAX_BYTES (64U << 20)
 
 /*
  * What is in the store is for those whom its directory is for: a private daemon of root's and the
@@ -44,11 +50,36 @@ static int say_owned(const char *path, pid_t holder) {
         return ORIGIN(-EBUSY);
 }
 
-int own_store_open_ledger(LedgerDir *ret, const char *path) {
+static int open_ledger(LedgerDir *ret, const char *path) {
         pid_t holder = 0;
 
         return ledger_dir_open(ret, path, &holder) == LEDGER_DIR_E_HELD ? say_owned(path, holder)
                                                                         : 0;
+}
+
+/* The ledger's lock goes with its directory, or is elsewhere if $FTRACED_LEDGERS is another. */
+int own_store_open_ledger(LedgerDir *ret, const char *path) {
+        _cleanup_close_ int fd = dir_open(AT_FDCWD, path);
+        pid_t holder = 0;
+
+        if (fd >= 0 && lock_look(fd, &holder) > 0)
+                return say_owned(path, holder);
+        return open_ledger(ret, path);
+}
+
+/* An older version's, which has the same in /run, but not where $RUNTIME_DIRECTORY was another unit's or nothing could
+ * be written there. */
+static void take_former_ledger(int ledger_fd, int store_fd) {
+        _cleanup_free_ char *text = NULL;
+        size_t n;
+        int r = 0;
+
+        if (faccessat(ledger_fd, "ledger", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+                r = entry_read(store_fd, "ledger", &text, &n, FORMER_LEDGER_MAX_BYTES);
+        if (text)
+                r = file_replace(ledger_fd, "ledger", text, n, 0600);
+        if (r >= 0)
+                (void) unlinkat(store_fd, "ledger", 0);
 }
 
 int own_store_open(Store **ret, LedgerDir *ret_ledger, const char *path) {
@@ -67,11 +98,11 @@ int own_store_open(Store **ret, LedgerDir *ret_ledger, const char *path) {
         if (r < 0)
                 return log_error_errno(
                         r, "Cannot open the store %s: %m; give another with --store.", path);
-        r = own_store_open_ledger(ret_ledger, path);
+        r = open_ledger(ret_ledger, path);
         if (r < 0) /* somebody has removed what was in it */
                 return r;
-        if (ret_ledger->fd >= 0) /* an older version's, which has the same in /run */
-                (void) unlinkat(store_fd(s), "ledger", 0);
+        if (ret_ledger->fd >= 0)
+                take_former_ledger(ret_ledger->fd, store_fd(s));
         *ret = TAKE_PTR(s);
         return 0;
 }

@@ -18,6 +18,7 @@
 #define RUNTIME_DIR RUNSTATEDIR "/ftraced"
 #define RUNTIME_MODE 0755 /* as systemd makes it */
 #define DIR_MODE 0700
+#define TRIES 3
 
 static int name_of(const char *path, char **ret) {
         _cleanup_buf_ Buf b = BUF_INIT;
@@ -70,13 +71,31 @@ const char *ledger_dir_root(void) {
         return getenv("FTRACED_LEDGERS") ?: RUNTIME_DIR "/ledgers";
 }
 
+/* realpath() of what need not be there, for its disk may not be: what of it is there is resolved. */
+static char *resolve(const char *path) {
+        _cleanup_free_ char *above = NULL, *resolved = NULL;
+        char *found = realpath(path, NULL), *slash, *joined;
+
+        if (found || errno != ENOENT || !*path)
+                return found;
+        if (asprintf(&above, "%s%s", *path == '/' ? "" : "./", path) < 0)
+                return above = NULL;
+        for (size_t n = strlen(above); above[n - 1] == '/'; n--)
+                above[n - 1] = 0;
+        slash = strrchr(above, '/');
+        *slash = 0;
+        resolved = resolve(*above ? above : "/");
+        if (!resolved ||
+            asprintf(&joined, "%s/%s", streq(resolved, "/") ? "" : resolved, slash + 1) < 0)
+                return NULL;
+        return joined;
+}
+
 /* The directory's descriptor, or -errno. */
 static int open_dirs(LedgerDir *d, const char *store) {
-        _cleanup_free_ char *path = realpath(store, NULL), *name = NULL;
+        _cleanup_free_ char *path = resolve(store), *name = NULL;
         int r, fd;
 
-        if (!path && errno == ENOENT && *store == '/') /* its disk is not there */
-                path = strdup(store);
         if (!path)
                 return ORIGIN(-errno);
         r = name_of(path, &name);
@@ -104,13 +123,16 @@ static void close_all(LedgerDir *d) {
 int ledger_dir_open(LedgerDir *ret, const char *store, pid_t *ret_holder) {
         LedgerDir d = LEDGER_DIR_INIT;
         bool is_new;
-        int r;
+        int r = -1;
 
-        d.fd = r = open_dirs(&d, store);
-        if (r >= 0)
-                r = lock_take(&d.lock_fd, d.fd, ret_holder, &is_new);
-        if (r != 0)
-                close_all(&d);
+        /* Whoever had it may have removed it meanwhile. */
+        for (unsigned i = 0; r < 0 && i < TRIES; i++) {
+                d.fd = r = open_dirs(&d, store);
+                if (r >= 0)
+                        r = lock_take(&d.lock_fd, d.fd, ret_holder, &is_new);
+                if (r != 0)
+                        close_all(&d);
+        }
         if (r == LOCK_E_HELD)
                 return LEDGER_DIR_E_HELD;
         if (r != 0)

@@ -181,6 +181,10 @@ char *ledger_store(const Ledger *l) {
         return path ? ledger_dir_store(path) : NULL;
 }
 
+bool ledger_has_place(const Ledger *l) {
+        return l->dir_fd >= 0;
+}
+
 bool ledger_is_lost(const Ledger *l) {
         return l->n > 0 && l->error == 0 && l->dir_fd >= 0 &&
                faccessat(l->dir_fd, LEDGER_NAME, F_OK, AT_SYMLINK_NOFOLLOW) < 0;

@@ -131,6 +131,8 @@ void ledger_shorten(Ledger *l, const char *tracefs_path);
 /* Whether the last commit failed: the file still holds what has been undone since.  That does no
  * harm to be undone once more; commit again. */
 bool ledger_is_stale(const Ledger *l);
+/* Whether there is one for its file: otherwise committing fails, and others' ledgers cannot be seen. */
+bool ledger_has_place(const Ledger *l);
 /* Whether somebody has removed the file. */
 bool ledger_is_lost(const Ledger *l);
 /* Paths for messages: of the file, and of "ledger.bad" if there is one; NULL: there is none, or no memory.  The

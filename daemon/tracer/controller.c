@@ -254,6 +254,17 @@ int controller_tracefs_fd(const Controller *c) {
         return c->fs.fd;
 }
 
+/* The place is looked for when the daemon starts. */
+static const char *ledger_way_out(const Ledger *l, int error) {
+        if (error == -ENAMETOOLONG)
+                return "; it is named for the store's path: give ftraced a shorter one with "
+                       "--store";
+        return ledger_has_place(l)
+                       ? store_way_out(error)
+                       : "; mend that, or name another place with FTRACED_LEDGERS, and restart "
+                         "ftraced";
+}
+
 int controller_refuse_ledger(const Controller *c, int error, Refusal *refusal) {
         _cleanup_free_ char *where = ledger_failed_where(c->ledger, error);
 
@@ -261,7 +272,7 @@ int controller_refuse_ledger(const Controller *c, int error, Refusal *refusal) {
                                    json_pack("{si}", "errno", -error),
                                    "cannot record: writing the ledger in %s failed: %s%s. The "
                                    "kernel is as it was.",
-                                   where, origin_text(error), store_way_out(error))
+                                   where, origin_text(error), ledger_way_out(c->ledger, error))
                      : 0;
 }
 

@@ -19,6 +19,7 @@
 #include "daemon/admission/capability.h"
 #include "daemon/symbols/kernel-symbols.h"
 #include "daemon/tracefs/control.h"
+#include "daemon/tracefs/ledger-dir.h"
 #include "daemon/tracer/host-check.h"
 #include "daemon/tracer/leftovers.h"
 #include "meta/spec.h"
@@ -264,6 +265,12 @@ static int look_ledger(const HostFacts *h, Finding *f) {
         char fix[160];
         size_t n = 0;
 
+        if (!ledger_has_place(h->ledger))
+                return say(f, GRADE_BAD,
+                           "mend that, or name another place with FTRACED_LEDGERS, and restart "
+                           "ftraced",
+                           "there is no place for the ledger in %s: nothing can be recorded",
+                           ledger_dir_root());
         if (h->ledger_was_lost)
                 return say(f, GRADE_BAD, "systemctl restart ftraced.service, if it comes back",
                            "somebody has removed %s, which says what to put back: %s",

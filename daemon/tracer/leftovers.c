@@ -272,8 +272,11 @@ int leftovers_claim(Ledger *l, const Tracefs *fs) {
         _cleanup_strv_ Strv instances = {};
         size_t n_before = ledger_n(l);
         bool was_on = false;
-        int r = ledger_read_others(l, &others);
+        int r;
 
+        if (!ledger_has_place(l)) /* it may be a live daemon's, and is to be written down first */
+                return 0;
+        r = ledger_read_others(l, &others);
         if (r >= 0)
                 r = tracefs_get_instances(fs, &instances);
         for (size_t i = 0; r >= 0 && i < instances.n; i++)

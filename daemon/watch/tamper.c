@@ -23,6 +23,7 @@ enum {
         ROOTS = 1 << 4,    /* it must say what the arbiter says */
         CLOCK = 1 << 5,    /* it must say the session's */
         SYSCTL = 1 << 6,   /* not in tracefs: TamperConfig.ftrace_enabled */
+        STAYS = 1 << 7,    /* functions stay in it when their module goes, as addresses */
 };
 
 #define OTHER_FUNCTIONS "other calls are recorded than were asked for; start a new session"
@@ -48,7 +49,7 @@ static const struct {
         { "set_ftrace_notrace_pid", NOT_PIDS, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
         { "tracing_cpumask", 0, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
         { "set_graph_function", TOP | ROOTS, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
-        { "set_graph_notrace", TOP, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
+        { "set_graph_notrace", TOP | STAYS, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
         { "tracing_thresh", TOP, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
         { "max_graph_depth", TOP, GAP_FILTER_CHANGED, OTHER_FUNCTIONS },
         { "set_event_pid", PIDS, GAP_FILTER_CHANGED, OTHER_EVENTS },
@@ -95,27 +96,39 @@ static void read_wanted(Tamper *t, size_t i) {
                 w->wanted = mfree(w->wanted);
 }
 
-/* 1: yes; -errno: it cannot be told. */
-static int is_in_roots(const Tamper *t, const char *now) {
-        _cleanup_strv_ Strv wanted = {}, gone = {}, words = {};
+/* Whether the list has these, or addresses in their place.  1: yes; -errno: it cannot be told. */
+static int has_all(const char *now, Strv *wanted, const Strv *gone) {
+        _cleanup_strv_ Strv words = {};
         bool has_address = false;
-        int r = t->config.get_roots(t->config.tracer, &wanted, &gone);
+        int r = strv_split(&words, now, "\n");
 
-        if (r >= 0)
-                r = strv_split(&words, now, "\n");
         if (r < 0)
                 return r;
         strv_sort_unique(&words);
-        strv_sort_unique(&wanted);
+        strv_sort_unique(wanted);
         for (size_t i = 0; i < words.n; i++)
                 if (control_is_address(words.items[i]))
                         has_address = true;
-                else if (!strv_finds(&wanted, words.items[i]))
+                else if (!strv_finds(wanted, words.items[i]))
                         return 0;
-        for (size_t i = 0; i < wanted.n && !has_address; i++)
-                if (!strv_finds(&words, wanted.items[i]) && !strv_contains(&gone, wanted.items[i]))
+        for (size_t i = 0; i < wanted->n && !has_address; i++)
+                if (!strv_finds(&words, wanted->items[i]) && !strv_contains(gone, wanted->items[i]))
                         return 0;
         return 1;
+}
+
+static int is_in_roots(const Tamper *t, const char *now) {
+        _cleanup_strv_ Strv wanted = {}, gone = {};
+        int r = t->config.get_roots(t->config.tracer, &wanted, &gone);
+
+        return r < 0 ? r : has_all(now, &wanted, &gone);
+}
+
+static int is_what_stayed(const char *now, const char *text) {
+        _cleanup_strv_ Strv wanted = {};
+        int r = strv_split(&wanted, text, "\n");
+
+        return r < 0 ? r : has_all(now, &wanted, &(Strv){});
 }
 
 /* 1: the file says what it should; 0: it says *@ret_now; -errno: it cannot be told. */
@@ -125,7 +138,9 @@ static int is_as_wanted(const Tamper *t, size_t i, char **ret_now) {
 
         if (r < 0)
                 return r;
-        if (!(files[i].flags & ROOTS))
+        if (files[i].flags & STAYS)
+                r = is_what_stayed(now, wanted_of(t, i));
+        else if (!(files[i].flags & ROOTS))
                 r = control_equal(t->watches[i].path, now, wanted_of(t, i));
         else {
                 r = is_in_roots(t, now);

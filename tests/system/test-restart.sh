@@ -237,6 +237,9 @@ done
 ok 'a daemon starts whose ledger is taken away' start
 exits 'beside it --restore does nothing' 1 restore
 says 'it says who owns the store' 'owns the store'
+FTRACED_LEDGERS=$work/elsewhere
+exits 'nor where it looks for the ledger elsewhere' 1 restore
+FTRACED_LEDGERS=$work/ledgers
 ftracectl doctor >"$out" 2>"$err"
 ok 'doctor has nothing to say about its ledger' not grep -q 'written again' "$out"
 exits 'a session starts whose ledger is taken away' 0 ftracectl start -n taken udp_sendmsg
@@ -245,8 +248,10 @@ ftracectl doctor >"$out" 2>"$err"
 says 'doctor finds it' "removed $ledger" "$out"
 ok 'it is there again' test -s "$ledger"
 kill_ftraced
-ok 'the next daemon starts' start
+mv "$ledger" "$store/ledger"
+ok 'the next daemon starts, after an older one that had its ledger in the store' start
 is 'it goes on with the session' "$(session taken .state)" recording
+ok 'the ledger is in its place' test -s "$ledger" -a ! -e "$store/ledger"
 ok 'it ends' stop_ftraced
 dump "$work/tracefs.after"
 ok 'and all of tracefs is as it was' diff "$work/tracefs.before" "$work/tracefs.after"
@@ -256,6 +261,9 @@ touch "$work/no-place"
 FTRACED_LEDGERS=$work/no-place/ledgers start
 exits 'without a place for the ledger a start is refused' 1 ftracectl start -n no-place udp_sendmsg
 says 'it names the place' "writing the ledger in $work/no-place/ledgers failed"
+says 'it names the way out' 'another place with FTRACED_LEDGERS'
+ftracectl doctor >"$out" 2>"$err"
+says 'so does doctor' "no place for the ledger in $work/no-place/ledgers" "$out"
 dump "$work/tracefs.after"
 ok 'nothing was changed' diff "$work/tracefs.before" "$work/tracefs.after"
 ok 'that daemon ends' stop_ftraced

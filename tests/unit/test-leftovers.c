@@ -2,8 +2,12 @@
 
 /* A ledger that is lost: what is put back all the same, and what is named. */
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/tracefs/ledger-dir.h"
@@ -75,6 +79,85 @@ START_TEST(what_nobody_can_be_named_for_is_named_with_a_command)
         }
 END_TEST
 
+START_TEST(without_a_place_for_a_ledger_what_carries_our_name_stays)
+        {
+                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                _cleanup_free_ char *armed = NULL;
+                _cleanup_refusal_ Refusal refusal = {};
+                Controller *c = fake_controller(k);
+                Tracer *t = NULL;
+
+                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "x", "udp_*", 5), 0);
+                armed = fake_dump(k);
+                lose(k, c);
+                controller_free(fake_controller_at(k, -EACCES));
+                fake_expect_all(k, armed);
+                controller_free(fake_controller(k));
+        }
+END_TEST
+
+START_TEST(a_ledger_is_had_whose_directory_goes_with_its_last_owner)
+        {
+                Scratch s = scratch_new();
+                LedgerDir d = LEDGER_DIR_INIT;
+                char run[PATH_MAX + 8], c;
+                pid_t child, holder;
+                int fds[2];
+
+                (void) snprintf(run, sizeof(run), "%.4000s/run", s.path);
+                ck_assert_int_eq(setenv("FTRACED_LEDGERS", run, 1), 0);
+                ck_assert_int_eq(pipe(fds), 0);
+                child = fork();
+                ck_assert_int_ge(child, 0);
+                if (child == 0) {
+                        if (ledger_dir_open(&d, s.path, &holder) != 0 || write(fds[1], "", 1) != 1)
+                                _exit(1);
+                        (void) usleep(35000); /* lock_take() waits for longer */
+                        ledger_dir_done(&d);
+                        _exit(0);
+                }
+                ck_assert_int_eq(read(fds[0], &c, 1), 1);
+                ck_assert_int_eq(ledger_dir_open(&d, s.path, &holder), 0);
+                ck_assert_int_ge(d.fd, 0);
+                ck_assert_int_ge(faccessat(AT_FDCWD, d.path, F_OK, 0), 0);
+                ck_assert_int_eq(waitpid(child, NULL, 0), child);
+                ledger_dir_done(&d);
+                close(fds[0]);
+                close(fds[1]);
+                (void) unsetenv("FTRACED_LEDGERS");
+                scratch_done(&s);
+        }
+END_TEST
+
+START_TEST(a_store_whose_disk_has_gone_is_found_by_all_its_names)
+        {
+                static const char *const names[] = { "disk/store", "disk//store///", "link/store",
+                                                     "link/../disk/store" };
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                char run[PATH_MAX + 8], store[PATH_MAX + 32], path[PATH_MAX + 32];
+
+                (void) snprintf(run, sizeof(run), "%.4000s/run", s.path);
+                ck_assert_int_eq(setenv("FTRACED_LEDGERS", run, 1), 0);
+                ck_assert_int_eq(mkdirat(s.fd, "disk", 0700), 0);
+                ck_assert_int_eq(symlinkat("disk", s.fd, "link"), 0);
+                (void) snprintf(store, sizeof(store), "%.4000s/disk/store", s.path);
+                for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+                        _cleanup_free_ char *is = NULL;
+                        LedgerDir d = LEDGER_DIR_INIT;
+                        pid_t holder;
+
+                        (void) snprintf(path, sizeof(path), "%.4000s/%s", s.path, names[i]);
+                        ck_assert_int_eq(ledger_dir_open(&d, path, &holder), 0);
+                        ck_assert_int_ge(d.fd, 0);
+                        is = ledger_dir_store(d.path);
+                        ck_assert_str_eq(is, store);
+                        ledger_dir_done(&d);
+                }
+                (void) unsetenv("FTRACED_LEDGERS");
+        }
+END_TEST
+
 START_TEST(an_instance_of_another_stores_daemon_is_left_alone)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
@@ -122,4 +205,7 @@ END_TEST
 
 UNIT_SUITE("leftovers", what_carries_our_name_is_put_back_without_a_ledger,
            what_nobody_can_be_named_for_is_named_with_a_command,
+           without_a_place_for_a_ledger_what_carries_our_name_stays,
+           a_ledger_is_had_whose_directory_goes_with_its_last_owner,
+           a_store_whose_disk_has_gone_is_found_by_all_its_names,
            an_instance_of_another_stores_daemon_is_left_alone)

@@ -16,6 +16,7 @@ static const struct {
         { "set_ftrace_pid", "no pid\n" },
         { "set_ftrace_notrace_pid", "no pid\n" },
         { "set_graph_function", "udp_sendmsg\n" },
+        { "set_graph_notrace", "nft_do_chain [nf_tables]\nkfree\n" },
         { "max_graph_depth", "0\n" },
         { "ftrace_enabled", "1\n" },
 };
@@ -221,6 +222,22 @@ START_TEST(roots_of_other_sessions_are_no_tampering)
         }
 END_TEST
 
+START_TEST(a_module_that_goes_with_what_is_not_traced_is_no_tampering)
+        {
+                _cleanup_fixture_ Fixture f;
+
+                fixture_init(&f);
+                put(&f, "set_graph_notrace", "0xffffffffc05250a0\nkfree\n");
+                expect(&f, "");
+                put(&f, "set_graph_notrace", "0xffffffffc05250a0\nkfree\nkmalloc\n");
+                expect(&f, "filter_changed since 1");
+                put(&f, "set_graph_notrace", "nft_do_chain [nf_tables]\nkfree\n");
+                expect(&f, "filter_changed is over");
+                put(&f, "set_graph_notrace", "kfree\n");
+                expect(&f, "filter_changed since 3");
+        }
+END_TEST
+
 START_TEST(while_we_write_what_is_hooked_all_else_is_watched)
         {
                 _cleanup_fixture_ Fixture f;
@@ -278,5 +295,6 @@ UNIT_SUITE("tamper", what_is_as_it_was_says_nothing,
            each_file_has_its_cause, one_cause_of_two_files_ends_with_the_second,
            a_list_of_processes_changes_as_they_come_and_go,
            roots_of_other_sessions_are_no_tampering,
+           a_module_that_goes_with_what_is_not_traced_is_no_tampering,
            while_we_write_what_is_hooked_all_else_is_watched,
            what_is_known_of_a_list_need_not_be_read, a_long_list_is_compared_at_the_end)
