@@ -47,7 +47,7 @@ static void errand_run(Errand *e) {
                 (void) server_call_refuse(e->call, &refusal);
 }
 
-/* Takes one out of the list: the first that is not @uid's, or the first. */
+/* Takes one out of the list: the first that is not @uid's, or the first; NULL: there is none. */
 static Errand *take_next(Methods *m, uid_t uid) {
         Errand **at = &m->errands;
 
@@ -63,8 +63,10 @@ static void run_one(void *userdata) {
         Methods *m = userdata;
         _cleanup_(errand_freep) Errand *e = take_next(m, m->errand_uid);
 
-        m->errand_uid = server_call_uid(e->call);
-        errand_run(e);
+        if (e) { /* its caller has not left while it stood behind other tasks */
+                m->errand_uid = server_call_uid(e->call);
+                errand_run(e);
+        }
         m->errand_runs = false;
         if (m->errands)
                 (void) sd_event_source_set_enabled(m->errand_turn, SD_EVENT_ONESHOT);
@@ -126,6 +128,22 @@ void methods_sessions_known(Methods *m) {
 
                 errand_run(e);
         }
+}
+
+static void drop_gone(Errand **at) {
+        while (*at) {
+                _cleanup_(errand_freep) Errand *e =
+                        server_call_is_connected((*at)->call) ? NULL : POP(*at);
+
+                if (!e)
+                        at = &(*at)->next;
+        }
+}
+
+/* What is counted of a call (daemon/server/quota.h) is its connection's, so it does not outlive that. */
+void methods_drop_gone_errands(Methods *m) {
+        drop_gone(&m->errands);
+        drop_gone(&m->postponed);
 }
 
 static void drop(Errand **first) {

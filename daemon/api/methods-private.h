@@ -84,7 +84,8 @@ int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMe
 int methods_run_known(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run);
 /* Whether what the caller has (daemon/api/allowance.h) is not known yet; nobody asks that of root. */
 bool methods_is_too_soon(const Methods *m, const ServerCall *call);
-void methods_drop_errands(Methods *m); /* that have not begun: they are refused */
+void methods_drop_errands(Methods *m);      /* that have not begun: they are refused */
+void methods_drop_gone_errands(Methods *m); /* whose callers have left */
 
 /* methods-list.c */
 int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);

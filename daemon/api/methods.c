@@ -145,6 +145,7 @@ void methods_on_gone(uint64_t peer, void *userdata) {
                         methods_drop_waiter(m, at);
                 else
                         at = &(*at)->next;
+        methods_drop_gone_errands(m);
         sessions_peer_gone(m->sessions, peer);
 }
 

@@ -17,6 +17,8 @@
 #include "store/keep.h"
 #include "store/segment-header.h"
 
+#define TRIES 10
+#define TRY_USEC 10000
 #define HEX8 "[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]"
 
 static const struct {
@@ -141,7 +143,12 @@ int keep_lock(const SessionDir *d) {
 
         if (fd < 0)
                 return fd;
-        return flock(fd, LOCK_SH | LOCK_NB) < 0 ? ORIGIN(-errno) : TAKE_FD(fd);
+        for (unsigned i = 1; flock(fd, LOCK_SH | LOCK_NB) < 0; i++) {
+                if (errno != EWOULDBLOCK || i >= TRIES)
+                        return ORIGIN(-errno);
+                (void) usleep(TRY_USEC); /* somebody is asking keep_look(), for a moment */
+        }
+        return TAKE_FD(fd);
 }
 
 static bool is_locked(const SessionDir *d) {

@@ -235,7 +235,7 @@ def malformed():
         ("Stop", {"session": ["a"]}),
         ("Start", {"spec": [], "attach": True}),
         ("Start", {"attach": -1, "spec": {"functions": ["x"]}}),
-        ("Start", {"wait_ns": 1, "spec": {"functions": ["x"]}}),
+        ("Start", {"force": 1, "spec": {"functions": ["x"]}}),
         ("Describe", {"session": "x", "more": 1}),
     ):
         with connect() as s:

@@ -205,6 +205,16 @@ is 'and fetched' "$(fetched)" two
 ok 'the same as is fetched by one' ftracectl -H two fetch second -o "$work/two.dat"
 ok 'byte by byte' cmp "$work/two.dat" "$work/all/second@two.dat"
 fetched >/dev/null
+exits 'a recording' 0 ftracectl -H one start -n lost udp_sendmsg
+sed -i 's/^read events: .*/read events: 100/; s/^overrun: .*/overrun: 7/' "$work/tracefs-one/per_cpu/cpu0/stats"
+exits 'that loses events' 6 ftracectl -H one stop lost
+sed -i 's/^read events: .*/read events: 0/; s/^overrun: .*/overrun: 0/' "$work/tracefs-one/per_cpu/cpu0/stats"
+echo one >"$work/hosts.lost"
+exits 'is collected as one' 6 ftracectl collect --hosts "$work/hosts.lost" -n lost -o "$work/all"
+fetched >/dev/null
+exits 'and stays one' 6 ftracectl collect --hosts "$work/hosts.lost" -n lost -o "$work/all" --json
+is 'when it is here' "$(jq -c 'map([.was_here, .status, .lacks == null])' "$out")" '[[true,6,false]]'
+is 'which takes no fetch' "$(fetched)" ''
 touch "$HOSTS_DIR/one.down"
 exits 'three has removed it' 0 ftracectl -H three remove second
 exits 'and one is away' 0 ftracectl collect --hosts "$work/hosts" -n second -o "$work/all" --json

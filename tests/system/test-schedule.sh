@@ -61,6 +61,8 @@ if [[ -z $requires_calendar ]]; then
         is 'nothing was written for what was refused' "$(cd "$units" && echo *)" 'ftraced-capture@p.service.d ftraced-capture@p.timer.d'
         exits 'start --at refuses it in the same words' 2 ftracectl start --at='Mon..Foo' --duration=1s udp_sendmsg
 fi
+exits 'a timer of a moment that has passed would never fire' 2 ftracectl start --at=@1000 --wait --duration=1s udp_sendmsg
+says 'so another one is wanted' 'name a later moment'
 exits 'what is no action is refused' 2 ftracectl schedule ad x
 exits 'a name is wanted' 2 ftracectl schedule remove
 exits 'one that is not there is not found' 3 schedule remove nothing

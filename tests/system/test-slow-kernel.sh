@@ -56,6 +56,21 @@ exits 'and a session that there is not' 3 answers show nothing
 begin second start -n second udp_sendmsg
 second=$begun_pid
 exits 'the daemon answers with two that begin' 0 answers status
+rss() { # kB of the daemon
+        awk '/^VmRSS:/ { print $2 }' "/proc/$ftraced_pid/status"
+}
+before=$(rss)
+timeout 100 python3 - "$FTRACED_SOCKET" <<'END'
+import json, socket, sys
+spec = {"functions": ["%0200i" % i for i in range(4000)]}
+call = json.dumps({"method": "org.ftraced.Start", "parameters": {"spec": spec}}).encode() + b"\0"
+for i in range(30):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(sys.argv[1])
+        s.sendall(call)
+END
+exits 'and when many have asked to begin and left' 0 answers status
+ok 'who hold no memory' test "$(rss)" -lt $((before + 16000))
 ok 'the first is not there yet' kill -0 "$armed"
 let_go
 ok 'the first begins' wait "$armed"

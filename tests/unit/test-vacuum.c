@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -144,6 +145,32 @@ START_TEST(a_reader_that_is_done_holds_nothing)
                 reader = session_dir_free(reader);
                 left = left_after(&everything, &v);
                 ck_assert_str_eq(left, "");
+                teardown();
+        }
+END_TEST
+
+static void *let_go_soon(void *userdata) {
+        (void) usleep(20000);
+        safe_close(*(int *) userdata);
+        return NULL;
+}
+
+START_TEST(a_reader_that_comes_while_somebody_looks_holds_it)
+        {
+                _cleanup_(session_dir_freep) SessionDir *reader = NULL;
+                _cleanup_close_ int lock_fd = -EBADF;
+                pthread_t thread;
+                int looker_fd;
+
+                setup();
+                add("a", 5, false);
+                ck_assert_int_eq(store_open_session(store, "a", &reader), 0);
+                looker_fd = dir_open(session_dir_fd(reader), ".");
+                ck_assert_int_eq(flock(looker_fd, LOCK_EX), 0); /* as keep_look() does */
+                ck_assert_int_eq(pthread_create(&thread, NULL, let_go_soon, &looker_fd), 0);
+                lock_fd = keep_lock(reader);
+                ck_assert_int_ge(lock_fd, 0);
+                ck_assert_int_eq(pthread_join(thread, NULL), 0);
                 teardown();
         }
 END_TEST
@@ -404,8 +431,8 @@ START_TEST(a_link_or_fifo_of_our_name_is_foreign)
 END_TEST
 
 UNIT_SUITE("vacuum", what_is_pinned_read_live_or_not_ours_stays,
-           a_reader_that_is_done_holds_nothing, a_copy_of_the_lock_holds_as_well,
-           everything_counts_but_what_is_kept_for_the_end,
+           a_reader_that_is_done_holds_nothing, a_reader_that_comes_while_somebody_looks_holds_it,
+           a_copy_of_the_lock_holds_as_well, everything_counts_but_what_is_kept_for_the_end,
            a_dry_run_removes_nothing_and_says_the_same, a_session_that_cannot_be_read_is_left_alone,
            the_next_one_to_become_too_old_is_known, an_age_is_the_uptimes_the_boots_or_nobodys,
            what_goes_next_is_foreseen_with_what_is_still_to_come,

@@ -8,7 +8,7 @@
  * a timer of the daemon's fires: within a millisecond or so, while arming takes a tenth of a second or more.
  * What is hooked costs everybody meanwhile, so further ahead a timer of systemd's first runs the same command
  * with the options of now: a transient one, which is gone after the next boot; a schedule
- * (cli/schedule/schedule.h) is not.  One that waits for its turn (--wait) does not know when it begins.
+ * (cli/schedule/schedule.h) is not.  One that waits for what is in use (--wait) does not know when it begins.
  * A calendar event may come again and again; what counts is its next time only.
  *
  * Many hosts (--hosts) are told the same moment, in seconds since 1970, for their time zones differ.
@@ -34,6 +34,7 @@
 
 #define SOON_NS (5 * 60 * NSEC_PER_SEC) /* it is armed now */
 #define AHEAD_NS (10 * NSEC_PER_SEC)    /* or so long before */
+#define TIMER_NS (2 * NSEC_PER_SEC)     /* at least; one of a moment that is over never fires */
 #define NEXT_MAX_NS (24 * 60 * 60 * NSEC_PER_SEC)
 #define SILENT_NS                                                                                  \
         (60 * NSEC_PER_SEC) /* a host that hangs holds up the others for so long at most */
@@ -157,12 +158,18 @@ static int start_far(const Options *o, uint64_t moment_ns) {
         _cleanup_(units_freep) Units *units = NULL;
         _cleanup_strv_ Strv command = {};
         char name[64], unit[80], when[64];
-        uint64_t begin_ns = is_queued(o) ? moment_ns : moment_ns - AHEAD_NS;
+        uint64_t now = now_ns(CLOCK_REALTIME),
+                 begin_ns = is_queued(o) ? MAX(moment_ns, now + TIMER_NS) : moment_ns - AHEAD_NS;
         time_t seconds = (time_t) (begin_ns / NSEC_PER_SEC);
         uint16_t number = 0;
         struct tm tm;
         int r, status;
 
+        if (o->schedule.at && moment_ns < now)
+                return failed(STATUS_USAGE,
+                              "--at: that was %s ago by this host's clock: name a later moment, or "
+                              "set the clock.",
+                              FORMAT_DURATION(now - moment_ns));
         (void) gmtime_r(&seconds, &tm);
         (void) strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
         status = capture_check(o, &o->words) ?: units_open(&units);

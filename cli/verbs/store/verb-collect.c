@@ -14,6 +14,7 @@
 #include "cli/contact/fleet.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
+#include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 
 #define SHOW_NS                                                                                    \
@@ -95,6 +96,25 @@ static bool is_here(const Collect *c, const char *host, uint64_t start_ns, uint6
                        start_ns;
 }
 
+/* What the recording that is here lacks is in the file.  An exit status. */
+static int look(const Collect *c, const char *host) {
+        const Options o = { .quiet = true };
+        _cleanup_(source_freep) Source *s = NULL;
+        _cleanup_free_ char *path = find_path(c, host);
+        int status = path ? source_open(&s, &o, path) : STATUS_FAILED;
+
+        return status != STATUS_OK            ? status
+               : summary_is_complete(s->meta) ? STATUS_OK
+                                              : STATUS_INCOMPLETE;
+}
+
+static void keep(Collect *c, const char *host, uint64_t n_bytes) {
+        int status = look(c, host);
+
+        tell(c, host, status, n_bytes, true,
+             status == STATUS_OK ? NULL : "\"ftracectl verify\" says what");
+}
+
 /* Which recording has that name there.  What is here of one that was removed there will not change.  One that is made
  * after this and before the fetch is fetched, and once more by the next collect. */
 static void on_shown(Member *m, void *userdata) {
@@ -115,7 +135,7 @@ static void on_shown(Member *m, void *userdata) {
                         log_warning("%s: what is here is from before; whether it is still the "
                                     "recording of that name was not answered: %s",
                                     m->name, line ?: "");
-                tell(c, m->name, STATUS_OK, n_bytes, true, NULL);
+                keep(c, m->name, n_bytes);
         } else
                 tell(c, m->name, m->status, 0, false, line);
 }
