@@ -334,8 +334,10 @@ static void add_too_few(Buf *out, const Why *w) {
                 buf_adds(out, ": what its calls returned was not recorded; \"ftracectl start "
                               "--retval\" does");
         else if (w->n_all < COHORTS_CALLS_MIN)
-                buf_printf(out, ": %zu call%s too few to compare", w->n_all,
-                           w->n_all == 1 ? " is" : "s are");
+                buf_printf(out, ": %zu call%s too few to %s", w->n_all,
+                           w->n_all == 1 ? " is" : "s are",
+                           w->spec.by == COHORTS_BY_SOURCE ? "tell a cause from chance"
+                                                           : "compare");
         else if (w->n_slow == 0)
                 add_none(out, w);
         else

@@ -13,7 +13,7 @@
  *
  * From left to right: each column is there if the text at hand has its shape.
  * The task's column is the only one whose content is not the kernel's: a comm may
- * hold anything.  But it is at most 7 characters of at least 14, so that the bar
+ * hold anything.  But the column is at least 14 wide, so that the bar
  * behind it is sought from the 14th on.
  *
  * Blanks are what a text loses first on its way (mails, web pages) and gets more
@@ -28,7 +28,7 @@
 #include "import/text-private.h"
 
 #define PROC_COLUMNS 14
-#define PROC_COMM_MAX 7 /* "%.7s" */
+#define PROC_COMM_MAX 15 /* "%.7s"; longer ones are of who renamed a task */
 #define SWITCH_COMM_MAX 16
 #define LATENCY_MIN 4 /* linux 3.x; 5 since 5.12 */
 #define LATENCY_MAX 8
@@ -159,7 +159,9 @@ static bool parse_task(TextTask *ret, const char *begin, const char *end, size_t
         if (!scan_number(&t, LINE_PID_MAX, &pid) || t.p != end)
                 return false;
         *ret = (TextTask){ begin, (uint32_t) (dash - 1 - begin), (int32_t) pid };
-        return scan_is_comm(ret->comm, ret->n_comm, n_max);
+        /* "<idle>" in HTML is nobody's name. */
+        return scan_is_comm(ret->comm, ret->n_comm, n_max) &&
+               !memmem(ret->comm, ret->n_comm, "&lt;", 4);
 }
 
 static bool parse_proc(Scan *s, TextLine *l) {

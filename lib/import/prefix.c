@@ -4,9 +4,14 @@
  *      > > text                                    mails, Markdown
  *      <4>[  210.412454][ T123] text               printk, with the caller (CONFIG_PRINTK_CALLER)
  *      [Tue Nov 22 18:30:01 2026] text             dmesg -T
+ *      [  210.412454 <    0.000012>] text          dmesg -d
  *      kern  :warn  : [  210.412454] text          dmesg -x
  *      Nov 22 18:30:01 host kernel: text           syslog, journalctl
  *      2026-11-22T18:30:01.123456+00:00 host kernel: text
+ *      1795372201.123456 host kernel: text         journalctl -o short-unix
+ *      Tue 2026-11-22 18:30:01 UTC host kernel: text        -o short-full
+ *      Nov 22 18:30:01 host kern.warn kernel: text BusyBox
+ *      Tue Nov 22 18:30:01 2026 kern.warn kernel: text      OpenWrt's logread
  *      6,1234,210412454,-;text                     /dev/kmsg, netconsole
  *
  * Kinds are tried until none finds anything more: prefixes are put before prefixes.
@@ -14,7 +19,7 @@
 
 #include "import/text-private.h"
 
-#define BRACKET_MAX 48 /* "[Tue Nov 22 18:30:01 2026] " */
+#define BRACKET_MAX 48 /* "[Tue Nov 22 18:30:01 2026 <    0.000012>] " */
 
 static size_t skip_while(Scan *s, const char *more) {
         const char *begin = s->p;
@@ -35,7 +40,7 @@ static bool skip_bracket(Scan *s) {
                 return false;
         if (!scan_text(&t, "["))
                 return false;
-        n = skip_while(&t, " :.,+-/@_");
+        n = skip_while(&t, " :.,+-/@_<>");
         for (const char *p = t.p - n; p < t.p; p++)
                 has_digit = has_digit || is_digit(*p);
         if (!has_digit || n > BRACKET_MAX || !scan_text(&t, "]"))
@@ -94,6 +99,9 @@ bool prefix_skip(Scan *s) {
                 "9,9,9,-,caller=&;",
                 "kernel: ",
                 "~ kernel: ",
+                "~ ~ kernel: ",
+                "! 9-8-8 8:8:8 ~ ~ kernel: ",
+                "! ! ^9 8:8:8 9 ~ kernel: ",
                 "~ kernel:",
         };
         const char *begin = s->p;

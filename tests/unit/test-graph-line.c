@@ -101,6 +101,11 @@ START_TEST(a_comm_may_hold_anything)
                 ck_assert_int_eq(l.kind, LINE_OPEN);
                 expect_text(l.task.comm, l.task.n_comm, "[x]-1");
                 ck_assert_int_eq(l.depth, 1);
+                l = parse(" 0)  myprogram-42    |   1.302 us    |  f();", NULL);
+                ck_assert_int_eq(l.kind, LINE_LEAF);
+                expect_text(l.task.comm, l.task.n_comm, "myprogram");
+                l = parse(" 0)  &lt;idle&gt;-0    =>    cat-12", NULL);
+                ck_assert_int_ne(l.kind, LINE_SWITCH);
         }
 END_TEST
 
