@@ -57,23 +57,25 @@ static bool is_elsewhere(const CallNode *node, const CallNode *caller) {
         return false;
 }
 
-/* Nobody calls an interrupt.  The nearest caller that tells the place from others of the function says which one it is:
- * delay_tsc is below __const_udelay in many. */
+/* Nobody calls an interrupt.  Where the caller is called from tells the place, if it is at others, too: delay_tsc is below
+ * __const_udelay in many. */
 static void add_below(Buf *out, const CallNode *node, const char *separator) {
-        const CallNode *caller = node->parent;
+        const CallNode *caller = node->parent, *from;
 
         if (node->is_irq || node->level < 2)
                 return;
         while (caller->level > 1 && waits_is_scheduler(node->function) &&
                waits_is_scheduler(caller->function))
                 caller = caller->parent;
-        for (const CallNode *c = caller; c->level > 1; c = c->parent)
-                if (!is_elsewhere(node, c)) {
-                        caller = c;
-                        break;
-                }
         buf_printf(out, "%s below ", separator);
         add_name(out, caller->function);
+        from = caller;
+        while (from->level > 1 && is_elsewhere(node, from))
+                from = from->parent;
+        if (from == caller || from->level <= 1)
+                return;
+        buf_adds(out, " below ");
+        add_name(out, from->function);
 }
 
 static void add_place(Buf *out, const CallNode *node) {

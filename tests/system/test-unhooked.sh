@@ -68,7 +68,7 @@ done
 edit requests-6.12 '.n_hooked = 129 | .n_known = 130 | .tree_from = "learned" |
         .left_out = ["kfree"] | .left_out_in = ["dst_release"] | .left_out_why = ["cost"]'
 exits 'why of one whose callees are hooked' 0 ftracectl why --store "$data" requests-6.12 udp_sendmsg
-says 'calls it slow itself' 'netdev_core_pick_tx below __dev_queue_xmit itself' "$out"
+says 'calls it slow itself' 'netdev_core_pick_tx below __dev_queue_xmit below ip_finish_output2 itself' "$out"
 
 # The drawing has comments where something was not hooked, and nowhere else, and can be read again.
 edit udp-pairs-6.12 '.n_hooked = 129 | .n_known = 286 | .tree_from = "learned" | .left_out = ["dst_release", "kfree"] |

@@ -67,7 +67,7 @@ for i in range(400):
         print("%12.6f | %3d)  client-17     |%s|  %s%s" % (1 + i / 1000 + k * 1e-5, i % 4, column, "  " * depth, text))
 END
 exits 'what two call is one of two' 0 ftracectl why "$work/twice.txt"
-says 'by the caller that tells which' ' of that is lock below copy itself: 42\.. us instead of 2\... us\.$' "$out"
+says 'by the caller that tells which' ' of that is lock below wait below copy itself: 42\.. us instead of 2\... us\.$' "$out"
 
 # What the slow ones were given and returned stands in the text.
 sed -E 's/send\(\) \{/send(len=0x10) {/; /lookup\(\)/ { s/ ([0-9])\.([0-9]+) us(.*)\(\);/ \1.\2 us\3(n=0x1\2); \/* ret=0x\2 *\//; s/4([0-9])\.([0-9]+) us(.*)\(\);/4\1.\2 us\3(n=0x9); \/* ret=-105 *\// }' \
