@@ -58,12 +58,20 @@ struct SessionLean {
         unsigned n_turns;
         unsigned n_quiet, quiet_looks; /* looks since the roots were called; that make them quiet */
         uint64_t n_events;             /* that the last look saw */
+        sd_event_source *call;         /* while the roots are quiet: of the next one */
+        int call_fd;
         bool is_due, has_task, has_ended, sheds, was_own;
 };
 
 int session_lean_new(SessionLean **ret, const SessionLeanConfig *config) {
-        *ret = NEW(SessionLean, .config = *config, .host = HOST_LOAD_INIT, .until_ns = UINT64_MAX);
+        *ret = NEW(SessionLean, .config = *config, .host = HOST_LOAD_INIT, .call_fd = -EBADF,
+                   .until_ns = UINT64_MAX);
         return *ret ? 0 : -ENOMEM;
+}
+
+static void stop_waiting(SessionLean *l) {
+        l->call = sd_event_source_disable_unref(l->call);
+        l->call_fd = safe_close(l->call_fd);
 }
 
 static void stop_timers(SessionLean *l) {
@@ -71,6 +79,7 @@ static void stop_timers(SessionLean *l) {
 
         for (size_t i = 0; i < ELEMENTSOF(timers); i++)
                 timers[i]->source = sd_event_source_disable_unref(timers[i]->source);
+        stop_waiting(l);
 }
 
 SessionLean *session_lean_free(SessionLean *l) {
@@ -336,6 +345,24 @@ static int set_watch_timer(SessionLean *l, unsigned factor) {
         return is_recording(l) ? set_timer(l, &l->watch, us, on_watch) : 0;
 }
 
+static void look_at_roots(SessionLean *l);
+
+static int on_call(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+        SessionLean *l = userdata;
+
+        if (is_recording(l))
+                look_at_roots(l);
+        return 0;
+}
+
+/* Told at once: what is not hooked is missing in the first calls.  Where it cannot be, the looks find it. */
+static void wait_for_call(SessionLean *l) {
+        l->call_fd = controller_open_events(l->config.tracer);
+        if (l->call_fd < 0 || sd_event_add_io(l->config.event, &l->call, l->call_fd,
+                                              EPOLLIN | EPOLLET, on_call, l) < 0)
+                stop_waiting(l);
+}
+
 /*
  * While the roots are not called it is no loss to hook less, and work that comes pays nothing.  When they are, all is
  * hooked that this host's work does not call often, at once; and it takes longer until they count as quiet again.  A
@@ -355,8 +382,11 @@ static void look_at_roots(SessionLean *l) {
         l->others.is_work = !l->others.is_work;
         strv_done(&l->others.counted); /* what goes now goes for another reason */
         ask_for_change(l, LEAN_TREE, HOOK_THINNED);
-        if (!l->others.is_work)
+        stop_waiting(l);
+        if (!l->others.is_work) {
+                wait_for_call(l);
                 return;
+        }
         l->quiet_looks = MIN(l->quiet_looks * QUIET_FACTOR, (unsigned) INT32_MAX / QUIET_FACTOR);
         watch_soon(l);
 }

@@ -7,6 +7,7 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -116,6 +117,11 @@ static uint64_t time_call(void) {
                 least_ns = MIN(least_ns, (now_ns(CLOCK_MONOTONIC) - since_ns) / CALLS);
         }
         return MAX(least_ns, UINT64_C(1));
+}
+
+int controller_open_events(const Tracer *t) {
+        return tracefs_open(&t->c->fs, O_RDONLY | O_NONBLOCK | O_CLOEXEC, "%strace_pipe",
+                            instance_dir(t->instance));
 }
 
 uint64_t controller_count_events(const Tracer *t) {

@@ -163,6 +163,10 @@ int controller_adopt(Controller *c, Tracer **ret, const SessionMeta *m, const ch
  * Return: 1; 2: and only few functions were for a moment; 0: the same is hooked as before; -errno.
  */
 int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, LeanScope scope, const Load *load);
+/* A descriptor that can be read when there are events of @t on any CPU (linux 6.12 kernel/trace/ring_buffer.c,
+ * ring_buffer_poll_wait(): of all CPUs it does not wait for buffer_percent).  It takes none.  The caller closes it before
+ * the tracer is switched off; -errno. */
+int controller_open_events(const Tracer *t);
 /* Events of @t so far, wherever they are now, lost ones included; reads a file of each CPU. */
 uint64_t controller_count_events(const Tracer *t);
 /*
