@@ -36,11 +36,9 @@ exits 'a session starts' 0 ftracectl start -n first udp_sendmsg
 exits 'the next one is refused' 5 ftracectl start -n no udp_sendmsg
 says 'the refusal tells that one may wait' '\-\-wait'
 waiting second --wait
-second=$waiting_pid
 ok 'the next one waits' wait_until 10 is_waiting second
 says 'it says for whom' 'Waiting: .*session first ' "$work/second.err"
 waiting third --wait
-third=$waiting_pid
 ok 'another one waits, too' wait_until 10 is_waiting third
 waiting leaves --wait
 leaves=$waiting_pid
