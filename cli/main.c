@@ -139,18 +139,17 @@ static const Verb verbs[] = {
         { "collect", "--hosts=FILE -n NAME -o DIR [OPTIONS]", "fetch a recording of many hosts",
           "Fetches the recording NAME of each host into DIR/NAME@HOST.dat, and says who lacks\n"
           "what; the exit status is then 6.  What is there whole is not fetched again, unless\n"
-          "the host has another recording of that name now, or the options are others.\n",
+          "the host has another recording of that name now; for other options take another DIR.\n",
           OPTIONS_COLLECT | OPTIONS_OUTPUT | OPTIONS_FETCH | OPTIONS_FLEET | OPTIONS_JSON, 0, 0,
           verb_collect, .has_fleet = true },
         { "export", "[BEFORE] SOURCE... --format=FORMAT [-o FILE|DIR/]",
           "write pictures, timelines or tables",
           "FORMAT is flame (a flame graph; of two recordings, the difference), heatmap (when\n"
-          "calls were slow), html (a page with everything) or folded; perfetto (timelines); csv, "
-          "json or ndjson (tables of calls); parquet (the same by\n"
-          "columns, of any number of recordings, into FILE or partitions of DIR/) or tsv (its\n"
-          "rows as text, for databases without it; tsv-waits and tsv-losses are what parquet has\n"
-          "in files beside it).  Without -o, writes to standard "
-          "output.\n",
+          "calls were slow), html (a page with everything) or folded; perfetto (a timeline); csv,\n"
+          "json or ndjson (tables of calls); parquet (the same by columns, of any number of\n"
+          "recordings, into FILE or partitions of DIR/) or tsv (its rows as text, for databases\n"
+          "without it; tsv-waits and tsv-losses are what parquet has in files beside it).\n"
+          "Without -o, writes to standard output.\n",
           OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, MANY,
           verb_export },
         { "remove", "SESSION...", "remove sessions and their data", NULL, OPTIONS_FLEET, 1, MANY,

@@ -364,7 +364,7 @@ static void wait_for_call(SessionLean *l) {
 }
 
 /*
- * While the roots are not called it is no loss to hook less, and work that comes pays nothing.  When they are, all is
+ * While the roots are not called it is little loss to hook less, and work that comes pays nothing.  When they are, all is
  * hooked that this host's work does not call often, at once; and it takes longer until they count as quiet again.  A
  * session's events are calls, too.
  */

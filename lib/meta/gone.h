@@ -11,7 +11,7 @@ typedef enum GoneKind {
         GONE_VERB,   /* "learn" */
         GONE_OPTION, /* "--via" */
         GONE_FORMAT, /* of export: "dot" */
-        GONE_KEY,    /* of ftraced.conf or a profile: "LoopTime" */
+        GONE_KEY,    /* of ftraced.conf or a profile: "MaxDepth" */
 } GoneKind;
 
 /* What follows "... is gone; ", or NULL: there never was such a word. */
