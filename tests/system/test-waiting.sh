@@ -27,6 +27,7 @@ records() { # NAME
         [[ $(session "$1" .state) == recording ]]
 }
 
+declare -A waits # by name of a session: the client that waits for it
 controls >"$work/before"
 ok 'the daemon starts on a fake tracefs' start_ftraced --tracefs "$work/tracefs"
 
@@ -36,9 +37,11 @@ exits 'a session starts' 0 ftracectl start -n first udp_sendmsg
 exits 'the next one is refused' 5 ftracectl start -n no udp_sendmsg
 says 'the refusal tells that one may wait' '\-\-wait'
 waiting second --wait
+waits[second]=$waiting_pid
 ok 'the next one waits' wait_until 10 is_waiting second
 says 'it says for whom' 'Waiting: .*session first ' "$work/second.err"
 waiting third --wait
+waits[third]=$waiting_pid
 ok 'another one waits, too' wait_until 10 is_waiting third
 waiting leaves --wait
 leaves=$waiting_pid
@@ -58,12 +61,12 @@ has_begun() { # who asks first begins: $now, and $later waits
         fi
 }
 ok 'one of the two begins' wait_until 10 has_begun
-ok 'it returns' wait "${!now}"
+ok 'it returns' wait "${waits[$now]}"
 is 'its name is printed' "$(cat "$work/$now.out")" "$now"
-ok 'the other one still waits' kill -0 "${!later}"
+ok 'the other one still waits' kill -0 "${waits[$later]}"
 ok 'it says that it waits for another one' wait_until 10 grep -q "Waiting: .*session $now " "$work/$later.err"
 exits 'the first of them stops' 0 ftracectl stop "$now"
-ok 'the other one begins' wait "${!later}"
+ok 'the other one begins' wait "${waits[$later]}"
 exits 'it stops' 0 ftracectl stop "$later"
 exits 'whoever left was not recorded' 3 ftracectl show leaves
 

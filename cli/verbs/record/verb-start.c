@@ -36,6 +36,7 @@
 #define AHEAD_NS (10 * NSEC_PER_SEC)    /* or so long before */
 #define TIMER_NS (2 * NSEC_PER_SEC)     /* at least; one of a moment that is over never fires */
 #define NEXT_MAX_NS (24 * 60 * 60 * NSEC_PER_SEC)
+#define LATE_NS (5 * NSEC_PER_SEC) /* behind the moment: whoever is too late says so */
 #define SILENT_NS                                                                                  \
         (60 * NSEC_PER_SEC) /* a host that hangs holds up the others for so long at most */
 
@@ -206,7 +207,7 @@ static int start_hosts(const Options *o, uint64_t moment_ns) {
         if (r < 0)
                 return failed_errno(r, "Failed to describe the recording: %m");
         start.said = said; /* borrowed */
-        return fleet_run(&start, MIN(left_ns + NSEC_PER_SEC, SILENT_NS));
+        return fleet_run(&start, MIN(left_ns + LATE_NS, SILENT_NS));
 }
 
 /* --- now -------------------------------------------------------------------------------------- */
