@@ -19,8 +19,7 @@ static int copy(void *userdata, const char *path, TracingFormat kind) {
         c->path = kind == TRACING_FORMAT_EVENT ? "the format of an event" : path;
         if (r < 0)
                 return r == -ENOENT && kind == TRACING_FORMAT_OPTIONAL ? 0 : r;
-        return c->synced ? session_dir_write_tracing_synced(c->dir, path, text, n)
-                         : session_dir_write_tracing(c->dir, path, text, n);
+        return session_dir_write_tracing(c->dir, path, text, n, c->synced);
 }
 
 int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const SessionMeta *m,

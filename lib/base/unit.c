@@ -49,24 +49,6 @@ static int read_number(const char **s, uint64_t *whole, uint64_t *fraction) {
         return 0;
 }
 
-int parse_seconds(const char **s, uint64_t *ret_ns) {
-        uint64_t seconds, unit = NSEC_PER_SEC, ns = 0;
-        const char *p = *s;
-
-        if (read_digits(&p, &seconds) < 0 || seconds > INT64_MAX / NSEC_PER_SEC)
-                return -EINVAL;
-        if (*p == '.')
-                for (p++; *p >= '0' && *p <= '9'; p++) {
-                        unit /= 10;
-                        ns += unit * (uint64_t) (*p - '0');
-                }
-        if (ns > INT64_MAX - seconds * NSEC_PER_SEC)
-                return -EINVAL;
-        *ret_ns = seconds * NSEC_PER_SEC + ns;
-        *s = p;
-        return 0;
-}
-
 static int scale_number(uint64_t whole, uint64_t fraction, uint64_t unit, uint64_t *ret) {
         unsigned __int128 n = (unsigned __int128) whole * unit +
                               (unsigned __int128) fraction * unit / 1000000000U;
@@ -74,6 +56,17 @@ static int scale_number(uint64_t whole, uint64_t fraction, uint64_t unit, uint64
         if (n > INT64_MAX)
                 return -ERANGE;
         *ret = (uint64_t) n;
+        return 0;
+}
+
+int parse_seconds(const char **s, uint64_t *ret_ns) {
+        uint64_t whole, fraction;
+        const char *p = *s;
+
+        if (read_number(&p, &whole, &fraction) < 0 ||
+            scale_number(whole, fraction, NSEC_PER_SEC, ret_ns) < 0)
+                return -EINVAL;
+        *s = p;
         return 0;
 }
 

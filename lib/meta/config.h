@@ -23,30 +23,7 @@ typedef struct ConfigShare {
         uint32_t percent; /* if not 0, this instead of bytes */
 } ConfigShare;
 
-/* In the order of the table in config.c. */
-typedef enum ConfigKey {
-        CONFIG_MAX_USE,
-        CONFIG_KEEP_FREE,
-        CONFIG_MAX_SESSION_SIZE,
-        CONFIG_MAX_SEGMENT_SIZE,
-        CONFIG_MAX_SEGMENT_SEC,
-        CONFIG_MAX_RETENTION_SEC,
-        CONFIG_MIN_RETENTION_SEC,
-        CONFIG_LEAN,
-        CONFIG_RELEARN_SEC,
-        CONFIG_MAX_HOOKED_FUNCTIONS,
-        CONFIG_MAX_BUFFER_MEMORY,
-        CONFIG_MAX_EVENT_RATE,
-        CONFIG_MAX_WRITE_RATE,
-        CONFIG_MAX_CPU,
-        CONFIG_MEMBER_FUNCTIONS,
-        CONFIG_MEMBER_EVENTS,
-        CONFIG_MEMBER_MAX_SESSIONS,
-        CONFIG_MEMBER_MAX_STORED,
-        CONFIG_MEMBER_MAX_CONNECTIONS,
-        CONFIG_MEMBER_MAX_CALLS,
-        _CONFIG_KEY_N,
-} ConfigKey;
+#define CONFIG_N_KEYS 20
 
 /* Where a value is from. */
 typedef struct ConfigOrigin {
@@ -81,8 +58,8 @@ typedef struct Config {
         ConfigShare max_use, keep_free, max_buffer_memory;
         Limits limits; /* what needs no working out by config_limits(); UINT64_MAX: by default */
         Strv member_functions, member_events; /* globs */
-        ConfigOrigin origins[_CONFIG_KEY_N];
-        Strv files; /* that were read, in order */
+        ConfigOrigin origins[CONFIG_N_KEYS];  /* by key */
+        Strv files;                           /* that were read, in order */
 } Config;
 
 /* Nothing but defaults. */
@@ -125,10 +102,19 @@ int config_parse(Config *c, const char *name, char *text, Strv *problems);
 void config_done(Config *c);
 #define _cleanup_config_ _cleanup_(config_done)
 
-const char *config_section(ConfigKey key);
-const char *config_name(ConfigKey key);
+/* @i: below CONFIG_N_KEYS, and keys of a section stand together. */
+typedef struct ConfigKey {
+        const char *section, *name;
+        unsigned type; /* for config.c, as the last two */
+        size_t offset;
+        const char *default_text; /* in words */
+        uint64_t min;             /* of what is not 0 */
+} ConfigKey;
+extern const ConfigKey config_keys[CONFIG_N_KEYS];
+/* CONFIG_N_KEYS: there is none. */
+size_t config_find(const char *section, const char *name);
 /* What counts, as text: as it was written, or what a default is in words. */
-const char *config_text(const Config *c, ConfigKey key);
+const char *config_text(const Config *c, size_t key);
 
 /* @c: lives as long as what is returned; @fs_bytes: the size of the store's file system; @n_cpus: that are online. */
 Limits config_limits(const Config *c, uint64_t fs_bytes, unsigned n_cpus);

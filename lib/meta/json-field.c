@@ -53,6 +53,10 @@ static json_t *strv_to_json(const Strv *v, const JsonField *f) {
         return TAKE_PTR(list);
 }
 
+static const JsonField *field_of(const JsonTable *t, size_t i) {
+        return (const void *) ((const char *) t->fields + i * t->stride);
+}
+
 static json_t *number_to_json(uint64_t n, const JsonField *f) {
         return json_integer((json_int_t) MIN(n, f->max));
 }
@@ -110,7 +114,8 @@ static json_t *field_to_json(const JsonField *f, const void *base, bool *omit) {
 }
 
 int json_fields_write(json_t *o, const JsonTable *t, const void *base) {
-        for (const JsonField *f = t->fields; f < t->fields + t->n_fields; f++) {
+        for (size_t i = 0; i < t->n_fields; i++) {
+                const JsonField *f = field_of(t, i);
                 bool omit = false;
                 json_t *v = field_to_json(f, base, &omit);
 
@@ -216,7 +221,8 @@ static int field_from_json(void *base, const JsonField *f, const json_t *v) {
 }
 
 int json_fields_read(void *base, const JsonTable *t, const json_t *o, const char **ret_field) {
-        for (const JsonField *f = t->fields; f < t->fields + t->n_fields; f++) {
+        for (size_t i = 0; i < t->n_fields; i++) {
+                const JsonField *f = field_of(t, i);
                 int r = field_from_json(base, f, json_object_get(o, f->key));
 
                 if (r == JSON_FIELD_E_INVALID && ret_field)
@@ -234,7 +240,7 @@ const char *json_fields_find_unknown(const JsonTable *t, const json_t *o) {
         json_object_foreach ((json_t *) o, key, v) {
                 size_t i = 0;
 
-                while (i < t->n_fields && !streq(t->fields[i].key, key))
+                while (i < t->n_fields && !streq(field_of(t, i)->key, key))
                         i++;
                 if (i == t->n_fields)
                         return key;
@@ -249,7 +255,8 @@ json_t *json_fields_new(const JsonTable *t, const void *base) {
 }
 
 void json_fields_done(const JsonTable *t, void *base) {
-        for (const JsonField *f = t->fields; f < t->fields + t->n_fields; f++) {
+        for (size_t i = 0; i < t->n_fields; i++) {
+                const JsonField *f = field_of(t, i);
                 void *p = (char *) base + f->offset;
 
                 if (f->type == JSON_FIELD_TEXT)

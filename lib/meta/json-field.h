@@ -59,8 +59,9 @@ typedef struct JsonField {
 /* All of a struct. */
 struct JsonTable {
         const JsonField *fields;
-        size_t n_fields, n_bytes;
-        size_t n_max; /* in a list */
+        size_t n_fields, stride; /* bytes from one to the next, which more may be told of */
+        size_t n_bytes;          /* of the struct */
+        size_t n_max;            /* in a list */
         /* Whether the @i-th of a list may stand behind those before it; NULL: any may. */
         bool (*fits)(const void *items, size_t i);
 };
@@ -75,7 +76,10 @@ struct JsonTable {
         }
 
 #define JSON_TABLE(object, rows, ...)                                                              \
-        { .fields = (rows), .n_fields = ELEMENTSOF(rows), .n_bytes = sizeof(object), __VA_ARGS__ }
+        {                                                                                          \
+                .fields = (rows), .n_fields = ELEMENTSOF(rows), .stride = sizeof((rows)[0]),       \
+                .n_bytes = sizeof(object), __VA_ARGS__                                             \
+        }
 
 /* A list of strings; NULL: no memory, or one that is not UTF-8. */
 json_t *json_strv_new(const Strv *v);

@@ -10,7 +10,7 @@
  *      Duration=10min
  *
  * In profiles.d/NAME.conf with its drop-ins, profiles.d/NAME.conf.d/DROP-IN.conf (base/conf-files.h).
- * Each key stands for one member of a Spec, by the table in profile.c.  Keys that take several words
+ * Each key stands for one member of a Spec, by the table in spec.c.  Keys that take several words
  * add to what was said before; an empty value forgets it.  Unlike ftraced.conf, a profile with
  * anything wrong in it is not used: a line that is left out may be the one that limits it.
  */
@@ -60,7 +60,5 @@ int profile_parse(Profile *p, const char *file, char *text, size_t n_text);
 void profile_done(Profile *p);
 #define _cleanup_profile_ _cleanup_(profile_done)
 
-/* Whether a key stands for @member of a Spec. */
-bool profile_has_member(const char *member);
 /* As the wire has it (org.ftraced.varlink, type Profile); NULL without memory. */
 json_t *profile_to_json(const Profile *p);

@@ -122,7 +122,7 @@ int trigger_read_moment(const char *text, uint64_t *ret) {
         const char *p = text + 1;
         uint64_t ns;
 
-        if (*text != '@' || parse_seconds(&p, &ns) < 0 || *p || p[-1] == '.' ||
+        if (*text != '@' || parse_seconds(&p, &ns) < 0 || *p ||
             ns / NSEC_PER_SEC >= (uint64_t) INT64_MAX / NSEC_PER_SEC)
                 return -EINVAL;
         *ret = ns;

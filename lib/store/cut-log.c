@@ -79,5 +79,5 @@ int cut_log_replace(const SessionDir *d, const Cut *cuts, size_t n) {
                 add_line(&b, &cuts[i]);
         if (b.error < 0)
                 return b.error;
-        return entry_replace(session_dir_fd(d), CUTS_NAME, b.data ?: "", b.n_data);
+        return entry_replace(session_dir_fd(d), CUTS_NAME, b.data ?: "", b.n_data, false);
 }

@@ -36,7 +36,7 @@ static int shorten(int store_fd) {
                 return r;
         from = text ? memchr(text + n / 2, '\n', n - n / 2) : NULL;
         return entry_replace(store_fd, FILE_NAME, from ? from + 1 : "",
-                             from ? n - (size_t) (from + 1 - text) : 0);
+                             from ? n - (size_t) (from + 1 - text) : 0, false);
 }
 
 int removed_note(int store_fd, const Removed *r) {

@@ -106,9 +106,7 @@ static int write_meta(SessionDir *d, const SessionMeta *m, bool synced) {
 
         if (m->newer_version > 0) /* it holds what is not in @m */
                 return ORIGIN(-EROFS);
-        return !text    ? -ENOMEM
-               : synced ? entry_replace_synced(d->fd, META_NAME, text, strlen(text))
-                        : entry_replace(d->fd, META_NAME, text, strlen(text));
+        return text ? entry_replace(d->fd, META_NAME, text, strlen(text), synced) : -ENOMEM;
 }
 
 int session_dir_write_meta(SessionDir *d, const SessionMeta *m) {
@@ -153,18 +151,12 @@ static int tracing_path(char ret[static PATH_MAX], const char *path) {
                                                                                 : 0;
 }
 
-int session_dir_write_tracing(SessionDir *d, const char *path, const void *data, size_t n) {
+int session_dir_write_tracing(SessionDir *d, const char *path, const void *data, size_t n,
+                              bool synced) {
         char whole[PATH_MAX];
         int r = tracing_path(whole, path);
 
-        return r < 0 ? r : entry_replace(d->fd, whole, data, n);
-}
-
-int session_dir_write_tracing_synced(SessionDir *d, const char *path, const void *data, size_t n) {
-        char whole[PATH_MAX];
-        int r = tracing_path(whole, path);
-
-        return r < 0 ? r : entry_replace_synced(d->fd, whole, data, n);
+        return r < 0 ? r : entry_replace(d->fd, whole, data, n, synced);
 }
 
 int session_dir_read_tracing(const SessionDir *d, const char *path, char **ret, size_t *ret_n) {

@@ -46,11 +46,9 @@ int session_dir_read_meta(const SessionDir *d, SessionMeta **ret);
 /* The same, but what is META_E_NEWER is session_meta_from_newer(). */
 int session_dir_read_any_meta(const SessionDir *d, const char *name, SessionMeta **ret);
 
-/* Files copied from tracefs; @path as below tracefs ("events/header_page").  Directories are made.
- */
-int session_dir_write_tracing(SessionDir *d, const char *path, const void *data, size_t n);
-/* The same; after a crash there is the old one or the new one.  Waits for the disk. */
-int session_dir_write_tracing_synced(SessionDir *d, const char *path, const void *data, size_t n);
+/* A file copied from tracefs; @path as below tracefs ("events/header_page"); @synced as in entry_replace(). */
+int session_dir_write_tracing(SessionDir *d, const char *path, const void *data, size_t n,
+                              bool synced);
 /* -ENOENT also of what is no regular file, which keep_list_misplaced() (store/keep.h) names. */
 int session_dir_read_tracing(const SessionDir *d, const char *path, char **ret, size_t *ret_n);
 

@@ -83,7 +83,7 @@ int uptime_save(const Uptime *u, int store_fd) {
         int n = snprintf(line, sizeof(line), "%s %" PRIu64 " %s %" PRIu64 "\n", u->id,
                          u->before_ns + now, *u->boot_id ? u->boot_id : "-", now);
 
-        return entry_replace(store_fd, FILE_NAME, line, (size_t) n);
+        return entry_replace(store_fd, FILE_NAME, line, (size_t) n, false);
 }
 
 uint64_t uptime_now(const Uptime *u) {

@@ -56,20 +56,6 @@ struct Frame {
         size_t n_out; /* bytes that wait, their bookkeeping included */
 };
 
-static const struct {
-        enum json_error_code code;
-        const char *problem;
-} parse_problems[] = {
-        { json_error_invalid_utf8, "the message is not UTF-8" },
-        { json_error_premature_end_of_input, "the message ends within a JSON value" },
-        { json_error_end_of_input_expected, "the message has bytes after its JSON object" },
-        { json_error_null_character, "a string in the message has a NUL" },
-        { json_error_null_byte_in_key, "a member's name in the message has a NUL" },
-        { json_error_duplicate_key, "an object in the message has a member twice" },
-        { json_error_numeric_overflow, "a number in the message is too big" },
-        { json_error_stack_overflow, "the message is nested too deeply" },
-};
-
 /* Brackets and commas outside of strings, as the parser will meet them up to the first syntax error. */
 static const char *find_excess(const char *text, size_t n, size_t *n_values) {
         size_t depth = 0, values_max = *n_values;
@@ -105,13 +91,6 @@ static const char *find_excess(const char *text, size_t n, size_t *n_values) {
         return NULL;
 }
 
-static const char *parse_problem(const json_error_t *error) {
-        for (size_t i = 0; i < ELEMENTSOF(parse_problems); i++)
-                if (json_error_code(error) == parse_problems[i].code)
-                        return parse_problems[i].problem;
-        return "the message is not JSON";
-}
-
 int frame_parse(json_t **ret, const char *text, size_t n, size_t *n_values,
                 const char **ret_problem) {
         /* Jansson parses recursively; its own limit is 2048 levels. */
@@ -124,7 +103,7 @@ int frame_parse(json_t **ret, const char *text, size_t n, size_t *n_values,
                 if (!j && json_error_code(&error) == json_error_out_of_memory)
                         return -ENOMEM;
                 if (!j)
-                        problem = parse_problem(&error);
+                        problem = "the message is not JSON";
                 else if (!json_is_object(j))
                         problem = "the message is not a JSON object";
         }

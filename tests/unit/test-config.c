@@ -55,9 +55,10 @@ START_TEST(every_key_is_read)
                 ck_assert_uint_eq(l.member.max_stored_bytes, 20 << 20);
                 ck_assert_uint_eq(l.member.max_connections, 9);
                 ck_assert_uint_eq(l.member.max_calls, 8);
-                ck_assert_str_eq(c.origins[CONFIG_MAX_USE].file, "x.conf");
-                ck_assert_uint_eq(c.origins[CONFIG_KEEP_FREE].line, 3);
-                ck_assert_str_eq(config_text(&c, CONFIG_MAX_RETENTION_SEC), "2weeks");
+                ck_assert_str_eq(c.origins[config_find("Store", "MaxUse")].file, "x.conf");
+                ck_assert_uint_eq(c.origins[config_find("Store", "KeepFree")].line, 3);
+                ck_assert_str_eq(config_text(&c, config_find("Store", "MaxRetentionSec")),
+                                 "2weeks");
         }
 END_TEST
 
@@ -74,7 +75,7 @@ START_TEST(lists_are_of_names_alone_and_can_be_emptied)
                 ck_assert_ptr_nonnull(l.member_functions);
                 ck_assert_uint_eq(l.member_functions->n, 0);
                 ck_assert_uint_eq(l.member_events->n, 0);
-                ck_assert_str_eq(config_text(&c, CONFIG_MEMBER_EVENTS), "none");
+                ck_assert_str_eq(config_text(&c, config_find("Members", "Events")), "none");
         }
 END_TEST
 
@@ -148,7 +149,7 @@ START_TEST(an_empty_value_sets_the_default_again)
 
                 ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
                 ck_assert_uint_eq(c.limits.max_segment_ns, CONFIG_SEGMENT_NS);
-                ck_assert_ptr_null(c.origins[CONFIG_MAX_USE].file);
+                ck_assert_ptr_null(c.origins[config_find("Store", "MaxUse")].file);
                 ck_assert_uint_eq(problems.n, 0);
         }
 END_TEST

@@ -83,21 +83,6 @@ START_TEST(every_key_becomes_a_member_that_a_spec_may_have)
         }
 END_TEST
 
-START_TEST(every_member_of_a_spec_has_a_key)
-        {
-                json_auto_t *o = json_object();
-                Spec spec = SPEC_INIT;
-                const char *member;
-                json_t *value;
-
-                for (size_t offset = 0; offset < sizeof(spec); offset++)
-                        (void) spec_member_to_json(o, &spec, offset);
-                ck_assert_uint_gt(json_object_size(o), 15);
-                json_object_foreach (o, member, value)
-                        ck_assert_msg(profile_has_member(member), "no key sets \"%s\"", member);
-        }
-END_TEST
-
 START_TEST(words_add_up_and_an_empty_value_forgets)
         {
                 _cleanup_profile_ Profile p =
@@ -305,8 +290,7 @@ START_TEST(a_typing_error_counts_once)
 END_TEST
 
 UNIT_SUITE("profile", every_key_becomes_a_member_that_a_spec_may_have,
-           every_member_of_a_spec_has_a_key, words_add_up_and_an_empty_value_forgets,
-           what_is_wrong_is_named_with_its_line,
+           words_add_up_and_an_empty_value_forgets, what_is_wrong_is_named_with_its_line,
            long_lines_many_problems_and_nul_bytes_have_their_bounds,
            lines_of_a_list_are_no_more_than_a_spec_takes,
            drop_ins_go_over_the_first_file_that_there_is,

@@ -98,7 +98,7 @@ static void make_origin(World *w, const char *name, const char *boot_id) {
                                  .boottime_ns = START_NS,
                                  .realtime_ns = now_ns(CLOCK_REALTIME) - 600 * NSEC_PER_SEC };
         ck_assert_int_eq(store_make_session(w->store, name, &dir), 0);
-        ck_assert_int_eq(session_dir_write_tracing(dir, "events/header_page", "old", 3), 0);
+        ck_assert_int_eq(session_dir_write_tracing(dir, "events/header_page", "old", 3, false), 0);
         ck_assert_int_eq(session_dir_write_meta(dir, m), 0);
         ck_assert_int_eq(disk_usage_reserve(dir), 0);
         ck_assert_int_eq(store_settle_session(w->store, name), 0);

@@ -129,12 +129,13 @@ START_TEST(tracing_files_keep_their_paths)
                 const char *path = "events/ftrace/funcgraph_entry/format";
                 size_t n;
 
-                ck_assert_int_eq(session_dir_write_tracing(d, path, "a\0b", 3), 0);
-                ck_assert_int_eq(session_dir_write_tracing(d, "events/header_page", "", 0), 0);
+                ck_assert_int_eq(session_dir_write_tracing(d, path, "a\0b", 3, false), 0);
+                ck_assert_int_eq(session_dir_write_tracing(d, "events/header_page", "", 0, false),
+                                 0);
                 ck_assert_int_eq(session_dir_read_tracing(d, path, &text, &n), 0);
                 ck_assert_uint_eq(n, 3);
                 ck_assert_int_eq(memcmp(text, "a\0b", 4), 0);
-                ck_assert_int_eq(session_dir_write_tracing(d, "../x", "", 0), -EINVAL);
+                ck_assert_int_eq(session_dir_write_tracing(d, "../x", "", 0, false), -EINVAL);
                 ck_assert_int_eq(session_dir_read_tracing(d, "../session.json", &text, &n),
                                  -EINVAL);
                 ck_assert_int_eq(session_dir_read_tracing(d, "none", &text, &n), -ENOENT);
@@ -150,7 +151,7 @@ START_TEST(links_planted_among_the_tracing_files_lead_nowhere)
 
                 ck_assert_int_eq(symlinkat("/etc", session_dir_fd(d), "tracing"), 0);
                 ck_assert_int_lt(session_dir_read_tracing(d, "passwd", &text, NULL), 0);
-                ck_assert_int_lt(session_dir_write_tracing(d, "planted", "x", 1), 0);
+                ck_assert_int_lt(session_dir_write_tracing(d, "planted", "x", 1, false), 0);
                 ck_assert_int_ne(access("/etc/planted", F_OK), 0);
         }
 END_TEST
