@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/release.h"
+#include "base/name.h"
 #include "calls/playback.h"
 #include "cli/source/damage.h"
 #include "cli/source/drawing.h"

@@ -8,8 +8,8 @@
 #include <fnmatch.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/name.h"
-#include "base/text.h"
 #include "base/unit.h"
 #include "daemon/api/allowance.h"
 #include "meta/event-choice.h"

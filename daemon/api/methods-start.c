@@ -18,7 +18,6 @@
 #include "daemon/session/session-trigger.h"
 #include "daemon/tracefs/script.h"
 #include "meta/json-field.h"
-#include "meta/sample.h"
 #include "meta/profile.h"
 
 /* --- profiles --------------------------------------------------------------------------------- */

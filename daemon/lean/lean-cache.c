@@ -16,8 +16,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/array.h"
 #include "base/buf.h"
-#include "base/grow.h"
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "daemon/watch/tracing-copy.h"
-#include "store/tracing-formats.h"
+#include "store/tracing.h"
 
 typedef struct Copy {
         SessionDir *dir;

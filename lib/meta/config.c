@@ -7,12 +7,9 @@
 
 #include <fcntl.h>
 
-#include "base/conf-files.h"
-#include "base/ini.h"
 #include "base/io.h"
 #include "base/name.h"
 #include "meta/config.h"
-#include "meta/gone.h"
 
 #define FILE_NAME "ftraced.conf"
 #define USE_PERCENT 10 /* the defaults are journald's (systemd 252, man 5 journald.conf) */
@@ -329,4 +326,35 @@ Limits config_limits(const Config *c, uint64_t fs_bytes, unsigned n_cpus) {
                 l.max_segment_bytes = MAX(part, SPEC_SEGMENT_BYTES_MIN);
         }
         return l;
+}
+
+/* --- gone ---------------------------------------------------------------------------------------- */
+
+static const struct {
+        GoneKind kind;
+        const char *word, *instead;
+} gone[] = {
+        { GONE_VERB, "learn", "what is recorded teaches by itself" },
+        { GONE_OPTION, "--via", "--hosts asks all hosts from here, 32 at a time" },
+        { GONE_OPTION, "--relay", "--hosts asks all hosts from here, 32 at a time" },
+        { GONE_OPTION, "--partial", "hosts that accept begin, whatever the others do" },
+        { GONE_KEY, "MaxDepth", "profiles have a depth (Depth=)" },
+        { GONE_KEY, "MaxDurationSec", "profiles have a duration (Duration=)" },
+        { GONE_KEY, "MaxSize", "MaxStored= limits what all sessions of a member take" },
+        { GONE_VERB, "keep",
+          "\"ftracectl fetch --from=WHEN --to=WHEN\" makes a trace.dat of a part" },
+        { GONE_VERB, "check", "\"ftracectl verify\" says what a recording or a text lacks" },
+        { GONE_VERB, "seal",
+          "the daemon does it by itself, and \"ftracectl verify --deep\" says what is left" },
+        { GONE_FORMAT, "chrome", "perfetto is a timeline of the same calls" },
+        { GONE_FORMAT, "speedscope", "speedscope.app opens folded, too" },
+        { GONE_FORMAT, "dot", "flame and \"ftracectl tree\" show who calls whom" },
+        { GONE_FORMAT, "otlp", "parquet and tsv have the request of each call as trace_id" },
+};
+
+const char *gone_instead(GoneKind kind, const char *word) {
+        for (size_t i = 0; i < ELEMENTSOF(gone); i++)
+                if (gone[i].kind == kind && streq(gone[i].word, word))
+                        return gone[i].instead;
+        return NULL;
 }

@@ -4,16 +4,13 @@
 /*
  * Config: what ftraced.conf and its drop-ins say
  *
- * Where they are: base/conf-files.h.
+ * Where they are: base/ini.h.
  * The last assignment counts; an empty one sets the default again.  This is what systemd's
  * programs do (systemd 252, man 5 journald.conf).  What is wrong in them never keeps anybody from
  * starting: it is a sentence with file and line, and the setting keeps the value that it had.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/strv.h"
+#include "base/ini.h"
 #include "base/unit.h"
 #include "meta/spec.h"
 
@@ -118,3 +115,18 @@ const char *config_text(const Config *c, size_t key);
 
 /* @c: lives as long as what is returned; @fs_bytes: the size of the store's file system; @n_cpus: that are online. */
 Limits config_limits(const Config *c, uint64_t fs_bytes, unsigned n_cpus);
+
+/*
+ * Gone: what earlier versions of ftraced had, and what to use now
+ *
+ * Words of command lines, configuration and profiles, by kind, since one word may be of several.
+ */
+typedef enum GoneKind {
+        GONE_VERB,   /* "learn" */
+        GONE_OPTION, /* "--via" */
+        GONE_FORMAT, /* of export: "dot" */
+        GONE_KEY,    /* of ftraced.conf or a profile: "MaxDepth" */
+} GoneKind;
+
+/* What follows "... is gone; ", or NULL: there never was such a word. */
+const char *gone_instead(GoneKind kind, const char *word);

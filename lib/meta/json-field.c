@@ -6,7 +6,7 @@
  * its texts into the shape that the reader accepts, and the reader can be strict.
  */
 
-#include "base/strv.h"
+#include "base/array.h"
 #include "meta/json-field.h"
 
 /* Control characters, C0, DEL and C1 (U+0080..U+009F, in UTF-8 c2 80..9f), become '?'. */

@@ -6,14 +6,9 @@
  * gets through, and each refusal can name its key.
  */
 
-#include "base/cleanup.h"
-#include "base/cpu-list.h"
 #include "base/name.h"
-#include "base/text.h"
 #include "base/unit.h"
-#include "meta/captures.h"
 #include "meta/event-choice.h"
-#include "meta/sample.h"
 #include "meta/spec.h"
 #include "meta/trigger.h"
 

@@ -103,6 +103,7 @@ typedef struct Spec {
 #define SPEC_PID_MAX 4194304  /* PID_MAX_LIMIT, linux 6.1 include/linux/threads.h, 64 bit */
 #define SPEC_MAX_COMMS 16
 #define SPEC_MAX_CGROUPS 64
+#define SAMPLE_ALL_PPM 1000000  /* sample_ppm of all hosts */
 #define SPEC_SLOWER_NS_MIN 1000 /* what tracing_thresh counts in */
 
 /* Of the four max_hooked to max_cpu_ppm, and of segment_bytes: what reads JSON with numbers as

@@ -25,10 +25,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "base/io.h"
 #include "store/entry.h"
-#include "store/format.h"
 #include "store/page.h"
 #include "store/segment.h"
 

@@ -8,7 +8,6 @@
  * session that the daemon handed over, and tests/data.
  */
 
-#include "base/cleanup.h"
 #include "meta/meta.h"
 #include "store/segment.h"
 
@@ -49,7 +48,7 @@ int session_dir_read_any_meta(const SessionDir *d, const char *name, SessionMeta
 /* A file copied from tracefs; @path as below tracefs ("events/header_page"); @synced as in entry_replace(). */
 int session_dir_write_tracing(SessionDir *d, const char *path, const void *data, size_t n,
                               bool synced);
-/* -ENOENT also of what is no regular file, which keep_list_misplaced() (store/keep.h) names. */
+/* -ENOENT also of what is no regular file, which keep_list_misplaced() (retention/keep.h) names. */
 int session_dir_read_tracing(const SessionDir *d, const char *path, char **ret, size_t *ret_n);
 
 /* The directory of one CPU's segments, made if missing; a descriptor that the caller owns, or
@@ -89,3 +88,26 @@ int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, 
 
 SessionDir *session_dir_free(SessionDir *d);
 DEFINE_CLEANUP(SessionDir *, session_dir_free);
+
+/*
+ * Cut log: when each sequence of a session's segments began, on every clock
+ *
+ * The file "cuts" of a session, a line for each cut, ascending:
+ *
+ *      SEQUENCE TRACE MONOTONIC BOOTTIME REALTIME      decimal, ns
+ *
+ * Lines are appended, so the last may be torn if the host died; whoever reads
+ * takes the lines before it.  A clock that is set or slewed during a long
+ * recording can be followed from line to line.
+ */
+typedef struct Cut {
+        uint64_t sequence; /* of the period that begins */
+        ClockTuple clocks;
+} Cut;
+
+int cut_log_append(const SessionDir *d, const Cut *cut); /* 0 or -errno */
+/* All lines up to the first that is not one; the caller frees *@ret.  0 (also if there is no file),
+ * -errno. */
+int cut_log_read(const SessionDir *d, Cut **ret, size_t *ret_n);
+/* Makes the file say these and nothing else.  0 or -errno. */
+int cut_log_replace(const SessionDir *d, const Cut *cuts, size_t n);

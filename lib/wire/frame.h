@@ -87,3 +87,7 @@ DEFINE_CLEANUP(Frame *, frame_free);
  */
 int frame_parse(json_t **ret, const char *text, size_t n, size_t *n_values,
                 const char **ret_problem);
+
+/* Connects to the Unix socket at @path, a stream: a descriptor, -ENAMETOOLONG, -ENOENT, -ECONNREFUSED (nobody
+ * listens), -EACCES, other -errno. */
+int dial(const char *path);

@@ -9,6 +9,7 @@
 #include "meta/config.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
+#include "unit.h"
 
 static Config config_of(const char *text, Strv *problems) {
         _cleanup_free_ char *copy = strdup(text);
@@ -278,9 +279,21 @@ START_TEST(a_file_that_cannot_be_read_is_named)
         }
 END_TEST
 
+START_TEST(what_is_gone_says_what_to_use_and_a_word_has_its_kind)
+        {
+                ck_assert_str_eq(gone_instead(GONE_VERB, "learn"),
+                                 "what is recorded teaches by itself");
+                ck_assert_ptr_nonnull(
+                        strstr(gone_instead(GONE_KEY, "MaxDurationSec"), "Duration="));
+                ck_assert_ptr_null(gone_instead(GONE_OPTION, "learn"));
+                ck_assert_ptr_null(gone_instead(GONE_VERB, "report"));
+        }
+END_TEST
+
 UNIT_SUITE("config", every_key_is_read, lists_are_of_names_alone_and_can_be_emptied,
            defaults_depend_on_the_disk_and_have_bounds, what_is_wrong_is_named_and_changes_nothing,
            an_empty_value_sets_the_default_again, nothing_and_infinity_are_no_limit,
            sections_of_others_are_left_alone, files_count_in_systemds_order,
            a_link_to_nowhere_hides_as_well, a_file_that_is_asked_for_is_the_only_one,
-           a_file_that_cannot_be_read_is_named)
+           a_file_that_cannot_be_read_is_named,
+           what_is_gone_says_what_to_use_and_a_word_has_its_kind)

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 
 #include "base/io.h"
-#include "store/cut-log.h"
+#include "store/session-dir.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 

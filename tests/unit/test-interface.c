@@ -9,8 +9,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "base/strv.h"
 #include "unit.h"
+#include "base/array.h"
 #include "wire/interface.h"
 #include "wire/refusal.h"
 

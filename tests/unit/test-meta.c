@@ -170,10 +170,10 @@ START_TEST(sums_cover_all_cpus_and_never_wrap)
                 };
                 SessionMeta m = { .cpus = cpus, .n_cpus = 2 };
 
-                ck_assert_uint_eq(session_meta_n_bytes(&m), 17);
+                ck_assert_uint_eq(session_meta_total(&m).n_bytes, 17);
                 ck_assert_uint_eq(session_meta_events_lost(&m), 46);
                 ck_assert_uint_eq(cpu_account_events_lost(&cpus[0]), 14);
-                ck_assert_uint_eq(session_meta_pages_lost(&m), 64);
+                ck_assert_uint_eq(session_meta_total(&m).pages_lost, 64);
                 cpus[0].overrun = UINT64_MAX;
                 ck_assert_uint_eq(session_meta_events_lost(&m), UINT64_MAX);
         }

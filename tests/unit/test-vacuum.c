@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
-#include "store/footprint.h"
-#include "store/vacuum.h"
+#include "retention/footprint.h"
+#include "retention/vacuum.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 

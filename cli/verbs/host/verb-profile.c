@@ -6,7 +6,6 @@
  */
 
 #include "base/name.h"
-#include "base/typo.h"
 #include "cli/contact/contact.h"
 #include "cli/options/action.h"
 #include "cli/options/verb.h"
