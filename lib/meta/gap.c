@@ -296,15 +296,7 @@ int own_works_add(OwnWorks *w, uint64_t from_ns, uint64_t to_ns) {
 }
 
 bool own_works_overlap(const OwnWorks *w, uint64_t from_ns, uint64_t to_ns) {
-        size_t first = 0, end = w->n;
+        size_t first = BISECT(0, w->n, i, w->items[i].to_ns < from_ns);
 
-        while (first < end) {
-                size_t middle = first + (end - first) / 2;
-
-                if (w->items[middle].to_ns < from_ns)
-                        first = middle + 1;
-                else
-                        end = middle;
-        }
         return first < w->n && w->items[first].from_ns <= to_ns;
 }

@@ -77,7 +77,8 @@ struct JsonTable {
         const JsonField *fields;
         size_t n_fields, stride; /* bytes from one to the next, which more may be told of */
         size_t n_bytes;          /* of the struct */
-        size_t n_max;            /* in a list */
+        size_t n_max;            /* in a list ... */
+        bool is_plain;           /* ... of the only field's values, without objects around them */
         /* Whether the @i-th of a list may stand behind those before it; NULL: any may. */
         bool (*fits)(const void *items, size_t i);
 };

@@ -287,6 +287,13 @@ static const JsonField count_fields[] = {
 
 static const JsonTable count_table = JSON_TABLE(TriggerCount, count_fields, .n_max = TRIGGER_MAX);
 
+static const JsonField time_field[] = {
+        { .type = JSON_FIELD_U64, .flags = JSON_FIELD_REQUIRED, .max = INT64_MAX },
+};
+
+static const JsonTable time_table =
+        JSON_TABLE(uint64_t, time_field, .n_max = CAPTURES_MAX_A_DAY, .is_plain = true);
+
 /* What is left of @length_ns that began at @from_ns. */
 static uint64_t left(uint64_t from_ns, uint64_t length_ns, uint64_t now_ns) {
         uint64_t gone = now_ns > from_ns ? now_ns - from_ns : 0;
@@ -320,56 +327,39 @@ void captures_note(Captures *c, uint64_t now_ns) {
         c->n++;
 }
 
+/* As JSON has it. */
+typedef struct Kept {
+        uint64_t n;
+        JsonList times_ns, triggers;
+} Kept;
+
+static const JsonField kept_fields[] = {
+        JSON_FIELD(Kept, n, U64, .max = INT64_MAX),
+        JSON_FIELD(Kept, times_ns, LIST, .table = &time_table),
+        JSON_FIELD(Kept, triggers, LIST, .table = &count_table),
+};
+
+static const JsonTable kept_table = JSON_TABLE(Kept, kept_fields);
+
 json_t *captures_to_json(const Captures *c) {
-        JsonList counts = { (void *) c->triggers, c->n_triggers };
-        json_auto_t *times = json_array();
-        int r = times ? 0 : -1;
+        Kept k = { c->n,
+                   { (void *) c->times_ns, c->n_times },
+                   { (void *) c->triggers, c->n_triggers } };
 
-        if (c->n == 0 && c->n_triggers == 0)
-                return json_null();
-        for (size_t i = 0; r >= 0 && i < c->n_times; i++)
-                r = json_array_append_new(times, json_integer((json_int_t) MIN(
-                                                         c->times_ns[i], (uint64_t) INT64_MAX)));
-        if (r < 0)
-                return NULL;
-        return json_pack("{s:I, s:O, s:o}", "n", (json_int_t) MIN(c->n, (uint64_t) INT64_MAX),
-                         "times_ns", times, "triggers", json_list_new(&count_table, &counts));
-}
-
-static int read_number(uint64_t *ret, const json_t *v) {
-        if (!json_is_integer(v) || json_integer_value(v) < 0)
-                return CAPTURES_E_INVALID;
-        *ret = (uint64_t) json_integer_value(v);
-        return 0;
+        return c->n == 0 && c->n_triggers == 0 ? json_null() : json_fields_new(&kept_table, &k);
 }
 
 int captures_from_json(Captures *ret, const json_t *o) {
-        const json_t *times, *triggers;
-        JsonList counts = {};
-        Captures c = {};
-        int r;
+        Kept k = {};
+        int r = json_struct_read(&k, &kept_table, o);
 
-        if (!o || json_is_null(o)) {
-                *ret = c;
-                return 0;
-        }
-        times = json_object_get(o, "times_ns");
-        triggers = json_object_get(o, "triggers");
-        if (!json_is_array(times) || json_array_size(times) > CAPTURES_MAX_A_DAY ||
-            !json_is_array(triggers))
-                return CAPTURES_E_INVALID;
-        r = read_number(&c.n, json_object_get(o, "n"));
-        for (; r == 0 && c.n_times < json_array_size(times); c.n_times++)
-                r = read_number(&c.times_ns[c.n_times], json_array_get(times, c.n_times));
-        if (r == 0)
-                r = json_list_read(&counts, &count_table, triggers);
         if (r == 0) {
-                c.n_triggers = counts.n;
-                memcpy(c.triggers, counts.items, counts.n * sizeof(*c.triggers));
+                *ret = (Captures){ .n = k.n, .n_triggers = k.triggers.n, .n_times = k.times_ns.n };
+                for (size_t i = 0; i < k.triggers.n; i++)
+                        ret->triggers[i] = ((const TriggerCount *) k.triggers.items)[i];
+                for (size_t i = 0; i < k.times_ns.n; i++)
+                        ret->times_ns[i] = ((const uint64_t *) k.times_ns.items)[i];
         }
-        json_list_done(&count_table, &counts);
-        if (r != 0)
-                return CAPTURES_E_INVALID;
-        *ret = c;
-        return 0;
+        json_fields_done(&kept_table, &k);
+        return r;
 }

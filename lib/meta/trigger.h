@@ -134,6 +134,5 @@ uint64_t captures_wait(const Captures *c, const CaptureCaps *caps, uint64_t now_
 void captures_note(Captures *c, uint64_t now_ns);
 
 json_t *captures_to_json(const Captures *c); /* null if there are none; NULL without memory */
-/* Return: 0, CAPTURES_E_INVALID.  NULL and null are an empty one. */
-enum { CAPTURES_E_INVALID = 1 };
+/* 0, JSON_FIELD_E_INVALID, -ENOMEM.  NULL and null are an empty one. */
 int captures_from_json(Captures *ret, const json_t *o);

@@ -240,7 +240,7 @@ START_TEST(what_is_no_captures_is_refused)
                         json_t *o = json_loads(bad[i], 0, NULL);
                         Captures c;
 
-                        ck_assert_int_eq(captures_from_json(&c, o), CAPTURES_E_INVALID);
+                        ck_assert_int_eq(captures_from_json(&c, o), JSON_FIELD_E_INVALID);
                         json_decref(o);
                 }
         }
