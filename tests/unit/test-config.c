@@ -189,18 +189,6 @@ START_TEST(sections_of_others_are_left_alone)
         }
 END_TEST
 
-static void put(Scratch *s, const char *path, const char *text) {
-        char whole[PATH_MAX], *slash;
-
-        (void) snprintf(whole, sizeof(whole), "%s", path);
-        for (slash = strchr(whole, '/'); slash; slash = strchr(slash + 1, '/')) {
-                *slash = 0;
-                ck_assert_int_eq(dir_make(s->fd, whole, 0755), 0);
-                *slash = '/';
-        }
-        scratch_write(s->fd, path, text, strlen(text));
-}
-
 #define MAX_USE(n) "[Store]\nMaxUse=" #n "\n"
 #define DROP_IN "/ftraced/ftraced.conf.d/"
 
@@ -227,7 +215,7 @@ START_TEST(files_count_in_systemds_order)
                         _cleanup_strv_ Strv problems = {};
                         _cleanup_config_ Config c = {};
 
-                        put(&s, steps[i].path, steps[i].text);
+                        scratch_put(&s, steps[i].path, steps[i].text);
                         ck_assert_int_eq(config_load(&c, s.path, NULL, &problems), 0);
                         ck_assert_uint_eq(c.max_use.bytes, steps[i].max_use);
                         ck_assert_uint_eq(problems.n, 0);
@@ -241,8 +229,8 @@ START_TEST(a_link_to_nowhere_hides_as_well)
                 _cleanup_strv_ Strv problems = {};
                 _cleanup_config_ Config c = {};
 
-                put(&s, "usr/lib" DROP_IN "a.conf", MAX_USE(4));
-                put(&s, "etc" DROP_IN "b.conf", "");
+                scratch_put(&s, "usr/lib" DROP_IN "a.conf", MAX_USE(4));
+                scratch_put(&s, "etc" DROP_IN "b.conf", "");
                 ck_assert_int_eq(symlinkat("/dev/null", s.fd, "etc" DROP_IN "a.conf"), 0);
                 ck_assert_int_eq(config_load(&c, s.path, NULL, &problems), 0);
                 ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
@@ -256,8 +244,8 @@ START_TEST(a_file_that_is_asked_for_is_the_only_one)
                 _cleanup_config_ Config c = {}, none = {};
                 char path[PATH_MAX + 16];
 
-                put(&s, "etc/ftraced/ftraced.conf", MAX_USE(3));
-                put(&s, "mine", "[Store]\nKeepFree=1\n");
+                scratch_put(&s, "etc/ftraced/ftraced.conf", MAX_USE(3));
+                scratch_put(&s, "mine", "[Store]\nKeepFree=1\n");
                 (void) snprintf(path, sizeof(path), "%s/mine", s.path);
                 ck_assert_int_eq(config_load(&c, s.path, path, &problems), 0);
                 ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
@@ -272,7 +260,7 @@ START_TEST(a_file_that_cannot_be_read_is_named)
                 _cleanup_strv_ Strv problems = {};
                 _cleanup_config_ Config c = {};
 
-                put(&s, "etc/ftraced/ftraced.conf/x", "");
+                scratch_put(&s, "etc/ftraced/ftraced.conf/x", "");
                 ck_assert_int_eq(config_load(&c, s.path, NULL, &problems), 0);
                 ck_assert_uint_eq(problems.n, 1);
                 ck_assert_ptr_nonnull(strstr(problems.items[0], "etc/ftraced/ftraced.conf"));

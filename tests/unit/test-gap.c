@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Changes of what is hooked, and when they were made, as session.json has them. */
-
 #include "base/array.h"
 #include "meta/gap.h"
-#include "tests/unit/unit.h"
 #include "unit.h"
 
 #define OVERRUN(c, from, to, n)                                                                    \
@@ -174,57 +171,6 @@ START_TEST(a_strange_list_is_refused)
         }
 END_TEST
 
-START_TEST(a_condition_keeps_its_beginning)
-        {
-                Conditions c = {};
-
-                ck_assert_int_eq(conditions_set(&c, GAP_NO_SPACE, 5, "full"), 1);
-                ck_assert_int_eq(conditions_set(&c, GAP_NO_SPACE, 6, "full"), 0);
-                ck_assert_int_eq(conditions_set(&c, GAP_NO_SPACE, 7, "over quota"), 1);
-                ck_assert_int_eq(conditions_set(&c, GAP_TRACING_OFF, 8, "off"), 1);
-                ck_assert_uint_eq(conditions_find(&c, GAP_NO_SPACE)->since_ns, 5);
-                ck_assert_str_eq(conditions_find(&c, GAP_NO_SPACE)->reason, "over quota");
-                ck_assert(conditions_clear(&c, GAP_NO_SPACE));
-                ck_assert(!conditions_clear(&c, GAP_NO_SPACE));
-                ck_assert_uint_eq(c.n, 1);
-                ck_assert_uint_eq(c.items[0].since_ns, 8);
-                conditions_done(&c);
-        }
-END_TEST
-
-START_TEST(conditions_survive_json_and_strange_ones_are_refused)
-        {
-                static const char *const texts[] = {
-                        "{}",
-                        "[{}]",
-                        "[{\"cause\":\"overrun\",\"reason\":1}]",
-                        "[{\"cause\":\"overrun\"},{\"cause\":\"overrun\"}]",
-                };
-                json_auto_t *list = NULL;
-                Conditions c = {}, again = {};
-
-                ck_assert_int_eq(conditions_set(&c, GAP_DISK_FAILED, 5, "it failed"), 1);
-                list = json_list_new(&condition_table, &c);
-                ck_assert_int_eq(json_list_read(&again, &condition_table, list), 0);
-                ck_assert_uint_eq(again.n, 1);
-                ck_assert_str_eq(again.items[0].reason, "it failed");
-                ck_assert_uint_eq(again.items[0].since_ns, 5);
-                ck_assert_int_eq(again.items[0].cause, GAP_DISK_FAILED);
-                conditions_done(&c);
-                conditions_done(&again);
-
-                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        json_auto_t *bad = json_loads(texts[i], 0, NULL);
-                        Conditions d = {};
-
-                        ck_assert_msg(json_list_read(&d, &condition_table, bad) ==
-                                              JSON_FIELD_E_INVALID,
-                                      "%s", texts[i]);
-                        conditions_done(&d);
-                }
-        }
-END_TEST
-
 START_TEST(what_lasts_keeps_its_beginning_and_takes_the_newest_reason)
         {
                 Conditions c = {};
@@ -318,13 +264,6 @@ START_TEST(of_too_many_the_oldest_go)
         }
 END_TEST
 
-START_TEST(each_reason_is_told)
-        {
-                for (HookReason r = 0; r < _HOOK_REASON_N; r++)
-                        ck_assert_ptr_nonnull(hook_reason_text(r));
-        }
-END_TEST
-
 START_TEST(windows_of_our_own_work_that_touch_are_one)
         {
                 OwnWorks w = {};
@@ -361,9 +300,7 @@ UNIT_SUITE("gap", causes_have_names_both_ways, what_goes_on_is_one_gap,
            beyond_the_bound_places_become_coarser_and_sums_stay_right,
            an_open_gap_is_closed_by_its_cause_or_with_all,
            json_says_what_is_known_and_leaves_out_the_rest, a_strange_list_is_refused,
-           a_condition_keeps_its_beginning, conditions_survive_json_and_strange_ones_are_refused,
            what_lasts_keeps_its_beginning_and_takes_the_newest_reason,
            what_is_over_is_gone_and_the_others_stay, what_is_written_is_what_is_read,
            what_is_not_such_a_list_is_refused, windows_of_our_own_work_that_touch_are_one,
-           too_many_windows_of_our_own_work_still_hold_every_moment, of_too_many_the_oldest_go,
-           each_reason_is_told)
+           too_many_windows_of_our_own_work_still_hold_every_moment, of_too_many_the_oldest_go)

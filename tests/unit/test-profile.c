@@ -14,17 +14,6 @@
 #define VENDOR "usr/lib/ftraced/" PROFILE_DIR
 #define LOCAL "usr/local/lib/ftraced/" PROFILE_DIR
 
-static void put(const Scratch *s, const char *path, const char *text) {
-        char parent[PATH_MAX];
-
-        for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
-                (void) snprintf(parent, sizeof(parent), "%.*s", (int) (p - path), path);
-                if (faccessat(s->fd, parent, F_OK, 0) < 0)
-                        ck_assert_int_eq(mkdirat(s->fd, parent, 0700), 0);
-        }
-        scratch_write(s->fd, path, text, strlen(text));
-}
-
 static Profile profile_of(const char *text) {
         _cleanup_free_ char *copy = strdup(text);
         Profile p = PROFILE_INIT;
@@ -208,12 +197,13 @@ START_TEST(drop_ins_go_over_the_first_file_that_there_is)
                 _cleanup_scratch_ Scratch s = SCRATCH;
                 _cleanup_profile_ Profile p = PROFILE_INIT;
 
-                put(&s, VENDOR "/udp.conf", "[Profile]\nFunctions=vendor\nDepth=9\n");
-                put(&s, LOCAL "/udp.conf", "[Profile]\nFunctions=local\nDepth=2\n");
-                put(&s, VENDOR "/udp.conf.d/20-b.conf", "[Profile]\nDepth=7\n");
-                put(&s, VENDOR "/udp.conf.d/10-a.conf", "[Profile]\nDepth=6\nFunctions=a\n");
-                put(&s, VENDOR "/udp.conf.d/30-c.conf", "[Profile]\nDepth=8\n");
-                put(&s, LOCAL "/udp.conf.d/30-c.conf", "");
+                scratch_put(&s, VENDOR "/udp.conf", "[Profile]\nFunctions=vendor\nDepth=9\n");
+                scratch_put(&s, LOCAL "/udp.conf", "[Profile]\nFunctions=local\nDepth=2\n");
+                scratch_put(&s, VENDOR "/udp.conf.d/20-b.conf", "[Profile]\nDepth=7\n");
+                scratch_put(&s, VENDOR "/udp.conf.d/10-a.conf",
+                            "[Profile]\nDepth=6\nFunctions=a\n");
+                scratch_put(&s, VENDOR "/udp.conf.d/30-c.conf", "[Profile]\nDepth=8\n");
+                scratch_put(&s, LOCAL "/udp.conf.d/30-c.conf", "");
                 ck_assert_int_eq(profile_load(&p, s.path, "udp"), 0);
                 ck_assert_uint_eq(p.problems.n, 0);
                 expect_spec(&p, "{\"depth\":7,\"functions\":[\"local\",\"a\"]}");
@@ -229,11 +219,11 @@ START_TEST(an_empty_file_or_a_link_to_nothing_hides_a_profile)
                 _cleanup_strv_ Strv names = {};
                 _cleanup_free_ char *like = NULL, *none = NULL;
 
-                put(&s, VENDOR "/udp-send.conf", "[Profile]\nFunctions=a\n");
-                put(&s, VENDOR "/tcp-send.conf", "[Profile]\nFunctions=a\n");
-                put(&s, VENDOR "/bad name.conf", "[Profile]\nFunctions=a\n");
-                put(&s, VENDOR "/udp-send.conf.d/x.conf", "[Profile]\nDepth=1\n");
-                put(&s, LOCAL "/tcp-send.conf", "");
+                scratch_put(&s, VENDOR "/udp-send.conf", "[Profile]\nFunctions=a\n");
+                scratch_put(&s, VENDOR "/tcp-send.conf", "[Profile]\nFunctions=a\n");
+                scratch_put(&s, VENDOR "/bad name.conf", "[Profile]\nFunctions=a\n");
+                scratch_put(&s, VENDOR "/udp-send.conf.d/x.conf", "[Profile]\nDepth=1\n");
+                scratch_put(&s, LOCAL "/tcp-send.conf", "");
                 ck_assert_int_eq(profile_load(&p, s.path, "tcp-send"), PROFILE_E_HIDDEN);
                 ck_assert_int_eq(profile_load(&p, s.path, "udp"), PROFILE_E_NOT_FOUND);
                 ck_assert_int_eq(profile_list(&names, s.path), 0);
@@ -254,8 +244,8 @@ START_TEST(a_drop_in_that_cannot_be_read_is_a_problem)
                 _cleanup_scratch_ Scratch s = SCRATCH;
                 _cleanup_profile_ Profile p = PROFILE_INIT;
 
-                put(&s, VENDOR "/udp.conf", "[Profile]\nFunctions=a\n");
-                put(&s, VENDOR "/udp.conf.d/x.conf/a-directory", "");
+                scratch_put(&s, VENDOR "/udp.conf", "[Profile]\nFunctions=a\n");
+                scratch_put(&s, VENDOR "/udp.conf.d/x.conf/a-directory", "");
                 ck_assert_int_eq(profile_load(&p, s.path, "udp"), 0);
                 ck_assert_uint_eq(p.problems.n, 1);
                 ck_assert_ptr_nonnull(strstr(p.problems.items[0], "x.conf cannot be read"));
@@ -278,15 +268,6 @@ START_TEST(json_has_each_line_and_where_it_is_from)
                 ck_assert_str_eq(file, "x");
                 ck_assert_int_eq(line, 2);
                 ck_assert_uint_eq(json_array_size(json_object_get(o, "problems")), 1);
-        }
-END_TEST
-
-START_TEST(a_typing_error_counts_once)
-        {
-                ck_assert_uint_eq(typo_distance("Functions", "Functions", 3), 0);
-                ck_assert_uint_eq(typo_distance("Fnuctions", "Functions", 3), 1);
-                ck_assert_uint_eq(typo_distance("Function", "Functions", 3), 1);
-                ck_assert_uint_eq(typo_distance("xyz", "Functions", 3), 4);
         }
 END_TEST
 
@@ -371,6 +352,5 @@ UNIT_SUITE("profile", every_key_becomes_a_member_that_a_spec_may_have,
            drop_ins_go_over_the_first_file_that_there_is,
            an_empty_file_or_a_link_to_nothing_hides_a_profile,
            a_drop_in_that_cannot_be_read_is_a_problem, json_has_each_line_and_where_it_is_from,
-           a_typing_error_counts_once, sums_times_weights_estimate_all,
-           a_larger_share_has_the_hosts_of_a_smaller_one, a_host_is_in_for_a_day_and_not_for_ever,
-           all_and_no_sample_have_everybody)
+           sums_times_weights_estimate_all, a_larger_share_has_the_hosts_of_a_smaller_one,
+           a_host_is_in_for_a_day_and_not_for_ever, all_and_no_sample_have_everybody)

@@ -58,50 +58,6 @@ START_TEST(a_store_is_made_with_its_modes_and_read)
         }
 END_TEST
 
-START_TEST(only_the_last_directory_is_made)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                Store *w = NULL;
-                char deep[2 * PATH_MAX];
-
-                (void) snprintf(deep, sizeof(deep), "%s/a/b", s.path);
-                ck_assert_int_eq(store_open_for_writing(&w, deep, NULL), STORE_E_NO_PARENT);
-                ck_assert_int_ne(faccessat(s.fd, "a", F_OK, 0), 0);
-                ck_assert_ptr_null(w);
-        }
-END_TEST
-
-START_TEST(a_second_writer_is_told_who_holds_the_lock)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                Store *w = NULL;
-                int pipe_fds[2], status;
-                pid_t pid, holder = 42;
-                char c;
-
-                ck_assert_int_eq(pipe2(pipe_fds, O_CLOEXEC), 0);
-                pid = fork();
-                if (pid == 0) {
-                        if (store_open_for_writing(&w, store_in(&s), &holder) == 0)
-                                (void) write_full(pipe_fds[1], "x", 1);
-                        for (;;)
-                                (void) pause();
-                }
-                ck_assert_int_eq(read(pipe_fds[0], &c, 1), 1);
-                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), &holder), STORE_E_LOCKED);
-                ck_assert_int_eq(holder, pid);
-                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_LOCKED);
-                ck_assert_ptr_null(w);
-                /* A lock dies with its holder, whatever the file says. */
-                ck_assert_int_eq(kill(pid, SIGKILL), 0);
-                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-                holder = 42;
-                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), &holder), 0);
-                ck_assert_int_eq(holder, 42);
-                store_free(w);
-        }
-END_TEST
-
 START_TEST(a_holder_that_cannot_be_read_is_unknown)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
@@ -524,9 +480,8 @@ START_TEST(who_may_not_open_it_is_told_that)
         }
 END_TEST
 
-UNIT_SUITE("store", a_store_is_made_with_its_modes_and_read, only_the_last_directory_is_made,
-           a_second_writer_is_told_who_holds_the_lock, a_holder_that_cannot_be_read_is_unknown,
-           each_reason_not_to_be_a_store_has_its_name,
+UNIT_SUITE("store", a_store_is_made_with_its_modes_and_read,
+           a_holder_that_cannot_be_read_is_unknown, each_reason_not_to_be_a_store_has_its_name,
            a_planted_entry_is_refused_and_nothing_is_made_beside_it,
            who_asks_for_the_owner_is_told_and_is_not_in_the_way,
            the_list_is_sorted_and_has_sessions_only,
