@@ -48,7 +48,7 @@ static int load_profile(Profile *ret, const Options *o) {
         _cleanup_free_ char *like = NULL;
         int r = PROFILE_E_NOT_FOUND;
 
-        if (profile_name_is_valid(o->profile))
+        if (session_name_is_valid(o->profile))
                 r = profile_load(ret, o->config_root, o->profile);
         if (r == 0)
                 return STATUS_OK;

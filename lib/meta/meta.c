@@ -420,9 +420,3 @@ void symbol_maps_drop_last(SymbolMaps *m) {
         assert(m->n > 0);
         json_fields_done(&map_table, &m->items[--m->n]);
 }
-
-int session_meta_get_events(const SessionMeta *m, Strv *ret) {
-        int r = strv_extend(ret, &m->spec.events);
-
-        return r < 0 ? r : strv_extend(ret, &m->probe_events);
-}

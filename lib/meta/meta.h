@@ -171,13 +171,6 @@ int session_meta_renew_id(SessionMeta *m);
 SessionMeta *session_meta_free(SessionMeta *m);
 DEFINE_CLEANUP(SessionMeta *, session_meta_free);
 
-/* Adds the events of other kinds than calls that are in its pages: the spec's, and its own.  0 or -ENOMEM. */
-int session_meta_get_events(const SessionMeta *m, Strv *ret);
-/* Whether what calls return is drawn unless somebody says otherwise. */
-static inline bool session_meta_shows_retval(const SessionMeta *m) {
-        return m->spec.retval || m->spec.retval_functions.n > 0;
-}
-
 json_t *session_meta_to_json(const SessionMeta *m); /* a new object; NULL without memory */
 /*
  * Unknown keys are ignored (but not in the spec).  Texts that may not be absent are never NULL in

@@ -315,10 +315,6 @@ static int load_files(Profile *p, const Strv *paths) {
         return 0;
 }
 
-bool profile_name_is_valid(const char *name) {
-        return session_name_is_valid(name);
-}
-
 int profile_load(Profile *ret, const char *root, const char *name) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
         char file[SESSION_NAME_MAX + sizeof(PROFILE_DIR "/.conf")];
@@ -361,7 +357,7 @@ int profile_list(Strv *ret, const char *root) {
                 char *name = files.items[i];
 
                 name[strlen(name) - strlen(".conf")] = 0;
-                if (profile_name_is_valid(name))
+                if (session_name_is_valid(name))
                         r = strv_add(ret, name);
         }
         return r;

@@ -21,7 +21,7 @@
 #define PROFILE_MAX_PROBLEMS 100 /* that are kept */
 
 typedef struct Profile {
-        char *name;        /* NULL: a file by itself */
+        char *name;        /* as a session's; NULL: a file by itself */
         char *description; /* NULL: none */
         uint64_t wait_ns;  /* how long a start waits for what another one uses; 0: not at all */
         json_t *spec;      /* what is said of a Spec: members, perhaps without functions */
@@ -32,8 +32,6 @@ typedef struct Profile {
 
 #define PROFILE_INIT ((Profile){})
 
-/* A session's name, too. */
-bool profile_name_is_valid(const char *name);
 /* Names of all profiles, also of those that are hidden; sorted.  0 or -ENOMEM. */
 int profile_list(Strv *ret, const char *root);
 /* The profile that is most like @name, or NULL if none is; the caller frees.  0 or -ENOMEM. */

@@ -45,7 +45,7 @@ int store_fd(const Store *s); /* borrowed, like the next two */
 int store_sessions_fd(const Store *s);
 int store_symbols_fd(const Store *s); /* -EBADF: there is none; another -errno: it cannot be read */
 
-/* Names of the sessions, sorted; entries that are no valid names or not directories are ignored. */
+/* Adds the names of the sessions, and sorts all of @ret; entries that are no valid names or not directories are ignored. */
 int store_list(const Store *s, Strv *ret);
 /* The other entries of sessions/, which no daemon made, sorted. */
 int store_list_foreign(const Store *s, Strv *ret);
@@ -103,10 +103,9 @@ enum {
  * lock_take() - become the owner
  * @ret:        a descriptor that the caller owns; closing it lets go
  * @ret_holder: may be NULL; with LOCK_E_HELD the process that has it, 0 if that does not live any more
- * @ret_is_new: there was no lock before; set in any case
  *
  * Return: 0, LOCK_E_HELD, -errno (entry_open_file()'s for what is no regular file).
  */
-int lock_take(int *ret, int store_fd, pid_t *ret_holder, bool *ret_is_new);
+int lock_take(int *ret, int store_fd, pid_t *ret_holder);
 /* Whether somebody owns the store: 1 (*@ret_holder as above), 0, -errno: it cannot be told, to group members for one. */
 int lock_look(int store_fd, pid_t *ret_holder);

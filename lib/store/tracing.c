@@ -23,7 +23,8 @@ static const struct {
 
 int tracing_formats_walk(const SessionMeta *m, TracingFormatEach each, void *userdata) {
         _cleanup_strv_ Strv events = {};
-        int r = m ? session_meta_get_events(m, &events) : 0;
+        int r = m ? strv_copy(&events, &m->spec.events) ?: strv_extend(&events, &m->probe_events)
+                  : 0;
 
         for (size_t i = 0; r == 0 && i < ELEMENTSOF(of_tracers); i++)
                 r = each(userdata, of_tracers[i].path, of_tracers[i].kind);

@@ -368,12 +368,6 @@ START_TEST(a_store_without_symbols_is_still_read)
         }
 END_TEST
 
-static int take(const Scratch *s, int *fd, pid_t *holder) {
-        bool is_new;
-
-        return lock_take(fd, s->fd, holder, &is_new);
-}
-
 /* A process that holds it, or, with @orphaned, a child of the one that took it and is dead. */
 static pid_t make_holder(const Scratch *s, bool orphaned) {
         int pipe_fds[2], status;
@@ -384,7 +378,7 @@ static pid_t make_holder(const Scratch *s, bool orphaned) {
         if (taker == 0) {
                 int fd;
 
-                if (take(s, &fd, NULL) != 0)
+                if (lock_take(&fd, s->fd, NULL) != 0)
                         _exit(1);
                 if (orphaned && fork() != 0)
                         _exit(0);
@@ -416,7 +410,7 @@ START_TEST(it_is_for_its_owner_alone)
                 for (int i = 0; i < 2; i++) {
                         int fd;
 
-                        ck_assert_int_eq(take(&s, &fd, NULL), 0);
+                        ck_assert_int_eq(lock_take(&fd, s.fd, NULL), 0);
                         ck_assert_int_eq(fstatat(s.fd, "lock", &st, 0), 0);
                         ck_assert_uint_eq(st.st_mode & 0777, 0600);
                         (void) close(fd);
@@ -432,13 +426,13 @@ START_TEST(who_lives_and_has_it_is_named)
                         pid_t pid = make_holder(&s, i > 0), holder = 42, owner = 42;
                         int fd;
 
-                        ck_assert_int_eq(take(&s, &fd, &holder), LOCK_E_HELD);
+                        ck_assert_int_eq(lock_take(&fd, s.fd, &holder), LOCK_E_HELD);
                         ck_assert_int_eq(holder, i > 0 ? 0 : pid);
                         ck_assert_int_eq(lock_look(s.fd, &owner), 1);
                         ck_assert_int_eq(owner, holder);
                         end(pid);
                         ck_assert_int_eq(lock_look(s.fd, &owner), 0);
-                        ck_assert_int_eq(take(&s, &fd, NULL), 0);
+                        ck_assert_int_eq(lock_take(&fd, s.fd, NULL), 0);
                         (void) close(fd);
                 }
         }
@@ -449,9 +443,9 @@ START_TEST(one_that_its_holder_removes_is_not_taken)
                 _cleanup_scratch_ Scratch s = SCRATCH;
                 int first, second;
 
-                ck_assert_int_eq(take(&s, &first, NULL), 0);
+                ck_assert_int_eq(lock_take(&first, s.fd, NULL), 0);
                 ck_assert_int_eq(unlinkat(s.fd, "lock", 0), 0);
-                ck_assert_int_eq(take(&s, &second, NULL), 0);
+                ck_assert_int_eq(lock_take(&second, s.fd, NULL), 0);
                 ck_assert_int_eq(faccessat(s.fd, "lock", F_OK, 0), 0);
                 (void) close(first);
                 (void) close(second);
@@ -467,7 +461,7 @@ START_TEST(who_may_not_open_it_is_told_that)
                 if (geteuid() != 0)
                         return;
                 ck_assert_int_eq(fchmod(s.fd, 0755), 0);
-                ck_assert_int_eq(take(&s, &fd, NULL), 0);
+                ck_assert_int_eq(lock_take(&fd, s.fd, NULL), 0);
                 pid = fork();
                 if (pid == 0) {
                         if (setgid(65534) < 0 || setuid(65534) < 0)
