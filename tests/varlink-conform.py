@@ -45,7 +45,6 @@ class Interface:
                 self.errors[name] = self.type()
             else:
                 raise ValueError(kind)
-        assert self.used <= BASIC.keys() | self.types.keys(), self.used - self.types.keys()
 
     def next(self):
         return self.tokens.pop(0)
@@ -173,6 +172,8 @@ def main(path, name):
     for n in (name, "org.varlink.service"):
         m = call(path, "org.varlink.service.GetInterfaceDescription", {"interface": n}, None)
         services.append(Interface(m[0]["parameters"]["description"]))
+        undeclared = services[-1].used - BASIC.keys() - services[-1].types.keys()
+        assert not undeclared, undeclared
     interface = services[0]
     for line in sys.stdin:
         m = re.fullmatch(r"(\w+)(?: (\{.*\}))?(?: (more|oneway))?(?: = (\w+))?\s*", line)

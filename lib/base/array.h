@@ -90,17 +90,14 @@ int strv_pick(Strv *v, const Strv *words, const Strv *sorted, bool in_both);
 /* Adds every word of @s, split at any of @separators; empty words are skipped. */
 int strv_split(Strv *v, const char *s, const char *separators);
 bool strv_contains(const Strv *v, const char *s);
-/* The same of one that strv_sort_unique() left. */
-bool strv_finds(const Strv *sorted, const char *s);
-bool strv_equal(const Strv *a, const Strv *b); /* as ordered lists */
-void strv_sort_unique(Strv *v);                /* byte order */
-/* The caller frees; NULL without memory. */
-char *strv_join(const Strv *v, const char *separator);
+bool strv_finds(const Strv *sorted, const char *s);    /* in one that strv_sort_unique() left */
+bool strv_equal(const Strv *a, const Strv *b);         /* as ordered lists */
+void strv_sort_unique(Strv *v);                        /* byte order */
+char *strv_join(const Strv *v, const char *separator); /* the caller frees; NULL without memory */
 void strv_done(Strv *v);
 #define _cleanup_strv_ _cleanup_(strv_done)
 
-/* Frees *@at and puts a copy of @s, which may be NULL, in its place.  0, or -ENOMEM and nothing has
- * changed. */
+/* A copy of @s, which may be NULL, in the place of *@at.  0, or -ENOMEM and nothing has changed. */
 static inline int text_replace(char **at, const char *s) {
         char *copy = s ? strdup(s) : NULL;
 

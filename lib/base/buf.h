@@ -83,11 +83,9 @@ typedef struct Buf {
 #define BUF_TO_FD(f) ((Buf){ .fd = (f) })
 #define BUF_OF_TEXT(f) ((Buf){ .fd = (f), .is_text = true })
 
-/* buf_reserve() where there is no room, or enough to be written. */
-char *buf_make_room(Buf *b, size_t n);
+char *buf_make_room(Buf *b, size_t n); /* where there is none, or enough to be written */
 
-/* Room for @n more bytes: a pointer to fill, then b->n_data += what was used.  NULL after an error.
- */
+/* Room for @n more bytes: a pointer to fill, then b->n_data += what was used.  NULL after an error. */
 static inline char *buf_reserve(Buf *b, size_t n) {
         if (_likely_(b->error == 0 && b->n_room - b->n_data > n &&
                      (b->fd < 0 || b->n_data < BUF_FLUSH_BYTES)))
@@ -107,8 +105,8 @@ void buf_adds(Buf *b, const char *s);
 void buf_pad(Buf *b, size_t n, char c);  /* @n times @c */
 void buf_add_varint(Buf *b, uint64_t v); /* LEB128: seven bits a byte, the lowest first */
 void buf_printf(Buf *b, const char *format, ...) _printf_(2, 3);
-/* What is meant for the terminal itself, like a colour: passes as it is. */
-void buf_add_code(Buf *b, const char *code);
+void buf_add_code(Buf *b,
+                  const char *code); /* for the terminal itself, like a colour: passes as it is */
 void buf_add_plain(Buf *b, const char *s, size_t n, PlainStyle style);
 int buf_flush(Buf *b); /* 0 or the sticky error */
 void buf_done(Buf *b); /* frees; does not flush */

@@ -24,8 +24,7 @@ typedef struct IniEntry {
 typedef struct IniHandler {
         /* 0, or a negative that ends the parse. */
         int (*set)(const IniEntry *e, void *userdata);
-        /* A section begins.  May be NULL. */
-        int (*section)(const char *name, unsigned line, void *userdata);
+        int (*section)(const char *name, unsigned line, void *userdata); /* begins; may be NULL */
         /* A line that is none of the above: @what is the rest of "LINE: ...".  May be NULL. */
         int (*bad)(unsigned line, const char *what, void *userdata);
         void *userdata;

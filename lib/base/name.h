@@ -34,12 +34,7 @@ bool comm_is_valid(const char *s);
 #define CGROUP_PATH_MAX 1023
 bool cgroup_path_is_valid(const char *s);
 
-/*
- * name_quote() - a hostile string made fit for a message
- *
- * Copies @s into @text, all that is not plain (base/buf.h) as \xNN, cut
- * with "..." at the size.  Returns @text.
- */
+/* @s made fit for a message: what is not plain (base/buf.h) as \xNN, cut with "..." at the size.  Returns @text. */
 #define NAME_QUOTE_MAX 96
 char *name_quote(char text[static NAME_QUOTE_MAX], const char *s);
 /* The same, in memory of its own until the end of the block. */
@@ -53,16 +48,10 @@ char *name_quote(char text[static NAME_QUOTE_MAX], const char *s);
 #define CPU_RANGE_END 8192
 
 bool cpu_range_is_valid(const char *s);
-/* Both ends of a valid one. */
-void cpu_range_parse(const char *s, unsigned *ret_first, unsigned *ret_last);
-
-/*
- * Takes the first range off *@list: 1; 0 at the end of the string (or of its line); -EINVAL: what is
- * there is no range.
- */
+void cpu_range_parse(const char *s, unsigned *ret_first, unsigned *ret_last); /* of a valid one */
+/* Takes the first range off *@list: 1; 0 at the end of the string or line; -EINVAL: there is no range. */
 int cpu_list_next(const char **list, unsigned *ret_first, unsigned *ret_last);
-/* As far as the list is one. */
-bool cpu_list_has(const char *list, unsigned cpu);
+bool cpu_list_has(const char *list, unsigned cpu); /* as far as the list is one */
 
 /* Whether a kernel that says it is "6.12.117+deb12-amd64" (NULL is fine) came before MAJOR.MINOR or not. */
 typedef enum Release {

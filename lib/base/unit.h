@@ -36,7 +36,7 @@ char *format_bytes(char text[static UNIT_TEXT_MAX], uint64_t n_bytes);
 char *format_duration(char text[static UNIT_TEXT_MAX], uint64_t duration_ns);
 /* "29,812,004" */
 char *format_count(char text[static UNIT_TEXT_MAX], uint64_t n);
-/* The same, each in memory of its own until the end of the block. */
+/* Each in memory of its own until the end of the block. */
 #define FORMAT_BYTES(n_bytes) format_bytes((char[UNIT_TEXT_MAX]){}, (n_bytes))
 #define FORMAT_DURATION(ns) format_duration((char[UNIT_TEXT_MAX]){}, (ns))
 #define FORMAT_COUNT(n) format_count((char[UNIT_TEXT_MAX]){}, (n))

@@ -46,11 +46,6 @@ void brief_done(Brief *b);
 
 /* Whether nothing at all was stored, also before a ring dropped it. */
 bool silence_is_total(const SessionMeta *m);
-/*
- * silence_explain() - a sentence without its full stop
- * @found: reasons that are known beside those in the recording; they come first
- *
- * There always is one: if nothing else explains it, nothing called the roots.  The caller frees.
- * Return: 0 or -ENOMEM.
- */
+/* A sentence without its full stop, which the caller frees; reasons that are known beside those in the recording,
+ * @found, come first.  If nothing else explains it, nothing called the roots.  0 or -ENOMEM. */
 int silence_explain(char **ret, const SessionMeta *m, const Strv *found);

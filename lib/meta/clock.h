@@ -42,13 +42,8 @@ typedef struct ClockSteps {
         size_t n;
 } ClockSteps;
 
-/*
- * clock_steps_note()
- * @start: the session's
- *
- * Return: 1: @now is a moment after a change, and was added (in the place of the last if there are
- * CLOCK_STEPS_MAX); 0: nothing changed; -ENOMEM.
- */
+/* @start: the session's.  1: @now is a moment after a change, and was added (in the place of the last if there
+ * are CLOCK_STEPS_MAX); 0: nothing changed; -ENOMEM. */
 int clock_steps_note(ClockSteps *s, const ClockTuple *start, const ClockTuple *now);
 /* What the clock on the wall showed at @trace_ns, also before @start. */
 uint64_t clock_steps_realtime(const ClockSteps *s, const ClockTuple *start, uint64_t trace_ns);
@@ -66,9 +61,6 @@ extern const JsonTable clock_step_table; /* each is set, and none before the las
 bool trace_clock_is_ns(const char *name);
 /* 0, or -ENOENT: it is none that clock_gettime() reads. */
 int trace_clock_id(const char *name, clockid_t *ret);
-/*
- * What a trace clock shows now, as far as that can be told without the kernel's help: by its own
- * name, or by how long ago the recording began.
- * Return: 0; -ENOENT: it does not count nanoseconds.
- */
+/* What a trace clock shows now, as far as that can be told without the kernel's help: by its own name, or by how
+ * long ago the recording began.  0; -ENOENT: it does not count nanoseconds. */
 int trace_clock_estimate(const char *name, const ClockTuple *start, uint64_t *ret_ns);

@@ -178,16 +178,25 @@ static void set_origin(Config *c, size_t key, ConfigOrigin origin) {
 }
 
 static void set_default(Config *c, size_t key) {
-        static const Config defaults = CONFIG_INIT;
         void *at = (char *) c + config_keys[key].offset;
 
         if (is_list(key))
                 strv_done(at);
-        else
-                memcpy(at, (const char *) &defaults + config_keys[key].offset,
-                       config_keys[key].type == VALUE_SHARE ? sizeof(ConfigShare)
-                                                            : sizeof(uint64_t));
+        else if (parse_value(c, key, config_keys[key].default_text) < 0) {
+                if (config_keys[key].type == VALUE_SHARE)
+                        *(ConfigShare *) at = (ConfigShare){ .bytes = UINT64_MAX };
+                else
+                        *(uint64_t *) at = UINT64_MAX;
+        }
         set_origin(c, key, (ConfigOrigin){});
+}
+
+Config config_defaults(void) {
+        Config c = {};
+
+        for (size_t key = 0; key < CONFIG_N_KEYS; key++)
+                set_default(&c, key);
+        return c;
 }
 
 /* --- one file --------------------------------------------------------------------------------- */

@@ -60,33 +60,14 @@ typedef struct Config {
 } Config;
 
 /* Nothing but defaults. */
-#define CONFIG_INIT                                                                                \
-        ((Config){ .max_use.bytes = UINT64_MAX,                                                    \
-                   .keep_free.bytes = UINT64_MAX,                                                  \
-                   .max_buffer_memory.percent = CONFIG_MEMORY_PERCENT,                             \
-                   .limits = { .max_session_bytes = UINT64_MAX,                                    \
-                               .max_segment_bytes = UINT64_MAX,                                    \
-                               .max_segment_ns = CONFIG_SEGMENT_NS,                                \
-                               .min_retention_ns = 3600 * NSEC_PER_SEC,                            \
-                               .lean = LEAN_AUTO,                                                  \
-                               .relearn_ns = 3600 * NSEC_PER_SEC,                                  \
-                               .max_hooked = CONFIG_HOOKED,                                        \
-                               .max_event_rate = UINT64_MAX,                                       \
-                               .max_write_rate = 256ULL << 20,                                     \
-                               .max_cpu_ppm = 500000,                                              \
-                               .member = { .max_sessions = 4,                                      \
-                                           .max_stored_bytes = 2ULL << 30,                         \
-                                           .max_connections = 64,                                  \
-                                           .max_calls = 32 } } })
-#define CONFIG_SEGMENT_NS (3600 * NSEC_PER_SEC)
+Config config_defaults(void);
+#define CONFIG_INIT config_defaults()
 #define CONFIG_FOREVER_NS ((uint64_t) INT64_MAX)
-#define CONFIG_HOOKED 4096
-#define CONFIG_MEMORY_PERCENT 50
 #define CONFIG_CPU_EVENT_RATE 1000000 /* max_event_rate by default, for each CPU */
 
 /*
- * config_load() - read all files
- * @ret:       config_done() it; set also if there is no file
+ * config_load()
+ * @ret:       set also if there is no file
  * @root:      before every path; NULL: none
  * @file:      only this one instead, without drop-ins; NULL: as above
  * @problems:  sentences without a full stop are added
@@ -104,7 +85,7 @@ typedef struct ConfigKey {
         const char *section, *name;
         unsigned type; /* for config.c, as the last two */
         size_t offset;
-        const char *default_text; /* in words */
+        const char *default_text; /* a value, or what is worked out by config_limits() in words */
         uint64_t min;             /* of what is not 0 */
 } ConfigKey;
 extern const ConfigKey config_keys[CONFIG_N_KEYS];

@@ -109,8 +109,7 @@ const Condition *conditions_find(const Conditions *c, GapCause cause);
 /* @cause holds from @since_ns; if it did before, only the reason is new.  1 if that changes
  * anything, 0, -ENOMEM. */
 int conditions_set(Conditions *c, GapCause cause, uint64_t since_ns, const char *reason);
-/* Whether there was one. */
-bool conditions_clear(Conditions *c, GapCause cause);
+bool conditions_clear(Conditions *c, GapCause cause); /* whether there was one */
 void conditions_done(Conditions *c);
 
 extern const JsonTable condition_table;
@@ -145,10 +144,9 @@ typedef struct HookChanges {
 
 #define HOOK_CHANGES_MAX 100
 
-const char *hook_reason_text(HookReason r); /* "narrowed to what was learned" */
-/* 0 or -ENOMEM. */
-int hook_changes_add(HookChanges *h, const HookChange *change);
-extern const JsonTable hook_change_table; /* none before the last one */
+const char *hook_reason_text(HookReason r);                     /* "narrowed to what was learned" */
+int hook_changes_add(HookChanges *h, const HookChange *change); /* 0 or -ENOMEM */
+extern const JsonTable hook_change_table;                       /* none before the last one */
 
 /*
  * OwnWork: when ftraced itself changed what is hooked while a session recorded
@@ -170,6 +168,5 @@ typedef struct OwnWorks {
 /* What it touches, and what is later, is joined to it; of too many, the two with the least in between are.
  * 0 or -ENOMEM. */
 int own_works_add(OwnWorks *w, uint64_t from_ns, uint64_t to_ns);
-/* Whether any of it is within these times. */
 bool own_works_overlap(const OwnWorks *w, uint64_t from_ns, uint64_t to_ns);
 extern const JsonTable own_work_table;

@@ -157,15 +157,6 @@ static int strv_from_json(Strv *v, const JsonField *f, const json_t *list) {
         return 0;
 }
 
-static int number_from_json(uint64_t *ret, const JsonField *f, const json_t *v) {
-        json_int_t n = json_integer_value(v);
-
-        if (!json_is_integer(v) || n < 0 || (uint64_t) n < f->min || (uint64_t) n > f->max)
-                return JSON_FIELD_E_INVALID;
-        *ret = (uint64_t) n;
-        return 0;
-}
-
 static int field_from_json(void *p, const JsonField *f, const json_t *v) {
         uint64_t n = f->fallback;
         unsigned word = (unsigned) n;
@@ -180,12 +171,14 @@ static int field_from_json(void *p, const JsonField *f, const json_t *v) {
         case JSON_FIELD_U64:
         case JSON_FIELD_U32:
                 if (v)
-                        r = number_from_json(&n, f, v);
-                if (r == 0 && f->type == JSON_FIELD_U64)
+                        n = (uint64_t) json_integer_value(v);
+                if (v && (!json_is_integer(v) || n < f->min || n > f->max)) /* negative: beyond */
+                        return JSON_FIELD_E_INVALID;
+                if (f->type == JSON_FIELD_U64)
                         *(uint64_t *) p = n;
-                else if (r == 0)
+                else
                         *(uint32_t *) p = (uint32_t) n;
-                return r;
+                return 0;
         case JSON_FIELD_BOOL:
                 *(bool *) p = json_is_true(v);
                 return v && !json_is_boolean(v) ? JSON_FIELD_E_INVALID : 0;

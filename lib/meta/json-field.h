@@ -98,10 +98,8 @@ struct JsonTable {
                 .n_bytes = sizeof(object), __VA_ARGS__                                             \
         }
 
-/* A list of strings; NULL: no memory, or one that is not UTF-8. */
-json_t *json_strv_new(const Strv *v);
-/* Sets the members of @o.  0 or -ENOMEM. */
-int json_fields_write(json_t *o, const JsonTable *t, const void *base);
+json_t *json_strv_new(const Strv *v); /* NULL: no memory, or one that is not UTF-8 */
+int json_fields_write(json_t *o, const JsonTable *t, const void *base); /* 0 or -ENOMEM */
 
 /*
  * json_fields_read() - fill the members of a struct
@@ -117,10 +115,8 @@ int json_fields_read(void *base, const JsonTable *t, const json_t *o, const char
 /* The first key of @o that is not in the table (lives as long as @o), or NULL. */
 const char *json_fields_find_unknown(const JsonTable *t, const json_t *o);
 
-/* A new object; NULL without memory. */
-json_t *json_fields_new(const JsonTable *t, const void *base);
-/* Frees all texts and lists. */
-void json_fields_done(const JsonTable *t, void *base);
+json_t *json_fields_new(const JsonTable *t, const void *base); /* NULL without memory */
+void json_fields_done(const JsonTable *t, void *base);         /* frees all texts and lists */
 
 /* What a JSON_FIELD_STRUCT is written as, and read from: NULL and null leave it as it is. */
 json_t *json_struct_new(const JsonTable *t, const void *base);

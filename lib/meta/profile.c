@@ -61,14 +61,9 @@ static json_t *parse_bool(const char *s) {
         return NULL;
 }
 
-static json_t *parse_words(const char *value) {
-        _cleanup_strv_ Strv words = {};
-
-        return strv_split(&words, value, " \t,") < 0 ? NULL : json_strv_new(&words);
-}
-
 /* A new value, or NULL if @s is none. */
 static json_t *parse_value(SpecValue type, const char *s) {
+        _cleanup_strv_ Strv words = {};
         uint64_t n = 0;
         int r;
 
@@ -76,7 +71,7 @@ static json_t *parse_value(SpecValue type, const char *s) {
         case SPEC_VALUE_WORD:
                 return json_string(s);
         case SPEC_VALUE_WORDS:
-                return parse_words(s);
+                return strv_split(&words, s, " \t,") < 0 ? NULL : json_strv_new(&words);
         case SPEC_VALUE_LINE:
                 return json_pack("[s]", s);
         case SPEC_VALUE_BOOL:

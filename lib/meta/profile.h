@@ -32,8 +32,8 @@ typedef struct Profile {
 
 #define PROFILE_INIT ((Profile){})
 
-/* Names of all profiles, also of those that are hidden; sorted.  0 or -ENOMEM. */
-int profile_list(Strv *ret, const char *root);
+int profile_list(Strv *ret,
+                 const char *root); /* names, also of hidden ones; sorted.  0 or -ENOMEM */
 /* The profile that is most like @name, or NULL if none is; the caller frees.  0 or -ENOMEM. */
 int profile_suggest(char **ret, const char *root, const char *name);
 

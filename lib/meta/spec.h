@@ -154,21 +154,13 @@ typedef struct SpecMember {
 const SpecMember *spec_member(size_t i); /* NULL: there are no more */
 const SpecMember *spec_find_member(const char *name);
 
-/* A new JSON object, which the caller owns; NULL without memory. */
-json_t *spec_to_json(const Spec *spec);
-
+json_t *spec_to_json(const Spec *spec); /* NULL without memory */
 /* Adds the member at @offset in a Spec to @o, also if it has its default.  0, -ENOENT, -ENOMEM. */
 int spec_member_to_json(json_t *o, const Spec *spec, size_t offset);
 
 /*
- * spec_from_json() - read and check
- * @ret:       filled on success; spec_done() it
- * @ret_field: on SPEC_E_INVALID the offending key (a string that lives as long as @o, or a
- * constant)
- *
- * Checks types, ranges and every name (base/name.h); pids 1..4194304.  Whether its members go together
- * is checked by whoever arms it.
- * Return: 0, SPEC_E_INVALID, -ENOMEM.
+ * Checks types, ranges and every name (base/name.h); whether its members go together is checked by whoever arms it.
+ * Return: 0, SPEC_E_INVALID (*@ret_field is the key, and lives as long as @o), -ENOMEM.
  */
 enum { SPEC_E_INVALID = 1 };
 int spec_from_json(Spec *ret, const json_t *o, const char **ret_field);

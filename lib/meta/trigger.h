@@ -75,16 +75,9 @@ bool trigger_rule_is_valid(const char *rule);
 void trigger_done(Trigger *t);
 #define _cleanup_trigger_ _cleanup_(trigger_done)
 
-/* What a rule waits for: the text behind its first space. */
-const char *trigger_rule_on(const char *rule);
-/* How many bytes in front of it say what it does. */
-int trigger_rule_n_do(const char *rule);
-/*
- * trigger_read_moment() - "@SECONDS[.FRACTION]" since 1970, UTC, of which nine digits count
- * @ret: [ns]
- *
- * 0 or -EINVAL.  trigger_write_moment() writes what it reads; returns @text.
- */
+const char *trigger_rule_on(const char *rule); /* what it waits for: behind its first space */
+int trigger_rule_n_do(const char *rule); /* how many bytes in front of that say what it does */
+/* "@SECONDS[.FRACTION]" since 1970, UTC, of which nine digits count, and its [ns].  0 or -EINVAL; @text. */
 #define TRIGGER_MOMENT_MAX 32
 int trigger_read_moment(const char *text, uint64_t *ret);
 char *trigger_write_moment(char text[static TRIGGER_MOMENT_MAX], uint64_t moment_ns);
@@ -124,14 +117,9 @@ typedef struct CaptureCaps {
         uint64_t max, max_a_day, min_gap_ns;
 } CaptureCaps;
 
-/*
- * captures_wait() - how long until there may be another
- *
- * Return: 0: now; UINT64_MAX: never; else the time [ns].
- */
+/* How long until there may be another [ns]; 0: now; UINT64_MAX: never. */
 uint64_t captures_wait(const Captures *c, const CaptureCaps *caps, uint64_t now_ns);
-/* One is made now. */
-void captures_note(Captures *c, uint64_t now_ns);
+void captures_note(Captures *c, uint64_t now_ns); /* one is made now */
 
 json_t *captures_to_json(const Captures *c); /* null if there are none; NULL without memory */
 /* 0, JSON_FIELD_E_INVALID, -ENOMEM.  NULL and null are an empty one. */

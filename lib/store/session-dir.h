@@ -51,13 +51,11 @@ int session_dir_write_tracing(SessionDir *d, const char *path, const void *data,
 /* -ENOENT also of what is no regular file, which keep_list_misplaced() (retention/keep.h) names. */
 int session_dir_read_tracing(const SessionDir *d, const char *path, char **ret, size_t *ret_n);
 
-/* The directory of one CPU's segments, made if missing; a descriptor that the caller owns, or
- * -errno. */
+/* The directory of one CPU's segments, made if missing: a descriptor that the caller owns, or -errno. */
 int session_dir_make_cpu(SessionDir *d, uint32_t cpu);
 /* Numbers of the CPUs that have a directory, ascending; the caller frees *@ret. */
 int session_dir_list_cpus(const SessionDir *d, uint32_t **ret, size_t *ret_n);
-/* Sequences of one CPU's segments, ascending; files with other names are ignored; the caller frees.
- */
+/* Sequences of one CPU's segments, ascending; files with other names are ignored; the caller frees. */
 int session_dir_list_segments(const SessionDir *d, uint32_t cpu, uint64_t **ret, size_t *ret_n);
 /* Those of all CPUs, by CPU, then sequence; the caller frees. */
 typedef struct SegmentPlace {
@@ -72,13 +70,8 @@ int session_dir_open_segment_file(const SessionDir *d, uint32_t cpu, uint64_t se
 /* @n_pages of a segment of @cpu are about to go. */
 typedef void (*PeriodDropped)(uint32_t cpu, uint64_t n_pages, void *userdata);
 
-/*
- * session_dir_drop_period() - remove all CPUs' segments of one sequence
- *
- * What is cut together is dropped together, as a ring lets go of its oldest.  No writer has any of them
- * open.  A segment whose pages cannot be counted goes too.
- * Return: 0, or -errno for the first that could not be removed; the others are.
- */
+/* Removes all CPUs' segments of one sequence, of which no writer has any open, also those whose pages cannot be
+ * counted.  0, or -errno for the first that could not be removed; the others are. */
 int session_dir_drop_period(const SessionDir *d, uint64_t sequence, PeriodDropped dropped,
                             void *userdata);
 

@@ -50,15 +50,9 @@ int store_list(const Store *s, Strv *ret);
 /* The other entries of sessions/, which no daemon made, sorted. */
 int store_list_foreign(const Store *s, Strv *ret);
 int store_open_session(const Store *s, const char *name, SessionDir **ret); /* -ENOENT, -EINVAL */
-/*
- * store_make_session() - make a directory that is to become a session's
- * @s: opened for writing
- *
- * It is hidden until store_settle_session(); one that was not is removed when the store is opened for
- * writing again.  -EEXIST: there is one of that name; -EINVAL, other -errno.
- */
+/* Makes a directory, which is hidden until it has all that a session has, and settles; one that has not is removed
+ * when the store is opened for writing again.  0, -EEXIST: there is one of that name; -EINVAL, other -errno. */
 int store_make_session(Store *s, const char *name, SessionDir **ret);
-/* It has all that a session has: now it is one.  0 or -errno. */
 int store_settle_session(Store *s, const char *name);
 /*
  * @s: opened for writing

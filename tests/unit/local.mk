@@ -40,8 +40,8 @@ unit_programs += %D%/lib-meta
 %C%_lib_meta_LDADD = $(unit_libs) $(store_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-store
-%C%_lib_store_SOURCES = %D%/test-entry.c %D%/test-page.c \
-	%D%/test-recover.c %D%/test-segment.c %D%/test-session-dir.c %D%/test-store.c %D%/test-symbol-file.c
+%C%_lib_store_SOURCES = %D%/test-entry.c %D%/test-page.c %D%/test-segment.c %D%/test-session-dir.c \
+	%D%/test-store.c %D%/test-symbol-file.c
 %C%_lib_store_CFLAGS = $(unit_cflags)
 %C%_lib_store_LDADD = $(unit_libs) $(codec_libs) $(CHECK_LIBS)
 

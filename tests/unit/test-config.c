@@ -97,8 +97,8 @@ START_TEST(defaults_depend_on_the_disk_and_have_bounds)
                 ck_assert(!large.session_is_limited);
                 ck_assert_uint_eq(large.max_retention_ns, 0);
                 ck_assert_uint_eq(large.max_event_rate, 4 * CONFIG_CPU_EVENT_RATE);
-                ck_assert_uint_eq(large.max_hooked, CONFIG_HOOKED);
-                ck_assert_uint_eq(large.max_buffer_memory.percent, CONFIG_MEMORY_PERCENT);
+                ck_assert_uint_eq(large.max_hooked, 4096);
+                ck_assert_uint_eq(large.max_buffer_memory.percent, 50);
         }
 END_TEST
 
@@ -136,7 +136,7 @@ START_TEST(what_is_wrong_is_named_and_changes_nothing)
                                       problems.items[0]);
                         ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
                         ck_assert_uint_eq(c.limits.max_segment_bytes, UINT64_MAX);
-                        ck_assert_uint_eq(c.limits.max_segment_ns, CONFIG_SEGMENT_NS);
+                        ck_assert_uint_eq(c.limits.max_segment_ns, 3600 * NSEC_PER_SEC);
                 }
         }
 END_TEST
@@ -149,7 +149,7 @@ START_TEST(an_empty_value_sets_the_default_again)
                         &problems);
 
                 ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
-                ck_assert_uint_eq(c.limits.max_segment_ns, CONFIG_SEGMENT_NS);
+                ck_assert_uint_eq(c.limits.max_segment_ns, 3600 * NSEC_PER_SEC);
                 ck_assert_ptr_null(c.origins[config_find("Store", "MaxUse")].file);
                 ck_assert_uint_eq(problems.n, 0);
         }
