@@ -8,12 +8,11 @@
 #include <signal.h>
 
 #include "base/name.h"
-#include "base/typo.h"
 #include "cli/contact/fleet.h"
 #include "cli/contact/remote.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
-#include "meta/gone.h"
+#include "meta/config.h"
 
 #define MANY SIZE_MAX
 

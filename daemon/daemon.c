@@ -14,8 +14,8 @@
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
+#include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/api/janitor.h"
 #include "daemon/api/methods.h"

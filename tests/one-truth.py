@@ -124,7 +124,7 @@ texts = {
     "top": run("top"), "tree": run("tree", "--min=0"), "hist": run("hist"), "slow": run("slow"),
     "calls": run("calls", "*"), "diff": run("diff", source[0]), "waits": run("waits"),
     "flame": "\n".join(g["title"] for g in flame),
-    # How long the recording is is no time of a call (lib/base/figure.h).
+    # How long the recording is is no time of a call (lib/base/unit.h).
     "html": re.sub(r"<style>.*?</style>|<script.*?</script>|<th>Length</th><td>.*?</td>", "", page, flags=re.S),
 }
 
@@ -236,7 +236,7 @@ if tree["tracing"] and "top" in said:
 
 # What a table says is what JSON says, to its digits.
 def figure(ns):
-    """As lib/base/figure.c writes it."""
+    """As lib/base/unit.c writes it."""
     value, unit = next((ns / n, u) for n, u in ((1e3, "us"), (1e6, "ms"), (1e9, "s")) if ns < 999.95 * n or u == "s")
     return f"{value:.{3 if value < 0.9995 else 2 if value < 9.995 else 1}f} {unit}"
 

@@ -28,12 +28,13 @@ class Interface:
     def __init__(self, text):
         text = re.sub(r"#[^\n]*", "", text)
         self.tokens = re.findall(r"\[\]|\[string\]|->|[A-Za-z0-9_.-]+|[():,?]", text)
-        self.types, self.methods, self.errors = {}, {}, {}
+        self.types, self.methods, self.errors, self.used = {}, {}, {}, set()
         assert self.next() == "interface"
         self.name = self.next()
         while self.tokens:
             kind, name = self.next(), self.next()
             assert re.fullmatch("[A-Z][A-Za-z0-9]*", name), name
+            assert name not in self.types | self.methods | self.errors, f"{name} is there twice"
             if kind == "type":
                 self.types[name] = self.type()
             elif kind == "method":
@@ -57,6 +58,7 @@ class Interface:
         if t == "[string]":
             return ("map", self.type())
         if t != "(":
+            self.used.add(t)
             return ("name", t)
         members, words = {}, []
         while (t := self.next()) != ")":
@@ -64,6 +66,7 @@ class Interface:
                 continue
             if self.tokens[0] == ":":
                 self.next()
+                assert t not in members, f"{t} is there twice"
                 members[t] = self.type()
             else:
                 words.append(t)
@@ -169,6 +172,8 @@ def main(path, name):
     for n in (name, "org.varlink.service"):
         m = call(path, "org.varlink.service.GetInterfaceDescription", {"interface": n}, None)
         services.append(Interface(m[0]["parameters"]["description"]))
+        undeclared = services[-1].used - BASIC.keys() - services[-1].types.keys()
+        assert not undeclared, undeclared
     interface = services[0]
     for line in sys.stdin:
         m = re.fullmatch(r"(\w+)(?: (\{.*\}))?(?: (more|oneway))?(?: = (\w+))?\s*", line)

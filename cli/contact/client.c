@@ -16,14 +16,12 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "base/array.h"
 #include "base/io.h"
 #include "base/name.h"
-#include "base/now.h"
-#include "base/poll.h"
-#include "base/strv.h"
 #include "base/unit.h"
 #include "cli/contact/client.h"
-#include "wire/dial.h"
+#include "wire/frame.h"
 
 #define CLIENT_LEAVE_MS (10 * 1000) /* for a private daemon to put everything back */
 

@@ -15,7 +15,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include "base/now.h"
+#include "base/io.h"
 #include "cli/contact/contact.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/signals.h"

@@ -14,7 +14,6 @@
 
 #include "base/io.h"
 #include "base/name.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/fleet.h"
 #include "cli/terminal/terminal.h"

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
-#include "base/poll.h"
 #include "cli/contact/remote-output.h"
 
 #define OUTPUTS_MAX 2

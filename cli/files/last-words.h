@@ -8,7 +8,7 @@
  * end tells how this one ended; none does of a reset, a hang or a loss of power.
  */
 
-#include "base/strv.h"
+#include "base/array.h"
 #include "calls/step.h"
 #include "meta/meta.h"
 

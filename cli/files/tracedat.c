@@ -6,8 +6,8 @@
  * written.
  */
 
+#include "base/array.h"
 #include "base/buf.h"
-#include "base/grow.h"
 #include "cli/files/kallsyms-text.h"
 #include "cli/files/tracedat.h"
 #include "codec/dat-origin.h"
@@ -15,7 +15,7 @@
 #include "decode/occurrence.h"
 #include "decode/stream.h"
 #include "meta/event-choice.h"
-#include "store/tracing-formats.h"
+#include "store/tracing.h"
 
 #define LOOK_PAGES 256U /* between two reports of progress */
 

@@ -10,9 +10,9 @@
 #include "cli/source/source.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/signals.h"
-#include "store/footprint.h"
-#include "store/removed.h"
-#include "store/vacuum.h"
+#include "retention/footprint.h"
+#include "retention/removed.h"
+#include "retention/vacuum.h"
 
 #define VACUUMING "Removing sessions"
 

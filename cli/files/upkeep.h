@@ -14,7 +14,7 @@
 
 #include "cli/contact/client.h"
 #include "cli/options/options.h"
-#include "store/retain.h"
+#include "retention/retain.h"
 
 /* Does it to each word of the command line; the first failure is the exit status. */
 int upkeep_each(const Options *o, int (*one)(const Options *o, Client *c, const char *word));

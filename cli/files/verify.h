@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "base/strv.h"
+#include "base/array.h"
 #include "calls/census.h"
 #include "cli/terminal/progress.h"
 #include "store/session-dir.h"

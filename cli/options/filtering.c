@@ -6,12 +6,11 @@
 #include <time.h>
 
 #include "analyze/role.h"
-#include "base/cpu-list.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/filtering.h"
-#include "meta/trace-clock.h"
+#include "meta/clock.h"
 
 #define NS UINT64_C(1000000000)
 #define DAY_NS (24 * 3600 * NS)

@@ -10,7 +10,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/option-value.h"
-#include "meta/captures.h"
+#include "meta/trigger.h"
 
 #define LEAN_FILE_MAX ((size_t) 8 << 20)
 

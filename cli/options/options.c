@@ -10,13 +10,12 @@
 
 #include <getopt.h>
 
-#include "base/cpu-list.h"
+#include "base/array.h"
 #include "base/name.h"
-#include "base/text.h"
 #include "cli/options/option-value.h"
 #include "cli/options/options.h"
+#include "meta/config.h"
 #include "meta/event-choice.h"
-#include "meta/gone.h"
 
 #define AT(member) offsetof(Options, member)
 

@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "base/buf.h"
-#include "base/strv.h"
 #include "cli/options/rules.h"
 #include "cli/options/status.h"
 #include "meta/spec.h"

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/strv.h"
+#include "base/array.h"
 
 typedef struct Rules {
         Strv items;

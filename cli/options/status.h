@@ -8,8 +8,8 @@
  * the others after having said why on stderr.
  */
 
+#include "base/array.h"
 #include "base/log.h"
-#include "base/strv.h"
 
 enum {
         STATUS_OK = 0,

@@ -13,8 +13,8 @@
 #include <poll.h>
 #include <signal.h>
 
+#include "base/io.h"
 #include "base/name.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/record/lesson.h"
@@ -450,6 +450,6 @@ int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *n
 
 void recording_talk_kept(const Options *o, const SessionMeta *m) {
         talk(o, "Kept as %s (%s): ftracectl report %s%s%s", m->name,
-             FORMAT_BYTES(session_meta_n_bytes(m)), m->name, o->store ? " --store " : "",
+             FORMAT_BYTES(session_meta_total(m).n_bytes), m->name, o->store ? " --store " : "",
              o->store ?: "");
 }

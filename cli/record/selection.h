@@ -14,7 +14,7 @@
  * then the user's own.
  */
 
-#include "base/strv.h"
+#include "base/array.h"
 #include "cli/contact/client.h"
 #include "cli/options/options.h"
 

@@ -8,8 +8,8 @@
 
 #include <inttypes.h>
 
+#include "base/io.h"
 #include "base/name.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/files/upkeep.h"
@@ -21,7 +21,6 @@
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "meta/profile.h"
-#include "meta/sample.h"
 
 #define DAY_NS (86400 * NSEC_PER_SEC)
 #define RESTART_TRIES 120 /* a second each: systemd starts a daemon that died at once */
@@ -49,7 +48,7 @@ static int load_profile(Profile *ret, const Options *o) {
         _cleanup_free_ char *like = NULL;
         int r = PROFILE_E_NOT_FOUND;
 
-        if (profile_name_is_valid(o->profile))
+        if (session_name_is_valid(o->profile))
                 r = profile_load(ret, o->config_root, o->profile);
         if (r == 0)
                 return STATUS_OK;
@@ -331,7 +330,7 @@ static int capture(Capture *c) {
         if (status != STATUS_OK)
                 return status;
         talk(c->o, "%s: %s, %s, %s.", m->name, session_state_name(m->state),
-             FORMAT_BYTES(session_meta_n_bytes(m)), SUMMARY_LOSS(m));
+             FORMAT_BYTES(session_meta_total(m).n_bytes), SUMMARY_LOSS(m));
         status = remove_old(c);
         if (status != STATUS_OK)
                 return status;

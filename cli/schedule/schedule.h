@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/strv.h"
+#include "base/array.h"
 
 #define SCHEDULE_UNIT_MAX 128
 #define SCHEDULE_NAME_MAX 47 /* captures are sessions NAME-1 and so on */

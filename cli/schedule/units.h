@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/strv.h"
 
 typedef struct sd_bus Units;
 

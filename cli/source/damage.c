@@ -5,10 +5,9 @@
 #include <inttypes.h>
 
 #include "base/name.h"
-#include "base/release.h"
 #include "base/unit.h"
 #include "cli/source/damage.h"
-#include "store/keep.h"
+#include "retention/keep.h"
 
 #define WHICH_MAX 64
 
@@ -160,7 +159,7 @@ int damage_describe_pairs(const Census *c, const SessionMeta *m, Strv *ret) {
         };
 
         if (c->n_entries == 0 || c->n_gaps > 0 || m->gaps.n > 0 || m->neighbours.n > 0 ||
-            session_meta_pages_dropped(m) > 0 || m->spec.cpus.n > 0 || m->spec.comms.n > 0 ||
+            session_meta_total(m).pages_dropped > 0 || m->spec.cpus.n > 0 || m->spec.comms.n > 0 ||
             m->spec.cgroups.n > 0)
                 return 0;
         return damage_add_counts(ret, "", counts, ELEMENTSOF(counts));

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "base/strv.h"
+#include "base/array.h"
 #include "calls/playback.h"
 
 /* How often something was found. */

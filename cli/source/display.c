@@ -7,7 +7,7 @@
 #include "cli/source/display.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "meta/silence.h"
+#include "meta/brief.h"
 
 #define FEW_EVENTS 20000
 #define CLOCK_LINES_MAX 20

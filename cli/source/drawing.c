@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/release.h"
+#include "base/name.h"
 #include "calls/playback.h"
 #include "cli/source/damage.h"
 #include "cli/source/drawing.h"
@@ -133,7 +133,7 @@ RenderContext drawing_context(const SessionMeta *meta, const RenderOptions *opti
 
         context.options.notes &= !meta->spec.flat; /* who asked for no callees knows */
         if (context.options.retval == RENDER_AUTO)
-                context.options.retval = session_meta_shows_retval(meta);
+                context.options.retval = meta->spec.retval || meta->spec.retval_functions.n > 0;
         return context;
 }
 

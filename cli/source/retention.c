@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The words are store/outlook.h's. */
+/* The words are retention/outlook.h's. */
 
 #include <ctype.h>
 #include <sys/statvfs.h>
 
-#include "base/strv.h"
+#include "base/array.h"
 #include "cli/source/retention.h"
 #include "cli/terminal/terminal.h"
-#include "store/outlook.h"
+#include "retention/outlook.h"
 
 /* A sentence that begins with a capital, as long as no name begins it; the caller frees; NULL: none. */
 static char *sentence(const Outlook *o) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Retention: what a daemon says of which recording goes next (store/outlook.h), for people
+ * Retention: what a daemon says of which recording goes next (retention/outlook.h), for people
  *
  * @reply: of a method that has the member "retention"; without it nothing is said, for nothing goes by
  * itself there.
@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "cli/options/options.h"
-#include "store/vacuum.h"
+#include "retention/vacuum.h"
 
 /* One line, after @indent. */
 void retention_add_line(Buf *out, const json_t *reply, const char *indent);

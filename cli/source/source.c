@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/typo.h"
+#include "base/name.h"
 #include "cli/contact/contact.h"
 #include "cli/source/retention.h"
 #include "cli/source/source.h"
@@ -17,9 +17,9 @@
 #include "codec/dat-losses.h"
 #include "codec/dat-start.h"
 #include "meta/brief.h"
-#include "store/footprint.h"
-#include "store/keep.h"
-#include "store/removed.h"
+#include "retention/footprint.h"
+#include "retention/keep.h"
+#include "retention/removed.h"
 #include "store/store.h"
 
 static Source *source_new(void) {

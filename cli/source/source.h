@@ -33,7 +33,7 @@ typedef struct Source {
         /* The same of a daemon: until when nothing but a request removes it, and when it is too old,
          * CLOCK_REALTIME; 0: that has gone by, or is never. */
         uint64_t stays_until_ns, goes_at_ns;
-        int readers_fd;  /* keeps it from being removed (store/keep.h), or negative */
+        int readers_fd;  /* keeps it from being removed (retention/keep.h), or negative */
         bool from_store; /* not through a daemon: nothing is known to be alive */
 } Source;
 

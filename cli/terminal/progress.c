@@ -4,7 +4,7 @@
 
 #include <sys/ioctl.h>
 
-#include "base/now.h"
+#include "base/io.h"
 #include "base/unit.h"
 #include "cli/terminal/progress.h"
 

@@ -9,13 +9,13 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "base/figure.h"
 #include "base/name.h"
+#include "base/unit.h"
 #include "calls/unhooked.h"
 #include "cli/terminal/summary.h"
+#include "meta/brief.h"
+#include "meta/clock.h"
 #include "store/format.h"
-#include "meta/silence.h"
-#include "meta/trace-clock.h"
 
 #define GAP_LINES_MAX 20
 #define UNCOUNTED_MAX 64
@@ -122,7 +122,7 @@ char *summary_silence(char text[static SUMMARY_SILENCE_MAX], const SessionMeta *
 }
 
 bool summary_is_complete(const SessionMeta *m) {
-        return session_meta_events_lost(m) == 0 && session_meta_pages_lost(m) == 0 &&
+        return session_meta_events_lost(m) == 0 && session_meta_total(m).pages_lost == 0 &&
                m->gaps.n == 0 && m->pages_unsynced == 0;
 }
 
@@ -175,7 +175,7 @@ static char *uncounted(char text[static UNCOUNTED_MAX], const SessionMeta *m) {
 /* What the accounts and gaps say. */
 static char *lost(char text[static SUMMARY_MAX], const SessionMeta *m) {
         char things[SUMMARY_MAX], more[UNCOUNTED_MAX];
-        uint64_t n_events = session_meta_events_lost(m), n_pages = session_meta_pages_lost(m);
+        uint64_t n_events = session_meta_events_lost(m), n_pages = session_meta_total(m).pages_lost;
 
         if (n_events > 0 || n_pages > 0)
                 (void) snprintf(text, SUMMARY_MAX, "%.150s lost%s",
@@ -219,9 +219,9 @@ static char *gap_time(char text[static SUMMARY_MAX], const SessionMeta *m, uint6
 }
 
 char *summary_events(char text[static UNIT_TEXT_MAX], const SessionMeta *m) {
-        uint64_t n = session_meta_n_events(m);
+        uint64_t n = session_meta_total(m).read_events;
 
-        if (n == 0 && session_meta_n_bytes(m) > 0)
+        if (n == 0 && session_meta_total(m).n_bytes > 0)
                 return strcpy(text, "-");
         return format_count(text, n);
 }

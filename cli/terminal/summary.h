@@ -43,7 +43,7 @@ char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m);
 void summary_hooked(Buf *out, const SessionMeta *m);
 
 #define SUMMARY_SILENCE_MAX 1024
-/* Why there are no calls (meta/silence.h), fit for a terminal. */
+/* Why there are no calls (meta/brief.h), fit for a terminal. */
 char *summary_silence(char text[static SUMMARY_SILENCE_MAX], const SessionMeta *m);
 bool summary_is_complete(const SessionMeta *m);
 /* The state's name; "degraded" of a live session that something is wrong with, "limited" of one that

@@ -12,9 +12,9 @@
 
 #include <jansson.h>
 
+#include "base/array.h"
 #include "base/buf.h"
-#include "base/figure.h"
-#include "base/strv.h"
+#include "base/unit.h"
 #include "calls/function.h"
 
 #define TABLE_COLUMN_MIN 8

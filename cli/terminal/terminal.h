@@ -23,7 +23,7 @@ typedef enum Colour { COLOUR_GOOD, COLOUR_WARNING, COLOUR_BAD, COLOUR_BOLD } Col
 bool terminal_has_colours(const Options *o);
 /* Whether there are 256 of them; with --color=always there are. */
 bool terminal_has_256_colours(const Options *o);
-/* Adds @text in that colour; a name like a word (base/plain-text.h). */
+/* Adds @text in that colour; a name like a word (base/buf.h). */
 void terminal_add(Buf *out, const Options *o, Colour c, const char *text);
 bool terminal_is_utf8(void);
 /* How wide stdout is; 0: it is no terminal.  COLUMNS in the environment has the last word. */

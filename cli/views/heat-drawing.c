@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 
-#include "base/figure.h"
 #include "base/unit.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"

@@ -9,7 +9,7 @@
 
 #include "analyze/breakdown.h"
 #include "analyze/overhead.h"
-#include "base/now.h"
+#include "base/io.h"
 #include "base/unit.h"
 #include "cli/views/counting.h"
 #include "cli/views/live-top.h"

@@ -15,7 +15,7 @@
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/merged-report.h"
-#include "meta/trace-clock.h"
+#include "meta/clock.h"
 
 #define TIME_COLUMNS 15 /* "10:42:04.120713" */
 #define TIME_MAX 32

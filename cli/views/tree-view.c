@@ -3,7 +3,7 @@
 /* Both walk the tree in the same way, callers first; JSON remembers for each level the list that is
  * being added to. */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "cli/views/tree-view.h"
 
 static uint64_t total_of(const TreeView *v, const CallNode *n) {

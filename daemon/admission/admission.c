@@ -11,10 +11,8 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "base/cpu-list.h"
 #include "base/io.h"
 #include "base/name.h"
-#include "base/typo.h"
 #include "base/unit.h"
 #include "daemon/admission/admission.h"
 #include "daemon/admission/task-finder.h"

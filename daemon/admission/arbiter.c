@@ -6,8 +6,8 @@
 
 #include <errno.h>
 
-#include "base/grow.h"
-#include "base/now.h"
+#include "base/array.h"
+#include "base/io.h"
 #include "daemon/admission/arbiter.h"
 
 static void claim_free(Claim *c) {

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/strv.h"
+#include "base/array.h"
 
 /* Values that cannot be united. */
 typedef struct ClaimValues {

@@ -13,7 +13,7 @@
  * Source: linux 6.12 arch/x86/kernel/hpet.c, drivers/clocksource/acpi_pm.c, kernel/time/jiffies.c.
  */
 
-#include "base/strv.h"
+#include "base/array.h"
 #include "daemon/admission/functions.h"
 #include "daemon/tracefs/tracefs.h"
 

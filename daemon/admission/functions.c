@@ -14,7 +14,6 @@
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/now.h"
 #include "daemon/admission/functions.h"
 #include "daemon/process/background.h"
 

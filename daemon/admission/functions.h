@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/strv.h"
+#include "base/array.h"
 #include "daemon/tracefs/tracefs.h"
 
 typedef struct FunctionLine {

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cpu-list.h"
 #include "base/io.h"
+#include "base/name.h"
 #include "base/unit.h"
 #include "daemon/admission/memory.h"
 

@@ -9,9 +9,9 @@
 
 #include <sys/utsname.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "base/strv.h"
 #include "daemon/admission/untraced.h"
 #include "store/symbol-file.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A table says for each member of a Spec what has to be allowed if a call has it.
- *
  * A glob is not expanded to see whether it is allowed: what it stands for changes with the modules
  * that are loaded.  It is compared as text, by a rule that can only err on the side of refusing.
  */
@@ -10,8 +8,8 @@
 #include <fnmatch.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/name.h"
-#include "base/text.h"
 #include "base/unit.h"
 #include "daemon/api/allowance.h"
 #include "meta/event-choice.h"
@@ -19,83 +17,22 @@
 
 #define GLOB_CHARS "*?[\\"
 
-/* Changes what is seen of the functions and events that are named, or when: those of a profile are
- * allowed as they stand, and not otherwise. */
-#define VIEW (ALLOWANCE_FUNCTIONS | ALLOWANCE_EVENTS | ALLOWANCE_TRIGGERS)
-/* Neither names anything nor shows more: members are trusted with what it costs, within [Guard]. */
-#define COST 0
-
-/*
- * Tasks and control groups may be named by whoever may record the functions: a recording has every
- * task's id and name in it, so that one of all tasks tells more than one of a few.
- */
-static const struct {
-        const char *member;
-        unsigned bits;
-} members[] = {
-        { "functions", ALLOWANCE_FUNCTIONS },
-        { "notrace", ALLOWANCE_NOTRACE | VIEW },
-        { "hooked", ALLOWANCE_HOOKED | VIEW },
-        { "events", ALLOWANCE_EVENTS },
-        { "triggers", VIEW },
-        { "pids", VIEW },
-        { "comms", VIEW },
-        { "cgroups", VIEW },
-        { "cpus", VIEW },
-        { "flat", VIEW },
-        { "slower_ns", VIEW },
-        { "no_irqs", VIEW },
-        { "no_sleep_time", VIEW },
-        { "args", VIEW },
-        { "retval", VIEW },
-        { "retval_functions", VIEW },
-        { "args_functions", VIEW },
-        { "ring", VIEW },
-        { "in_kernel", VIEW },
-        { "max_captures", VIEW },
-        { "max_captures_a_day", VIEW },
-        { "min_gap_ns", VIEW },
-        { "sample_ppm", VIEW },
-        { "depth", VIEW },
-        { "duration_ns", COST },
-        { "max_bytes", COST },
-        { "black_box", COST },
-        { "clock", COST },
-        { "segment_bytes", COST },
-        { "segment_ns", COST },
-        { "buffer_bytes", COST },
-        { "max_functions", COST },
-        { "on_full", COST },
-        { "lean", COST },
-        { "lesson", COST },
-        { "budget_ppm", COST },
-        { "max_hooked", COST },
-        { "max_event_rate", COST },
-        { "max_write_rate", COST },
-        { "max_cpu_ppm", COST },
-};
-
-static int find_bits(const char *member, unsigned *ret) {
-        for (size_t i = 0; i < ELEMENTSOF(members); i++)
-                if (streq(members[i].member, member)) {
-                        *ret |= members[i].bits;
-                        return 0;
-                }
-        return ORIGIN(-ENOENT);
-}
-
 int allowance_ask(unsigned *ret, const json_t *given, bool has_profile, Refusal *refusal) {
-        unsigned asked = has_profile ? 0 : ALLOWANCE_ALL;
+        unsigned asked = has_profile ? 0 : SPEC_ASKS_ALL;
         char quoted[NAME_QUOTE_MAX];
-        const char *member;
+        const char *name;
         json_t *value;
 
-        json_object_foreach ((json_t *) given, member, value)
-                if (find_bits(member, &asked) < 0)
+        json_object_foreach ((json_t *) given, name, value) {
+                const SpecMember *member = spec_find_member(name);
+
+                if (!member)
                         return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
                                            "only root may use '%s': nothing in ftraced.conf allows "
                                            "it. Ask root for a profile that has it",
-                                           name_quote(quoted, member));
+                                           name_quote(quoted, name));
+                asked |= member->asks;
+        }
         *ret = asked;
         return 0;
 }
@@ -248,20 +185,20 @@ int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *
                 const Strv *names;
                 const char *verb;
         } lists[] = {
-                { ALLOWANCE_FUNCTIONS, &spec->functions, "record" },
-                { ALLOWANCE_NOTRACE, &spec->notrace, "leave out" },
-                { ALLOWANCE_HOOKED, &spec->hooked, "choose" },
-                { ALLOWANCE_FUNCTIONS, &spec->retval_functions, "probe" },
-                { ALLOWANCE_FUNCTIONS, &spec->args_functions, "probe" },
+                { SPEC_ASKS_FUNCTIONS, &spec->functions, "record" },
+                { SPEC_ASKS_NOTRACE, &spec->notrace, "leave out" },
+                { SPEC_ASKS_HOOKED, &spec->hooked, "choose" },
+                { SPEC_ASKS_FUNCTIONS, &spec->retval_functions, "probe" },
+                { SPEC_ASKS_FUNCTIONS, &spec->args_functions, "probe" },
         };
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < ELEMENTSOF(lists); i++)
                 if (asked & lists[i].bit)
                         r = check_names(&functions, lists[i].verb, lists[i].names, refusal);
-        if (r == 0 && (asked & ALLOWANCE_EVENTS))
+        if (r == 0 && (asked & SPEC_ASKS_EVENTS))
                 r = check_events(&events, &spec->events, refusal);
-        for (size_t i = 0; r == 0 && (asked & ALLOWANCE_TRIGGERS) && i < spec->triggers.n; i++)
+        for (size_t i = 0; r == 0 && (asked & SPEC_ASKS_TRIGGERS) && i < spec->triggers.n; i++)
                 r = check_trigger(&functions, &events, spec->triggers.items[i], refusal);
         return r;
 }

@@ -9,8 +9,7 @@
  * not allowed are refused, wherever they are named (as roots, beside them, in a trigger, since what
  * fires tells as much as what is recorded).
  *
- * One table in allowance.c has an answer for each member of a Spec.  A member that it does not have is
- * refused, so that a new one is root's alone until somebody has decided.
+ * The table in meta/spec.c has an answer for each member of a Spec.
  */
 
 #include <stdbool.h>
@@ -20,23 +19,13 @@
 #include "meta/spec.h"
 #include "wire/refusal.h"
 
-/* What has to be allowed of a spec. */
-typedef enum AllowanceAsked {
-        ALLOWANCE_FUNCTIONS = 1 << 0,
-        ALLOWANCE_NOTRACE = 1 << 1,
-        ALLOWANCE_HOOKED = 1 << 2,
-        ALLOWANCE_EVENTS = 1 << 3,
-        ALLOWANCE_TRIGGERS = 1 << 4,
-        ALLOWANCE_ALL = (1 << 5) - 1,
-} AllowanceAsked;
-
 /*
  * allowance_ask() - what a call says itself
- * @ret:   bits of AllowanceAsked; all without a profile
+ * @ret:   bits of SpecAsks; all without a profile
  * @given: the spec in the call, may be NULL
  *
  * A call that changes what is seen of a profile's functions, whose calls for one, is asked for those
- * functions as if it had named them.  Return: 0; REFUSED: there is a member that nobody has decided on.
+ * functions as if it had named them.  Return: 0; REFUSED: there is a member that no Spec has.
  */
 int allowance_ask(unsigned *ret, const json_t *given, bool has_profile, Refusal *refusal);
 

@@ -15,7 +15,7 @@
 #include "daemon/api/sessions.h"
 #include "daemon/server/server.h"
 #include "meta/config.h"
-#include "store/vacuum.h"
+#include "retention/vacuum.h"
 
 typedef struct Janitor Janitor;
 

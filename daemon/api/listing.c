@@ -10,9 +10,9 @@
 #include <sys/queue.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/buf.h"
-#include "base/now.h"
-#include "base/strv.h"
+#include "base/io.h"
 #include "daemon/api/listing.h"
 #include "wire/frame.h"
 

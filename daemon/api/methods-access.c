@@ -5,12 +5,12 @@
  * told when he may not.  Members of the group read all sessions, and change those that they have started.
  */
 
+#include "base/io.h"
 #include "base/name.h"
-#include "base/now.h"
 #include "daemon/api/allowance.h"
 #include "daemon/api/methods-private.h"
 #include "daemon/process/journal.h"
-#include "store/removed.h"
+#include "retention/removed.h"
 
 #define TOLD_MAX 20 /* of one user that are logged, of each kind, in so long */
 #define TOLD_NS (10 * NSEC_PER_SEC)

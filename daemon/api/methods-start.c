@@ -18,7 +18,6 @@
 #include "daemon/session/session-trigger.h"
 #include "daemon/tracefs/script.h"
 #include "meta/json-field.h"
-#include "meta/sample.h"
 #include "meta/profile.h"
 
 /* --- profiles --------------------------------------------------------------------------------- */
@@ -40,7 +39,7 @@ static int refuse_profile_not_found(const Methods *m, const char *name, Refusal 
 static int load_profile(const Methods *m, Profile *ret, const char *name, Refusal *refusal) {
         int r;
 
-        if (!profile_name_is_valid(name))
+        if (!session_name_is_valid(name))
                 return refuse_profile_not_found(m, name, refusal);
         r = profile_load(ret, m->config_root, name);
         if (r == PROFILE_E_HIDDEN)

@@ -4,9 +4,8 @@
 
 #include <search.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
-#include "base/strv.h"
 #include "daemon/api/roster.h"
 
 struct RosterSymbols {

@@ -14,9 +14,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "base/now.h"
 #include "daemon/api/sessions-private.h"
 #include "daemon/session/rescue.h"
 #include "daemon/watch/live.h"

@@ -11,13 +11,12 @@
 
 #include "base/log.h"
 #include "base/name.h"
-#include "base/typo.h"
 #include "base/unit.h"
 #include "daemon/api/allowance.h"
 #include "daemon/api/sessions-private.h"
 #include "daemon/symbols/kernel-symbols.h"
 #include "daemon/watch/guard.h"
-#include "store/removed.h"
+#include "retention/removed.h"
 
 #define NAME_STEM_MAX 48 /* characters of a generated name before the -XXXX */
 #define NAME_TRIES 64

@@ -88,7 +88,7 @@ void sessions_segment_sealed(Sessions *s, const char *name, uint32_t cpu, uint64
                              uint64_t n_before, uint64_t n_bytes);
 /* session_save_kept() of the next one, from the @*i-th on, that it is to be done of: whether there was one. */
 bool sessions_save_kept(Sessions *s, size_t *i);
-/* Removes an ended session; its data go after it (daemon/upkeep/removal.h).  @why: noted (store/removed.h).  0 or
+/* Removes an ended session; its data go after it (daemon/upkeep/removal.h).  @why: noted (retention/removed.h).  0 or
  * -errno. */
 int sessions_remove(Sessions *s, Session *session, const char *why);
 /* Of the store. */

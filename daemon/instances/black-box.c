@@ -13,7 +13,7 @@
 #include "base/unit.h"
 #include "daemon/instances/black-box.h"
 #include "daemon/tracefs/control.h"
-#include "meta/boot-instance.h"
+#include "meta/event-choice.h"
 
 void black_box_done(BlackBox *b) {
         free(b->name);

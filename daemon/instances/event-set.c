@@ -14,7 +14,6 @@
 
 #include "base/io.h"
 #include "base/name.h"
-#include "base/typo.h"
 #include "daemon/instances/event-set.h"
 #include "meta/event-choice.h"
 #include "meta/json-field.h"

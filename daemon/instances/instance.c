@@ -12,14 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cpu-list.h"
 #include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
+#include "base/name.h"
 #include "base/unit.h"
 #include "daemon/instances/instance.h"
 #include "daemon/tracefs/control.h"
-#include "meta/trace-clock.h"
+#include "meta/clock.h"
 
 #define PROBE_SESSION "(probe)"
 #define PROBE_DIR "instances/ftraced.probe" /* no session's: theirs begin with "ftraced-" */

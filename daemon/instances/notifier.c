@@ -9,12 +9,12 @@
 #include <fcntl.h>
 #include <sys/epoll.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/io.h"
-#include "base/text.h"
 #include "daemon/admission/admission.h"
-#include "daemon/instances/notifier.h"
 #include "daemon/instances/event-set.h"
+#include "daemon/instances/notifier.h"
 #include "daemon/tracefs/control.h"
 
 #define BUFFER_KB "16"

@@ -16,7 +16,7 @@
  * pid_write(), synchronize_rcu()).  Calls that begin meanwhile are missing.
  */
 
-#include "base/strv.h"
+#include "base/array.h"
 #include "daemon/tracefs/ledger.h"
 #include "daemon/tracefs/plan.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/name.h"
 #include "daemon/lean/call-rates.h"
 #include "daemon/lean/learner.h"

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/strv.h"
+#include "base/array.h"
 
 typedef struct CallRate {
         char *name;

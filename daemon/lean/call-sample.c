@@ -14,12 +14,11 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "daemon/lean/call-sample.h"
 #include "daemon/process/background.h"
 #include "daemon/tracefs/control.h"
-#include "store/page.h"
 #include "meta/spec.h"
+#include "store/page.h"
 
 #define SESSION "(weigh)"
 #define DIR_PATH "instances/ftraced.weigh" /* no session's: theirs begin with "ftraced-" */

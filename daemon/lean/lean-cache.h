@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#include "base/strv.h"
+#include "base/array.h"
 #include "daemon/admission/functions.h"
 #include "daemon/lean/lean-tree.h"
 

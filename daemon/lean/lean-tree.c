@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/lean/lean-tree.h"

@@ -14,8 +14,8 @@
  * [millionths].  daemon/lean/trees, which is shipped, says itself what it consists of.
  */
 
+#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/strv.h"
 
 #define LEAN_MAX_FUNCTIONS 16384
 #define LEAN_MAX_CALLERS 4   /* of a function */

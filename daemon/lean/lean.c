@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "base/now.h"
 #include "daemon/admission/admission.h"
 #include "daemon/lean/lean.h"
 #include "daemon/lean/usual-loads.h"

@@ -70,7 +70,7 @@ static void add_session(Fields *f, const SessionMeta *m) {
         add(f, "FTRACED_STATE=%s", session_state_name(m->state));
         add(f, "FTRACED_FUNCTIONS=%s", roots ?: "");
         add(f, "FTRACED_LOST=%llu", (unsigned long long) session_meta_events_lost(m));
-        add(f, "FTRACED_BYTES=%llu", (unsigned long long) session_meta_n_bytes(m));
+        add(f, "FTRACED_BYTES=%llu", (unsigned long long) session_meta_total(m).n_bytes);
 }
 
 static void add_origin(Fields *f, int number) {

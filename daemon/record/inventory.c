@@ -8,10 +8,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "daemon/record/inventory.h"
-#include "store/footprint.h"
-#include "store/segment-header.h"
+#include "retention/footprint.h"
+#include "store/segment.h"
 
 #define STAT_BLOCK_BYTES 512U
 

@@ -22,7 +22,7 @@ typedef struct Inventory Inventory;
 typedef struct InventorySums {
         size_t n;               /* segments */
         uint64_t n_bytes;       /* their blocks on disk */
-        uint64_t counted_bytes; /* FOOTPRINT_ENTRY_BYTES at least of each (store/footprint.h) */
+        uint64_t counted_bytes; /* FOOTPRINT_ENTRY_BYTES at least of each (retention/footprint.h) */
 } InventorySums;
 
 /* What is there is looked at, once; the readers have the sequences that they begin or go on with, and do

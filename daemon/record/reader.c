@@ -25,7 +25,7 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
-#include "base/now.h"
+#include "base/io.h"
 #include "base/unit.h"
 #include "daemon/process/thread.h"
 #include "daemon/record/backoff.h"

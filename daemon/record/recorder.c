@@ -12,10 +12,9 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
-#include "base/cpu-list.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/io.h"
-#include "base/now.h"
+#include "base/name.h"
 #include "base/unit.h"
 #include "daemon/record/backoff.h"
 #include "daemon/record/reader.h"

@@ -11,7 +11,7 @@
 
 #include <time.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/record/rotation.h"

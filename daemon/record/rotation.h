@@ -14,7 +14,6 @@
 #include "base/cleanup.h"
 #include "daemon/record/inventory.h"
 #include "daemon/record/recorder.h"
-#include "store/cut-log.h"
 #include "meta/meta.h"
 #include "store/session-dir.h"
 

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <sys/socket.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "daemon/server/listener.h"

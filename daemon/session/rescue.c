@@ -12,22 +12,22 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "codec/page-source.h"
 #include "daemon/process/journal.h"
 #include "daemon/record/pipe-marks.h"
-#include "daemon/session/rescue.h"
 #include "daemon/session/rescue-pages.h"
-#include "daemon/session/session.h"
+#include "daemon/session/rescue.h"
 #include "daemon/session/session-kept.h"
+#include "daemon/session/session.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/live.h"
 #include "daemon/watch/snapshot.h"
-#include "meta/trace-clock.h"
-#include "store/tracing-link.h"
+#include "meta/clock.h"
+#include "store/tracing.h"
 
 typedef struct Rescue {
         const RescueConfig *config;
@@ -292,7 +292,7 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
         if (asprintf(&reason,
                      "the machine went down while it was recorded (a panic, a reset or a forced "
                      "reboot); %s pages survived in memory",
-                     format_count(n_pages, session_meta_n_pages(m))) < 0)
+                     format_count(n_pages, session_meta_total(m).n_pages)) < 0)
                 return -ENOMEM;
         free(m->reason);
         m->reason = reason;
@@ -366,7 +366,8 @@ static int finish(Rescue *x, const SessionMeta *m) {
         journal_tell(&(JournalEntry){ JOURNAL_RESCUED, .meta = m },
                      "Session '%s' was recording when the machine went down: %s pages survived in "
                      "memory and are session '%s' now.",
-                     x->origin->name, format_count(n_pages, session_meta_n_pages(m)), m->name);
+                     x->origin->name, format_count(n_pages, session_meta_total(m).n_pages),
+                     m->name);
         return 1;
 }
 

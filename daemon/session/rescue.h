@@ -18,8 +18,8 @@
  */
 
 #include "daemon/tracer/controller.h"
+#include "retention/uptime.h"
 #include "store/store.h"
-#include "store/uptime.h"
 
 typedef struct RescueConfig {
         Controller *controller;

@@ -2,14 +2,14 @@
 
 /* Takes the samples that guard.h judges, and has the readers ask for the next. */
 
-#include "base/now.h"
+#include "base/io.h"
 #include "base/unit.h"
 #include "daemon/session/session-guard.h"
 
 static GuardSample take_sample(const SessionGuard *g) {
         GuardSample now = { .at_ns = now_ns(CLOCK_MONOTONIC) };
 
-        now.totals[GUARD_EVENTS] = session_meta_n_events(g->meta) +
+        now.totals[GUARD_EVENTS] = session_meta_total(g->meta).read_events +
                                    session_meta_events_lost(g->meta) +
                                    instance_n_waiting(tracer_instance(g->tracer));
         now.totals[GUARD_BYTES] = recorder_n_bytes(g->recorder);

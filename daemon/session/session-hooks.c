@@ -7,8 +7,8 @@
  * answers to whoever asked for it.
  */
 
+#include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/session/session-hooks.h"
 

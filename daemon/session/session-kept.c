@@ -2,13 +2,13 @@
 
 /*
  * A session that came without a word of when it was kept, from an older ftraced or from another store,
- * is taken for kept when it is first asked (store/vacuum.h), and the janitor has that written down when
+ * is taken for kept when it is first asked (retention/vacuum.h), and the janitor has that written down when
  * there is time.
  */
 
-#include "base/text.h"
+#include "base/array.h"
 #include "daemon/session/session-kept.h"
-#include "store/vacuum.h"
+#include "retention/vacuum.h"
 
 void session_kept_note(SessionMeta *m, const Uptime *u) {
         if (text_replace(&m->kept_of, u->id) >= 0)

@@ -4,7 +4,7 @@
 /*
  * When a session was told as kept, and what that means for it
  *
- * All times are on the store's uptime (store/uptime.h).
+ * All times are on the store's uptime (retention/uptime.h).
  */
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 #include "meta/config.h"
 #include "meta/meta.h"
-#include "store/uptime.h"
+#include "retention/uptime.h"
 
 /* From now on @m is told as kept. */
 void session_kept_note(SessionMeta *m, const Uptime *u);

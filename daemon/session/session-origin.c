@@ -8,7 +8,7 @@
 #include <systemd/sd-id128.h>
 
 #include "base/io.h"
-#include "base/release.h"
+#include "base/name.h"
 #include "daemon/session/session-origin.h"
 #include "daemon/symbols/kernel-types.h"
 #include "daemon/symbols/symbol-watch.h"

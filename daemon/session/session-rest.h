@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "meta/brief.h"
-#include "store/footprint.h"
+#include "retention/footprint.h"
 
 typedef struct SessionRest {
         Brief brief;

@@ -8,8 +8,8 @@
  * loop is free.
  */
 
+#include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/record/recorder.h"
 #include "daemon/session/session-private.h"

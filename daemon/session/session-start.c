@@ -9,8 +9,8 @@
 
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "daemon/process/journal.h"
 #include "daemon/record/pipe-marks.h"
 #include "daemon/record/reader.h"

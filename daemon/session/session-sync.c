@@ -2,8 +2,8 @@
 
 /* A session's end, from the last page that is stored to the last that is on the disk. */
 
+#include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "daemon/session/session-sync.h"
 #include "daemon/watch/health.h"
 #include "store/symbol-file.h"
@@ -251,7 +251,7 @@ void session_sync_end(SessionSync *y) {
 
         y->end_state = m->state;
         y->is_syncing = true;
-        m->pages_unsynced = m->spec.ring ? session_meta_n_pages(m) : syncer_n_left(y->syncer);
+        m->pages_unsynced = m->spec.ring ? session_meta_total(m).n_pages : syncer_n_left(y->syncer);
         save(y);
         m->state = SESSION_DRAINING;
         if (m->spec.ring)

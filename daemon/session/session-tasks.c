@@ -9,7 +9,7 @@
  * on.
  */
 
-#include "base/now.h"
+#include "base/io.h"
 #include "base/unit.h"
 #include "daemon/instances/task-filter.h"
 #include "daemon/session/session-tasks.h"

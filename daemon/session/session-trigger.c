@@ -11,8 +11,8 @@
 
 #include <time.h>
 
+#include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/session/session-trigger.h"
 

@@ -2,7 +2,7 @@
 
 /* What was measured, and when. */
 
-#include "base/now.h"
+#include "base/io.h"
 #include "base/unit.h"
 #include "daemon/process/background.h"
 #include "daemon/session/session-usage.h"

@@ -4,13 +4,13 @@
 /*
  * SessionUsage: what a session takes in the store
  *
- * Measuring looks at each of its files, so what was measured is remembered (store/footprint.h): of a
+ * Measuring looks at each of its files, so what was measured is remembered (retention/footprint.h): of a
  * session that has ended until something is said to have changed, of a live one for a moment.
  */
 
 #include "daemon/record/rotation.h"
-#include "store/footprint.h"
 #include "meta/meta.h"
+#include "retention/footprint.h"
 #include "store/session-dir.h"
 #include "store/store.h"
 

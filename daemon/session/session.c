@@ -5,8 +5,8 @@
  * becomes of it before.
  */
 
+#include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/process/journal.h"
 #include "daemon/session/session-kept.h"
@@ -16,7 +16,7 @@
 #include "daemon/watch/health.h"
 #include "daemon/watch/live.h"
 #include "daemon/watch/tracing-copy.h"
-#include "meta/silence.h"
+#include "meta/brief.h"
 
 #define TASKS_GAP_FACTOR 10 /* between two copies of their names: of what one takes */
 
@@ -342,7 +342,8 @@ int session_rest(Session *s, SessionRest *ret) {
 /* --- its end ---------------------------------------------------------------------------------- */
 
 static void session_log_end(const SessionMeta *m) {
-        uint64_t n_lost = session_meta_events_lost(m), n_pages_lost = session_meta_pages_lost(m);
+        uint64_t n_lost = session_meta_events_lost(m),
+                 n_pages_lost = session_meta_total(m).pages_lost;
         char size[UNIT_TEXT_MAX], length[UNIT_TEXT_MAX], count[UNIT_TEXT_MAX];
 
         journal_tell(&(JournalEntry){ m->state == SESSION_FAILED              ? JOURNAL_FAILED
@@ -352,7 +353,7 @@ static void session_log_end(const SessionMeta *m) {
                                       .meta = m },
                      "Session '%s' ended after %s (%s): %s stored, %s%s.", m->name,
                      format_duration(length, session_meta_length_ns(m)), m->reason ?: "no reason",
-                     format_bytes(size, session_meta_n_bytes(m)),
+                     format_bytes(size, session_meta_total(m).n_bytes),
                      n_lost > 0      ? format_count(count, n_lost)
                      : m->gaps.n > 0 ? "an unknown number of"
                                      : "nothing",
@@ -427,9 +428,9 @@ void session_finish(void *userdata) {
         session_lean_end(s->lean, session_hooks_had_calls(s->hooks));
         r = tracer_disarm(TAKE_PTR(s->tracer));
 
-        if (session_meta_pages_lost(s->meta) > 0)
+        if (session_meta_total(s->meta).pages_lost > 0)
                 session_warn(s, "%llu pages could not be stored: the disk was full or failed",
-                             (unsigned long long) session_meta_pages_lost(s->meta));
+                             (unsigned long long) session_meta_total(s->meta).pages_lost);
         if (r < 0) {
                 (void) snprintf(reason, sizeof(reason),
                                 "%s, but the kernel could not be put back as it was: %s; it is "

@@ -20,10 +20,10 @@
 #include "daemon/symbols/kernel-symbols.h"
 #include "daemon/tracer/controller.h"
 #include "meta/config.h"
-#include "store/keep.h"
 #include "meta/meta.h"
+#include "retention/keep.h"
+#include "retention/uptime.h"
 #include "store/store.h"
-#include "store/uptime.h"
 #include "wire/refusal.h"
 
 /* Why one has failed that was live when its daemon ended, and could not go on. */
@@ -148,7 +148,7 @@ bool session_is_hung(const Session *s);
 uint64_t session_peer(const Session *s);
 /* Which limit a live session is nearest to, and how near (daemon/watch/guard.h); -1: none. */
 int session_guard_nearest(const Session *s, unsigned *ret_percent);
-/* What it takes in the store (store/footprint.h); of one that has ended that is remembered until it is said
+/* What it takes in the store (retention/footprint.h); of one that has ended that is remembered until it is said
  * to have changed, of a live one for a moment. */
 uint64_t session_disk_bytes(Session *s);
 void session_forget_disk_bytes(Session *s);
@@ -167,7 +167,7 @@ bool session_save_kept(Session *s);
 uint64_t session_growth_bytes(Session *s);
 /* The disk is full: a ring lets go of its oldest segments.  Whether it did. */
 bool session_yield(Session *s);
-/* What stands against removing it, if it has ended: a Keep (*@ret_foreign: store/keep.h) or -errno. */
+/* What stands against removing it, if it has ended: a Keep (*@ret_foreign: retention/keep.h) or -errno. */
 int session_look_keep(Session *s, char **ret_foreign);
 /* @name is about to use function_graph as well: kept with @s if that is live.  Whether it is news. */
 bool session_add_neighbour(Session *s, const char *name);

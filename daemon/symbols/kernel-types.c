@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/strv.h"
 #include "daemon/symbols/kernel-types.h"
 
 #define TYPES_MAX ((size_t) 64 << 20) /* of one file; vmlinux's is 5.4 MB in Debian's 7.2 */

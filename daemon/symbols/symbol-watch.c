@@ -8,8 +8,8 @@
  * the next looks are left out, more of them each time.
  */
 
-#include "base/now.h"
-#include "base/text.h"
+#include "base/array.h"
+#include "base/io.h"
 #include "daemon/symbols/symbol-watch.h"
 
 #define SKIP_SHIFT_MAX 5U /* 32 looks */

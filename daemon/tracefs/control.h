@@ -28,8 +28,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/strv.h"
 
 #define CONTROL_MAX_BYTES (16U << 20)
 /* Where options/function-fork is on, processes leave set_ftrace_pid as they end; when the last one

@@ -5,7 +5,7 @@
  * Ledger directory: where a daemon's ledger is
  *
  *      /run/ftraced/ledgers/%2Fvar%2Flib%2Fftraced/
- *              lock     of the daemon (store/lock.h)
+ *              lock     of the daemon (store/store.h)
  *              ledger   daemon/tracefs/ledger.h
  *
  * A directory for each store, named for its path; $FTRACED_LEDGERS takes the place of /run/ftraced/ledgers.  It
@@ -13,8 +13,8 @@
  * holds its lock as well as the store's, which goes with the store's content if somebody removes that.
  */
 
-#include "base/strv.h"
-#include "store/lock.h"
+#include "base/array.h"
+#include "store/store.h"
 
 typedef struct LedgerDir {
         int fd;     /* < 0: -errno, there can be none here */

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/io.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "daemon/process/background.h"
 #include "daemon/tracefs/ledger-dir.h"
 #include "daemon/tracefs/ledger-private.h"

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "daemon/tracefs/ledger-private.h"
 

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/buf.h"
-#include "base/grow.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracefs/plan.h"
 

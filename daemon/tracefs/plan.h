@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/strv.h"
+#include "base/array.h"
 #include "daemon/tracefs/ledger.h"
 #include "daemon/tracefs/tracefs.h"
 

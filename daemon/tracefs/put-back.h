@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#include "base/strv.h"
+#include "base/array.h"
 #include "daemon/tracefs/tracefs.h"
 
 #define PUT_BACK_THEIRS 1 /* somebody else has written it: it is to say what it says */

@@ -15,11 +15,10 @@
 
 #include <tracefs.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/io.h"
 #include "base/log.h"
-#include "base/release.h"
-#include "base/text.h"
+#include "base/name.h"
 #include "base/unit.h"
 #include "daemon/process/background.h"
 #include "daemon/tracefs/control.h"

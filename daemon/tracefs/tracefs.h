@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/strv.h"
 
 #define TRACEFS_DEFAULT_PATH "/sys/kernel/tracing"
 

@@ -9,14 +9,14 @@
 
 #include <unistd.h>
 
-#include "base/now.h"
+#include "base/io.h"
 #include "base/unit.h"
 #include "daemon/admission/admission.h"
 #include "daemon/admission/capability.h"
 #include "daemon/admission/override.h"
 #include "daemon/instances/black-box.h"
-#include "daemon/instances/notifier.h"
 #include "daemon/instances/event-set.h"
+#include "daemon/instances/notifier.h"
 #include "daemon/instances/value-probe.h"
 #include "daemon/process/background.h"
 #include "daemon/tracer/controller-private.h"

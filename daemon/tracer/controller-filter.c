@@ -12,8 +12,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "daemon/instances/quiesce.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"

@@ -11,9 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/array.h"
+#include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "daemon/admission/clock-reader.h"
 #include "daemon/lean/lean.h"
 #include "daemon/tracer/controller-private.h"

@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#include "base/cpu-list.h"
 #include "base/io.h"
+#include "base/name.h"
 #include "daemon/tracer/controller-private.h"
 
 static int find_ended(const Tracefs *fs, const Spec *spec, Strv *ret) {

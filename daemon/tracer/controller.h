@@ -21,8 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/strv.h"
 #include "daemon/instances/black-box.h"
 #include "daemon/lean/call-sample.h"
 #include "daemon/lean/lean.h"

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/strv.h"
 #include "daemon/admission/memory.h"
 #include "daemon/tracefs/ledger.h"
 #include "daemon/tracefs/tracefs.h"

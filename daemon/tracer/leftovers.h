@@ -11,7 +11,7 @@
  * before is lost.  Of all else nobody can say whose it is.
  */
 
-#include "base/strv.h"
+#include "base/array.h"
 #include "daemon/tracefs/ledger.h"
 #include "daemon/tracefs/tracefs.h"
 

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/strv.h"
-#include "daemon/instances/notifier.h"
+#include "base/array.h"
 #include "daemon/instances/instance.h"
+#include "daemon/instances/notifier.h"
 #include "meta/meta.h"
 #include "meta/spec.h"
 
@@ -53,7 +53,7 @@ int tracer_hook_roots(Tracer *t, const SessionMeta *m);
  */
 int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *ret_back);
 
-/* Adds what explains that nothing was recorded (meta/silence.h).  0 or -errno. */
+/* Adds what explains that nothing was recorded (meta/brief.h).  0 or -errno. */
 int tracer_find_silence(const Tracer *t, const SessionMeta *m, Strv *ret);
 /* Where it is programmed; all borrowed.  What is read of its buffer is asked of the instance. */
 const char *tracer_tracefs(const Tracer *t);

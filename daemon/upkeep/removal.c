@@ -16,7 +16,6 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "daemon/upkeep/removal.h"
 
 #define SLICE_NS (50 * NSEC_PER_MSEC) /* then the handler hears of it */

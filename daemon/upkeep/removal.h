@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/strv.h"
 #include "daemon/process/background.h"
 #include "store/store.h"
 

@@ -27,7 +27,7 @@
 #include "daemon/upkeep/seal-worker.h"
 #include "daemon/upkeep/sealer.h"
 #include "store/sealed.h"
-#include "store/tracing-formats.h"
+#include "store/tracing.h"
 
 #define RETRY_US (60 * UINT64_C(1000000))
 #define HELD_US UINT64_C(200000)

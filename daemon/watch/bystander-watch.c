@@ -8,8 +8,8 @@
 
 #include <errno.h>
 
+#include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "daemon/lean/learner.h"
 #include "daemon/watch/bystander-watch.h"
 #include "daemon/watch/stored-pages.h"

@@ -9,8 +9,8 @@
 
 #include <stdarg.h>
 
+#include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/process/journal.h"
 #include "daemon/watch/health.h"

@@ -7,7 +7,6 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/watch/host-load.h"
 

@@ -56,7 +56,7 @@ int live_write(const SessionDir *dir, const Live *l) {
         text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
         if (!text)
                 return -ENOMEM;
-        return entry_replace(session_dir_fd(dir), LIVE_NAME, text, strlen(text));
+        return entry_replace(session_dir_fd(dir), LIVE_NAME, text, strlen(text), false);
 }
 
 static int cpus_from_json(Live *l, const json_t *cpus) {

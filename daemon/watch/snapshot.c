@@ -7,14 +7,14 @@
 
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "base/text.h"
 #include "codec/page-source.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/snapshot.h"
 #include "daemon/watch/tracing-copy.h"
-#include "store/cut-log.h"
+#include "store/session-dir.h"
 
 #define NUMBER_MAX 1000000
 #define SUFFIX_MAX 16 /* "-snap-1000000" */
@@ -166,7 +166,7 @@ static int fill_meta(SessionMeta *m, const SnapshotConfig *c, const SessionDir *
         m->stop = c->stop;
         first_ns = first_page_ns(dir, m);
         m->start = clocks_at(&c->stop, MIN(first_ns, c->stop.trace_ns));
-        m->pages_unsynced = session_meta_n_pages(m); /* nobody has synced a ring's */
+        m->pages_unsynced = session_meta_total(m).n_pages; /* nobody has synced a ring's */
         drop_old_gaps(m);
         return 0;
 }

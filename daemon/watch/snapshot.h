@@ -10,9 +10,9 @@
 
 #include "daemon/tracer/controller.h"
 #include "meta/meta.h"
+#include "retention/uptime.h"
 #include "store/session-dir.h"
 #include "store/store.h"
-#include "store/uptime.h"
 
 typedef struct SnapshotConfig {
         Store *store;

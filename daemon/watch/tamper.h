@@ -15,8 +15,8 @@
 
 #include <stdint.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/strv.h"
 #include "daemon/tracer/tracer.h"
 #include "meta/gap.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "daemon/watch/tracing-copy.h"
-#include "store/tracing-formats.h"
+#include "store/tracing.h"
 
 typedef struct Copy {
         SessionDir *dir;
@@ -19,8 +19,7 @@ static int copy(void *userdata, const char *path, TracingFormat kind) {
         c->path = kind == TRACING_FORMAT_EVENT ? "the format of an event" : path;
         if (r < 0)
                 return r == -ENOENT && kind == TRACING_FORMAT_OPTIONAL ? 0 : r;
-        return c->synced ? session_dir_write_tracing_synced(c->dir, path, text, n)
-                         : session_dir_write_tracing(c->dir, path, text, n);
+        return session_dir_write_tracing(c->dir, path, text, n, c->synced);
 }
 
 int tracing_copy_begin(SessionDir *dir, Tracer *tracer, const SessionMeta *m,

@@ -8,7 +8,7 @@
 
 #include "analyze/alike.h"
 #include "analyze/anatomy.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "calls/filter.h"
 

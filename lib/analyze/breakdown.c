@@ -6,9 +6,8 @@
  */
 
 #include "analyze/breakdown.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
-#include "base/text.h"
 
 #define KERNEL "[kernel]"
 

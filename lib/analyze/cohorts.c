@@ -4,7 +4,7 @@
  * afterwards. */
 
 #include "analyze/cohorts.h"
-#include "base/grow.h"
+#include "base/array.h"
 
 #define SLOWEST_MIN 8
 

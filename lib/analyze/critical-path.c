@@ -8,7 +8,7 @@
  */
 
 #include "analyze/critical-path.h"
-#include "base/grow.h"
+#include "base/array.h"
 
 typedef struct Level {
         const Timeline *task;

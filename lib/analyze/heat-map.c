@@ -6,7 +6,7 @@
  */
 
 #include "analyze/heat-map.h"
-#include "base/grow.h"
+#include "base/array.h"
 
 /* When the end of a leaf is recorded is not told: after its duration, and not long after. */
 #define RECORDED_NS 10000

@@ -7,7 +7,6 @@
  */
 
 #include "analyze/overhead.h"
-#include "base/figure.h"
 #include "base/unit.h"
 
 #define COUNTED_NS 65536

@@ -30,7 +30,7 @@
 #include "analyze/sched.h"
 #include "base/cleanup.h"
 #include "calls/stacks.h"
-#include "meta/own-work.h"
+#include "meta/gap.h"
 
 #define PAIRING_SINKS_MAX 8
 /* Durations, and times off the CPU, add up to no more, so that no sum of them runs over: 146 years.

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "analyze/quantiles.h"
-#include "base/grow.h"
+#include "base/array.h"
 
 #define SUB_BITS 5
 #define N_SUB (1U << SUB_BITS)

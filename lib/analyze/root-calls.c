@@ -4,7 +4,7 @@
  * into that of their beginnings when somebody asks. */
 
 #include "analyze/root-calls.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
 
 struct RootCalls {

@@ -4,7 +4,7 @@
  * leaving. */
 
 #include "analyze/sched.h"
-#include "base/grow.h"
+#include "base/array.h"
 
 /* --- what events say -------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 
 #include "analyze/timelines.h"
 #include "analyze/waits.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
 
 #define CPUS_MAX 8192 /* of more nobody is known */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyze/variables.h"
-#include "base/grow.h"
+#include "base/array.h"
 
 #define RETURNED "ret"
 #define OF_ROOTS 64 /* are kept free for outermost calls, which are met at any time */

@@ -3,7 +3,7 @@
 /* Rows are found by a hash of all that tells them apart. */
 
 #include "analyze/waits.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
 
 struct Waits {

@@ -4,7 +4,7 @@
  * the last that was asked for, too, since several may ask. */
 
 #include "analyze/wakers.h"
-#include "base/grow.h"
+#include "base/array.h"
 
 typedef struct Seen {
         uint64_t timestamp_ns;

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "analyze/why.h"
-#include "base/grow.h"
+#include "base/array.h"
 
 #define N_LEVELS_MAX 200
 #define N_FACTORS_LOOKED_INTO 8 /* the greatest */

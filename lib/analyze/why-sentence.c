@@ -5,8 +5,8 @@
 
 #include "analyze/waits.h"
 #include "analyze/why.h"
-#include "base/figure.h"
 #include "base/name.h"
+#include "base/unit.h"
 
 #define WAKER_MIN 0.5 /* who ended less of the waiting is not named */
 #define WAKER_ALL 0.9

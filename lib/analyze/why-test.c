@@ -20,7 +20,7 @@
 
 #include "analyze/chance.h"
 #include "analyze/why-values.h"
-#include "base/grow.h"
+#include "base/array.h"
 
 #define UNITS_MAX 4096
 #define WORK_MAX (1U << 18) /* units of the slow cohort, times things */

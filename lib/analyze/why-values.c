@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "analyze/why-values.h"
-#include "base/grow.h"
+#include "base/array.h"
 
 #define CALLS_MAX 16384 /* that are drawn; the same holds of each cohort to compare conditions */
 #define CONDITIONS_MAX 2048

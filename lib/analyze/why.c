@@ -10,7 +10,7 @@
 
 #include "analyze/quantiles.h"
 #include "analyze/why.h"
-#include "base/grow.h"
+#include "base/array.h"
 
 #define USUAL_PART_MAX 1.2
 #define RARE_CALLS 20 /* in the usual cohort, all together */

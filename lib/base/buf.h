@@ -2,20 +2,71 @@
 #pragma once
 
 /*
- * Growable bytes with a sticky error
+ * Text on its way out: growable bytes with a sticky error, and what of them may reach a terminal
  *
- * All text that is drawn goes through one of these.  Appending never fails
- * visibly: the first failure is kept in `error` and later calls do nothing, so
- * a renderer checks once, at its end.  With `fd` >= 0 the buffer empties itself
- * into that descriptor (borrowed) whenever BUF_FLUSH_BYTES have gathered, and
- * buf_flush() writes the rest; with fd = -EBADF it grows.  What people read
- * goes to their terminal or pipe as a BUF_OF_TEXT: whatever is not plain
- * (base/plain-text.h) is escaped on the way, but for what buf_add_code() adds.
+ * Any local user can name a task, and strangers' files can hold anything.  Plain are the printable
+ * characters of Unicode in UTF-8.  Not plain are bytes that are no UTF-8, control characters (C0,
+ * DEL, and C1, which some terminals obey as well: U+009B is "ESC ["), what changes the direction of
+ * the text around it, separators of lines and paragraphs, what is not seen at all (zero width, tags,
+ * fillers: two names would look the same), and non-characters.  Variation selectors of emoji stay.
+ *
+ * This is the only place that decides.  Texts pass it at the latest where they leave the program:
+ * stdout in buf_flush() of a BUF_OF_TEXT, stderr in log_message(); exports have languages of their
+ * own (export/escape.h) that ask plain_code_point().
  */
 
 #include "base/cleanup.h"
-#include "base/plain-text.h"
 
+typedef enum PlainStyle {
+        PLAIN_WORD,  /* each byte that is not plain becomes "\xNN" */
+        PLAIN_LINES, /* the same, but newlines and tabs stay */
+        PLAIN_JSON,  /* of JSON text: "\u009b"; what is no UTF-8 becomes U+FFFD */
+} PlainStyle;
+
+#define PLAIN_BYTES_MAX 6 /* that a byte may become */
+
+size_t utf8_decode_long(const char *s, size_t n, uint32_t *ret);
+bool plain_code_point_beyond_ascii(uint32_t c);
+
+/* Bytes of the character at @s, of @n (at least 1); 0: it is no UTF-8. */
+static inline size_t utf8_decode(const char *s, size_t n, uint32_t *ret) {
+        if (_unlikely_((unsigned char) *s >= 0x80))
+                return utf8_decode_long(s, n, ret);
+        *ret = (unsigned char) *s;
+        return 1;
+}
+
+static inline bool plain_code_point(uint32_t c) {
+        return _likely_(c < 0x7f) ? c >= ' ' : plain_code_point_beyond_ascii(c);
+}
+
+/* How many of @n bytes are plain, up to the first that is not. */
+size_t plain_length(const char *s, size_t n, PlainStyle style);
+/*
+ * plain_copy() - @n bytes made plain
+ * @out:    ends with a NUL; n * PLAIN_BYTES_MAX + 1 bytes are always enough
+ * @ret_n:  bytes in @out without the NUL
+ *
+ * Return: how many bytes of @s were taken: what does not fit whole is left.
+ */
+size_t plain_copy(char *out, size_t n_room, const char *s, size_t n, PlainStyle style,
+                  size_t *ret_n);
+/*
+ * plain_undo() - the bytes of which plain_copy() made @s, a word: a name is as long, and cut where, as
+ * it was before.  Of "\xNN" only what plain_copy() writes is undone, so that no plain byte comes of it.
+ * @out:    ends with a NUL if @n_room is not 0; what does not fit is left
+ *
+ * Return: how many bytes that is, all of it.
+ */
+size_t plain_undo(char *out, size_t n_room, const char *s, size_t n);
+
+/*
+ * All text that is drawn goes through a Buf.  Appending never fails visibly: the first failure is kept in
+ * `error` and later calls do nothing, so a renderer checks once, at its end.  With `fd` >= 0 the buffer
+ * empties itself into that descriptor (borrowed) whenever BUF_FLUSH_BYTES have gathered, and buf_flush()
+ * writes the rest; with fd = -EBADF it grows.  What people read goes to their terminal or pipe as a
+ * BUF_OF_TEXT: what is not plain is escaped on the way, but for what buf_add_code() adds.
+ */
 #define BUF_FLUSH_BYTES ((size_t) 256 * 1024)
 
 typedef struct Buf {
@@ -32,11 +83,9 @@ typedef struct Buf {
 #define BUF_TO_FD(f) ((Buf){ .fd = (f) })
 #define BUF_OF_TEXT(f) ((Buf){ .fd = (f), .is_text = true })
 
-/* buf_reserve() where there is no room, or enough to be written. */
-char *buf_make_room(Buf *b, size_t n);
+char *buf_make_room(Buf *b, size_t n); /* where there is none, or enough to be written */
 
-/* Room for @n more bytes: a pointer to fill, then b->n_data += what was used.  NULL after an error.
- */
+/* Room for @n more bytes: a pointer to fill, then b->n_data += what was used.  NULL after an error. */
 static inline char *buf_reserve(Buf *b, size_t n) {
         if (_likely_(b->error == 0 && b->n_room - b->n_data > n &&
                      (b->fd < 0 || b->n_data < BUF_FLUSH_BYTES)))
@@ -56,11 +105,63 @@ void buf_adds(Buf *b, const char *s);
 void buf_pad(Buf *b, size_t n, char c);  /* @n times @c */
 void buf_add_varint(Buf *b, uint64_t v); /* LEB128: seven bits a byte, the lowest first */
 void buf_printf(Buf *b, const char *format, ...) _printf_(2, 3);
-/* What is meant for the terminal itself, like a colour: passes as it is. */
-void buf_add_code(Buf *b, const char *code);
+void buf_add_code(Buf *b,
+                  const char *code); /* for the terminal itself, like a colour: passes as it is */
 void buf_add_plain(Buf *b, const char *s, size_t n, PlainStyle style);
 int buf_flush(Buf *b); /* 0 or the sticky error */
 void buf_done(Buf *b); /* frees; does not flush */
 /* The bytes as a NUL-terminated string, which the caller then owns; -ENOMEM or the sticky error. */
 int buf_take_string(Buf *b, char **ret);
 #define _cleanup_buf_ _cleanup_(buf_done)
+
+/* What lines are put together from: each writes at @p, where there is room, and returns its end. */
+
+#define COPY_BYTES 32 /* copied at once, of what is mostly shorter */
+
+#define APPEND(p, s)                                                                               \
+        ({                                                                                         \
+                memcpy((p), (s), sizeof(s) - 1);                                                   \
+                (p) + sizeof(s) - 1;                                                               \
+        })
+
+static inline char *append(char *p, const char *s, size_t n) {
+        memcpy(p, s, n);
+        return p + n;
+}
+
+/* From text that can be read COPY_BYTES behind its end. */
+static inline char *append_slack(char *p, const char *s, size_t n) {
+        memcpy(p, s, COPY_BYTES);
+        if (_unlikely_(n > COPY_BYTES))
+                memcpy(p + COPY_BYTES, s + COPY_BYTES, n - COPY_BYTES);
+        return p + n;
+}
+
+static inline char *append_chars(char *p, char c, size_t n) {
+        memset(p, c, n);
+        return p + n;
+}
+
+/* @v in at least @n_columns columns, filled with @fill. */
+static inline char *append_number(char *p, uint64_t v, int n_columns, char fill) {
+        char digits[24];
+        int n = 0;
+
+        do {
+                digits[n++] = (char) ('0' + v % 10);
+                v /= 10;
+        } while (v);
+        for (int i = n; i < n_columns; i++)
+                *p++ = fill;
+        while (n > 0)
+                *p++ = digits[--n];
+        return p;
+}
+
+static inline int count_digits(uint64_t v) {
+        int n = 1;
+
+        for (; v >= 10; v /= 10)
+                n++;
+        return n;
+}

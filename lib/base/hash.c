@@ -58,10 +58,6 @@ int hash_add(Hash *h, uint64_t key, uint64_t value) {
         return 0;
 }
 
-int hash_add_ptr(Hash *h, uint64_t key, const void *value) {
-        return hash_add(h, key, (uintptr_t) value);
-}
-
 int hash_set(Hash *h, uint64_t key, uint64_t value) {
         HashSlot *slot = hash_slot(h, key, NULL);
 

@@ -82,7 +82,9 @@ static inline void *hash_get_ptr(const Hash *h, uint64_t key) {
 int hash_reserve(Hash *h, size_t n);
 /* Adds one, even if the key is there.  0, or -ENOMEM with all as it was. */
 int hash_add(Hash *h, uint64_t key, uint64_t value);
-int hash_add_ptr(Hash *h, uint64_t key, const void *value);
+static inline int hash_add_ptr(Hash *h, uint64_t key, const void *value) {
+        return hash_add(h, key, (uintptr_t) value);
+}
 /* The only value of @key from now on. */
 int hash_set(Hash *h, uint64_t key, uint64_t value);
 /* Empties it; the room stays. */

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * INI: text of the form that systemd's configuration files have
+ * INI: where configuration is, and text of the form that systemd's configuration files have
  *
  *      # or ; begins a comment
  *      [Section]
@@ -11,7 +11,7 @@
  *        and goes on              joined by a blank; comments in between are left out
  */
 
-#include "base/strv.h"
+#include "base/array.h"
 
 #define INI_BYTES_MAX ((size_t) 1 << 20) /* of a file */
 
@@ -24,8 +24,7 @@ typedef struct IniEntry {
 typedef struct IniHandler {
         /* 0, or a negative that ends the parse. */
         int (*set)(const IniEntry *e, void *userdata);
-        /* A section begins.  May be NULL. */
-        int (*section)(const char *name, unsigned line, void *userdata);
+        int (*section)(const char *name, unsigned line, void *userdata); /* begins; may be NULL */
         /* A line that is none of the above: @what is the rest of "LINE: ...".  May be NULL. */
         int (*bad)(unsigned line, const char *what, void *userdata);
         void *userdata;
@@ -36,3 +35,24 @@ int ini_parse(char *text, const IniHandler *h);
 /* Adds "FILE:LINE: ...".  0 or -ENOMEM. */
 int ini_complain(Strv *problems, const char *file, unsigned line, const char *format, ...)
         _printf_(4, 5);
+
+/*
+ * conf_files_find() - the files that make up @name ("ftraced.conf", "profiles.d/x.conf")
+ * @root:         before every path; NULL: none
+ * @ret:          paths are added, in the order in which they are to be read
+ * @ret_has_main: whether the first of them is no drop-in; may be NULL
+ *
+ *      /etc/ftraced/NAME                  the first of these that there is
+ *      /run/ftraced/NAME
+ *      /usr/local/lib/ftraced/NAME
+ *      /usr/lib/ftraced/NAME
+ *      .../NAME.d/DROP-IN.conf            then these of all four, by DROP-IN; of one name, the
+ *                                         first directory's
+ *
+ * An empty file, or a link to /dev/null, is one as well: it says nothing and hides the others.
+ * The first two as configured; this is what systemd's programs do (systemd 252, man 5
+ * journald.conf).
+ */
+int conf_files_find(Strv *ret, const char *root, const char *name, bool *ret_has_main);
+/* Adds the names of all that end in ".conf" in directory @dir ("profiles.d") of any place; sorted. */
+int conf_files_list(Strv *ret, const char *root, const char *dir);

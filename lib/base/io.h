@@ -2,15 +2,27 @@
 #pragma once
 
 /*
- * Whole reads, whole writes, atomic replacement.  Paths are relative to a
+ * Whole reads, whole writes, atomic replacement, waiting.  Paths are relative to a
  * directory descriptor (AT_FDCWD allowed).  All return 0 or -errno unless said.
  */
 
 #include <dirent.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
+
+#include "base/unit.h"
+
+/* What a clock that every kernel has shows now [ns]. */
+static inline uint64_t now_ns(clockid_t clock) {
+        struct timespec t = {};
+
+        (void) clock_gettime(clock, &t);
+        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
+}
 
 int write_full(int fd, const void *data, size_t n); /* retries EINTR and short writes */
 int pwrite_full(int fd, const void *data, size_t n, uint64_t at); /* the same at an offset */
@@ -62,3 +74,19 @@ int dir_make(int dir_fd, const char *path, mode_t mode);
 int dir_open(int dir_fd, const char *path);
 /* To list what dir_open() has opened; @fd is consumed, and if it is an error that is returned. */
 int dir_list(DIR **ret, int fd);
+
+/* poll() without EINTR until @end_ns of CLOCK_MONOTONIC; UINT64_MAX: for ever.  0: one of @p has something;
+ * -ETIMEDOUT; -errno. */
+int poll_until(struct pollfd *p, nfds_t n, uint64_t end_ns);
+/*
+ * poll_child() - the same, and until a child has ended
+ * @pid: the child, which stays to be waited for
+ * @p:   the first of the @n is the child's and need not be filled in
+ *
+ * Before linux 5.3, which has no pidfd_open(2), the child is looked at every POLL_CHILD_MS.
+ *
+ * Return: POLL_CHILD_ENDED, or what poll_until() returns.
+ */
+enum { POLL_CHILD_ENDED = 1 };
+#define POLL_CHILD_MS 10
+int poll_child(pid_t pid, struct pollfd *p, nfds_t n, uint64_t end_ns);

@@ -8,8 +8,8 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
 #include "base/log.h"
-#include "base/plain-text.h"
 
 static const char *log_program;
 static bool log_prefix;

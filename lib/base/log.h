@@ -4,7 +4,7 @@
 /*
  * Messages for people
  *
- * One line to stderr each, of plain text (base/plain-text.h), prefixed `<N>` (sd-daemon(3)) when stderr is the
+ * One line to stderr each, of plain text (base/buf.h), prefixed `<N>` (sd-daemon(3)) when stderr is the
  * journal or --log-prefix asks for it, plain on a terminal.  lib/ logs at
  * LOG_DEBUG only; programs log at their edges.  Debug messages have a domain
  * and are printed when FTRACED_DEBUG names it ("reader,store", or "all").
@@ -13,7 +13,6 @@
 #include <syslog.h>
 
 #include "base/cleanup.h"
-#include "base/debug-domain.h"
 
 /* @program: printed before each message on a terminal, may be NULL. */
 void log_setup(const char *program);

@@ -2,14 +2,14 @@
 #pragma once
 
 /*
- * What may be a name
+ * What may be a name, and which was meant
  *
  * Names arrive from the socket and end in paths and in tracefs files, where
  * ':' starts a command, whitespace ends a word and '!' removes one.  Whatever
  * is not expressly allowed is refused.
  */
 
-#include <stdbool.h>
+#include "base/array.h"
 
 #define SESSION_NAME_MAX 63   /* bytes */
 #define FUNCTION_NAME_MAX 255 /* bytes; KSYM_NAME_LEN is 512 in 6.1, real names stay far below */
@@ -34,13 +34,46 @@ bool comm_is_valid(const char *s);
 #define CGROUP_PATH_MAX 1023
 bool cgroup_path_is_valid(const char *s);
 
-/*
- * name_quote() - a hostile string made fit for a message
- *
- * Copies @s into @text, all that is not plain (base/plain-text.h) as \xNN, cut
- * with "..." at the size.  Returns @text.
- */
+/* @s made fit for a message: what is not plain (base/buf.h) as \xNN, cut with "..." at the size.  Returns @text. */
 #define NAME_QUOTE_MAX 96
 char *name_quote(char text[static NAME_QUOTE_MAX], const char *s);
 /* The same, in memory of its own until the end of the block. */
 #define NAME_QUOTED(s) name_quote((char[NAME_QUOTE_MAX]){}, (s))
+
+/*
+ * CPUs: "0-3,8", as the kernel prints them (linux 6.1 lib/bitmap.c, "%*pbl") and people type them
+ *
+ * A range is "3" or "0-3", ascending, below CPU_RANGE_END; a list is ranges with commas between.
+ */
+#define CPU_RANGE_END 8192
+
+bool cpu_range_is_valid(const char *s);
+void cpu_range_parse(const char *s, unsigned *ret_first, unsigned *ret_last); /* of a valid one */
+/* Takes the first range off *@list: 1; 0 at the end of the string or line; -EINVAL: there is no range. */
+int cpu_list_next(const char **list, unsigned *ret_first, unsigned *ret_last);
+bool cpu_list_has(const char *list, unsigned cpu); /* as far as the list is one */
+
+/* Whether a kernel that says it is "6.12.117+deb12-amd64" (NULL is fine) came before MAJOR.MINOR or not. */
+typedef enum Release {
+        RELEASE_UNKNOWN, /* it does not begin with two numbers */
+        RELEASE_BEFORE,
+        RELEASE_SINCE,
+} Release;
+
+Release release_compare(const char *release, unsigned major, unsigned minor);
+
+#define TYPO_SUGGESTIONS_MAX 3
+
+/*
+ * Typing errors between @a and @b: letters added, left out, changed, or two neighbours swapped
+ * (Damerau and Levenshtein); more than @limit, or words beyond FUNCTION_NAME_MAX, are limit + 1.
+ */
+size_t typo_distance(const char *a, const char *b, size_t limit);
+/* How far from @word one may be that was meant by it. */
+size_t typo_limit(const char *word);
+/* The one of @n words that may have been meant by @word: the nearest, or the shortest of which it is the beginning,
+ * three letters at least; NULL: none. */
+const char *typo_nearest(const char *word, const char *const *words, size_t n);
+/* Adds at most TYPO_SUGGESTIONS_MAX of @names that are like @name, the nearest first: few typing errors, then a
+ * long common beginning.  0 or -ENOMEM. */
+int typo_suggest(const char *const *names, size_t n, const char *name, Strv *ret);

@@ -6,9 +6,9 @@
  */
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/debug-domain.h"
 #include "base/origin.h"
 
 static _Thread_local struct {
@@ -17,6 +17,21 @@ static _Thread_local struct {
 } ring; /* the one mutable thing here that is no argument: there is none to pass it by */
 
 static _Thread_local char text[ORIGIN_TEXT_MAX];
+
+bool log_debug_enabled(const char *domain) {
+        const char *e = getenv("FTRACED_DEBUG");
+        size_t n = strlen(domain);
+
+        if (!e)
+                return false;
+        for (; *e; e += strcspn(e, ",") + (e[strcspn(e, ",")] == ',')) {
+                size_t k = strcspn(e, ",");
+
+                if ((k == 3 && strncmp(e, "all", 3) == 0) || (k == n && strncmp(e, domain, n) == 0))
+                        return true;
+        }
+        return false;
+}
 
 static Origin *slot(void) {
         return &ring.items[ring.next++ % ORIGIN_N];

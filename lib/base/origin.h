@@ -44,6 +44,9 @@ typedef struct Origin {
                 _error;                                                                            \
         })
 
+/* Whether FTRACED_DEBUG ("reader,store", or "all") asks to be told what @domain does. */
+bool log_debug_enabled(const char *domain);
+
 /* What is not negative is not noted. */
 void origin_note(int error, const char *step, const char *file, int line, const char *function)
         __attribute__((cold));

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/append.h"
+#include "base/buf.h"
 #include "calls/arguments.h"
 
 #define VALUE_ROOM 24 /* "0x", 16 digits; a sign and 19; what stands around it */

@@ -10,7 +10,7 @@
  * `ending` until its return comes, or its caller's.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "calls/census.h"
 #include "calls/trees.h"
 

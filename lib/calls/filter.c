@@ -16,7 +16,7 @@
  * and another one may begin meanwhile.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "calls/filter.h"
 #include "calls/name-set.h"
 #include "calls/prune.h"

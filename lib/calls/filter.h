@@ -23,8 +23,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/strv.h"
 #include "calls/step.h"
 
 typedef struct Filter Filter;

@@ -14,11 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/strv.h"
 #include "calls/unhooked.h"
-#include "decode/symbol-timeline.h"
 #include "decode/prototypes.h"
+#include "decode/symbol-timeline.h"
 
 #define FUNCTION_SLACK 32
 #define FUNCTION_SYMBOL_MAX 511 /* KSYM_NAME_LEN is 512 (linux 6.1); what is longer is cut */

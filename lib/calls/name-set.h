@@ -8,8 +8,8 @@
  * of it: "do_softirq" for "do_softirq.part.20".
  */
 
+#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/strv.h"
 #include "calls/function.h"
 
 typedef struct NameSet NameSet;

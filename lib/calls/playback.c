@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/strv.h"
+#include "base/array.h"
 #include "calls/playback.h"
 #include "codec/dat-file.h"
 #include "meta/event-choice.h"

@@ -7,8 +7,8 @@
  * Nothing else is touched: what is drawn of the other steps is the same.
  */
 
+#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/strv.h"
 #include "calls/step.h"
 
 typedef struct Prune Prune;

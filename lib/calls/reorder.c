@@ -7,7 +7,7 @@
  * by the time that has passed only if the line has become long meanwhile.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "calls/reorder.h"
 #include "calls/stacks.h"
 #include "calls/tail-sampler.h"

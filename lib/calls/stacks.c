@@ -6,7 +6,7 @@
  * When the array is full, tasks that have nothing open, and no data, are forgotten.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "calls/stacks.h"
 
 #define N_TASKS_LIVELY 65536 /* below this nothing is forgotten */

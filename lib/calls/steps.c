@@ -7,7 +7,7 @@
  * when a CPU changes its task.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "calls/steps.h"
 #include "calls/trees.h"
 

@@ -9,7 +9,7 @@
  * but one.  If all tasks together have too many, each keeps the later half, and the last one always.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "calls/trace-context.h"
 

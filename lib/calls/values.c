@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "calls/stacks.h"
 #include "calls/step-copy.h"

@@ -7,7 +7,7 @@
  * only to be taken apart (formats) or when they are asked for.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "codec/dat-format.h"
 #include "codec/dat-private.h"
 

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/io.h"
-#include "base/text.h"
 #include "codec/dat-format.h"
 #include "codec/dat-origin.h"
 #include "codec/dat-private.h"

@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
+#include "base/array.h"
 #include "base/name.h"
-#include "base/text.h"
 #include "codec/dat-origin.h"
 
 #define WRITER "ftraced "

@@ -19,7 +19,7 @@
 #include <byteswap.h>
 #include <zstd.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "codec/dat-pages.h"
 
 #define CHUNK_BYTES_MAX ((uint32_t) 64 << 20) /* trace-cmd packs 10 pages at a time */

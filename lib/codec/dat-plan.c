@@ -5,7 +5,7 @@
  * the plan of any recording is small.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "codec/dat-file.h"
 #include "codec/dat-plan.h"
 #include "codec/page-source.h"

@@ -5,7 +5,7 @@
 #include "codec/dat-file.h"
 #include "codec/dat-start.h"
 #include "codec/page-source.h"
-#include "meta/trace-clock.h"
+#include "meta/clock.h"
 
 int dat_start_note(SessionMeta *m, const SessionDir *dir) {
         const DatFile *f = dat_file_of_dir(dir);

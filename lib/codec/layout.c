@@ -6,8 +6,8 @@
  * surprising makes the text unusable, never wrong: such records are kept as they are.
  */
 
+#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/strv.h"
 #include "codec/layout.h"
 
 enum { FLAG_EXIT = 1, FLAG_TIMES = 2, FLAG_LONG_DEPTH = 4 };

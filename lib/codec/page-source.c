@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/io.h"
 #include "codec/dat-pages.h"
 #include "codec/page-source.h"

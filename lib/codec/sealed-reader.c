@@ -13,8 +13,8 @@
  * meanwhile is a short read instead of SIGBUS.
  */
 
+#include "base/array.h"
 #include "base/bytes.h"
-#include "base/grow.h"
 #include "base/io.h"
 #include "codec/block.h"
 #include "codec/sealed-reader.h"

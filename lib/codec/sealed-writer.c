@@ -11,7 +11,7 @@
 #include "codec/sealed-reader.h"
 #include "codec/sealed-writer.h"
 #include "store/page.h"
-#include "store/segment-header.h"
+#include "store/segment.h"
 
 typedef struct SealedWriter {
         const SealedSource *source;

@@ -12,9 +12,9 @@
 #include <event-parse.h>
 #include <trace-seq.h>
 
+#include "base/array.h"
 #include "base/buf.h"
-#include "base/grow.h"
-#include "base/release.h"
+#include "base/name.h"
 #include "decode/foreign.h"
 #include "decode/format-text.h"
 #include "decode/print-format.h"

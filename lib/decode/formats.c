@@ -11,7 +11,7 @@
 
 #include <event-parse.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "decode/format-text.h"
 #include "decode/formats.h"
 #include "store/format.h"

@@ -7,7 +7,7 @@
  * What a function's parameters are is found out when it is asked for.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/unit.h"
 #include "decode/prototypes.h"

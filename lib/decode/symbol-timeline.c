@@ -6,8 +6,7 @@
  * dropped when another span needs others.
  */
 
-#include "base/grow.h"
-#include "base/text.h"
+#include "base/array.h"
 #include "decode/symbol-timeline.h"
 
 #define BEGINNING_BYTES_MAX 16

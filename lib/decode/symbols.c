@@ -8,7 +8,7 @@
  * recording meets a few hundred.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "decode/symbols.h"
 
 #define NAME_ENDS "\t\n \r"

@@ -2,7 +2,7 @@
 
 /* The kernel keeps 128 names unless told otherwise, and is asked at a context switch only. */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "decode/tasks.h"
 

@@ -12,7 +12,7 @@
 typedef struct Language {
         const char *instead[128]; /* of ASCII */
         const char *other;        /* of what else it has not; NULL: \uXXXX */
-        bool has_all;             /* else only what is plain text (base/plain-text.h) */
+        bool has_all;             /* else only what is plain text (base/buf.h) */
 } Language;
 
 static void escape(Buf *out, const char *s, size_t n, const Language *language) {

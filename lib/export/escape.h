@@ -6,7 +6,7 @@
  *
  * A task may call itself what it likes (prctl(2), PR_SET_NAME), any bytes but NUL.  What is not
  * UTF-8 becomes U+FFFD in all of them, so that a file is text whatever was recorded.  What is UTF-8
- * and may not reach a terminal (base/plain-text.h) is escaped where the language can, else replaced.
+ * and may not reach a terminal (base/buf.h) is escaped where the language can, else replaced.
  */
 
 #include "base/buf.h"

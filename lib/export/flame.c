@@ -15,7 +15,6 @@
 #include <inttypes.h>
 
 #include "analyze/alike.h"
-#include "base/figure.h"
 #include "base/unit.h"
 #include "export/escape.h"
 #include "export/exporter.h"

@@ -12,7 +12,7 @@
  * comes near.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "export/escape.h"
 #include "export/exporter.h"
 

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 
-#include "base/figure.h"
 #include "base/unit.h"
 #include "export/escape.h"
 #include "export/exporter.h"

@@ -15,7 +15,6 @@
 #include "analyze/outliers.h"
 #include "analyze/overhead.h"
 #include "analyze/ranges.h"
-#include "base/figure.h"
 #include "base/unit.h"
 #include "export/escape.h"
 #include "export/exporter.h"

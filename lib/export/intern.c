@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include "base/array.h"
 #include "export/intern.h"
-#include "base/grow.h"
 
 int intern_add(Intern *in, const void *item, uint32_t *ret_number) {
         uint64_t number = hash_get(&in->numbers, hash_key(item));

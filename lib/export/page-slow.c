@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "analyze/why.h"
-#include "base/figure.h"
 #include "base/unit.h"
 #include "export/escape.h"
 #include "export/intern.h"

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "base/figure.h"
 #include "base/unit.h"
 #include "export/escape.h"
 #include "export/page-tree.h"

@@ -20,7 +20,7 @@
  * (export/spill.h).
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "calls/arguments.h"
 #include "export/exporter.h"
@@ -28,7 +28,7 @@
 #include "export/parquet-beside.h"
 #include "export/parquet-parts.h"
 #include "meta/meta.h"
-#include "meta/sample.h"
+#include "meta/profile.h"
 
 enum {
         HOST,

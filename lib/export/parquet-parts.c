@@ -6,7 +6,7 @@
  *      | next, tree, rows | next, tree, rows | ...        next: where the root's next one is, plus 1; 0: it is the last
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "export/parquet-parts.h"
 

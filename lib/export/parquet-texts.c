@@ -5,7 +5,7 @@
  * many such slots the hash is made anew.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "export/parquet-texts.h"
 
 #define DROPPED_MAX 65536

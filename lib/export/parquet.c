@@ -8,12 +8,12 @@
 #include <assert.h>
 #include <zstd.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
-#include "base/release.h"
+#include "base/name.h"
+#include "export/form.h"
 #include "export/parquet-encode.h"
 #include "export/parquet-texts.h"
-#include "export/form.h"
 #include "export/parquet.h"
 #include "export/thrift.h"
 

@@ -18,7 +18,7 @@
  */
 
 #include "analyze/sched.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "export/escape.h"
 #include "export/exporter.h"
 #include "export/intern.h"

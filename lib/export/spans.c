@@ -8,7 +8,7 @@
  * gets its name meanwhile.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "export/spans.h"
 

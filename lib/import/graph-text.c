@@ -8,7 +8,7 @@
  * interrupt's end belongs to the call before it, for which the next line is looked at.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "import/text-private.h"
 
 static TextCpu *text_cpu(TextTrace *t, uint32_t cpu) {

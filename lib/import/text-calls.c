@@ -10,7 +10,7 @@
  * which they were printed.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "import/text-private.h"
 
 #define TEXT_BACK_NS UINT64_C(1000000)     /* a clock that goes back so far is another one's */

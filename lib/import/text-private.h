@@ -17,8 +17,8 @@
  *      text-trace.c    all of it
  */
 
+#include "base/buf.h"
 #include "base/hash.h"
-#include "base/plain-text.h"
 #include "calls/stacks.h"
 #include "import/text-trace.h"
 

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/name.h"
 #include "decode/records.h"

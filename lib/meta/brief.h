@@ -34,3 +34,18 @@ json_t *brief_to_json(const Brief *b); /* a new object; NULL without memory */
 int brief_from_json(Brief *ret, const json_t *o, const char **ret_field);
 void brief_done(Brief *b);
 #define _cleanup_brief_ _cleanup_(brief_done)
+
+/*
+ * Silence: why a recording has no calls
+ *
+ * What the kernel said while the session was still programmed comes from the daemon
+ * (SessionMeta.silence); the rest is in the recording: what somebody else did meanwhile, triggers that
+ * did not fire, and whom and what the session was about.
+ */
+#define SILENCE_MAX 1000 /* bytes of the sentence */
+
+/* Whether nothing at all was stored, also before a ring dropped it. */
+bool silence_is_total(const SessionMeta *m);
+/* A sentence without its full stop, which the caller frees; reasons that are known beside those in the recording,
+ * @found, come first.  If nothing else explains it, nothing called the roots.  0 or -ENOMEM. */
+int silence_explain(char **ret, const SessionMeta *m, const Strv *found);

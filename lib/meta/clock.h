@@ -12,14 +12,12 @@
  * the clock on the wall showed at any time.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <time.h>
 
-#include "base/cleanup.h"
 #include "meta/json-field.h"
 
 /* One moment on every clock [ns].  trace_ns is in the session's trace clock, whatever that counts
- * (meta/trace-clock.h). */
+ * (below). */
 typedef struct ClockTuple {
         uint64_t trace_ns, monotonic_ns, boottime_ns, realtime_ns;
 } ClockTuple;
@@ -44,15 +42,25 @@ typedef struct ClockSteps {
         size_t n;
 } ClockSteps;
 
-/*
- * clock_steps_note()
- * @start: the session's
- *
- * Return: 1: @now is a moment after a change, and was added (in the place of the last if there are
- * CLOCK_STEPS_MAX); 0: nothing changed; -ENOMEM.
- */
+/* @start: the session's.  1: @now is a moment after a change, and was added (in the place of the last if there
+ * are CLOCK_STEPS_MAX); 0: nothing changed; -ENOMEM. */
 int clock_steps_note(ClockSteps *s, const ClockTuple *start, const ClockTuple *now);
 /* What the clock on the wall showed at @trace_ns, also before @start. */
 uint64_t clock_steps_realtime(const ClockSteps *s, const ClockTuple *start, uint64_t trace_ns);
 void clock_steps_done(ClockSteps *s);
 extern const JsonTable clock_step_table; /* each is set, and none before the last one */
+
+/*
+ * Trace clock: what the times of a recording are
+ *
+ * The name is one of those in tracefs' trace_clock.  Some are clocks of clock_gettime(), so that
+ * anybody can read them; "local", "global" and "perf" count nanoseconds that only the kernel knows;
+ * the rest do not count nanoseconds at all (linux 6.1 kernel/trace/trace.c, trace_clocks[].in_ns).
+ */
+/* Whether it counts nanoseconds; an unknown one does not. */
+bool trace_clock_is_ns(const char *name);
+/* 0, or -ENOENT: it is none that clock_gettime() reads. */
+int trace_clock_id(const char *name, clockid_t *ret);
+/* What a trace clock shows now, as far as that can be told without the kernel's help: by its own name, or by how
+ * long ago the recording began.  0; -ENOENT: it does not count nanoseconds. */
+int trace_clock_estimate(const char *name, const ClockTuple *start, uint64_t *ret_ns);

@@ -7,12 +7,9 @@
 
 #include <fcntl.h>
 
-#include "base/conf-files.h"
-#include "base/ini.h"
 #include "base/io.h"
 #include "base/name.h"
 #include "meta/config.h"
-#include "meta/gone.h"
 
 #define FILE_NAME "ftraced.conf"
 #define USE_PERCENT 10 /* the defaults are journald's (systemd 252, man 5 journald.conf) */
@@ -23,7 +20,7 @@
 #define EVENT_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:*?[]!"
 #define PARTS 8 /* of MaxUse= is one segment, or a ring */
 
-typedef enum ValueType {
+enum {
         VALUE_SHARE,
         VALUE_BYTES,
         VALUE_DURATION,
@@ -34,7 +31,7 @@ typedef enum ValueType {
         VALUE_FUNCTIONS,
         VALUE_EVENTS,
         _VALUE_TYPE_N,
-} ValueType;
+};
 
 static int parse_lean(const char *s, uint64_t *ret) {
         int r = spec_lean_from_name(s);
@@ -61,65 +58,51 @@ static const struct {
         [VALUE_EVENTS] = { NULL, "list of events and globs like sched:sched_switch irq:*" },
 };
 
-/* A key, where its value goes, and what it is by default in words. */
-#define KEY(key, in, as, kind, member, by_default, ...)                                            \
-        [CONFIG_##key] = { .section = (in),                                                        \
-                           .name = (as),                                                           \
-                           .type = VALUE_##kind,                                                   \
-                           .offset = offsetof(Config, member),                                     \
-                           .default_text = (by_default),                                           \
-                           __VA_ARGS__ }
-#define LIMIT(key, in, as, kind, member, ...) KEY(key, in, as, kind, limits.member, __VA_ARGS__)
+#define KEY(in, as, kind, member, by_default, ...)                                                 \
+        { (in), (as), VALUE_##kind, offsetof(Config, member), (by_default), __VA_ARGS__ }
+#define LIMIT(in, as, kind, member, ...) KEY(in, as, kind, limits.member, __VA_ARGS__)
 
-static const struct {
-        const char *section, *name;
-        ValueType type;
-        size_t offset;
-        const char *default_text;
-        uint64_t min; /* of what is not 0 */
-} keys[_CONFIG_KEY_N] = {
-        KEY(MAX_USE, "Store", "MaxUse", SHARE, max_use, "10%, at most 4G"),
-        KEY(KEEP_FREE, "Store", "KeepFree", SHARE, keep_free, "15%, at most 4G"),
-        LIMIT(MAX_SESSION_SIZE, "Store", "MaxSessionSize", BYTES, max_session_bytes,
+const ConfigKey config_keys[CONFIG_N_KEYS] = {
+        KEY("Store", "MaxUse", SHARE, max_use, "10%, at most 4G"),
+        KEY("Store", "KeepFree", SHARE, keep_free, "15%, at most 4G"),
+        LIMIT("Store", "MaxSessionSize", BYTES, max_session_bytes,
               "none; of a ring an eighth of MaxUse"),
-        LIMIT(MAX_SEGMENT_SIZE, "Store", "MaxSegmentSize", BYTES, max_segment_bytes,
+        LIMIT("Store", "MaxSegmentSize", BYTES, max_segment_bytes,
               "an eighth of MaxUse, at most 128M", .min = SPEC_SEGMENT_BYTES_MIN),
-        LIMIT(MAX_SEGMENT_SEC, "Store", "MaxSegmentSec", DURATION, max_segment_ns, "1h",
-              .min = SPEC_SEGMENT_NS_MIN),
-        LIMIT(MAX_RETENTION_SEC, "Store", "MaxRetentionSec", DURATION, max_retention_ns, "0"),
-        LIMIT(MIN_RETENTION_SEC, "Store", "MinRetentionSec", LEAST_DURATION, min_retention_ns,
-              "1h"),
-        LIMIT(LEAN, "Guard", "Lean", LEAN, lean, "auto"),
-        LIMIT(RELEARN_SEC, "Guard", "RelearnSec", DURATION, relearn_ns, "1h"),
-        LIMIT(MAX_HOOKED_FUNCTIONS, "Guard", "MaxHookedFunctions", COUNT, max_hooked, "4096"),
-        KEY(MAX_BUFFER_MEMORY, "Guard", "MaxBufferMemory", SHARE, max_buffer_memory, "50%"),
-        LIMIT(MAX_EVENT_RATE, "Guard", "MaxEventRate", COUNT, max_event_rate, "1M for each CPU"),
-        LIMIT(MAX_WRITE_RATE, "Guard", "MaxWriteRate", BYTES, max_write_rate, "256M"),
-        LIMIT(MAX_CPU, "Guard", "MaxCPU", PERCENT, max_cpu_ppm, "50%"),
-        KEY(MEMBER_FUNCTIONS, "Members", "Functions", FUNCTIONS, member_functions, "*"),
-        KEY(MEMBER_EVENTS, "Members", "Events", EVENTS, member_events, "none"),
-        LIMIT(MEMBER_MAX_SESSIONS, "Members", "MaxSessions", COUNT, member.max_sessions, "4"),
-        LIMIT(MEMBER_MAX_STORED, "Members", "MaxStored", BYTES, member.max_stored_bytes, "2G"),
-        LIMIT(MEMBER_MAX_CONNECTIONS, "Members", "MaxConnections", COUNT, member.max_connections,
-              "64"),
-        LIMIT(MEMBER_MAX_CALLS, "Members", "MaxCalls", COUNT, member.max_calls, "32"),
+        LIMIT("Store", "MaxSegmentSec", DURATION, max_segment_ns, "1h", .min = SPEC_SEGMENT_NS_MIN),
+        LIMIT("Store", "MaxRetentionSec", DURATION, max_retention_ns, "0"),
+        LIMIT("Store", "MinRetentionSec", LEAST_DURATION, min_retention_ns, "1h"),
+        LIMIT("Guard", "Lean", LEAN, lean, "auto"),
+        LIMIT("Guard", "RelearnSec", DURATION, relearn_ns, "1h"),
+        LIMIT("Guard", "MaxHookedFunctions", COUNT, max_hooked, "4096"),
+        KEY("Guard", "MaxBufferMemory", SHARE, max_buffer_memory, "50%"),
+        LIMIT("Guard", "MaxEventRate", COUNT, max_event_rate, "1M for each CPU"),
+        LIMIT("Guard", "MaxWriteRate", BYTES, max_write_rate, "256M"),
+        LIMIT("Guard", "MaxCPU", PERCENT, max_cpu_ppm, "50%"),
+        KEY("Members", "Functions", FUNCTIONS, member_functions, "*"),
+        KEY("Members", "Events", EVENTS, member_events, "none"),
+        LIMIT("Members", "MaxSessions", COUNT, member.max_sessions, "4"),
+        LIMIT("Members", "MaxStored", BYTES, member.max_stored_bytes, "2G"),
+        LIMIT("Members", "MaxConnections", COUNT, member.max_connections, "64"),
+        LIMIT("Members", "MaxCalls", COUNT, member.max_calls, "32"),
 };
 
-const char *config_section(ConfigKey key) {
-        return keys[key].section;
+size_t config_find(const char *section, const char *name) {
+        size_t i = 0;
+
+        while (i < CONFIG_N_KEYS &&
+               !(streq(config_keys[i].section, section) && streq(config_keys[i].name, name)))
+                i++;
+        return i;
 }
 
-const char *config_name(ConfigKey key) {
-        return keys[key].name;
-}
-
-const char *config_text(const Config *c, ConfigKey key) {
-        return c->origins[key].text ?: keys[key].default_text;
+const char *config_text(const Config *c, size_t key) {
+        return c->origins[key].text ?: config_keys[key].default_text;
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static int parse_number(const char *s, ValueType type, uint64_t *ret) {
+static int parse_number(const char *s, unsigned type, uint64_t *ret) {
         if (streq(s, "infinity") && type != VALUE_LEAN) {
                 *ret = type == VALUE_LEAST_DURATION ? CONFIG_FOREVER_NS : 0;
                 return 0;
@@ -144,12 +127,12 @@ static int parse_share(const char *s, ConfigShare *ret) {
         return 0;
 }
 
-static bool is_list(ConfigKey key) {
-        return keys[key].type == VALUE_FUNCTIONS || keys[key].type == VALUE_EVENTS;
+static bool is_list(size_t key) {
+        return config_keys[key].type == VALUE_FUNCTIONS || config_keys[key].type == VALUE_EVENTS;
 }
 
 /* Words of characters that are in no name but harmless in a message; "none" is the empty list. */
-static int parse_list(const char *s, ValueType type, Strv *ret) {
+static int parse_list(const char *s, unsigned type, Strv *ret) {
         _cleanup_strv_ Strv list = {};
         int r = strv_split(&list, streq(s, "none") ? "" : s, " \t");
 
@@ -165,45 +148,55 @@ static int parse_list(const char *s, ValueType type, Strv *ret) {
         return 0;
 }
 
-static int parse_value(Config *c, ConfigKey key, const char *s) {
-        void *at = (char *) c + keys[key].offset;
+static int parse_value(Config *c, size_t key, const char *s) {
+        void *at = (char *) c + config_keys[key].offset;
         ConfigShare share;
         uint64_t n;
         int r;
 
         if (is_list(key))
-                return parse_list(s, keys[key].type, at);
-        if (keys[key].type == VALUE_SHARE) {
+                return parse_list(s, config_keys[key].type, at);
+        if (config_keys[key].type == VALUE_SHARE) {
                 r = parse_share(s, &share);
                 if (r >= 0)
                         *(ConfigShare *) at = share;
                 return r;
         }
-        r = parse_number(s, keys[key].type, &n);
+        r = parse_number(s, config_keys[key].type, &n);
         if (r < 0)
                 return r;
-        if (n > 0 && n < keys[key].min)
+        if (n > 0 && n < config_keys[key].min)
                 return ORIGIN(-ERANGE);
         *(uint64_t *) at = n;
         return 0;
 }
 
-static void set_origin(Config *c, ConfigKey key, ConfigOrigin origin) {
+static void set_origin(Config *c, size_t key, ConfigOrigin origin) {
         free(c->origins[key].text);
         free(c->origins[key].file);
         c->origins[key] = origin;
 }
 
-static void set_default(Config *c, ConfigKey key) {
-        static const Config defaults = CONFIG_INIT;
-        void *at = (char *) c + keys[key].offset;
+static void set_default(Config *c, size_t key) {
+        void *at = (char *) c + config_keys[key].offset;
 
         if (is_list(key))
                 strv_done(at);
-        else
-                memcpy(at, (const char *) &defaults + keys[key].offset,
-                       keys[key].type == VALUE_SHARE ? sizeof(ConfigShare) : sizeof(uint64_t));
+        else if (parse_value(c, key, config_keys[key].default_text) < 0) {
+                if (config_keys[key].type == VALUE_SHARE)
+                        *(ConfigShare *) at = (ConfigShare){ .bytes = UINT64_MAX };
+                else
+                        *(uint64_t *) at = UINT64_MAX;
+        }
         set_origin(c, key, (ConfigOrigin){});
+}
+
+Config config_defaults(void) {
+        Config c = {};
+
+        for (size_t key = 0; key < CONFIG_N_KEYS; key++)
+                set_default(&c, key);
+        return c;
 }
 
 /* --- one file --------------------------------------------------------------------------------- */
@@ -221,8 +214,8 @@ static int on_section(const char *name, unsigned line, void *userdata) {
         Parse *p = userdata;
 
         p->is_foreign = true;
-        for (size_t i = 0; i < _CONFIG_KEY_N; i++)
-                if (streq(keys[i].section, name))
+        for (size_t i = 0; i < CONFIG_N_KEYS; i++)
+                if (streq(config_keys[i].section, name))
                         p->is_foreign = false;
         if (!p->is_foreign || startswith(name, "X-"))
                 return 0;
@@ -237,29 +230,27 @@ static int on_set(const IniEntry *e, void *userdata) {
         Parse *p = userdata;
         ConfigOrigin origin;
         const char *instead;
-        size_t i = 0;
+        size_t i;
 
         if (p->is_foreign)
                 return 0;
-        while (i < _CONFIG_KEY_N &&
-               !(streq(keys[i].section, e->section) && streq(keys[i].name, e->key)))
-                i++;
-        instead = i == _CONFIG_KEY_N ? gone_instead(GONE_KEY, e->key) : NULL;
+        i = config_find(e->section, e->key);
+        instead = i == CONFIG_N_KEYS ? gone_instead(GONE_KEY, e->key) : NULL;
         if (instead)
                 return complain(p, e->line, "the key %s= is gone: %s", e->key, instead);
-        if (i == _CONFIG_KEY_N)
+        if (i == CONFIG_N_KEYS)
                 return complain(p, e->line, "unknown key %s= %s%s%s, ignored", NAME_QUOTED(e->key),
                                 *e->section ? "in [" : "before a section", e->section,
                                 *e->section ? "]" : "");
         if (*e->value == 0) {
-                set_default(p->config, (ConfigKey) i);
+                set_default(p->config, i);
                 return 0;
         }
-        if (parse_value(p->config, (ConfigKey) i, e->value) < 0)
-                return complain(p, e->line, "%s=%s is not a %s, ignored", keys[i].name,
-                                NAME_QUOTED(e->value), value_types[keys[i].type].like);
+        if (parse_value(p->config, i, e->value) < 0)
+                return complain(p, e->line, "%s=%s is not a %s, ignored", config_keys[i].name,
+                                NAME_QUOTED(e->value), value_types[config_keys[i].type].like);
         origin = (ConfigOrigin){ strdup(e->value), strdup(p->file), e->line };
-        set_origin(p->config, (ConfigKey) i, origin);
+        set_origin(p->config, i, origin);
         return origin.text && origin.file ? 0 : -ENOMEM;
 }
 
@@ -303,7 +294,7 @@ int config_load(Config *ret, const char *root, const char *file, Strv *problems)
 }
 
 void config_done(Config *c) {
-        for (ConfigKey key = 0; key < _CONFIG_KEY_N; key++)
+        for (size_t key = 0; key < CONFIG_N_KEYS; key++)
                 set_origin(c, key, (ConfigOrigin){});
         strv_done(&c->files);
         strv_done(&c->member_functions);
@@ -329,7 +320,7 @@ Limits config_limits(const Config *c, uint64_t fs_bytes, unsigned n_cpus) {
         l.keep_free_bytes = share_of(&c->keep_free, fs_bytes, FREE_PERCENT);
         l.max_buffer_memory = c->max_buffer_memory;
         l.session_is_limited = l.max_session_bytes != UINT64_MAX && l.max_session_bytes > 0;
-        if (c->origins[CONFIG_MEMBER_FUNCTIONS].text)
+        if (c->origins[config_find("Members", "Functions")].text)
                 l.member_functions = &c->member_functions;
         l.member_events = &c->member_events;
         if (c->max_use.bytes == UINT64_MAX)
@@ -344,4 +335,35 @@ Limits config_limits(const Config *c, uint64_t fs_bytes, unsigned n_cpus) {
                 l.max_segment_bytes = MAX(part, SPEC_SEGMENT_BYTES_MIN);
         }
         return l;
+}
+
+/* --- gone ---------------------------------------------------------------------------------------- */
+
+static const struct {
+        GoneKind kind;
+        const char *word, *instead;
+} gone[] = {
+        { GONE_VERB, "learn", "what is recorded teaches by itself" },
+        { GONE_OPTION, "--via", "--hosts asks all hosts from here, 32 at a time" },
+        { GONE_OPTION, "--relay", "--hosts asks all hosts from here, 32 at a time" },
+        { GONE_OPTION, "--partial", "hosts that accept begin, whatever the others do" },
+        { GONE_KEY, "MaxDepth", "profiles have a depth (Depth=)" },
+        { GONE_KEY, "MaxDurationSec", "profiles have a duration (Duration=)" },
+        { GONE_KEY, "MaxSize", "MaxStored= limits what all sessions of a member take" },
+        { GONE_VERB, "keep",
+          "\"ftracectl fetch --from=WHEN --to=WHEN\" makes a trace.dat of a part" },
+        { GONE_VERB, "check", "\"ftracectl verify\" says what a recording or a text lacks" },
+        { GONE_VERB, "seal",
+          "the daemon does it by itself, and \"ftracectl verify --deep\" says what is left" },
+        { GONE_FORMAT, "chrome", "perfetto is a timeline of the same calls" },
+        { GONE_FORMAT, "speedscope", "speedscope.app opens folded, too" },
+        { GONE_FORMAT, "dot", "flame and \"ftracectl tree\" show who calls whom" },
+        { GONE_FORMAT, "otlp", "parquet and tsv have the request of each call as trace_id" },
+};
+
+const char *gone_instead(GoneKind kind, const char *word) {
+        for (size_t i = 0; i < ELEMENTSOF(gone); i++)
+                if (gone[i].kind == kind && streq(gone[i].word, word))
+                        return gone[i].instead;
+        return NULL;
 }

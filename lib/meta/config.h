@@ -4,16 +4,13 @@
 /*
  * Config: what ftraced.conf and its drop-ins say
  *
- * Where they are: base/conf-files.h.
+ * Where they are: base/ini.h.
  * The last assignment counts; an empty one sets the default again.  This is what systemd's
  * programs do (systemd 252, man 5 journald.conf).  What is wrong in them never keeps anybody from
  * starting: it is a sentence with file and line, and the setting keeps the value that it had.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/strv.h"
+#include "base/ini.h"
 #include "base/unit.h"
 #include "meta/spec.h"
 
@@ -23,30 +20,7 @@ typedef struct ConfigShare {
         uint32_t percent; /* if not 0, this instead of bytes */
 } ConfigShare;
 
-/* In the order of the table in config.c. */
-typedef enum ConfigKey {
-        CONFIG_MAX_USE,
-        CONFIG_KEEP_FREE,
-        CONFIG_MAX_SESSION_SIZE,
-        CONFIG_MAX_SEGMENT_SIZE,
-        CONFIG_MAX_SEGMENT_SEC,
-        CONFIG_MAX_RETENTION_SEC,
-        CONFIG_MIN_RETENTION_SEC,
-        CONFIG_LEAN,
-        CONFIG_RELEARN_SEC,
-        CONFIG_MAX_HOOKED_FUNCTIONS,
-        CONFIG_MAX_BUFFER_MEMORY,
-        CONFIG_MAX_EVENT_RATE,
-        CONFIG_MAX_WRITE_RATE,
-        CONFIG_MAX_CPU,
-        CONFIG_MEMBER_FUNCTIONS,
-        CONFIG_MEMBER_EVENTS,
-        CONFIG_MEMBER_MAX_SESSIONS,
-        CONFIG_MEMBER_MAX_STORED,
-        CONFIG_MEMBER_MAX_CONNECTIONS,
-        CONFIG_MEMBER_MAX_CALLS,
-        _CONFIG_KEY_N,
-} ConfigKey;
+#define CONFIG_N_KEYS 20
 
 /* Where a value is from. */
 typedef struct ConfigOrigin {
@@ -81,38 +55,19 @@ typedef struct Config {
         ConfigShare max_use, keep_free, max_buffer_memory;
         Limits limits; /* what needs no working out by config_limits(); UINT64_MAX: by default */
         Strv member_functions, member_events; /* globs */
-        ConfigOrigin origins[_CONFIG_KEY_N];
-        Strv files; /* that were read, in order */
+        ConfigOrigin origins[CONFIG_N_KEYS];  /* by key */
+        Strv files;                           /* that were read, in order */
 } Config;
 
 /* Nothing but defaults. */
-#define CONFIG_INIT                                                                                \
-        ((Config){ .max_use.bytes = UINT64_MAX,                                                    \
-                   .keep_free.bytes = UINT64_MAX,                                                  \
-                   .max_buffer_memory.percent = CONFIG_MEMORY_PERCENT,                             \
-                   .limits = { .max_session_bytes = UINT64_MAX,                                    \
-                               .max_segment_bytes = UINT64_MAX,                                    \
-                               .max_segment_ns = CONFIG_SEGMENT_NS,                                \
-                               .min_retention_ns = 3600 * NSEC_PER_SEC,                            \
-                               .lean = LEAN_AUTO,                                                  \
-                               .relearn_ns = 3600 * NSEC_PER_SEC,                                  \
-                               .max_hooked = CONFIG_HOOKED,                                        \
-                               .max_event_rate = UINT64_MAX,                                       \
-                               .max_write_rate = 256ULL << 20,                                     \
-                               .max_cpu_ppm = 500000,                                              \
-                               .member = { .max_sessions = 4,                                      \
-                                           .max_stored_bytes = 2ULL << 30,                         \
-                                           .max_connections = 64,                                  \
-                                           .max_calls = 32 } } })
-#define CONFIG_SEGMENT_NS (3600 * NSEC_PER_SEC)
+Config config_defaults(void);
+#define CONFIG_INIT config_defaults()
 #define CONFIG_FOREVER_NS ((uint64_t) INT64_MAX)
-#define CONFIG_HOOKED 4096
-#define CONFIG_MEMORY_PERCENT 50
 #define CONFIG_CPU_EVENT_RATE 1000000 /* max_event_rate by default, for each CPU */
 
 /*
- * config_load() - read all files
- * @ret:       config_done() it; set also if there is no file
+ * config_load()
+ * @ret:       set also if there is no file
  * @root:      before every path; NULL: none
  * @file:      only this one instead, without drop-ins; NULL: as above
  * @problems:  sentences without a full stop are added
@@ -125,10 +80,34 @@ int config_parse(Config *c, const char *name, char *text, Strv *problems);
 void config_done(Config *c);
 #define _cleanup_config_ _cleanup_(config_done)
 
-const char *config_section(ConfigKey key);
-const char *config_name(ConfigKey key);
+/* @i: below CONFIG_N_KEYS, and keys of a section stand together. */
+typedef struct ConfigKey {
+        const char *section, *name;
+        unsigned type; /* for config.c, as the last two */
+        size_t offset;
+        const char *default_text; /* a value, or what is worked out by config_limits() in words */
+        uint64_t min;             /* of what is not 0 */
+} ConfigKey;
+extern const ConfigKey config_keys[CONFIG_N_KEYS];
+/* CONFIG_N_KEYS: there is none. */
+size_t config_find(const char *section, const char *name);
 /* What counts, as text: as it was written, or what a default is in words. */
-const char *config_text(const Config *c, ConfigKey key);
+const char *config_text(const Config *c, size_t key);
 
 /* @c: lives as long as what is returned; @fs_bytes: the size of the store's file system; @n_cpus: that are online. */
 Limits config_limits(const Config *c, uint64_t fs_bytes, unsigned n_cpus);
+
+/*
+ * Gone: what earlier versions of ftraced had, and what to use now
+ *
+ * Words of command lines, configuration and profiles, by kind, since one word may be of several.
+ */
+typedef enum GoneKind {
+        GONE_VERB,   /* "learn" */
+        GONE_OPTION, /* "--via" */
+        GONE_FORMAT, /* of export: "dot" */
+        GONE_KEY,    /* of ftraced.conf or a profile: "MaxDepth" */
+} GoneKind;
+
+/* What follows "... is gone; ", or NULL: there never was such a word. */
+const char *gone_instead(GoneKind kind, const char *word);

@@ -6,10 +6,6 @@
  * cause takes up the others.  The sums stay right, the places become coarser.
  */
 
-#include "base/cleanup.h"
-#include "base/grow.h"
-#include "base/strv.h"
-#include "meta/bounds.h"
 #include "meta/gap.h"
 
 const char *const gap_cause_names[_GAP_CAUSE_N] = { [GAP_OVERRUN] = "overrun",
@@ -209,4 +205,98 @@ bool conditions_clear(Conditions *c, GapCause cause) {
 
 void conditions_done(Conditions *c) {
         json_list_done(&condition_table, c);
+}
+
+/* --- what was hooked ----------------------------------------------------------------------------- */
+
+static const char *const reason_words[_HOOK_REASON_N] = {
+        [HOOK_NARROWED] = "narrowed", [HOOK_WIDENED] = "widened", [HOOK_SPARED] = "spared",
+        [HOOK_MODULES] = "modules",   [HOOK_THINNED] = "thinned", [HOOK_RESTORED] = "restored",
+};
+
+static const char *const reason_texts[_HOOK_REASON_N] = {
+        [HOOK_NARROWED] = "narrowed to what was learned",
+        [HOOK_WIDENED] = "widened, to learn what is called by now",
+        [HOOK_SPARED] = "without what others call often",
+        [HOOK_MODULES] = "with the modules that were loaded meanwhile",
+        [HOOK_THINNED] = "thinned for the sake of other work",
+        [HOOK_RESTORED] = "restored",
+};
+
+static const JsonField change_fields[] = {
+        JSON_FIELD(HookChange, trace_ns, U64, .flags = JSON_FIELD_REQUIRED, .max = INT64_MAX),
+        JSON_FIELD(HookChange, reason, WORD, .flags = JSON_FIELD_REQUIRED, .words = reason_words,
+                   .max = _HOOK_REASON_N),
+        JSON_FIELD(HookChange, n_hooked, U32, .max = INT32_MAX),
+        JSON_FIELD(HookChange, n_known, U32, .flags = JSON_FIELD_OMIT, .max = INT32_MAX),
+};
+
+static bool is_later(const void *items, size_t i) {
+        const HookChange *c = items;
+
+        return i == 0 || c[i].trace_ns >= c[i - 1].trace_ns;
+}
+
+const JsonTable hook_change_table =
+        JSON_TABLE(HookChange, change_fields, .n_max = HOOK_CHANGES_MAX, .fits = is_later);
+
+const char *hook_reason_text(HookReason r) {
+        return reason_texts[r];
+}
+
+int hook_changes_add(HookChanges *h, const HookChange *change) {
+        if (h->n == HOOK_CHANGES_MAX)
+                memmove(h->items, h->items + 1, --h->n * sizeof(*h->items));
+        if (!ARRAY_GROW(h->items, h->n))
+                return -ENOMEM;
+        h->items[h->n++] = *change;
+        return 0;
+}
+
+/* --- own work: of too many windows two become one, and no moment is forgotten -------------------- */
+
+static const JsonField work_fields[] = {
+        JSON_FIELD(OwnWork, from_ns, U64, .flags = JSON_FIELD_REQUIRED, .max = INT64_MAX),
+        JSON_FIELD(OwnWork, to_ns, U64, .flags = JSON_FIELD_REQUIRED, .max = INT64_MAX),
+};
+
+static bool is_next(const void *items, size_t i) {
+        const OwnWork *w = items;
+
+        return w[i].to_ns >= w[i].from_ns && (i == 0 || w[i].from_ns > w[i - 1].to_ns);
+}
+
+const JsonTable own_work_table =
+        JSON_TABLE(OwnWork, work_fields, .n_max = OWN_WORKS_MAX, .fits = is_next);
+
+static void join_nearest(OwnWorks *w) {
+        size_t nearest = 1;
+
+        for (size_t i = 2; i < w->n; i++)
+                if (w->items[i].from_ns - w->items[i - 1].to_ns <
+                    w->items[nearest].from_ns - w->items[nearest - 1].to_ns)
+                        nearest = i;
+        w->items[nearest - 1].to_ns = w->items[nearest].to_ns;
+        memmove(w->items + nearest, w->items + nearest + 1, (--w->n - nearest) * sizeof(*w->items));
+}
+
+int own_works_add(OwnWorks *w, uint64_t from_ns, uint64_t to_ns) {
+        OwnWork *last;
+
+        for (; w->n > 0 && from_ns <= (last = &w->items[w->n - 1])->to_ns; w->n--) {
+                from_ns = MIN(from_ns, last->from_ns);
+                to_ns = MAX(to_ns, last->to_ns);
+        }
+        if (w->n == OWN_WORKS_MAX)
+                join_nearest(w);
+        if (!ARRAY_GROW(w->items, w->n))
+                return -ENOMEM;
+        w->items[w->n++] = (OwnWork){ from_ns, MAX(from_ns, to_ns) };
+        return 0;
+}
+
+bool own_works_overlap(const OwnWorks *w, uint64_t from_ns, uint64_t to_ns) {
+        size_t first = BISECT(0, w->n, i, w->items[i].to_ns < from_ns);
+
+        return first < w->n && w->items[first].from_ns <= to_ns;
 }

@@ -18,10 +18,6 @@
  * pages (none), count (one).
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "meta/json-field.h"
 
 typedef enum GapCause {
@@ -113,8 +109,64 @@ const Condition *conditions_find(const Conditions *c, GapCause cause);
 /* @cause holds from @since_ns; if it did before, only the reason is new.  1 if that changes
  * anything, 0, -ENOMEM. */
 int conditions_set(Conditions *c, GapCause cause, uint64_t since_ns, const char *reason);
-/* Whether there was one. */
-bool conditions_clear(Conditions *c, GapCause cause);
+bool conditions_clear(Conditions *c, GapCause cause); /* whether there was one */
 void conditions_done(Conditions *c);
 
 extern const JsonTable condition_table;
+
+/*
+ * HookChange: what was hooked for a recording, since when
+ *
+ * What is hooked may become less while a session records, when a lesson is over or calls cost more than they may; and
+ * more, when the load has gone, or for a while to see whether the roots call more by now.  Nothing that was
+ * recorded goes because of it, but what is not recorded differs, and a reader may want to know.
+ */
+typedef enum HookReason {
+        HOOK_NARROWED, /* to what the roots are known to call: a lesson is over */
+        HOOK_WIDENED,  /* to all, to learn what they call by now */
+        HOOK_SPARED,   /* what others call often; by earlier versions */
+        HOOK_MODULES,  /* to what modules that came have of it */
+        HOOK_THINNED,  /* by what costs more than it may */
+        HOOK_RESTORED, /* by what costs less again */
+        _HOOK_REASON_N,
+} HookReason;
+
+typedef struct HookChange {
+        uint64_t trace_ns; /* on the session's trace clock */
+        HookReason reason;
+        uint32_t n_hooked, n_known; /* as in SessionMeta, from then on */
+} HookChange;
+
+typedef struct HookChanges {
+        HookChange *items; /* n of them, in order of time; the oldest go when they are too many */
+        size_t n;
+} HookChanges;
+
+#define HOOK_CHANGES_MAX 100
+
+const char *hook_reason_text(HookReason r);                     /* "narrowed to what was learned" */
+int hook_changes_add(HookChanges *h, const HookChange *change); /* 0 or -ENOMEM */
+extern const JsonTable hook_change_table;                       /* none before the last one */
+
+/*
+ * OwnWork: when ftraced itself changed what is hooked while a session recorded
+ *
+ * Meanwhile the kernel patches code, holds locks and interrupts all CPUs, so a call that overlaps such a window may
+ * be slow because of us.  Windows are on the session's trace clock, in order, and do not overlap.
+ */
+typedef struct OwnWork {
+        uint64_t from_ns, to_ns;
+} OwnWork;
+
+typedef struct OwnWorks {
+        OwnWork *items; /* n of them */
+        size_t n;
+} OwnWorks;
+
+#define OWN_WORKS_MAX 256
+
+/* What it touches, and what is later, is joined to it; of too many, the two with the least in between are.
+ * 0 or -ENOMEM. */
+int own_works_add(OwnWorks *w, uint64_t from_ns, uint64_t to_ns);
+bool own_works_overlap(const OwnWorks *w, uint64_t from_ns, uint64_t to_ns);
+extern const JsonTable own_work_table;

@@ -6,7 +6,7 @@
  * its texts into the shape that the reader accepts, and the reader can be strict.
  */
 
-#include "base/strv.h"
+#include "base/array.h"
 #include "meta/json-field.h"
 
 /* Control characters, C0, DEL and C1 (U+0080..U+009F, in UTF-8 c2 80..9f), become '?'. */
@@ -44,21 +44,8 @@ json_t *json_strv_new(const Strv *v) {
         return TAKE_PTR(list);
 }
 
-static json_t *strv_to_json(const Strv *v, const JsonField *f) {
-        json_auto_t *list = json_array();
-
-        for (size_t i = 0; list && i < v->n && i < f->max; i++)
-                if (json_array_append_new(list, text_to_json(v->items[i], f->max_text)) < 0)
-                        return NULL;
-        return TAKE_PTR(list);
-}
-
-static json_t *number_to_json(uint64_t n, const JsonField *f) {
-        return json_integer((json_int_t) MIN(n, f->max));
-}
-
-static json_t *word_to_json(unsigned n, const JsonField *f) {
-        return json_string(f->words[n < f->max ? n : f->fallback]);
+static const JsonField *field_of(const JsonTable *t, size_t i) {
+        return (const void *) ((const char *) t->fields + i * t->stride);
 }
 
 static bool is_zero(const char *p, size_t n) {
@@ -75,46 +62,66 @@ static JsonList get_list(const void *list) {
         return l;
 }
 
-/* A new value; NULL without memory; *@omit says that there is none to write. */
-static json_t *field_to_json(const JsonField *f, const void *base, bool *omit) {
-        const void *p = (const char *) base + f->offset;
-        bool may_omit = f->flags & JSON_FIELD_OMIT;
+/* A number, a word's, or how many there are. */
+static uint64_t value_of(const JsonField *f, const void *p) {
+        switch (f->type) {
+        case JSON_FIELD_U64:
+                return *(const uint64_t *) p;
+        case JSON_FIELD_U32:
+        case JSON_FIELD_WORD:
+                return *(const uint32_t *) p;
+        case JSON_FIELD_BOOL:
+                return *(const bool *) p;
+        case JSON_FIELD_TEXT:
+                return *(char *const *) p != NULL;
+        case JSON_FIELD_STRV:
+        case JSON_FIELD_LIST:
+                return get_list(p).n;
+        case JSON_FIELD_STRUCT:
+                return !is_zero(p, f->table->n_bytes);
+        }
+        return 0;
+}
+
+/* A new value; NULL without memory. */
+static json_t *field_to_json(const JsonField *f, const void *p) {
+        uint64_t n = value_of(f, p);
+        json_auto_t *list = NULL;
 
         switch (f->type) {
         case JSON_FIELD_U64:
-                *omit = may_omit && *(const uint64_t *) p == f->fallback;
-                return *omit ? NULL : number_to_json(*(const uint64_t *) p, f);
         case JSON_FIELD_U32:
-                *omit = may_omit && *(const uint32_t *) p == f->fallback;
-                return *omit ? NULL : number_to_json(*(const uint32_t *) p, f);
+                return json_integer((json_int_t) MIN(n, f->max));
         case JSON_FIELD_BOOL:
-                *omit = may_omit && !*(const bool *) p;
-                return *omit ? NULL : json_boolean(*(const bool *) p);
+                return json_boolean(n);
         case JSON_FIELD_TEXT:
-                *omit = (f->flags & JSON_FIELD_NULLABLE) && !*(char *const *) p;
-                return *omit ? NULL : text_to_json(*(char *const *) p ?: "", f->max_text);
-        case JSON_FIELD_STRV:
-                *omit = may_omit && ((const Strv *) p)->n == 0;
-                return *omit ? NULL : strv_to_json(p, f);
+                return text_to_json(*(char *const *) p ?: "", f->max_text);
         case JSON_FIELD_WORD:
-                *omit = may_omit && *(const unsigned *) p == f->fallback;
-                return *omit ? NULL : word_to_json(*(const unsigned *) p, f);
+                return json_string(f->words[n < f->max ? n : f->fallback]);
         case JSON_FIELD_STRUCT:
-                *omit = may_omit && is_zero(p, f->table->n_bytes);
-                return *omit ? NULL : json_struct_new(f->table, p);
+                return json_struct_new(f->table, p);
         case JSON_FIELD_LIST:
-                *omit = may_omit && get_list(p).n == 0;
-                return *omit ? NULL : json_list_new(f->table, p);
+                return json_list_new(f->table, p);
+        case JSON_FIELD_STRV:
+                list = json_array();
+                for (size_t i = 0; list && i < MIN(n, f->max); i++)
+                        if (json_array_append_new(list, text_to_json(((const Strv *) p)->items[i],
+                                                                     f->max_text)) < 0)
+                                return NULL;
+                return TAKE_PTR(list);
         }
         return NULL;
 }
 
 int json_fields_write(json_t *o, const JsonTable *t, const void *base) {
-        for (const JsonField *f = t->fields; f < t->fields + t->n_fields; f++) {
-                bool omit = false;
-                json_t *v = field_to_json(f, base, &omit);
+        for (size_t i = 0; i < t->n_fields; i++) {
+                const JsonField *f = field_of(t, i);
+                const void *p = (const char *) base + f->offset;
+                unsigned omit = f->type == JSON_FIELD_TEXT ? JSON_FIELD_NULLABLE : JSON_FIELD_OMIT;
 
-                if (!omit && json_object_set_new(o, f->key, v) < 0)
+                if ((f->flags & omit) && value_of(f, p) == f->fallback)
+                        continue;
+                if (json_object_set_new(o, f->key, field_to_json(f, p)) < 0)
                         return -ENOMEM;
         }
         return 0;
@@ -150,29 +157,9 @@ static int strv_from_json(Strv *v, const JsonField *f, const json_t *list) {
         return 0;
 }
 
-static int number_from_json(uint64_t *ret, const JsonField *f, const json_t *v) {
-        json_int_t n = json_integer_value(v);
-
-        if (!json_is_integer(v) || n < 0 || (uint64_t) n < f->min || (uint64_t) n > f->max)
-                return JSON_FIELD_E_INVALID;
-        *ret = (uint64_t) n;
-        return 0;
-}
-
-static int word_from_json(unsigned *ret, const JsonField *f, const json_t *v) {
-        const char *s = json_string_value(v);
-
-        for (unsigned i = 0; s && i < f->max; i++)
-                if (streq(f->words[i], s)) {
-                        *ret = i;
-                        return 0;
-                }
-        return JSON_FIELD_E_INVALID;
-}
-
-static int field_from_json(void *base, const JsonField *f, const json_t *v) {
-        void *p = (char *) base + f->offset;
+static int field_from_json(void *p, const JsonField *f, const json_t *v) {
         uint64_t n = f->fallback;
+        unsigned word = (unsigned) n;
         int r = 0;
 
         if (json_is_null(v))
@@ -184,17 +171,17 @@ static int field_from_json(void *base, const JsonField *f, const json_t *v) {
         case JSON_FIELD_U64:
         case JSON_FIELD_U32:
                 if (v)
-                        r = number_from_json(&n, f, v);
-                if (r == 0 && f->type == JSON_FIELD_U64)
-                        *(uint64_t *) p = n;
-                else if (r == 0)
-                        *(uint32_t *) p = (uint32_t) n;
-                return r;
-        case JSON_FIELD_BOOL:
-                if (v && !json_is_boolean(v))
+                        n = (uint64_t) json_integer_value(v);
+                if (v && (!json_is_integer(v) || n < f->min || n > f->max)) /* negative: beyond */
                         return JSON_FIELD_E_INVALID;
-                *(bool *) p = json_is_true(v);
+                if (f->type == JSON_FIELD_U64)
+                        *(uint64_t *) p = n;
+                else
+                        *(uint32_t *) p = (uint32_t) n;
                 return 0;
+        case JSON_FIELD_BOOL:
+                *(bool *) p = json_is_true(v);
+                return v && !json_is_boolean(v) ? JSON_FIELD_E_INVALID : 0;
         case JSON_FIELD_TEXT:
                 if (v)
                         return text_from_json(p, f, v);
@@ -205,8 +192,9 @@ static int field_from_json(void *base, const JsonField *f, const json_t *v) {
         case JSON_FIELD_STRV:
                 return v ? strv_from_json(p, f, v) : 0;
         case JSON_FIELD_WORD:
-                *(unsigned *) p = (unsigned) f->fallback;
-                return v ? word_from_json(p, f, v) : 0;
+                r = v ? text_find(f->words, f->max, json_string_value(v) ?: "") : (int) word;
+                *(unsigned *) p = r < 0 ? word : (unsigned) r;
+                return r < 0 ? JSON_FIELD_E_INVALID : 0;
         case JSON_FIELD_STRUCT:
                 return json_struct_read(p, f->table, v);
         case JSON_FIELD_LIST:
@@ -216,8 +204,9 @@ static int field_from_json(void *base, const JsonField *f, const json_t *v) {
 }
 
 int json_fields_read(void *base, const JsonTable *t, const json_t *o, const char **ret_field) {
-        for (const JsonField *f = t->fields; f < t->fields + t->n_fields; f++) {
-                int r = field_from_json(base, f, json_object_get(o, f->key));
+        for (size_t i = 0; i < t->n_fields; i++) {
+                const JsonField *f = field_of(t, i);
+                int r = field_from_json((char *) base + f->offset, f, json_object_get(o, f->key));
 
                 if (r == JSON_FIELD_E_INVALID && ret_field)
                         *ret_field = f->key;
@@ -234,7 +223,7 @@ const char *json_fields_find_unknown(const JsonTable *t, const json_t *o) {
         json_object_foreach ((json_t *) o, key, v) {
                 size_t i = 0;
 
-                while (i < t->n_fields && !streq(t->fields[i].key, key))
+                while (i < t->n_fields && !streq(field_of(t, i)->key, key))
                         i++;
                 if (i == t->n_fields)
                         return key;
@@ -249,7 +238,8 @@ json_t *json_fields_new(const JsonTable *t, const void *base) {
 }
 
 void json_fields_done(const JsonTable *t, void *base) {
-        for (const JsonField *f = t->fields; f < t->fields + t->n_fields; f++) {
+        for (size_t i = 0; i < t->n_fields; i++) {
+                const JsonField *f = field_of(t, i);
                 void *p = (char *) base + f->offset;
 
                 if (f->type == JSON_FIELD_TEXT)
@@ -280,7 +270,8 @@ json_t *json_list_new(const JsonTable *t, const void *list) {
         for (size_t i = 0; array && i < l.n; i++) {
                 const void *item = (const char *) l.items + i * t->n_bytes;
 
-                if (json_array_append_new(array, json_fields_new(t, item)) < 0)
+                if (json_array_append_new(array, t->is_plain ? field_to_json(t->fields, item)
+                                                             : json_fields_new(t, item)) < 0)
                         return NULL;
         }
         return TAKE_PTR(array);
@@ -305,7 +296,11 @@ int json_list_read(void *list, const JsonTable *t, const json_t *v) {
                 const json_t *o = json_array_get(v, l.n);
                 void *item = (char *) l.items + l.n++ * t->n_bytes;
 
-                r = json_is_object(o) ? json_fields_read(item, t, o, NULL) : JSON_FIELD_E_INVALID;
+                if (t->is_plain)
+                        r = field_from_json(item, t->fields, o);
+                else
+                        r = json_is_object(o) ? json_fields_read(item, t, o, NULL)
+                                              : JSON_FIELD_E_INVALID;
                 if (r == 0 && t->fits && !t->fits(l.items, l.n - 1))
                         r = JSON_FIELD_E_INVALID;
         }

@@ -14,8 +14,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-#include "base/strv.h"
+#include "base/array.h"
+
+/* What a recording may have, whoever wrote it. */
+#define STORE_MAX_CPUS 8192
+#define PAGE_BYTES_MIN 4096U
+#define PAGE_BYTES_MAX (1U << 20)
+#define SYMBOL_HASH_CHARS 32 /* XXH3-128 of the plain text, hex (store/symbol-file.h) */
+
+static inline bool page_bytes_are_valid(uint32_t n) {
+        return n >= PAGE_BYTES_MIN && n <= PAGE_BYTES_MAX && (n & (n - 1)) == 0;
+}
+
+static inline bool symbol_hash_is_valid(const char *hash) {
+        return strspn(hash, "0123456789abcdef") == SYMBOL_HASH_CHARS &&
+               hash[SYMBOL_HASH_CHARS] == 0;
+}
 
 typedef enum JsonFieldType {
         JSON_FIELD_U64,
@@ -59,8 +75,10 @@ typedef struct JsonField {
 /* All of a struct. */
 struct JsonTable {
         const JsonField *fields;
-        size_t n_fields, n_bytes;
-        size_t n_max; /* in a list */
+        size_t n_fields, stride; /* bytes from one to the next, which more may be told of */
+        size_t n_bytes;          /* of the struct */
+        size_t n_max;            /* in a list ... */
+        bool is_plain;           /* ... of the only field's values, without objects around them */
         /* Whether the @i-th of a list may stand behind those before it; NULL: any may. */
         bool (*fits)(const void *items, size_t i);
 };
@@ -75,12 +93,13 @@ struct JsonTable {
         }
 
 #define JSON_TABLE(object, rows, ...)                                                              \
-        { .fields = (rows), .n_fields = ELEMENTSOF(rows), .n_bytes = sizeof(object), __VA_ARGS__ }
+        {                                                                                          \
+                .fields = (rows), .n_fields = ELEMENTSOF(rows), .stride = sizeof((rows)[0]),       \
+                .n_bytes = sizeof(object), __VA_ARGS__                                             \
+        }
 
-/* A list of strings; NULL: no memory, or one that is not UTF-8. */
-json_t *json_strv_new(const Strv *v);
-/* Sets the members of @o.  0 or -ENOMEM. */
-int json_fields_write(json_t *o, const JsonTable *t, const void *base);
+json_t *json_strv_new(const Strv *v); /* NULL: no memory, or one that is not UTF-8 */
+int json_fields_write(json_t *o, const JsonTable *t, const void *base); /* 0 or -ENOMEM */
 
 /*
  * json_fields_read() - fill the members of a struct
@@ -96,10 +115,8 @@ int json_fields_read(void *base, const JsonTable *t, const json_t *o, const char
 /* The first key of @o that is not in the table (lives as long as @o), or NULL. */
 const char *json_fields_find_unknown(const JsonTable *t, const json_t *o);
 
-/* A new object; NULL without memory. */
-json_t *json_fields_new(const JsonTable *t, const void *base);
-/* Frees all texts and lists. */
-void json_fields_done(const JsonTable *t, void *base);
+json_t *json_fields_new(const JsonTable *t, const void *base); /* NULL without memory */
+void json_fields_done(const JsonTable *t, void *base);         /* frees all texts and lists */
 
 /* What a JSON_FIELD_STRUCT is written as, and read from: NULL and null leave it as it is. */
 json_t *json_struct_new(const JsonTable *t, const void *base);

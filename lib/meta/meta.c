@@ -10,14 +10,9 @@
 #include <inttypes.h>
 #include <sys/random.h>
 
-#include "base/cleanup.h"
-#include "base/grow.h"
+#include "base/io.h"
 #include "base/name.h"
-#include "base/now.h"
-#include "base/text.h"
-#include "meta/bounds.h"
 #include "meta/event-choice.h"
-#include "meta/json-field.h"
 #include "meta/meta.h"
 
 #define MACHINE_ID_CHARS 32
@@ -365,40 +360,27 @@ uint64_t cpu_account_events_lost(const CpuAccount *c) {
         return add_capped(add_capped(c->overrun, c->commit_overrun), c->dropped_events);
 }
 
-/* Of the member at @offset. */
-static uint64_t sum(const SessionMeta *m, size_t offset) {
-        uint64_t n = 0;
+CpuAccount session_meta_total(const SessionMeta *m) {
+        CpuAccount all = {};
 
         for (size_t i = 0; i < m->n_cpus; i++)
-                n = add_capped(n, *(const uint64_t *) (const void *) ((const char *) &m->cpus[i] +
-                                                                      offset));
-        return n;
-}
+                for (size_t k = 0; k < ELEMENTSOF(cpu_fields); k++)
+                        if (cpu_fields[k].type == JSON_FIELD_U64) {
+                                uint64_t *sum = (void *) ((char *) &all + cpu_fields[k].offset);
 
-uint64_t session_meta_n_pages(const SessionMeta *m) {
-        return sum(m, offsetof(CpuAccount, n_pages));
-}
-
-uint64_t session_meta_n_bytes(const SessionMeta *m) {
-        return sum(m, offsetof(CpuAccount, n_bytes));
-}
-
-uint64_t session_meta_n_events(const SessionMeta *m) {
-        return sum(m, offsetof(CpuAccount, read_events));
+                                *sum = add_capped(
+                                        *sum,
+                                        *(const uint64_t *) (const void *) ((const char *) &m
+                                                                                    ->cpus[i] +
+                                                                            cpu_fields[k].offset));
+                        }
+        return all;
 }
 
 uint64_t session_meta_events_lost(const SessionMeta *m) {
-        return add_capped(add_capped(sum(m, offsetof(CpuAccount, overrun)),
-                                     sum(m, offsetof(CpuAccount, commit_overrun))),
-                          sum(m, offsetof(CpuAccount, dropped_events)));
-}
+        CpuAccount all = session_meta_total(m);
 
-uint64_t session_meta_pages_lost(const SessionMeta *m) {
-        return sum(m, offsetof(CpuAccount, pages_lost));
-}
-
-uint64_t session_meta_pages_dropped(const SessionMeta *m) {
-        return sum(m, offsetof(CpuAccount, pages_dropped));
+        return cpu_account_events_lost(&all);
 }
 
 uint64_t session_meta_realtime_ns(const SessionMeta *m, uint64_t trace_ns) {
@@ -437,10 +419,4 @@ int symbol_maps_add(SymbolMaps *m, uint64_t unchanged_ns, uint64_t from_ns, cons
 void symbol_maps_drop_last(SymbolMaps *m) {
         assert(m->n > 0);
         json_fields_done(&map_table, &m->items[--m->n]);
-}
-
-int session_meta_get_events(const SessionMeta *m, Strv *ret) {
-        int r = strv_extend(ret, &m->spec.events);
-
-        return r < 0 ? r : strv_extend(ret, &m->probe_events);
 }

@@ -10,18 +10,12 @@
  * also "calibration", which earlier versions measured and wrote.
  */
 
-#include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
-#include "base/strv.h"
 #include "meta/clock.h"
-#include "meta/captures.h"
 #include "meta/gap.h"
-#include "meta/hook-change.h"
-#include "meta/own-work.h"
 #include "meta/spec.h"
+#include "meta/trigger.h"
 
 #define META_VERSION 1
 
@@ -108,8 +102,8 @@ typedef struct CpuAccount {
 typedef struct SessionMeta {
         char *name, *id; /* id: 16 hex digits; "" of another program's file */
         SessionState state;
-        char *reason;  /* why it ended or failed, one sentence; NULL while it runs */
-        char *silence; /* why there are no calls (meta/silence.h); NULL: there are, or may be */
+        char *reason;       /* why it ended or failed, one sentence; NULL while it runs */
+        char *silence;      /* why there are no calls (meta/brief.h); NULL: there are, or may be */
         SessionLimit limit; /* that ended it */
         uid_t owner_uid;
         pid_t owner_pid;
@@ -123,7 +117,7 @@ typedef struct SessionMeta {
         char *machine, *host, *boot_id;
         char *machine_id;       /* which host, without telling its machine-id(5); NULL: not known */
         char *instance;         /* tracing instance; NULL: the top-level buffer */
-        char *clock;            /* trace_clock (meta/trace-clock.h) */
+        char *clock;            /* trace_clock (meta/clock.h) */
         char *symbols;          /* hash of the kallsyms in the store; NULL: hidden */
         char *modules;          /* hash of the module list there; NULL: not known */
         char *types;            /* hash of the kernel's types there; NULL: not stored */
@@ -154,8 +148,8 @@ typedef struct SessionMeta {
         uint64_t bytes_dropped;  /* by the ring, in segments */
         bool pinned;             /* not to be removed */
         uint64_t kept_ns;        /* when it was told as kept, on the uptime of the store ... */
-        char *kept_of;           /* ... that has this id (store/uptime.h); NULL: nobody noted it */
-        char *origin;            /* the session of which it is a snapshot; NULL: it is none */
+        char *kept_of; /* ... that has this id (retention/uptime.h); NULL: nobody noted it */
+        char *origin;  /* the session of which it is a snapshot; NULL: it is none */
         uint64_t pages_unsynced; /* that are not known to be on the disk, after its end */
         uint64_t n_snapshots;    /* that were made of it */
         uint32_t newer_version;  /* of its session.json, which is left as it is; 0: we know it */
@@ -176,13 +170,6 @@ int session_meta_new(SessionMeta **ret); /* all empty, the spec SPEC_INIT */
 int session_meta_renew_id(SessionMeta *m);
 SessionMeta *session_meta_free(SessionMeta *m);
 DEFINE_CLEANUP(SessionMeta *, session_meta_free);
-
-/* Adds the events of other kinds than calls that are in its pages: the spec's, and its own.  0 or -ENOMEM. */
-int session_meta_get_events(const SessionMeta *m, Strv *ret);
-/* Whether what calls return is drawn unless somebody says otherwise. */
-static inline bool session_meta_shows_retval(const SessionMeta *m) {
-        return m->spec.retval || m->spec.retval_functions.n > 0;
-}
 
 json_t *session_meta_to_json(const SessionMeta *m); /* a new object; NULL without memory */
 /*
@@ -210,19 +197,14 @@ int session_meta_from_newer(SessionMeta **ret, const json_t *o, const char *name
 static inline bool session_meta_is_of_file(const SessionMeta *m) {
         return m->id && *m->id == 0;
 }
-/* Sums over all CPUs. */
-uint64_t session_meta_n_pages(const SessionMeta *m);
-uint64_t session_meta_n_bytes(const SessionMeta *m);
-/* Events that the kernel handed out; also those of pages that a ring has dropped since.  Of a
- * snapshot they are not known: 0. */
-uint64_t session_meta_n_events(const SessionMeta *m);
+/* The sums over all CPUs, at most UINT64_MAX.  read_events are also those of pages that a ring has dropped since;
+ * of a snapshot they are not known: 0. */
+CpuAccount session_meta_total(const SessionMeta *m);
 /* Of a CPU; NULL: it has none. */
 CpuAccount *session_meta_account(const SessionMeta *m, uint32_t cpu);
 /* overrun + commit_overrun + dropped_events, in events. */
 uint64_t session_meta_events_lost(const SessionMeta *m);
 uint64_t cpu_account_events_lost(const CpuAccount *c);
-uint64_t session_meta_pages_lost(const SessionMeta *m);
-uint64_t session_meta_pages_dropped(const SessionMeta *m);
 /* What the clock on the wall showed at that time of the trace clock. */
 uint64_t session_meta_realtime_ns(const SessionMeta *m, uint64_t trace_ns);
 /* stop - start while stopped, now - start (CLOCK_BOOTTIME) while live, 0 before. */

@@ -1,91 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * One table: a key, the member of Spec that it sets, and how its value is written.  What a member
- * may be is known to spec.c, which is asked, so that nothing is said twice.
+ * What a key sets, how its value is written and what may be one is known to spec.c, which is asked, so that
+ * nothing is said twice.
  */
 
 #include <fcntl.h>
+#include <inttypes.h>
+#include <xxhash.h>
 
-#include "base/cleanup.h"
-#include "base/conf-files.h"
+#include "base/buf.h"
 #include "base/ini.h"
 #include "base/io.h"
 #include "base/name.h"
-#include "base/text.h"
-#include "base/typo.h"
-#include "base/unit.h"
-#include "meta/gone.h"
-#include "meta/json-field.h"
+#include "meta/config.h"
 #include "meta/profile.h"
-#include "meta/spec.h"
 
 #define SECTION "Profile"
 #define DESCRIPTION "Description"
 #define WAIT "Wait"
 #define TOO_MANY (-E2BIG) /* ends the parse; the profile is of no use anyway */
-
-typedef enum ValueType {
-        VALUE_TEXT,
-        VALUE_WORDS, /* separated by blanks or commas; each assignment adds to those before */
-        VALUE_LINE,  /* a list, too, each assignment one of it */
-        VALUE_WORD,
-        VALUE_NUMBER,
-        VALUE_COUNT,
-        VALUE_BYTES,
-        VALUE_DURATION,
-        VALUE_PERCENT,
-        VALUE_SAMPLE,
-        VALUE_BOOL,
-} ValueType;
-
-static const struct {
-        const char *key, *member;
-        ValueType type;
-} keys[] = {
-        { DESCRIPTION, NULL, VALUE_TEXT },
-        { WAIT, NULL, VALUE_DURATION },
-        { "Functions", "functions", VALUE_WORDS },
-        { "NoTrace", "notrace", VALUE_WORDS },
-        { "Depth", "depth", VALUE_NUMBER },
-        { "Pids", "pids", VALUE_WORDS },
-        { "Comm", "comms", VALUE_LINE },
-        { "ControlGroup", "cgroups", VALUE_LINE },
-        { "CPUs", "cpus", VALUE_WORDS },
-        { "Flat", "flat", VALUE_BOOL },
-        { "Slower", "slower_ns", VALUE_DURATION },
-        { "NoIRQs", "no_irqs", VALUE_BOOL },
-        { "NoSleepTime", "no_sleep_time", VALUE_BOOL },
-        { "Clock", "clock", VALUE_WORD },
-        { "Duration", "duration_ns", VALUE_DURATION },
-        { "MaxSize", "max_bytes", VALUE_BYTES },
-        { "Ring", "ring", VALUE_BOOL },
-        { "SegmentSize", "segment_bytes", VALUE_BYTES },
-        { "SegmentTime", "segment_ns", VALUE_DURATION },
-        { "BufferSize", "buffer_bytes", VALUE_BYTES },
-        { "MaxFunctions", "max_functions", VALUE_NUMBER },
-        { "MaxHooked", "max_hooked", VALUE_COUNT },
-        { "MaxEventRate", "max_event_rate", VALUE_COUNT },
-        { "MaxWriteRate", "max_write_rate", VALUE_BYTES },
-        { "MaxCPU", "max_cpu_ppm", VALUE_PERCENT },
-        { "Event", "events", VALUE_LINE },
-        { "Args", "args", VALUE_BOOL },
-        { "RetVal", "retval", VALUE_BOOL },
-        { "RetValFunctions", "retval_functions", VALUE_WORDS },
-        { "ArgsFunctions", "args_functions", VALUE_WORDS },
-        { "Trigger", "triggers", VALUE_LINE },
-        { "InKernel", "in_kernel", VALUE_BOOL },
-        { "BlackBox", "black_box", VALUE_BOOL },
-        { "MaxCaptures", "max_captures", VALUE_NUMBER },
-        { "MaxCapturesADay", "max_captures_a_day", VALUE_NUMBER },
-        { "MinGap", "min_gap_ns", VALUE_DURATION },
-        { "Sample", "sample_ppm", VALUE_SAMPLE },
-        { "OnFull", "on_full", VALUE_WORD },
-        { "Lean", "lean", VALUE_WORD },
-        { "Lesson", "lesson", VALUE_WORD },
-        { "Budget", "budget_ppm", VALUE_PERCENT },
-        { "Hooked", "hooked", VALUE_WORDS },
-};
 
 /* 0 in a Spec is no sample, which has all hosts. */
 static int parse_sample(const char *s, uint64_t *ret_ppm) {
@@ -98,18 +32,17 @@ static int parse_sample(const char *s, uint64_t *ret_ppm) {
 static const struct {
         int (*parse)(const char *s, uint64_t *ret);
         const char *wanted;
-} types[] = {
-        [VALUE_TEXT] = { NULL, "not a text" },
-        [VALUE_WORDS] = { NULL, "not a list of what it takes" },
-        [VALUE_LINE] = { NULL, "not what it takes" },
-        [VALUE_WORD] = { NULL, "not a word that it takes" },
-        [VALUE_NUMBER] = { NULL, "not a number, or out of range" },
-        [VALUE_COUNT] = { parse_count, "not a number like 500K, or out of range" },
-        [VALUE_BYTES] = { parse_bytes, "not a size like 64M, or out of range" },
-        [VALUE_DURATION] = { parse_duration, "not a time like 30s, or out of range" },
-        [VALUE_PERCENT] = { parse_percent, "not a share like 2%" },
-        [VALUE_SAMPLE] = { parse_sample, "not a share of hosts like 1%, of 0.0001% at least" },
-        [VALUE_BOOL] = { NULL, "neither yes nor no" },
+} values[] = {
+        [SPEC_VALUE_WORDS] = { NULL, "not a list of what it takes" },
+        [SPEC_VALUE_LINE] = { NULL, "not what it takes" },
+        [SPEC_VALUE_WORD] = { NULL, "not a word that it takes" },
+        [SPEC_VALUE_NUMBER] = { NULL, "not a number, or out of range" },
+        [SPEC_VALUE_COUNT] = { parse_count, "not a number like 500K, or out of range" },
+        [SPEC_VALUE_BYTES] = { parse_bytes, "not a size like 64M, or out of range" },
+        [SPEC_VALUE_DURATION] = { parse_duration, "not a time like 30s, or out of range" },
+        [SPEC_VALUE_PERCENT] = { parse_percent, "not a share like 2%" },
+        [SPEC_VALUE_SAMPLE] = { parse_sample, "not a share of hosts like 1%, of 0.0001% at least" },
+        [SPEC_VALUE_BOOL] = { NULL, "neither yes nor no" },
 };
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -128,32 +61,26 @@ static json_t *parse_bool(const char *s) {
         return NULL;
 }
 
-static json_t *parse_words(const char *value) {
-        _cleanup_strv_ Strv words = {};
-
-        return strv_split(&words, value, " \t,") < 0 ? NULL : json_strv_new(&words);
-}
-
 /* A new value, or NULL if @s is none. */
-static json_t *parse_value(ValueType type, const char *s) {
+static json_t *parse_value(SpecValue type, const char *s) {
+        _cleanup_strv_ Strv words = {};
         uint64_t n = 0;
         int r;
 
         switch (type) {
-        case VALUE_TEXT:
-        case VALUE_WORD:
+        case SPEC_VALUE_WORD:
                 return json_string(s);
-        case VALUE_WORDS:
-                return parse_words(s);
-        case VALUE_LINE:
+        case SPEC_VALUE_WORDS:
+                return strv_split(&words, s, " \t,") < 0 ? NULL : json_strv_new(&words);
+        case SPEC_VALUE_LINE:
                 return json_pack("[s]", s);
-        case VALUE_BOOL:
+        case SPEC_VALUE_BOOL:
                 return parse_bool(s);
-        case VALUE_NUMBER:
+        case SPEC_VALUE_NUMBER:
                 r = parse_u64(s, INT64_MAX, &n);
                 break;
         default:
-                r = types[type].parse(s, &n);
+                r = values[type].parse(s, &n);
         }
         return r < 0 || n > INT64_MAX ? NULL : json_integer((json_int_t) n);
 }
@@ -209,30 +136,38 @@ static int on_bad_line(unsigned line, const char *what, void *userdata) {
         return complain((Parse *) userdata, line, "%s", what);
 }
 
-/* The line counts; @adds: beside those before it. */
+/* The line counts, unless it is empty; @adds: beside those before it. */
 static int note(Parse *p, const IniEntry *e, bool adds) {
-        json_t *o = json_pack("{ss ss so si}", "key", e->key, "value", e->value, "file",
-                              text_to_json(p->file), "line", (int) e->line);
+        json_t *o;
 
         if (!adds)
                 forget(p->profile, e->key);
+        if (*e->value == 0)
+                return 0;
+        o = json_pack("{ss ss so si}", "key", e->key, "value", e->value, "file",
+                      text_to_json(p->file), "line", (int) e->line);
         return json_array_append_new(p->profile->settings, o) < 0 ? -ENOMEM : 0;
+}
+
+/* The @i-th; NULL: there are no more. */
+static const char *key_at(size_t i) {
+        const SpecMember *m = i < 2 ? NULL : spec_member(i - 2);
+
+        return i == 0 ? DESCRIPTION : i == 1 ? WAIT : m ? m->key : NULL;
 }
 
 static int refuse_key(Parse *p, const IniEntry *e) {
         size_t best = typo_limit(e->key) + 1;
-        const char *like = NULL, *instead = gone_instead(GONE_KEY, e->key);
+        const char *like = NULL, *instead = gone_instead(GONE_KEY, e->key), *key;
 
         if (instead)
                 return complain(p, e->line, "the key %s= is gone: %s", e->key, instead);
-        for (size_t i = 0; i < ELEMENTSOF(keys); i++) {
-                size_t d = strcasecmp(e->key, keys[i].key) == 0
-                                   ? 0
-                                   : typo_distance(e->key, keys[i].key, best);
+        for (size_t i = 0; (key = key_at(i)); i++) {
+                size_t d = strcasecmp(e->key, key) == 0 ? 0 : typo_distance(e->key, key, best);
 
                 if (d < best) {
                         best = d;
-                        like = keys[i].key;
+                        like = key;
                 }
         }
         return complain(p, e->line, "unknown key %s=%s%s%s", NAME_QUOTED(e->key),
@@ -262,46 +197,42 @@ static bool put_line(json_t *spec, const char *member, json_t *value) {
         return false;
 }
 
-static int set_member(Parse *p, const IniEntry *e, size_t k) {
-        json_auto_t *value = parse_value(keys[k].type, e->value);
+static int set_member(Parse *p, const IniEntry *e, const SpecMember *m) {
+        json_auto_t *value = *e->value ? parse_value(m->value, e->value) : NULL;
 
-        if (!value || !is_member(keys[k].member, value))
-                return complain(p, e->line, "%s=%s is %s", keys[k].key, NAME_QUOTED(e->value),
-                                types[keys[k].type].wanted);
-        if (keys[k].type == VALUE_LINE) {
-                if (!put_line(p->profile->spec, keys[k].member, value))
+        if (*e->value == 0) {
+                (void) json_object_del(p->profile->spec, m->json.key);
+                return note(p, e, false);
+        }
+        if (!value || !is_member(m->json.key, value))
+                return complain(p, e->line, "%s=%s is %s", m->key, NAME_QUOTED(e->value),
+                                values[m->value].wanted);
+        if (m->value == SPEC_VALUE_LINE) {
+                if (!put_line(p->profile->spec, m->json.key, value))
                         return complain(p, e->line,
                                         "%s=%s is one line too many, or there is one for it above",
-                                        keys[k].key, NAME_QUOTED(e->value));
-        } else if (!put_member(p->profile->spec, keys[k].member, value))
-                return complain(p, e->line, "%s= comes to more than %d words", keys[k].key,
+                                        m->key, NAME_QUOTED(e->value));
+        } else if (!put_member(p->profile->spec, m->json.key, value))
+                return complain(p, e->line, "%s= comes to more than %d words", m->key,
                                 SPEC_MAX_ROOTS);
         return note(p, e, json_is_array(value));
 }
 
-/* UTF-8 that no terminal obeys. */
-static bool is_text(const char *s) {
-        json_auto_t *text = json_string(s);
-
-        for (const unsigned char *c = (const unsigned char *) s; *c; c++)
-                if (*c < ' ' || *c == 0x7f || (c[0] == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f))
-                        return false;
-        return text != NULL;
-}
-
 static int set_description(Parse *p, const IniEntry *e) {
-        if (!is_text(e->value))
+        size_t n = strlen(e->value);
+
+        if (plain_length(e->value, n, PLAIN_WORD) < n)
                 return complain(p, e->line,
                                 DESCRIPTION "= is not UTF-8, or has control characters");
-        if (text_replace(&p->profile->description, e->value) < 0)
+        if (text_replace(&p->profile->description, *e->value ? e->value : NULL) < 0)
                 return -ENOMEM;
         return note(p, e, false);
 }
 
 static int set_wait(Parse *p, const IniEntry *e) {
-        uint64_t n = INT64_MAX; /* for ever */
+        uint64_t n = *e->value ? INT64_MAX : 0; /* for ever, or not at all */
 
-        if (!streq(e->value, "infinity") &&
+        if (*e->value && !streq(e->value, "infinity") &&
             (parse_duration(e->value, &n) < 0 || n > (uint64_t) INT64_MAX))
                 return complain(p, e->line, WAIT "=%s is neither infinity nor a time like 30s",
                                 NAME_QUOTED(e->value));
@@ -311,28 +242,20 @@ static int set_wait(Parse *p, const IniEntry *e) {
 
 static int on_set(const IniEntry *e, void *userdata) {
         Parse *p = userdata;
-        size_t k = 0;
+        const SpecMember *m;
 
         if (p->is_foreign)
                 return 0;
         if (*e->section == 0)
                 return complain(p, e->line, "this stands before [" SECTION "]");
-        while (k < ELEMENTSOF(keys) && !streq(keys[k].key, e->key))
-                k++;
-        if (k == ELEMENTSOF(keys))
-                return refuse_key(p, e);
-        if (*e->value && keys[k].member)
-                return set_member(p, e, k);
-        if (*e->value)
-                return streq(e->key, WAIT) ? set_wait(p, e) : set_description(p, e);
-        if (keys[k].member)
-                (void) json_object_del(p->profile->spec, keys[k].member);
-        else if (streq(e->key, WAIT))
-                p->profile->wait_ns = 0;
-        else
-                (void) text_replace(&p->profile->description, NULL);
-        forget(p->profile, e->key);
-        return 0;
+        if (streq(e->key, DESCRIPTION))
+                return set_description(p, e);
+        if (streq(e->key, WAIT))
+                return set_wait(p, e);
+        for (size_t i = 0; (m = spec_member(i)); i++)
+                if (streq(m->key, e->key))
+                        return set_member(p, e, m);
+        return refuse_key(p, e);
 }
 
 static int begin(Profile *p) {
@@ -387,10 +310,6 @@ static int load_files(Profile *p, const Strv *paths) {
         return 0;
 }
 
-bool profile_name_is_valid(const char *name) {
-        return session_name_is_valid(name);
-}
-
 int profile_load(Profile *ret, const char *root, const char *name) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
         char file[SESSION_NAME_MAX + sizeof(PROFILE_DIR "/.conf")];
@@ -433,7 +352,7 @@ int profile_list(Strv *ret, const char *root) {
                 char *name = files.items[i];
 
                 name[strlen(name) - strlen(".conf")] = 0;
-                if (profile_name_is_valid(name))
+                if (session_name_is_valid(name))
                         r = strv_add(ret, name);
         }
         return r;
@@ -461,13 +380,6 @@ void profile_done(Profile *p) {
         *p = PROFILE_INIT;
 }
 
-bool profile_has_member(const char *member) {
-        for (size_t i = 0; i < ELEMENTSOF(keys); i++)
-                if (streq_ptr(keys[i].member, member))
-                        return true;
-        return false;
-}
-
 /* --- as JSON ---------------------------------------------------------------------------------- */
 
 static json_t *words_to_json(const Strv *words) {
@@ -485,4 +397,33 @@ json_t *profile_to_json(const Profile *p) {
         return json_pack("{ss* ss* so sO so so* sO}", "name", p->name, "description",
                          p->description, "files", words_to_json(&p->files), "settings", p->settings,
                          "problems", words_to_json(&p->problems), "wait_ns", wait, "spec", p->spec);
+}
+
+/* --- samples ------------------------------------------------------------------------------------- */
+
+/* XXH64 of "MACHINE-ID DAYS", of which the upper 53 bits are compared with the share as a fraction. */
+#define MACHINE_ID_PATH "/etc/machine-id"
+#define DAY_NS (86400 * NSEC_PER_SEC)
+#define FRACTION_BITS 53
+
+bool sample_has(const char *machine_id, uint64_t now_ns, uint64_t ppm) {
+        char text[SAMPLE_ID_BYTES + 32];
+        int n = snprintf(text, sizeof(text), "%.*s %" PRIu64, SAMPLE_ID_BYTES, machine_id,
+                         (uint64_t) (now_ns / DAY_NS));
+        uint64_t h = XXH64(text, (size_t) n, 0) >> (64 - FRACTION_BITS);
+
+        return ppm == 0 || ppm >= SAMPLE_ALL_PPM ||
+               (double) h / (double) (UINT64_C(1) << FRACTION_BITS) * SAMPLE_ALL_PPM < (double) ppm;
+}
+
+int sample_has_us(bool *ret, uint64_t ppm) {
+        _cleanup_free_ char *text = NULL;
+        int r = file_read(AT_FDCWD, MACHINE_ID_PATH, &text, NULL, 4096);
+
+        if (r < 0)
+                return r;
+        if (strspn(text, "0123456789abcdef") != SAMPLE_ID_BYTES)
+                return ORIGIN(-ENOMEDIUM);
+        *ret = sample_has(text, now_ns(CLOCK_REALTIME), ppm);
+        return 0;
 }

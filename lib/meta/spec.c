@@ -2,19 +2,13 @@
 
 /*
  * A spec crosses from any user to root, so everything that may be in one stands in one table:
- * its key, its range, and which words may be in its lists.  Nothing that is not in the table gets
- * through, and each refusal can name its key.
+ * its keys, its range, which words may be in its lists, and who may say it.  Nothing that is not in the table
+ * gets through, and each refusal can name its key.
  */
 
-#include "base/cleanup.h"
-#include "base/cpu-list.h"
 #include "base/name.h"
-#include "base/text.h"
 #include "base/unit.h"
-#include "meta/captures.h"
 #include "meta/event-choice.h"
-#include "meta/json-field.h"
-#include "meta/sample.h"
 #include "meta/spec.h"
 #include "meta/trigger.h"
 
@@ -43,17 +37,6 @@ const char *const spec_lesson_names[_LESSON_N] = {
         [LESSON_WHOLE] = "whole",
 };
 
-#define NUMBER(member, from, to, absent)                                                           \
-        JSON_FIELD(Spec, member, U64, .flags = JSON_FIELD_OMIT, .min = (from), .max = (to),        \
-                   .fallback = (absent))
-#define FLAG(member) JSON_FIELD(Spec, member, BOOL, .flags = JSON_FIELD_OMIT)
-#define LIST(member, how, most, text, valid)                                                       \
-        JSON_FIELD(Spec, member, STRV, .flags = (how), .max = (most), .max_text = (text),          \
-                   .is_valid = (valid))
-#define WORD(member, all, absent)                                                                  \
-        JSON_FIELD(Spec, member, WORD, .flags = JSON_FIELD_OMIT, .words = (all),                   \
-                   .max = ELEMENTSOF(all), .fallback = (absent))
-
 static const char *const on_full_names[] = {
         [SPEC_ON_FULL_WAIT] = "wait",
         [SPEC_ON_FULL_STOP] = "stop",
@@ -75,59 +58,97 @@ int spec_on_full_from_name(const char *s) {
         return text_find(on_full_names, _SPEC_ON_FULL_N, s);
 }
 
-static const JsonField fields[] = {
-        LIST(functions, JSON_FIELD_REQUIRED, SPEC_MAX_ROOTS, FUNCTION_NAME_MAX,
-             function_pattern_is_valid),
-        LIST(notrace, JSON_FIELD_OMIT, SPEC_MAX_ROOTS, FUNCTION_NAME_MAX,
-             function_pattern_is_valid),
-        LIST(pids, JSON_FIELD_OMIT, SPEC_MAX_ROOTS, PID_TEXT_MAX, pid_is_valid),
-        LIST(comms, JSON_FIELD_OMIT, SPEC_MAX_COMMS, COMM_MAX, comm_is_valid),
-        LIST(cgroups, JSON_FIELD_OMIT, SPEC_MAX_CGROUPS, CGROUP_PATH_MAX, cgroup_path_is_valid),
-        LIST(cpus, JSON_FIELD_OMIT, CPU_RANGE_END, CPU_RANGE_TEXT_MAX, cpu_range_is_valid),
-        FLAG(flat),
-        NUMBER(slower_ns, SPEC_SLOWER_NS_MIN, INT64_MAX, 0),
-        FLAG(no_irqs),
-        FLAG(no_sleep_time),
-        JSON_FIELD(Spec, clock, TEXT, .flags = JSON_FIELD_OMIT | JSON_FIELD_NULLABLE,
-                   .max_text = 31, .is_valid = clock_name_is_valid),
-        NUMBER(depth, 0, SPEC_DEPTH_MAX, 0),
-        NUMBER(duration_ns, 0, INT64_MAX, 0),
-        NUMBER(max_bytes, 0, INT64_MAX, 0),
-        NUMBER(segment_bytes, SPEC_SEGMENT_BYTES_MIN, INT64_MAX, 0),
-        NUMBER(segment_ns, SPEC_SEGMENT_NS_MIN, INT64_MAX, 0),
-        FLAG(ring),
-        NUMBER(buffer_bytes, BUFFER_BYTES_MIN, BUFFER_BYTES_MAX, SPEC_DEFAULT_BUFFER_BYTES),
-        NUMBER(max_functions, 1, MAX_FUNCTIONS_MAX, SPEC_DEFAULT_MAX_FUNCTIONS),
-        WORD(on_full, on_full_names, SPEC_ON_FULL_WAIT),
-        WORD(lean, lean_names, LEAN_DEFAULT),
-        WORD(lesson, spec_lesson_names, LESSON_YES),
-        FLAG(args),
-        FLAG(retval),
-        LIST(retval_functions, JSON_FIELD_OMIT, SPEC_MAX_VALUES, FUNCTION_NAME_MAX,
-             function_pattern_is_valid),
-        LIST(args_functions, JSON_FIELD_OMIT, SPEC_MAX_VALUES, FUNCTION_NAME_MAX,
-             function_pattern_is_valid),
-        LIST(events, JSON_FIELD_OMIT, SPEC_MAX_EVENTS, EVENT_CHOICE_MAX, event_choice_is_valid),
-        NUMBER(budget_ppm, 0, 1000000, SPEC_DEFAULT_BUDGET_PPM),
-        LIST(hooked, JSON_FIELD_OMIT, SPEC_MAX_HOOKED, FUNCTION_NAME_MAX,
-             function_pattern_is_valid),
-        NUMBER(max_hooked, 1, SPEC_UNLIMITED, 0),
-        NUMBER(max_event_rate, 1, SPEC_UNLIMITED, 0),
-        NUMBER(max_write_rate, 1, SPEC_UNLIMITED, 0),
-        NUMBER(max_cpu_ppm, 1, SPEC_UNLIMITED, 0),
-        LIST(triggers, JSON_FIELD_OMIT, TRIGGER_MAX, TRIGGER_RULE_BYTES_MAX, trigger_rule_is_valid),
-        FLAG(in_kernel),
-        FLAG(black_box),
-        NUMBER(max_captures, 0, INT64_MAX, 0),
-        NUMBER(max_captures_a_day, 0, CAPTURES_MAX_A_DAY, SPEC_DEFAULT_CAPTURES_A_DAY),
-        NUMBER(min_gap_ns, 0, INT64_MAX, SPEC_DEFAULT_GAP_NS),
-        NUMBER(sample_ppm, 0, SAMPLE_ALL_PPM, 0),
+/*
+ * Who changes what is seen of the functions and events that are named, or when, is asked for those: a profile's
+ * are allowed as they stand, and not otherwise.  Tasks and control groups may be named by whoever may record the
+ * functions: a recording has every task's id and name in it, so that one of all tasks tells more than one of a
+ * few.
+ */
+#define VIEW (SPEC_ASKS_FUNCTIONS | SPEC_ASKS_EVENTS | SPEC_ASKS_TRIGGERS)
+/* Neither names anything nor shows more: members are trusted with what it costs, within [Guard]. */
+#define COST 0
+
+/* The last three: its key in profiles, how that is said, and what a member of the group is asked for. */
+#define MEMBER(member, kind, in_profile, as, who, ...)                                             \
+        { JSON_FIELD(Spec, member, kind, __VA_ARGS__), in_profile, SPEC_VALUE_##as, who }
+#define NUMBER(member, from, to, absent, ...)                                                      \
+        MEMBER(member, U64, __VA_ARGS__, .flags = JSON_FIELD_OMIT, .min = (from), .max = (to),     \
+               .fallback = (absent))
+#define FLAG(member, ...) MEMBER(member, BOOL, __VA_ARGS__, .flags = JSON_FIELD_OMIT)
+#define LIST(member, most, text, valid, ...)                                                       \
+        MEMBER(member, STRV, __VA_ARGS__, .flags = JSON_FIELD_OMIT, .max = (most),                 \
+               .max_text = (text), .is_valid = (valid))
+#define PATTERNS(member, most, ...)                                                                \
+        LIST(member, most, FUNCTION_NAME_MAX, function_pattern_is_valid, __VA_ARGS__)
+#define CHOICE(member, all, absent, ...)                                                           \
+        MEMBER(member, WORD, __VA_ARGS__, .flags = JSON_FIELD_OMIT, .words = (all),                \
+               .max = ELEMENTSOF(all), .fallback = (absent))
+
+static const SpecMember members[] = {
+        { JSON_FIELD(Spec, functions, STRV, .flags = JSON_FIELD_REQUIRED, .max = SPEC_MAX_ROOTS,
+                     .max_text = FUNCTION_NAME_MAX, .is_valid = function_pattern_is_valid),
+          "Functions", SPEC_VALUE_WORDS, SPEC_ASKS_FUNCTIONS },
+        PATTERNS(notrace, SPEC_MAX_ROOTS, "NoTrace", WORDS, SPEC_ASKS_NOTRACE | VIEW),
+        LIST(pids, SPEC_MAX_ROOTS, PID_TEXT_MAX, pid_is_valid, "Pids", WORDS, VIEW),
+        LIST(comms, SPEC_MAX_COMMS, COMM_MAX, comm_is_valid, "Comm", LINE, VIEW),
+        LIST(cgroups, SPEC_MAX_CGROUPS, CGROUP_PATH_MAX, cgroup_path_is_valid, "ControlGroup", LINE,
+             VIEW),
+        LIST(cpus, CPU_RANGE_END, CPU_RANGE_TEXT_MAX, cpu_range_is_valid, "CPUs", WORDS, VIEW),
+        FLAG(flat, "Flat", BOOL, VIEW),
+        NUMBER(slower_ns, SPEC_SLOWER_NS_MIN, INT64_MAX, 0, "Slower", DURATION, VIEW),
+        FLAG(no_irqs, "NoIRQs", BOOL, VIEW),
+        FLAG(no_sleep_time, "NoSleepTime", BOOL, VIEW),
+        { JSON_FIELD(Spec, clock, TEXT, .flags = JSON_FIELD_OMIT | JSON_FIELD_NULLABLE,
+                     .max_text = 31, .is_valid = clock_name_is_valid),
+          "Clock", SPEC_VALUE_WORD, COST },
+        NUMBER(depth, 0, SPEC_DEPTH_MAX, 0, "Depth", NUMBER, VIEW),
+        NUMBER(duration_ns, 0, INT64_MAX, 0, "Duration", DURATION, COST),
+        NUMBER(max_bytes, 0, INT64_MAX, 0, "MaxSize", BYTES, COST),
+        NUMBER(segment_bytes, SPEC_SEGMENT_BYTES_MIN, INT64_MAX, 0, "SegmentSize", BYTES, COST),
+        NUMBER(segment_ns, SPEC_SEGMENT_NS_MIN, INT64_MAX, 0, "SegmentTime", DURATION, COST),
+        FLAG(ring, "Ring", BOOL, VIEW),
+        NUMBER(buffer_bytes, BUFFER_BYTES_MIN, BUFFER_BYTES_MAX, SPEC_DEFAULT_BUFFER_BYTES,
+               "BufferSize", BYTES, COST),
+        NUMBER(max_functions, 1, MAX_FUNCTIONS_MAX, SPEC_DEFAULT_MAX_FUNCTIONS, "MaxFunctions",
+               NUMBER, COST),
+        CHOICE(on_full, on_full_names, SPEC_ON_FULL_WAIT, "OnFull", WORD, COST),
+        CHOICE(lean, lean_names, LEAN_DEFAULT, "Lean", WORD, COST),
+        CHOICE(lesson, spec_lesson_names, LESSON_YES, "Lesson", WORD, COST),
+        FLAG(args, "Args", BOOL, VIEW),
+        FLAG(retval, "RetVal", BOOL, VIEW),
+        PATTERNS(retval_functions, SPEC_MAX_VALUES, "RetValFunctions", WORDS, VIEW),
+        PATTERNS(args_functions, SPEC_MAX_VALUES, "ArgsFunctions", WORDS, VIEW),
+        LIST(events, SPEC_MAX_EVENTS, EVENT_CHOICE_MAX, event_choice_is_valid, "Event", LINE,
+             SPEC_ASKS_EVENTS),
+        NUMBER(budget_ppm, 0, 1000000, SPEC_DEFAULT_BUDGET_PPM, "Budget", PERCENT, COST),
+        PATTERNS(hooked, SPEC_MAX_HOOKED, "Hooked", WORDS, SPEC_ASKS_HOOKED | VIEW),
+        NUMBER(max_hooked, 1, SPEC_UNLIMITED, 0, "MaxHooked", COUNT, COST),
+        NUMBER(max_event_rate, 1, SPEC_UNLIMITED, 0, "MaxEventRate", COUNT, COST),
+        NUMBER(max_write_rate, 1, SPEC_UNLIMITED, 0, "MaxWriteRate", BYTES, COST),
+        NUMBER(max_cpu_ppm, 1, SPEC_UNLIMITED, 0, "MaxCPU", PERCENT, COST),
+        LIST(triggers, TRIGGER_MAX, TRIGGER_RULE_BYTES_MAX, trigger_rule_is_valid, "Trigger", LINE,
+             VIEW),
+        FLAG(in_kernel, "InKernel", BOOL, VIEW),
+        FLAG(black_box, "BlackBox", BOOL, COST),
+        NUMBER(max_captures, 0, INT64_MAX, 0, "MaxCaptures", NUMBER, VIEW),
+        NUMBER(max_captures_a_day, 0, CAPTURES_MAX_A_DAY, SPEC_DEFAULT_CAPTURES_A_DAY,
+               "MaxCapturesADay", NUMBER, VIEW),
+        NUMBER(min_gap_ns, 0, INT64_MAX, SPEC_DEFAULT_GAP_NS, "MinGap", DURATION, VIEW),
+        NUMBER(sample_ppm, 0, SAMPLE_ALL_PPM, 0, "Sample", SAMPLE, VIEW),
 };
 
-static const JsonTable table = JSON_TABLE(Spec, fields);
+static const JsonTable table = { &members[0].json, ELEMENTSOF(members), sizeof(members[0]),
+                                 sizeof(Spec) };
 
-const char *spec_member(size_t i) {
-        return i < ELEMENTSOF(fields) ? fields[i].key : NULL;
+const SpecMember *spec_member(size_t i) {
+        return i < ELEMENTSOF(members) ? &members[i] : NULL;
+}
+
+const SpecMember *spec_find_member(const char *name) {
+        for (size_t i = 0; i < ELEMENTSOF(members); i++)
+                if (streq(members[i].json.key, name))
+                        return &members[i];
+        return NULL;
 }
 
 json_t *spec_to_json(const Spec *spec) {
@@ -152,8 +173,8 @@ static bool names_an_event_twice(const Strv *events) {
 }
 
 int spec_member_to_json(json_t *o, const Spec *spec, size_t offset) {
-        for (size_t i = 0; i < ELEMENTSOF(fields); i++) {
-                JsonField f = fields[i];
+        for (size_t i = 0; i < ELEMENTSOF(members); i++) {
+                JsonField f = members[i].json;
 
                 if (f.offset != offset)
                         continue;
@@ -184,26 +205,23 @@ int spec_from_json(Spec *ret, const json_t *o, const char **ret_field) {
         return r;
 }
 
-static Strv *list_of(Spec *spec, const JsonField *f) {
-        return (void *) ((char *) spec + f->offset);
-}
-
 int spec_copy(Spec *ret, const Spec *spec) {
         _cleanup_spec_ Spec copy = *spec;
         int r = 0;
 
         copy.clock = NULL;
-        for (size_t i = 0; i < ELEMENTSOF(fields); i++)
-                if (fields[i].type == JSON_FIELD_STRV)
-                        *list_of(&copy, &fields[i]) = (Strv){};
-        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(fields); i++)
-                if (fields[i].type == JSON_FIELD_STRV)
-                        r = strv_copy(list_of(&copy, &fields[i]),
-                                      list_of((Spec *) spec, &fields[i]));
-        if (r >= 0 && spec->clock) {
-                copy.clock = strdup(spec->clock);
-                r = copy.clock ? 0 : -ENOMEM;
+        for (size_t i = 0; i < ELEMENTSOF(members); i++)
+                if (members[i].json.type == JSON_FIELD_STRV)
+                        memset((char *) &copy + members[i].json.offset, 0, sizeof(Strv));
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(members); i++) {
+                size_t at = members[i].json.offset;
+
+                if (members[i].json.type == JSON_FIELD_STRV)
+                        r = strv_copy((void *) ((char *) &copy + at),
+                                      (const void *) ((const char *) spec + at));
         }
+        if (r >= 0)
+                r = text_replace(&copy.clock, spec->clock);
         if (r < 0)
                 return r;
         *ret = TAKE(copy, (Spec){});

@@ -9,12 +9,7 @@
  * their default are left out; unknown keys are refused by name.
  */
 
-#include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/strv.h"
+#include "meta/json-field.h"
 
 #define SPEC_MAX_ROOTS 4096            /* patterns in one list */
 #define SPEC_DEFAULT_MAX_FUNCTIONS 200 /* roots after expansion */
@@ -108,6 +103,7 @@ typedef struct Spec {
 #define SPEC_PID_MAX 4194304  /* PID_MAX_LIMIT, linux 6.1 include/linux/threads.h, 64 bit */
 #define SPEC_MAX_COMMS 16
 #define SPEC_MAX_CGROUPS 64
+#define SAMPLE_ALL_PPM 1000000  /* sample_ppm of all hosts */
 #define SPEC_SLOWER_NS_MIN 1000 /* what tracing_thresh counts in */
 
 /* Of the four max_hooked to max_cpu_ppm, and of segment_bytes: what reads JSON with numbers as
@@ -123,25 +119,48 @@ typedef struct Spec {
                  .max_captures_a_day = SPEC_DEFAULT_CAPTURES_A_DAY,                                \
                  .min_gap_ns = SPEC_DEFAULT_GAP_NS })
 
-/* A new JSON object, which the caller owns; NULL without memory. */
-json_t *spec_to_json(const Spec *spec);
+/* How a profile says a member, KEY=VALUE (meta/profile.c). */
+typedef enum SpecValue {
+        SPEC_VALUE_WORDS, /* separated by blanks or commas; each assignment adds to those before */
+        SPEC_VALUE_LINE,  /* a list, too, each assignment one of it */
+        SPEC_VALUE_WORD,
+        SPEC_VALUE_NUMBER,
+        SPEC_VALUE_COUNT,
+        SPEC_VALUE_BYTES,
+        SPEC_VALUE_DURATION,
+        SPEC_VALUE_PERCENT,
+        SPEC_VALUE_SAMPLE,
+        SPEC_VALUE_BOOL,
+} SpecValue;
 
-/* The JSON key of the @i-th member; NULL: there are no more.  Whoever lets some of them through and not
- * others has to have an answer for each (daemon/api/allowance.c). */
-const char *spec_member(size_t i);
+/* What a member of ftraced's group has to be allowed who says it (daemon/api/allowance.h). */
+typedef enum SpecAsks {
+        SPEC_ASKS_FUNCTIONS = 1 << 0,
+        SPEC_ASKS_NOTRACE = 1 << 1,
+        SPEC_ASKS_HOOKED = 1 << 2,
+        SPEC_ASKS_EVENTS = 1 << 3,
+        SPEC_ASKS_TRIGGERS = 1 << 4,
+        SPEC_ASKS_ALL = (1 << 5) - 1,
+} SpecAsks;
 
+/* All that is told of a member, but for its option (cli/options/options.c). */
+typedef struct SpecMember {
+        JsonField json; /* its key is the member's name */
+        const char *key;
+        SpecValue value;
+        unsigned asks; /* of SpecAsks */
+} SpecMember;
+
+const SpecMember *spec_member(size_t i); /* NULL: there are no more */
+const SpecMember *spec_find_member(const char *name);
+
+json_t *spec_to_json(const Spec *spec); /* NULL without memory */
 /* Adds the member at @offset in a Spec to @o, also if it has its default.  0, -ENOENT, -ENOMEM. */
 int spec_member_to_json(json_t *o, const Spec *spec, size_t offset);
 
 /*
- * spec_from_json() - read and check
- * @ret:       filled on success; spec_done() it
- * @ret_field: on SPEC_E_INVALID the offending key (a string that lives as long as @o, or a
- * constant)
- *
- * Checks types, ranges and every name (base/name.h); pids 1..4194304.  Whether its members go together
- * is checked by whoever arms it.
- * Return: 0, SPEC_E_INVALID, -ENOMEM.
+ * Checks types, ranges and every name (base/name.h); whether its members go together is checked by whoever arms it.
+ * Return: 0, SPEC_E_INVALID (*@ret_field is the key, and lives as long as @o), -ENOMEM.
  */
 enum { SPEC_E_INVALID = 1 };
 int spec_from_json(Spec *ret, const json_t *o, const char **ret_field);

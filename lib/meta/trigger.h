@@ -25,10 +25,7 @@
  *      in:TIME              that long after it was armed
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/cleanup.h"
+#include "meta/json-field.h"
 
 #define TRIGGER_MAX 8               /* rules of a session */
 #define TRIGGER_RULE_BYTES_MAX 1024 /* of a rule's text */
@@ -78,18 +75,52 @@ bool trigger_rule_is_valid(const char *rule);
 void trigger_done(Trigger *t);
 #define _cleanup_trigger_ _cleanup_(trigger_done)
 
-/* What a rule waits for: the text behind its first space. */
-const char *trigger_rule_on(const char *rule);
-/* How many bytes in front of it say what it does. */
-int trigger_rule_n_do(const char *rule);
-/*
- * trigger_read_moment() - "@SECONDS[.FRACTION]" since 1970, UTC, of which nine digits count
- * @ret: [ns]
- *
- * 0 or -EINVAL.  trigger_write_moment() writes what it reads; returns @text.
- */
+const char *trigger_rule_on(const char *rule); /* what it waits for: behind its first space */
+int trigger_rule_n_do(const char *rule); /* how many bytes in front of that say what it does */
+/* "@SECONDS[.FRACTION]" since 1970, UTC, of which nine digits count, and its [ns].  0 or -EINVAL; @text. */
 #define TRIGGER_MOMENT_MAX 32
 int trigger_read_moment(const char *text, uint64_t *ret);
 char *trigger_write_moment(char text[static TRIGGER_MOMENT_MAX], uint64_t moment_ns);
 /* Whether some recording begins with it: start or snapshot. */
 bool trigger_is_capture(const Trigger *t);
+
+/*
+ * Captures: what a session's triggers came to
+ *
+ * As JSON session.json's "captures":
+ *
+ *      { "n": 3, "times_ns": [176..., 176...],
+ *        "triggers": [ { "fired": 3, "suppressed": 40, "last_ns": 176... } ] }
+ *
+ * "triggers" are those of the spec, in its order; "times_ns" are those of the last day at most,
+ * since a cap may be one on a day's.  All times are CLOCK_REALTIME.
+ */
+#define CAPTURES_MAX_A_DAY 1000
+#define CAPTURES_DAY_NS (UINT64_C(24) * 3600 * 1000000000)
+
+typedef struct TriggerCount {
+        uint64_t fired;      /* and something was done */
+        uint64_t suppressed; /* and nothing was: too soon, too many, or one was under way */
+        uint64_t last_ns;    /* when it fired last, 0: never */
+} TriggerCount;
+
+typedef struct Captures {
+        uint64_t n; /* made in all */
+        TriggerCount triggers[TRIGGER_MAX];
+        size_t n_triggers;
+        uint64_t times_ns[CAPTURES_MAX_A_DAY]; /* ascending, of the last day */
+        size_t n_times;
+} Captures;
+
+/* How far captures may go; 0: no limit. */
+typedef struct CaptureCaps {
+        uint64_t max, max_a_day, min_gap_ns;
+} CaptureCaps;
+
+/* How long until there may be another [ns]; 0: now; UINT64_MAX: never. */
+uint64_t captures_wait(const Captures *c, const CaptureCaps *caps, uint64_t now_ns);
+void captures_note(Captures *c, uint64_t now_ns); /* one is made now */
+
+json_t *captures_to_json(const Captures *c); /* null if there are none; NULL without memory */
+/* 0, JSON_FIELD_E_INVALID, -ENOMEM.  NULL and null are an empty one. */
+int captures_from_json(Captures *ret, const json_t *o);

@@ -5,7 +5,6 @@
 #include <poll.h>
 
 #include "public/source.h"
-#include "wire/dial.h"
 #include "wire/frame.h"
 
 #define DEFAULT_SOCKET RUNSTATEDIR "/ftraced/org.ftraced"

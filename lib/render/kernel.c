@@ -19,8 +19,8 @@
  * kernel/trace/trace_output.c, trace_find_mark(); 6.12 and 7.2 draw the same.
  */
 
-#include "base/append.h"
-#include "base/grow.h"
+#include "base/array.h"
+#include "base/buf.h"
 #include "calls/arguments.h"
 #include "render/renderer.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "calls/step.h"
-#include "meta/own-work.h"
+#include "meta/gap.h"
 
 /* The columns, named as tracefs's options/funcgraph-*; formats that have none ignore them. */
 typedef struct RenderOptions {

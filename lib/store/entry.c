@@ -103,24 +103,17 @@ int entry_read(int dir_fd, const char *path, char **ret, size_t *ret_n, size_t m
         return fd < 0 ? fd : fd_read(fd, ret, ret_n, max);
 }
 
-typedef int (*Replace)(int dir_fd, const char *name, const void *data, size_t n, mode_t mode);
-
-static int replace(int dir_fd, const char *path, const void *data, size_t n, Replace by) {
+int entry_replace(int dir_fd, const char *path, const void *data, size_t n, bool synced) {
         _cleanup_close_ int parent_fd = -EBADF;
         const char *name;
 
         if (!path_is_valid(path))
                 return ORIGIN(-EINVAL);
         parent_fd = open_parent(dir_fd, path, true, &name);
-        return parent_fd < 0 ? parent_fd : by(parent_fd, name, data, n, STORE_FILE_MODE);
-}
-
-int entry_replace(int dir_fd, const char *path, const void *data, size_t n) {
-        return replace(dir_fd, path, data, n, file_replace);
-}
-
-int entry_replace_synced(int dir_fd, const char *path, const void *data, size_t n) {
-        return replace(dir_fd, path, data, n, file_replace_synced);
+        if (parent_fd < 0)
+                return parent_fd;
+        return synced ? file_replace_synced(parent_fd, name, data, n, STORE_FILE_MODE)
+                      : file_replace(parent_fd, name, data, n, STORE_FILE_MODE);
 }
 
 int entry_append(int dir_fd, const char *name, const void *data, size_t n, uint64_t *ret_n) {

@@ -29,10 +29,9 @@ bool entry_is_misplaced(int r);
 /* entry_open_file() for reading, and all of the file as a NUL-terminated string, which the caller
  * frees; more than @max bytes are -EFBIG. */
 int entry_read(int dir_fd, const char *path, char **ret, size_t *ret_n, size_t max);
-/* Replaces the file atomically (mode STORE_FILE_MODE), making the directories above it. */
-int entry_replace(int dir_fd, const char *path, const void *data, size_t n);
-/* The same; after a crash there is the old one or the new one.  Waits for the disk. */
-int entry_replace_synced(int dir_fd, const char *path, const void *data, size_t n);
+/* Replaces the file atomically (mode STORE_FILE_MODE), making the directories above it; @synced: after a crash
+ * there is the old one or the new one, and it waits for the disk. */
+int entry_replace(int dir_fd, const char *path, const void *data, size_t n, bool synced);
 /* Writes behind the file's end, making it if it is missing (mode STORE_FILE_MODE), all or nothing.
  * *@ret_n: how long it is then. */
 int entry_append(int dir_fd, const char *name, const void *data, size_t n, uint64_t *ret_n);

@@ -5,9 +5,9 @@
  * What a store looks like on disk
  *
  *      STORE/
- *        lock                     flock()ed by the daemon that owns the store; holds its pid (store/lock.h)
- *        uptime                   what ages are counted on (store/uptime.h)
- *        removed                  what became of sessions that are no more (store/removed.h)
+ *        lock                     flock()ed by the daemon that owns the store; holds its pid (store/store.h)
+ *        uptime                   what ages are counted on (retention/uptime.h)
+ *        removed                  what became of sessions that are no more (retention/removed.h)
  *        symbols/HASH.zst         kallsyms, or a list of modules (daemon/symbols/kernel-symbols.h), zstd,
  *                                 named by the XXH3-128 of the plain text (32 hex digits)
  *        sessions/NAME/
@@ -16,7 +16,7 @@
  *                                 events/ftrace/funcgraph_entry/format, saved_cmdlines,
  *                                 printk_formats
  *          cpuN/SSSSSSSS.seg      segments, sequence in 8 hex digits from 00000000
- *          cuts                   when each sequence began (store/cut-log.h)
+ *          cuts                   when each sequence began (store/session-dir.h)
  *          reserve                room for its end, while it is recorded
  *        sessions/.removed-NAME   being removed: not a session any more; with .N behind it if there is one
  *        sessions/.making-NAME    being made: not a session yet
@@ -112,7 +112,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "meta/bounds.h"
+#include "meta/json-field.h"
 
 #define SEGMENT_MAGIC "ftracSEG"
 #define SEGMENT_VERSION 1

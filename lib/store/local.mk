@@ -2,29 +2,13 @@
 noinst_LIBRARIES += %D%/libstore.a
 %C%_libstore_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS) $(XXHASH_CFLAGS)
 %C%_libstore_a_SOURCES = \
-	%D%/cut-log.c \
-	%D%/cut-log.h \
 	%D%/entry.c \
 	%D%/entry.h \
-	%D%/footprint.c \
-	%D%/footprint.h \
 	%D%/format.h \
-	%D%/keep.c \
-	%D%/keep.h \
-	%D%/lock.c \
-	%D%/lock.h \
-	%D%/outlook.c \
-	%D%/outlook.h \
 	%D%/page.c \
 	%D%/page.h \
-	%D%/removed.c \
-	%D%/removed.h \
-	%D%/retain.c \
-	%D%/retain.h \
 	%D%/sealed.c \
 	%D%/sealed.h \
-	%D%/segment-header.c \
-	%D%/segment-header.h \
 	%D%/segment-writer.c \
 	%D%/segment.c \
 	%D%/segment.h \
@@ -34,14 +18,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/store.h \
 	%D%/symbol-file.c \
 	%D%/symbol-file.h \
-	%D%/tracing-formats.c \
-	%D%/tracing-formats.h \
-	%D%/tracing-link.c \
-	%D%/tracing-link.h \
-	%D%/uptime.c \
-	%D%/uptime.h \
-	%D%/vacuum.c \
-	%D%/vacuum.h
+	%D%/tracing.c \
+	%D%/tracing.h
 store_libs = %D%/libstore.a $(meta_libs) $(ZSTD_LIBS) $(XXHASH_LIBS)
 
 # The page is the first comment of the format's header with an introduction.

@@ -35,12 +35,11 @@ enum {
 };
 
 /*
- * page_parse() - read a page header
- * @ret:    filled on success
+ * page_parse()
  * @data:   one page, @n_data bytes, at least PAGE_HEADER_BYTES
- * @swap:   whether the page's byte order is not this machine's
+ * @swap:   whether its byte order is not this machine's
  *
- * Return: 0, PAGE_E_TORN, PAGE_E_EMPTY.  Never fails otherwise; does not allocate.
+ * Return: 0, PAGE_E_TORN, PAGE_E_EMPTY.
  */
 int page_parse(PageInfo *ret, const void *data, size_t n_data, bool swap);
 /* Makes a page of this machine say that nothing was lost before it: where a recording begins in the

@@ -25,10 +25,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "base/io.h"
 #include "store/entry.h"
-#include "store/format.h"
 #include "store/page.h"
 #include "store/segment.h"
 
@@ -56,13 +54,6 @@ SegmentWriter *segment_writer_free(SegmentWriter *w) {
         unmap_tail(w);
         safe_close(w->fd);
         return mfree(w);
-}
-
-static int start_file(SegmentWriter *w, const SegmentHeader *h) {
-        char block[SEGMENT_HEADER_BYTES] = {};
-
-        memcpy(block, h, sizeof(*h));
-        return write_full(w->fd, block, sizeof(block)); /* leaves the file's position behind it */
 }
 
 static int write_n_pages(int fd, uint64_t n_pages) {
@@ -119,7 +110,7 @@ int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint6
                 .state = htole32(SEGMENT_STATE_WRITING),
                 .previous = htole32((uint32_t) (previous + 1)), /* UINT64_MAX becomes 0 */
         };
-        char name[SEGMENT_NAME_MAX];
+        char name[SEGMENT_NAME_MAX], block[SEGMENT_HEADER_BYTES] = {};
         int r;
 
         assert(page_bytes_are_valid(page_bytes));
@@ -138,7 +129,8 @@ int segment_create(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint6
                        STORE_FILE_MODE);
         if (w->fd < 0)
                 return ORIGIN(-errno);
-        r = start_file(w, &h);
+        memcpy(block, &h, sizeof(h));
+        r = write_full(w->fd, block, sizeof(block)); /* leaves the file's position behind it */
         if (r < 0) {
                 (void) unlinkat(cpu_dir_fd, name, 0);
                 return r;

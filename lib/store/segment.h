@@ -8,7 +8,26 @@
  */
 
 #include "base/cleanup.h"
-#include "store/segment-header.h"
+#include "store/format.h"
+
+#define SEGMENT_NAME_MAX 16 /* "0000002a.seg" and its NUL, with room to spare */
+/* The file name of a sequence below 2^32; returns @name. */
+char *segment_format_name(char name[static SEGMENT_NAME_MAX], uint64_t sequence);
+/* The same with its directory, "cpu3/0000002a.seg", as a session has it. */
+#define SEGMENT_PATH_MAX (16 + SEGMENT_NAME_MAX)
+char *segment_format_path(char path[static SEGMENT_PATH_MAX], uint32_t cpu, uint64_t sequence);
+bool segment_parse_name(const char *name, uint64_t *ret); /* false: it is none */
+
+enum {
+        SEGMENT_E_DAMAGED = 1, /* no segment, or its header contradicts itself or the file's size */
+        SEGMENT_E_CLOSED = 2,  /* nothing can be appended */
+        SEGMENT_E_SEALED = 3,  /* its pages are in blocks (store/sealed.h, lib/codec) */
+        SEGMENT_E_NEWER = 4,   /* of a format version that this program does not know */
+};
+
+/* Reads and checks the header of a file, in this machine's byte order; the file's size is not
+ * looked at.  Of a sealed one page_bytes, cpu, sequence and n_pages are set, too.  0, SEGMENT_E_*, -errno. */
+int segment_read_header(int fd, SegmentHeader *ret);
 
 /* --- writing ------------------------------------------------------------------------------ */
 
@@ -51,11 +70,7 @@ int segment_append(SegmentWriter **ret, int cpu_dir_fd, uint64_t sequence, uint3
 /* The descriptor to splice into: positioned behind the last byte.  Borrowed. */
 int segment_writer_fd(const SegmentWriter *w);
 
-/*
- * segment_publish() - @n_bytes more have been spliced
- *
- * Counts whole pages; a partial one waits for its rest.  Writes n_pages into the header.
- */
+/* @n_bytes more have been spliced: whole pages are counted in the header, a partial one waits for its rest. */
 void segment_publish(SegmentWriter *w, size_t n_bytes);
 
 /*

@@ -11,10 +11,9 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-#include "base/grow.h"
+#include "base/buf.h"
 #include "base/io.h"
 #include "base/name.h"
-#include "base/unit.h"
 #include "store/entry.h"
 #include "store/session-dir.h"
 #include "store/symbol-file.h"
@@ -106,9 +105,7 @@ static int write_meta(SessionDir *d, const SessionMeta *m, bool synced) {
 
         if (m->newer_version > 0) /* it holds what is not in @m */
                 return ORIGIN(-EROFS);
-        return !text    ? -ENOMEM
-               : synced ? entry_replace_synced(d->fd, META_NAME, text, strlen(text))
-                        : entry_replace(d->fd, META_NAME, text, strlen(text));
+        return text ? entry_replace(d->fd, META_NAME, text, strlen(text), synced) : -ENOMEM;
 }
 
 int session_dir_write_meta(SessionDir *d, const SessionMeta *m) {
@@ -153,18 +150,12 @@ static int tracing_path(char ret[static PATH_MAX], const char *path) {
                                                                                 : 0;
 }
 
-int session_dir_write_tracing(SessionDir *d, const char *path, const void *data, size_t n) {
+int session_dir_write_tracing(SessionDir *d, const char *path, const void *data, size_t n,
+                              bool synced) {
         char whole[PATH_MAX];
         int r = tracing_path(whole, path);
 
-        return r < 0 ? r : entry_replace(d->fd, whole, data, n);
-}
-
-int session_dir_write_tracing_synced(SessionDir *d, const char *path, const void *data, size_t n) {
-        char whole[PATH_MAX];
-        int r = tracing_path(whole, path);
-
-        return r < 0 ? r : entry_replace_synced(d->fd, whole, data, n);
+        return r < 0 ? r : entry_replace(d->fd, whole, data, n, synced);
 }
 
 int session_dir_read_tracing(const SessionDir *d, const char *path, char **ret, size_t *ret_n) {
@@ -355,4 +346,78 @@ int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, 
         if (d->symbols_fd < 0)
                 return d->symbols_fd;
         return symbol_file_load(d->symbols_fd, hash, ret, ret_n);
+}
+
+/* --- cuts: text, since people read it at least as often as programs ------------------------------ */
+
+#define CUTS_NAME "cuts"
+#define CUTS_BYTES_MAX ((size_t) 64 << 20)
+#define LINE_NUMBERS 5
+
+static void add_line(Buf *b, const Cut *c) {
+        buf_printf(b, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", c->sequence,
+                   c->clocks.trace_ns, c->clocks.monotonic_ns, c->clocks.boottime_ns,
+                   c->clocks.realtime_ns);
+}
+
+int cut_log_append(const SessionDir *d, const Cut *cut) {
+        _cleanup_buf_ Buf b = BUF_INIT;
+        uint64_t n_file;
+
+        add_line(&b, cut);
+        return b.error ?: entry_append(session_dir_fd(d), CUTS_NAME, b.data, b.n_data, &n_file);
+}
+
+/* Takes a line off *@text; false if it is none. */
+static bool read_line(char **text, Cut *ret) {
+        uint64_t numbers[LINE_NUMBERS];
+        char *end = strchr(*text, '\n'), *p = *text;
+
+        if (!end)
+                return false;
+        *end = 0;
+        for (size_t i = 0; i < LINE_NUMBERS; i++) {
+                char *word = p;
+
+                p += strcspn(p, " ");
+                if ((*p == 0) != (i + 1 == LINE_NUMBERS))
+                        return false;
+                *p++ = 0;
+                if (parse_u64(word, i == 0 ? UINT32_MAX : INT64_MAX, &numbers[i]) < 0)
+                        return false;
+        }
+        *ret = (Cut){ numbers[0], { numbers[1], numbers[2], numbers[3], numbers[4] } };
+        *text = end + 1;
+        return true;
+}
+
+int cut_log_read(const SessionDir *d, Cut **ret, size_t *ret_n) {
+        _cleanup_free_ char *text = NULL;
+        _cleanup_free_ Cut *cuts = NULL;
+        size_t n = 0;
+        char *p;
+        Cut cut;
+        int r = entry_read(session_dir_fd(d), CUTS_NAME, &text, NULL, CUTS_BYTES_MAX);
+
+        if (r < 0 && r != -ENOENT)
+                return r;
+        for (p = text; p && read_line(&p, &cut);) {
+                if (n > 0 && cut.sequence <= cuts[n - 1].sequence)
+                        break;
+                if (!ARRAY_ADD(cuts, n, cut))
+                        return -ENOMEM;
+        }
+        *ret = TAKE_PTR(cuts);
+        *ret_n = n;
+        return 0;
+}
+
+int cut_log_replace(const SessionDir *d, const Cut *cuts, size_t n) {
+        _cleanup_buf_ Buf b = BUF_INIT;
+
+        for (size_t i = 0; i < n; i++)
+                add_line(&b, &cuts[i]);
+        if (b.error < 0)
+                return b.error;
+        return entry_replace(session_dir_fd(d), CUTS_NAME, b.data ?: "", b.n_data, false);
 }

@@ -8,7 +8,6 @@
  * session that the daemon handed over, and tests/data.
  */
 
-#include "base/cleanup.h"
 #include "meta/meta.h"
 #include "store/segment.h"
 
@@ -46,21 +45,17 @@ int session_dir_read_meta(const SessionDir *d, SessionMeta **ret);
 /* The same, but what is META_E_NEWER is session_meta_from_newer(). */
 int session_dir_read_any_meta(const SessionDir *d, const char *name, SessionMeta **ret);
 
-/* Files copied from tracefs; @path as below tracefs ("events/header_page").  Directories are made.
- */
-int session_dir_write_tracing(SessionDir *d, const char *path, const void *data, size_t n);
-/* The same; after a crash there is the old one or the new one.  Waits for the disk. */
-int session_dir_write_tracing_synced(SessionDir *d, const char *path, const void *data, size_t n);
-/* -ENOENT also of what is no regular file, which keep_list_misplaced() (store/keep.h) names. */
+/* A file copied from tracefs; @path as below tracefs ("events/header_page"); @synced as in entry_replace(). */
+int session_dir_write_tracing(SessionDir *d, const char *path, const void *data, size_t n,
+                              bool synced);
+/* -ENOENT also of what is no regular file, which keep_list_misplaced() (retention/keep.h) names. */
 int session_dir_read_tracing(const SessionDir *d, const char *path, char **ret, size_t *ret_n);
 
-/* The directory of one CPU's segments, made if missing; a descriptor that the caller owns, or
- * -errno. */
+/* The directory of one CPU's segments, made if missing: a descriptor that the caller owns, or -errno. */
 int session_dir_make_cpu(SessionDir *d, uint32_t cpu);
 /* Numbers of the CPUs that have a directory, ascending; the caller frees *@ret. */
 int session_dir_list_cpus(const SessionDir *d, uint32_t **ret, size_t *ret_n);
-/* Sequences of one CPU's segments, ascending; files with other names are ignored; the caller frees.
- */
+/* Sequences of one CPU's segments, ascending; files with other names are ignored; the caller frees. */
 int session_dir_list_segments(const SessionDir *d, uint32_t cpu, uint64_t **ret, size_t *ret_n);
 /* Those of all CPUs, by CPU, then sequence; the caller frees. */
 typedef struct SegmentPlace {
@@ -75,13 +70,8 @@ int session_dir_open_segment_file(const SessionDir *d, uint32_t cpu, uint64_t se
 /* @n_pages of a segment of @cpu are about to go. */
 typedef void (*PeriodDropped)(uint32_t cpu, uint64_t n_pages, void *userdata);
 
-/*
- * session_dir_drop_period() - remove all CPUs' segments of one sequence
- *
- * What is cut together is dropped together, as a ring lets go of its oldest.  No writer has any of them
- * open.  A segment whose pages cannot be counted goes too.
- * Return: 0, or -errno for the first that could not be removed; the others are.
- */
+/* Removes all CPUs' segments of one sequence, of which no writer has any open, also those whose pages cannot be
+ * counted.  0, or -errno for the first that could not be removed; the others are. */
 int session_dir_drop_period(const SessionDir *d, uint64_t sequence, PeriodDropped dropped,
                             void *userdata);
 
@@ -91,3 +81,26 @@ int session_dir_read_symbols(const SessionDir *d, const char *hash, char **ret, 
 
 SessionDir *session_dir_free(SessionDir *d);
 DEFINE_CLEANUP(SessionDir *, session_dir_free);
+
+/*
+ * Cut log: when each sequence of a session's segments began, on every clock
+ *
+ * The file "cuts" of a session, a line for each cut, ascending:
+ *
+ *      SEQUENCE TRACE MONOTONIC BOOTTIME REALTIME      decimal, ns
+ *
+ * Lines are appended, so the last may be torn if the host died; whoever reads
+ * takes the lines before it.  A clock that is set or slewed during a long
+ * recording can be followed from line to line.
+ */
+typedef struct Cut {
+        uint64_t sequence; /* of the period that begins */
+        ClockTuple clocks;
+} Cut;
+
+int cut_log_append(const SessionDir *d, const Cut *cut); /* 0 or -errno */
+/* All lines up to the first that is not one; the caller frees *@ret.  0 (also if there is no file),
+ * -errno. */
+int cut_log_read(const SessionDir *d, Cut **ret, size_t *ret_n);
+/* Makes the file say these and nothing else.  0 or -errno. */
+int cut_log_replace(const SessionDir *d, const Cut *cuts, size_t n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * One directory, one lock (store/lock.h), one owner.  The daemon holds the lock for as long as it
+ * One directory, one lock, one owner.  The daemon holds the lock for as long as it
  * lives; readers need none, because everything they can see was put there by a rename, or only grows.  Removal
  * begins with a rename too: from then on nobody sees half a session, and what a crash leaves behind
  * is cleared away by the next daemon.
@@ -9,15 +9,15 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include "base/io.h"
 #include "base/name.h"
-#include "base/text.h"
 #include "store/entry.h"
-#include "store/lock.h"
 #include "store/store.h"
 #include "store/symbol-file.h"
 
@@ -31,8 +31,109 @@
 struct Store {
         char *path;
         int fd, sessions_fd, symbols_fd;
-        int lock_fd; /* store/lock.h; -EBADF: open for reading */
+        int lock_fd; /* -EBADF: open for reading */
 };
+
+/* --- the lock: an flock() goes with the process that has it, however that ends ------------------------ */
+
+#define LOCK_NAME "lock"
+#define LOCK_MODE 0600
+#define TRIES 10
+#define TRY_USEC 10000
+#define PID_MAX 4194304 /* PID_MAX_LIMIT, linux 6.1 include/linux/threads.h, 64 bit */
+
+/* As the file says, of a process that lives; or 0. */
+static pid_t read_holder(int fd) {
+        char text[32];
+        uint64_t pid = 0;
+        ssize_t n = pread_up_to(fd, text, sizeof(text) - 1, 0);
+
+        if (n <= 0)
+                return 0;
+        text[n] = 0;
+        text[strcspn(text, "\n")] = 0;
+        if (parse_u64(text, PID_MAX, &pid) < 0 || pid == 0)
+                return 0;
+        return kill((pid_t) pid, 0) >= 0 || errno == EPERM ? (pid_t) pid : 0;
+}
+
+/* Writes over what another daemon's pid takes already, so that it works on a full disk as well. */
+static int write_pid(int fd) {
+        char text[32];
+        int n = snprintf(text, sizeof(text), "%ld\n", (long) getpid());
+        int r = pwrite_full(fd, text, (size_t) n, 0);
+
+        if (r < 0)
+                return r;
+        return ftruncate(fd, n) < 0 ? ORIGIN(-errno) : 0;
+}
+
+static int open_lock(int store_fd) {
+        int fd = entry_open_file(store_fd, LOCK_NAME, O_RDWR);
+        struct statvfs st;
+
+        if (fd != -ENOENT)
+                return fd;
+        if (fstatvfs(store_fd, &st) >= 0 && st.f_blocks > 0 && st.f_bavail == 0)
+                return ORIGIN(-ENOSPC); /* not even the directory's time changes */
+        fd = openat(store_fd, LOCK_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, LOCK_MODE);
+        return fd < 0 ? ORIGIN(-errno) : fd;
+}
+
+/* 0, LOCK_E_HELD, -errno. */
+static int try(int *ret, int store_fd, pid_t *ret_holder) {
+        _cleanup_close_ int fd = open_lock(store_fd);
+        struct stat st;
+        int r;
+
+        if (fd < 0)
+                return fd;
+        if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+                if (errno != EWOULDBLOCK)
+                        return ORIGIN(-errno);
+                *ret_holder = read_holder(fd);
+                return LOCK_E_HELD;
+        }
+        if (fstat(fd, &st) < 0)
+                return ORIGIN(-errno);
+        if (st.st_nlink == 0) /* who had it has removed it */
+                return LOCK_E_HELD;
+        (void) fchmod(fd, LOCK_MODE); /* whoever can open it can lock it */
+        r = write_pid(fd);
+        if (r >= 0)
+                *ret = TAKE_FD(fd);
+        return r;
+}
+
+int lock_take(int *ret, int store_fd, pid_t *ret_holder) {
+        pid_t holder = 0;
+        int r = LOCK_E_HELD;
+
+        for (unsigned i = 0; r == LOCK_E_HELD && i < TRIES; i++) {
+                if (i > 0) /* somebody may be asking lock_look() */
+                        (void) usleep(TRY_USEC);
+                r = try(ret, store_fd, &holder);
+        }
+        if (r == LOCK_E_HELD && ret_holder)
+                *ret_holder = holder;
+        return r;
+}
+
+int lock_look(int store_fd, pid_t *ret_holder) {
+        _cleanup_close_ int fd = entry_open_file(store_fd, LOCK_NAME, O_RDONLY);
+
+        if (fd < 0)
+                return fd == -ENOENT ? 0 : fd;
+        /* A shared lock can be had as long as there is no exclusive one, and is given back at once. */
+        if (flock(fd, LOCK_SH | LOCK_NB) >= 0)
+                return 0;
+        if (errno != EWOULDBLOCK)
+                return ORIGIN(-errno);
+        *ret_holder = read_holder(fd);
+        return 1;
+}
+
+/* --- the directory ------------------------------------------------------------------------------- */
 
 const char *store_way_out(int error) {
         static const struct {
@@ -112,18 +213,16 @@ static int refuse_to_make(int error) {
         }
 }
 
-/* The directory itself: made if missing (*@ret_is_new), no link, ours alone to write to. */
-static int open_own_dir(const char *path, int *ret, bool *ret_is_new) {
+/* The directory itself: made if missing, no link, ours alone to write to. */
+static int open_own_dir(const char *path, int *ret) {
         _cleanup_close_ int fd = -EBADF;
         struct stat st;
 
-        *ret_is_new = false;
         if (lstat(path, &st) < 0) {
                 if (errno != ENOENT)
                         return errno == ENOTDIR ? STORE_E_NO_PARENT : ORIGIN(-errno);
                 if (mkdir(path, STORE_DIR_MODE) < 0)
                         return errno == ENOENT ? STORE_E_NO_PARENT : refuse_to_make(errno);
-                *ret_is_new = true;
         } else if (S_ISLNK(st.st_mode))
                 return STORE_E_LINK;
         else if (!S_ISDIR(st.st_mode))
@@ -176,8 +275,8 @@ static int check_entries(const Store *s) {
         return 0;
 }
 
-static int take_lock(Store *s, pid_t *ret_holder, bool *ret_is_new) {
-        int r = lock_take(&s->lock_fd, s->fd, ret_holder, ret_is_new);
+static int take_lock(Store *s, pid_t *ret_holder) {
+        int r = lock_take(&s->lock_fd, s->fd, ret_holder);
 
         if (r == LOCK_E_HELD)
                 return STORE_E_LOCKED;
@@ -251,54 +350,22 @@ static int finish_removal(int sessions_fd, const char *name, void *userdata) {
         return tree_remove(sessions_fd, name);
 }
 
-/* Everything in the directory; what is made on the way is unmade if it cannot be a store. */
-static int fill(Store *s, pid_t *ret_holder) {
-        bool is_new;
-        int r = check_entries(s);
-
-        if (r == 0)
-                r = take_lock(s, ret_holder, &is_new);
-        else
-                return r;
-        if (r == 0)
-                r = check_mapping(s);
-        if (r == 0)
-                r = make_subdir(s, SESSIONS_NAME, &s->sessions_fd);
-        if (r == 0)
-                r = make_subdir(s, SYMBOLS_NAME, &s->symbols_fd);
-        if (r != 0 && is_new) {
-                (void) unlinkat(s->fd, SYMBOLS_NAME, AT_REMOVEDIR); /* only while they are empty */
-                (void) unlinkat(s->fd, SESSIONS_NAME, AT_REMOVEDIR);
-                (void) unlinkat(s->fd, "lock", 0);
-        }
-        return r;
-}
-
 int store_open_for_writing(Store **ret, const char *path, pid_t *ret_holder) {
         _cleanup_(store_freep) Store *s = NULL;
         _cleanup_free_ char *plain = strip_slashes(path);
-        bool is_new;
-        int r;
+        int r = store_new(&s, path);
 
-        if (!plain)
+        if (!plain || r < 0)
                 return -ENOMEM;
-        r = store_new(&s, path);
-        if (r < 0)
-                return r;
-        r = open_own_dir(plain, &s->fd, &is_new);
-        if (r != 0)
-                return r;
-        r = fill(s, ret_holder);
-        if (r != 0) {
-                if (is_new)
-                        (void) rmdir(plain);
-                return r;
-        }
-        r = for_each_name(s->sessions_fd, finish_removal, NULL);
-        if (r < 0)
-                return r;
-        *ret = TAKE_PTR(s);
-        return 0;
+        r = open_own_dir(plain, &s->fd) ?: check_entries(s) ?: take_lock(s, ret_holder);
+        if (r == 0)
+                r = check_mapping(s) ?: make_subdir(s, SESSIONS_NAME, &s->sessions_fd)
+                            ?: make_subdir(s, SYMBOLS_NAME, &s->symbols_fd);
+        if (r == 0)
+                r = for_each_name(s->sessions_fd, finish_removal, NULL);
+        if (r == 0)
+                *ret = TAKE_PTR(s);
+        return r;
 }
 
 int store_is_owned(const Store *s, pid_t *ret_owner) {
@@ -357,24 +424,18 @@ static int add_foreign_name(int sessions_fd, const char *name, void *userdata) {
                        : strv_add(userdata, name);
 }
 
-static int list_names(const Store *s, Strv *ret,
-                      int (*visit)(int dir_fd, const char *name, void *userdata)) {
-        _cleanup_strv_ Strv names = {};
-        int r = for_each_name(s->sessions_fd, visit, &names);
-
-        if (r < 0)
-                return r;
-        strv_sort_unique(&names);
-        *ret = TAKE(names, (Strv){});
-        return 0;
-}
-
 int store_list(const Store *s, Strv *ret) {
-        return list_names(s, ret, add_session_name);
+        int r = for_each_name(s->sessions_fd, add_session_name, ret);
+
+        strv_sort_unique(ret);
+        return r;
 }
 
 int store_list_foreign(const Store *s, Strv *ret) {
-        return list_names(s, ret, add_foreign_name);
+        int r = for_each_name(s->sessions_fd, add_foreign_name, ret);
+
+        strv_sort_unique(ret);
+        return r;
 }
 
 int store_open_session(const Store *s, const char *name, SessionDir **ret) {
@@ -385,29 +446,21 @@ static int add_once(Strv *ret, const char *hash) {
         return hash ? strv_add_new(ret, hash) : 0;
 }
 
-static int add_symbols(Strv *ret, const SessionMeta *m) {
-        int r = add_once(ret, m->symbols);
-
-        if (r >= 0)
-                r = add_once(ret, m->modules);
-        for (size_t i = 0; r >= 0 && i < m->symbol_maps.n; i++) {
-                const SymbolMap *map = &m->symbol_maps.items[i];
-
-                r = add_once(ret, map->symbols);
-                if (r >= 0)
-                        r = add_once(ret, map->modules);
-        }
-        return r;
-}
-
 int store_add_symbols_in_use(Strv *ret, const SessionMeta *m) {
-        int r = m->newer_version > 0 ? STORE_E_UNKNOWN : add_once(ret, m->types);
+        int r = add_once(ret, m->types);
 
-        if (r != 0)
-                return r;
-        if (m->symbols)
-                return add_symbols(ret, m);
-        return m->state == SESSION_NEW || session_state_is_live(m->state) ? STORE_E_UNKNOWN : 0;
+        if (m->newer_version > 0)
+                return STORE_E_UNKNOWN;
+        if (!m->symbols)
+                return r < 0 ? r
+                       : m->state == SESSION_NEW || session_state_is_live(m->state)
+                               ? STORE_E_UNKNOWN
+                               : 0;
+        r = r ?: add_once(ret, m->symbols) ?: add_once(ret, m->modules);
+        for (size_t i = 0; r == 0 && i < m->symbol_maps.n; i++)
+                r = add_once(ret, m->symbol_maps.items[i].symbols)
+                            ?: add_once(ret, m->symbol_maps.items[i].modules);
+        return r;
 }
 
 /*

@@ -5,8 +5,6 @@
  * Store: the directory that holds all sessions (store/format.h)
  */
 
-#include "base/cleanup.h"
-#include "base/strv.h"
 #include "store/session-dir.h"
 
 typedef struct Store Store;
@@ -47,20 +45,14 @@ int store_fd(const Store *s); /* borrowed, like the next two */
 int store_sessions_fd(const Store *s);
 int store_symbols_fd(const Store *s); /* -EBADF: there is none; another -errno: it cannot be read */
 
-/* Names of the sessions, sorted; entries that are no valid names or not directories are ignored. */
+/* Adds the names of the sessions, and sorts all of @ret; entries that are no valid names or not directories are ignored. */
 int store_list(const Store *s, Strv *ret);
 /* The other entries of sessions/, which no daemon made, sorted. */
 int store_list_foreign(const Store *s, Strv *ret);
 int store_open_session(const Store *s, const char *name, SessionDir **ret); /* -ENOENT, -EINVAL */
-/*
- * store_make_session() - make a directory that is to become a session's
- * @s: opened for writing
- *
- * It is hidden until store_settle_session(); one that was not is removed when the store is opened for
- * writing again.  -EEXIST: there is one of that name; -EINVAL, other -errno.
- */
+/* Makes a directory, which is hidden until it has all that a session has, and settles; one that has not is removed
+ * when the store is opened for writing again.  0, -EEXIST: there is one of that name; -EINVAL, other -errno. */
 int store_make_session(Store *s, const char *name, SessionDir **ret);
-/* It has all that a session has: now it is one.  0 or -errno. */
 int store_settle_session(Store *s, const char *name);
 /*
  * @s: opened for writing
@@ -92,3 +84,22 @@ int store_add_symbols_in_use(Strv *ret, const SessionMeta *m);
 const char *store_way_out(int error);
 Store *store_free(Store *s);
 DEFINE_CLEANUP(Store *, store_free);
+
+/*
+ * STORE/lock is flock()ed for as long as its daemon lives, and has its pid.  Only the store's owner can open
+ * it (0600).
+ */
+enum {
+        LOCK_E_HELD = 1, /* by another process: *ret_holder */
+};
+
+/*
+ * lock_take() - become the owner
+ * @ret:        a descriptor that the caller owns; closing it lets go
+ * @ret_holder: may be NULL; with LOCK_E_HELD the process that has it, 0 if that does not live any more
+ *
+ * Return: 0, LOCK_E_HELD, -errno (entry_open_file()'s for what is no regular file).
+ */
+int lock_take(int *ret, int store_fd, pid_t *ret_holder);
+/* Whether somebody owns the store: 1 (*@ret_holder as above), 0, -errno: it cannot be told, to group members for one. */
+int lock_look(int store_fd, pid_t *ret_holder);

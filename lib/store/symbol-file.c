@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Named by their content, so a file that is there is the right one: file_replace() renames it into
+ * Named by their content, so a file that is there is the right one: entry_replace() renames it into
  * place only when it is whole.  A reader trusts nothing: the size is bounded before memory is
  * taken, and what comes out must have the hash that it was asked for.
  */
@@ -52,7 +52,7 @@ int symbol_file_store(int symbols_fd, const char *text, size_t n,
                 n_packed = ZSTD_compress(packed, n_room, text, n, COMPRESSION_LEVEL);
                 if (ZSTD_isError(n_packed))
                         return -ENOMEM; /* with that room its only failure */
-                r = file_replace_synced(symbols_fd, name, packed, n_packed, STORE_FILE_MODE);
+                r = entry_replace(symbols_fd, name, packed, n_packed, true);
                 if (r < 0)
                         return r;
         }

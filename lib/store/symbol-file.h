@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "meta/bounds.h"
+#include "meta/json-field.h"
 
 #define SYMBOL_FILE_MAX ((size_t) 256 << 20) /* bytes, plain */
 

@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 
 #include "wire/frame.h"
 
@@ -56,20 +57,6 @@ struct Frame {
         size_t n_out; /* bytes that wait, their bookkeeping included */
 };
 
-static const struct {
-        enum json_error_code code;
-        const char *problem;
-} parse_problems[] = {
-        { json_error_invalid_utf8, "the message is not UTF-8" },
-        { json_error_premature_end_of_input, "the message ends within a JSON value" },
-        { json_error_end_of_input_expected, "the message has bytes after its JSON object" },
-        { json_error_null_character, "a string in the message has a NUL" },
-        { json_error_null_byte_in_key, "a member's name in the message has a NUL" },
-        { json_error_duplicate_key, "an object in the message has a member twice" },
-        { json_error_numeric_overflow, "a number in the message is too big" },
-        { json_error_stack_overflow, "the message is nested too deeply" },
-};
-
 /* Brackets and commas outside of strings, as the parser will meet them up to the first syntax error. */
 static const char *find_excess(const char *text, size_t n, size_t *n_values) {
         size_t depth = 0, values_max = *n_values;
@@ -105,13 +92,6 @@ static const char *find_excess(const char *text, size_t n, size_t *n_values) {
         return NULL;
 }
 
-static const char *parse_problem(const json_error_t *error) {
-        for (size_t i = 0; i < ELEMENTSOF(parse_problems); i++)
-                if (json_error_code(error) == parse_problems[i].code)
-                        return parse_problems[i].problem;
-        return "the message is not JSON";
-}
-
 int frame_parse(json_t **ret, const char *text, size_t n, size_t *n_values,
                 const char **ret_problem) {
         /* Jansson parses recursively; its own limit is 2048 levels. */
@@ -124,7 +104,7 @@ int frame_parse(json_t **ret, const char *text, size_t n, size_t *n_values,
                 if (!j && json_error_code(&error) == json_error_out_of_memory)
                         return -ENOMEM;
                 if (!j)
-                        problem = parse_problem(&error);
+                        problem = "the message is not JSON";
                 else if (!json_is_object(j))
                         problem = "the message is not a JSON object";
         }
@@ -469,4 +449,21 @@ Frame *frame_free(Frame *f) {
         safe_close(f->fd);
         free(f->in);
         return mfree(f);
+}
+
+int dial(const char *path) {
+        struct sockaddr_un sa = { .sun_family = AF_UNIX };
+        _cleanup_close_ int fd = -EBADF;
+        int r;
+
+        if (strlen(path) >= sizeof(sa.sun_path))
+                return ORIGIN(-ENAMETOOLONG);
+        strcpy(sa.sun_path, path);
+        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd < 0)
+                return ORIGIN(-errno);
+        do
+                r = connect(fd, (struct sockaddr *) &sa, sizeof(sa));
+        while (r < 0 && errno == EINTR);
+        return r < 0 ? ORIGIN(-errno) : TAKE_FD(fd);
 }

@@ -52,9 +52,8 @@ size_t frame_room(const Frame *f);   /* bytes of memory for what is being receiv
 size_t frame_weight(const Frame *f); /* and, about, for what the last message becomes when kept */
 
 /*
- * frame_receive() - the next message
- * @ret:     an object; the caller owns it
- * @ret_fds: FRAME_FDS_MAX descriptors, -EBADF where there is none; the caller owns them
+ * frame_receive() - the next message, an object
+ * @ret_fds: -EBADF where there is none; the caller owns both
  *
  * Reads the socket at most once a call, and not at all while a whole message is buffered.
  * Return: 0, FRAME_E_*, -errno; -ECONNRESET also when the peer closed in the middle of a message.
@@ -87,3 +86,7 @@ DEFINE_CLEANUP(Frame *, frame_free);
  */
 int frame_parse(json_t **ret, const char *text, size_t n, size_t *n_values,
                 const char **ret_problem);
+
+/* Connects to the Unix socket at @path, a stream: a descriptor, -ENAMETOOLONG, -ENOENT, -ECONNREFUSED (nobody
+ * listens), -EACCES, other -errno. */
+int dial(const char *path);

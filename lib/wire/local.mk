@@ -2,8 +2,6 @@
 noinst_LIBRARIES += %D%/libwire.a
 %C%_libwire_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
 %C%_libwire_a_SOURCES = \
-	%D%/dial.c \
-	%D%/dial.h \
 	%D%/frame.c \
 	%D%/frame.h \
 	%D%/interface.h \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * One table from the kind of a refusal to its name on the wire, to the
- * client's exit status, and to words for a peer that sent none.
+ * One table from the kind of a refusal to its name on the wire, which stands for the words of a peer that
+ * sent none, and to the client's exit status.
  */
 
 #include <stdarg.h>
@@ -12,49 +12,30 @@
 static const struct {
         const char *error_name;
         int exit_status;
-        const char *words;
 } refusals[_REFUSAL_N] = {
-        [REFUSAL_FUNCTION_NOT_FOUND] = { "org.ftraced.FunctionNotFound", 3,
-                                         "there is no such function" },
-        [REFUSAL_NO_FUNCTION_MATCHES] = { "org.ftraced.NoFunctionMatches", 3,
-                                          "no function matches the pattern" },
-        [REFUSAL_EVENT_NOT_FOUND] = { "org.ftraced.EventNotFound", 3, "there is no such event" },
-        [REFUSAL_TOO_MANY_FUNCTIONS] = { "org.ftraced.TooManyFunctions", 7,
-                                         "the pattern matches too many functions" },
-        [REFUSAL_INVALID_NAME] = { "org.ftraced.InvalidName", 2, "the name is not valid" },
-        [REFUSAL_INVALID_SPEC] = { "org.ftraced.InvalidSpec", 2,
-                                   "what to record is not specified correctly" },
-        [REFUSAL_PROFILE_NOT_FOUND] = { "org.ftraced.ProfileNotFound", 3,
-                                        "there is no such profile" },
-        [REFUSAL_INVALID_PROFILE] = { "org.ftraced.InvalidProfile", 2,
-                                      "the profile cannot be used" },
-        [REFUSAL_SESSION_NOT_FOUND] = { "org.ftraced.SessionNotFound", 3,
-                                        "there is no such session" },
-        [REFUSAL_SESSION_EXISTS] = { "org.ftraced.SessionExists", 5,
-                                     "a session of that name exists" },
-        [REFUSAL_SESSION_STATE] = { "org.ftraced.SessionState", 1,
-                                    "the session's state does not allow it" },
-        [REFUSAL_BUSY] = { "org.ftraced.Busy", 5, "the tracer is in use" },
-        [REFUSAL_LEARNING] = { "org.ftraced.Learning", 5, "what they call is being learned" },
-        [REFUSAL_NOT_SUPPORTED] = { "org.ftraced.NotSupported", 77,
-                                    "this kernel does not support it" },
-        [REFUSAL_NO_MEMORY] = { "org.ftraced.NoMemory", 7,
-                                "the buffers would take more memory than is available" },
-        [REFUSAL_QUOTA_EXCEEDED] = { "org.ftraced.QuotaExceeded", 7,
-                                     "there is more of yours than ftraced.conf allows" },
-        [REFUSAL_SYSTEM_ERROR] = { "org.ftraced.SystemError", 1, "the system reported an error" },
-        [REFUSAL_PERMISSION_DENIED] = { "org.varlink.service.PermissionDenied", 4,
-                                        "permission denied" },
-        [REFUSAL_INVALID_PARAMETER] = { "org.varlink.service.InvalidParameter", 2,
-                                        "a parameter of the call is not valid" },
-        [REFUSAL_METHOD_NOT_FOUND] = { "org.varlink.service.MethodNotFound", 1,
-                                       "the daemon does not know the method" },
-        [REFUSAL_METHOD_NOT_IMPLEMENTED] = { "org.varlink.service.MethodNotImplemented", 1,
-                                             "the daemon does not implement the method" },
-        [REFUSAL_INTERFACE_NOT_FOUND] = { "org.varlink.service.InterfaceNotFound", 1,
-                                          "the daemon does not know the interface" },
-        [REFUSAL_EXPECTED_MORE] = { "org.varlink.service.ExpectedMore", 1,
-                                    "the method must be called with `more`" },
+        [REFUSAL_FUNCTION_NOT_FOUND] = { "org.ftraced.FunctionNotFound", 3 },
+        [REFUSAL_NO_FUNCTION_MATCHES] = { "org.ftraced.NoFunctionMatches", 3 },
+        [REFUSAL_EVENT_NOT_FOUND] = { "org.ftraced.EventNotFound", 3 },
+        [REFUSAL_TOO_MANY_FUNCTIONS] = { "org.ftraced.TooManyFunctions", 7 },
+        [REFUSAL_INVALID_NAME] = { "org.ftraced.InvalidName", 2 },
+        [REFUSAL_INVALID_SPEC] = { "org.ftraced.InvalidSpec", 2 },
+        [REFUSAL_PROFILE_NOT_FOUND] = { "org.ftraced.ProfileNotFound", 3 },
+        [REFUSAL_INVALID_PROFILE] = { "org.ftraced.InvalidProfile", 2 },
+        [REFUSAL_SESSION_NOT_FOUND] = { "org.ftraced.SessionNotFound", 3 },
+        [REFUSAL_SESSION_EXISTS] = { "org.ftraced.SessionExists", 5 },
+        [REFUSAL_SESSION_STATE] = { "org.ftraced.SessionState", 1 },
+        [REFUSAL_BUSY] = { "org.ftraced.Busy", 5 },
+        [REFUSAL_LEARNING] = { "org.ftraced.Learning", 5 },
+        [REFUSAL_NOT_SUPPORTED] = { "org.ftraced.NotSupported", 77 },
+        [REFUSAL_NO_MEMORY] = { "org.ftraced.NoMemory", 7 },
+        [REFUSAL_QUOTA_EXCEEDED] = { "org.ftraced.QuotaExceeded", 7 },
+        [REFUSAL_SYSTEM_ERROR] = { "org.ftraced.SystemError", 1 },
+        [REFUSAL_PERMISSION_DENIED] = { "org.varlink.service.PermissionDenied", 4 },
+        [REFUSAL_INVALID_PARAMETER] = { "org.varlink.service.InvalidParameter", 2 },
+        [REFUSAL_METHOD_NOT_FOUND] = { "org.varlink.service.MethodNotFound", 1 },
+        [REFUSAL_METHOD_NOT_IMPLEMENTED] = { "org.varlink.service.MethodNotImplemented", 1 },
+        [REFUSAL_INTERFACE_NOT_FOUND] = { "org.varlink.service.InterfaceNotFound", 1 },
+        [REFUSAL_EXPECTED_MORE] = { "org.varlink.service.ExpectedMore", 1 },
 };
 
 const char *refusal_error_name(RefusalKind kind) {
@@ -106,7 +87,7 @@ int refusal_set(Refusal *r, RefusalKind kind, json_t *parameters, const char *fo
 
 const char *refusal_message(const Refusal *r) {
         return json_string_value(json_object_get(r->parameters, "message"))
-                       ?: refusals[r->kind].words;
+                       ?: refusals[r->kind].error_name;
 }
 
 void refusal_done(Refusal *r) {

@@ -16,29 +16,29 @@
 #define REFUSED 1
 
 typedef enum RefusalKind {
-        REFUSAL_FUNCTION_NOT_FOUND,     /* exit 3 */
-        REFUSAL_NO_FUNCTION_MATCHES,    /* exit 3 */
-        REFUSAL_EVENT_NOT_FOUND,        /* exit 3 */
-        REFUSAL_TOO_MANY_FUNCTIONS,     /* exit 7 */
-        REFUSAL_INVALID_NAME,           /* exit 2 */
-        REFUSAL_INVALID_SPEC,           /* exit 2 */
-        REFUSAL_PROFILE_NOT_FOUND,      /* exit 3 */
-        REFUSAL_INVALID_PROFILE,        /* exit 2 */
-        REFUSAL_SESSION_NOT_FOUND,      /* exit 3 */
-        REFUSAL_SESSION_EXISTS,         /* exit 5 */
-        REFUSAL_SESSION_STATE,          /* exit 1 */
-        REFUSAL_BUSY,                   /* exit 5 */
-        REFUSAL_LEARNING,               /* exit 5: but for a moment */
-        REFUSAL_NOT_SUPPORTED,          /* exit 77 */
-        REFUSAL_NO_MEMORY,              /* exit 7: the buffers would not fit MemAvailable */
-        REFUSAL_QUOTA_EXCEEDED,         /* exit 7 */
-        REFUSAL_SYSTEM_ERROR,           /* exit 1 */
-        REFUSAL_PERMISSION_DENIED,      /* exit 4: org.varlink.service.PermissionDenied */
-        REFUSAL_INVALID_PARAMETER,      /* exit 2: org.varlink.service.InvalidParameter */
-        REFUSAL_METHOD_NOT_FOUND,       /* exit 1: org.varlink.service.MethodNotFound */
-        REFUSAL_METHOD_NOT_IMPLEMENTED, /* exit 1: org.varlink.service.MethodNotImplemented */
-        REFUSAL_INTERFACE_NOT_FOUND,    /* exit 1: org.varlink.service.InterfaceNotFound */
-        REFUSAL_EXPECTED_MORE,          /* exit 1: org.varlink.service.ExpectedMore */
+        REFUSAL_FUNCTION_NOT_FOUND,
+        REFUSAL_NO_FUNCTION_MATCHES,
+        REFUSAL_EVENT_NOT_FOUND,
+        REFUSAL_TOO_MANY_FUNCTIONS,
+        REFUSAL_INVALID_NAME,
+        REFUSAL_INVALID_SPEC,
+        REFUSAL_PROFILE_NOT_FOUND,
+        REFUSAL_INVALID_PROFILE,
+        REFUSAL_SESSION_NOT_FOUND,
+        REFUSAL_SESSION_EXISTS,
+        REFUSAL_SESSION_STATE,
+        REFUSAL_BUSY,
+        REFUSAL_LEARNING, /* busy, but for a moment */
+        REFUSAL_NOT_SUPPORTED,
+        REFUSAL_NO_MEMORY, /* the buffers would not fit MemAvailable */
+        REFUSAL_QUOTA_EXCEEDED,
+        REFUSAL_SYSTEM_ERROR,
+        REFUSAL_PERMISSION_DENIED,
+        REFUSAL_INVALID_PARAMETER,
+        REFUSAL_METHOD_NOT_FOUND,
+        REFUSAL_METHOD_NOT_IMPLEMENTED,
+        REFUSAL_INTERFACE_NOT_FOUND,
+        REFUSAL_EXPECTED_MORE,
         _REFUSAL_N,
 } RefusalKind;
 

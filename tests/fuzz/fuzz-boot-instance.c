@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "fuzz.h"
-#include "meta/boot-instance.h"
+#include "base/cleanup.h"
+#include "meta/event-choice.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         _cleanup_free_ char *text = strndup((const char *) data, n_data);

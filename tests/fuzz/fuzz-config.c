@@ -14,9 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         Limits l;
 
         FUZZ_CHECK(config_parse(&c, "f", text, &problems) == 0);
-        for (int i = 0; i < _CONFIG_KEY_N; i++)
-                FUZZ_CHECK(config_text(&c, (ConfigKey) i) &&
-                           !c.origins[i].file == !c.origins[i].text);
+        for (size_t i = 0; i < CONFIG_N_KEYS; i++)
+                FUZZ_CHECK(config_text(&c, i) && !c.origins[i].file == !c.origins[i].text);
         for (size_t i = 0; i < problems.n; i++)
                 FUZZ_CHECK(startswith(problems.items[i], "f:"));
         l = config_limits(&c, 1ULL << 40, 4);

@@ -8,7 +8,7 @@
  */
 
 #include "fuzz-scratch.h"
-#include "store/cut-log.h"
+#include "store/session-dir.h"
 
 static void check_same(const SessionDir *dir, const Cut *wanted, size_t n_wanted) {
         _cleanup_free_ Cut *cuts = NULL;

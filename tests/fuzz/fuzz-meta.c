@@ -25,9 +25,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
                 return 0;
         FUZZ_CHECK(m->name && m->id && m->kernel && m->machine && m->host && m->boot_id &&
                    m->clock);
-        (void) session_meta_n_bytes(m);
+        (void) session_meta_total(m).n_bytes;
         (void) session_meta_events_lost(m);
-        (void) session_meta_pages_lost(m);
+        (void) session_meta_total(m).pages_lost;
         (void) session_meta_length_ns(m);
         written = session_meta_to_json(m);
         text = json_dumps(written, 0);

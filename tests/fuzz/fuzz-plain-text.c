@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-#include "base/plain-text.h"
 #include "fuzz.h"
+#include "base/buf.h"
 
 /* The code point at @s, of @n bytes, by the rule "as many bytes as the first says, and no shorter way
  * to write it"; 0 bytes: it is no UTF-8. */

@@ -51,7 +51,7 @@ static inline void fuzz_session_make(FuzzScratch *s, SessionDir **ret, SessionMe
         FUZZ_CHECK(session_dir_create(ret, s->fd, "fuzz") == 0);
         for (size_t i = 0; i < ELEMENTSOF(files); i++)
                 FUZZ_CHECK(session_dir_write_tracing(*ret, files[i][0], files[i][1],
-                                                     strlen(files[i][1])) == 0);
+                                                     strlen(files[i][1]), false) == 0);
         fd = session_dir_make_cpu(*ret, 0);
         FUZZ_CHECK(fd >= 0);
         fuzz_write(&(FuzzScratch){ .fd = fd }, "00000000.seg", data, n);

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "base/strv.h"
 #define FUZZ_REPLAYS /* the target has what a target has */
 #include "fuzz.h"
 

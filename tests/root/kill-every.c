@@ -53,13 +53,6 @@ typedef struct Setting {
         bool is_fake; /* plain files, which are empty between open() and write() */
 } Setting;
 
-static uint64_t now_ns(void) {
-        struct timespec t;
-
-        (void) clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
-}
-
 /* --- what is done ----------------------------------------------------------------------------- */
 
 static Tracer *arm(const Setting *s, const char *name, const char *root) {
@@ -441,7 +434,7 @@ int main(int argc, char **argv) {
         log_set_max_priority(LOG_ERR);
         every = (unsigned) atoi(argv[6]);
         if (argc > 7)
-                end_ns = now_ns() + (uint64_t) atoi(argv[7]) * NSEC_PER_SEC;
+                end_ns = now_ns(CLOCK_MONOTONIC) + (uint64_t) atoi(argv[7]) * NSEC_PER_SEC;
         fd = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (every == 0 || fd < 0 || controller_new(&c, argv[1], fd, fd, false) < 0)
                 return usage();
@@ -460,7 +453,7 @@ int main(int argc, char **argv) {
                 return 1;
         }
         before = dump(argv[1]);
-        for (k = 1; before && !has_ended && now_ns() < end_ns; k += every) {
+        for (k = 1; before && !has_ended && now_ns(CLOCK_MONOTONIC) < end_ns; k += every) {
                 n_bad += !survives(&s, k, before, &has_ended);
                 n_deaths += !has_ended;
         }

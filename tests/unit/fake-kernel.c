@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/io.h"
-#include "base/strv.h"
 #include "fake-kernel.h"
 #include "unit.h"
+#include "base/array.h"
+#include "base/io.h"
 
 #define MAX_FDS 1024
 #define ALL_ENABLED "#### all functions enabled ####\n"

@@ -20,9 +20,9 @@
 
 #include <stdbool.h>
 
-#include "base/strv.h"
-#include "daemon/tracer/controller.h"
 #include "scratch.h"
+#include "base/array.h"
+#include "daemon/tracer/controller.h"
 
 #define FAKE_DIED 77
 #define FAKE_BROKEN 99

@@ -23,9 +23,8 @@ fake_kernel_ldflags = $(AM_LDFLAGS) -Wl,--wrap=openat,--wrap=__openat_2,--wrap=w
 
 # lib/
 unit_programs += %D%/lib-base
-%C%_lib_base_SOURCES = %D%/test-buf.c %D%/test-cpu-list.c %D%/test-figure.c %D%/test-hash.c %D%/test-ini.c \
-	%D%/test-io.c %D%/test-name.c %D%/test-origin.c %D%/test-plain-text.c %D%/test-poll.c %D%/test-release.c \
-	%D%/test-strv.c %D%/test-unit.c
+%C%_lib_base_SOURCES = %D%/test-array.c %D%/test-buf.c %D%/test-hash.c %D%/test-ini.c %D%/test-io.c \
+	%D%/test-name.c %D%/test-origin.c %D%/test-unit.c
 %C%_lib_base_CFLAGS = $(unit_cflags)
 %C%_lib_base_LDADD = $(unit_libs) $(base_libs) $(CHECK_LIBS)
 
@@ -35,19 +34,22 @@ unit_programs += %D%/lib-wire
 %C%_lib_wire_LDADD = $(unit_libs) $(wire_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-meta
-%C%_lib_meta_SOURCES = %D%/test-brief.c %D%/test-captures.c %D%/test-clock.c %D%/test-config.c \
-	%D%/test-event-choice.c %D%/test-gap.c %D%/test-gone.c %D%/test-hook-change.c %D%/test-meta.c %D%/test-profile.c %D%/test-sample.c \
-	%D%/test-silence.c %D%/test-spec.c %D%/test-trigger.c
+%C%_lib_meta_SOURCES = %D%/test-brief.c %D%/test-clock.c %D%/test-config.c %D%/test-event-choice.c \
+	%D%/test-gap.c %D%/test-meta.c %D%/test-profile.c %D%/test-spec.c %D%/test-trigger.c
 %C%_lib_meta_CFLAGS = $(unit_cflags)
 %C%_lib_meta_LDADD = $(unit_libs) $(store_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-store
-%C%_lib_store_SOURCES = %D%/test-condition.c %D%/test-cut-log.c %D%/test-entry.c %D%/test-lock.c \
-	%D%/test-outlook.c %D%/test-page.c %D%/test-periods.c %D%/test-recover.c %D%/test-removed.c %D%/test-retain.c \
-	%D%/test-segment.c %D%/test-session-dir.c %D%/test-store.c %D%/test-symbol-file.c \
-	%D%/test-uptime.c %D%/test-vacuum.c
+%C%_lib_store_SOURCES = %D%/test-entry.c %D%/test-page.c %D%/test-segment.c %D%/test-session-dir.c \
+	%D%/test-store.c %D%/test-symbol-file.c
 %C%_lib_store_CFLAGS = $(unit_cflags)
 %C%_lib_store_LDADD = $(unit_libs) $(codec_libs) $(CHECK_LIBS)
+
+unit_programs += %D%/lib-retention
+%C%_lib_retention_SOURCES = %D%/test-outlook.c %D%/test-removed.c %D%/test-retain.c %D%/test-uptime.c \
+	%D%/test-vacuum.c
+%C%_lib_retention_CFLAGS = $(unit_cflags)
+%C%_lib_retention_LDADD = $(unit_libs) $(retention_libs) $(codec_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-codec
 %C%_lib_codec_SOURCES = %D%/test-block.c %D%/test-dat-file.c %D%/test-dat-losses.c %D%/test-dat-origin.c \

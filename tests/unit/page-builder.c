@@ -190,7 +190,7 @@ static const char kallsyms[] = "0000000000000000 A fixed_percpu_data\n"
                                "ffffffffc0000010 t ovl_open\t[overlay]\n";
 
 static void write_tracing(Recording *r, const char *path, const char *text) {
-        ck_assert_int_eq(session_dir_write_tracing(r->dir, path, text, strlen(text)), 0);
+        ck_assert_int_eq(session_dir_write_tracing(r->dir, path, text, strlen(text), false), 0);
 }
 
 void recording_init(Recording *r, const Layout *layout) {

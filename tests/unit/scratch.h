@@ -55,3 +55,14 @@ static inline void scratch_done(Scratch *s) {
 static inline void scratch_write(int dir_fd, const char *path, const void *data, size_t n) {
         ck_assert_int_eq(file_replace(dir_fd, path, data, n, 0640), 0);
 }
+
+/* The same of a text, with the directories above it. */
+static inline void scratch_put(const Scratch *s, const char *path, const char *text) {
+        char parent[PATH_MAX];
+
+        for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
+                (void) snprintf(parent, sizeof(parent), "%.*s", (int) (p - path), path);
+                ck_assert_int_eq(dir_make(s->fd, parent, 0755), 0);
+        }
+        scratch_write(s->fd, path, text, strlen(text));
+}

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "fake-kernel.h"
 #include "daemon/instances/black-box.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/watch/tracing-copy.h"
-#include "fake-kernel.h"
-#include "meta/boot-instance.h"
+#include "meta/event-choice.h"
 
 #define BOX "instances/boot_mapped/"
 #define WORDS "quiet reserve_mem=16M:4096:trace trace_instance=boot_mapped^traceoff@trace,x:y\n"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/cleanup.h"
+#include "base/unit.h"
 #include "meta/brief.h"
 #include "tests/unit/unit.h"
+#include "unit.h"
 
 static void make(Brief *ret, size_t n_roots) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
@@ -104,5 +106,142 @@ START_TEST(what_is_not_valid_is_named)
         }
 END_TEST
 
+#define SECOND NSEC_PER_SEC
+
+/* One that recorded for 10 s and has nothing. */
+static SessionMeta *meta(void) {
+        SessionMeta *m = NULL;
+
+        ck_assert_int_eq(session_meta_new(&m), 0);
+        m->state = SESSION_SEALED;
+        ck_assert_int_eq(strv_add(&m->roots, "udp_sendmsg"), 0);
+        m->start = (ClockTuple){ .trace_ns = 100 * SECOND,
+                                 .monotonic_ns = 100 * SECOND,
+                                 .boottime_ns = 100 * SECOND,
+                                 .realtime_ns = 1000 * SECOND };
+        m->stop = (ClockTuple){ .trace_ns = 110 * SECOND,
+                                .monotonic_ns = 110 * SECOND,
+                                .boottime_ns = 110 * SECOND,
+                                .realtime_ns = 1010 * SECOND };
+        m->n_cpus = 1;
+        m->cpus = calloc(1, sizeof(*m->cpus));
+        ck_assert_ptr_nonnull(m->cpus);
+        return m;
+}
+
+static void expect(const SessionMeta *m, const Strv *found, const char *wanted) {
+        _cleanup_free_ char *text = NULL;
+
+        ck_assert_int_eq(silence_explain(&text, m, found), 0);
+        ck_assert_str_eq(text, wanted);
+}
+
+static void add_gap(SessionMeta *m, GapCause cause, uint64_t from_s, uint64_t to_ns) {
+        ck_assert_int_eq(gaps_add(&m->gaps, &(Gap){ .cpu = GAP_ALL_CPUS,
+                                                    .cause = cause,
+                                                    .from_ns = from_s * SECOND,
+                                                    .to_ns = to_ns,
+                                                    .n_events = GAP_UNKNOWN }),
+                         0);
+}
+
+START_TEST(one_that_stored_or_dropped_a_page_is_not_silent)
+        {
+                _cleanup_(session_meta_freep) SessionMeta *m = meta();
+
+                ck_assert(silence_is_total(m));
+                m->cpus[0].n_pages = 1;
+                ck_assert(!silence_is_total(m));
+                m->cpus[0] = (CpuAccount){ .pages_dropped = 1 };
+                ck_assert(!silence_is_total(m));
+                m->cpus[0] = (CpuAccount){ .pages_lost = 1 };
+                ck_assert(!silence_is_total(m));
+                m->cpus[0] = (CpuAccount){};
+                m->n_snapshots = 1;
+                ck_assert(!silence_is_total(m));
+        }
+END_TEST
+
+START_TEST(if_nothing_was_in_the_way_nothing_called_it)
+        {
+                _cleanup_(session_meta_freep) SessionMeta *m = meta();
+
+                expect(m, &(Strv){}, "nothing called udp_sendmsg in 10 s of recording");
+                ck_assert_int_eq(strv_add(&m->spec.pids, "812"), 0);
+                ck_assert_int_eq(strv_add(&m->spec.cpus, "2-3"), 0);
+                m->spec.slower_ns = 5 * NSEC_PER_MSEC;
+                expect(m, &(Strv){},
+                       "no call of udp_sendmsg took 5 ms or more in process 812 on CPUs 2-3 in 10 "
+                       "s "
+                       "of recording");
+        }
+END_TEST
+
+START_TEST(of_many_roots_some_are_named)
+        {
+                _cleanup_(session_meta_freep) SessionMeta *m = meta();
+
+                ck_assert_int_eq(strv_split(&m->roots, "b c d e", " "), 0);
+                expect(m, &(Strv){},
+                       "nothing called udp_sendmsg, b, c and 2 others in 10 s of recording");
+        }
+END_TEST
+
+START_TEST(what_was_in_the_way_is_told_with_how_long)
+        {
+                _cleanup_(session_meta_freep) SessionMeta *m = meta();
+
+                add_gap(m, GAP_OVERRUN, 101, 102 * SECOND);
+                add_gap(m, GAP_TRACING_OFF, 90, 103 * SECOND);
+                add_gap(m, GAP_TRACING_OFF, 104, 105 * SECOND);
+                add_gap(m, GAP_FTRACE_OFF, 109, GAP_OPEN);
+                expect(m, &(Strv){},
+                       "somebody else switched tracing_on off for 4 s of the 10 s; sysctl "
+                       "kernel.ftrace_enabled was 0 for 1 s of the 10 s");
+        }
+END_TEST
+
+START_TEST(what_the_kernel_said_comes_first)
+        {
+                _cleanup_(session_meta_freep) SessionMeta *m = meta();
+                _cleanup_strv_ Strv found = {};
+
+                ck_assert_int_eq(strv_add(&found, "process 812 has ended"), 0);
+                expect(m, &found, "process 812 has ended");
+                add_gap(m, GAP_FTRACE_OFF, 100, 110 * SECOND);
+                expect(m, &found,
+                       "process 812 has ended; sysctl kernel.ftrace_enabled was 0 for 10 s of the "
+                       "10 s");
+        }
+END_TEST
+
+START_TEST(one_whose_triggers_never_fired_has_only_waited)
+        {
+                _cleanup_(session_meta_freep) SessionMeta *m = meta();
+
+                m->armed = m->start;
+                expect(m, &(Strv){}, "nothing called udp_sendmsg in 10 s of recording");
+                m->start = m->stop;
+                expect(m, &(Strv){}, "it waited for a trigger, and none fired");
+        }
+END_TEST
+
+START_TEST(no_sentence_is_too_long_to_be_kept)
+        {
+                _cleanup_(session_meta_freep) SessionMeta *m = meta();
+                _cleanup_free_ char *text = NULL;
+                _cleanup_strv_ Strv found = {};
+
+                for (int i = 0; i < 1000; i++)
+                        ck_assert_int_eq(strv_add(&found, "the module has gone"), 0);
+                ck_assert_int_eq(silence_explain(&text, m, &found), 0);
+                ck_assert_uint_eq(strlen(text), SILENCE_MAX);
+        }
+END_TEST
+
 UNIT_SUITE("brief", what_is_written_is_read, thousands_of_roots_are_counted_and_a_few_named,
-           what_is_not_known_on_disk_stays_so, what_is_not_valid_is_named)
+           what_is_not_known_on_disk_stays_so, what_is_not_valid_is_named,
+           one_that_stored_or_dropped_a_page_is_not_silent,
+           if_nothing_was_in_the_way_nothing_called_it, of_many_roots_some_are_named,
+           what_was_in_the_way_is_told_with_how_long, what_the_kernel_said_comes_first,
+           one_whose_triggers_never_fired_has_only_waited, no_sentence_is_too_long_to_be_kept)

@@ -9,6 +9,7 @@
 #include "meta/config.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
+#include "unit.h"
 
 static Config config_of(const char *text, Strv *problems) {
         _cleanup_free_ char *copy = strdup(text);
@@ -55,9 +56,10 @@ START_TEST(every_key_is_read)
                 ck_assert_uint_eq(l.member.max_stored_bytes, 20 << 20);
                 ck_assert_uint_eq(l.member.max_connections, 9);
                 ck_assert_uint_eq(l.member.max_calls, 8);
-                ck_assert_str_eq(c.origins[CONFIG_MAX_USE].file, "x.conf");
-                ck_assert_uint_eq(c.origins[CONFIG_KEEP_FREE].line, 3);
-                ck_assert_str_eq(config_text(&c, CONFIG_MAX_RETENTION_SEC), "2weeks");
+                ck_assert_str_eq(c.origins[config_find("Store", "MaxUse")].file, "x.conf");
+                ck_assert_uint_eq(c.origins[config_find("Store", "KeepFree")].line, 3);
+                ck_assert_str_eq(config_text(&c, config_find("Store", "MaxRetentionSec")),
+                                 "2weeks");
         }
 END_TEST
 
@@ -74,7 +76,7 @@ START_TEST(lists_are_of_names_alone_and_can_be_emptied)
                 ck_assert_ptr_nonnull(l.member_functions);
                 ck_assert_uint_eq(l.member_functions->n, 0);
                 ck_assert_uint_eq(l.member_events->n, 0);
-                ck_assert_str_eq(config_text(&c, CONFIG_MEMBER_EVENTS), "none");
+                ck_assert_str_eq(config_text(&c, config_find("Members", "Events")), "none");
         }
 END_TEST
 
@@ -95,8 +97,8 @@ START_TEST(defaults_depend_on_the_disk_and_have_bounds)
                 ck_assert(!large.session_is_limited);
                 ck_assert_uint_eq(large.max_retention_ns, 0);
                 ck_assert_uint_eq(large.max_event_rate, 4 * CONFIG_CPU_EVENT_RATE);
-                ck_assert_uint_eq(large.max_hooked, CONFIG_HOOKED);
-                ck_assert_uint_eq(large.max_buffer_memory.percent, CONFIG_MEMORY_PERCENT);
+                ck_assert_uint_eq(large.max_hooked, 4096);
+                ck_assert_uint_eq(large.max_buffer_memory.percent, 50);
         }
 END_TEST
 
@@ -134,7 +136,7 @@ START_TEST(what_is_wrong_is_named_and_changes_nothing)
                                       problems.items[0]);
                         ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
                         ck_assert_uint_eq(c.limits.max_segment_bytes, UINT64_MAX);
-                        ck_assert_uint_eq(c.limits.max_segment_ns, CONFIG_SEGMENT_NS);
+                        ck_assert_uint_eq(c.limits.max_segment_ns, 3600 * NSEC_PER_SEC);
                 }
         }
 END_TEST
@@ -147,8 +149,8 @@ START_TEST(an_empty_value_sets_the_default_again)
                         &problems);
 
                 ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
-                ck_assert_uint_eq(c.limits.max_segment_ns, CONFIG_SEGMENT_NS);
-                ck_assert_ptr_null(c.origins[CONFIG_MAX_USE].file);
+                ck_assert_uint_eq(c.limits.max_segment_ns, 3600 * NSEC_PER_SEC);
+                ck_assert_ptr_null(c.origins[config_find("Store", "MaxUse")].file);
                 ck_assert_uint_eq(problems.n, 0);
         }
 END_TEST
@@ -187,18 +189,6 @@ START_TEST(sections_of_others_are_left_alone)
         }
 END_TEST
 
-static void put(Scratch *s, const char *path, const char *text) {
-        char whole[PATH_MAX], *slash;
-
-        (void) snprintf(whole, sizeof(whole), "%s", path);
-        for (slash = strchr(whole, '/'); slash; slash = strchr(slash + 1, '/')) {
-                *slash = 0;
-                ck_assert_int_eq(dir_make(s->fd, whole, 0755), 0);
-                *slash = '/';
-        }
-        scratch_write(s->fd, path, text, strlen(text));
-}
-
 #define MAX_USE(n) "[Store]\nMaxUse=" #n "\n"
 #define DROP_IN "/ftraced/ftraced.conf.d/"
 
@@ -225,7 +215,7 @@ START_TEST(files_count_in_systemds_order)
                         _cleanup_strv_ Strv problems = {};
                         _cleanup_config_ Config c = {};
 
-                        put(&s, steps[i].path, steps[i].text);
+                        scratch_put(&s, steps[i].path, steps[i].text);
                         ck_assert_int_eq(config_load(&c, s.path, NULL, &problems), 0);
                         ck_assert_uint_eq(c.max_use.bytes, steps[i].max_use);
                         ck_assert_uint_eq(problems.n, 0);
@@ -239,8 +229,8 @@ START_TEST(a_link_to_nowhere_hides_as_well)
                 _cleanup_strv_ Strv problems = {};
                 _cleanup_config_ Config c = {};
 
-                put(&s, "usr/lib" DROP_IN "a.conf", MAX_USE(4));
-                put(&s, "etc" DROP_IN "b.conf", "");
+                scratch_put(&s, "usr/lib" DROP_IN "a.conf", MAX_USE(4));
+                scratch_put(&s, "etc" DROP_IN "b.conf", "");
                 ck_assert_int_eq(symlinkat("/dev/null", s.fd, "etc" DROP_IN "a.conf"), 0);
                 ck_assert_int_eq(config_load(&c, s.path, NULL, &problems), 0);
                 ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
@@ -254,8 +244,8 @@ START_TEST(a_file_that_is_asked_for_is_the_only_one)
                 _cleanup_config_ Config c = {}, none = {};
                 char path[PATH_MAX + 16];
 
-                put(&s, "etc/ftraced/ftraced.conf", MAX_USE(3));
-                put(&s, "mine", "[Store]\nKeepFree=1\n");
+                scratch_put(&s, "etc/ftraced/ftraced.conf", MAX_USE(3));
+                scratch_put(&s, "mine", "[Store]\nKeepFree=1\n");
                 (void) snprintf(path, sizeof(path), "%s/mine", s.path);
                 ck_assert_int_eq(config_load(&c, s.path, path, &problems), 0);
                 ck_assert_uint_eq(c.max_use.bytes, UINT64_MAX);
@@ -270,10 +260,21 @@ START_TEST(a_file_that_cannot_be_read_is_named)
                 _cleanup_strv_ Strv problems = {};
                 _cleanup_config_ Config c = {};
 
-                put(&s, "etc/ftraced/ftraced.conf/x", "");
+                scratch_put(&s, "etc/ftraced/ftraced.conf/x", "");
                 ck_assert_int_eq(config_load(&c, s.path, NULL, &problems), 0);
                 ck_assert_uint_eq(problems.n, 1);
                 ck_assert_ptr_nonnull(strstr(problems.items[0], "etc/ftraced/ftraced.conf"));
+        }
+END_TEST
+
+START_TEST(what_is_gone_says_what_to_use_and_a_word_has_its_kind)
+        {
+                ck_assert_str_eq(gone_instead(GONE_VERB, "learn"),
+                                 "what is recorded teaches by itself");
+                ck_assert_ptr_nonnull(
+                        strstr(gone_instead(GONE_KEY, "MaxDurationSec"), "Duration="));
+                ck_assert_ptr_null(gone_instead(GONE_OPTION, "learn"));
+                ck_assert_ptr_null(gone_instead(GONE_VERB, "report"));
         }
 END_TEST
 
@@ -282,4 +283,5 @@ UNIT_SUITE("config", every_key_is_read, lists_are_of_names_alone_and_can_be_empt
            an_empty_value_sets_the_default_again, nothing_and_infinity_are_no_limit,
            sections_of_others_are_left_alone, files_count_in_systemds_order,
            a_link_to_nowhere_hides_as_well, a_file_that_is_asked_for_is_the_only_one,
-           a_file_that_cannot_be_read_is_named)
+           a_file_that_cannot_be_read_is_named,
+           what_is_gone_says_what_to_use_and_a_word_has_its_kind)

@@ -33,7 +33,7 @@ START_TEST(only_regular_files_inside_are_opened)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
 
-                ck_assert_int_eq(entry_replace(s.fd, "a/b/c", "x", 1), 0);
+                ck_assert_int_eq(entry_replace(s.fd, "a/b/c", "x", 1, false), 0);
                 ck_assert_int_eq(symlinkat("c", s.fd, "a/b/link"), 0);
                 ck_assert_int_eq(symlinkat("b", s.fd, "a/dirlink"), 0);
                 ck_assert_int_eq(symlinkat("/etc/passwd", s.fd, "out"), 0);
@@ -59,7 +59,7 @@ START_TEST(reading_is_bounded)
                 _cleanup_free_ char *text = NULL;
                 size_t n;
 
-                ck_assert_int_eq(entry_replace(s.fd, "f", "hello", 5), 0);
+                ck_assert_int_eq(entry_replace(s.fd, "f", "hello", 5, false), 0);
                 ck_assert_int_eq(entry_read(s.fd, "f", &text, &n, 4), -EFBIG);
                 ck_assert_int_eq(entry_read(s.fd, "f", &text, &n, 5), 0);
                 ck_assert_uint_eq(n, 5);
@@ -73,9 +73,9 @@ START_TEST(nothing_is_written_through_a_linked_directory)
 
                 ck_assert_int_eq(mkdirat(s.fd, "real", 0700), 0);
                 ck_assert_int_eq(symlinkat("real", s.fd, "link"), 0);
-                ck_assert_int_lt(entry_replace(s.fd, "link/f", "x", 1), 0);
+                ck_assert_int_lt(entry_replace(s.fd, "link/f", "x", 1, false), 0);
                 ck_assert_int_ne(faccessat(s.fd, "real/f", F_OK, 0), 0);
-                ck_assert_int_eq(entry_replace(s.fd, "../f", "x", 1), -EINVAL);
+                ck_assert_int_eq(entry_replace(s.fd, "../f", "x", 1, false), -EINVAL);
         }
 END_TEST
 

@@ -4,11 +4,11 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "base/buf.h"
-#include "base/now.h"
-#include "base/typo.h"
-#include "daemon/admission/functions.h"
 #include "scratch.h"
+#include "base/buf.h"
+#include "base/io.h"
+#include "base/name.h"
+#include "daemon/admission/functions.h"
 
 static const char listing[] = "vfs_write\nudp_sendmsg\nudp_sendmsg\nudpv6_sendmsg\ntcp_sendmsg\n"
                               "__ftrace_invalid_address___17\nudp_sendmsg.isra.0\n"

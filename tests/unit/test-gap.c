@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "base/cleanup.h"
-#include "base/strv.h"
+#include "base/array.h"
 #include "meta/gap.h"
 #include "unit.h"
 
@@ -152,74 +151,134 @@ END_TEST
 
 START_TEST(a_strange_list_is_refused)
         {
-                static const char *const texts[] = {
-                        "{}",
-                        "[1]",
-                        "[{}]",
-                        "[{\"cause\":\"hunger\",\"from_ns\":1}]",
-                        "[{\"cause\":\"overrun\"}]",
-                        "[{\"cause\":\"overrun\",\"from_ns\":-1}]",
-                        "[{\"cause\":\"overrun\",\"from_ns\":2,\"to_ns\":1}]",
-                        "[{\"cause\":\"overrun\",\"from_ns\":2,\"cpu\":8192}]",
+                static const struct {
+                        const JsonTable *table;
+                        const char *text;
+                } cases[] = {
+                        { &gap_table, "{}" },
+                        { &gap_table, "[1]" },
+                        { &gap_table, "[{}]" },
+                        { &gap_table, "[{\"cause\":\"hunger\",\"from_ns\":1}]" },
+                        { &gap_table, "[{\"cause\":\"overrun\"}]" },
+                        { &gap_table, "[{\"cause\":\"overrun\",\"from_ns\":-1}]" },
+                        { &gap_table, "[{\"cause\":\"overrun\",\"from_ns\":2,\"to_ns\":1}]" },
+                        { &gap_table, "[{\"cause\":\"overrun\",\"from_ns\":2,\"cpu\":8192}]" },
+                        { &condition_table, "{}" },
+                        { &condition_table, "[1]" },
+                        { &condition_table, "[{}]" },
+                        { &condition_table, "[{\"cause\":\"nobody\",\"reason\":\"a\"}]" },
+                        { &condition_table, "[{\"cause\":\"no_space\",\"since_ns\":-1}]" },
+                        { &condition_table, "[{\"cause\":\"no_space\",\"reason\":2}]" },
+                        { &condition_table, "[{\"cause\":\"no_space\"},{\"cause\":\"no_space\"}]" },
                 };
 
-                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        Gaps g = {};
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        json_auto_t *list = json_loads(cases[i].text, 0, NULL);
+                        JsonList l = {};
 
-                        ck_assert_msg(parse(&g, texts[i]) == JSON_FIELD_E_INVALID, "%s", texts[i]);
-                        json_list_done(&gap_table, &g);
+                        ck_assert_ptr_nonnull(list);
+                        ck_assert_msg(json_list_read(&l, cases[i].table, list) ==
+                                              JSON_FIELD_E_INVALID,
+                                      "%s", cases[i].text);
+                        json_list_done(cases[i].table, &l);
                 }
         }
 END_TEST
 
-START_TEST(a_condition_keeps_its_beginning)
+START_TEST(what_lasts_keeps_its_beginning_and_takes_the_newest_reason)
         {
                 Conditions c = {};
 
-                ck_assert_int_eq(conditions_set(&c, GAP_NO_SPACE, 5, "full"), 1);
-                ck_assert_int_eq(conditions_set(&c, GAP_NO_SPACE, 6, "full"), 0);
-                ck_assert_int_eq(conditions_set(&c, GAP_NO_SPACE, 7, "over quota"), 1);
-                ck_assert_int_eq(conditions_set(&c, GAP_TRACING_OFF, 8, "off"), 1);
-                ck_assert_uint_eq(conditions_find(&c, GAP_NO_SPACE)->since_ns, 5);
-                ck_assert_str_eq(conditions_find(&c, GAP_NO_SPACE)->reason, "over quota");
-                ck_assert(conditions_clear(&c, GAP_NO_SPACE));
-                ck_assert(!conditions_clear(&c, GAP_NO_SPACE));
+                ck_assert_int_eq(conditions_set(&c, GAP_NO_SPACE, 100, "full"), 1);
+                ck_assert_int_eq(conditions_set(&c, GAP_NO_SPACE, 200, "full"), 0);
+                ck_assert_int_eq(conditions_set(&c, GAP_NO_SPACE, 300, "over quota"), 1);
                 ck_assert_uint_eq(c.n, 1);
-                ck_assert_uint_eq(c.items[0].since_ns, 8);
+                ck_assert_uint_eq(conditions_find(&c, GAP_NO_SPACE)->since_ns, 100);
+                ck_assert_str_eq(conditions_find(&c, GAP_NO_SPACE)->reason, "over quota");
                 conditions_done(&c);
         }
 END_TEST
 
-START_TEST(conditions_survive_json_and_strange_ones_are_refused)
+START_TEST(what_is_over_is_gone_and_the_others_stay)
         {
-                static const char *const texts[] = {
-                        "{}",
-                        "[{}]",
-                        "[{\"cause\":\"overrun\",\"reason\":1}]",
-                        "[{\"cause\":\"overrun\"},{\"cause\":\"overrun\"}]",
-                };
-                json_auto_t *list = NULL;
-                Conditions c = {}, again = {};
+                Conditions c = {};
 
-                ck_assert_int_eq(conditions_set(&c, GAP_DISK_FAILED, 5, "it failed"), 1);
+                ck_assert(!conditions_clear(&c, GAP_NO_SPACE));
+                ck_assert_int_eq(conditions_set(&c, GAP_NO_SPACE, 1, "a"), 1);
+                ck_assert_int_eq(conditions_set(&c, GAP_TRACING_OFF, 2, "b"), 1);
+                ck_assert_int_eq(conditions_set(&c, GAP_DISK_FAILED, 3, "c"), 1);
+                ck_assert(conditions_clear(&c, GAP_TRACING_OFF));
+                ck_assert(!conditions_clear(&c, GAP_TRACING_OFF));
+                ck_assert_ptr_null(conditions_find(&c, GAP_TRACING_OFF));
+                ck_assert_str_eq(conditions_find(&c, GAP_NO_SPACE)->reason, "a");
+                ck_assert_str_eq(conditions_find(&c, GAP_DISK_FAILED)->reason, "c");
+                conditions_done(&c);
+        }
+END_TEST
+
+START_TEST(what_is_written_is_what_is_read)
+        {
+                Conditions c = {}, again = {};
+                json_t *list;
+
+                ck_assert_int_eq(conditions_set(&c, GAP_NO_SPACE, 7, "a \"word\""), 1);
+                ck_assert_int_eq(conditions_set(&c, GAP_DISK_FAILED, 8, "b"), 1);
                 list = json_list_new(&condition_table, &c);
                 ck_assert_int_eq(json_list_read(&again, &condition_table, list), 0);
-                ck_assert_uint_eq(again.n, 1);
-                ck_assert_str_eq(again.items[0].reason, "it failed");
-                ck_assert_uint_eq(again.items[0].since_ns, 5);
-                ck_assert_int_eq(again.items[0].cause, GAP_DISK_FAILED);
+                ck_assert_uint_eq(again.n, 2);
+                ck_assert_uint_eq(conditions_find(&again, GAP_NO_SPACE)->since_ns, 7);
+                ck_assert_str_eq(conditions_find(&again, GAP_NO_SPACE)->reason, "a \"word\"");
+                ck_assert_str_eq(conditions_find(&again, GAP_DISK_FAILED)->reason, "b");
+                json_decref(list);
                 conditions_done(&c);
                 conditions_done(&again);
+        }
+END_TEST
 
-                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        json_auto_t *bad = json_loads(texts[i], 0, NULL);
-                        Conditions d = {};
+START_TEST(of_too_many_the_oldest_go)
+        {
+                HookChanges h = {};
 
-                        ck_assert_msg(json_list_read(&d, &condition_table, bad) ==
-                                              JSON_FIELD_E_INVALID,
-                                      "%s", texts[i]);
-                        conditions_done(&d);
-                }
+                for (uint64_t i = 0; i < HOOK_CHANGES_MAX + 3; i++)
+                        ck_assert_int_eq(
+                                hook_changes_add(
+                                        &h, &(HookChange){ .trace_ns = i, .reason = HOOK_SPARED }),
+                                0);
+                ck_assert_uint_eq(h.n, HOOK_CHANGES_MAX);
+                ck_assert_uint_eq(h.items[0].trace_ns, 3);
+                ck_assert_uint_eq(h.items[h.n - 1].trace_ns, HOOK_CHANGES_MAX + 2);
+                free(h.items);
+        }
+END_TEST
+
+START_TEST(windows_of_our_own_work_that_touch_are_one)
+        {
+                OwnWorks w = {};
+
+                ck_assert_int_eq(own_works_add(&w, 10, 20), 0);
+                ck_assert_int_eq(own_works_add(&w, 15, 30), 0);
+                ck_assert_int_eq(own_works_add(&w, 30, 31), 0);
+                ck_assert_int_eq(own_works_add(&w, 40, 35), 0); /* the clock was set back */
+                ck_assert_uint_eq(w.n, 2);
+                ck_assert_uint_eq(w.items[0].to_ns, 31);
+                ck_assert_uint_eq(w.items[1].from_ns, 40);
+                ck_assert_uint_eq(w.items[1].to_ns, 40);
+                free(w.items);
+        }
+END_TEST
+
+START_TEST(too_many_windows_of_our_own_work_still_hold_every_moment)
+        {
+                OwnWorks w = {};
+
+                for (uint64_t i = 0; i <= OWN_WORKS_MAX; i++)
+                        ck_assert_int_eq(own_works_add(&w, i * 100, i * 100 + (i == 7 ? 99 : 10)),
+                                         0);
+                ck_assert_uint_eq(w.n, OWN_WORKS_MAX);
+                ck_assert_uint_eq(w.items[7].from_ns, 700);
+                ck_assert_uint_eq(w.items[7].to_ns, 810);
+                ck_assert_uint_eq(w.items[OWN_WORKS_MAX - 1].from_ns, OWN_WORKS_MAX * 100);
+                free(w.items);
         }
 END_TEST
 
@@ -228,4 +287,7 @@ UNIT_SUITE("gap", causes_have_names_both_ways, what_goes_on_is_one_gap,
            beyond_the_bound_places_become_coarser_and_sums_stay_right,
            an_open_gap_is_closed_by_its_cause_or_with_all,
            json_says_what_is_known_and_leaves_out_the_rest, a_strange_list_is_refused,
-           a_condition_keeps_its_beginning, conditions_survive_json_and_strange_ones_are_refused)
+           what_lasts_keeps_its_beginning_and_takes_the_newest_reason,
+           what_is_over_is_gone_and_the_others_stay, what_is_written_is_what_is_read,
+           windows_of_our_own_work_that_touch_are_one,
+           too_many_windows_of_our_own_work_still_hold_every_moment, of_too_many_the_oldest_go)

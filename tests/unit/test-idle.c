@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "base/now.h"
+#include "base/io.h"
 #include "daemon/process/idle.h"
 #include "tests/unit/unit.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/io.h"
 #include "daemon/record/inventory.h"
-#include "store/footprint.h"
+#include "retention/footprint.h"
 #include "store/session-dir.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"

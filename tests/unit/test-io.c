@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <fcntl.h>
-#include <sys/stat.h>
+/* Waiting with a deadline, and beside a child; the same as on an old kernel: tests/system/test-old-kernel.sh. */
 
-#include "base/io.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "base/cleanup.h"
+#include "base/io.h"
+#include "scratch.h"
 #include "unit.h"
 
 static char dir[] = "/tmp/test-io-XXXXXX";
@@ -87,6 +94,98 @@ START_TEST(a_directory_that_is_a_link_is_not_opened)
         }
 END_TEST
 
+#define SOON_NS (50 * NSEC_PER_MSEC)
+#define LONG_NS (60 * NSEC_PER_SEC)
+
+static uint64_t in(uint64_t ns) {
+        return now_ns(CLOCK_MONOTONIC) + ns;
+}
+
+static pid_t start_child(bool stays) {
+        pid_t pid = fork();
+
+        ck_assert_int_ge(pid, 0);
+        if (pid > 0)
+                return pid;
+        while (stays)
+                (void) pause();
+        _exit(7);
+}
+
+static void end_child(pid_t pid, int signal) {
+        int status;
+
+        ck_assert_int_eq(kill(pid, signal), 0);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+}
+
+START_TEST(a_deadline_passes_and_is_no_sooner)
+        {
+                uint64_t end_ns = in(SOON_NS);
+
+                ck_assert_int_eq(poll_until(NULL, 0, end_ns), -ETIMEDOUT);
+                ck_assert_uint_ge(now_ns(CLOCK_MONOTONIC), end_ns);
+        }
+END_TEST
+
+START_TEST(a_child_that_has_ended_can_still_be_waited_for)
+        {
+                pid_t pid = start_child(false);
+                struct pollfd p;
+                int status;
+
+                ck_assert_int_eq(poll_child(pid, &p, 1, in(LONG_NS)), POLL_CHILD_ENDED);
+                ck_assert_int_eq(poll_child(pid, &p, 1, UINT64_MAX), POLL_CHILD_ENDED);
+                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+                ck_assert_int_eq(WEXITSTATUS(status), 7);
+        }
+END_TEST
+
+START_TEST(a_child_that_goes_on_lets_the_deadline_pass)
+        {
+                pid_t pid = start_child(true);
+                uint64_t end_ns = in(SOON_NS);
+                struct pollfd p;
+
+                ck_assert_int_eq(poll_child(pid, &p, 1, end_ns), -ETIMEDOUT);
+                ck_assert_uint_ge(now_ns(CLOCK_MONOTONIC), end_ns);
+                ck_assert_int_eq(poll_child(pid, &p, 1, 0), -ETIMEDOUT);
+                end_child(pid, SIGKILL);
+        }
+END_TEST
+
+START_TEST(what_comes_while_the_child_goes_on_is_told)
+        {
+                pid_t pid = start_child(true);
+                struct pollfd p[2];
+                int fds[2];
+
+                ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+                p[1] = (struct pollfd){ .fd = fds[0], .events = POLLIN };
+                ck_assert_int_eq(poll_child(pid, p, 2, in(SOON_NS)), -ETIMEDOUT);
+                ck_assert_int_eq(write(fds[1], "x", 1), 1);
+                ck_assert_int_eq(poll_child(pid, p, 2, UINT64_MAX), 0);
+                ck_assert_int_eq(p[0].revents, 0);
+                ck_assert_int_eq(p[1].revents, POLLIN);
+                end_child(pid, SIGKILL);
+                (void) close(fds[0]);
+                (void) close(fds[1]);
+        }
+END_TEST
+
+START_TEST(who_is_no_child_is_not_waited_for)
+        {
+                pid_t pid = start_child(true);
+                struct pollfd p;
+
+                end_child(pid, SIGKILL);
+                ck_assert_int_lt(poll_child(pid, &p, 1, UINT64_MAX), 0);
+        }
+END_TEST
+
 UNIT_SUITE("io", files_are_read_whole_and_bounded, procfs_files_of_size_zero_are_read,
            replacement_leaves_no_temporary, removal_does_not_follow_links,
-           a_directory_that_is_a_link_is_not_opened)
+           a_directory_that_is_a_link_is_not_opened, a_deadline_passes_and_is_no_sooner,
+           a_child_that_has_ended_can_still_be_waited_for,
+           a_child_that_goes_on_lets_the_deadline_pass, what_comes_while_the_child_goes_on_is_told,
+           who_is_no_child_is_not_waited_for)

@@ -110,28 +110,6 @@ START_TEST(each_thread_has_its_own_and_may_pass_it_on)
         }
 END_TEST
 
-START_TEST(a_child_passes_it_on_through_a_pipe)
-        {
-                Origin o = {};
-                int fds[2];
-                pid_t pid;
-
-                origin_forget();
-                ck_assert_int_eq(pipe(fds), 0);
-                pid = fork();
-                if (pid == 0) {
-                        (void) forward(ENXIO);
-                        (void) origin_find(&o, -ENXIO);
-                        _exit(write(fds[1], &o, sizeof(o)) == sizeof(o) ? 0 : 1);
-                }
-                ck_assert_int_eq(read(fds[0], &o, sizeof(o)), sizeof(o));
-                ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-                origin_pass_on(&o);
-                ck_assert(origin_find(&o, -ENXIO));
-                ck_assert_str_eq(o.function, "fail_with");
-        }
-END_TEST
-
 START_TEST(people_are_told_the_step_and_whoever_debugs_the_place)
         {
                 char wanted[ORIGIN_TEXT_MAX];
@@ -156,5 +134,5 @@ END_TEST
 UNIT_SUITE("origin", an_error_is_found_where_it_began,
            what_was_met_while_cleaning_up_does_not_hide_it, of_one_number_the_newest_counts,
            nothing_is_told_of_what_nobody_noted_or_of_other_work,
-           each_thread_has_its_own_and_may_pass_it_on, a_child_passes_it_on_through_a_pipe,
+           each_thread_has_its_own_and_may_pass_it_on,
            people_are_told_the_step_and_whoever_debugs_the_place)

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/unit.h"
-#include "store/outlook.h"
+#include "retention/outlook.h"
 #include "tests/unit/unit.h"
 
 #define AT_NS (1700000000 * NSEC_PER_SEC) /* 2023-11-14 22:13:20 UTC */

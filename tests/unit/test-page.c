@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <byteswap.h>
-#include <string.h>
 
+#include "base/cleanup.h"
 #include "store/page.h"
 #include "unit.h"
 
 #define N 4096
-#define ROOM (N - PAGE_HEADER_BYTES)
+#define HEAD PAGE_HEADER_BYTES
+#define ROOM (N - HEAD)
 #define MISSED (UINT64_C(1) << 31)
 #define STORED (UINT64_C(1) << 30)
 
@@ -23,16 +24,54 @@ static void make(uint64_t timestamp, uint64_t commit) {
         put(8, commit);
 }
 
-START_TEST(an_ordinary_page_is_read)
+START_TEST(a_page_says_what_its_two_words_say_and_nothing_that_does_not_fit)
         {
-                PageInfo info;
+                static const struct {
+                        uint64_t timestamp, commit;
+                        uint64_t at, word; /* a word that stands there besides */
+                        size_t n_page;
+                        int r;
+                        PageInfo info;
+                } cases[] = {
+                        { 0x123456789abcdef, 1000, .n_page = N,
+                          .info = { 0x123456789abcdef, 1000, false, 0 } },
+                        /* A full page has no room for the count. */
+                        { 1, ROOM | MISSED | STORED, .n_page = N, .info = { 1, ROOM, true, 0 } },
+                        { 1, (ROOM - 7) | MISSED | STORED, .n_page = N,
+                          .info = { 1, ROOM - 7, true, 0 } },
+                        { 1,
+                          (ROOM - 8) | MISSED | STORED,
+                          N - 8,
+                          9,
+                          N,
+                          0,
+                          { 1, ROOM - 8, true, 9 } },
+                        /* A count that is not announced is not read. */
+                        { 1, 64 | MISSED, HEAD + 64, 5, N, 0, { 1, 64, true, 0 } },
+                        { 1, 64 | STORED, HEAD + 64, 5, N, 0, { 1, 64, false, 0 } },
+                        /* Only a page of zeroes is empty. */
+                        { 0, 0, .n_page = N, .r = PAGE_E_EMPTY },
+                        { 0, 0, N - 8, 1, N, PAGE_E_TORN },
+                        { 7, 0, .n_page = N, .info = { 7, 0, false, 0 } },
+                        /* Of a header alone. */
+                        { 0, 0, .n_page = HEAD, .r = PAGE_E_EMPTY },
+                        { 3, MISSED | STORED, .n_page = HEAD, .info = { 3, 0, true, 0 } },
+                        { 3, 1, .n_page = HEAD, .r = PAGE_E_TORN },
+                };
 
-                make(0x123456789abcdef, 1000);
-                ck_assert_int_eq(page_parse(&info, page, N, false), 0);
-                ck_assert_uint_eq(info.timestamp, 0x123456789abcdef);
-                ck_assert_uint_eq(info.n_payload, 1000);
-                ck_assert(!info.missed);
-                ck_assert_uint_eq(info.n_missed, 0);
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        PageInfo info = {};
+
+                        make(cases[i].timestamp, cases[i].commit);
+                        if (cases[i].at > 0)
+                                put(cases[i].at, cases[i].word);
+                        ck_assert_int_eq(page_parse(&info, page, cases[i].n_page, false),
+                                         cases[i].r);
+                        ck_assert_uint_eq(info.timestamp, cases[i].info.timestamp);
+                        ck_assert_uint_eq(info.n_payload, cases[i].info.n_payload);
+                        ck_assert_uint_eq(info.missed, cases[i].info.missed);
+                        ck_assert_uint_eq(info.n_missed, cases[i].info.n_missed);
+                }
         }
 END_TEST
 
@@ -41,47 +80,12 @@ START_TEST(the_other_byte_order_is_read)
                 PageInfo info;
 
                 make(bswap_64(77), bswap_64(64 | MISSED | STORED));
-                put(PAGE_HEADER_BYTES + 64, bswap_64(5));
+                put(HEAD + 64, bswap_64(5));
                 ck_assert_int_eq(page_parse(&info, page, N, true), 0);
                 ck_assert_uint_eq(info.timestamp, 77);
                 ck_assert_uint_eq(info.n_payload, 64);
                 ck_assert(info.missed);
                 ck_assert_uint_eq(info.n_missed, 5);
-        }
-END_TEST
-
-START_TEST(a_full_page_has_no_room_for_the_count)
-        {
-                PageInfo info;
-
-                make(1, ROOM | MISSED | STORED);
-                ck_assert_int_eq(page_parse(&info, page, N, false), 0);
-                ck_assert(info.missed);
-                ck_assert_uint_eq(info.n_missed, 0);
-                make(1, (ROOM - 7) | MISSED | STORED);
-                ck_assert_int_eq(page_parse(&info, page, N, false), 0);
-                ck_assert_uint_eq(info.n_missed, 0);
-                make(1, (ROOM - 8) | MISSED | STORED);
-                put(N - 8, 9);
-                ck_assert_int_eq(page_parse(&info, page, N, false), 0);
-                ck_assert_uint_eq(info.n_missed, 9);
-        }
-END_TEST
-
-START_TEST(a_count_that_is_not_announced_is_not_read)
-        {
-                PageInfo info;
-
-                make(1, 64 | MISSED);
-                put(PAGE_HEADER_BYTES + 64, 5);
-                ck_assert_int_eq(page_parse(&info, page, N, false), 0);
-                ck_assert(info.missed);
-                ck_assert_uint_eq(info.n_missed, 0);
-                make(1, 64 | STORED);
-                put(PAGE_HEADER_BYTES + 64, 5);
-                ck_assert_int_eq(page_parse(&info, page, N, false), 0);
-                ck_assert(!info.missed);
-                ck_assert_uint_eq(info.n_missed, 0);
         }
 END_TEST
 
@@ -99,35 +103,5 @@ START_TEST(every_length_that_does_not_fit_is_torn)
         }
 END_TEST
 
-START_TEST(only_a_page_of_zeroes_is_empty)
-        {
-                PageInfo info;
-
-                make(0, 0);
-                ck_assert_int_eq(page_parse(&info, page, N, false), PAGE_E_EMPTY);
-                page[N - 1] = 1;
-                ck_assert_int_eq(page_parse(&info, page, N, false), PAGE_E_TORN);
-                make(7, 0);
-                ck_assert_int_eq(page_parse(&info, page, N, false), 0);
-                ck_assert_uint_eq(info.n_payload, 0);
-        }
-END_TEST
-
-START_TEST(a_page_of_a_header_alone_is_read)
-        {
-                PageInfo info;
-
-                make(0, 0);
-                ck_assert_int_eq(page_parse(&info, page, PAGE_HEADER_BYTES, false), PAGE_E_EMPTY);
-                make(3, MISSED | STORED);
-                ck_assert_int_eq(page_parse(&info, page, PAGE_HEADER_BYTES, false), 0);
-                ck_assert(info.missed);
-                make(3, 1);
-                ck_assert_int_eq(page_parse(&info, page, PAGE_HEADER_BYTES, false), PAGE_E_TORN);
-        }
-END_TEST
-
-UNIT_SUITE("page", an_ordinary_page_is_read, the_other_byte_order_is_read,
-           a_full_page_has_no_room_for_the_count, a_count_that_is_not_announced_is_not_read,
-           every_length_that_does_not_fit_is_torn, only_a_page_of_zeroes_is_empty,
-           a_page_of_a_header_alone_is_read)
+UNIT_SUITE("page", a_page_says_what_its_two_words_say_and_nothing_that_does_not_fit,
+           the_other_byte_order_is_read, every_length_that_does_not_fit_is_torn)

@@ -4,25 +4,15 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/cleanup.h"
-#include "base/typo.h"
-#include "scratch.h"
+#include "base/io.h"
+#include "base/name.h"
 #include "meta/profile.h"
 #include "meta/spec.h"
+#include "scratch.h"
+#include "tests/unit/unit.h"
 
 #define VENDOR "usr/lib/ftraced/" PROFILE_DIR
 #define LOCAL "usr/local/lib/ftraced/" PROFILE_DIR
-
-static void put(const Scratch *s, const char *path, const char *text) {
-        char parent[PATH_MAX];
-
-        for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
-                (void) snprintf(parent, sizeof(parent), "%.*s", (int) (p - path), path);
-                if (faccessat(s->fd, parent, F_OK, 0) < 0)
-                        ck_assert_int_eq(mkdirat(s->fd, parent, 0700), 0);
-        }
-        scratch_write(s->fd, path, text, strlen(text));
-}
 
 static Profile profile_of(const char *text) {
         _cleanup_free_ char *copy = strdup(text);
@@ -80,21 +70,6 @@ START_TEST(every_key_becomes_a_member_that_a_spec_may_have)
                 ck_assert_str_eq(spec.events.items[0], "sched:sched_switch:prev_comm == \"a b\"");
                 ck_assert_int_eq((int) spec.lean, LEAN_AUTO);
                 ck_assert_int_eq((int) spec.on_full, SPEC_ON_FULL_STOP);
-        }
-END_TEST
-
-START_TEST(every_member_of_a_spec_has_a_key)
-        {
-                json_auto_t *o = json_object();
-                Spec spec = SPEC_INIT;
-                const char *member;
-                json_t *value;
-
-                for (size_t offset = 0; offset < sizeof(spec); offset++)
-                        (void) spec_member_to_json(o, &spec, offset);
-                ck_assert_uint_gt(json_object_size(o), 15);
-                json_object_foreach (o, member, value)
-                        ck_assert_msg(profile_has_member(member), "no key sets \"%s\"", member);
         }
 END_TEST
 
@@ -222,12 +197,13 @@ START_TEST(drop_ins_go_over_the_first_file_that_there_is)
                 _cleanup_scratch_ Scratch s = SCRATCH;
                 _cleanup_profile_ Profile p = PROFILE_INIT;
 
-                put(&s, VENDOR "/udp.conf", "[Profile]\nFunctions=vendor\nDepth=9\n");
-                put(&s, LOCAL "/udp.conf", "[Profile]\nFunctions=local\nDepth=2\n");
-                put(&s, VENDOR "/udp.conf.d/20-b.conf", "[Profile]\nDepth=7\n");
-                put(&s, VENDOR "/udp.conf.d/10-a.conf", "[Profile]\nDepth=6\nFunctions=a\n");
-                put(&s, VENDOR "/udp.conf.d/30-c.conf", "[Profile]\nDepth=8\n");
-                put(&s, LOCAL "/udp.conf.d/30-c.conf", "");
+                scratch_put(&s, VENDOR "/udp.conf", "[Profile]\nFunctions=vendor\nDepth=9\n");
+                scratch_put(&s, LOCAL "/udp.conf", "[Profile]\nFunctions=local\nDepth=2\n");
+                scratch_put(&s, VENDOR "/udp.conf.d/20-b.conf", "[Profile]\nDepth=7\n");
+                scratch_put(&s, VENDOR "/udp.conf.d/10-a.conf",
+                            "[Profile]\nDepth=6\nFunctions=a\n");
+                scratch_put(&s, VENDOR "/udp.conf.d/30-c.conf", "[Profile]\nDepth=8\n");
+                scratch_put(&s, LOCAL "/udp.conf.d/30-c.conf", "");
                 ck_assert_int_eq(profile_load(&p, s.path, "udp"), 0);
                 ck_assert_uint_eq(p.problems.n, 0);
                 expect_spec(&p, "{\"depth\":7,\"functions\":[\"local\",\"a\"]}");
@@ -243,11 +219,11 @@ START_TEST(an_empty_file_or_a_link_to_nothing_hides_a_profile)
                 _cleanup_strv_ Strv names = {};
                 _cleanup_free_ char *like = NULL, *none = NULL;
 
-                put(&s, VENDOR "/udp-send.conf", "[Profile]\nFunctions=a\n");
-                put(&s, VENDOR "/tcp-send.conf", "[Profile]\nFunctions=a\n");
-                put(&s, VENDOR "/bad name.conf", "[Profile]\nFunctions=a\n");
-                put(&s, VENDOR "/udp-send.conf.d/x.conf", "[Profile]\nDepth=1\n");
-                put(&s, LOCAL "/tcp-send.conf", "");
+                scratch_put(&s, VENDOR "/udp-send.conf", "[Profile]\nFunctions=a\n");
+                scratch_put(&s, VENDOR "/tcp-send.conf", "[Profile]\nFunctions=a\n");
+                scratch_put(&s, VENDOR "/bad name.conf", "[Profile]\nFunctions=a\n");
+                scratch_put(&s, VENDOR "/udp-send.conf.d/x.conf", "[Profile]\nDepth=1\n");
+                scratch_put(&s, LOCAL "/tcp-send.conf", "");
                 ck_assert_int_eq(profile_load(&p, s.path, "tcp-send"), PROFILE_E_HIDDEN);
                 ck_assert_int_eq(profile_load(&p, s.path, "udp"), PROFILE_E_NOT_FOUND);
                 ck_assert_int_eq(profile_list(&names, s.path), 0);
@@ -268,8 +244,8 @@ START_TEST(a_drop_in_that_cannot_be_read_is_a_problem)
                 _cleanup_scratch_ Scratch s = SCRATCH;
                 _cleanup_profile_ Profile p = PROFILE_INIT;
 
-                put(&s, VENDOR "/udp.conf", "[Profile]\nFunctions=a\n");
-                put(&s, VENDOR "/udp.conf.d/x.conf/a-directory", "");
+                scratch_put(&s, VENDOR "/udp.conf", "[Profile]\nFunctions=a\n");
+                scratch_put(&s, VENDOR "/udp.conf.d/x.conf/a-directory", "");
                 ck_assert_int_eq(profile_load(&p, s.path, "udp"), 0);
                 ck_assert_uint_eq(p.problems.n, 1);
                 ck_assert_ptr_nonnull(strstr(p.problems.items[0], "x.conf cannot be read"));
@@ -295,21 +271,86 @@ START_TEST(json_has_each_line_and_where_it_is_from)
         }
 END_TEST
 
-START_TEST(a_typing_error_counts_once)
+#define DAY_NS (86400 * NSEC_PER_SEC)
+#define HOSTS 100000
+
+/* As systemd-machine-id-setup makes them: random digits, here the same in each run. */
+static void make_id(char text[static SAMPLE_ID_BYTES + 1], uint64_t i) {
+        uint64_t a = (i + 1) * UINT64_C(0x9e3779b97f4a7c15),
+                 b = (a ^ a >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
+
+        (void) snprintf(text, SAMPLE_ID_BYTES + 1, "%016llx%016llx", (unsigned long long) a,
+                        (unsigned long long) b);
+}
+
+static unsigned count(uint64_t day, uint64_t ppm) {
+        char id[SAMPLE_ID_BYTES + 1];
+        unsigned n = 0;
+
+        for (uint64_t i = 0; i < HOSTS; i++) {
+                make_id(id, i);
+                n += sample_has(id, day * DAY_NS + 5, ppm);
+        }
+        return n;
+}
+
+START_TEST(sums_times_weights_estimate_all)
         {
-                ck_assert_uint_eq(typo_distance("Functions", "Functions", 3), 0);
-                ck_assert_uint_eq(typo_distance("Fnuctions", "Functions", 3), 1);
-                ck_assert_uint_eq(typo_distance("Function", "Functions", 3), 1);
-                ck_assert_uint_eq(typo_distance("xyz", "Functions", 3), 4);
+                for (uint64_t day = 20000; day < 20005; day++) {
+                        /* Four standard deviations of a binomial: sqrt(100000 p (1 - p)). */
+                        ck_assert_double_eq_tol(count(day, 10000) * sample_weight(10000), HOSTS,
+                                                100 * 4 * 31.5);
+                        ck_assert_double_eq_tol(count(day, 500000) * sample_weight(500000), HOSTS,
+                                                2 * 4 * 158.1);
+                }
+        }
+END_TEST
+
+START_TEST(a_larger_share_has_the_hosts_of_a_smaller_one)
+        {
+                char id[SAMPLE_ID_BYTES + 1];
+
+                for (uint64_t i = 0; i < HOSTS; i++) {
+                        make_id(id, i);
+                        if (sample_has(id, 0, 10000))
+                                ck_assert(sample_has(id, 0, 20000));
+                }
+        }
+END_TEST
+
+START_TEST(a_host_is_in_for_a_day_and_not_for_ever)
+        {
+                unsigned n_first = 0, n_both = 0;
+                char id[SAMPLE_ID_BYTES + 1];
+
+                for (uint64_t i = 0; i < HOSTS; i++) {
+                        make_id(id, i);
+                        ck_assert_int_eq(sample_has(id, DAY_NS, 100000),
+                                         sample_has(id, 2 * DAY_NS - 1, 100000));
+                        n_first += sample_has(id, DAY_NS, 100000);
+                        n_both += sample_has(id, DAY_NS, 100000) &&
+                                  sample_has(id, 2 * DAY_NS, 100000);
+                }
+                ck_assert_uint_gt(n_both, 0);
+                ck_assert_uint_lt(n_both * 5, n_first);
+        }
+END_TEST
+
+START_TEST(all_and_no_sample_have_everybody)
+        {
+                ck_assert_uint_eq(count(1, 0), HOSTS);
+                ck_assert_uint_eq(count(1, SAMPLE_ALL_PPM), HOSTS);
+                ck_assert_double_eq(sample_weight(0), 1);
+                ck_assert_double_eq(sample_weight(SAMPLE_ALL_PPM), 1);
         }
 END_TEST
 
 UNIT_SUITE("profile", every_key_becomes_a_member_that_a_spec_may_have,
-           every_member_of_a_spec_has_a_key, words_add_up_and_an_empty_value_forgets,
-           what_is_wrong_is_named_with_its_line,
+           words_add_up_and_an_empty_value_forgets, what_is_wrong_is_named_with_its_line,
            long_lines_many_problems_and_nul_bytes_have_their_bounds,
            lines_of_a_list_are_no_more_than_a_spec_takes,
            drop_ins_go_over_the_first_file_that_there_is,
            an_empty_file_or_a_link_to_nothing_hides_a_profile,
            a_drop_in_that_cannot_be_read_is_a_problem, json_has_each_line_and_where_it_is_from,
-           a_typing_error_counts_once)
+           sums_times_weights_estimate_all, a_larger_share_has_the_hosts_of_a_smaller_one,
+           a_host_is_in_for_a_day_and_not_for_ever, all_and_no_sample_have_everybody)

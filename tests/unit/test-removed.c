@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
-#include "store/removed.h"
+#include "retention/removed.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 

@@ -7,16 +7,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "fake-kernel.h"
+#include "base/array.h"
 #include "base/io.h"
-#include "base/now.h"
-#include "base/text.h"
 #include "codec/page-source.h"
 #include "daemon/session/rescue-pages.h"
 #include "daemon/session/rescue.h"
 #include "daemon/session/session.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/live.h"
-#include "fake-kernel.h"
 #include "store/segment.h"
 
 #define BOX "instances/boot_mapped/"
@@ -98,7 +97,7 @@ static void make_origin(World *w, const char *name, const char *boot_id) {
                                  .boottime_ns = START_NS,
                                  .realtime_ns = now_ns(CLOCK_REALTIME) - 600 * NSEC_PER_SEC };
         ck_assert_int_eq(store_make_session(w->store, name, &dir), 0);
-        ck_assert_int_eq(session_dir_write_tracing(dir, "events/header_page", "old", 3), 0);
+        ck_assert_int_eq(session_dir_write_tracing(dir, "events/header_page", "old", 3, false), 0);
         ck_assert_int_eq(session_dir_write_meta(dir, m), 0);
         ck_assert_int_eq(disk_usage_reserve(dir), 0);
         ck_assert_int_eq(store_settle_session(w->store, name), 0);
@@ -173,7 +172,7 @@ START_TEST(pages_become_a_session_of_the_boot_that_died)
                 ck_assert_str_eq(m->boot_id, BOOT);
                 ck_assert_str_eq(m->kernel, "6.12.0-dead");
                 ck_assert_str_eq(m->origin, "box");
-                ck_assert_uint_eq(session_meta_n_pages(m), 2);
+                ck_assert_uint_eq(session_meta_total(m).n_pages, 2);
                 ck_assert_uint_eq(m->start.trace_ns, START_NS + 5 * NSEC_PER_SEC);
                 ck_assert_uint_eq(m->stop.trace_ns, START_NS + 7 * NSEC_PER_SEC);
                 ck_assert_uint_eq(m->stop.realtime_ns - m->start.realtime_ns, 2 * NSEC_PER_SEC);
@@ -225,8 +224,8 @@ START_TEST(no_more_is_taken_than_the_memory_can_hold)
                 make_origin(&w, "box", BOOT);
                 ck_assert_int_eq(rescue(&w), 1);
                 m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_uint_ge(session_meta_n_pages(m), KIB * 1024 / PAGE);
-                ck_assert_uint_lt(session_meta_n_pages(m), 50);
+                ck_assert_uint_ge(session_meta_total(m).n_pages, KIB * 1024 / PAGE);
+                ck_assert_uint_lt(session_meta_total(m).n_pages, 50);
         }
 END_TEST
 
@@ -365,7 +364,7 @@ START_TEST(a_daemon_that_died_over_it_is_gone_on_with)
                 ck_assert_int_eq(rescue(&w), 1);
                 again = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
                 ck_assert_int_eq(again->state, SESSION_SEALED);
-                ck_assert_uint_eq(session_meta_n_pages(again), 2);
+                ck_assert_uint_eq(session_meta_total(again).n_pages, 2);
                 ck_assert_uint_eq(read_segment(dir, 0, 0, got, 1), 1);
                 ck_assert_uint_eq(got[100], '1');
                 ck_assert_uint_eq(read_segment(dir, 0, 1, got, 1), 1);
@@ -391,7 +390,7 @@ START_TEST(pages_that_come_again_are_there_once)
                 put_cpu(&w, 0, pages, sizeof(pages), 3);
                 ck_assert_int_eq(rescue(&w), 1);
                 again = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_uint_eq(session_meta_n_pages(again), 3);
+                ck_assert_uint_eq(session_meta_total(again).n_pages, 3);
                 ck_assert_uint_eq(read_segment(dir, 0, 1, pages, 3), 3);
         }
 END_TEST
@@ -414,7 +413,7 @@ START_TEST(damaged_pages_that_come_later_replace_none)
                 put_cpu(&w, 0, pages, sizeof(pages), 2);
                 ck_assert_int_eq(rescue(&w), 1);
                 again = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_uint_eq(session_meta_n_pages(again), 3);
+                ck_assert_uint_eq(session_meta_total(again).n_pages, 3);
                 ck_assert_uint_eq(read_segment(dir, 0, 0, pages, 1), 1);
                 ck_assert_uint_eq(pages[100], '1');
         }
@@ -438,7 +437,7 @@ START_TEST(the_page_that_is_given_once_more_is_kept_once)
                 put_cpu(&w, 0, pages + PAGE, 2 * PAGE, 2);
                 ck_assert_int_eq(rescue(&w), 1);
                 again = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_uint_eq(session_meta_n_pages(again), 3);
+                ck_assert_uint_eq(session_meta_total(again).n_pages, 3);
                 ck_assert_uint_eq(read_segment(dir, 0, 0, pages, 2), 2);
                 ck_assert_uint_eq(pages[PAGE + 100], '2');
                 ck_assert_uint_eq(read_segment(dir, 0, 1, pages, 1), 1);
@@ -465,7 +464,7 @@ START_TEST(what_is_through_is_not_moved_twice)
                 ck_assert_int_eq(disk_usage_reserve(origin_dir), 0);
                 ck_assert_int_eq(rescue(&w), 1);
                 m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_uint_eq(session_meta_n_pages(m), 1);
+                ck_assert_uint_eq(session_meta_total(m).n_pages, 1);
                 ck_assert_int_eq(store_open_session(w.store, RESCUE_PREFIX BOOT "-2", &none),
                                  -ENOENT);
                 origin_dir = session_dir_free(origin_dir);
@@ -493,7 +492,7 @@ START_TEST(what_could_not_be_rescued_is_tried_again)
                 put_cpu(&w, 0, page, PAGE, 1);
                 ck_assert_int_eq(rescue(&w), 1);
                 m = read_meta(&w, RESCUE_PREFIX BOOT, &dir);
-                ck_assert_uint_eq(session_meta_n_pages(m), 1);
+                ck_assert_uint_eq(session_meta_total(m).n_pages, 1);
         }
 END_TEST
 

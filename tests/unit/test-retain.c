@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/cleanup.h"
-#include "store/retain.h"
 #include "unit.h"
+#include "base/cleanup.h"
+#include "retention/retain.h"
 
 #define N_MAX 24
 

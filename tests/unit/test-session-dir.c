@@ -24,12 +24,17 @@ static SessionMeta *small_meta(void) {
         return m;
 }
 
-static void add_segment(SessionDir *d, uint32_t cpu, uint64_t sequence) {
+static void add_segment(SessionDir *d, uint32_t cpu, uint64_t sequence, unsigned n_pages) {
         _cleanup_close_ int fd = session_dir_make_cpu(d, cpu);
+        static const char page[4096] = { 1 };
         SegmentWriter *w;
 
         ck_assert_int_ge(fd, 0);
-        ck_assert_int_eq(segment_create(&w, fd, sequence, UINT64_MAX, cpu, 4096, ID), 0);
+        ck_assert_int_eq(segment_create(&w, fd, sequence, UINT64_MAX, cpu, sizeof(page), ID), 0);
+        for (unsigned i = 0; i < n_pages; i++) {
+                ck_assert_int_eq(write_full(segment_writer_fd(w), page, sizeof(page)), 0);
+                segment_publish(w, sizeof(page));
+        }
         ck_assert_int_eq(segment_writer_close(w, NULL), 0);
 }
 
@@ -129,12 +134,13 @@ START_TEST(tracing_files_keep_their_paths)
                 const char *path = "events/ftrace/funcgraph_entry/format";
                 size_t n;
 
-                ck_assert_int_eq(session_dir_write_tracing(d, path, "a\0b", 3), 0);
-                ck_assert_int_eq(session_dir_write_tracing(d, "events/header_page", "", 0), 0);
+                ck_assert_int_eq(session_dir_write_tracing(d, path, "a\0b", 3, false), 0);
+                ck_assert_int_eq(session_dir_write_tracing(d, "events/header_page", "", 0, false),
+                                 0);
                 ck_assert_int_eq(session_dir_read_tracing(d, path, &text, &n), 0);
                 ck_assert_uint_eq(n, 3);
                 ck_assert_int_eq(memcmp(text, "a\0b", 4), 0);
-                ck_assert_int_eq(session_dir_write_tracing(d, "../x", "", 0), -EINVAL);
+                ck_assert_int_eq(session_dir_write_tracing(d, "../x", "", 0, false), -EINVAL);
                 ck_assert_int_eq(session_dir_read_tracing(d, "../session.json", &text, &n),
                                  -EINVAL);
                 ck_assert_int_eq(session_dir_read_tracing(d, "none", &text, &n), -ENOENT);
@@ -150,7 +156,7 @@ START_TEST(links_planted_among_the_tracing_files_lead_nowhere)
 
                 ck_assert_int_eq(symlinkat("/etc", session_dir_fd(d), "tracing"), 0);
                 ck_assert_int_lt(session_dir_read_tracing(d, "passwd", &text, NULL), 0);
-                ck_assert_int_lt(session_dir_write_tracing(d, "planted", "x", 1), 0);
+                ck_assert_int_lt(session_dir_write_tracing(d, "planted", "x", 1, false), 0);
                 ck_assert_int_ne(access("/etc/planted", F_OK), 0);
         }
 END_TEST
@@ -176,10 +182,10 @@ START_TEST(lists_are_ascending_and_ignore_what_is_not_ours)
                 ck_assert_int_eq(session_dir_list_cpus(d, &cpus, &n), 0);
                 ck_assert_uint_eq(n, 0);
                 free(cpus);
-                add_segment(d, 10, 0);
-                add_segment(d, 2, 0xffffffff);
-                add_segment(d, 2, 0);
-                add_segment(d, 2, 26);
+                add_segment(d, 10, 0, 0);
+                add_segment(d, 2, 0xffffffff, 0);
+                add_segment(d, 2, 0, 0);
+                add_segment(d, 2, 26, 0);
                 ck_assert_int_eq(session_dir_list_cpus(d, &cpus, &n), 0);
                 ck_assert_uint_eq(n, 2);
                 ck_assert_uint_eq(cpus[0], 2);
@@ -209,8 +215,8 @@ START_TEST(a_segment_of_another_cpu_is_damaged)
                 PageSource *none = NULL;
                 int fd;
 
-                add_segment(d, 0, 0);
-                add_segment(d, 1, 0);
+                add_segment(d, 0, 0, 0);
+                add_segment(d, 1, 0, 0);
                 ck_assert_int_eq(page_source_open(&g, d, 1, 0, NULL), 0);
                 ck_assert_int_eq(page_source_open(&none, d, 1, 1, NULL), -ENOENT);
                 ck_assert_int_eq(page_source_open(&none, d, 2, 0, NULL), -ENOENT);
@@ -244,9 +250,141 @@ START_TEST(symbols_are_read_where_the_session_says)
         }
 END_TEST
 
+static Cut cut_of(uint64_t sequence) {
+        return (Cut){ sequence, { sequence + 1, sequence + 2, sequence + 3, UINT64_C(1) << 60 } };
+}
+
+START_TEST(what_is_appended_is_read_in_order)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(session_dir_freep) SessionDir *dir = create(&s);
+                _cleanup_free_ Cut *cuts = NULL;
+                size_t n;
+
+                for (uint64_t i = 0; i < 40; i++) {
+                        Cut c = cut_of(2 * i);
+
+                        ck_assert_int_eq(cut_log_append(dir, &c), 0);
+                }
+                ck_assert_int_eq(cut_log_read(dir, &cuts, &n), 0);
+                ck_assert_uint_eq(n, 40);
+                for (uint64_t i = 0; i < 40; i++) {
+                        Cut c = cut_of(2 * i);
+
+                        ck_assert_mem_eq(&cuts[i], &c, sizeof(c));
+                }
+        }
+END_TEST
+
+START_TEST(no_file_is_an_empty_log)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(session_dir_freep) SessionDir *dir = create(&s);
+                _cleanup_free_ Cut *cuts = NULL;
+                size_t n = 7;
+
+                ck_assert_int_eq(cut_log_read(dir, &cuts, &n), 0);
+                ck_assert_uint_eq(n, 0);
+        }
+END_TEST
+
+START_TEST(a_replaced_log_says_only_the_new)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(session_dir_freep) SessionDir *dir = create(&s);
+                _cleanup_free_ Cut *cuts = NULL;
+                Cut all[] = { cut_of(0), cut_of(1), cut_of(2) };
+                size_t n;
+
+                for (size_t i = 0; i < 3; i++)
+                        ck_assert_int_eq(cut_log_append(dir, &all[i]), 0);
+                ck_assert_int_eq(cut_log_replace(dir, all + 2, 1), 0);
+                ck_assert_int_eq(cut_log_read(dir, &cuts, &n), 0);
+                ck_assert_uint_eq(n, 1);
+                ck_assert_uint_eq(cuts[0].sequence, 2);
+        }
+END_TEST
+
+START_TEST(a_line_that_is_none_ends_the_log)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(session_dir_freep) SessionDir *dir = create(&s);
+                static const char *const bad[] = {
+                        "3 1 2 3",
+                        "3 1 2 3\n",
+                        "3 1 2 3 4 5\n",
+                        "x 1 2 3 4\n",
+                        "3 1 2 3 4",
+                        "1 1 2 3 4\n",
+                        "\n",
+                        "3  1 2 3 4\n",
+                        "-3 1 2 3 4\n",
+                        "99999999999 1 2 3 4\n",
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
+                        _cleanup_free_ Cut *cuts = NULL;
+                        char text[128];
+                        size_t n;
+
+                        (void) snprintf(text, sizeof(text), "1 5 6 7 8\n%s", bad[i]);
+                        ck_assert_int_eq(
+                                file_replace(session_dir_fd(dir), "cuts", text, strlen(text), 0600),
+                                0);
+                        ck_assert_int_eq(cut_log_read(dir, &cuts, &n), 0);
+                        ck_assert_uint_eq(n, 1);
+                }
+        }
+END_TEST
+
+START_TEST(a_symbolic_link_is_not_followed)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(session_dir_freep) SessionDir *dir = create(&s);
+                _cleanup_free_ Cut *cuts = NULL;
+                Cut c = cut_of(0);
+                size_t n;
+
+                ck_assert_int_eq(symlinkat("elsewhere", session_dir_fd(dir), "cuts"), 0);
+                ck_assert_int_lt(cut_log_append(dir, &c), 0);
+                ck_assert_int_lt(cut_log_read(dir, &cuts, &n), 0);
+                ck_assert_int_lt(faccessat(session_dir_fd(dir), "elsewhere", F_OK, 0), 0);
+        }
+END_TEST
+
+static void count(uint32_t cpu, uint64_t n_pages, void *userdata) {
+        uint64_t *counts = userdata;
+
+        counts[cpu] += n_pages;
+}
+
+START_TEST(a_period_is_dropped_on_all_cpus_and_nothing_else)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                _cleanup_(session_dir_freep) SessionDir *dir = create(&s);
+                uint64_t counts[8] = {};
+
+                add_segment(dir, 0, 3, 10);
+                add_segment(dir, 1, 3, 5);
+                add_segment(dir, 1, 4, 2);
+                ck_assert_int_eq(file_replace(session_dir_fd(dir), "cpu0/notes", "mine", 4, 0600),
+                                 0);
+                ck_assert_int_eq(session_dir_drop_period(dir, 3, count, counts), 0);
+                ck_assert_uint_eq(counts[0], 10);
+                ck_assert_uint_eq(counts[1], 5);
+                ck_assert_int_lt(faccessat(session_dir_fd(dir), "cpu0/00000003.seg", F_OK, 0), 0);
+                ck_assert_int_lt(faccessat(session_dir_fd(dir), "cpu1/00000003.seg", F_OK, 0), 0);
+                ck_assert_int_eq(faccessat(session_dir_fd(dir), "cpu1/00000004.seg", F_OK, 0), 0);
+                ck_assert_int_eq(faccessat(session_dir_fd(dir), "cpu0/notes", F_OK, 0), 0);
+        }
+END_TEST
+
 UNIT_SUITE("session-dir", names_that_lead_elsewhere_are_refused,
            take_fds_consumes_both_also_when_it_fails, meta_is_replaced_and_read_back,
            a_session_file_that_is_not_ours_is_refused, tracing_files_keep_their_paths,
            links_planted_among_the_tracing_files_lead_nowhere,
            lists_are_ascending_and_ignore_what_is_not_ours, a_segment_of_another_cpu_is_damaged,
-           symbols_are_read_where_the_session_says)
+           symbols_are_read_where_the_session_says, what_is_appended_is_read_in_order,
+           no_file_is_an_empty_log, a_replaced_log_says_only_the_new,
+           a_line_that_is_none_ends_the_log, a_symbolic_link_is_not_followed,
+           a_period_is_dropped_on_all_cpus_and_nothing_else)

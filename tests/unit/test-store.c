@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 
 #include "scratch.h"
 #include "store/store.h"
 #include "store/symbol-file.h"
+#include "tests/unit/scratch.h"
+#include "tests/unit/unit.h"
 
 #define ID "0123456789abcdef"
 
@@ -52,50 +55,6 @@ START_TEST(a_store_is_made_with_its_modes_and_read)
                 ck_assert_uint_eq(st.st_mode & 07777, 0750);
                 ck_assert_int_eq(store_open(&r, store_in(&s)), 0);
                 ck_assert_int_ge(store_symbols_fd(r), 0);
-        }
-END_TEST
-
-START_TEST(only_the_last_directory_is_made)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                Store *w = NULL;
-                char deep[2 * PATH_MAX];
-
-                (void) snprintf(deep, sizeof(deep), "%s/a/b", s.path);
-                ck_assert_int_eq(store_open_for_writing(&w, deep, NULL), STORE_E_NO_PARENT);
-                ck_assert_int_ne(faccessat(s.fd, "a", F_OK, 0), 0);
-                ck_assert_ptr_null(w);
-        }
-END_TEST
-
-START_TEST(a_second_writer_is_told_who_holds_the_lock)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                Store *w = NULL;
-                int pipe_fds[2], status;
-                pid_t pid, holder = 42;
-                char c;
-
-                ck_assert_int_eq(pipe2(pipe_fds, O_CLOEXEC), 0);
-                pid = fork();
-                if (pid == 0) {
-                        if (store_open_for_writing(&w, store_in(&s), &holder) == 0)
-                                (void) write_full(pipe_fds[1], "x", 1);
-                        for (;;)
-                                (void) pause();
-                }
-                ck_assert_int_eq(read(pipe_fds[0], &c, 1), 1);
-                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), &holder), STORE_E_LOCKED);
-                ck_assert_int_eq(holder, pid);
-                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), NULL), STORE_E_LOCKED);
-                ck_assert_ptr_null(w);
-                /* A lock dies with its holder, whatever the file says. */
-                ck_assert_int_eq(kill(pid, SIGKILL), 0);
-                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-                holder = 42;
-                ck_assert_int_eq(store_open_for_writing(&w, store_in(&s), &holder), 0);
-                ck_assert_int_eq(holder, 42);
-                store_free(w);
         }
 END_TEST
 
@@ -409,9 +368,114 @@ START_TEST(a_store_without_symbols_is_still_read)
         }
 END_TEST
 
-UNIT_SUITE("store", a_store_is_made_with_its_modes_and_read, only_the_last_directory_is_made,
-           a_second_writer_is_told_who_holds_the_lock, a_holder_that_cannot_be_read_is_unknown,
-           each_reason_not_to_be_a_store_has_its_name,
+/* A process that holds it, or, with @orphaned, a child of the one that took it and is dead. */
+static pid_t make_holder(const Scratch *s, bool orphaned) {
+        int pipe_fds[2], status;
+        pid_t taker, pid;
+
+        ck_assert_int_eq(pipe(pipe_fds), 0);
+        taker = fork();
+        if (taker == 0) {
+                int fd;
+
+                if (lock_take(&fd, s->fd, NULL) != 0)
+                        _exit(1);
+                if (orphaned && fork() != 0)
+                        _exit(0);
+                pid = getpid();
+                if (write(pipe_fds[1], &pid, sizeof(pid)) != sizeof(pid))
+                        _exit(1);
+                for (;;)
+                        (void) pause();
+        }
+        ck_assert_int_eq(read(pipe_fds[0], &pid, sizeof(pid)), sizeof(pid));
+        if (orphaned)
+                ck_assert_int_eq(waitpid(taker, &status, 0), taker);
+        (void) close(pipe_fds[0]);
+        (void) close(pipe_fds[1]);
+        return pid;
+}
+
+static void end(pid_t pid) {
+        (void) kill(pid, SIGKILL);
+        while (waitpid(pid, NULL, 0) < 0 && errno == ECHILD && kill(pid, 0) == 0)
+                (void) usleep(1000);
+}
+
+START_TEST(it_is_for_its_owner_alone)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                struct stat st;
+
+                for (int i = 0; i < 2; i++) {
+                        int fd;
+
+                        ck_assert_int_eq(lock_take(&fd, s.fd, NULL), 0);
+                        ck_assert_int_eq(fstatat(s.fd, "lock", &st, 0), 0);
+                        ck_assert_uint_eq(st.st_mode & 0777, 0600);
+                        (void) close(fd);
+                        ck_assert_int_eq(fchmodat(s.fd, "lock", 0640, 0), 0);
+                }
+        }
+END_TEST
+
+START_TEST(who_lives_and_has_it_is_named)
+        {
+                for (int i = 0; i < 2; i++) {
+                        _cleanup_scratch_ Scratch s = SCRATCH;
+                        pid_t pid = make_holder(&s, i > 0), holder = 42, owner = 42;
+                        int fd;
+
+                        ck_assert_int_eq(lock_take(&fd, s.fd, &holder), LOCK_E_HELD);
+                        ck_assert_int_eq(holder, i > 0 ? 0 : pid);
+                        ck_assert_int_eq(lock_look(s.fd, &owner), 1);
+                        ck_assert_int_eq(owner, holder);
+                        end(pid);
+                        ck_assert_int_eq(lock_look(s.fd, &owner), 0);
+                        ck_assert_int_eq(lock_take(&fd, s.fd, NULL), 0);
+                        (void) close(fd);
+                }
+        }
+END_TEST
+
+START_TEST(one_that_its_holder_removes_is_not_taken)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                int first, second;
+
+                ck_assert_int_eq(lock_take(&first, s.fd, NULL), 0);
+                ck_assert_int_eq(unlinkat(s.fd, "lock", 0), 0);
+                ck_assert_int_eq(lock_take(&second, s.fd, NULL), 0);
+                ck_assert_int_eq(faccessat(s.fd, "lock", F_OK, 0), 0);
+                (void) close(first);
+                (void) close(second);
+        }
+END_TEST
+
+START_TEST(who_may_not_open_it_is_told_that)
+        {
+                _cleanup_scratch_ Scratch s = SCRATCH;
+                int fd, status;
+                pid_t pid, owner;
+
+                if (geteuid() != 0)
+                        return;
+                ck_assert_int_eq(fchmod(s.fd, 0755), 0);
+                ck_assert_int_eq(lock_take(&fd, s.fd, NULL), 0);
+                pid = fork();
+                if (pid == 0) {
+                        if (setgid(65534) < 0 || setuid(65534) < 0)
+                                _exit(9);
+                        _exit(lock_look(s.fd, &owner) == -EACCES ? 0 : 1);
+                }
+                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+                ck_assert_int_eq(status, 0);
+                (void) close(fd);
+        }
+END_TEST
+
+UNIT_SUITE("store", a_store_is_made_with_its_modes_and_read,
+           a_holder_that_cannot_be_read_is_unknown, each_reason_not_to_be_a_store_has_its_name,
            a_planted_entry_is_refused_and_nothing_is_made_beside_it,
            who_asks_for_the_owner_is_told_and_is_not_in_the_way,
            the_list_is_sorted_and_has_sessions_only,
@@ -422,4 +486,6 @@ UNIT_SUITE("store", a_store_is_made_with_its_modes_and_read, only_the_last_direc
            a_removal_that_was_interrupted_is_finished,
            what_is_being_made_is_no_session_until_it_has_settled,
            what_had_not_settled_when_its_maker_died_is_removed,
-           a_store_without_symbols_is_still_read)
+           a_store_without_symbols_is_still_read, it_is_for_its_owner_alone,
+           who_lives_and_has_it_is_named, one_that_its_holder_removes_is_not_taken,
+           who_may_not_open_it_is_told_that)

@@ -369,11 +369,11 @@ START_TEST(formats_and_symbols_that_do_not_occur_are_left_out)
                 ck_assert_int_eq(strv_add(&r.meta->spec.events, "sched:sched_wakeup"), 0);
                 ck_assert_int_eq(session_dir_write_tracing(r.dir,
                                                            "events/sched/sched_wakeup/format",
-                                                           wakeup, strlen(wakeup)),
+                                                           wakeup, strlen(wakeup), false),
                                  0);
                 ck_assert_int_eq(session_dir_write_tracing(r.dir,
                                                            "events/sched/sched_process_exec/format",
-                                                           exec, strlen(exec)),
+                                                           exec, strlen(exec), false),
                                  0);
                 page_begin(&p, &layouts[LAYOUT_7_2], 5);
                 page_record(&p, 5, record, sizeof(record));

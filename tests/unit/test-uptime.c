@@ -4,8 +4,7 @@
 #include <stdio.h>
 
 #include "base/io.h"
-#include "base/now.h"
-#include "store/uptime.h"
+#include "retention/uptime.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 

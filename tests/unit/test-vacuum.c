@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
-#include "store/footprint.h"
-#include "store/vacuum.h"
+#include "retention/footprint.h"
+#include "retention/vacuum.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 
@@ -62,10 +62,11 @@ static void add(const char *name, uint64_t ended_ns, bool pinned) {
         m->pinned = pinned;
         ck_assert_int_eq(session_dir_create(&d, store_sessions_fd(store), name), 0);
         ck_assert_int_eq(session_dir_write_meta(d, m), 0);
-        ck_assert_int_eq(session_dir_write_tracing(d, "events/header_page", "x", 1), 0);
+        ck_assert_int_eq(session_dir_write_tracing(d, "events/header_page", "x", 1, false), 0);
         ck_assert_int_eq(
-                session_dir_write_tracing(d, "events/ftrace/funcgraph_entry/format", "x", 1), 0);
-        ck_assert_int_eq(session_dir_write_tracing(d, "saved_cmdlines", "x", 1), 0);
+                session_dir_write_tracing(d, "events/ftrace/funcgraph_entry/format", "x", 1, false),
+                0);
+        ck_assert_int_eq(session_dir_write_tracing(d, "saved_cmdlines", "x", 1, false), 0);
         fd = session_dir_make_cpu(d, 12);
         ck_assert_int_eq(segment_create(&w, fd, 0xab, UINT64_MAX, 12, PAGE, m->id), 0);
         for (int i = 0; i < 10; i++) {

@@ -7,12 +7,11 @@
 #include <sys/utsname.h>
 
 #include "base/cleanup.h"
-#include "base/cpu-list.h"
 #include "base/io.h"
-#include "base/release.h"
+#include "base/name.h"
 #include "base/unit.h"
 #include "cli/verbs/host/black-box-check.h"
-#include "meta/boot-instance.h"
+#include "meta/event-choice.h"
 
 #define NAME "black_box"
 #define CPU_MIB 8 /* some seconds of calls below a busy function */

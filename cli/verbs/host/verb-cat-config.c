@@ -7,41 +7,36 @@
 #include "meta/config.h"
 
 static void print_text(Buf *out, const Config *c) {
-        for (int i = 0; i < _CONFIG_KEY_N; i++) {
+        for (size_t i = 0; i < CONFIG_N_KEYS; i++) {
                 const ConfigOrigin *origin = &c->origins[i];
-                ConfigKey key = (ConfigKey) i;
+                const ConfigKey *key = &config_keys[i];
 
-                if (i == 0 || !streq(config_section(key), config_section((ConfigKey) (i - 1))))
-                        buf_printf(out, "%s[%s]\n", i == 0 ? "" : "\n", config_section(key));
+                if (i == 0 || !streq(key->section, key[-1].section))
+                        buf_printf(out, "%s[%s]\n", i == 0 ? "" : "\n", key->section);
                 if (origin->file)
-                        buf_printf(out, "# %s:%u\n%s=%s\n", origin->file, origin->line,
-                                   config_name(key), config_text(c, key));
+                        buf_printf(out, "# %s:%u\n%s=%s\n", origin->file, origin->line, key->name,
+                                   config_text(c, i));
                 else
-                        buf_printf(out, "#%s= (by default %s)\n", config_name(key),
-                                   config_text(c, key));
+                        buf_printf(out, "#%s= (by default %s)\n", key->name, config_text(c, i));
         }
 }
 
 static json_t *to_json(const Config *c) {
-        json_t *list = json_array();
+        json_auto_t *list = json_array();
 
-        for (int i = 0; i < _CONFIG_KEY_N; i++) {
+        for (size_t i = 0; i < CONFIG_N_KEYS; i++) {
                 const ConfigOrigin *origin = &c->origins[i];
-                ConfigKey key = (ConfigKey) i;
-                json_t *o = json_pack("{s:s, s:s, s:s, s:b}", "section", config_section(key), "key",
-                                      config_name(key), "value", config_text(c, key), "default",
-                                      !origin->file);
+                const ConfigKey *key = &config_keys[i];
+                json_t *line = origin->file ? json_integer(origin->line) : NULL;
 
-                if (o && origin->file)
-                        (void) json_object_update_new(o,
-                                                      json_pack("{s:s, s:i}", "file", origin->file,
-                                                                "line", (int) origin->line));
-                if (json_array_append_new(list, o) < 0) {
-                        json_decref(list);
+                if (json_array_append_new(list,
+                                          json_pack("{s:s, s:s, s:s, s:b, s:s*, s:o*}", "section",
+                                                    key->section, "key", key->name, "value",
+                                                    config_text(c, i), "default", !origin->file,
+                                                    "file", origin->file, "line", line)) < 0)
                         return NULL;
-                }
         }
-        return list;
+        return json_incref(list);
 }
 
 int verb_cat_config(const Options *o) {

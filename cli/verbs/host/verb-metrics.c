@@ -50,15 +50,17 @@ static const struct {
         const char *unit, *help;
         uint64_t (*value)(const SessionMeta *m); /* of seconds in nanoseconds; NULL: the member */
         const char *object, *key;                /* of its description, or of the object in that */
+        size_t sum; /* where it is in its CPUs' accounts; 0: it is not */
 } of_session[] = {
         { "ftraced_session_events", KIND_COUNTER, NULL, "Events that the kernel handed out.",
-          session_meta_n_events },
+          .sum = offsetof(CpuAccount, read_events) },
         { "ftraced_session_lost_events", KIND_COUNTER, NULL, "Events that the kernel lost.",
           session_meta_events_lost },
         { "ftraced_session_lost_pages", KIND_COUNTER, NULL,
-          "Pages that were read from the kernel and not stored.", session_meta_pages_lost },
+          "Pages that were read from the kernel and not stored.",
+          .sum = offsetof(CpuAccount, pages_lost) },
         { "ftraced_session_stored_bytes", KIND_COUNTER, "bytes", "Pages stored.",
-          session_meta_n_bytes },
+          .sum = offsetof(CpuAccount, n_bytes) },
         { "ftraced_session_gaps", KIND_GAUGE, NULL, "Periods in which something may be missing.",
           NULL, NULL, "gaps" },
         { "ftraced_session_disk_bytes", KIND_GAUGE, "bytes", "What it takes on disk.", NULL, NULL,
@@ -85,8 +87,11 @@ static const struct {
 static double value_of(size_t i, const Live *l) {
         const char *object = of_session[i].object, *unit = of_session[i].unit;
         const json_t *json = object ? json_object_get(l->json, object) : l->json;
-        uint64_t n = of_session[i].value ? of_session[i].value(l->meta)
-                                         : number_of(json, of_session[i].key);
+        CpuAccount all = session_meta_total(l->meta);
+        const void *sum = (const char *) &all + of_session[i].sum;
+        uint64_t n = of_session[i].value     ? of_session[i].value(l->meta)
+                     : of_session[i].sum > 0 ? *(const uint64_t *) sum
+                                             : number_of(json, of_session[i].key);
 
         return unit && streq(unit, "seconds") ? (double) n / (double) NSEC_PER_SEC : (double) n;
 }

@@ -6,7 +6,6 @@
  */
 
 #include "base/name.h"
-#include "base/typo.h"
 #include "cli/contact/contact.h"
 #include "cli/options/action.h"
 #include "cli/options/verb.h"
@@ -29,7 +28,7 @@ static int load_local(json_t **ret, const Options *o, const char *name) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
         int r = PROFILE_E_NOT_FOUND;
 
-        if (profile_name_is_valid(name))
+        if (session_name_is_valid(name))
                 r = profile_load(&p, o->config_root, name);
         if (r > 0)
                 return failed(STATUS_NOT_FOUND, "there is no profile \"%s\" below %s%s.",

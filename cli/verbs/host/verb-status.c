@@ -43,11 +43,11 @@ static void add_row(Table *t, const SessionMeta *m) {
         table_add(t, "%s", summary_state(m));
         table_add(t, "%zu root%s", m->roots.n, m->roots.n == 1 ? "" : "s");
         table_add(t, "%s", clock_tuple_is_set(&m->start) ? FORMAT_DURATION(length_ns) : "-");
-        table_add(t, "%s", FORMAT_BYTES(session_meta_n_bytes(m)));
+        table_add(t, "%s", FORMAT_BYTES(session_meta_total(m).n_bytes));
         table_add(t, "%s events/s",
                   FORMAT_COUNT(length_ns < NSEC_PER_MSEC
                                        ? 0
-                                       : (uint64_t) ((double) session_meta_n_events(m) *
+                                       : (uint64_t) ((double) session_meta_total(m).read_events *
                                                      (double) NSEC_PER_SEC / (double) length_ns)));
         table_add(t, "%s", SUMMARY_LOSS(m));
         if (m->spec.duration_ns > length_ns)

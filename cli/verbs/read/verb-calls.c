@@ -6,13 +6,13 @@
  */
 
 #include "analyze/waits.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/name.h"
 #include "calls/arguments.h"
 #include "cli/options/verb.h"
 #include "cli/source/chosen.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/summary.h"
+#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
 #include "cli/views/where.h"

@@ -20,7 +20,7 @@
 #include "cli/terminal/terminal.h"
 #include "cli/views/counting.h"
 #include "export/exporter.h"
-#include "meta/gone.h"
+#include "meta/config.h"
 
 #define EXPORT_MODE 0640 /* it may hold what functions returned, which may be addresses */
 

@@ -23,7 +23,7 @@
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/live-top.h"
-#include "meta/trace-clock.h"
+#include "meta/clock.h"
 
 #define PUMP_INTERVAL_MS 100
 #define HOLD_BACK_NS (300 * NSEC_PER_MSEC)

@@ -18,15 +18,15 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/io.h"
 #include "base/name.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/contact/fleet.h"
 #include "cli/options/verb.h"
 #include "cli/record/recording.h"
-#include "cli/schedule/schedule.h"
 #include "cli/schedule/capture.h"
+#include "cli/schedule/schedule.h"
 #include "cli/schedule/units.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"

@@ -5,7 +5,7 @@
  * all means those as well that end by themselves at that moment, so these are told of, too.
  */
 
-#include "base/now.h"
+#include "base/io.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/options/verb.h"
@@ -14,8 +14,8 @@
 #include "cli/source/source.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "meta/silence.h"
-#include "store/uptime.h"
+#include "meta/brief.h"
+#include "retention/uptime.h"
 
 #define JUST_ENDED_NS (60 * NSEC_PER_SEC) /* ago at most: whoever stops all may have meant it */
 #define LOOK_AT_NEWEST 100
@@ -92,7 +92,8 @@ static void describe_end(Buf *out, const SessionMeta *m) {
         char loss[SUMMARY_MAX];
 
         buf_printf(out, "%s: %s, %s events, %s, %s.\n", m->name, session_state_name(m->state),
-                   SUMMARY_EVENTS(m), FORMAT_BYTES(session_meta_n_bytes(m)), summary_loss(loss, m));
+                   SUMMARY_EVENTS(m), FORMAT_BYTES(session_meta_total(m).n_bytes),
+                   summary_loss(loss, m));
         if (silence_is_total(m))
                 buf_printf(out, "%s: no calls: %s.\n", m->name, SUMMARY_SILENCE(m));
         summary_hooked(&hooked, m);

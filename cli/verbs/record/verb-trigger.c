@@ -59,7 +59,7 @@ int verb_snapshot(const Options *o) {
                 return stdout_json(o, json_incref(json_object_get(reply, "session"))) ?: status;
         if (isatty(STDERR_FILENO))
                 talk(o, "Kept %s, %s: ftracectl report %s",
-                     FORMAT_BYTES(session_meta_n_bytes(meta)),
+                     FORMAT_BYTES(session_meta_total(meta).n_bytes),
                      FORMAT_DURATION(session_meta_length_ns(meta)), meta->name);
         buf_printf(&out, "%s\n", meta->name);
         return stdout_end(&out) ?: status;

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/now.h"
+#include "base/io.h"
 #include "base/unit.h"
 #include "cli/contact/fleet.h"
 #include "cli/options/verb.h"

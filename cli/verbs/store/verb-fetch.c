@@ -6,8 +6,8 @@
  * is a temporary file, which is then removed.
  */
 
+#include "base/io.h"
 #include "base/name.h"
-#include "base/now.h"
 #include "cli/files/tracedat.h"
 #include "cli/options/verb.h"
 #include "cli/source/damage.h"

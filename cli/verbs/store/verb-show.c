@@ -12,8 +12,8 @@
 #include "cli/terminal/summary.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
-#include "meta/sample.h"
-#include "meta/silence.h"
+#include "meta/brief.h"
+#include "meta/profile.h"
 #include "meta/trigger.h"
 
 #define ONLY_MAX 50 /* that are shown one by one */
@@ -387,10 +387,10 @@ int verb_show(const Options *o) {
         show_hook_changes(&out, m);
         show_where(&out, m);
         if (s->disk_bytes > 0)
-                line(&out, "Size", "%s of pages, %s on disk", FORMAT_BYTES(session_meta_n_bytes(m)),
-                     FORMAT_BYTES(s->disk_bytes));
+                line(&out, "Size", "%s of pages, %s on disk",
+                     FORMAT_BYTES(session_meta_total(m).n_bytes), FORMAT_BYTES(s->disk_bytes));
         else
-                line(&out, "Size", "%s", FORMAT_BYTES(session_meta_n_bytes(m)));
+                line(&out, "Size", "%s", FORMAT_BYTES(session_meta_total(m).n_bytes));
         show_stay(&out, s);
         if (silence_is_total(m))
                 line(&out, "No calls", "%s", SUMMARY_SILENCE(m));

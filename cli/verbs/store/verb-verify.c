@@ -169,8 +169,8 @@ static json_t *result_json(const SessionMeta *m, const VerifyResult *v) {
                          (json_int_t) v->census.n_trees_complete, "entries",
                          (json_int_t) v->census.n_entries, "exits", (json_int_t) v->census.n_exits,
                          "events_lost", (json_int_t) session_meta_events_lost(m), "pages_lost",
-                         (json_int_t) session_meta_pages_lost(m), "pages_dropped",
-                         (json_int_t) session_meta_pages_dropped(m), "gaps",
+                         (json_int_t) session_meta_total(m).pages_lost, "pages_dropped",
+                         (json_int_t) session_meta_total(m).pages_dropped, "gaps",
                          json_list_new(&gap_table, &m->gaps), "problems",
                          terminal_json_list(&v->problems), "notes", terminal_json_list(&v->notes));
 }

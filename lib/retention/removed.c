@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A line is written at once, so that two who write, which does not happen, would not mix them. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/io.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "retention/removed.h"
+#include "store/entry.h"
+
+#define FILE_NAME "removed"
+#define FILE_BYTES_READ ((size_t) 4 << 20) /* of one that is larger nobody knows whose it is */
+#define WORDS 4
+
+void removed_done(Removed *r) {
+        free(r->name);
+        free(r->id);
+        free(r->why);
+        *r = (Removed){};
+}
+
+/* The newer half stays, from the beginning of a line on. */
+static int shorten(int store_fd) {
+        _cleanup_free_ char *text = NULL;
+        const char *from;
+        size_t n;
+        int r = entry_read(store_fd, FILE_NAME, &text, &n, FILE_BYTES_READ);
+
+        if (r < 0 && r != -EFBIG)
+                return r;
+        from = text ? memchr(text + n / 2, '\n', n - n / 2) : NULL;
+        return entry_replace(store_fd, FILE_NAME, from ? from + 1 : "",
+                             from ? n - (size_t) (from + 1 - text) : 0, false);
+}
+
+int removed_note(int store_fd, const Removed *r) {
+        char line[REMOVED_WHY_MAX + SESSION_NAME_MAX + 128];
+        uint64_t n_file;
+        int n, k;
+
+        n = snprintf(line, sizeof(line), "%" PRIu64 " %" PRIu64 " %s %s %.*s\n",
+                     r->realtime_ns ?: now_ns(CLOCK_REALTIME), r->n_bytes, r->name,
+                     r->id && *r->id ? r->id : "-", REMOVED_WHY_MAX, r->why ?: "");
+        for (int i = 0; i + 1 < n; i++)
+                if ((unsigned char) line[i] < ' ')
+                        line[i] = '?';
+        k = entry_append(store_fd, FILE_NAME, line, (size_t) n, &n_file);
+        return k < 0 || n_file <= REMOVED_BYTES_MAX ? k : shorten(store_fd);
+}
+
+/* @line: changed.  1: it is of @word, 0: it is not, or is none, -ENOMEM. */
+static int parse(Removed *ret, char *line, const char *word) {
+        char *words[WORDS], *p = line;
+        uint64_t realtime_ns, n_bytes;
+        Removed r;
+
+        for (size_t i = 0; i < WORDS; i++) {
+                words[i] = p;
+                p += strcspn(p, " ");
+                if (*p == 0)
+                        return 0;
+                *p++ = 0;
+        }
+        if (parse_u64(words[0], INT64_MAX, &realtime_ns) < 0 ||
+            parse_u64(words[1], INT64_MAX, &n_bytes) < 0 || !session_name_is_valid(words[2]) ||
+            (!streq(words[2], word) && !streq(words[3], word)))
+                return 0;
+        r = (Removed){ realtime_ns, n_bytes, strdup(words[2]), strdup(words[3]), strdup(p) };
+        if (!r.name || !r.id || !r.why) {
+                removed_done(&r);
+                return -ENOMEM;
+        }
+        *ret = r;
+        return 1;
+}
+
+int removed_find(Removed *ret, int store_fd, const char *word) {
+        _cleanup_free_ char *text = NULL;
+        size_t n;
+        int r = entry_read(store_fd, FILE_NAME, &text, &n, FILE_BYTES_READ);
+
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        while (r == 0 && n > 0 && text[n - 1] == '\n') {
+                char *line;
+
+                text[--n] = 0;
+                line = n > 0 ? memrchr(text, '\n', n) : NULL;
+                line = line ? line + 1 : text;
+                n = (size_t) (line - text);
+                r = parse(ret, line, word);
+        }
+        return r;
+}
+
+int removed_describe(char **ret, const Removed *r) {
+        for (char *p = r->why; *p; p++) /* the file may be anybody's */
+                if ((unsigned char) *p < ' ' || *p == 0x7f)
+                        *p = '?';
+        return text_format(ret, "session '%s' (%s) was removed on %s: %s", r->name,
+                           FORMAT_BYTES(r->n_bytes), FIGURE_DATE(r->realtime_ns), r->why);
+}

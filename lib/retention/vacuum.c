@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A session that cannot be read is not an item: nobody knows what it is, so it is left alone. */
+
+#include <sys/statvfs.h>
+
+#include "base/array.h"
+#include "base/io.h"
+#include "base/unit.h"
+#include "retention/footprint.h"
+#include "retention/vacuum.h"
+
+static const char *const verdict_texts[_RETAIN_VERDICT_N] = {
+        [RETAIN_KEEP] = "kept",
+        [RETAIN_TOO_OLD] = "it ended too long ago",
+        [RETAIN_TOO_MANY] = "there are too many",
+        [RETAIN_OVER_USE] = "all together take too much",
+        [RETAIN_OVER_FREE] = "too little is free",
+};
+
+static void item_done(VacuumItem *i) {
+        free(i->name);
+        free(i->foreign);
+        *i = (VacuumItem){};
+}
+
+void vacuum_done(Vacuum *v) {
+        for (size_t i = 0; i < v->n; i++)
+                item_done(&v->items[i]);
+        free(v->items);
+        *v = (Vacuum){};
+}
+
+int vacuum_add(Vacuum *v, const VacuumItem *item) {
+        VacuumItem copy = *item;
+
+        copy.name = strdup(item->name);
+        if (copy.name && ARRAY_ADD(v->items, v->n, copy))
+                return 0;
+        free(copy.name);
+        return -ENOMEM;
+}
+
+RetainLimits vacuum_limits(const Limits *l) {
+        return (RetainLimits){
+                .max_use_bytes = l->max_use_bytes,
+                .keep_free_bytes = l->keep_free_bytes,
+                .max_age_ns = l->max_retention_ns,
+                .min_age_ns = l->min_retention_ns,
+                .keep_newest = true,
+        };
+}
+
+uint64_t vacuum_kept_ns(const SessionMeta *m, const Uptime *u, uint64_t otherwise_ns) {
+        if (m->kept_of && streq(m->kept_of, u->id))
+                return m->kept_ns;
+        if (m->kept_of || !m->boot_id || !*u->boot_id || !streq(u->boot_id, m->boot_id) ||
+            m->stop.boottime_ns == 0)
+                return otherwise_ns;
+        return uptime_at(u, m->stop.boottime_ns);
+}
+
+/* For who asks for an age: the best that there is. */
+static uint64_t by_wall_clock(const SessionMeta *m, const Uptime *u) {
+        uint64_t ended_ns = m->stop.realtime_ns ?: m->start.realtime_ns,
+                 realtime_ns = now_ns(CLOCK_REALTIME), now = uptime_now(u);
+
+        return now - MIN(realtime_ns > ended_ns ? realtime_ns - ended_ns : 0, now);
+}
+
+int vacuum_add_session(Vacuum *v, const SessionMeta *m, uint64_t n_bytes) {
+        return vacuum_add(
+                v, &(VacuumItem){
+                           .name = m->name,
+                           .n_bytes = n_bytes,
+                           .kept_ns = vacuum_kept_ns(m, &v->uptime, by_wall_clock(m, &v->uptime)),
+                           .is_live = m->state == SESSION_NEW || session_state_is_live(m->state),
+                           .keep = m->pinned ? KEEP_PINNED : KEEP_NOT,
+                   });
+}
+
+/* What cannot be read is no item. */
+static int add_from(Vacuum *v, const Store *store, const char *name) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_(session_dir_freep) SessionDir *d = NULL;
+        int r;
+
+        if (store_open_session(store, name, &d) < 0)
+                return 0;
+        r = session_dir_read_any_meta(d, name, &m);
+        if (r != 0)
+                return r == -ENOMEM ? r : 0;
+        return vacuum_add_session(v, m, footprint_measure(d).n_bytes);
+}
+
+static int list(Vacuum *v, const Store *store) {
+        _cleanup_strv_ Strv names = {};
+        int r = store_list(store, &names);
+
+        for (size_t i = 0; r >= 0 && i < names.n; i++)
+                r = add_from(v, store, names.items[i]);
+        return r;
+}
+
+/* The caller frees. */
+static RetainItem *make_items(const Vacuum *v) {
+        RetainItem *items = calloc(v->n + 1, sizeof(*items));
+
+        for (size_t i = 0; items && i < v->n; i++)
+                items[i] = (RetainItem){
+                        .n_bytes = v->items[i].n_bytes,
+                        .kept_ns = v->items[i].kept_ns,
+                        .is_live = v->items[i].is_live,
+                        .must_stay = v->items[i].keep != KEEP_NOT,
+                };
+        return items;
+}
+
+static int measure(const Vacuum *v, const Store *store, uint64_t *ret_used, uint64_t *ret_free) {
+        struct statvfs fs;
+
+        if (fstatvfs(store_fd(store), &fs) < 0)
+                return ORIGIN(-errno);
+        *ret_free = (uint64_t) fs.f_bavail * fs.f_frsize;
+        *ret_used = 0;
+        for (size_t i = 0; i < v->n; i++)
+                *ret_used += MIN(v->items[i].n_bytes, UINT64_MAX - *ret_used);
+        return 0;
+}
+
+int vacuum_decide(Vacuum *v, const Store *store, const RetainLimits *limits) {
+        _cleanup_free_ RetainItem *items = make_items(v);
+        _cleanup_free_ RetainVerdict *verdicts = calloc(v->n + 1, sizeof(*verdicts));
+        uint64_t now = uptime_now(&v->uptime);
+        int r;
+
+        if (!items || !verdicts)
+                return -ENOMEM;
+        r = measure(v, store, &v->used_bytes, &v->free_bytes);
+        if (r >= 0)
+                r = retain_decide(verdicts, items, v->n, limits, now, v->free_bytes);
+        if (r < 0)
+                return r;
+        v->i_next = 0;
+        for (size_t i = 0; i < v->n; i++) {
+                uint64_t stays_ns = retain_stays_until(&items[i], limits, now);
+
+                v->items[i].verdict = verdicts[i];
+                v->items[i].stays_ns = stays_ns > now ? stays_ns : 0;
+        }
+        return 0;
+}
+
+VacuumItem *vacuum_next(Vacuum *v) {
+        for (; v->i_next < v->n; v->i_next++) {
+                VacuumItem *item = &v->items[v->i_next];
+
+                if (item->verdict != RETAIN_KEEP && !item->is_looked_at)
+                        return item;
+        }
+        return NULL;
+}
+
+VacuumProgress vacuum_progress_of(const Vacuum *v) {
+        VacuumProgress p = {};
+
+        for (size_t i = 0; i < v->n; i++)
+                if (v->items[i].verdict != RETAIN_KEEP) {
+                        p.n_total++;
+                        p.total_bytes += v->items[i].n_bytes;
+                }
+        return p;
+}
+
+void vacuum_went(Vacuum *v, VacuumItem *item, int r) {
+        item->error = r;
+        if (r == 0)
+                v->freed_bytes += item->n_bytes;
+}
+
+/* Looks at all that would go until nothing is new.  One that cannot be looked at is left alone. */
+static int look_at_chosen(Vacuum *v, const Store *store, const RetainLimits *limits) {
+        VacuumItem *item;
+        int r = vacuum_decide(v, store, limits);
+
+        while (r >= 0 && (item = vacuum_next(v))) {
+                for (; item; item = vacuum_next(v)) {
+                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                        _cleanup_(session_dir_freep) SessionDir *d = NULL;
+
+                        r = store_open_session(store, item->name, &d);
+                        if (r == 0)
+                                r = session_dir_read_any_meta(d, item->name, &m);
+                        if (r == 0)
+                                r = keep_look(d, m, &item->foreign);
+                        if (r == -ENOMEM)
+                                return r;
+                        item->keep = r < 0 ? KEEP_IN_USE : (Keep) r;
+                        item->is_looked_at = true;
+                }
+                r = vacuum_decide(v, store, limits);
+        }
+        return MIN(r, 0);
+}
+
+int vacuum_run(Vacuum *ret, const Store *store, const RetainLimits *limits,
+               const VacuumWork *work) {
+        _cleanup_vacuum_ Vacuum v = {};
+        VacuumProgress p;
+        int r = uptime_load(&v.uptime, store_fd(store));
+
+        if (r >= 0)
+                r = list(&v, store);
+        if (r >= 0)
+                r = look_at_chosen(&v, store, limits);
+        if (r < 0)
+                return r;
+        p = vacuum_progress_of(&v);
+        for (size_t i = 0; i < v.n; i++) {
+                VacuumItem *item = &v.items[i];
+
+                if (item->verdict == RETAIN_KEEP)
+                        continue;
+                if (work->tell)
+                        work->tell(&p, work->userdata);
+                vacuum_went(&v, item,
+                            work->remove ? MIN(work->remove(item->name, work->userdata), 0) : 0);
+                p.n_done++;
+                p.done_bytes += item->n_bytes;
+        }
+        if (work->tell)
+                work->tell(&p, work->userdata);
+        *ret = TAKE(v, (Vacuum){});
+        return 0;
+}
+
+uint64_t vacuum_next_ns(const Vacuum *v, const RetainLimits *limits) {
+        uint64_t next_ns = UINT64_MAX, now = uptime_now(&v->uptime);
+
+        for (size_t i = 0; i < v->n; i++) {
+                const VacuumItem *item = &v->items[i];
+                RetainItem one = { .kept_ns = item->kept_ns };
+
+                if (item->is_live || item->keep != KEEP_NOT || item->verdict != RETAIN_KEEP)
+                        continue;
+                next_ns = MIN(next_ns, retain_goes_at(&one, limits, now));
+                if (item->stays_ns > 0 &&
+                    (limits->max_use_bytes > 0 || limits->keep_free_bytes > 0))
+                        next_ns = MIN(next_ns, item->stays_ns);
+        }
+        return next_ns;
+}
+
+/* What would go if nothing stayed for its age, and all took what they may. */
+static int foresee_verdicts(RetainVerdict *ret, const Outlook *o, const RetainItem *items, size_t n,
+                            uint64_t now) {
+        RetainLimits l = o->limits;
+
+        l.min_age_ns = 0;
+        if (l.max_use_bytes > 0)
+                l.max_use_bytes -= MIN(o->growth_bytes, l.max_use_bytes - 1);
+        if (l.keep_free_bytes > 0)
+                l.keep_free_bytes += MIN(o->growth_bytes, UINT64_MAX - l.keep_free_bytes);
+        return retain_decide(ret, items, n, &l, now, o->free_bytes);
+}
+
+static uint64_t to_realtime(const Uptime *u, uint64_t uptime_ns) {
+        uint64_t realtime_ns =
+                uptime_ns < INT64_MAX ? uptime_to_realtime(u, uptime_ns) : UINT64_MAX;
+
+        return MIN(realtime_ns, (uint64_t) INT64_MAX);
+}
+
+static int name_next(Outlook *o, const Vacuum *v, const RetainItem *items, RetainVerdict *verdicts,
+                     uint64_t now) {
+        size_t next = retain_next(items, verdicts, v->n, &o->limits);
+        uint64_t stays_ns, at_ns;
+        int r = 0;
+
+        if (next == v->n)
+                return 0;
+        o->next = strdup(v->items[next].name);
+        if (!o->next)
+                return -ENOMEM;
+        o->next_bytes = v->items[next].n_bytes;
+        o->why = verdicts[next];
+        stays_ns = retain_stays_until(&items[next], &o->limits, now);
+        at_ns = retain_goes_at(&items[next], &o->limits, now);
+        o->not_before_ns = stays_ns > now ? to_realtime(&v->uptime, stays_ns) : 0;
+        o->at_ns = at_ns < UINT64_MAX ? to_realtime(&v->uptime, at_ns) : 0;
+        for (size_t i = 0; i < v->n; i++)
+                o->n_going += verdicts[i] != RETAIN_KEEP;
+        while (r >= 0 && o->going.n < MIN(o->n_going, (uint64_t) OUTLOOK_NAMES)) {
+                r = strv_add(&o->going, v->items[next].name);
+                verdicts[next] = RETAIN_KEEP;
+                next = retain_next(items, verdicts, v->n, &o->limits);
+        }
+        return r;
+}
+
+int vacuum_foresee(Outlook *ret, const Vacuum *v, const Store *store, const RetainLimits *limits) {
+        _cleanup_free_ RetainItem *items = make_items(v);
+        _cleanup_free_ RetainVerdict *verdicts = calloc(v->n + 1, sizeof(*verdicts));
+        _cleanup_outlook_ Outlook o = { .limits = *limits };
+        uint64_t now = uptime_now(&v->uptime);
+        int r;
+
+        if (!items || !verdicts)
+                return -ENOMEM;
+        r = measure(v, store, &o.used_bytes, &o.free_bytes);
+        for (size_t i = 0; i < v->n; i++)
+                o.growth_bytes += MIN(v->items[i].growth_bytes, UINT64_MAX - o.growth_bytes);
+        if (r >= 0)
+                r = retain_decide(verdicts, items, v->n, limits, now, o.free_bytes);
+        if (r < 0)
+                return r;
+        o.is_full = retain_is_full(limits, o.used_bytes, o.free_bytes);
+        for (size_t i = 0; i < v->n; i++)
+                o.is_full = o.is_full && verdicts[i] == RETAIN_KEEP;
+        r = foresee_verdicts(verdicts, &o, items, v->n, now);
+        if (r >= 0)
+                r = name_next(&o, v, items, verdicts, now);
+        if (r < 0)
+                return r;
+        *ret = TAKE(o, (Outlook){});
+        return 0;
+}
+
+int vacuum_describe_verdict(char **ret, const Vacuum *v, const VacuumItem *i,
+                            const RetainLimits *limits) {
+        switch (i->verdict) {
+        case RETAIN_TOO_OLD:
+                return text_format(ret, "it was kept longer than %s ago (MaxRetentionSec=)",
+                                   FORMAT_DURATION(limits->max_age_ns));
+        case RETAIN_OVER_USE:
+                return text_format(ret, "all recordings together took %s, of %s (MaxUse=)",
+                                   FORMAT_BYTES(v->used_bytes),
+                                   FORMAT_BYTES(limits->max_use_bytes));
+        case RETAIN_OVER_FREE:
+                return text_format(ret, "%s of the disk was free, and %s has to be (KeepFree=)",
+                                   FORMAT_BYTES(v->free_bytes),
+                                   FORMAT_BYTES(limits->keep_free_bytes));
+        default:
+                return text_format(ret, "%s", verdict_texts[i->verdict]);
+        }
+}
+
+const char *vacuum_item_reason(const VacuumItem *i) {
+        static const char *const reasons[] = {
+                [KEEP_PINNED] = "it is pinned",
+                [KEEP_IN_USE] = "somebody reads it",
+                [KEEP_FOREIGN] = "it holds a file that ftraced did not make",
+                [KEEP_NEWER] = "a newer ftraced recorded it",
+        };
+
+        if (i->error < 0)
+                return strerror(-i->error);
+        if (i->verdict != RETAIN_KEEP)
+                return verdict_texts[i->verdict];
+        if (i->is_live)
+                return "it records";
+        if (i->keep == KEEP_NOT && i->stays_ns > 0)
+                return "it was kept a short while ago (MinRetentionSec=)";
+        return i->keep == KEEP_NOT ? NULL : reasons[i->keep];
+}
+
+static json_t *item_to_json(const VacuumItem *i) {
+        return json_pack("{s:s, s:I, s:s*}", "name", i->name, "n_bytes", (json_int_t) i->n_bytes,
+                         "reason", vacuum_item_reason(i));
+}
+
+json_t *vacuum_to_json(const Vacuum *v) {
+        json_auto_t *removed = json_array(), *kept = json_array();
+
+        for (size_t i = 0; i < v->n; i++) {
+                const VacuumItem *item = &v->items[i];
+                bool is_gone = item->verdict != RETAIN_KEEP && item->error == 0;
+
+                if (json_array_append_new(is_gone ? removed : kept, item_to_json(item)) < 0)
+                        return NULL;
+        }
+        return json_pack("{s:O, s:O, s:I}", "removed", removed, "kept", kept, "freed_bytes",
+                         (json_int_t) v->freed_bytes);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Vacuum: a store brought within limits
+ *
+ * retention/retain.h decides; this looks at the store, and removes.
+ */
+
+#include "meta/config.h"
+#include "retention/keep.h"
+#include "retention/outlook.h"
+#include "retention/retain.h"
+#include "retention/uptime.h"
+#include "store/store.h"
+
+typedef struct VacuumItem {
+        char *name;
+        uint64_t n_bytes;
+        uint64_t kept_ns;      /* vacuum_kept_ns() */
+        uint64_t growth_bytes; /* of a live one: what it may still take; 0: nobody knows */
+        bool is_live;
+        bool is_looked_at; /* keep is known, not only whether it is pinned */
+        Keep keep;
+        char *foreign; /* with KEEP_FOREIGN */
+        RetainVerdict verdict;
+        uint64_t stays_ns; /* until then nothing but a request removes it; 0: that has gone by */
+        int error;         /* -errno: it had to go and could not; 0 with a verdict: it went */
+} VacuumItem;
+
+typedef struct Vacuum {
+        VacuumItem *items;
+        size_t n;
+        size_t i_next;                   /* of vacuum_next() */
+        Uptime uptime;                   /* the store's; set before all else */
+        uint64_t used_bytes, free_bytes; /* when it was decided */
+        uint64_t freed_bytes;            /* of what went, or would */
+} Vacuum;
+
+/* How far it is: sessions that had to go, and what they took on disk. */
+typedef struct VacuumProgress {
+        uint64_t n_done, n_total, done_bytes, total_bytes;
+} VacuumProgress;
+
+/* What the settings say of removing. */
+RetainLimits vacuum_limits(const Limits *l);
+/*
+ * vacuum_kept_ns() - when a session was told as kept
+ * @u:            of the store
+ * @otherwise_ns: if nobody noted it in this store: it came from another one, or an older ftraced kept it,
+ *                and not in this boot
+ */
+uint64_t vacuum_kept_ns(const SessionMeta *m, const Uptime *u, uint64_t otherwise_ns);
+
+/*
+ * What a vacuum is made of, for whoever does it bit by bit:
+ *
+ *   vacuum_add() of each session -> vacuum_decide() <-> vacuum_next() and a look at it, until there
+ *   is none -> removing what has a verdict
+ *
+ * To look at all sessions closely takes long, so only those are that would go: what has to stay of
+ * them is marked, and the decision made again.
+ *   - vacuum_add(): takes a copy of the name.  0 or -ENOMEM.
+ *   - vacuum_add_session(): the same of one that no daemon looks after
+ *   - vacuum_decide(): 0 or -errno
+ *   - vacuum_next(): one with a verdict that is not looked at; NULL: none
+ *   - vacuum_went(): what became of one: 0 or -errno
+ */
+int vacuum_add(Vacuum *v, const VacuumItem *item);
+int vacuum_add_session(Vacuum *v, const SessionMeta *m, uint64_t n_bytes);
+int vacuum_decide(Vacuum *v, const Store *store, const RetainLimits *limits);
+VacuumItem *vacuum_next(Vacuum *v);
+void vacuum_went(Vacuum *v, VacuumItem *item, int r);
+VacuumProgress vacuum_progress_of(const Vacuum *v); /* when nothing is done yet */
+void vacuum_done(Vacuum *v);
+#define _cleanup_vacuum_ _cleanup_(vacuum_done)
+
+typedef struct VacuumWork {
+        /* Removes an ended session.  0 or -errno.  NULL: only decide. */
+        int (*remove)(const char *name, void *userdata);
+        /* Before each session, and at the end; may be NULL. */
+        void (*tell)(const VacuumProgress *p, void *userdata);
+        void *userdata;
+} VacuumWork;
+
+/*
+ * vacuum_run() - all of it, at once
+ * @ret: every session that could be read, vacuum_done() it
+ *
+ * That one cannot be removed is noted with it, and the others go on.  0 or -errno.
+ */
+int vacuum_run(Vacuum *ret, const Store *store, const RetainLimits *limits, const VacuumWork *work);
+
+/* When the next one may go that may not yet, or is too old; UINT64_MAX: none does.  On the uptime. */
+uint64_t vacuum_next_ns(const Vacuum *v, const RetainLimits *limits);
+/* What goes next of all that was added.  0 or -errno. */
+int vacuum_foresee(Outlook *ret, const Vacuum *v, const Store *store, const RetainLimits *limits);
+/* Why it went, with what the limit was and what there was; the caller frees *@ret.  0 or -ENOMEM. */
+int vacuum_describe_verdict(char **ret, const Vacuum *v, const VacuumItem *i,
+                            const RetainLimits *limits);
+/* "{removed: [...], kept: [...], freed_bytes}" as the method Vacuum answers; NULL without memory. */
+json_t *vacuum_to_json(const Vacuum *v);
+const char *vacuum_item_reason(const VacuumItem *i); /* why it went, or must stay; NULL: neither */

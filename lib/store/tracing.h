@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What a recording keeps of tracefs: which formats of events are kept with a recording, and go with it where it goes
+ *
+ * The daemon copies them, sealing reads those of tracers, and a trace.dat and an excerpt have them all.
+ */
+
+#include "store/session-dir.h"
+
+typedef enum TracingFormat {
+        TRACING_FORMAT_REQUIRED, /* every kernel has it; a constant */
+        TRACING_FORMAT_OPTIONAL, /* not every kernel has it; a constant */
+        TRACING_FORMAT_EVENT,    /* of an event that was asked for */
+} TracingFormat;
+
+/* @path: as below tracefs.  0 to go on. */
+typedef int (*TracingFormatEach)(void *userdata, const char *path, TracingFormat kind);
+
+/* Those of tracers, then those of @m's events unless it is NULL.  What @each returned, 0 or -ENOMEM. */
+int tracing_formats_walk(const SessionMeta *m, TracingFormatEach each, void *userdata);
+
+/*
+ * tracing_link() - all files in tracing/ of @from, at the same paths in @to
+ *
+ * Hard links: they are replaced as a whole or not at all (session_dir_write_tracing()), never changed.  What is
+ * neither a directory nor a regular file is left out, and so is what lies deeper or is more than any
+ * recording has.  Return: 0; -EEXIST: one is there already; other -errno.
+ */
+int tracing_link(const SessionDir *from, const SessionDir *to);
