@@ -9,25 +9,17 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/flame.c \
 	%D%/flame.h \
 	%D%/folded.c \
-	%D%/form.h \
 	%D%/heat.c \
 	%D%/heat.h \
 	%D%/html.c \
-	%D%/intern.c \
 	%D%/intern.h \
-	%D%/page-slow.c \
-	%D%/page-slow.h \
-	%D%/page-tree.c \
-	%D%/page-tree.h \
 	%D%/parquet-beside.c \
-	%D%/parquet-beside.h \
 	%D%/parquet-calls.c \
 	%D%/parquet-encode.c \
 	%D%/parquet-encode.h \
 	%D%/parquet-parts.c \
-	%D%/parquet-parts.h \
 	%D%/parquet-texts.c \
-	%D%/parquet-texts.h \
+	%D%/parquet-rows.h \
 	%D%/parquet.c \
 	%D%/parquet.h \
 	%D%/perfetto.c \
@@ -37,8 +29,6 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/spill.c \
 	%D%/spill.h \
 	%D%/table.c \
-	%D%/thrift.c \
-	%D%/thrift.h \
 	%D%/tsv.c
 nodist_%C%_libexport_a_SOURCES = %D%/scripts.c
 script_files = %D%/flame.css %D%/flame.js %D%/heat.css %D%/heat.js \

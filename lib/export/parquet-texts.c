@@ -6,14 +6,9 @@
  */
 
 #include "base/grow.h"
-#include "export/parquet-texts.h"
+#include "export/parquet.h"
 
 #define DROPPED_MAX 65536
-
-int parquet_texts_new(ParquetTexts **ret) {
-        *ret = calloc(1, sizeof(**ret));
-        return *ret ? 0 : -ENOMEM;
-}
 
 static uint64_t key_of(const char *text, size_t n) {
         return hash_bytes(HASH_BYTES_FIRST, text, n);
@@ -85,18 +80,9 @@ void parquet_texts_drop(ParquetTexts *t, uint32_t number) {
         t->n_used--;
 }
 
-const char *parquet_texts_get(const ParquetTexts *t, uint32_t number, size_t *ret_n) {
-        *ret_n = t->items[number].n;
-        return t->items[number].data;
-}
-
-ParquetTexts *parquet_texts_free(ParquetTexts *t) {
-        if (!t)
-                return NULL;
+void parquet_texts_done(ParquetTexts *t) {
         for (size_t i = 0; i < t->n; i++)
                 free(t->items[i].data);
         free(t->items);
         hash_done(&t->at);
-        free(t);
-        return NULL;
 }

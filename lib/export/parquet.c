@@ -6,36 +6,19 @@
  */
 
 #include <assert.h>
-#include <zstd.h>
 
 #include "base/grow.h"
-#include "base/hash.h"
-#include "base/release.h"
 #include "export/parquet-encode.h"
-#include "export/parquet-texts.h"
-#include "export/form.h"
 #include "export/parquet.h"
-#include "export/thrift.h"
 
 #define LEVEL 3
 #define ITEMS_MAX 65536  /* of a dictionary of integers */
 #define TEXT_STAT_MAX 64 /* longer texts are no least and no greatest */
-#define SORTED_MAX 4
-#define ROWS_ROOM 64 /* at first */
+#define ROWS_ROOM 64     /* at first */
 
 enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_DELTA = 5, ENCODING_DICTIONARY = 8 };
 enum { PAGE_DICTIONARY = 2, PAGE_DATA_V2 = 3 };
 enum { CODEC_ZSTD = 6 };
-
-/* Of a column in a group, for the footer. */
-typedef struct Chunk {
-        uint64_t dictionary_at, data_at; /* 0: there is no dictionary */
-        uint64_t n_plain, n_packed;      /* bytes, with headers */
-        uint64_t n_nulls;
-        int64_t least, greatest; /* of a text its number */
-        bool has_range;
-        int encoding;
-} Chunk;
 
 /* How a column could be written. */
 typedef struct Way {
@@ -44,38 +27,6 @@ typedef struct Way {
         size_t n_in_dictionary;
         int encoding;
 } Way;
-
-typedef struct Column {
-        const ParquetColumn *spec;
-        int encoding;      /* negative: not chosen yet */
-        uint32_t *numbers; /* TEXT: in which round a text has got its number, and which */
-        uint64_t *rounds;
-        size_t n_numbers_room, n_rounds_room;
-} Column;
-
-struct Parquet {
-        ParquetHead head; /* first */
-        Buf *out;
-        Column *columns;
-        size_t n_columns;
-        uint32_t sorted[SORTED_MAX];
-        size_t n_sorted;
-        ParquetTexts *texts;
-        size_t n_rows_room;
-        uint64_t offset, n_rows_written, round;
-        Chunk *chunks; /* those of the first group first */
-        size_t n_groups;
-        uint64_t *n_group_rows;
-        int64_t *present;        /* values of a column that are there */
-        uint32_t *in_dictionary; /* numbers of them */
-        int64_t *items;
-        size_t n_present_room, n_in_dictionary_room, n_items_room;
-        Hash items_at;
-        Buf packed;
-        ZSTD_CCtx *compressor;
-};
-
-/* --- texts ------------------------------------------------------------------------------------ */
 
 static int compare_texts(const ParquetText *a, const ParquetText *b) {
         return memcmp(a->data, b->data, MIN(a->n, b->n)) ?: (a->n > b->n) - (a->n < b->n);
@@ -97,7 +48,7 @@ static bool is_less(const Parquet *p, ParquetType type, int64_t a, int64_t b) {
         return is_unsigned(type) ? (uint64_t) a < (uint64_t) b : a < b;
 }
 
-static void find_range(const Parquet *p, const Column *c, size_t n, Chunk *chunk) {
+static void find_range(const Parquet *p, const ParquetValues *c, size_t n, ParquetChunk *chunk) {
         ParquetType type = c->spec->type;
 
         if (n == 0 || type == PARQUET_F64 || type == PARQUET_BOOL)
@@ -115,7 +66,7 @@ static void find_range(const Parquet *p, const Column *c, size_t n, Chunk *chunk
 }
 
 /* Numbers of texts in the order in which they are met first. */
-static int number_texts(Parquet *p, Column *c, size_t n, size_t *ret_n_items) {
+static int number_texts(Parquet *p, ParquetValues *c, size_t n, size_t *ret_n_items) {
         size_t n_before = c->n_rounds_room, n_items = 0;
 
         if (!ARRAY_ROOM(c->numbers, c->n_numbers_room, p->texts->n) ||
@@ -164,7 +115,7 @@ static int number_values(Parquet *p, size_t n, size_t *ret_n_items) {
         return 0;
 }
 
-static void add_items(const Parquet *p, const Column *c, size_t n_items, Buf *out) {
+static void add_items(const Parquet *p, const ParquetValues *c, size_t n_items, Buf *out) {
         if (c->spec->type != PARQUET_TEXT) {
                 parquet_encode_plain(out, p->items, n_items, bytes_of(c->spec->type));
                 return;
@@ -198,8 +149,7 @@ static int pack(Parquet *p, Buf *b, size_t from) {
 }
 
 /* 0, 1: this cannot be, -ENOMEM. */
-static int try_way(Parquet *p, Column *c, const uint8_t *has, size_t n_rows, size_t n, int encoding,
-                   Way *w) {
+static int try_way(Parquet *p, ParquetValues *c, size_t n, int encoding, Way *w) {
         ParquetType type = c->spec->type;
         int r = 0;
 
@@ -218,8 +168,8 @@ static int try_way(Parquet *p, Column *c, const uint8_t *has, size_t n_rows, siz
                 r = pack(p, &w->items, 0);
                 w->n_items_packed = w->items.n_data;
         }
-        if (has)
-                parquet_encode_levels(&w->page, has, n_rows);
+        if (c->has)
+                parquet_encode_levels(&w->page, c->has, p->n_rows);
         w->n_levels = w->page.n_data;
         if (encoding == ENCODING_DICTIONARY)
                 parquet_encode_numbers(&w->page, p->in_dictionary, n, w->n_in_dictionary);
@@ -241,15 +191,14 @@ static size_t size_of(const Way *w) {
 }
 
 /* The least of what can be; @best and @other are rooms. */
-static int find_way(Parquet *p, Column *c, const uint8_t *has, size_t n_rows, size_t n, Way *best,
-                    Way *other) {
+static int find_way(Parquet *p, ParquetValues *c, size_t n, Way *best, Way *other) {
         static const int all[] = { ENCODING_DELTA, ENCODING_DICTIONARY, ENCODING_PLAIN };
         ParquetType type = c->spec->type;
         bool has_best = false;
         int r;
 
         if (c->encoding >= 0) {
-                r = try_way(p, c, has, n_rows, n, c->encoding, best);
+                r = try_way(p, c, n, c->encoding, best);
                 if (r <= 0)
                         return r;
         }
@@ -261,7 +210,7 @@ static int find_way(Parquet *p, Column *c, const uint8_t *has, size_t n_rows, si
 
                 if (!may_be)
                         continue;
-                r = try_way(p, c, has, n_rows, n, all[i], other);
+                r = try_way(p, c, n, all[i], other);
                 if (r < 0)
                         return r;
                 if (r > 0 || (has_best && size_of(other) >= size_of(best)))
@@ -287,7 +236,7 @@ static void begin_page(Thrift *t, int type, size_t n_plain, size_t n_packed) {
         thrift_i32(t, 3, (int32_t) n_packed);
 }
 
-static void put_dictionary(Parquet *p, const Way *w, Chunk *chunk) {
+static void put_dictionary(Parquet *p, const Way *w, ParquetChunk *chunk) {
         _cleanup_buf_ Buf header = BUF_INIT;
         Thrift t = THRIFT_TO(&header);
 
@@ -304,15 +253,15 @@ static void put_dictionary(Parquet *p, const Way *w, Chunk *chunk) {
         put(p, w->items.data, w->items.n_data);
 }
 
-static void put_page(Parquet *p, const Way *w, size_t n_rows, Chunk *chunk) {
+static void put_page(Parquet *p, const Way *w, ParquetChunk *chunk) {
         _cleanup_buf_ Buf header = BUF_INIT;
         Thrift t = THRIFT_TO(&header);
 
         begin_page(&t, PAGE_DATA_V2, w->n_page, w->n_page_packed);
         thrift_begin(&t, 8);
-        thrift_i32(&t, 1, (int32_t) n_rows);
+        thrift_i32(&t, 1, (int32_t) p->n_rows);
         thrift_i32(&t, 2, (int32_t) chunk->n_nulls);
-        thrift_i32(&t, 3, (int32_t) n_rows);
+        thrift_i32(&t, 3, (int32_t) p->n_rows);
         thrift_i32(&t, 4, w->encoding);
         thrift_i32(&t, 5, (int32_t) w->n_levels);
         thrift_i32(&t, 6, 0);
@@ -327,7 +276,7 @@ static void put_page(Parquet *p, const Way *w, size_t n_rows, Chunk *chunk) {
 }
 
 /* Of a column that is written.  Those that the footer has stay. */
-static void drop_texts(Parquet *p, size_t n, const Chunk *chunk) {
+static void drop_texts(Parquet *p, size_t n, const ParquetChunk *chunk) {
         if (chunk->has_range) {
                 p->texts->items[chunk->least].n_rows = PARQUET_ALL_ROWS;
                 p->texts->items[chunk->greatest].n_rows = PARQUET_ALL_ROWS;
@@ -336,36 +285,33 @@ static void drop_texts(Parquet *p, size_t n, const Chunk *chunk) {
                 parquet_texts_drop(p->texts, (uint32_t) p->present[k]);
 }
 
-static int write_column(Parquet *p, size_t i, Way *best, Way *other, Chunk *chunk) {
-        struct ParquetValues *v = &p->head.columns[i];
-        size_t n_rows = p->head.n_rows, n = 0;
+static int write_column(Parquet *p, ParquetValues *c, Way *best, Way *other, ParquetChunk *chunk) {
+        size_t n = 0;
         int r;
 
-        for (size_t k = 0; k < n_rows; k++)
-                if (!v->has || v->has[k])
-                        p->present[n++] = v->values[k];
+        for (size_t k = 0; k < p->n_rows; k++)
+                if (!c->has || c->has[k])
+                        p->present[n++] = c->values[k];
         p->round++;
-        chunk->n_nulls = n_rows - n;
-        find_range(p, &p->columns[i], n, chunk);
-        r = find_way(p, &p->columns[i], v->has, n_rows, n, best, other);
+        chunk->n_nulls = p->n_rows - n;
+        find_range(p, c, n, chunk);
+        r = find_way(p, c, n, best, other);
         if (r < 0)
                 return r;
         chunk->encoding = best->encoding;
         if (best->encoding == ENCODING_DICTIONARY)
                 put_dictionary(p, best, chunk);
-        put_page(p, best, n_rows, chunk);
-        if (p->columns[i].spec->type == PARQUET_TEXT)
+        put_page(p, best, chunk);
+        if (c->spec->type == PARQUET_TEXT)
                 drop_texts(p, n, chunk);
-        if (v->has)
-                memset(v->has, 0, n_rows);
-        memset(v->values, 0, n_rows * sizeof(*v->values));
         return p->out->error;
 }
 
 static int write_group(Parquet *p) {
         Way ways[2] = { { .items = BUF_INIT, .page = BUF_INIT },
                         { .items = BUF_INIT, .page = BUF_INIT } };
-        Chunk *chunks = reallocarray(p->chunks, (p->n_groups + 1) * p->n_columns, sizeof(Chunk));
+        ParquetChunk *chunks = reallocarray(p->chunks, (p->n_groups + 1) * p->schema->n_columns,
+                                            sizeof(ParquetChunk));
         int r = 0;
 
         if (!chunks)
@@ -373,13 +319,13 @@ static int write_group(Parquet *p) {
         p->chunks = chunks;
         if (!ARRAY_GROW(p->n_group_rows, p->n_groups))
                 return -ENOMEM;
-        chunks += p->n_groups * p->n_columns;
-        memset(chunks, 0, p->n_columns * sizeof(Chunk));
-        for (size_t i = 0; i < p->n_columns && r >= 0; i++)
-                r = write_column(p, i, &ways[0], &ways[1], &chunks[i]);
-        p->n_group_rows[p->n_groups++] = p->head.n_rows;
-        p->n_rows_written += p->head.n_rows;
-        p->head.n_rows = 0;
+        chunks += p->n_groups * p->schema->n_columns;
+        memset(chunks, 0, p->schema->n_columns * sizeof(ParquetChunk));
+        for (size_t i = 0; i < p->schema->n_columns && r >= 0; i++)
+                r = write_column(p, &p->columns[i], &ways[0], &ways[1], &chunks[i]);
+        p->n_group_rows[p->n_groups++] = p->n_rows;
+        p->n_rows_written += p->n_rows;
+        p->n_rows = 0;
         for (size_t i = 0; i < ELEMENTSOF(ways); i++) {
                 buf_done(&ways[i].items);
                 buf_done(&ways[i].page);
@@ -387,26 +333,17 @@ static int write_group(Parquet *p) {
         return r;
 }
 
-/* Room for the next row, of which nothing is set. */
+/* Room for the next row. */
 static int grow(Parquet *p) {
         size_t n = MIN(p->n_rows_room ? p->n_rows_room * 2 : ROWS_ROOM, (size_t) PARQUET_ROWS);
 
-        for (size_t i = 0; i < p->n_columns; i++) {
-                struct ParquetValues *v = &p->head.columns[i];
-                int64_t *values = reallocarray(v->values, n, sizeof(*values));
-                uint8_t *has = NULL;
+        for (size_t i = 0; i < p->schema->n_columns; i++) {
+                ParquetValues *c = &p->columns[i];
+                size_t n_values = p->n_rows_room, n_has = p->n_rows_room;
 
-                if (!values)
+                if (!ARRAY_ROOM(c->values, n_values, n) ||
+                    (c->spec->is_optional && !ARRAY_ROOM(c->has, n_has, n)))
                         return -ENOMEM;
-                v->values = values;
-                memset(values + p->n_rows_room, 0, (n - p->n_rows_room) * sizeof(*values));
-                if (!p->columns[i].spec->is_optional)
-                        continue;
-                has = realloc(v->has, n);
-                if (!has)
-                        return -ENOMEM;
-                v->has = has;
-                memset(has + p->n_rows_room, 0, n - p->n_rows_room);
         }
         if (!ARRAY_ROOM(p->present, p->n_present_room, n) ||
             !ARRAY_ROOM(p->in_dictionary, p->n_in_dictionary_room, n) ||
@@ -416,19 +353,16 @@ static int grow(Parquet *p) {
         return 0;
 }
 
-size_t parquet_n_room(const Parquet *p) {
-        return p->n_rows_room;
-}
-
 /* What the rows of a group take. */
 static void release_rows(Parquet *p) {
-        for (size_t i = 0; i < p->n_columns; i++) {
-                free(TAKE_PTR(p->head.columns[i].values));
-                free(TAKE_PTR(p->head.columns[i].has));
-                free(p->columns[i].numbers);
-                free(p->columns[i].rounds);
-                p->columns[i] =
-                        (Column){ .spec = p->columns[i].spec, .encoding = p->columns[i].encoding };
+        for (size_t i = 0; p->columns && i < p->schema->n_columns; i++) {
+                ParquetValues *c = &p->columns[i];
+
+                free(c->values);
+                free(c->has);
+                free(c->numbers);
+                free(c->rounds);
+                *c = (ParquetValues){ .spec = c->spec, .encoding = c->encoding };
         }
         free(TAKE_PTR(p->present));
         free(TAKE_PTR(p->in_dictionary));
@@ -439,7 +373,7 @@ static void release_rows(Parquet *p) {
 }
 
 int parquet_flush(Parquet *p) {
-        int r = p->head.n_rows > 0 ? write_group(p) : 0;
+        int r = p->n_rows > 0 ? write_group(p) : 0;
 
         if (r < 0 || p->n_rows_room == ROWS_ROOM)
                 return r;
@@ -449,9 +383,15 @@ int parquet_flush(Parquet *p) {
 }
 
 int parquet_end_row(Parquet *p) {
-        if (++p->head.n_rows == PARQUET_ROWS)
+        assert(p->i_column == p->schema->n_columns);
+        p->i_column = 0;
+        if (p->is_tsv) {
+                tsv_put_row(p);
+                return p->out->error;
+        }
+        if (++p->n_rows == PARQUET_ROWS)
                 return write_group(p);
-        return p->head.n_rows == p->n_rows_room ? grow(p) : 0;
+        return p->n_rows == p->n_rows_room ? grow(p) : 0;
 }
 
 /* --- the footer ------------------------------------------------------------------------------- */
@@ -495,7 +435,8 @@ static void add_schema(Thrift *t, const ParquetColumn *c) {
         thrift_end(t);
 }
 
-static void add_bound(const Parquet *p, const Column *c, Thrift *t, int16_t field, int64_t value) {
+static void add_bound(const Parquet *p, const ParquetValues *c, Thrift *t, int16_t field,
+                      int64_t value) {
         _cleanup_buf_ Buf plain = BUF_INIT;
 
         if (c->spec->type == PARQUET_TEXT) {
@@ -507,8 +448,8 @@ static void add_bound(const Parquet *p, const Column *c, Thrift *t, int16_t fiel
                 thrift_binary(t, field, plain.data, plain.n_data);
 }
 
-static void add_chunk(const Parquet *p, const Column *c, const Chunk *chunk, uint64_t n_rows,
-                      Thrift *t) {
+static void add_chunk(const Parquet *p, const ParquetValues *c, const ParquetChunk *chunk,
+                      uint64_t n_rows, Thrift *t) {
         bool has_dictionary = chunk->dictionary_at > 0;
 
         thrift_begin(t, 0);
@@ -542,24 +483,24 @@ static void add_chunk(const Parquet *p, const Column *c, const Chunk *chunk, uin
 }
 
 static void add_group(const Parquet *p, size_t g, Thrift *t) {
-        const Chunk *chunks = p->chunks + g * p->n_columns;
+        const ParquetChunk *chunks = p->chunks + g * p->schema->n_columns;
         uint64_t n_plain = 0, n_packed = 0;
 
-        for (size_t i = 0; i < p->n_columns; i++) {
+        for (size_t i = 0; i < p->schema->n_columns; i++) {
                 n_plain += chunks[i].n_plain;
                 n_packed += chunks[i].n_packed;
         }
         thrift_begin(t, 0);
-        thrift_list(t, 1, THRIFT_STRUCT, p->n_columns);
-        for (size_t i = 0; i < p->n_columns; i++)
+        thrift_list(t, 1, THRIFT_STRUCT, p->schema->n_columns);
+        for (size_t i = 0; i < p->schema->n_columns; i++)
                 add_chunk(p, &p->columns[i], &chunks[i], p->n_group_rows[g], t);
         thrift_i64(t, 2, (int64_t) n_plain);
         thrift_i64(t, 3, (int64_t) p->n_group_rows[g]);
-        if (p->n_sorted > 0) {
-                thrift_list(t, 4, THRIFT_STRUCT, p->n_sorted);
-                for (size_t i = 0; i < p->n_sorted; i++) {
+        if (p->schema->n_sorted > 0) {
+                thrift_list(t, 4, THRIFT_STRUCT, p->schema->n_sorted);
+                for (size_t i = 0; i < p->schema->n_sorted; i++) {
                         thrift_begin(t, 0);
-                        thrift_i32(t, 1, (int32_t) p->sorted[i]);
+                        thrift_i32(t, 1, (int32_t) p->schema->sorted[i]);
                         thrift_bool(t, 2, false);
                         thrift_bool(t, 3, true);
                         thrift_end(t);
@@ -575,20 +516,20 @@ static void add_footer(const Parquet *p, Buf *out) {
 
         thrift_begin(&t, 0);
         thrift_i32(&t, 1, 2);
-        thrift_list(&t, 2, THRIFT_STRUCT, p->n_columns + 1);
+        thrift_list(&t, 2, THRIFT_STRUCT, p->schema->n_columns + 1);
         thrift_begin(&t, 0);
         thrift_binary(&t, 4, "calls", 5);
-        thrift_i32(&t, 5, (int32_t) p->n_columns);
+        thrift_i32(&t, 5, (int32_t) p->schema->n_columns);
         thrift_end(&t);
-        for (size_t i = 0; i < p->n_columns; i++)
+        for (size_t i = 0; i < p->schema->n_columns; i++)
                 add_schema(&t, p->columns[i].spec);
         thrift_i64(&t, 3, (int64_t) p->n_rows_written);
         thrift_list(&t, 4, THRIFT_STRUCT, p->n_groups);
         for (size_t g = 0; g < p->n_groups; g++)
                 add_group(p, g, &t);
         thrift_binary(&t, 6, created_by, sizeof(created_by) - 1);
-        thrift_list(&t, 7, THRIFT_STRUCT, p->n_columns);
-        for (size_t i = 0; i < p->n_columns; i++) {
+        thrift_list(&t, 7, THRIFT_STRUCT, p->schema->n_columns);
+        for (size_t i = 0; i < p->schema->n_columns; i++) {
                 thrift_begin(&t, 0);
                 thrift_empty(&t, 1);
                 thrift_end(&t);
@@ -599,10 +540,10 @@ static void add_footer(const Parquet *p, Buf *out) {
 int parquet_finish(Parquet *p) {
         _cleanup_buf_ Buf footer = BUF_INIT;
         int64_t n;
-        int r = p->head.n_rows > 0 ? write_group(p) : 0;
+        int r = p->n_rows > 0 ? write_group(p) : 0;
 
-        if (r < 0)
-                return r;
+        if (r < 0 || p->is_tsv)
+                return r ?: p->out->error;
         add_footer(p, &footer);
         n = (int64_t) footer.n_data;
         parquet_encode_plain(&footer, &n, 1, 4);
@@ -615,29 +556,23 @@ int parquet_finish(Parquet *p) {
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-int parquet_new(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
-                size_t n_columns, const uint32_t *sorted, size_t n_sorted) {
-        _cleanup_(parquet_freep) Parquet *p = calloc(1, sizeof(*p));
+int parquet_new(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetSchema *schema,
+                bool is_tsv) {
+        _cleanup_(parquet_freep) Parquet *p =
+                NEW(Parquet, .out = out, .texts = texts, .schema = schema, .is_tsv = is_tsv,
+                    .packed = BUF_INIT, .compressor = ZSTD_createCCtx(),
+                    .columns = calloc(schema->n_columns, sizeof(*p->columns)));
 
-        assert(n_sorted <= SORTED_MAX);
-        if (!p)
+        if (!p || !p->columns || !p->compressor)
                 return -ENOMEM;
-        p->out = out;
-        p->texts = texts;
-        p->packed = BUF_INIT;
-        p->n_columns = n_columns;
-        p->columns = calloc(n_columns, sizeof(*p->columns));
-        p->head.columns = calloc(n_columns, sizeof(*p->head.columns));
-        p->compressor = ZSTD_createCCtx();
-        if (!p->columns || !p->head.columns || !p->compressor)
-                return -ENOMEM;
-        for (size_t i = 0; i < n_columns; i++)
-                p->columns[i] = (Column){ .spec = &columns[i], .encoding = -1 };
+        for (size_t i = 0; i < schema->n_columns; i++)
+                p->columns[i] = (ParquetValues){ .spec = &schema->columns[i], .encoding = -1 };
         if (grow(p) < 0)
                 return -ENOMEM;
-        for (size_t i = 0; i < n_sorted; i++)
-                p->sorted[p->n_sorted++] = sorted[i];
-        put(p, "PAR1", 4);
+        if (is_tsv)
+                tsv_put_heading(p);
+        else
+                put(p, "PAR1", 4);
         *ret = TAKE_PTR(p);
         return 0;
 }
@@ -645,17 +580,10 @@ int parquet_new(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetColum
 Parquet *parquet_free(Parquet *p) {
         if (!p)
                 return NULL;
-        if (p->columns && p->head.columns)
-                release_rows(p);
+        release_rows(p);
         hash_done(&p->items_at);
         free(p->columns);
-        free(p->head.columns);
         free(p->chunks);
         free(p->n_group_rows);
-        ZSTD_freeCCtx(p->compressor);
-        free(p);
-        return NULL;
+        return mfree(p);
 }
-
-const Form form_parquet = { parquet_new,   parquet_end_row, parquet_n_room,
-                            parquet_flush, parquet_finish,  parquet_free };

@@ -8,22 +8,10 @@
  *
  * In texts \\, \t, \n, \r and \0 are escaped.  A bool is 0 or 1.  This is ClickHouse's TSVWithNames
  * (TabSeparatedWithNames).
- *
- * There is one row in memory, in the shape of a group's; it is written when it is complete.
  */
 
 #include "export/escape.h"
-#include "export/form.h"
-
-typedef struct Tsv {
-        ParquetHead head; /* first; its only row is the first */
-        ParquetTexts *texts;
-        const ParquetColumn *columns;
-        size_t n_columns;
-        Buf *out;
-        int64_t *values; /* of the row */
-        uint8_t *has;
-} Tsv;
+#include "export/parquet.h"
 
 static void add_double(Buf *out, int64_t bits) {
         union {
@@ -50,101 +38,48 @@ static void add_text(Buf *out, const char *s, size_t n) {
         buf_add(out, s + from, n - from);
 }
 
-static void add_value(const Tsv *t, size_t i) {
-        ParquetType type = t->columns[i].type;
-        int64_t value = t->values[i];
-        const char *text;
-        size_t n;
+static void add_value(const Parquet *p, const ParquetValues *c) {
+        const ParquetText *text;
 
-        if (t->columns[i].is_optional && !t->has[i]) {
-                if (type != PARQUET_TEXT)
-                        buf_add(t->out, "\\N", 2);
+        if (c->has && !c->has[0]) {
+                if (c->spec->type != PARQUET_TEXT)
+                        buf_add(p->out, "\\N", 2);
                 return;
         }
-        switch (type) {
+        switch (c->spec->type) {
         case PARQUET_TEXT:
-                text = parquet_texts_get(t->texts, (uint32_t) value, &n);
-                add_text(t->out, text, n);
-                parquet_texts_drop(t->texts, (uint32_t) value);
+                text = &p->texts->items[c->values[0]];
+                add_text(p->out, text->data, text->n);
+                parquet_texts_drop(p->texts, (uint32_t) c->values[0]);
                 break;
         case PARQUET_F64:
-                add_double(t->out, value);
+                add_double(p->out, c->values[0]);
                 break;
         case PARQUET_I32:
         case PARQUET_I64:
-                escape_i64(t->out, value);
+                escape_i64(p->out, c->values[0]);
                 break;
         case PARQUET_BOOL:
         case PARQUET_U16:
         case PARQUET_U32:
         case PARQUET_U64:
-                escape_u64(t->out, (uint64_t) value);
+                escape_u64(p->out, (uint64_t) c->values[0]);
         }
 }
 
-static int tsv_end_row(Parquet *p) {
-        Tsv *t = (Tsv *) p;
-
-        for (size_t i = 0; i < t->n_columns; i++) {
+void tsv_put_row(Parquet *p) {
+        for (size_t i = 0; i < p->schema->n_columns; i++) {
                 if (i > 0)
-                        buf_add(t->out, "\t", 1);
-                add_value(t, i);
+                        buf_add(p->out, "\t", 1);
+                add_value(p, &p->columns[i]);
         }
-        buf_add(t->out, "\n", 1);
-        memset(t->values, 0, t->n_columns * sizeof(*t->values));
-        memset(t->has, 0, t->n_columns);
-        return t->out->error;
+        buf_add(p->out, "\n", 1);
 }
 
-static size_t tsv_n_room(const Parquet *p) {
-        return 0;
-}
-
-/* Nothing waits to be written. */
-static int tsv_flush(Parquet *p) {
-        return ((Tsv *) p)->out->error;
-}
-
-static Parquet *tsv_free(Parquet *p) {
-        Tsv *t = (Tsv *) p;
-
-        if (!t)
-                return NULL;
-        free(t->head.columns);
-        free(t->values);
-        free(t->has);
-        return mfree(t);
-}
-
-DEFINE_CLEANUP(Parquet *, tsv_free);
-
-static int tsv_new(Parquet **ret, ParquetTexts *texts, Buf *out, const ParquetColumn *columns,
-                   size_t n_columns, const uint32_t *sorted, size_t n_sorted) {
-        _cleanup_(tsv_freep) Parquet *p = calloc(1, sizeof(Tsv));
-        Tsv *t = (Tsv *) p;
-
-        if (!t)
-                return -ENOMEM;
-        t->texts = texts;
-        t->columns = columns;
-        t->n_columns = n_columns;
-        t->out = out;
-        t->values = calloc(n_columns, sizeof(*t->values));
-        t->has = calloc(n_columns, sizeof(*t->has));
-        t->head.columns = calloc(n_columns, sizeof(*t->head.columns));
-        if (!t->values || !t->has || !t->head.columns)
-                return -ENOMEM;
-        for (size_t i = 0; i < n_columns; i++) {
-                t->head.columns[i].values = &t->values[i];
-                t->head.columns[i].has = columns[i].is_optional ? &t->has[i] : NULL;
-                if (i > 0)
-                        buf_add(out, "\t", 1);
-                buf_adds(out, columns[i].name);
+void tsv_put_heading(const Parquet *p) {
+        for (size_t i = 0; i < p->schema->n_columns; i++) {
+                buf_adds(p->out, i > 0 ? "\t" : "");
+                buf_adds(p->out, p->schema->columns[i].name);
         }
-        buf_add(out, "\n", 1);
-        *ret = TAKE_PTR(p);
-        return 0;
+        buf_add(p->out, "\n", 1);
 }
-
-/* The order of rows is of no matter. */
-const Form form_tsv = { tsv_new, tsv_end_row, tsv_n_room, tsv_flush, tsv_flush, tsv_free };
