@@ -10,7 +10,6 @@
 #include "base/grow.h"
 #include "cli/files/kallsyms-text.h"
 #include "cli/files/tracedat.h"
-#include "codec/dat-origin.h"
 #include "codec/dat-writer.h"
 #include "decode/occurrence.h"
 #include "decode/stream.h"

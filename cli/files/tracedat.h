@@ -4,7 +4,7 @@
 /*
  * trace.dat: a recording in the form that trace-cmd and KernelShark read
  *
- * The pages are those of the recording, byte for byte (codec/dat-head.h tells the rest of the form).
+ * The pages are those of the recording, byte for byte (codec/dat-writer.h tells the rest of the form).
  * Of formats and symbols it has those that occur in them, which is all that whoever reads it asks for:
  * some 100 KB instead of 10 MB.
  */

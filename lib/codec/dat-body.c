@@ -8,7 +8,7 @@
  */
 
 #include "base/grow.h"
-#include "codec/dat-format.h"
+#include "base/text.h"
 #include "codec/dat-private.h"
 
 #define SECTIONS_MAX 4096 /* of options, so that a chain that bites its tail ends */
@@ -19,6 +19,73 @@
  * file may name one section as often as it likes. */
 #define WORK_BYTES_MAX ((uint64_t) 128 << 20)
 #define SECTION_WORK_BYTES ((uint64_t) 16 << 10) /* as long takes it to unpack the smallest */
+
+/* --- bytes ------------------------------------------------------------------------------------ */
+
+void dat_bytes_fail(DatBytes *b, const char *what) {
+        if (!b->problem) {
+                b->problem = what;
+                b->problem_at = b->base + b->at;
+        }
+        b->at = b->n;
+}
+
+const void *dat_bytes_take(DatBytes *b, uint64_t n, const char *what) {
+        const void *p = b->data + b->at;
+
+        if (b->problem || n > b->n - b->at) {
+                dat_bytes_fail(b, what);
+                return NULL;
+        }
+        b->at += n;
+        return p;
+}
+
+uint16_t dat_bytes_u16(DatBytes *b, const char *what) {
+        const void *p = dat_bytes_take(b, 2, what);
+
+        return p ? load_u16(p, b->swap) : 0;
+}
+
+uint32_t dat_bytes_u32(DatBytes *b, const char *what) {
+        const void *p = dat_bytes_take(b, 4, what);
+
+        return p ? load_u32(p, b->swap) : 0;
+}
+
+uint64_t dat_bytes_u64(DatBytes *b, const char *what) {
+        const void *p = dat_bytes_take(b, 8, what);
+
+        return p ? load_u64(p, b->swap) : 0;
+}
+
+const char *dat_bytes_string(DatBytes *b, const char *what) {
+        const uint8_t *p = b->data + b->at;
+        const uint8_t *end = b->problem || b->at >= b->n ? NULL : memchr(p, 0, b->n - b->at);
+
+        if (!end) {
+                dat_bytes_fail(b, what);
+                return "";
+        }
+        b->at += (uint64_t) (end - p) + 1;
+        return (const char *) p;
+}
+
+bool dat_bytes_are(DatBytes *b, const void *what, size_t n) {
+        if (b->problem || n > b->n - b->at || memcmp(b->data + b->at, what, n) != 0)
+                return false;
+        b->at += n;
+        return true;
+}
+
+/* --- the body --------------------------------------------------------------------------------- */
+
+int dat_fail(char **ret_problem, uint64_t at, const char *what) {
+        if (*ret_problem)
+                return DAT_FILE_E_UNREADABLE;
+        return text_format(ret_problem, "byte %llu: %s", (unsigned long long) at, what)
+                       ?: DAT_FILE_E_UNREADABLE;
+}
 
 typedef struct Body {
         DatFile *f;
@@ -92,7 +159,7 @@ static int read_header(Body *b, DatBytes *bytes, const char *name) {
         uint64_t n;
 
         if (!dat_bytes_are(bytes, name, strlen(name) + 1))
-                (void) dat_bytes_fail(bytes, "here the format of pages should be");
+                dat_bytes_fail(bytes, "here the format of pages should be");
         n = dat_bytes_u64(bytes, "the file ends within the format of pages");
         text = dat_bytes_take(bytes, n, "the format of pages reaches beyond the file");
         return text ? add_format(b, bytes, NULL, name, strlen(name), text, n) : finish(b, bytes);
@@ -161,7 +228,7 @@ static int add_cpu(Body *b, DatCpu **cpus, size_t *n_cpus, uint32_t cpu, uint64_
                 return fail(b, offset, "the number of the CPU whose pages are here is impossible");
         return ARRAY_ADD(*cpus, *n_cpus,
                          (DatCpu){ .cpu = cpu,
-                                   .data = b->f->map + (n_there ? offset : 0),
+                                   .at = n_there ? offset : 0,
                                    .n = n_there,
                                    .n_cut = n - n_there })
                        ? 0
@@ -325,7 +392,7 @@ static int open_section(Body *b, uint64_t offset, DatBytes *ret, char **ret_plai
         int r;
 
         if (!bytes.problem && n > bytes.n - bytes.at)
-                (void) dat_bytes_fail(&bytes, "a section reaches beyond the file");
+                dat_bytes_fail(&bytes, "a section reaches beyond the file");
         if (bytes.problem)
                 return finish(b, &bytes);
         bytes.n = bytes.at + n;
@@ -346,7 +413,7 @@ static int open_section(Body *b, uint64_t offset, DatBytes *ret, char **ret_plai
         *ret_plain = malloc((size_t) n_plain + 1);
         if (!*ret_plain)
                 return -ENOMEM;
-        if (dat_unpack(b->f->compressor, NULL, stored, n_stored, *ret_plain, n_plain) != 0)
+        if (!dat_unpack(b->f->compressor, NULL, stored, n_stored, *ret_plain, n_plain))
                 return fail(b, offset, "a packed section is damaged");
         *ret = (DatBytes){ .data = (const uint8_t *) *ret_plain,
                            .n = n_plain,

@@ -9,20 +9,10 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
-#include "base/text.h"
-#include "codec/dat-format.h"
-#include "codec/dat-origin.h"
 #include "codec/dat-private.h"
 #include "store/format.h"
 
 #define CLOCK_OF_TICKS "tsc2nsec" /* ticks that the file says how to make nanoseconds of */
-
-int dat_fail(char **ret_problem, uint64_t at, const char *what) {
-        if (*ret_problem)
-                return DAT_FILE_E_UNREADABLE;
-        return text_format(ret_problem, "byte %llu: %s", (unsigned long long) at, what)
-                       ?: DAT_FILE_E_UNREADABLE;
-}
 
 static int map_file(DatFile *f, int fd) {
         struct stat st;
@@ -96,7 +86,7 @@ static int check_buffer(const DatFile *f, DatBuffer *b, char **ret_problem) {
                 return dat_fail(ret_problem, 14, "the size of a page is impossible");
         for (size_t i = 1; i < b->n_cpus; i++)
                 if (b->cpus[i - 1].cpu >= b->cpus[i].cpu)
-                        return dat_fail(ret_problem, (uint64_t) (b->cpus[i].data - f->map),
+                        return dat_fail(ret_problem, b->cpus[i].at,
                                         "a CPU comes twice, or CPUs are not in order");
         return 0;
 }
@@ -157,7 +147,7 @@ static int read_text(const DatFile *f, const DatText *t, char **ret, size_t *ret
                 return -ENOMEM;
         if (!t->is_packed)
                 memcpy(text, t->data, n);
-        else if (dat_unpack(f->compressor, NULL, t->data, t->n, text, n) != 0)
+        else if (!dat_unpack(f->compressor, NULL, t->data, t->n, text, n))
                 return ORIGIN(-EBADMSG);
         text[n] = 0;
         *ret = TAKE_PTR(text);
@@ -316,14 +306,6 @@ const DatFormat *dat_file_formats(const DatFile *f, size_t *ret_n) {
         return f ? f->formats : NULL;
 }
 
-DatCompressor dat_file_compressor(const DatFile *f) {
-        return dat_file_buffer(f)->is_packed ? f->compressor : DAT_NONE;
-}
-
-bool dat_file_is_big_endian(const DatFile *f) {
-        return f->big_endian;
-}
-
 const DatTimes *dat_file_times(const DatFile *f) {
         return &f->times;
 }
@@ -340,18 +322,6 @@ int dat_file_choose_buffer(DatFile *f, const char *name) {
                         return 0;
                 }
         return DAT_FILE_E_NO_BUFFER;
-}
-
-ssize_t dat_file_read_cpu(const DatFile *f, const DatCpu *cpu, uint64_t at, void *ret, size_t n) {
-        if (at >= cpu->n)
-                return 0;
-        return pread_up_to(f->fd, ret, MIN((uint64_t) n, cpu->n - at),
-                           (uint64_t) (cpu->data - f->map) + at);
-}
-
-int dat_file_fd(const DatFile *f, const DatCpu *cpu, uint64_t *ret_at) {
-        *ret_at = (uint64_t) (cpu->data - f->map);
-        return f->fd;
 }
 
 DatFile *dat_file_free(DatFile *f) {

@@ -4,7 +4,7 @@
 /*
  * DatFile: a trace.dat, version 6 or 7, read as a recording
  *
- * As trace-cmd 3.1.6 writes it, and as we do (codec/dat-head.h draws version 6).
+ * As trace-cmd 3.1.6 writes it, and as we do (codec/dat-writer.h draws version 6).
  * Version 7 is made of sections, found through options:
  *
  *      17 08 44 "tracing7" 00   endian u8   long_size u8   page_size u32
@@ -17,7 +17,7 @@
  *                       u32 n_cpus   { u32 cpu   u64 offset   u64 n }
  *      compressed pages of a CPU:   u32 n_chunks   { u32 stored   u32 plain   stored bytes }
  *
- * The file is mapped and taken as hostile.  What is said of metadata is checked when it is opened,
+ * The file is taken as hostile.  What is said of metadata is checked when it is opened,
  * pages when they are read.  Of several buffers one is the recording: the top-level one if it has
  * pages, else the first that has some, or the one that is chosen.
  *
@@ -26,19 +26,89 @@
  */
 
 #include "base/cleanup.h"
-#include "codec/dat-times.h"
 #include "meta/meta.h"
 #include "store/session-dir.h"
 
-typedef struct DatFile DatFile;
+#define DAT_MAGIC "\x17\x08\x44tracing"
+#define DAT_MAGIC_BYTES (sizeof(DAT_MAGIC) - 1)
+
+/* Of options, and of the sections that version 7 has. */
+enum {
+        DAT_OPTION_DONE = 0,
+        DAT_OPTION_DATE = 1,
+        DAT_OPTION_CPUSTAT = 2,
+        DAT_OPTION_BUFFER = 3,
+        DAT_OPTION_TRACECLOCK = 4,
+        DAT_OPTION_UNAME = 5,
+        DAT_OPTION_OFFSET = 7,
+        DAT_OPTION_CPUCOUNT = 8,
+        DAT_OPTION_VERSION = 9,
+        DAT_OPTION_TIME_SHIFT = 12,
+        DAT_OPTION_TSC2NSEC = 14,
+        DAT_OPTION_HEADER_INFO = 16,
+        DAT_OPTION_FTRACE_EVENTS = 17,
+        DAT_OPTION_EVENT_FORMATS = 18,
+        DAT_OPTION_KALLSYMS = 19,
+        DAT_OPTION_PRINTK = 20,
+        DAT_OPTION_CMDLINES = 21,
+        DAT_OPTION_BUFFER_TEXT = 22,
+};
+
+#define DAT_SECTION_PACKED 1 /* of a section's flags */
 
 typedef enum DatCompressor { DAT_NONE, DAT_ZSTD, DAT_ZLIB } DatCompressor;
 
-/* One CPU's pages. */
+/* --- times ------------------------------------------------------------------------------------ */
+
+/* How far a CPU of a guest was off, from a moment on. */
+typedef struct DatShift {
+        int64_t when, offset;
+        uint64_t scaling, fraction;
+} DatShift;
+
+typedef struct DatShifts {
+        DatShift *items; /* ascending by time */
+        size_t n;
+} DatShifts;
+
+/*
+ * What a trace.dat says of its times: pages hold what the trace clock showed, and options say what that
+ * was, so that times are those that `trace-cmd report` prints.  In the order in which they apply:
+ *
+ *      TIME_SHIFT 12   of a guest, against its host's clock: u64 peer   u32 flags (1: interpolate)
+ *                      u32 n_cpus   { u32 n   s64 when[n]   s64 offset[n]   u64 scaling[n] }
+ *                      { u64 fraction[n] } of each CPU, in later versions
+ *      TSC2NSEC 14     u32 mult   u32 shift   u64 offset: ticks * mult >> shift are nanoseconds
+ *      DATE 1          text of a number: microseconds to be added, so that it is the time of day
+ *      OFFSET 7        text of a number: nanoseconds to be added
+ *
+ * Source: trace-cmd 3.3.3 Documentation/trace-cmd/trace-cmd.dat.v7.5.txt; lib/trace-cmd/trace-input.c,
+ * timestamp_calc(), which makes nothing of TSC2NSEC's offset.
+ */
+typedef struct DatTimes {
+        bool is_of_day; /* DATE was there */
+        int64_t offset_ns;
+        uint32_t mult, shift; /* 0: what the clock counts is what it is */
+        bool interpolates;
+        DatShifts *cpus; /* n_cpus of them, by number */
+        size_t n_cpus;
+        uint8_t *shift_option; /* a copy of it, of n_shift_option bytes; NULL: none */
+        size_t n_shift_option;
+} DatTimes;
+
+/* Whether pages hold the times themselves. */
+bool dat_times_are_plain(const DatTimes *t);
+/* When it was that @cpu recorded @raw. */
+uint64_t dat_times_apply(const DatTimes *t, uint32_t cpu, uint64_t raw);
+/* What the trace clock showed then, or somewhat before. */
+uint64_t dat_times_find(const DatTimes *t, uint64_t ns);
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+/* One CPU's pages: @n bytes from @at on in the file. */
 typedef struct DatCpu {
         uint32_t cpu;
-        const uint8_t *data; /* n bytes, mapped */
-        uint64_t n;
+        uint64_t at, n;
         uint64_t n_cut; /* bytes that it should have and that are behind the file's end */
 } DatCpu;
 
@@ -63,7 +133,7 @@ typedef struct DatBuffer {
         bool is_read;      /* its table was */
 } DatBuffer;
 
-#define DAT_TEXT_MAX ((size_t) 256 << 20)
+typedef struct DatFile DatFile;
 
 enum {
         DAT_FILE_E_FOREIGN = 1,    /* not a trace.dat at all */
@@ -80,6 +150,8 @@ enum {
  * Return: 0, DAT_FILE_E_*, -errno.
  */
 int dat_file_take_fd(DatFile **ret, int fd, char **ret_problem);
+DatFile *dat_file_free(DatFile *f);
+DEFINE_CLEANUP(DatFile *, dat_file_free);
 
 /* The top-level one first. */
 const DatBuffer *dat_file_buffers(const DatFile *f, size_t *ret_n);
@@ -94,30 +166,23 @@ int dat_file_to_dir(SessionDir **ret, DatFile *f, const char *name);
 /* The file that stands in for @d; NULL if none does. */
 const DatFile *dat_file_of_dir(const SessionDir *d);
 
-/* As SessionFiles has the next three: @file is a DatFile. */
-/* What is known of the recording.  0 or -ENOMEM. */
-int dat_file_meta(const void *file, SessionMeta **ret);
-/* The text of a file that was copied from tracefs, ended by a NUL; the caller frees.  -ENOENT. */
-int dat_file_read_tracing(const void *file, const char *path, char **ret, size_t *ret_n);
-/* The same of kallsyms; -ENODATA if there is none. */
-int dat_file_read_symbols(const void *file, char **ret, size_t *ret_n);
 /* @f NULL: none. */
 const DatFormat *dat_file_formats(const DatFile *f, size_t *ret_n);
-/* @n of the CPU's bytes from @at on, without mapping them: how many there are, or -errno. */
-ssize_t dat_file_read_cpu(const DatFile *f, const DatCpu *cpu, uint64_t at, void *ret, size_t n);
-/* Of the pages. */
-DatCompressor dat_file_compressor(const DatFile *f);
-bool dat_file_is_big_endian(const DatFile *f);
 /* What its pages' times are. */
 const DatTimes *dat_file_times(const DatFile *f);
-/* The file, borrowed, and where in it the CPU's bytes begin. */
-int dat_file_fd(const DatFile *f, const DatCpu *cpu, uint64_t *ret_at);
-DatFile *dat_file_free(DatFile *f);
-DEFINE_CLEANUP(DatFile *, dat_file_free);
 
-/* Whether this program was built with what it takes. */
-bool dat_can_unpack(DatCompressor compressor);
-/* Unpacks exactly @n bytes: 0, DAT_FILE_E_UNREADABLE.  @compressor is not DAT_NONE; @context: zstd's
- * memory, for whoever unpacks often; NULL: none is kept. */
-int dat_unpack(DatCompressor compressor, void *context, const void *data, size_t n_data, void *ret,
-               size_t n);
+/* --- what it says of the recording ------------------------------------------------------------ */
+
+/*
+ * Where, when and with what limits a trace.dat of ours was recorded
+ *
+ *      ftraced {"boot_id":...,"machine_id":...,"spec":{...},"roots":[...],"start":{...},"stop":{...},"clock_steps":[...]}
+ *
+ * That is the option VERSION, which names the program that wrote the file; trace-cmd shows it in
+ * "trace-cmd dump --options" and makes nothing of it (trace-cmd 3.1.6, lib/trace-cmd/trace-input.c,
+ * handle_options()).  The members are those of session.json.
+ */
+/* The text, which the caller frees.  0 or -ENOMEM. */
+int dat_origin_format(char **ret, const SessionMeta *m);
+/* Takes over what @text says; nothing if it is another program's, or damaged.  0 or -ENOMEM. */
+int dat_origin_apply(SessionMeta *m, const char *text);

@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <zstd.h>
 
-#include "codec/dat-format.h"
-#include "codec/dat-head.h"
+#include "base/bytes.h"
+#include "codec/dat-writer.h"
 
 #define SYSTEM_OF_TRACERS "ftrace"
 #define PACK_LEVEL ZSTD_CLEVEL_DEFAULT

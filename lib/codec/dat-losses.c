@@ -3,17 +3,15 @@
 /* Of a page its header is read, and what follows its events.  A loss lies between the beginning of
  * the page before, of which more would have to be read, and its own. */
 
-#include "codec/dat-file.h"
-#include "codec/dat-losses.h"
+#include "codec/dat-private.h"
 #include "codec/page-source.h"
+#include "meta/trace-clock.h"
 #include "store/page.h"
 
 typedef struct Walk {
         SessionMeta *meta;
+        const DatFile *f;
         uint32_t cpu;
-        const DatTimes *times;
-        bool swap;
-        uint32_t page_bytes;
         uint64_t last_ns;  /* when the page before began; 0: there is none */
         uint64_t n_events; /* lost, as far as it is known */
 } Walk;
@@ -39,9 +37,9 @@ static int note_page(Walk *w, const void *page) {
         PageInfo info;
         Gap gap;
 
-        if (page_parse(&info, page, w->page_bytes, w->swap) != 0)
+        if (page_parse(&info, page, dat_file_buffer(w->f)->page_bytes, w->f->swap) != 0)
                 return 0;
-        begin_ns = dat_times_apply(w->times, w->cpu, info.timestamp);
+        begin_ns = dat_times_apply(&w->f->times, w->cpu, info.timestamp);
         w->last_ns = begin_ns;
         if (!info.missed)
                 return 0;
@@ -54,13 +52,13 @@ static int note_page(Walk *w, const void *page) {
         return gaps_add(&w->meta->gaps, &gap);
 }
 
-static int walk_cpu(Walk *w, const SessionDir *dir) {
+static int walk_cpu(Walk *w) {
         _cleanup_(page_source_freep) PageSource *s = NULL;
-        int r = page_source_open(&s, dir, w->cpu, 0, NULL);
+        int r = page_source_open_dat(&s, w->f, w->cpu);
         uint64_t n;
 
-        if (r != 0)
-                return MIN(r, 0);
+        if (r < 0)
+                return r;
         for (uint64_t i = 0; r >= 0; i += n) {
                 const uint8_t *pages;
 
@@ -69,7 +67,7 @@ static int walk_cpu(Walk *w, const SessionDir *dir) {
                         break;
                 r = page_source_read(s, i, (const void **) &pages, &n);
                 for (uint64_t k = 0; r == 0 && k < n; k++)
-                        r = note_page(w, pages + k * w->page_bytes);
+                        r = note_page(w, pages + k * page_source_page_bytes(s));
         }
         return MIN(r, 0);
 }
@@ -78,17 +76,13 @@ int dat_losses_note(SessionMeta *m, const SessionDir *dir, bool is_thorough) {
         const DatFile *f = dat_file_of_dir(dir);
 
         for (size_t i = 0; f && i < dat_file_buffer(f)->n_cpus; i++) {
-                Walk w = { .meta = m,
-                           .cpu = dat_file_buffer(f)->cpus[i].cpu,
-                           .times = dat_file_times(f),
-                           .swap = needs_swap(dat_file_is_big_endian(f)),
-                           .page_bytes = dat_file_buffer(f)->page_bytes };
+                Walk w = { .meta = m, .f = f, .cpu = dat_file_buffer(f)->cpus[i].cpu };
                 CpuAccount *account = session_meta_account(m, w.cpu);
                 int r;
 
                 if (account && (cpu_account_events_lost(account) > 0 || !is_thorough))
                         continue;
-                r = walk_cpu(&w, dir);
+                r = walk_cpu(&w);
                 if (r == 0 && !account) {
                         account = make_account(m, w.cpu);
                         r = account ? 0 : -ENOMEM;
@@ -97,5 +91,33 @@ int dat_losses_note(SessionMeta *m, const SessionDir *dir, bool is_thorough) {
                         return r;
                 account->overrun = w.n_events;
         }
+        return 0;
+}
+
+/* A page's time is that of its first event, or somewhat before. */
+int dat_start_note(SessionMeta *m, const SessionDir *dir) {
+        const DatFile *f = dat_file_of_dir(dir);
+        uint64_t begin_ns = UINT64_MAX, ns;
+
+        if (!f || !f->times.is_of_day || clock_tuple_is_set(&m->start) ||
+            (m->clock && !trace_clock_is_ns(m->clock)))
+                return 0;
+        for (size_t i = 0; i < dat_file_buffer(f)->n_cpus; i++) {
+                _cleanup_(page_source_freep) PageSource *s = NULL;
+                uint32_t cpu = dat_file_buffer(f)->cpus[i].cpu;
+                int r = page_source_open_dat(&s, f, cpu);
+
+                if (r == 0)
+                        r = page_source_begin(s, f->swap, &ns);
+                if (r < 0)
+                        return r;
+                if (r > 0)
+                        begin_ns = MIN(begin_ns, dat_times_apply(&f->times, cpu, ns));
+        }
+        if (begin_ns != UINT64_MAX)
+                m->start = (ClockTuple){ .trace_ns = begin_ns,
+                                         .monotonic_ns = begin_ns,
+                                         .boottime_ns = begin_ns,
+                                         .realtime_ns = begin_ns };
         return 0;
 }

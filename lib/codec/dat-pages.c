@@ -17,51 +17,44 @@
  */
 
 #include <byteswap.h>
-#include <zstd.h>
+#ifdef HAVE_ZLIB
+#include <zlib.h>
+#endif
 
 #include "base/grow.h"
-#include "codec/dat-pages.h"
+#include "base/io.h"
+#include "codec/dat-private.h"
 
 #define CHUNK_BYTES_MAX ((uint32_t) 64 << 20) /* trace-cmd packs 10 pages at a time */
 #define WINDOW_BYTES ((size_t) 256 << 10)
 #define MARK_CHUNKS 64U
 
-typedef struct Chunk {
-        uint64_t at;         /* of what is packed, in the CPU's bytes */
-        uint32_t n, n_plain; /* n_plain 0: there is none */
-        uint32_t number;
-        uint64_t first_page;
-} Chunk;
+/* --- unpacking -------------------------------------------------------------------------------- */
 
-/* Before the head of a chunk. */
-typedef struct Mark {
-        uint64_t at; /* in the CPU's bytes */
-        uint64_t first_page;
-} Mark;
+/* What trace-cmd compresses with: zstd frames, or zlib streams where it was built without zstd.  The length that
+ * comes out is known beforehand, so what is longer or shorter is damage. */
+bool dat_unpack(DatCompressor compressor, void *context, const void *data, size_t n_data, void *ret,
+                size_t n) {
+#ifdef HAVE_ZLIB
+        uLongf n_done = n;
 
-struct DatPages {
-        const DatFile *f;
-        const DatCpu *cpu;
-        uint32_t page_bytes;
-        uint64_t n_pages, n_torn; /* found so far */
-        bool is_packed;
-        uint64_t at;       /* packed: of the next head */
-        uint32_t n_said;   /* chunks that there should be, */
-        uint32_t n_chunks; /* and that were walked over */
-        bool is_walked;    /* to the end */
-        uint8_t *window;   /* n_window of the CPU's bytes */
-        uint64_t window_at;
-        size_t n_window, n_window_room;
-        Mark *marks;
-        size_t n_marks;
-        Chunk now; /* the one that was asked for last */
-        bool is_unpacked;
-        uint8_t *pages;
-        uint32_t n_room;
-        ZSTD_DCtx *zstd;
-        SealedDamage *damages;
-        size_t n_damages;
-};
+        if (compressor == DAT_ZLIB)
+                return uncompress(ret, &n_done, data, n_data) == Z_OK && n_done == n;
+#endif
+        return compressor == DAT_ZSTD &&
+               (context ? ZSTD_decompressDCtx(context, ret, n, data, n_data)
+                        : ZSTD_decompress(ret, n, data, n_data)) == n;
+}
+
+bool dat_can_unpack(DatCompressor compressor) {
+#ifdef HAVE_ZLIB
+        return true;
+#else
+        return compressor != DAT_ZLIB;
+#endif
+}
+
+/* --- pages ------------------------------------------------------------------------------------ */
 
 static int note(DatPages *p, uint32_t number, uint64_t n_pages, const char *what) {
         SealedDamage damage = { SEALED_PART_CHUNK, number, n_pages > 0, n_pages, what };
@@ -69,28 +62,28 @@ static int note(DatPages *p, uint32_t number, uint64_t n_pages, const char *what
         return ARRAY_ADD(p->damages, p->n_damages, damage) ? 0 : -ENOMEM;
 }
 
-/* @n of the CPU's bytes; false: they are not there. */
-static bool read_bytes(const DatPages *p, uint64_t at, void *ret, size_t n) {
-        if (at >= p->window_at && at - p->window_at < p->n_window &&
-            p->n_window - (at - p->window_at) >= n) {
-                memcpy(ret, p->window + (at - p->window_at), n);
-                return true;
-        }
-        return dat_file_read_cpu(p->f, p->cpu, at, ret, n) == (ssize_t) n;
+static ssize_t read_file(const DatPages *p, uint64_t at, void *ret, size_t n) {
+        return at >= p->cpu->n ? 0
+                               : pread_up_to(p->f->fd, ret, MIN((uint64_t) n, p->cpu->n - at),
+                                             p->cpu->at + at);
 }
 
+/* @n numbers of the CPU's bytes; false: they are not there. */
 static bool read_numbers(const DatPages *p, uint64_t at, uint32_t *ret, size_t n) {
-        bool swap = needs_swap(dat_file_is_big_endian(p->f));
+        size_t n_bytes = n * sizeof(*ret);
 
-        if (!read_bytes(p, at, ret, n * sizeof(*ret)))
+        if (at >= p->window_at && at - p->window_at < p->n_window &&
+            p->n_window - (at - p->window_at) >= n_bytes)
+                memcpy(ret, p->window + (at - p->window_at), n_bytes);
+        else if (read_file(p, at, ret, n_bytes) != (ssize_t) n_bytes)
                 return false;
-        for (size_t i = 0; swap && i < n; i++)
+        for (size_t i = 0; p->f->swap && i < n; i++)
                 ret[i] = bswap_32(ret[i]);
         return true;
 }
 
 /* The chunk whose head is @at; NULL, or what is wrong. */
-static const char *read_chunk(const DatPages *p, uint64_t at, Chunk *ret) {
+static const char *read_chunk(const DatPages *p, uint64_t at, DatChunk *ret) {
         uint32_t head[2];
 
         if (!read_numbers(p, at, head, 2) || head[0] > p->cpu->n - at - sizeof(head))
@@ -104,12 +97,12 @@ static const char *read_chunk(const DatPages *p, uint64_t at, Chunk *ret) {
         return NULL;
 }
 
-static uint64_t chunk_end(const Chunk *c) {
+static uint64_t chunk_end(const DatChunk *c) {
         return c->at + c->n;
 }
 
 /* What is packed of a chunk: 0, DAT_PAGES_E_LOST (it is not there any more), -ENOMEM. */
-static int load(DatPages *p, const Chunk *c, const uint8_t **ret) {
+static int load(DatPages *p, const DatChunk *c, const uint8_t **ret) {
         uint64_t n_left = p->cpu->n - c->at;
         size_t n = n_left < WINDOW_BYTES ? (size_t) n_left : MAX((size_t) c->n, WINDOW_BYTES);
         ssize_t n_read;
@@ -118,7 +111,7 @@ static int load(DatPages *p, const Chunk *c, const uint8_t **ret) {
                 p->n_window = 0;
                 if (!ARRAY_ROOM(p->window, p->n_window_room, n))
                         return -ENOMEM;
-                n_read = dat_file_read_cpu(p->f, p->cpu, c->at, p->window, n);
+                n_read = read_file(p, c->at, p->window, n);
                 if (n_read < (ssize_t) c->n)
                         return DAT_PAGES_E_LOST;
                 p->window_at = c->at;
@@ -128,15 +121,10 @@ static int load(DatPages *p, const Chunk *c, const uint8_t **ret) {
         return 0;
 }
 
-static int add_mark(DatPages *p, uint64_t at) {
-        return ARRAY_ADD(p->marks, p->n_marks, (Mark){ at, p->n_pages }) ? 0 : -ENOMEM;
-}
-
 /* Over the next chunk.  0 or -errno. */
 static int walk_on(DatPages *p) {
         const char *problem;
-        Chunk c;
-        int r;
+        DatChunk c;
 
         if (p->n_chunks == p->n_said) {
                 p->is_walked = true;
@@ -147,9 +135,9 @@ static int walk_on(DatPages *p) {
                 p->is_walked = true;
                 return p->n_torn == 0 ? note(p, p->n_chunks, 0, problem) : 0;
         }
-        r = p->n_chunks % MARK_CHUNKS == 0 ? add_mark(p, p->at) : 0;
-        if (r < 0)
-                return r;
+        if (p->n_chunks % MARK_CHUNKS == 0 &&
+            !ARRAY_ADD(p->marks, p->n_marks, (DatMark){ p->at, p->n_pages }))
+                return -ENOMEM;
         p->at = chunk_end(&c);
         p->n_chunks++;
         p->n_pages += c.n_plain / p->page_bytes;
@@ -166,71 +154,39 @@ int dat_pages_has(DatPages *p, uint64_t i) {
         return i < p->n_pages;
 }
 
-static int begin_walk(DatPages *p) {
-        p->zstd = ZSTD_createDCtx();
-        if (!p->zstd)
+int dat_pages_new(DatPages **ret, const DatFile *f, const DatCpu *cpu) {
+        _cleanup_(dat_pages_freep) DatPages *p =
+                NEW(DatPages, .f = f, .cpu = cpu, .page_bytes = dat_file_buffer(f)->page_bytes,
+                    .n_torn = cpu->n_cut, .zstd = ZSTD_createDCtx(), .at = sizeof(p->n_said));
+        int r = 0;
+
+        if (!p || !p->zstd)
                 return -ENOMEM;
-        p->is_packed = true;
-        p->is_walked = false;
-        p->n_torn = p->cpu->n_cut;
-        p->at = sizeof(p->n_said);
         if (!read_numbers(p, 0, &p->n_said, 1)) {
                 p->is_walked = true;
-                return p->n_torn == 0 ? note(p, 0, 0, "the file ends within the number of chunks")
-                                      : 0;
+                if (p->n_torn == 0)
+                        r = note(p, 0, 0, "the file ends within the number of chunks");
         }
-        return 0;
-}
-
-int dat_pages_open(DatPages **ret, const DatFile *f, uint32_t cpu) {
-        const DatBuffer *b = dat_file_buffer(f);
-        _cleanup_(dat_pages_freep) DatPages *p =
-                NEW(DatPages, .f = f, .page_bytes = b->page_bytes, .is_walked = true);
-        int r;
-
-        if (!p)
-                return -ENOMEM;
-        for (size_t i = 0; i < b->n_cpus; i++)
-                if (b->cpus[i].cpu == cpu)
-                        p->cpu = &b->cpus[i];
-        if (!p->cpu)
-                return ORIGIN(-ENOENT);
-        if (dat_file_compressor(f) == DAT_NONE) {
-                p->n_pages = p->cpu->n / p->page_bytes;
-                p->n_torn = p->cpu->n_cut + p->cpu->n % p->page_bytes;
-        } else {
-                r = begin_walk(p);
-                if (r < 0)
-                        return r;
-        }
-        *ret = TAKE_PTR(p);
-        return 0;
-}
-
-uint64_t dat_pages_n_pages(DatPages *p) {
-        (void) dat_pages_has(p, UINT64_MAX); /* without memory: as many as are known */
-        return p->n_pages;
-}
-
-uint64_t dat_pages_torn_bytes(const DatPages *p) {
-        return p->n_torn;
+        if (r >= 0)
+                *ret = TAKE_PTR(p);
+        return r;
 }
 
 /* The last mark that is not behind @page; the first one is before all. */
-static const Mark *find_mark(const DatPages *p, uint64_t page) {
+static const DatMark *find_mark(const DatPages *p, uint64_t page) {
         return &p->marks[BISECT(1, p->n_marks, i, p->marks[i].first_page <= page) - 1];
 }
 
-static bool is_in(const DatPages *p, const Chunk *c, uint64_t page) {
+static bool is_in(const DatPages *p, const DatChunk *c, uint64_t page) {
         return page >= c->first_page && page - c->first_page < c->n_plain / p->page_bytes;
 }
 
 /* The heads were good when they were walked over, but somebody may write into the file. */
 static bool go_to(DatPages *p, uint64_t at, uint32_t number, uint64_t first_page) {
-        Chunk c = { .number = number, .first_page = first_page };
+        DatChunk c = { .number = number, .first_page = first_page };
 
         p->is_unpacked = false;
-        p->now = (Chunk){};
+        p->now = (DatChunk){};
         if (read_chunk(p, at, &c))
                 return false;
         p->now = c;
@@ -238,14 +194,14 @@ static bool go_to(DatPages *p, uint64_t at, uint32_t number, uint64_t first_page
 }
 
 static bool go_on(DatPages *p) {
-        const Chunk *c = &p->now;
+        const DatChunk *c = &p->now;
 
         return go_to(p, chunk_end(c), c->number + 1, c->first_page + c->n_plain / p->page_bytes);
 }
 
 /* Makes the chunk of @page, which was walked over, the one that is asked for. */
 static bool find_chunk(DatPages *p, uint64_t page) {
-        const Mark *mark;
+        const DatMark *mark;
         bool good = true;
 
         if (is_in(p, &p->now, page) || (p->now.n_plain > 0 && go_on(p) && is_in(p, &p->now, page)))
@@ -260,7 +216,7 @@ static bool find_chunk(DatPages *p, uint64_t page) {
 }
 
 static int unpack(DatPages *p) {
-        const Chunk *c = &p->now;
+        const DatChunk *c = &p->now;
         const uint8_t *data;
         int r = load(p, c, &data);
 
@@ -268,8 +224,7 @@ static int unpack(DatPages *p) {
                 return r;
         if (!ARRAY_ROOM(p->pages, p->n_room, c->n_plain))
                 return -ENOMEM;
-        if (r > 0 ||
-            dat_unpack(dat_file_compressor(p->f), p->zstd, data, c->n, p->pages, c->n_plain) != 0) {
+        if (r > 0 || !dat_unpack(p->f->compressor, p->zstd, data, c->n, p->pages, c->n_plain)) {
                 r = note(p, c->number, c->n_plain / p->page_bytes, "does not unpack");
 
                 return r < 0 ? r : DAT_PAGES_E_LOST;
@@ -278,8 +233,8 @@ static int unpack(DatPages *p) {
         return 0;
 }
 
-static int read_packed(DatPages *p, uint64_t i, const void **ret, uint64_t *ret_n) {
-        const Chunk *c = &p->now;
+int dat_pages_read(DatPages *p, uint64_t i, const void **ret, uint64_t *ret_n) {
+        const DatChunk *c = &p->now;
         int r = dat_pages_has(p, i);
 
         *ret_n = 1;
@@ -294,27 +249,6 @@ static int read_packed(DatPages *p, uint64_t i, const void **ret, uint64_t *ret_
         if (r == 0)
                 *ret = p->pages + (i - c->first_page) * p->page_bytes;
         return r;
-}
-
-int dat_pages_read(DatPages *p, uint64_t i, const void **ret, uint64_t *ret_n) {
-        if (p->is_packed)
-                return read_packed(p, i, ret, ret_n);
-        *ret = p->cpu->data + i * p->page_bytes;
-        *ret_n = p->n_pages - i;
-        return 0;
-}
-
-int dat_pages_fd(const DatPages *p, uint64_t *ret_at) {
-        return dat_file_fd(p->f, p->cpu, ret_at);
-}
-
-bool dat_pages_are_mapped(const DatPages *p) {
-        return !p->is_packed;
-}
-
-const SealedDamage *dat_pages_damages(const DatPages *p, size_t *ret_n) {
-        *ret_n = p->n_damages;
-        return p->damages;
 }
 
 DatPages *dat_pages_free(DatPages *p) {

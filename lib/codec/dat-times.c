@@ -5,8 +5,7 @@
  * nonsense is better than none, and the order of a CPU's events is that of its pages.
  */
 
-#include "codec/dat-format.h"
-#include "codec/dat-times.h"
+#include "codec/dat-private.h"
 #include "store/format.h"
 
 #define NUMBER_CHARS 64
@@ -69,7 +68,7 @@ static int read_cpu(DatBytes *data, DatShifts *ret) {
         uint32_t n = dat_bytes_u32(data, "");
 
         if (data->problem || n > (data->n - data->at) / (3 * sizeof(uint64_t))) {
-                (void) dat_bytes_fail(data, "");
+                dat_bytes_fail(data, "");
                 return 0;
         }
         ret->items = calloc((size_t) n + 1, sizeof(*ret->items));

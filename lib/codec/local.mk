@@ -7,31 +7,17 @@ noinst_LIBRARIES += %D%/libcodec.a
 	%D%/columns.c \
 	%D%/columns.h \
 	%D%/dat-body.c \
-	%D%/dat-bytes.h \
 	%D%/dat-file.c \
 	%D%/dat-file.h \
-	%D%/dat-format.h \
 	%D%/dat-head.c \
-	%D%/dat-head.h \
 	%D%/dat-losses.c \
-	%D%/dat-losses.h \
 	%D%/dat-origin.c \
-	%D%/dat-origin.h \
 	%D%/dat-pages.c \
-	%D%/dat-pages.h \
-	%D%/dat-plan.c \
-	%D%/dat-plan.h \
 	%D%/dat-private.h \
-	%D%/dat-start.c \
-	%D%/dat-start.h \
 	%D%/dat-times.c \
-	%D%/dat-times.h \
-	%D%/dat-unpack.c \
 	%D%/dat-writer.c \
 	%D%/dat-writer.h \
 	%D%/join.c \
-	%D%/layout.c \
-	%D%/layout.h \
 	%D%/model.c \
 	%D%/model.h \
 	%D%/page-source.c \

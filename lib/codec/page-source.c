@@ -1,42 +1,41 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * One of three readers.  Which one is decided by what the directory is, then by the file's header; a
- * file whose header is lost may still be a sealed one, whose blocks speak for themselves.
+ * One of three readers: plain pages, of a segment or a trace.dat, are read here.  Which one it is is decided by what
+ * the directory is, then by the file's header; a file whose header is lost may still be a sealed one, whose blocks
+ * speak for themselves.
  */
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/grow.h"
 #include "base/io.h"
-#include "codec/dat-pages.h"
+#include "codec/dat-private.h"
 #include "codec/page-source.h"
 #include "store/page.h"
 #include "store/segment.h"
 
-/* What was read is given back so many bytes at a time: mapped pages count as the reader's memory
- * until it does. */
-#define BEHIND_BYTES ((uint64_t) 1 << 20)
-/* Of a segment so much is read at once, and less until it is known that it is read in order. */
+/* Of plain pages so much is read at once, and less until it is known that they are read in order. */
 #define WINDOW_BYTES ((uint64_t) 256 << 10)
 
 struct PageSource {
         uint32_t cpu, page_bytes;
         uint64_t sequence, previous;
-        const uint8_t *behind; /* mapped pages before this one were given back; NULL: none */
-        Segment *raw;          /* or */
-        DatPages *dat;         /* or */
+        Segment *raw; /* NULL: of a trace.dat, or */
+        DatPages *packed;
         SealedReader *sealed;
-        int fd; /* of mapped pages, borrowed, and where in it the first one is */
-        uint64_t begin;
+        /* Of plain pages */
+        int fd; /* borrowed; negative: they are packed or sealed */
+        bool is_dat;
+        uint64_t begin; /* where in the file the first one is */
+        uint64_t n_pages, n_torn;
         uint64_t first_hole; /* number of the first page that is in a hole; UINT64_MAX: none is */
         uint64_t n_data;     /* pages up to the last one that is not */
         SealedDamage *holes; /* n_holes that were met */
         size_t n_holes;
         uint64_t last_hole; /* the page that the last of them begins with */
-        uint8_t *window;    /* of a segment: n_window pages from first_in_window on */
+        uint8_t *window;    /* n_window pages from first_in_window on */
         size_t n_window_room;
         uint64_t first_in_window, n_window;
 };
@@ -51,17 +50,21 @@ static uint64_t page_at(const PageSource *s, uint64_t i) {
 
 /* What was recorded has no holes: a file that has some is of another kind, and may be of any size. */
 static void look_for_holes(PageSource *s) {
-        uint64_t end, hole;
+        uint64_t end = page_at(s, s->n_pages), hole = fd_next_hole(s->fd, s->begin, end);
 
         s->first_hole = UINT64_MAX;
-        s->n_data = page_source_n_pages(s);
-        end = page_at(s, s->n_data);
-        hole = fd_next_hole(s->fd, s->begin, end);
+        s->n_data = s->n_pages;
         if (hole == end)
                 return;
         s->first_hole = (hole - s->begin) / s->page_bytes;
         s->n_data =
                 (fd_data_end(s->fd, s->begin, end) - s->begin + s->page_bytes - 1) / s->page_bytes;
+}
+
+static void look_at_segment(PageSource *s) {
+        s->n_pages = s->raw->header.n_pages;
+        s->n_torn = s->raw->n_torn;
+        look_for_holes(s);
 }
 
 static int take_sealed(SealedReader **ret, int fd, uint32_t *ret_version) {
@@ -112,9 +115,9 @@ int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version) {
                 identify(s, h->cpu, h->page_bytes, h->sequence, (uint64_t) h->previous - 1);
                 s->fd = s->raw->fd;
                 s->begin = SEGMENT_HEADER_BYTES;
-                look_for_holes(s);
+                look_at_segment(s);
         } else {
-                const SealedHeader *h = sealed_reader_identity(s->sealed);
+                const SealedHeader *h = &s->sealed->identity;
 
                 identify(s, h->cpu, h->page_bytes, h->sequence, (uint64_t) h->previous - 1);
         }
@@ -122,22 +125,32 @@ int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version) {
         return 0;
 }
 
-static int open_dat(PageSource **ret, const DatFile *f, uint32_t cpu) {
+int page_source_open_dat(PageSource **ret, const DatFile *f, uint32_t cpu) {
         _cleanup_(page_source_freep) PageSource *s = page_source_new();
-        int r;
+        const DatBuffer *b = dat_file_buffer(f);
+        const DatCpu *c = b->cpus;
+        int r = 0;
 
         if (!s)
                 return -ENOMEM;
-        r = dat_pages_open(&s->dat, f, cpu);
-        if (r != 0)
-                return r;
-        identify(s, cpu, dat_file_buffer(f)->page_bytes, 0, UINT64_MAX);
-        if (dat_pages_are_mapped(s->dat)) {
-                s->fd = dat_pages_fd(s->dat, &s->begin);
+        while (c < b->cpus + b->n_cpus && c->cpu != cpu)
+                c++;
+        if (c == b->cpus + b->n_cpus)
+                return ORIGIN(-ENOENT);
+        identify(s, cpu, b->page_bytes, 0, UINT64_MAX);
+        s->is_dat = true;
+        if (b->is_packed && f->compressor != DAT_NONE)
+                r = dat_pages_new(&s->packed, f, c);
+        else {
+                s->fd = f->fd;
+                s->begin = c->at;
+                s->n_pages = c->n / b->page_bytes;
+                s->n_torn = c->n_cut + c->n % b->page_bytes;
                 look_for_holes(s);
         }
-        *ret = TAKE_PTR(s);
-        return 0;
+        if (r == 0)
+                *ret = TAKE_PTR(s);
+        return r;
 }
 
 static int open_segment(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint64_t sequence,
@@ -162,18 +175,15 @@ int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint
                      uint32_t *ret_version) {
         const DatFile *dat = dat_file_of_dir(dir);
 
-        return dat ? open_dat(ret, dat, cpu) : open_segment(ret, dir, cpu, sequence, ret_version);
+        return dat ? page_source_open_dat(ret, dat, cpu)
+                   : open_segment(ret, dir, cpu, sequence, ret_version);
 }
 
 int page_source_refresh(PageSource *s) {
-        int r;
+        int r = s->raw ? segment_refresh(s->raw) : 0;
 
-        s->behind = NULL; /* it may be mapped elsewhere */
-        if (!s->raw)
-                return 0;
-        r = segment_refresh(s->raw);
-        if (r >= 0)
-                look_for_holes(s);
+        if (r >= 0 && s->raw)
+                look_at_segment(s);
         return r;
 }
 
@@ -194,23 +204,24 @@ uint32_t page_source_page_bytes(const PageSource *s) {
 }
 
 bool page_source_is_closed(const PageSource *s) {
-        return s->dat || s->sealed || s->raw->header.state == SEGMENT_STATE_CLOSED;
+        return !s->raw || s->raw->header.state == SEGMENT_STATE_CLOSED;
 }
 
 uint64_t page_source_n_pages(const PageSource *s) {
-        if (s->dat)
-                return dat_pages_n_pages(s->dat);
-        return s->raw ? s->raw->header.n_pages : sealed_reader_n_pages(s->sealed);
+        if (s->packed) {
+                (void) dat_pages_has(s->packed,
+                                     UINT64_MAX); /* without memory: as many as are known */
+                return s->packed->n_pages;
+        }
+        return s->sealed ? s->sealed->n_pages : s->n_pages;
 }
 
 int page_source_has_page(const PageSource *s, uint64_t i) {
-        return s->dat ? dat_pages_has(s->dat, i) : i < page_source_n_pages(s);
+        return s->packed ? dat_pages_has(s->packed, i) : i < page_source_n_pages(s);
 }
 
 uint64_t page_source_torn_bytes(const PageSource *s) {
-        if (s->dat)
-                return dat_pages_torn_bytes(s->dat);
-        return s->raw ? s->raw->n_torn : 0;
+        return s->packed ? s->packed->n_torn : s->n_torn;
 }
 
 static int read_sealed(SealedReader *r, uint64_t i, const void **ret, uint64_t *ret_n) {
@@ -219,11 +230,11 @@ static int read_sealed(SealedReader *r, uint64_t i, const void **ret, uint64_t *
         const void *pages;
         int k;
 
-        if (i_block >= sealed_reader_n_blocks(r)) {
-                *ret_n = sealed_reader_n_pages(r) - i;
+        if (i_block >= r->n_found) {
+                *ret_n = r->n_pages - i;
                 return PAGE_SOURCE_E_LOST;
         }
-        e = sealed_reader_entry(r, i_block);
+        e = &r->found[i_block].entry;
         if (i < e->first_page) {
                 *ret_n = e->first_page - i;
                 return PAGE_SOURCE_E_LOST;
@@ -234,29 +245,13 @@ static int read_sealed(SealedReader *r, uint64_t i, const void **ret, uint64_t *
         *ret_n = e->first_page + e->n_pages - i;
         if (k == SEALED_E_DAMAGED)
                 return PAGE_SOURCE_E_LOST;
-        *ret = (const char *) pages + (i - e->first_page) * sealed_reader_identity(r)->page_bytes;
+        *ret = (const char *) pages + (i - e->first_page) * r->identity.page_bytes;
         return 0;
-}
-
-/* @now: the page that is read.  Whoever goes back reads from the file again. */
-static void give_back(PageSource *s, const uint8_t *now) {
-        const uint64_t unit = (uint64_t) sysconf(_SC_PAGESIZE);
-        uintptr_t from, to;
-
-        if (s->behind && now >= s->behind && (uint64_t) (now - s->behind) < BEHIND_BYTES)
-                return;
-        if (s->behind && now > s->behind) {
-                from = ((uintptr_t) s->behind + unit - 1) / unit * unit;
-                to = (uintptr_t) now / unit * unit;
-                if (to > from)
-                        (void) madvise((void *) from, to - from, MADV_DONTNEED);
-        }
-        s->behind = now;
 }
 
 /* How many pages from @i on are in a hole; of what is not, *@ret_n becomes what is before one. */
 static _cold_ uint64_t n_in_hole(const PageSource *s, uint64_t i, uint64_t *ret_n) {
-        uint64_t end = page_at(s, page_source_n_pages(s)), at = page_at(s, i);
+        uint64_t end = page_at(s, s->n_pages), at = page_at(s, i);
         uint64_t n = fd_hole_bytes(s->fd, at, end) / s->page_bytes;
 
         *ret_n = (fd_next_hole(s->fd, page_at(s, i + 1) - 1, end) - at) / s->page_bytes;
@@ -267,7 +262,7 @@ static _cold_ uint64_t n_in_hole(const PageSource *s, uint64_t i, uint64_t *ret_
 /* Once, however often it is met. */
 static int note_hole(PageSource *s, uint64_t i, uint64_t n) {
         SealedDamage hole = {
-                .part = s->dat ? SEALED_PART_CPU : SEALED_PART_HOLE,
+                .part = s->is_dat ? SEALED_PART_CPU : SEALED_PART_HOLE,
                 .n_pages = n,
                 .what = "a hole in the file, where nothing was ever written",
         };
@@ -310,7 +305,7 @@ static int read_window(PageSource *s, uint64_t i, uint64_t n_max, const void **r
 
 static int read_plain(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_n) {
         uint64_t n;
-        int r = 0;
+        int r;
 
         if (_unlikely_(i >= s->first_hole)) {
                 uint64_t n_lost = n_in_hole(s, i, &n);
@@ -321,16 +316,10 @@ static int read_plain(PageSource *s, uint64_t i, const void **ret, uint64_t *ret
                         return r < 0 ? r : PAGE_SOURCE_E_LOST;
                 }
         } else
-                n = MIN(page_source_n_pages(s), s->first_hole) - i;
-        if (s->raw) {
-                r = read_window(s, i, n, ret, ret_n);
-                if (r == PAGE_SOURCE_E_LOST)
-                        *ret_n = n;
-                return r;
-        }
-        r = dat_pages_read(s->dat, i, ret, ret_n);
-        *ret_n = n;
-        give_back(s, *ret);
+                n = MIN(s->n_pages, s->first_hole) - i;
+        r = read_window(s, i, n, ret, ret_n);
+        if (r == PAGE_SOURCE_E_LOST)
+                *ret_n = n;
         return r;
 }
 
@@ -339,18 +328,20 @@ int page_source_read(PageSource *s, uint64_t i, const void **ret, uint64_t *ret_
 
         if (s->sealed)
                 return read_sealed(s->sealed, i, ret, ret_n);
-        if (s->raw || dat_pages_are_mapped(s->dat))
+        if (s->fd >= 0)
                 return read_plain(s, i, ret, ret_n);
-        r = dat_pages_read(s->dat, i, ret, ret_n);
+        r = dat_pages_read(s->packed, i, ret, ret_n);
         return r == DAT_PAGES_E_LOST ? PAGE_SOURCE_E_LOST : r;
 }
 
-/* The last block that begins at @ns or before. */
-static uint64_t find_sealed(SealedReader *r, uint64_t ns) {
-        size_t n =
-                BISECT(1, sealed_reader_n_blocks(r), i, sealed_reader_entry(r, i)->first_ns <= ns);
+const SealedReader *page_source_sealed(const PageSource *s) {
+        return s->sealed;
+}
 
-        return n > 1 ? sealed_reader_entry(r, n - 1)->first_page : 0;
+int page_source_check(PageSource *s, SealedCheck *ret) {
+        int r = s->sealed ? sealed_reader_check(s->sealed, ret) : 0;
+
+        return r < 0 ? r : s->sealed != NULL;
 }
 
 /* When page @i begins.  1; 0: it does not say; -errno. */
@@ -369,7 +360,7 @@ static int read_time(PageSource *s, uint64_t i, bool swap, uint64_t *ret) {
 /* So many pages that the next one begins behind @ns, or all.  Of compressed ones no more are looked
  * through than twice as many as are wanted. */
 static int find_bound(PageSource *s, uint64_t ns, bool swap, uint64_t *ret) {
-        for (uint64_t i = 1; s->dat; i *= 2) {
+        for (uint64_t i = 1; s->packed; i *= 2) {
                 int r = page_source_has_page(s, i);
                 uint64_t begin_ns;
 
@@ -393,8 +384,11 @@ int page_source_find(PageSource *s, uint64_t ns, bool swap, uint64_t *ret) {
         uint64_t low = 0, high;
         int r;
 
-        if (s->sealed) {
-                *ret = find_sealed(s->sealed, ns);
+        if (s->sealed) { /* the last block that begins at @ns or before */
+                size_t n =
+                        BISECT(1, s->sealed->n_found, i, s->sealed->found[i].entry.first_ns <= ns);
+
+                *ret = n > 1 ? s->sealed->found[n - 1].entry.first_page : 0;
                 return 0;
         }
         r = find_bound(s, ns, swap, &high);
@@ -412,25 +406,25 @@ int page_source_find(PageSource *s, uint64_t ns, bool swap, uint64_t *ret) {
         return 0;
 }
 
-static int span_of_blocks(SealedReader *r, uint64_t *ret_first_ns, uint64_t *ret_last_ns) {
-        size_t first = 0, last = sealed_reader_n_blocks(r);
+static int span_of_blocks(const SealedReader *r, uint64_t *ret_first_ns, uint64_t *ret_last_ns) {
+        size_t first = 0, last = r->n_found;
 
-        while (first < last && sealed_reader_entry(r, first)->first_ns == 0)
+        while (first < last && r->found[first].entry.first_ns == 0)
                 first++;
-        while (last > first && sealed_reader_entry(r, last - 1)->last_ns == 0)
+        while (last > first && r->found[last - 1].entry.last_ns == 0)
                 last--;
         if (first == last)
                 return ORIGIN(-ENODATA);
-        *ret_first_ns = sealed_reader_entry(r, first)->first_ns;
-        *ret_last_ns = sealed_reader_entry(r, last - 1)->last_ns;
+        *ret_first_ns = r->found[first].entry.first_ns;
+        *ret_last_ns = r->found[last - 1].entry.last_ns;
         return 0;
 }
 
 int page_source_begin(PageSource *s, bool swap, uint64_t *ret_ns) {
         int r;
 
-        if (s->sealed && sealed_reader_n_blocks(s->sealed) > 0) {
-                *ret_ns = sealed_reader_entry(s->sealed, 0)->first_ns;
+        if (s->sealed && s->sealed->n_found > 0) {
+                *ret_ns = s->sealed->found[0].entry.first_ns;
                 return 1;
         }
         r = page_source_has_page(s, 0);
@@ -450,23 +444,16 @@ int page_source_span(PageSource *s, bool swap, uint64_t *ret_first_ns, uint64_t 
         return first < last ? 0 : -ENODATA;
 }
 
-SealedReader *page_source_sealed(PageSource *s) {
-        return s->sealed;
-}
-
 const SealedDamage *page_source_damages(const PageSource *s, size_t *ret_n) {
-        if (s->fd >= 0) {
-                *ret_n = s->n_holes;
-                return s->holes;
-        }
-        return s->dat ? dat_pages_damages(s->dat, ret_n) : sealed_reader_damages(s->sealed, ret_n);
+        *ret_n = s->sealed ? s->sealed->n_damages : s->packed ? s->packed->n_damages : s->n_holes;
+        return s->sealed ? s->sealed->damages : s->packed ? s->packed->damages : s->holes;
 }
 
 PageSource *page_source_free(PageSource *s) {
         if (!s)
                 return NULL;
         segment_free(s->raw);
-        dat_pages_free(s->dat);
+        dat_pages_free(s->packed);
         sealed_reader_free(s->sealed);
         free(s->holes);
         free(s->window);

@@ -9,6 +9,7 @@
  */
 
 #include "base/cleanup.h"
+#include "codec/dat-file.h"
 #include "codec/sealed-reader.h"
 #include "store/session-dir.h"
 
@@ -33,6 +34,8 @@ int page_source_open(PageSource **ret, const SessionDir *dir, uint32_t cpu, uint
                      uint32_t *ret_version);
 /* The same from a descriptor of a regular file, consumed also on failure, whosever it is. */
 int page_source_take_fd(PageSource **ret, int fd, uint32_t *ret_version);
+/* The same of a CPU's pages in a trace.dat, which is borrowed.  0, -ENOENT (no such CPU), -errno. */
+int page_source_open_dat(PageSource **ret, const DatFile *f, uint32_t cpu);
 /* Looks again how many pages there are: 1 if more than before, 0, -errno.  Sealed ones are
  * final. */
 int page_source_refresh(PageSource *s);
@@ -82,10 +85,30 @@ int page_source_begin(PageSource *s, bool swap, uint64_t *ret_ns);
  */
 int page_source_span(PageSource *s, bool swap, uint64_t *ret_first_ns, uint64_t *ret_last_ns);
 
-/* How a sealed one is divided; NULL if it is not sealed. */
-SealedReader *page_source_sealed(PageSource *s);
+/* Its blocks; NULL if it is not sealed. */
+const SealedReader *page_source_sealed(const PageSource *s);
+/* Decodes all blocks of a sealed one.  1; 0: it is not sealed; -errno. */
+int page_source_check(PageSource *s, SealedCheck *ret);
 /* What was found damaged so far; none if it is not sealed. */
 const SealedDamage *page_source_damages(const PageSource *s, size_t *ret_n);
 
 PageSource *page_source_free(PageSource *s);
 DEFINE_CLEANUP(PageSource *, page_source_free);
+
+/* --- what the pages of a trace.dat tell where nothing else does ------------------------------- */
+
+/*
+ * dat_losses_note() - losses, for files of `trace-cmd listen` and `split` have no CPUSTAT
+ * @m:           of @dir; where CPUSTAT counts losses of a CPU, that is believed
+ * @is_thorough: look through the pages of a CPU also if CPUSTAT says that nothing was lost, which
+ *               takes reading, or unpacking, all of them; whoever reads them anyway finds what they
+ *               say against it (cli/source/damage.h)
+ *
+ * A page says that events were lost before it, and mostly how many (store/page.h).  That becomes what a session's own
+ * account would have: a sum for each CPU, and a gap for each place, of GAP_UNKNOWN events where the kernel had no
+ * room to say.  Nothing happens to a recording that is no trace.dat.  0 or -errno.
+ */
+int dat_losses_note(SessionMeta *m, const SessionDir *dir, bool is_thorough);
+/* Fills @m->start, on all clocks with the time of the first page, if @dir is a trace.dat of `trace-cmd record --date`,
+ * whose times are those of the clock on the wall, and nothing else has told when it was.  0 or -errno. */
+int dat_start_note(SessionMeta *m, const SessionDir *dir);

@@ -11,7 +11,7 @@
 
 #include "base/io.h"
 #include "base/origin.h"
-#include "codec/dat-format.h"
+#include "codec/dat-file.h"
 #include "import/source-form.h"
 
 int source_form_of(int fd) {

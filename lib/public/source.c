@@ -10,7 +10,7 @@
 #include "base/io.h"
 #include "calls/playback.h"
 #include "codec/dat-file.h"
-#include "codec/dat-losses.h"
+#include "codec/page-source.h"
 #include "import/source-form.h"
 #include "import/text-trace.h"
 #include "public/source.h"

@@ -32,7 +32,7 @@
 #include "cli/views/path-view.h"
 #include "cli/views/top-view.h"
 #include "cli/views/tree-view.h"
-#include "codec/dat-pages.h"
+#include "codec/page-source.h"
 #include "export/exporter.h"
 #include "fuzz-repair.h"
 #include "fuzz-session.h"

@@ -480,7 +480,7 @@ START_TEST(a_damaged_block_is_a_loss_and_has_a_name)
 
                         ck_assert_int_eq(page_source_open(&s, r.dir, 0, 0, NULL), 0);
                         damage(&r, 0,
-                               sealed_reader_entry(page_source_sealed(s), 1)->offset +
+                               page_source_sealed(s)->found[1].entry.offset +
                                        SEALED_BLOCK_HEADER_BYTES,
                                "\xff", 1);
                 }

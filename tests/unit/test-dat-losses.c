@@ -6,7 +6,7 @@
 
 #include "cli/files/tracedat.h"
 #include "codec/dat-file.h"
-#include "codec/dat-losses.h"
+#include "codec/page-source.h"
 #include "page-builder.h"
 #include "sealing.h"
 

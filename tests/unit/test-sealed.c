@@ -108,7 +108,7 @@ START_TEST(the_index_says_when_and_what_was_lost)
         {
                 _cleanup_(page_source_freep) PageSource *s = NULL;
                 _cleanup_recording_ Recording r;
-                SealedReader *reader;
+                const SealedReader *reader;
                 Page pages[5];
 
                 recording_init(&r, layout);
@@ -121,16 +121,16 @@ START_TEST(the_index_says_when_and_what_was_lost)
                 (void) seal(r.dir, 1, 0, 2 * 4096);
                 s = source_of(&r);
                 reader = page_source_sealed(s);
-                ck_assert_uint_eq(sealed_reader_n_blocks(reader), 3);
-                ck_assert_uint_eq(sealed_reader_entry(reader, 0)->first_ns, 1000);
-                ck_assert_uint_eq(sealed_reader_entry(reader, 0)->last_ns, 2000);
-                ck_assert_uint_eq(sealed_reader_entry(reader, 0)->n_missed, 0);
-                ck_assert_uint_eq(sealed_reader_entry(reader, 0)->flags & SEALED_FLAG_MISSED, 0);
-                ck_assert_uint_eq(sealed_reader_entry(reader, 1)->first_page, 2);
-                ck_assert_uint_eq(sealed_reader_entry(reader, 1)->n_missed, 42);
-                ck_assert_uint_ne(sealed_reader_entry(reader, 1)->flags & SEALED_FLAG_MISSED, 0);
-                ck_assert_uint_eq(sealed_reader_entry(reader, 2)->n_pages, 1);
-                ck_assert_uint_eq(sealed_reader_entry(reader, 2)->first_ns, 0);
+                ck_assert_uint_eq(reader->n_found, 3);
+                ck_assert_uint_eq(reader->found[0].entry.first_ns, 1000);
+                ck_assert_uint_eq(reader->found[0].entry.last_ns, 2000);
+                ck_assert_uint_eq(reader->found[0].entry.n_missed, 0);
+                ck_assert_uint_eq(reader->found[0].entry.flags & SEALED_FLAG_MISSED, 0);
+                ck_assert_uint_eq(reader->found[1].entry.first_page, 2);
+                ck_assert_uint_eq(reader->found[1].entry.n_missed, 42);
+                ck_assert_uint_ne(reader->found[1].entry.flags & SEALED_FLAG_MISSED, 0);
+                ck_assert_uint_eq(reader->found[2].entry.n_pages, 1);
+                ck_assert_uint_eq(reader->found[2].entry.first_ns, 0);
                 expect_pages(s, pages, ELEMENTSOF(pages));
         }
 END_TEST

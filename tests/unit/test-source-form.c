@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "codec/dat-format.h"
+#include "codec/dat-file.h"
 #include "import/source-form.h"
 #include "scratch.h"
 

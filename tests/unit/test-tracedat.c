@@ -3,7 +3,8 @@
 #include <sys/mman.h>
 
 #include "cli/files/tracedat.h"
-#include "codec/dat-pages.h"
+#include "codec/dat-private.h"
+#include "codec/page-source.h"
 #include "page-builder.h"
 #include "sealing.h"
 #include "store/symbol-file.h"
@@ -241,16 +242,16 @@ static DatFile *back(const Recording *r, const TracedatSpec *spec, TracedatResul
 
 /* The pages of @cpu from page @first on are these. */
 static void expect_pages(const DatFile *f, uint32_t cpu, const Page *pages, size_t n) {
-        _cleanup_(dat_pages_freep) DatPages *p = NULL;
+        _cleanup_(page_source_freep) PageSource *p = NULL;
 
-        ck_assert_int_eq(dat_pages_open(&p, f, cpu), 0);
-        ck_assert_uint_eq(dat_pages_n_pages(p), n);
-        ck_assert_uint_eq(dat_pages_torn_bytes(p), 0);
+        ck_assert_int_eq(page_source_open_dat(&p, f, cpu), 0);
+        ck_assert_uint_eq(page_source_n_pages(p), n);
+        ck_assert_uint_eq(page_source_torn_bytes(p), 0);
         for (uint64_t i = 0; i < n; i++) {
                 const void *data;
                 uint64_t n_there;
 
-                ck_assert_int_eq(dat_pages_read(p, i, &data, &n_there), 0);
+                ck_assert_int_eq(page_source_read(p, i, &data, &n_there), 0);
                 ck_assert_mem_eq(data, pages[i].bytes, BUILT_PAGE_BYTES);
         }
 }
@@ -301,8 +302,7 @@ START_TEST(every_form_brings_every_page_back)
                         ck_assert_uint_eq(result.n_pages, 47);
                         ck_assert_uint_eq(result.n_lost + result.n_unreadable, 0);
                         ck_assert_int_eq(result.is_packed, form->is_packed);
-                        ck_assert_int_eq(dat_file_compressor(f),
-                                         form->is_packed ? DAT_ZSTD : DAT_NONE);
+                        ck_assert(dat_file_buffer(f)->is_packed == form->is_packed);
                         ck_assert_uint_eq(dat_file_buffer(f)->n_cpus, 2);
                         expect_pages(f, 0, p, 25);
                         expect_pages(f, 3, p + 25, 22);
@@ -341,7 +341,7 @@ START_TEST(another_byte_order_is_kept)
                                                   .can_seek = forms[i].can_seek,
                                                   .window = &(Filtering){} },
                                  &result);
-                        ck_assert(dat_file_is_big_endian(f));
+                        ck_assert(f->big_endian);
                         expect_pages(f, 1, &p, 1);
                         ck_assert_int_eq(dat_file_read_symbols(f, &symbols, &n), 0);
                         ck_assert_str_eq(symbols, "ffffffff81000100 T ip_make_skb\n"
@@ -468,7 +468,7 @@ START_TEST(what_is_too_large_to_be_compressed_is_not)
                                                   .window = &(Filtering){} },
                                  &result);
                         ck_assert(!result.is_packed);
-                        ck_assert_int_eq(dat_file_compressor(f), DAT_NONE);
+                        ck_assert(!dat_file_buffer(f)->is_packed);
                         expect_pages(f, 0, p, 1);
                         expect_pages(f, 1, p, ELEMENTSOF(p));
                 }
@@ -478,7 +478,7 @@ END_TEST
 START_TEST(compressed_pages_are_found_in_any_order)
         {
                 enum { N = 2000 }; /* 200 chunks */
-                _cleanup_(dat_pages_freep) DatPages *pages = NULL;
+                _cleanup_(page_source_freep) PageSource *pages = NULL;
                 _cleanup_(dat_file_freep) DatFile *f = NULL;
                 _cleanup_free_ Page *p = calloc(N, sizeof(*p));
                 _cleanup_recording_ Recording r;
@@ -493,12 +493,12 @@ START_TEST(compressed_pages_are_found_in_any_order)
                                           .can_seek = true,
                                           .window = &(Filtering){} },
                          &result);
-                ck_assert_int_eq(dat_pages_open(&pages, f, 0), 0);
+                ck_assert_int_eq(page_source_open_dat(&pages, f, 0), 0);
                 for (uint64_t i = 0; i < N; i++) {
                         uint64_t at = i % 2 ? N - i : i * 757 % N, n;
                         const void *data;
 
-                        ck_assert_int_eq(dat_pages_read(pages, at, &data, &n), 0);
+                        ck_assert_int_eq(page_source_read(pages, at, &data, &n), 0);
                         ck_assert_uint_eq(n, 10 - at % 10);
                         ck_assert_mem_eq(data, p[at].bytes, BUILT_PAGE_BYTES);
                 }
