@@ -16,7 +16,7 @@
 #include "calls/function.h"
 #include "calls/values.h"
 #include "calls/steps.h"
-#include "decode/symbol-timeline.h"
+#include "decode/symbols.h"
 #include "decode/foreign.h"
 #include "decode/formats.h"
 #include "decode/prototypes.h"
