@@ -19,7 +19,7 @@ static const struct {
         { { "the text of the function tracer",
             "it says when a function begins and not when it ends, so that there are no calls with "
             "durations in it; record with function_graph" },
-          { "# tracer: function^$", "*: *~ <-~", "* [9] *9.9: ~^$" } },
+          { "# tracer: function^$", "*: * <-~", "* [9] *9.9: ~^$" } },
         { { "the text of uftrace",
             "that is not read; record the kernel with \"ftracectl run\", trace-cmd or perf "
             "ftrace" },
@@ -44,7 +44,7 @@ static const struct {
           { "*| ^9 | *()" } },
         { { "what strace or ltrace prints",
             "these are calls of the kernel or of libraries, and not what they call" },
-          { "*&(*) ^= 9", "*&(*) ^= -", "*&(*) ^= ?", "*<unfinished ...>$" } },
+          { "*(*) ^= 9", "*(*) ^= -", "*(*) ^= ?", "*<unfinished ...>$" } },
         { { "a flame graph's folded stacks", "these are sums, without the calls" }, { "&;* 9$" } },
         { { "a kernel's report with a call trace",
             "a stack at one moment has no calls with durations" },
@@ -55,21 +55,31 @@ static const struct {
           { "# tracer: " } },
 };
 
-static bool matches(Scan s, const char *pattern) {
-        const char *star = NULL, *at = NULL;
+/* Where @pattern may begin, at or behind @p; NULL: nowhere. */
+static const char *place_of(const char *pattern, const char *p, const char *end) {
+        return memchr("98^~!&$", *pattern, 7) ? (p <= end ? p : NULL)
+               : p < end                      ? memchr(p, *pattern, (size_t) (end - p))
+                                              : NULL;
+}
 
-        while (*pattern) {
+static bool matches(Scan s, const char *pattern) {
+        const char *star = NULL;
+
+        for (const char *at = s.p; *pattern;) {
                 if (*pattern == '*') {
                         star = ++pattern;
-                        at = s.p;
-                } else if (scan_sign(&s, *pattern))
+                        at = place_of(star, s.p, s.end);
+                } else if (scan_sign(&s, *pattern)) {
                         pattern++;
-                else if (!star || at == s.end)
-                        return false;
-                else {
-                        s.p = ++at;
+                        continue;
+                } else if (star) {
                         pattern = star;
-                }
+                        at = place_of(star, at + 1, s.end);
+                } else
+                        return false;
+                if (!at)
+                        return false;
+                s.p = at;
         }
         return true;
 }

@@ -65,6 +65,10 @@ static bool skip_stamp(Scan *s) {
         bool dated = false;
         Scan t = *s;
 
+        /* "Nov", "2026-", "18:", not " 3) " */
+        if (scan_left(&t) < 8 ||
+            (!is_letter(t.p[0]) && !strchr("-:", t.p[2] ?: ' ') && t.p[4] != '-'))
+                return false;
         for (size_t i = 0; i < ELEMENTSOF(dates) && !dated; i++)
                 dated = scan_like(&t, dates[i]);
         if (!scan_like(&t, "8:8:8"))
@@ -84,36 +88,37 @@ static bool skip_stamp(Scan *s) {
 }
 
 bool prefix_skip(Scan *s) {
-        /* A quotation, printk's level, the facility, the kernel's own format, who says it. */
-        static const char *const patterns[] = {
-                "> ",
-                ">",
-                "!> ",
-                "!>",
-                "<9>",
-                "!^:!^: ",
-                "!^:!^:",
-                "9,9,9,-;",
-                "9,9,9,c;",
-                "9,9,9,+;",
-                "9,9,9,-,caller=&;",
-                "kernel: ",
-                "~ kernel: ",
-                "~ ~ kernel: ",
-                "! 9-8-8 8:8:8 ~ ~ kernel: ",
-                "! ! ^9 8:8:8 9 ~ kernel: ",
-                "~ kernel:",
-        };
+        /* A quotation, printk's level, the facility, who says it; and the kernel's own format. */
+        static const char *const words[] = { "> ",
+                                             ">",
+                                             "!> ",
+                                             "!>",
+                                             "<9>",
+                                             "!^:!^: ",
+                                             "!^:!^:",
+                                             "kernel: ",
+                                             "~ kernel: ",
+                                             "~ ~ kernel: ",
+                                             "! 9-8-8 8:8:8 ~ ~ kernel: ",
+                                             "! ! ^9 8:8:8 9 ~ kernel: ",
+                                             "~ kernel:",
+                                             NULL },
+                                 *const numbers[] = { "9,9,9,-;",   "9,9,9,c;",
+                                                      "9,9,9,+;",   "9,9,9,-,caller=&;",
+                                                      "~ kernel: ", "~ ~ kernel: ",
+                                                      "~ kernel:",  NULL };
         const char *begin = s->p;
         bool again;
 
         do {
+                const char *const *pattern;
                 Scan t = *s;
 
                 (void) scan_blanks(&t);
                 again = skip_bracket(&t) || skip_stamp(&t);
-                for (size_t i = 0; i < ELEMENTSOF(patterns) && !again; i++)
-                        again = scan_like(&t, patterns[i]);
+                for (pattern = t.p < t.end && is_digit(*t.p) ? numbers : words; *pattern && !again;
+                     pattern++)
+                        again = scan_like(&t, *pattern);
                 if (again)
                         *s = t;
         } while (again);
