@@ -57,15 +57,8 @@ static void put_beginning(Buf *b, const DatHead *h) {
         put_u32(b, h, h->page_bytes);
 }
 
-static void put_headers(Buf *b, const DatHead *h) {
-        buf_add(b, "header_page", 12);
-        put_blob64(b, h, &h->header_page);
-        buf_add(b, "header_event", 13);
-        put_blob64(b, h, &h->header_event);
-}
-
-/* u32 n { u64 n, format }; the number that there are. */
-static uint32_t put_formats(Buf *b, const DatHead *h, const char *system) {
+/* u32 n { u64 n, format } */
+static void put_formats(Buf *b, const DatHead *h, const char *system) {
         _cleanup_buf_ Buf formats = BUF_INIT;
         uint32_t n = 0;
 
@@ -77,11 +70,6 @@ static uint32_t put_formats(Buf *b, const DatHead *h, const char *system) {
         put_u32(b, h, n);
         buf_add(b, formats.data, formats.n_data);
         b->error = b->error ?: formats.error;
-        return n;
-}
-
-static void put_tracer_formats(Buf *b, const DatHead *h) {
-        (void) put_formats(b, h, SYSTEM_OF_TRACERS);
 }
 
 static void put_systems(Buf *b, const DatHead *h) {
@@ -95,24 +83,12 @@ static void put_systems(Buf *b, const DatHead *h) {
                     (i > 0 && streq(system, h->events[i - 1].system)))
                         continue;
                 buf_add(&systems, system, strlen(system) + 1);
-                (void) put_formats(&systems, h, system);
+                put_formats(&systems, h, system);
                 n++;
         }
         put_u32(b, h, n);
         buf_add(b, systems.data, systems.n_data);
         b->error = b->error ?: systems.error;
-}
-
-static void put_symbols(Buf *b, const DatHead *h) {
-        put_blob32(b, h, &h->symbols);
-}
-
-static void put_printk(Buf *b, const DatHead *h) {
-        put_blob32(b, h, &h->printk);
-}
-
-static void put_tasks(Buf *b, const DatHead *h) {
-        put_blob64(b, h, &h->tasks);
 }
 
 static void put_option(Buf *b, const DatHead *h, uint16_t id, const void *data, size_t n) {
@@ -177,16 +153,30 @@ static void pad_to_page(Buf *b, const DatHead *h) {
                 buf_pad(b, h->page_bytes - n_over, 0);
 }
 
-typedef struct Section {
-        uint16_t id; /* of version 7 */
-        void (*put)(Buf *b, const DatHead *h);
-} Section;
-
-static const Section sections[] = {
-        { DAT_OPTION_HEADER_INFO, put_headers },   { DAT_OPTION_FTRACE_EVENTS, put_tracer_formats },
-        { DAT_OPTION_EVENT_FORMATS, put_systems }, { DAT_OPTION_KALLSYMS, put_symbols },
-        { DAT_OPTION_PRINTK, put_printk },         { DAT_OPTION_CMDLINES, put_tasks },
+/* Which come in this order; of version 7 each in a section. */
+static const uint16_t sections[] = {
+        DAT_OPTION_HEADER_INFO, DAT_OPTION_FTRACE_EVENTS, DAT_OPTION_EVENT_FORMATS,
+        DAT_OPTION_KALLSYMS,    DAT_OPTION_PRINTK,        DAT_OPTION_CMDLINES,
 };
+
+static void put_content(Buf *b, const DatHead *h, uint16_t id) {
+        switch (id) {
+        case DAT_OPTION_HEADER_INFO:
+                buf_add(b, "header_page", 12);
+                put_blob64(b, h, &h->header_page);
+                buf_add(b, "header_event", 13);
+                return put_blob64(b, h, &h->header_event);
+        case DAT_OPTION_FTRACE_EVENTS:
+                return put_formats(b, h, SYSTEM_OF_TRACERS);
+        case DAT_OPTION_EVENT_FORMATS:
+                return put_systems(b, h);
+        case DAT_OPTION_KALLSYMS:
+        case DAT_OPTION_PRINTK:
+                return put_blob32(b, h, id == DAT_OPTION_PRINTK ? &h->printk : &h->symbols);
+        default:
+                return put_blob64(b, h, &h->tasks);
+        }
+}
 
 /* --- version 6 -------------------------------------------------------------------------------- */
 
@@ -194,7 +184,7 @@ static int put_version_6(Buf *b, const DatHead *h, const DatPlace *places) {
         size_t n_clock = strlen(h->clock);
 
         for (size_t i = 0; i < ELEMENTSOF(sections); i++)
-                sections[i].put(b, h);
+                put_content(b, h, sections[i]);
         put_u32(b, h, h->n_cpus);
         buf_add(b, "options  ", 10);
         put_common_options(b, h);
@@ -235,19 +225,19 @@ static int put_packed(Buf *b, const DatHead *h, const Buf *plain) {
         return b->error;
 }
 
-static int put_section(Buf *b, const DatHead *h, const Section *s, uint64_t *ret_at) {
+static int put_section(Buf *b, const DatHead *h, uint16_t id, uint64_t *ret_at) {
         _cleanup_buf_ Buf plain = BUF_INIT, packed = BUF_INIT;
         const Buf *content = &plain;
         bool is_packed = h->compressor != DAT_NONE;
         int r = 0;
 
         *ret_at = b->n_data;
-        s->put(&plain, h);
+        put_content(&plain, h, id);
         if (is_packed) {
                 r = plain.error ?: put_packed(&packed, h, &plain);
                 content = &packed;
         }
-        put_section_head(b, h, s->id, is_packed, content->n_data);
+        put_section_head(b, h, id, is_packed, content->n_data);
         buf_add(b, content->data, content->n_data);
         return r ?: content->error ?: b->error;
 }
@@ -285,7 +275,7 @@ static int put_options(Buf *b, const DatHead *h, const DatPlace *places,
         for (size_t i = 0; i < ELEMENTSOF(sections); i++) {
                 uint64_t at = order_u64(h, sections_at[i]);
 
-                put_option(b, h, sections[i].id, &at, sizeof(at));
+                put_option(b, h, sections[i], &at, sizeof(at));
         }
         put_common_options(b, h);
         (void) put_buffer(b, h, places, pages_at);
@@ -322,7 +312,7 @@ static int put_version_7(Buf *b, const DatHead *h, const DatPlace *places) {
         options_pointer = b->n_data;
         put_u64(b, h, 0);
         for (size_t i = 0; r == 0 && i < ELEMENTSOF(sections); i++)
-                r = put_section(b, h, &sections[i], &sections_at[i]);
+                r = put_section(b, h, sections[i], &sections_at[i]);
         /* Once to know how long it is. */
         if (r == 0)
                 r = put_options(&options, h, places, sections_at, 0);

@@ -50,8 +50,10 @@ int layout_parse(RecordKind *ret, const char *data, size_t n) {
 
         if (!text || sscanf(text, "name: %31s", name) != 1)
                 return LAYOUT_E_INVALID;
-        k.is_exit = streq(name, "funcgraph_exit");
-        if (!k.is_exit && !streq(name, "funcgraph_entry") && !streq(name, "fgraph_retaddr_entry"))
+        /* "funcgraph_entry", "fgraph_retaddr_entry", "funcgraph_exit", and what newer kernels have beside them */
+        p = strrchr(name, '_');
+        k.is_exit = p && streq(p, "_exit");
+        if (!strstr(name, "graph_") || (!k.is_exit && !(p && streq(p, "_entry"))))
                 return LAYOUT_E_INVALID;
         p = strstr(text, "\nID:");
         if (!p || sscanf(p, "\nID: %5u", &id) != 1 || id > UINT16_MAX)

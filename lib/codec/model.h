@@ -14,7 +14,7 @@
  * Source: linux 6.1 and 7.2 kernel/trace/trace_entries.h, and the format files of their kernels.
  */
 
-#define LAYOUT_KINDS 3U        /* funcgraph_entry, fgraph_retaddr_entry, funcgraph_exit */
+#define LAYOUT_KINDS 3U        /* of one block; an exit, and others in the order of their formats */
 #define LAYOUT_BYTES_MAX 112U  /* of a payload: the longest whose length is in the head */
 #define LAYOUT_STORED_BYTES 16 /* of one kind in a block */
 

@@ -319,23 +319,24 @@ static int put_aside(Perfetto *p, const Slice *slice, uint32_t cpu) {
         return 0;
 }
 
-static int perfetto_span(void *userdata, const SpansTask *task, const Span *span,
+static int perfetto_span(void *userdata, const SpansTask *task, const Frame *frame, uint64_t at_ns,
                          const Call *call) {
-        Slice slice = { .function = call ? NULL : span->function,
-                        .at_ns = span->at_ns,
-                        .is_cut = call && span->is_cut };
-        bool in_irq = span->in_irq && !span->is_endless && span->cpu < N_CPUS;
+        Slice slice = { .function = call ? NULL : frame->function,
+                        .at_ns = at_ns,
+                        .is_cut = call && call->is_cut };
+        bool in_irq = frame->in_irq && !frame->is_endless && frame->cpu < N_CPUS;
         Perfetto *p = userdata;
         uint64_t track;
         int r = task_track(p, task, &track);
 
         if (r >= 0 && in_irq)
-                r = put_aside(p, &slice, span->cpu);
+                r = put_aside(p, &slice, frame->cpu);
         /* In the task's track an interrupt's outermost call stands for all of it. */
         if (r < 0 || (in_irq && p->irq_depth != (call ? 0 : 1)))
                 return r;
-        return write_slice(p, track, span->begins_irq ? CATEGORY_INTERRUPT : CATEGORY_FUNCTION,
-                           &slice, span->cpu, call);
+        return write_slice(p, track,
+                           frame->role == ROLE_IRQ ? CATEGORY_INTERRUPT : CATEGORY_FUNCTION, &slice,
+                           frame->cpu, call);
 }
 
 static int compare_runs(const void *a, const void *b) {

@@ -153,7 +153,8 @@ typedef struct Checked {
         uint64_t n;
 } Checked;
 
-static int check_span(void *userdata, const SpansTask *task, const Span *span, const Call *call) {
+static int check_span(void *userdata, const SpansTask *task, const Frame *span, uint64_t at_ns,
+                      const Call *call) {
         Checked *c = userdata;
 
         FUZZ_CHECK(task->index <= c->n_tasks);
@@ -161,7 +162,7 @@ static int check_span(void *userdata, const SpansTask *task, const Span *span, c
                 c->tasks = reallocarray(c->tasks, task->index + 1, sizeof(*c->tasks));
                 c->tasks[c->n_tasks++] = calloc(1, sizeof(**c->tasks));
         }
-        FUZZ_CHECK(span_check(c->tasks[task->index], span, !call));
+        FUZZ_CHECK(span_check(c->tasks[task->index], span, at_ns, !call));
         c->n += call != NULL;
         return 0;
 }
