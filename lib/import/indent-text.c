@@ -315,4 +315,9 @@ static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
                                     : leave(t, stack, line, l, ret);
 }
 
-const TextKindOps indent_text = { parse, probe, next_step };
+const TextKindOps indent_text = {
+        { .name = "SystemTap's thread_indent()", .key = "indent", .format = "indent" },
+        parse,
+        probe,
+        next_step
+};
