@@ -247,10 +247,51 @@ START_TEST(a_duration_of_sixty_four_digits_is_damaged)
         }
 END_TEST
 
+START_TEST(a_latency_tracers_lines_are_known)
+        {
+                static const char *const headings[] = {
+                        "# irqsoff latency trace v1.1.5 on 3.8.0-test+",
+                        "# --------------------------------------------------------------------",
+                        "# latency: 259 us, #4/4, CPU#2 | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:4)",
+                        "#    -----------------",
+                        "#    | task: ps-6143 (uid:0 nice:0 policy:0 rt_prio:0)",
+                        "#  => started at: __lock_task_sighand",
+                        "#  => ended at:   _raw_spin_unlock_irqrestore",
+                        "#                                       _-----=> irqs-off        ",
+                        "#                                      / _----=> need-resched    ",
+                        "#                                     ||| / _-=> migrate-disable ",
+                        "#                                     |||| /     delay",
+                        "#   REL TIME      CPU  TASK/PID       ||||     DURATION                  "
+                        "FUNCTION CALLS",
+                        "#      |          |     |    |        ||||      |   |                     "
+                        "|   |   |   |",
+                };
+                TextLine l;
+
+                for (size_t i = 0; i < ELEMENTSOF(headings); i++)
+                        ck_assert_msg(parse(headings[i], NULL).kind == LINE_HEADING, "%s",
+                                      headings[i]);
+                ck_assert_int_eq(parse("# cat trace | grep - /", NULL).kind, LINE_NONE);
+                l = parse(
+                        "          4 us |   0)   bash-1507    |  d..2 |   1.107 us    |            "
+                        "}",
+                        NULL);
+                ck_assert_int_eq(l.kind, LINE_CLOSE);
+                ck_assert_uint_eq(l.timestamp_ns, 4000);
+                ck_assert_uint_eq(l.duration_ns, 1107);
+                ck_assert_uint_eq(l.cpu, 0);
+                ck_assert_int_eq(l.task.pid, 1507);
+                ck_assert_uint_eq(l.said.n_latency, 4);
+                ck_assert_int_eq(l.depth, 5);
+                l = parse("  4 us |  }", &(GraphColumns){ .duration = true });
+                ck_assert_uint_eq(l.duration_ns, 4000);
+        }
+END_TEST
+
 UNIT_SUITE("graph-line", a_duration_of_sixty_four_digits_is_damaged,
            calls_returns_and_leaves_are_told_apart, every_column_is_optional,
            durations_of_any_size_fill_seven_columns, a_comm_may_hold_anything,
            modules_suffixes_and_arguments_are_not_mixed_up,
            comments_behind_calls_are_names_and_values, lines_about_other_things_are_known,
            talk_is_not_taken_for_a_trace, damage_is_told_from_talk,
-           no_kernel_has_so_many_cpus_or_levels)
+           no_kernel_has_so_many_cpus_or_levels, a_latency_tracers_lines_are_known)
