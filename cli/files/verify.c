@@ -15,7 +15,7 @@
 #include "cli/files/verify.h"
 #include "cli/source/damage.h"
 #include "cli/terminal/summary.h"
-#include "codec/page-source.h"
+#include "pages/page-source.h"
 
 /* What was lost when the disk did not write it may be there all the same, until somebody needs the memory. */
 static bool pages_agree(const CpuAccount *a, const CursorCount *c) {

@@ -10,10 +10,10 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/text.h"
-#include "codec/page-source.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/snapshot.h"
 #include "daemon/watch/tracing-copy.h"
+#include "pages/page-source.h"
 #include "store/cut-log.h"
 
 #define NUMBER_MAX 1000000

@@ -17,7 +17,7 @@
 #include "base/cleanup.h"
 #include "base/strv.h"
 #include "calls/unhooked.h"
-#include "decode/symbols.h"
+#include "decode/names.h"
 #include "decode/prototypes.h"
 
 #define FUNCTION_SLACK 32

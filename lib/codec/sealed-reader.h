@@ -16,7 +16,7 @@ typedef enum SealedPart {
         SEALED_PART_INDEX,
         SEALED_PART_BLOCK,
         SEALED_PART_CHUNK,   /* of a trace.dat, which is no segment */
-        SEALED_PART_HOLE,    /* of a segment that is not sealed (codec/page-source.h) */
+        SEALED_PART_HOLE,    /* of a segment that is not sealed (pages/page-source.h) */
         SEALED_PART_CPU,     /* the same of a trace.dat */
         SEALED_PART_SEGMENT, /* all of it */
 } SealedPart;

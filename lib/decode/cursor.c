@@ -19,8 +19,8 @@
  * skipped segment are all remembered until there is an event to attach them to.
  */
 
-#include "codec/dat-file.h"
 #include "decode/cursor.h"
+#include "pages/dat-file.h"
 #include "store/page.h"
 
 #define BATCH_EVENTS 32

@@ -9,6 +9,8 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/foreign.h \
 	%D%/formats.c \
 	%D%/formats.h \
+	%D%/names.c \
+	%D%/names.h \
 	%D%/occurrence.c \
 	%D%/occurrence.h \
 	%D%/print-format.c \
@@ -19,9 +21,5 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/records.h \
 	%D%/stream.c \
 	%D%/stream.h \
-	%D%/symbols.c \
-	%D%/symbols.h \
-	%D%/syscall-text.c \
-	%D%/tasks.c \
-	%D%/tasks.h
-decode_libs = %D%/libdecode.a $(codec_libs) $(TRACEEVENT_LIBS)
+	%D%/syscall-text.c
+decode_libs = %D%/libdecode.a $(pages_libs) $(TRACEEVENT_LIBS)

@@ -9,7 +9,7 @@
 
 #include "base/figure.h"
 #include "base/unit.h"
-#include "export/escape.h"
+#include "encode/escape.h"
 #include "export/exporter.h"
 #include "export/heat.h"
 #include "export/scripts.h"

@@ -18,7 +18,7 @@
 #include "analyze/why.h"
 #include "base/figure.h"
 #include "base/unit.h"
-#include "export/escape.h"
+#include "encode/escape.h"
 #include "export/exporter.h"
 #include "export/flame.h"
 #include "export/heat.h"

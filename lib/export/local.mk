@@ -1,9 +1,7 @@
 # lib/export
 noinst_LIBRARIES += %D%/libexport.a
-%C%_libexport_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS)
+%C%_libexport_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libexport_a_SOURCES = \
-	%D%/escape.c \
-	%D%/escape.h \
 	%D%/exporter.c \
 	%D%/exporter.h \
 	%D%/flame.c \
@@ -15,21 +13,15 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/intern.h \
 	%D%/parquet-beside.c \
 	%D%/parquet-calls.c \
-	%D%/parquet-encode.c \
-	%D%/parquet-encode.h \
 	%D%/parquet-parts.c \
-	%D%/parquet-texts.c \
 	%D%/parquet-rows.h \
-	%D%/parquet.c \
-	%D%/parquet.h \
 	%D%/perfetto.c \
 	%D%/scripts.h \
 	%D%/spans.c \
 	%D%/spans.h \
 	%D%/spill.c \
 	%D%/spill.h \
-	%D%/table.c \
-	%D%/tsv.c
+	%D%/table.c
 nodist_%C%_libexport_a_SOURCES = %D%/scripts.c
 script_files = %D%/flame.css %D%/flame.js %D%/heat.css %D%/heat.js \
 	%D%/page.css %D%/page.js %D%/theme.css
@@ -49,5 +41,5 @@ CLEANFILES += %D%/scripts.c
 				for (n = k = 0; k < 6; k++) n = n * 16 + index("0123456789abcdef", substr(h, i + k, 1)) - 1; \
 				for (k = 262144; k >= 1; k /= 64) s = s substr(b, int(n / k) % 64 + 1, 1) } \
 			print substr(s, 1, 43) "=" }'`\";"; } >$@.tmp && mv $@.tmp $@
-export_libs = %D%/libexport.a $(analyze_libs)
+export_libs = %D%/libexport.a $(encode_libs) $(analyze_libs)
 dist_pkgdata_DATA += %D%/calls.schema.json %D%/calls.sql

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "export/escape.h"
+#include "encode/escape.h"
 #include "export/parquet-rows.h"
 
 static const ParquetColumn wait_columns[] = {

@@ -3,8 +3,8 @@
 
 /* What the rows of calls (parquet-calls.c) go into, and what goes into files beside them. */
 
+#include "encode/parquet.h"
 #include "export/exporter.h"
-#include "export/parquet.h"
 #include "export/spill.h"
 
 /* --- parts ------------------------------------------------------------------------------------ */

@@ -19,7 +19,7 @@
 
 #include "analyze/sched.h"
 #include "base/grow.h"
-#include "export/escape.h"
+#include "encode/escape.h"
 #include "export/exporter.h"
 #include "export/intern.h"
 #include "export/spans.h"

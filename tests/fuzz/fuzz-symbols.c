@@ -8,8 +8,7 @@
  */
 
 #include "base/cleanup.h"
-#include "decode/symbols.h"
-#include "decode/tasks.h"
+#include "decode/names.h"
 #include "fuzz.h"
 
 static void look_up(const Symbols *s, uint64_t address) {

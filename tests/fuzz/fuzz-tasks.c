@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "decode/tasks.h"
+#include "decode/names.h"
 #include "fuzz.h"
 
 #define PIDS_MAX 64 /* that are compared with a slow reader */

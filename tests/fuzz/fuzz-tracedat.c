@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "cli/files/tracedat.h"
-#include "codec/dat-private.h"
-#include "codec/page-source.h"
 #include "decode/stream.h"
+#include "pages/dat-private.h"
+#include "pages/page-source.h"
 #include "fuzz.h"
 
 #define EVENTS_MAX 200000

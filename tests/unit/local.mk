@@ -47,13 +47,18 @@ unit_programs += %D%/lib-store
 	%D%/test-segment.c %D%/test-session-dir.c %D%/test-store.c %D%/test-symbol-file.c \
 	%D%/test-uptime.c %D%/test-vacuum.c
 %C%_lib_store_CFLAGS = $(unit_cflags)
-%C%_lib_store_LDADD = $(unit_libs) $(codec_libs) $(CHECK_LIBS)
+%C%_lib_store_LDADD = $(unit_libs) $(pages_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-codec
-%C%_lib_codec_SOURCES = %D%/test-block.c %D%/test-dat-file.c %D%/test-dat-losses.c %D%/test-dat-origin.c \
-	%D%/test-dat-times.c %D%/test-layout.c %D%/test-sealed.c
+%C%_lib_codec_SOURCES = %D%/test-block.c %D%/test-layout.c
 %C%_lib_codec_CFLAGS = $(unit_cflags)
-%C%_lib_codec_LDADD = $(unit_libs) $(drawing_libs) $(CHECK_LIBS)
+%C%_lib_codec_LDADD = $(unit_libs) $(pages_libs) $(CHECK_LIBS)
+
+unit_programs += %D%/lib-pages
+%C%_lib_pages_SOURCES = %D%/test-dat-file.c %D%/test-dat-losses.c %D%/test-dat-origin.c %D%/test-dat-times.c \
+	%D%/test-sealed.c
+%C%_lib_pages_CFLAGS = $(unit_cflags)
+%C%_lib_pages_LDADD = $(unit_libs) $(drawing_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-decode
 %C%_lib_decode_SOURCES = %D%/test-cursor.c %D%/test-foreign.c %D%/test-format-text.c %D%/test-formats.c \
@@ -89,9 +94,13 @@ unit_programs += %D%/lib-analyze
 %C%_lib_analyze_CFLAGS = $(unit_cflags)
 %C%_lib_analyze_LDADD = $(unit_libs) $(import_libs) $(analyze_libs) -lm $(CHECK_LIBS)
 
+unit_programs += %D%/lib-encode
+%C%_lib_encode_SOURCES = %D%/test-escape.c %D%/test-parquet-encode.c %D%/test-parquet-texts.c
+%C%_lib_encode_CFLAGS = $(unit_cflags)
+%C%_lib_encode_LDADD = $(unit_libs) $(encode_libs) $(CHECK_LIBS)
+
 unit_programs += %D%/lib-export
-%C%_lib_export_SOURCES = %D%/test-escape.c %D%/test-exporter.c %D%/test-parquet-encode.c %D%/test-parquet-texts.c \
-	%D%/test-spans.c %D%/test-spill.c
+%C%_lib_export_SOURCES = %D%/test-exporter.c %D%/test-spans.c %D%/test-spill.c
 %C%_lib_export_CFLAGS = $(unit_cflags)
 %C%_lib_export_LDADD = $(unit_libs) $(export_libs) -lm $(CHECK_LIBS)
 

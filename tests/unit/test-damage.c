@@ -7,7 +7,7 @@
 
 #include <sys/mman.h>
 
-#include "codec/page-source.h"
+#include "pages/page-source.h"
 #include "page-builder.h"
 #include "sealing.h"
 #include "store/segment.h"

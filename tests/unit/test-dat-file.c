@@ -6,8 +6,8 @@
 #include <endian.h>
 #include <sys/mman.h>
 
-#include "codec/dat-private.h"
-#include "codec/page-source.h"
+#include "pages/dat-private.h"
+#include "pages/page-source.h"
 #include "scratch.h"
 
 static const char *const forms[] = { "version-6", "version-7", "version-7-zstd", "version-7-zlib" };

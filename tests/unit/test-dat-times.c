@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "codec/dat-private.h"
+#include "pages/dat-private.h"
 #include "unit.h"
 
 static void take(DatTimes *t, uint16_t id, const void *data, size_t n) {

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "export/parquet.h"
+#include "encode/parquet.h"
 #include "unit.h"
 
 static uint32_t add(ParquetTexts *t, const char *text, uint32_t n_rows) {

@@ -10,12 +10,12 @@
 #include "base/io.h"
 #include "base/now.h"
 #include "base/text.h"
-#include "codec/page-source.h"
 #include "daemon/session/rescue-pages.h"
 #include "daemon/session/rescue.h"
 #include "daemon/session/session.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/live.h"
+#include "pages/page-source.h"
 #include "fake-kernel.h"
 #include "store/segment.h"
 

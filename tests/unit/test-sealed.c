@@ -3,7 +3,7 @@
 #include <endian.h>
 #include <sys/mman.h>
 
-#include "codec/page-source.h"
+#include "pages/page-source.h"
 #include "page-builder.h"
 #include "sealing.h"
 

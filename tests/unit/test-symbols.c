@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-#include "decode/symbols.h"
+#include "decode/names.h"
 #include "unit.h"
 
 static Symbols *table(const char *text) {

@@ -3,8 +3,8 @@
 #include <sys/mman.h>
 
 #include "cli/files/tracedat.h"
-#include "codec/dat-private.h"
-#include "codec/page-source.h"
+#include "pages/dat-private.h"
+#include "pages/page-source.h"
 #include "page-builder.h"
 #include "sealing.h"
 #include "store/symbol-file.h"

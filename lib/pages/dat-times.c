@@ -5,7 +5,7 @@
  * nonsense is better than none, and the order of a CPU's events is that of its pages.
  */
 
-#include "codec/dat-private.h"
+#include "pages/dat-private.h"
 #include "store/format.h"
 
 #define NUMBER_CHARS 64

@@ -9,7 +9,7 @@
 
 #include "base/grow.h"
 #include "base/text.h"
-#include "codec/dat-private.h"
+#include "pages/dat-private.h"
 
 #define SECTIONS_MAX 4096 /* of options, so that a chain that bites its tail ends */
 #define FORMATS_MAX 65536
@@ -19,66 +19,6 @@
  * file may name one section as often as it likes. */
 #define WORK_BYTES_MAX ((uint64_t) 128 << 20)
 #define SECTION_WORK_BYTES ((uint64_t) 16 << 10) /* as long takes it to unpack the smallest */
-
-/* --- bytes ------------------------------------------------------------------------------------ */
-
-void dat_bytes_fail(DatBytes *b, const char *what) {
-        if (!b->problem) {
-                b->problem = what;
-                b->problem_at = b->base + b->at;
-        }
-        b->at = b->n;
-}
-
-const void *dat_bytes_take(DatBytes *b, uint64_t n, const char *what) {
-        const void *p = b->data + b->at;
-
-        if (b->problem || n > b->n - b->at) {
-                dat_bytes_fail(b, what);
-                return NULL;
-        }
-        b->at += n;
-        return p;
-}
-
-uint16_t dat_bytes_u16(DatBytes *b, const char *what) {
-        const void *p = dat_bytes_take(b, 2, what);
-
-        return p ? load_u16(p, b->swap) : 0;
-}
-
-uint32_t dat_bytes_u32(DatBytes *b, const char *what) {
-        const void *p = dat_bytes_take(b, 4, what);
-
-        return p ? load_u32(p, b->swap) : 0;
-}
-
-uint64_t dat_bytes_u64(DatBytes *b, const char *what) {
-        const void *p = dat_bytes_take(b, 8, what);
-
-        return p ? load_u64(p, b->swap) : 0;
-}
-
-const char *dat_bytes_string(DatBytes *b, const char *what) {
-        const uint8_t *p = b->data + b->at;
-        const uint8_t *end = b->problem || b->at >= b->n ? NULL : memchr(p, 0, b->n - b->at);
-
-        if (!end) {
-                dat_bytes_fail(b, what);
-                return "";
-        }
-        b->at += (uint64_t) (end - p) + 1;
-        return (const char *) p;
-}
-
-bool dat_bytes_are(DatBytes *b, const void *what, size_t n) {
-        if (b->problem || n > b->n - b->at || memcmp(b->data + b->at, what, n) != 0)
-                return false;
-        b->at += n;
-        return true;
-}
-
-/* --- the body --------------------------------------------------------------------------------- */
 
 int dat_fail(char **ret_problem, uint64_t at, const char *what) {
         if (*ret_problem)

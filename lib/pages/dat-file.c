@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
-#include "codec/dat-private.h"
+#include "pages/dat-private.h"
 #include "store/format.h"
 
 #define CLOCK_OF_TICKS "tsc2nsec" /* ticks that the file says how to make nanoseconds of */

@@ -4,7 +4,7 @@
 /*
  * DatFile: a trace.dat, version 6 or 7, read as a recording
  *
- * As trace-cmd 3.1.6 writes it, and as we do (codec/dat-writer.h draws version 6).
+ * As trace-cmd 3.1.6 writes it, and as we do (pages/dat-writer.h draws version 6).
  * Version 7 is made of sections, found through options:
  *
  *      17 08 44 "tracing7" 00   endian u8   long_size u8   page_size u32

@@ -13,8 +13,8 @@
 #include "base/bytes.h"
 #include "base/grow.h"
 #include "base/io.h"
-#include "codec/dat-writer.h"
-#include "codec/page-source.h"
+#include "pages/dat-writer.h"
+#include "pages/page-source.h"
 
 #define CHUNK_PAGES                                                                                \
         10U /* as trace-cmd packs them (3.1.6 lib/trace-cmd/trace-output.c, PAGES_IN_CHUNK) */

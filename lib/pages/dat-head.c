@@ -10,7 +10,7 @@
 #include <zstd.h>
 
 #include "base/bytes.h"
-#include "codec/dat-writer.h"
+#include "pages/dat-writer.h"
 
 #define SYSTEM_OF_TRACERS "ftrace"
 #define PACK_LEVEL ZSTD_CLEVEL_DEFAULT

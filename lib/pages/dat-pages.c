@@ -17,44 +17,14 @@
  */
 
 #include <byteswap.h>
-#ifdef HAVE_ZLIB
-#include <zlib.h>
-#endif
 
 #include "base/grow.h"
 #include "base/io.h"
-#include "codec/dat-private.h"
+#include "pages/dat-private.h"
 
 #define CHUNK_BYTES_MAX ((uint32_t) 64 << 20) /* trace-cmd packs 10 pages at a time */
 #define WINDOW_BYTES ((size_t) 256 << 10)
 #define MARK_CHUNKS 64U
-
-/* --- unpacking -------------------------------------------------------------------------------- */
-
-/* What trace-cmd compresses with: zstd frames, or zlib streams where it was built without zstd.  The length that
- * comes out is known beforehand, so what is longer or shorter is damage. */
-bool dat_unpack(DatCompressor compressor, void *context, const void *data, size_t n_data, void *ret,
-                size_t n) {
-#ifdef HAVE_ZLIB
-        uLongf n_done = n;
-
-        if (compressor == DAT_ZLIB)
-                return uncompress(ret, &n_done, data, n_data) == Z_OK && n_done == n;
-#endif
-        return compressor == DAT_ZSTD &&
-               (context ? ZSTD_decompressDCtx(context, ret, n, data, n_data)
-                        : ZSTD_decompress(ret, n, data, n_data)) == n;
-}
-
-bool dat_can_unpack(DatCompressor compressor) {
-#ifdef HAVE_ZLIB
-        return true;
-#else
-        return compressor != DAT_ZLIB;
-#endif
-}
-
-/* --- pages ------------------------------------------------------------------------------------ */
 
 static int note(DatPages *p, uint32_t number, uint64_t n_pages, const char *what) {
         SealedDamage damage = { SEALED_PART_CHUNK, number, n_pages > 0, n_pages, what };
@@ -156,7 +126,7 @@ int dat_pages_has(DatPages *p, uint64_t i) {
 
 int dat_pages_new(DatPages **ret, const DatFile *f, const DatCpu *cpu) {
         _cleanup_(dat_pages_freep) DatPages *p =
-                NEW(DatPages, .f = f, .cpu = cpu, .page_bytes = dat_file_buffer(f)->page_bytes,
+                NEW(DatPages, .f = f, .cpu = cpu, .page_bytes = f->buffers[f->i_chosen].page_bytes,
                     .n_torn = cpu->n_cut, .zstd = ZSTD_createDCtx(), .at = sizeof(p->n_said));
         int r = 0;
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Parquet's encodings of the values of a page, as much of them as lib/export/parquet.h needs
+ * Parquet's encodings of the values of a page, as much of them as lib/encode/parquet.h needs
  *
  *      plain        little-endian, one after the other
  *      delta        DELTA_BINARY_PACKED: differences, blocks of 128 in four parts of a width each

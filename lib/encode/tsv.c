@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A table as text: the columns of export/parquet.h, for databases that read no Parquet
+ * A table as text: the columns of encode/parquet.h, for databases that read no Parquet
  *
  *      host \t machine_id \t ... \n       the columns' names
  *      web1 \t \t ... \n                  a row; of a text that is none: nothing; of another value: \N
@@ -10,8 +10,8 @@
  * (TabSeparatedWithNames).
  */
 
-#include "export/escape.h"
-#include "export/parquet.h"
+#include "encode/escape.h"
+#include "encode/parquet.h"
 
 static void add_double(Buf *out, int64_t bits) {
         union {

@@ -8,8 +8,8 @@
 #include <assert.h>
 
 #include "base/grow.h"
-#include "export/parquet-encode.h"
-#include "export/parquet.h"
+#include "encode/parquet-encode.h"
+#include "encode/parquet.h"
 
 #define LEVEL 3
 #define ITEMS_MAX 65536  /* of a dictionary of integers */

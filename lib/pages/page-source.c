@@ -11,8 +11,8 @@
 
 #include "base/grow.h"
 #include "base/io.h"
-#include "codec/dat-private.h"
-#include "codec/page-source.h"
+#include "pages/dat-private.h"
+#include "pages/page-source.h"
 #include "store/page.h"
 #include "store/segment.h"
 

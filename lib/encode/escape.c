@@ -5,7 +5,7 @@
  * same for all of them.
  */
 
-#include "export/escape.h"
+#include "encode/escape.h"
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 

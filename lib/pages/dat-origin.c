@@ -6,7 +6,7 @@
 
 #include "base/name.h"
 #include "base/text.h"
-#include "codec/dat-file.h"
+#include "pages/dat-file.h"
 
 #define WRITER "ftraced "
 #define TEXT_MAX 128 /* of an id */

@@ -9,7 +9,7 @@
  */
 
 #include "base/buf.h"
-#include "codec/dat-file.h"
+#include "pages/dat-file.h"
 #include "store/page.h"
 
 /* --- which pages ------------------------------------------------------------------------------ */
@@ -82,7 +82,7 @@ typedef struct DatEvent {
  *      "flyrecord" 00 { u64 offset, u64 n } for each CPU
  *      u64 n "[clock]"
  *
- * Version 7 has the same in sections (codec/dat-file.h draws them), in the order of version 6 with
+ * Version 7 has the same in sections (pages/dat-file.h draws them), in the order of version 6 with
  * the options behind them, and then the head of the section of pages.  Integers have the byte order
  * of the recorded machine.
  *

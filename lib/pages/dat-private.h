@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the parts of DatFile share: dat-body.c reads the body of either version, dat-times.c options of
- * times, dat-pages.c pages that are packed; dat-file.c opens and answers. */
+/* What the parts of DatFile share, from the ground up: dat-bytes.c reads numbers and unpacks, dat-times.c reads options
+ * of times, dat-body.c the body of either version, dat-pages.c pages that are packed; dat-file.c opens and answers. */
 
 #include <zstd.h>
 
 #include "base/bytes.h"
-#include "codec/dat-file.h"
 #include "codec/sealed-reader.h"
+#include "pages/dat-file.h"
 
 #define DAT_TEXT_MAX ((size_t) 256 << 20)
 

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <endian.h>
 
-#include "export/parquet-encode.h"
+#include "encode/parquet-encode.h"
 
 void parquet_encode_plain(Buf *out, const int64_t *values, size_t n, unsigned bytes) {
         char *p = buf_reserve(out, n * bytes);

@@ -6,7 +6,7 @@
  */
 
 #include "base/grow.h"
-#include "export/parquet.h"
+#include "encode/parquet.h"
 
 #define DROPPED_MAX 65536
 

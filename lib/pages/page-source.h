@@ -9,8 +9,8 @@
  */
 
 #include "base/cleanup.h"
-#include "codec/dat-file.h"
 #include "codec/sealed-reader.h"
+#include "pages/dat-file.h"
 #include "store/session-dir.h"
 
 typedef struct PageSource PageSource;
