@@ -177,12 +177,8 @@ int sealed_write(int out_fd, const SealedSource *source, SealedSize *ret) {
                 .source = source, .out_fd = out_fd, .body = BUF_INIT, .index = BUF_INIT
         };
         uint32_t n_blocks = 0;
-        int r = check_source(&w);
+        int r = check_source(&w) ?: prepare(&w) ?: put_header(&w);
 
-        if (r == 0)
-                r = prepare(&w);
-        if (r == 0)
-                r = put_header(&w);
         for (uint64_t page = 0; r == 0 && page < w.segment.n_pages; n_blocks++) {
                 uint32_t n = (uint32_t) MIN(w.block_pages, w.segment.n_pages - page);
 

@@ -106,9 +106,7 @@ static int read_header(Body *b, DatBytes *bytes, const char *name) {
 }
 
 static int read_headers(Body *b, DatBytes *bytes) {
-        int r = read_header(b, bytes, "header_page");
-
-        return r == 0 ? read_header(b, bytes, "header_event") : r;
+        return read_header(b, bytes, "header_page") ?: read_header(b, bytes, "header_event");
 }
 
 /* u32 count { u64 n, text }; the name is the text's first line. */
@@ -289,13 +287,7 @@ static int read_buffer(Body *b, DatBytes *bytes) {
                 if (!bytes->problem)
                         r = add_cpu(b, &cpus, &n_cpus, cpu, at, n_bytes);
         }
-        if (r == 0)
-                r = finish(b, bytes);
-        if (r == 0)
-                r = finish(b, &head);
-        if (r != 0)
-                return r;
-        r = find_buffer(b, name, &i);
+        r = r ?: finish(b, bytes) ?: finish(b, &head) ?: find_buffer(b, name, &i);
         if (r != 0)
                 return r;
         buffer = &b->f->buffers[i];
@@ -313,10 +305,8 @@ static int note_buffer(Body *b, DatBytes *bytes) {
         uint64_t at = dat_bytes_u64(bytes, "an option is too short");
         const char *name = dat_bytes_string(bytes, "the file ends within a buffer's name");
         size_t i;
-        int r = finish(b, bytes);
+        int r = finish(b, bytes) ?: find_buffer(b, name, &i);
 
-        if (r == 0)
-                r = find_buffer(b, name, &i);
         if (r == 0 && i > 0)
                 b->f->buffers[i].table_at = at;
         return r;
@@ -495,8 +485,7 @@ static int read_flyrecord(Body *b, DatBytes *bytes, uint32_t n, DatBuffer *ret) 
                 if (!bytes->problem)
                         r = add_cpu(b, &cpus, &n_cpus, cpu, at, n_bytes);
         }
-        if (r == 0)
-                r = finish(b, bytes);
+        r = r ?: finish(b, bytes);
         if (r == 0) {
                 ret->cpus = TAKE_PTR(cpus);
                 ret->n_cpus = n_cpus;
@@ -507,12 +496,8 @@ static int read_flyrecord(Body *b, DatBytes *bytes, uint32_t n, DatBuffer *ret) 
 static int read_version_6(Body *b, DatBytes *bytes) {
         uint32_t n_cpus;
         uint64_t none;
-        int r = read_headers(b, bytes);
+        int r = read_headers(b, bytes) ?: read_formats(b, bytes, "ftrace") ?: read_systems(b, bytes);
 
-        if (r == 0)
-                r = read_formats(b, bytes, "ftrace");
-        if (r == 0)
-                r = read_systems(b, bytes);
         if (r != 0)
                 return r;
         read_text(bytes, dat_bytes_u32(bytes, "the file ends before its symbols"), &b->f->kallsyms,
@@ -564,9 +549,6 @@ static int read_version_7(Body *b) {
 int dat_body_read(DatFile *f, DatBytes *head, char **ret_problem) {
         Body b = { .f = f, .ret_problem = ret_problem };
         size_t top;
-        int r = find_buffer(&b, "", &top);
-
-        if (r != 0)
-                return r;
-        return f->version == 6 ? read_version_6(&b, head) : read_version_7(&b);
+        return find_buffer(&b, "", &top)
+                       ?: (f->version == 6 ? read_version_6(&b, head) : read_version_7(&b));
 }

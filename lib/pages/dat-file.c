@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "base/io.h"
+#include "base/text.h"
 #include "pages/dat-private.h"
 #include "store/format.h"
 
@@ -124,10 +124,7 @@ int dat_file_take_fd(DatFile **ret, int fd, char **ret_problem) {
         r = read_head(f, &head, ret_problem);
         if (r == 0 && head.problem)
                 r = dat_fail(ret_problem, head.problem_at, head.problem);
-        if (r == 0)
-                r = dat_body_read(f, &head, ret_problem);
-        if (r == 0)
-                r = check(f, ret_problem);
+        r = r ?: dat_body_read(f, &head, ret_problem) ?: check(f, ret_problem);
         if (r != 0)
                 return r;
         *ret = TAKE_PTR(f);
@@ -202,12 +199,6 @@ int dat_file_read_symbols(const void *file, char **ret, size_t *ret_n) {
         return r == -ENOENT ? -ENODATA : r;
 }
 
-static int copy(char **ret, const char *text, size_t n) {
-        free(*ret);
-        *ret = strndup(text, n);
-        return *ret ? 0 : -ENOMEM;
-}
-
 /* "Linux HOST RELEASE MACHINE" */
 static int fill_uname(SessionMeta *m, const char *uname) {
         char **fields[] = { NULL, &m->host, &m->kernel, &m->machine };
@@ -216,8 +207,11 @@ static int fill_uname(SessionMeta *m, const char *uname) {
         for (size_t i = 0; r >= 0 && uname && i < ELEMENTSOF(fields); i++) {
                 size_t n = strcspn(uname, " ");
 
-                if (fields[i])
-                        r = copy(fields[i], uname, n);
+                if (fields[i]) {
+                        free(*fields[i]);
+                        *fields[i] = strndup(uname, n);
+                        r = *fields[i] ? 0 : -ENOMEM;
+                }
                 uname = uname[n] ? uname + n + 1 : NULL;
         }
         return r;
@@ -231,21 +225,15 @@ int dat_file_meta(const void *file, SessionMeta **ret) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         int r = session_meta_new(&m);
 
-        if (r >= 0)
-                r = copy(&m->name, name, strlen(name));
-        if (r >= 0)
-                r = copy(&m->id, "", 0);
-        if (r >= 0 && clock)
-                r = copy(&m->clock, clock, strlen(clock));
-        if (r >= 0 && *b->name)
-                r = copy(&m->instance, b->name, strlen(b->name));
+        if (r < 0)
+                return r;
         /* What holds the symbols' place: there is no store that they would be named in. */
-        if (r >= 0 && f->kallsyms.data)
-                r = copy(&m->symbols, "trace.dat", 9);
-        if (r >= 0)
-                r = fill_uname(m, f->uname);
-        if (r >= 0 && f->origin)
-                r = dat_origin_apply(m, f->origin);
+        r = text_replace(&m->name, name) ?: text_replace(&m->id, "")
+                    ?: (clock ? text_replace(&m->clock, clock) : 0)
+                    ?: (*b->name ? text_replace(&m->instance, b->name) : 0)
+                    ?: (f->kallsyms.data ? text_replace(&m->symbols, "trace.dat") : 0)
+                    ?: fill_uname(m, f->uname)
+                    ?: (f->origin ? dat_origin_apply(m, f->origin) : 0);
         if (r < 0)
                 return r;
         m->state = SESSION_SEALED;

@@ -70,9 +70,7 @@ int dat_origin_apply(SessionMeta *m, const char *text) {
         o = json_loads(text + strlen(WRITER), JSON_REJECT_DUPLICATES, NULL);
         if (!json_is_object(o))
                 return 0;
-        r = take_text(&m->boot_id, o, "boot_id");
-        if (r == 0)
-                r = take_text(&m->machine_id, o, "machine_id");
+        r = take_text(&m->boot_id, o, "boot_id") ?: take_text(&m->machine_id, o, "machine_id");
         if (r == 0 && json_struct_read(&start, &clock_table, json_object_get(o, "start")) == 0 &&
             json_struct_read(&stop, &clock_table, json_object_get(o, "stop")) == 0) {
                 r = json_list_read(&steps, &clock_step_table, json_object_get(o, "clock_steps"));
@@ -84,7 +82,6 @@ int dat_origin_apply(SessionMeta *m, const char *text) {
                 }
                 clock_steps_done(&steps);
         }
-        if (r == 0)
-                r = take_spec(m, o);
+        r = r ?: take_spec(m, o);
         return r < 0 ? r : 0;
 }
