@@ -29,7 +29,6 @@ fuzz_targets = \
 	%D%/fuzz-segment \
 	%D%/fuzz-symbols \
 	%D%/fuzz-function-counts \
-	%D%/fuzz-tasks \
 	%D%/fuzz-trace-context \
 	%D%/fuzz-tracedat \
 	%D%/fuzz-trigger \
@@ -106,9 +105,6 @@ fuzz_targets = \
 %C%_fuzz_function_counts_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_function_counts_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_function_counts_LDADD = $(learn_libs) $(fuzz_libs)
-%C%_fuzz_tasks_CFLAGS = $(fuzz_cflags)
-%C%_fuzz_tasks_LDFLAGS = $(fuzz_ldflags)
-%C%_fuzz_tasks_LDADD = $(decode_libs) $(fuzz_libs)
 %C%_fuzz_text_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_text_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_text_LDADD = $(import_libs) $(analyze_libs) $(render_libs) $(fuzz_libs)

@@ -107,11 +107,17 @@ START_TEST(every_form_holds_the_same)
         }
 END_TEST
 
+static void expect_problem(const Bytes *b, const char *expected) {
+        _cleanup_free_ char *problem = NULL;
+        DatFile *f;
+
+        ck_assert_int_eq(open_bytes(&f, b, b->n, &problem), DAT_FILE_E_UNREADABLE);
+        ck_assert_msg(strstr(problem, expected), "%s", problem);
+}
+
 START_TEST(the_text_of_a_latency_tracer_is_no_recording)
         {
-                _cleanup_free_ char *problem = NULL;
                 Bytes b = load("version-7");
-                DatFile *f;
                 char *option;
 
                 /* u16 id, u32 n, u64 offset, name 00, clock 00 */
@@ -120,8 +126,7 @@ START_TEST(the_text_of_a_latency_tracer_is_no_recording)
                 option -= 14;
                 ck_assert_int_eq(option[0], 3);
                 option[0] = 22;
-                ck_assert_int_eq(open_bytes(&f, &b, b.n, &problem), DAT_FILE_E_UNREADABLE);
-                ck_assert_ptr_nonnull(strstr(problem, "the text of a latency tracer"));
+                expect_problem(&b, "the text of a latency tracer");
                 free(b.data);
         }
 END_TEST
@@ -175,14 +180,6 @@ START_TEST(no_flipped_bit_leads_outside)
         }
 END_TEST
 
-static void expect_problem(const Bytes *b, const char *expected) {
-        _cleanup_free_ char *problem = NULL;
-        DatFile *f;
-
-        ck_assert_int_eq(open_bytes(&f, b, b->n, &problem), DAT_FILE_E_UNREADABLE);
-        ck_assert_str_eq(problem, expected);
-}
-
 START_TEST(a_refusal_names_the_place)
         {
                 Bytes b = load("version-7");
@@ -199,13 +196,7 @@ START_TEST(a_refusal_names_the_place)
 
                 b = load("options-that-bite-their-tail");
                 ck_assert_int_eq(b.data[10], '7');
-                {
-                        _cleanup_free_ char *problem = NULL;
-                        DatFile *f;
-
-                        ck_assert_int_eq(open_bytes(&f, &b, b.n, &problem), DAT_FILE_E_UNREADABLE);
-                        ck_assert_ptr_nonnull(strstr(problem, "its options never end"));
-                }
+                expect_problem(&b, "its options never end");
                 b.data[11] = 'x';
                 expect_problem(&b, "byte 10: the version is neither 6 nor 7");
                 free(b.data);
