@@ -94,44 +94,36 @@ static inline bool parse_line(const char *p, uint64_t *ret_address, const char *
 
 int symbols_new(Symbols **ret, char *text, size_t n_text) {
         _cleanup_(symbols_freep) Symbols *s = NEW(Symbols, .text = text);
-        uint64_t any = 0;
-        size_t n_room;
+        size_t n_room = n_text / 32 + 64; /* a line is longer on average */
+        const char *name, *newline;
+        uint64_t address, any = 0;
         int r;
 
         if (!s) {
                 free(text);
                 return -ENOMEM;
         }
-        if (text) {
-                const char *line = text, *end = text + n_text;
-
-                if (n_text >= INT32_MAX)
-                        return ORIGIN(-EFBIG);
-                n_room = n_text / 32 + 64; /* a line is longer on average */
-                s->entries = malloc(n_room * sizeof(*s->entries));
-                if (!s->entries)
-                        return -ENOMEM;
-                while (line < end) {
-                        const char *name, *newline;
-                        uint64_t address;
-
-                        if (parse_line(line, &address, &name)) {
-                                if (!ARRAY_ROOM(s->entries, n_room, s->n_entries + 1))
-                                        return -ENOMEM;
-                                s->entries[s->n_entries++] =
-                                        (Entry){ address, (uint32_t) (name - text) };
-                                any |= address;
-                                line = name;
-                        }
-                        newline = memchr(line, '\n', (size_t) (end - line));
-                        if (!newline)
-                                break;
-                        line = newline + 1;
+        if (n_text >= INT32_MAX)
+                return ORIGIN(-EFBIG);
+        s->entries = malloc(n_room * sizeof(*s->entries));
+        if (!s->entries)
+                return -ENOMEM;
+        for (const char *line = text, *end = text ? text + n_text : NULL; line < end;
+             line = newline + 1) {
+                if (parse_line(line, &address, &name)) {
+                        if (!ARRAY_ROOM(s->entries, n_room, s->n_entries + 1))
+                                return -ENOMEM;
+                        s->entries[s->n_entries++] = (Entry){ address, (uint32_t) (name - text) };
+                        any |= address;
+                        line = name;
                 }
-                r = sort_entries(s);
-                if (r < 0)
-                        return r;
+                newline = memchr(line, '\n', (size_t) (end - line));
+                if (!newline)
+                        break;
         }
+        r = sort_entries(s);
+        if (r < 0)
+                return r;
         s->hidden = s->n_entries > 0 && any == 0;
         *ret = TAKE_PTR(s);
         return 0;
@@ -307,23 +299,18 @@ int symbol_timeline_add(SymbolTimeline *a, uint64_t unchanged_ns, uint64_t from_
         return add_map(a, (Map){ unchanged_ns, from_ns, NULL, symbols });
 }
 
-static int open_first(SymbolTimeline *a, const SessionMeta *meta) {
-        Map first = {};
-        int r = text_replace(&first.hash, meta->symbols);
-
-        if (r >= 0)
-                r = add_map(a, first);
-        return r < 0 ? r : map_need(a, &a->maps[0]);
-}
-
 int symbol_timeline_open(SymbolTimeline **ret, const SessionDir *dir, const SessionMeta *meta) {
-        _cleanup_(symbol_timeline_freep) SymbolTimeline *a = calloc(1, sizeof(*a));
+        _cleanup_(symbol_timeline_freep) SymbolTimeline *a = NEW(SymbolTimeline, .dir = dir);
+        Map first = {};
         int r;
 
         if (!a)
                 return -ENOMEM;
-        a->dir = dir;
-        r = open_first(a, meta);
+        r = text_replace(&first.hash, meta->symbols);
+        if (r >= 0)
+                r = add_map(a, first);
+        if (r >= 0)
+                r = map_need(a, &a->maps[0]);
         if (r >= 0)
                 r = symbol_timeline_refresh(a, meta);
         if (r < 0)

@@ -194,11 +194,9 @@ static int flush_chunk(Writer *w) {
                 return -ENOMEM;
         if (w->target->packed_max > 0 && w->at + n - w->cpu_begin > w->target->packed_max)
                 return DAT_WRITE_E_TOO_LARGE;
-        r = put_number(w, n);
-        if (r == 0)
-                r = put_number(w, w->n_plain);
+        r = put_number(w, n) ?: put_number(w, w->n_plain) ?: put(w, w->packed, n);
         w->n_plain = 0;
-        return r ?: put(w, w->packed, n);
+        return r;
 }
 
 static int pack(Writer *w, const uint8_t *pages, size_t n) {
@@ -250,9 +248,8 @@ static int put_run(Writer *w, const DatRun *run) {
                 n = MIN(n, end - i);
                 n = MIN(n, PROGRESS_BYTES / w->plan->page_bytes + 1);
                 n_bytes = n * w->plan->page_bytes;
-                r = w->zstd ? pack(w, pages, n_bytes) : put(w, pages, n_bytes);
-                if (r == 0)
-                        r = tell_progress(w, n);
+                r = (w->zstd ? pack(w, pages, n_bytes) : put(w, pages, n_bytes))
+                            ?: tell_progress(w, n);
         }
         return r;
 }
@@ -281,8 +278,7 @@ static int put_cpu(Writer *w, uint32_t cpu, const DatRun *runs, size_t n_runs) {
         w->cpu_begin = w->at;
         for (size_t i = 0; r == 0 && i < n_runs; i++)
                 r = put_run(w, &runs[i]);
-        if (r == 0 && w->zstd)
-                r = flush_chunk(w);
+        r = r ?: flush_chunk(w);
         w->places[cpu].n = w->at - w->cpu_begin;
         return r;
 }
@@ -337,35 +333,25 @@ static int count_packed(Writer *w) {
         int r;
 
         w->counts = true;
-        r = put_head(w);
-        if (r == 0)
-                r = put_pages(w);
+        r = put_head(w) ?: put_pages(w);
         w->counts = false;
         w->at = 0;
         return r;
 }
 
 static int write_all(Writer *w) {
-        bool is_packed = w->head->compressor != DAT_NONE;
-        int r;
+        bool is_packed = w->head->compressor != DAT_NONE, can_seek = w->target->can_seek;
 
         w->places = calloc(w->head->n_cpus ?: 1, sizeof(*w->places));
         if (!w->places)
                 return -ENOMEM;
-        r = place_plain(w);
-        if (r == 0 && is_packed)
-                r = writer_init_zstd(w);
-        if (r == 0 && is_packed && !w->target->can_seek)
-                r = count_packed(w);
-        if (r == 0)
-                r = put_head(w);
-        if (r == 0)
-                r = put_pages(w);
-        if (r == 0)
-                r = buf_flush(&w->out);
-        if (r == 0 && is_packed && w->target->can_seek)
-                r = replace_head(w);
-        return r;
+        return place_plain(w)
+                       ?: (is_packed ? writer_init_zstd(w) : 0)
+                       ?: (is_packed && !can_seek ? count_packed(w) : 0)
+                       ?: put_head(w)
+                       ?: put_pages(w)
+                       ?: buf_flush(&w->out)
+                       ?: (is_packed && can_seek ? replace_head(w) : 0);
 }
 
 int dat_write(const DatTarget *target, const DatHead *head, const DatPlan *plan,
