@@ -161,7 +161,7 @@ _ftracectl() {
         --cgroup) __ftracectl_offer_files "${cur:-/sys/fs/cgroup/}" -d; return ;;
         --format)
                 if [[ $verb == export ]]; then
-                        COMPREPLY=($(compgen -W 'flame heatmap html folded csv json ndjson parquet tsv tsv-waits tsv-losses perfetto' -- "$cur"))
+                        COMPREPLY=($(compgen -W 'flame heatmap html folded csv json ndjson parquet tsv perfetto' -- "$cur"))
                 else
                         COMPREPLY=($(compgen -W 'graph indent' -- "$cur"))
                 fi

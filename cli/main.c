@@ -147,7 +147,7 @@ static const Verb verbs[] = {
           "calls were slow), html (a page with everything) or folded; perfetto (a timeline); csv,\n"
           "json or ndjson (tables of calls); parquet (the same by columns, of any number of\n"
           "recordings, into FILE or partitions of DIR/) or tsv (its rows as text, for databases\n"
-          "without it; tsv-waits and tsv-losses are what parquet has in files beside it).\n"
+          "without it).\n"
           "Without -o, writes to standard output.\n",
           OPTIONS_EXPORT | OPTIONS_OUTPUT | OPTIONS_FILTER | OPTIONS_KEEP_GOING, 1, MANY,
           verb_export },

@@ -262,7 +262,7 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/lean/waiting.h \
 	%D%/watch/host-load.c \
 	%D%/watch/host-load.h
-daemon_libs = %D%/libdaemon.a $(wire_libs) $(learn_libs) $(retention_libs) $(codec_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lpthread
+daemon_libs = %D%/libdaemon.a $(wire_libs) $(learn_libs) $(retention_libs) $(pages_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lpthread
 
 sbin_PROGRAMS += ftraced
 ftraced_SOURCES = %D%/main.c

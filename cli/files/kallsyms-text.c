@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "cli/files/kallsyms-text.h"
-#include "decode/symbols.h"
+#include "decode/names.h"
 
 typedef struct Earlier {
         Symbols *maps[SYMBOL_MAPS_MAX + 1];

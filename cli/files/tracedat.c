@@ -10,11 +10,10 @@
 #include "base/buf.h"
 #include "cli/files/kallsyms-text.h"
 #include "cli/files/tracedat.h"
-#include "codec/dat-origin.h"
-#include "codec/dat-writer.h"
 #include "decode/occurrence.h"
 #include "decode/stream.h"
 #include "meta/event-choice.h"
+#include "pages/dat-writer.h"
 #include "store/tracing.h"
 
 #define LOOK_PAGES 256U /* between two reports of progress */

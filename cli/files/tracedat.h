@@ -4,7 +4,7 @@
 /*
  * trace.dat: a recording in the form that trace-cmd and KernelShark read
  *
- * The pages are those of the recording, byte for byte (codec/dat-head.h tells the rest of the form).
+ * The pages are those of the recording, byte for byte (pages/dat-writer.h tells the rest of the form).
  * Of formats and symbols it has those that occur in them, which is all that whoever reads it asks for:
  * some 100 KB instead of 10 MB.
  */
@@ -18,7 +18,7 @@ typedef struct TracedatSpec {
         bool is_full;      /* all formats and symbols, also those that do not occur */
         Filtering *window; /* which CPUs and times: whole pages, so somewhat more; resolved here */
         uint64_t
-                packed_max; /* codec/dat-writer.h: a CPU that takes more makes the file not packed */
+                packed_max; /* pages/dat-writer.h: a CPU that takes more makes the file not packed */
         bool can_seek;      /* the same */
         /* How many of @n_total pages (0: not known yet) are done.  Called once in a while, NULL: never; anything
          * but 0 ends the writing and is returned. */

@@ -15,7 +15,7 @@
 #include "cli/files/verify.h"
 #include "cli/source/damage.h"
 #include "cli/terminal/summary.h"
-#include "codec/page-source.h"
+#include "pages/page-source.h"
 
 /* What was lost when the disk did not write it may be there all the same, until somebody needs the memory. */
 static bool pages_agree(const CpuAccount *a, const CursorCount *c) {
@@ -214,30 +214,23 @@ void verify_result_done(VerifyResult *v) {
 
 /* --- blocks: a walk that knows nothing of events ---------------------------------------------- */
 
-static int check_blocks(VerifyBlocks *c, SealedReader *r) {
-        size_t n;
+static int check_blocks(VerifyBlocks *c, PageSource *s) {
         const SealedDamage *damages;
-        int k = 0;
+        SealedCheck check;
+        size_t n;
+        int r = page_source_check(s, &check);
 
+        if (r <= 0)
+                return r;
         c->n_sealed++;
-        for (size_t i = 0; i < sealed_reader_n_blocks(r); i++) {
-                const void *pages;
-
-                k = sealed_reader_block(r, i, &pages);
-                if (k < 0)
-                        return k;
-                c->n_blocks++;
-                if (k == 0) {
-                        c->n_blocks_good++;
-                        c->n_pages += sealed_reader_entry(r, i)->n_pages;
-                }
-        }
-        damages = sealed_reader_damages(r, &n);
-        k = 0;
-        for (size_t i = 0; k >= 0 && i < n; i++)
-                k = damage_add_part(&c->damages, sealed_reader_identity(r)->cpu,
-                                    sealed_reader_identity(r)->sequence, &damages[i]);
-        return k;
+        c->n_blocks += check.n_blocks;
+        c->n_blocks_good += check.n_good;
+        c->n_pages += check.n_pages;
+        damages = page_source_damages(s, &n);
+        for (size_t i = 0; r >= 0 && i < n; i++)
+                r = damage_add_part(&c->damages, page_source_cpu(s), page_source_sequence(s),
+                                    &damages[i]);
+        return MIN(r, 0);
 }
 
 static int check_segment(VerifyBlocks *c, const SessionDir *dir, uint32_t cpu, uint64_t sequence) {
@@ -257,7 +250,7 @@ static int check_segment(VerifyBlocks *c, const SessionDir *dir, uint32_t cpu, u
                                  "cpu%" PRIu32 "/%08" PRIx64
                                  ".seg: not a segment, or one that was put there",
                                  cpu, sequence);
-        return page_source_sealed(s) ? check_blocks(c, page_source_sealed(s)) : 0;
+        return check_blocks(c, s);
 }
 
 int verify_blocks(const SessionDir *dir, Progress *progress, VerifyBlocks *ret) {

@@ -21,9 +21,9 @@
 #include "base/name.h"
 #include "cli/contact/client.h"
 #include "cli/options/options.h"
-#include "codec/dat-file.h"
 #include "import/source-form.h"
 #include "meta/meta.h"
+#include "pages/dat-file.h"
 #include "store/session-dir.h"
 
 typedef struct Source {

@@ -53,7 +53,7 @@ static int no_such_trace(const TextSource *s, const Options *o) {
 
 #define KINDS_TEXT_MAX 256
 
-/* "function_graph, trace-cmd report or uftrace replay" */
+/* "function_graph, trace-cmd report or SystemTap's thread_indent()" */
 static const char *kinds_read(char text[static KINDS_TEXT_MAX]) {
         size_t n = 0;
 

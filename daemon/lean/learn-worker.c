@@ -10,10 +10,10 @@
 #include <sys/prctl.h>
 
 #include "base/io.h"
-#include "codec/page-source.h"
 #include "daemon/lean/learn-worker.h"
 #include "daemon/lean/waiting.h"
 #include "daemon/process/sandbox.h"
+#include "pages/page-source.h"
 
 #define MEMORY_BYTES_MAX (UINT64_C(2) << 30)
 #define JOB_BYTES_MAX 65536

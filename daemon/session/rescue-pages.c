@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codec/page-source.h"
 #include "daemon/session/rescue-pages.h"
+#include "pages/page-source.h"
 #include "store/page.h"
 #include "store/segment.h"
 

@@ -16,7 +16,6 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "codec/page-source.h"
 #include "daemon/process/journal.h"
 #include "daemon/record/pipe-marks.h"
 #include "daemon/session/rescue-pages.h"
@@ -27,6 +26,7 @@
 #include "daemon/watch/live.h"
 #include "daemon/watch/snapshot.h"
 #include "meta/clock.h"
+#include "pages/page-source.h"
 #include "store/tracing.h"
 
 typedef struct Rescue {

@@ -7,12 +7,12 @@
  */
 
 #include "base/unit.h"
-#include "codec/page-source.h"
 #include "daemon/record/pipe-marks.h"
 #include "daemon/record/reader.h"
 #include "daemon/session/session-adopt.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/health.h"
+#include "pages/page-source.h"
 
 const char *adoption_read_live(const SessionDir *dir, Live *ret,
                                char text[static ADOPTION_WHY_MAX]) {

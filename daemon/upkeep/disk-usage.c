@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "codec/page-source.h"
 #include "daemon/upkeep/disk-usage.h"
+#include "pages/page-source.h"
 #include "store/entry.h"
 #include "store/segment.h"
 

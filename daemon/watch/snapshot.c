@@ -10,10 +10,10 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "codec/page-source.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/snapshot.h"
 #include "daemon/watch/tracing-copy.h"
+#include "pages/page-source.h"
 #include "store/session-dir.h"
 
 #define NUMBER_MAX 1000000

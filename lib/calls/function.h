@@ -17,8 +17,8 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "calls/unhooked.h"
+#include "decode/names.h"
 #include "decode/prototypes.h"
-#include "decode/symbol-timeline.h"
 
 #define FUNCTION_SLACK 32
 #define FUNCTION_SYMBOL_MAX 511 /* KSYM_NAME_LEN is 512 (linux 6.1); what is longer is cut */

@@ -7,8 +7,8 @@
 
 #include "base/array.h"
 #include "calls/playback.h"
-#include "codec/dat-file.h"
 #include "meta/event-choice.h"
+#include "pages/dat-file.h"
 
 static const char *const format_paths[] = {
         "events/header_page",

@@ -14,14 +14,13 @@
 #include "calls/census.h"
 #include "calls/filter.h"
 #include "calls/function.h"
-#include "calls/values.h"
 #include "calls/steps.h"
-#include "decode/symbol-timeline.h"
+#include "calls/values.h"
 #include "decode/foreign.h"
 #include "decode/formats.h"
+#include "decode/names.h"
 #include "decode/prototypes.h"
 #include "decode/stream.h"
-#include "decode/tasks.h"
 #include "store/session-dir.h"
 
 typedef struct Playback {

@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-#include "calls/values.h"
 #include "calls/step.h"
+#include "calls/values.h"
 #include "decode/foreign.h"
+#include "decode/names.h"
 #include "decode/stream.h"
-#include "decode/tasks.h"
 
 typedef struct Steps Steps;
 

@@ -12,7 +12,6 @@
 #include <zstd.h>
 
 #include "codec/block.h"
-#include "codec/layout.h"
 #include "codec/record.h"
 #include "store/format.h"
 

@@ -11,7 +11,7 @@
  *      0   u8   kind      BLOCK_PLAIN: the pages as they are
  *                         BLOCK_ZSTD: one zstd frame of the pages
  *                         BLOCK_COLUMNS: u8 number of kinds of records, their layouts
- *                         (codec/layout.h), the records' parts by column (codec/columns.h)
+ *                         (codec/model.h), the records' parts by column (codec/columns.h)
  *      1   u8[3]          0
  *      4   u32  n_pages
  *      8   u32  page_bytes

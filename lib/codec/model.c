@@ -1,11 +1,153 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include "base/strv.h"
+#include "codec/model.h"
+
+/* --- layout ----------------------------------------------------------------------------------- */
+
+/*
+ * A format file is lines of "field:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;" below a "name:" and
+ * an "ID:".  Only the few fields that the codec predicts are looked for, by name; what is
+ * surprising makes the text unusable, never wrong: such records are kept as they are.
+ */
+
+enum { FLAG_EXIT = 1, FLAG_TIMES = 2, FLAG_LONG_DEPTH = 4 };
+
+typedef struct FieldPlace {
+        unsigned offset, size;
+} FieldPlace;
+
+/* The place of the field @name, which ends its declaration; size 0: there is none. */
+static FieldPlace find_field(const char *text, const char *name) {
+        size_t n_name = strlen(name);
+
+        for (const char *p = text; (p = strstr(p, "field:")); p++) {
+                const char *semicolon = strchr(p, ';');
+                FieldPlace f;
+
+                if (!semicolon)
+                        break;
+                if ((size_t) (semicolon - p) > n_name + 1 &&
+                    semicolon[-(ssize_t) n_name - 1] == ' ' &&
+                    strncmp(semicolon - n_name, name, n_name) == 0 &&
+                    sscanf(semicolon, "; offset:%4u; size:%4u;", &f.offset, &f.size) == 2)
+                        return f;
+        }
+        return (FieldPlace){};
+}
+
+static bool is_place(FieldPlace f, unsigned size) {
+        return f.size == size && f.offset % 4 == 0 && f.offset + size <= LAYOUT_BYTES_MAX;
+}
+
+int layout_parse(RecordKind *ret, const char *data, size_t n) {
+        _cleanup_free_ char *text = strndup(data, n);
+        FieldPlace type, pid, func, depth, calltime, rettime;
+        RecordKind k = {};
+        unsigned id;
+        const char *p;
+        char name[32];
+
+        if (!text || sscanf(text, "name: %31s", name) != 1)
+                return LAYOUT_E_INVALID;
+        /* "funcgraph_entry", "fgraph_retaddr_entry", "funcgraph_exit", and what newer kernels have beside them */
+        p = strrchr(name, '_');
+        k.is_exit = p && streq(p, "_exit");
+        if (!strstr(name, "graph_") || (!k.is_exit && !(p && streq(p, "_entry"))))
+                return LAYOUT_E_INVALID;
+        p = strstr(text, "\nID:");
+        if (!p || sscanf(p, "\nID: %5u", &id) != 1 || id > UINT16_MAX)
+                return LAYOUT_E_INVALID;
+        k.id = (uint16_t) id;
+        type = find_field(text, "common_type");
+        pid = find_field(text, "common_pid");
+        func = find_field(text, "func");
+        depth = find_field(text, "depth");
+        calltime = find_field(text, "calltime");
+        rettime = find_field(text, "rettime");
+        if (type.size != 2 || type.offset != 0 || pid.size != 4 || pid.offset != 4 ||
+            !is_place(func, 8) || (!is_place(depth, 4) && !is_place(depth, 8)))
+                return LAYOUT_E_INVALID;
+        k.func = (uint8_t) func.offset;
+        k.depth = (uint8_t) depth.offset;
+        k.depth_is_long = depth.size == 8;
+        if (k.is_exit && is_place(calltime, 8) && is_place(rettime, 8)) {
+                k.has_times = true;
+                k.calltime = (uint8_t) calltime.offset;
+                k.rettime = (uint8_t) rettime.offset;
+        }
+        *ret = k;
+        return 0;
+}
+
+/* Whether the words of a field are inside the payload and nobody else's; takes them. */
+static bool take(uint32_t *words, const RecordKind *k, unsigned offset, unsigned size) {
+        uint32_t mine;
+
+        if (offset % 4 != 0 || offset + size > k->n_bytes)
+                return false;
+        mine = (size == 8 ? 3U : 1U) << offset / 4;
+        if (*words & mine)
+                return false;
+        *words |= mine;
+        return true;
+}
+
+int layout_set_length(RecordKind *k, size_t n_bytes) {
+        uint32_t words = 0;
+
+        if (n_bytes > LAYOUT_BYTES_MAX || n_bytes % 4 != 0)
+                return LAYOUT_E_INVALID;
+        k->n_bytes = (uint8_t) n_bytes;
+        if (!take(&words, k, 0, 8) || !take(&words, k, k->func, 8) ||
+            !take(&words, k, k->depth, k->depth_is_long ? 8 : 4))
+                return LAYOUT_E_INVALID;
+        if (k->has_times && (!take(&words, k, k->calltime, 8) || !take(&words, k, k->rettime, 8)))
+                return LAYOUT_E_INVALID;
+        k->n_rest = 0;
+        for (uint8_t at = 0; at < n_bytes; at = (uint8_t) (at + 4))
+                if (!(words & 1U << at / 4))
+                        k->rest[k->n_rest++] = at;
+        return 0;
+}
+
+void layout_store(const RecordKind *k, uint8_t *ret) {
+        memset(ret, 0, LAYOUT_STORED_BYTES);
+        ret[0] = (uint8_t) k->id;
+        ret[1] = (uint8_t) (k->id >> 8);
+        ret[2] = (uint8_t) ((k->is_exit ? FLAG_EXIT : 0) | (k->has_times ? FLAG_TIMES : 0) |
+                            (k->depth_is_long ? FLAG_LONG_DEPTH : 0));
+        ret[3] = k->n_bytes;
+        ret[4] = k->func;
+        ret[5] = k->depth;
+        ret[6] = k->calltime;
+        ret[7] = k->rettime;
+}
+
+int layout_load(RecordKind *ret, const uint8_t *data) {
+        RecordKind k = {
+                .id = (uint16_t) (data[0] | data[1] << 8),
+                .is_exit = data[2] & FLAG_EXIT,
+                .has_times = data[2] & FLAG_TIMES,
+                .depth_is_long = data[2] & FLAG_LONG_DEPTH,
+                .func = data[4],
+                .depth = data[5],
+                .calltime = data[6],
+                .rettime = data[7],
+        };
+
+        if (layout_set_length(&k, data[3]) != 0 || (k.has_times && !k.is_exit))
+                return LAYOUT_E_INVALID;
+        *ret = k;
+        return 0;
+}
+
+/* --- model ------------------------------------------------------------------------------------ */
+
 /*
  * Numbers are found through open hash tables of twice as many places, so an empty place always
  * ends the search.  Number 0 marks an empty place: functions are entered as their number plus one.
  */
-
-#include "codec/model.h"
 
 #define PLACES (2 * MODEL_SYMBOLS)
 

@@ -21,40 +21,12 @@
 
 #define SEARCH_BYTES ((size_t) 64 << 10)
 
-typedef struct Found {
-        SealedEntry entry;
-        uint32_t number;
-        bool is_damaged; /* noted already */
-} Found;
-
-struct SealedReader {
-        int fd;
-        uint64_t n_file;
-        bool has_identity, has_header;
-        /* what every block must agree with: page_bytes, cpu, sequence, session_id, flags */
-        SealedHeader identity;
-        uint64_t n_pages;
-        bool is_cut; /* n_pages is from the header, and what was found ends before */
-
-        Found *found;
-        size_t n_found;
-        SealedDamage *damages;
-        size_t n_damages;
-
-        BlockCodec *codec;
-        size_t i_cached; /* SIZE_MAX: none */
-        uint8_t *pages;
-        size_t n_pages_room; /* [bytes] */
-        uint8_t *file_block; /* header and body, as in the file */
-        size_t n_file_block_room;
-};
-
 static int note(SealedReader *r, SealedDamage damage) {
         return ARRAY_ADD(r->damages, r->n_damages, damage) ? 0 : -ENOMEM;
 }
 
 static int add_found(SealedReader *r, SealedEntry entry, uint32_t number) {
-        return ARRAY_ADD(r->found, r->n_found, (Found){ entry, number, false }) ? 0 : -ENOMEM;
+        return ARRAY_ADD(r->found, r->n_found, (SealedFound){ entry, number, false }) ? 0 : -ENOMEM;
 }
 
 /* --- finding the blocks ----------------------------------------------------------------------- */
@@ -94,7 +66,7 @@ SealedEntry sealed_entry_of(const SealedBlock *b, uint64_t offset) {
 
 /* 0: a block of this segment begins at @offset; SEALED_E_DAMAGED; -errno. */
 static int look_at(SealedReader *r, uint64_t offset, SealedBlock *ret) {
-        const Found *last = r->n_found > 0 ? &r->found[r->n_found - 1] : NULL;
+        const SealedFound *last = r->n_found > 0 ? &r->found[r->n_found - 1] : NULL;
         uint8_t data[SEALED_BLOCK_HEADER_BYTES];
         ssize_t n = pread_up_to(r->fd, data, sizeof(data), offset);
         SealedBlock b;
@@ -193,7 +165,7 @@ static int note_gaps(SealedReader *r) {
         int k = 0;
 
         for (size_t i = 0; k >= 0 && i < r->n_found; i++) {
-                const Found *f = &r->found[i];
+                const SealedFound *f = &r->found[i];
 
                 if (f->number > number || f->entry.first_page > page)
                         k = note(r, (SealedDamage){
@@ -388,7 +360,7 @@ static int load(SealedReader *r, const SealedEntry *e, const char **ret_what) {
 }
 
 int sealed_reader_block(SealedReader *r, size_t i, const void **ret) {
-        Found *f = &r->found[i];
+        SealedFound *f = &r->found[i];
         const char *what = NULL;
         int k;
 
@@ -414,32 +386,25 @@ int sealed_reader_block(SealedReader *r, size_t i, const void **ret) {
         return 0;
 }
 
-/* --- what is known ---------------------------------------------------------------------------- */
+int sealed_reader_check(SealedReader *r, SealedCheck *ret) {
+        *ret = (SealedCheck){ .n_blocks = r->n_found };
+        for (size_t i = 0; i < r->n_found; i++) {
+                const void *pages;
+                int k = sealed_reader_block(r, i, &pages);
 
-const SealedHeader *sealed_reader_identity(const SealedReader *r) {
-        return &r->identity;
-}
-
-uint64_t sealed_reader_n_pages(const SealedReader *r) {
-        return r->n_pages;
-}
-
-size_t sealed_reader_n_blocks(const SealedReader *r) {
-        return r->n_found;
-}
-
-const SealedEntry *sealed_reader_entry(const SealedReader *r, size_t i) {
-        return &r->found[i].entry;
+                if (k < 0)
+                        return k;
+                if (k > 0)
+                        continue;
+                ret->n_good++;
+                ret->n_pages += r->found[i].entry.n_pages;
+        }
+        return 0;
 }
 
 size_t sealed_reader_find(const SealedReader *r, uint64_t page) {
         return BISECT(0, r->n_found, i,
                       r->found[i].entry.first_page + r->found[i].entry.n_pages <= page);
-}
-
-const SealedDamage *sealed_reader_damages(const SealedReader *r, size_t *ret_n) {
-        *ret_n = r->n_damages;
-        return r->damages;
 }
 
 SealedReader *sealed_reader_free(SealedReader *r) {

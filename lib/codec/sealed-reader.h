@@ -8,17 +8,15 @@
  * and a block that cannot be read costs its own pages only.  The file is taken as hostile.
  */
 
-#include "base/cleanup.h"
+#include "codec/block.h"
 #include "store/sealed.h"
-
-typedef struct SealedReader SealedReader;
 
 typedef enum SealedPart {
         SEALED_PART_HEADER,
         SEALED_PART_INDEX,
         SEALED_PART_BLOCK,
-        SEALED_PART_CHUNK,   /* of a trace.dat (codec/dat-pages.h), which is no segment */
-        SEALED_PART_HOLE,    /* of a segment that is not sealed (codec/page-source.h) */
+        SEALED_PART_CHUNK,   /* of a trace.dat, which is no segment */
+        SEALED_PART_HOLE,    /* of a segment that is not sealed (pages/page-source.h) */
         SEALED_PART_CPU,     /* the same of a trace.dat */
         SEALED_PART_SEGMENT, /* all of it */
 } SealedPart;
@@ -31,6 +29,31 @@ typedef struct SealedDamage {
         const char *what;  /* the rest of the sentence, a constant */
 } SealedDamage;
 
+typedef struct SealedFound {
+        SealedEntry entry;
+        uint32_t number;
+        bool is_damaged; /* noted already */
+} SealedFound;
+
+typedef struct SealedReader {
+        int fd;
+        uint64_t n_file;
+        bool has_identity, has_header;
+        /* what every block must agree with: page_bytes, cpu, sequence, session_id, flags; and previous */
+        SealedHeader identity;
+        uint64_t n_pages;   /* that it was sealed with, as far as is known */
+        SealedFound *found; /* blocks, ascending; their numbers may have gaps */
+        size_t n_found;
+        SealedDamage *damages; /* found so far */
+        size_t n_damages;
+        BlockCodec *codec;
+        size_t i_cached; /* SIZE_MAX: none */
+        uint8_t *pages;
+        size_t n_pages_room; /* [bytes] */
+        uint8_t *file_block; /* header and body, as in the file */
+        size_t n_file_block_room;
+} SealedReader;
+
 /*
  * sealed_reader_take_fd() - find the blocks
  * @fd:          consumed, also on failure
@@ -39,20 +62,10 @@ typedef struct SealedDamage {
  * Return: 0, SEALED_E_DAMAGED (neither a header nor a block in it), SEALED_E_NEWER, -errno.
  */
 int sealed_reader_take_fd(SealedReader **ret, int fd, uint32_t *ret_version);
-/* Whose it is: page_bytes, cpu, sequence, session_id, flags, previous; the rest means nothing. */
-const SealedHeader *sealed_reader_identity(const SealedReader *r);
-/* That it was sealed with, as far as is known. */
-uint64_t sealed_reader_n_pages(const SealedReader *r);
-
 /* What the index says of a block whose header is at @offset. */
 SealedEntry sealed_entry_of(const SealedBlock *b, uint64_t offset);
-
-/* Blocks that were found, ascending; their numbers may have gaps. */
-size_t sealed_reader_n_blocks(const SealedReader *r);
-const SealedEntry *sealed_reader_entry(const SealedReader *r, size_t i);
-/* The first of them that ends behind @page; n_blocks if there is none. */
+/* The first block that ends behind @page; n_found if there is none. */
 size_t sealed_reader_find(const SealedReader *r, uint64_t page);
-
 /*
  * sealed_reader_block() - all pages of the @i-th
  * @ret: n_pages * page_bytes, valid until another block is asked for
@@ -62,8 +75,11 @@ size_t sealed_reader_find(const SealedReader *r, uint64_t page);
  */
 int sealed_reader_block(SealedReader *r, size_t i, const void **ret);
 
-/* What was found so far; valid until the next block is read. */
-const SealedDamage *sealed_reader_damages(const SealedReader *r, size_t *ret_n);
+typedef struct SealedCheck {
+        uint64_t n_blocks, n_good, n_pages; /* pages of good ones */
+} SealedCheck;
 
+/* Decodes all that were found.  0 or -errno. */
+int sealed_reader_check(SealedReader *r, SealedCheck *ret);
 SealedReader *sealed_reader_free(SealedReader *r);
 DEFINE_CLEANUP(SealedReader *, sealed_reader_free);

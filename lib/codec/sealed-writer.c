@@ -177,12 +177,8 @@ int sealed_write(int out_fd, const SealedSource *source, SealedSize *ret) {
                 .source = source, .out_fd = out_fd, .body = BUF_INIT, .index = BUF_INIT
         };
         uint32_t n_blocks = 0;
-        int r = check_source(&w);
+        int r = check_source(&w) ?: prepare(&w) ?: put_header(&w);
 
-        if (r == 0)
-                r = prepare(&w);
-        if (r == 0)
-                r = put_header(&w);
         for (uint64_t page = 0; r == 0 && page < w.segment.n_pages; n_blocks++) {
                 uint32_t n = (uint32_t) MIN(w.block_pages, w.segment.n_pages - page);
 
@@ -201,21 +197,15 @@ int sealed_write(int out_fd, const SealedSource *source, SealedSize *ret) {
 
 int sealed_write_check(int out_fd, const SealedSize *size) {
         _cleanup_(sealed_reader_freep) SealedReader *reader = NULL;
-        size_t n_damages;
+        SealedCheck check = {};
         int r = sealed_reader_take_fd(&reader, out_fd, NULL);
 
-        if (r < 0)
-                return r;
-        if (r > 0 || sealed_reader_n_pages(reader) != size->n_pages ||
-            sealed_reader_n_blocks(reader) != size->n_blocks)
-                return SEALED_WRITE_E_DIFFERS;
-        for (size_t i = 0; i < sealed_reader_n_blocks(reader); i++) {
-                const void *pages;
-
-                r = sealed_reader_block(reader, i, &pages);
-                if (r != 0)
-                        return r < 0 ? r : SEALED_WRITE_E_DIFFERS;
-        }
-        (void) sealed_reader_damages(reader, &n_damages);
-        return n_damages == 0 ? 0 : SEALED_WRITE_E_DIFFERS;
+        if (r == 0)
+                r = sealed_reader_check(reader, &check);
+        if (r != 0)
+                return r < 0 ? r : SEALED_WRITE_E_DIFFERS;
+        return reader->n_pages == size->n_pages && check.n_good == size->n_blocks &&
+                               reader->n_damages == 0
+                       ? 0
+                       : SEALED_WRITE_E_DIFFERS;
 }

@@ -19,8 +19,8 @@
  * skipped segment are all remembered until there is an event to attach them to.
  */
 
-#include "codec/dat-file.h"
 #include "decode/cursor.h"
+#include "pages/dat-file.h"
 #include "store/page.h"
 
 #define BATCH_EVENTS 32
@@ -453,27 +453,15 @@ int cursor_seek(Cursor *c, uint64_t ns) {
         return cursor_advance(c);
 }
 
-/* 0 or -errno. */
-static int refresh_segment(Cursor *c) {
-        int r;
-
-        if (!c->segment)
-                return 0;
-        r = page_source_refresh(c->segment);
-        return r < 0 ? r : find_page_again(c);
-}
-
 int cursor_refresh(Cursor *c) {
-        int r;
-
         /* First the list: what is behind a newer segment's start is complete. */
-        r = list_sequences(c);
-        if (r < 0)
-                return r;
-        r = refresh_segment(c);
-        if (r < 0 || c->head.event)
-                return r;
-        return cursor_advance(c);
+        int r = list_sequences(c);
+
+        if (r >= 0 && c->segment)
+                r = page_source_refresh(c->segment);
+        if (r >= 0)
+                r = find_page_again(c);
+        return r < 0 || c->head.event ? r : cursor_advance(c);
 }
 
 int cursor_open(Cursor **ret, const SessionDir *dir, const Formats *formats, uint32_t cpu) {
@@ -488,14 +476,10 @@ int cursor_open(Cursor **ret, const SessionDir *dir, const Formats *formats, uin
                 c->times = dat_file_times(file);
         for (size_t i = 0; i < BATCH_EVENTS; i++)
                 c->batches[0][i].cpu = c->batches[1][i].cpu = cpu;
-        r = list_sequences(c);
-        if (r < 0)
-                return r;
-        r = cursor_advance(c);
-        if (r < 0)
-                return r;
-        *ret = TAKE_PTR(c);
-        return 0;
+        r = list_sequences(c) ?: cursor_advance(c);
+        if (r >= 0)
+                *ret = TAKE_PTR(c);
+        return r;
 }
 
 void cursor_count(const Cursor *c, CursorCount *ret) {

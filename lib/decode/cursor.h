@@ -10,8 +10,8 @@
  */
 
 #include "base/cleanup.h"
-#include "codec/page-source.h"
 #include "decode/formats.h"
+#include "pages/page-source.h"
 #include "store/session-dir.h"
 
 typedef struct Cursor Cursor;

@@ -13,13 +13,9 @@
 #include <trace-seq.h>
 
 #include "base/array.h"
-#include "base/buf.h"
 #include "base/name.h"
+#include "decode/foreign-private.h"
 #include "decode/foreign.h"
-#include "decode/format-text.h"
-#include "decode/print-format.h"
-#include "decode/printk.h"
-#include "decode/syscall-text.h"
 
 #define FORMAT_TEXT_MAX ((size_t) 64 << 10) /* real ones are below 16 KiB */
 #define RECORD_BYTES_MAX 65536
@@ -86,7 +82,7 @@ struct Foreign {
         uint64_t now_ns;   /* of the event that is printed */
         const char *names; /* its PrintFormatNames that were not printed yet */
         char name[PLACE_MAX];
-        Printk *printk; /* NULL: none are known */
+        Printk printk;
 };
 
 static char *resolve(void *foreign, unsigned long long *address, char **module);
@@ -393,7 +389,7 @@ static void put_raw(Foreign *f, const Known *known, const Event *e) {
 static void put_printk(Foreign *f, const Known *known, const Event *e) {
         bool has_values = known->how == HOW_BPRINT;
         uint64_t address = number_of(f, known, e, has_values ? "fmt" : "str");
-        const char *format = f->printk ? printk_find(f->printk, address) : NULL;
+        const char *format = printk_find(&f->printk, address);
         size_t n = 0;
         const uint8_t *values = find_bytes(known, e, "buf", &n);
 
@@ -528,9 +524,7 @@ void foreign_set_names(Foreign *f, ForeignFind find, void *userdata) {
 }
 
 /* A "%s" of a pointer is one of these, if anything. */
-static int add_string(void *foreign, uint64_t address, const char *text) {
-        Foreign *f = foreign;
-
+static int add_string(Foreign *f, uint64_t address, const char *text) {
         /* libtraceevent 1.7.1 looks for a newline at the end of all, three characters back. */
         if (strlen(text + (*text == '"')) < 3)
                 return 0;
@@ -544,14 +538,15 @@ static int add_string(void *foreign, uint64_t address, const char *text) {
 }
 
 int foreign_set_printk(Foreign *f, const char *text) {
-        Printk *printk;
-        int r = printk_new(&printk, text);
+        int r;
 
-        if (r < 0)
-                return r;
-        printk_free(f->printk);
-        f->printk = printk;
-        return printk_each(printk, add_string, f);
+        printk_done(&f->printk);
+        r = printk_init(&f->printk, text);
+        for (size_t i = 0; r >= 0 && i < f->printk.formats.n_slots; i++)
+                if (f->printk.formats.slots[i].value != 0)
+                        r = add_string(f, f->printk.formats.slots[i].key,
+                                       (const char *) (uintptr_t) f->printk.formats.slots[i].value);
+        return r;
 }
 
 Foreign *foreign_free(Foreign *f) {
@@ -567,6 +562,6 @@ Foreign *foreign_free(Foreign *f) {
         for (size_t i = 0; i < f->n_later; i++)
                 free(f->later[i].system);
         free(f->later);
-        printk_free(f->printk);
+        printk_done(&f->printk);
         return mfree(f);
 }

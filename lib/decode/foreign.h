@@ -30,7 +30,7 @@
 
 #include "base/cleanup.h"
 #include "decode/formats.h"
-#include "decode/symbols.h"
+#include "decode/names.h"
 
 typedef struct Foreign Foreign;
 

@@ -12,7 +12,7 @@
 #include <event-parse.h>
 
 #include "base/array.h"
-#include "decode/format-text.h"
+#include "decode/foreign-private.h"
 #include "decode/formats.h"
 #include "store/format.h"
 #include "store/page.h"
@@ -20,13 +20,10 @@
 #define FORMAT_TEXT_MAX ((size_t) 16 << 10) /* real ones are below 1 KiB */
 #define RECORD_BYTES_MAX 4096               /* no field of a record lies beyond */
 
-static struct tep_handle *tep_handle_free(struct tep_handle *tep) {
-        if (tep)
-                tep_free(tep);
-        return NULL;
+static void tep_handle_freep(struct tep_handle **tep) {
+        if (*tep)
+                tep_free(*tep);
 }
-
-DEFINE_CLEANUP(struct tep_handle *, tep_handle_free);
 
 /* NULL without memory. */
 static struct tep_handle *tep_handle_new(void) {
@@ -118,29 +115,22 @@ static int parse_header_page(struct tep_handle *tep, const char *text, Formats *
         return 0;
 }
 
-/* Words behind the last field, "unsigned long args[]" of size 0 (linux 7.2). */
-static void find_args(struct tep_handle *tep, Formats *f) {
-        struct tep_event *event = tep_find_event_by_name(tep, "ftrace", "funcgraph_entry");
-        struct tep_format_field *args = event ? tep_find_field(event, "args") : NULL;
-
-        if (args && (args->flags & TEP_FIELD_IS_ARRAY) && args->offset >= (int) f->entry.n_bytes &&
-            args->offset <= RECORD_BYTES_MAX)
-                f->entry.args = (Field){ .offset = (uint16_t) args->offset, .size = 8 };
-}
-
+/* Of an event whose id or fields are of no use: FORMATS_E_INVALID. */
 static int parse_event(struct tep_handle *tep, const char *name, const char *text,
                        const Wanted *wanted, size_t n_wanted, uint16_t *ret_id,
-                       uint32_t *ret_n_bytes) {
-        struct tep_event *event;
+                       uint32_t *ret_n_bytes, struct tep_event **ret) {
+        const char *id = strstr(text, "\nID: ");
         int r = parse_text(tep, "", text);
 
         if (r != 0)
                 return r;
-        event = tep_find_event_by_name(tep, "ftrace", name);
-        if (!event || event->id <= 0 || event->id >= UINT16_MAX)
+        *ret = name ? tep_find_event_by_name(tep, "ftrace", name)
+               : id ? tep_find_event(tep, atoi(id + strlen("\nID: ")))
+                    : NULL;
+        if (!*ret || (*ret)->id <= 0 || (*ret)->id >= UINT16_MAX)
                 return FORMATS_E_INVALID;
-        *ret_id = (uint16_t) event->id;
-        return find_fields(event, wanted, n_wanted, ret_n_bytes);
+        *ret_id = (uint16_t) (*ret)->id;
+        return find_fields(*ret, wanted, n_wanted, ret_n_bytes);
 }
 
 int formats_parse(Formats *ret, const char *header_page, const char *entry, const char *exit,
@@ -162,38 +152,38 @@ int formats_parse(Formats *ret, const char *header_page, const char *entry, cons
                 { "calltime", &f.exit.calltime, true }, { "rettime", &f.exit.rettime, true },
                 { "overrun", &f.exit.overrun, false },  { "retval", &f.exit.retval, false },
         };
+        struct tep_event *event;
+        struct tep_format_field *args;
         int r;
 
         if (!tep)
                 return -ENOMEM;
 
+        *ret_problem = "events/header_page is not that of a 64-bit kernel's ring buffer";
         r = parse_header_page(tep, header_page, &f);
-        if (r == FORMATS_E_INVALID)
-                *ret_problem = "events/header_page is not that of a 64-bit kernel's ring buffer";
         if (r != 0)
                 return r;
+        *ret_problem = "events/ftrace/funcgraph_entry/format lacks fields or contradicts itself";
         r = parse_event(tep, "funcgraph_entry", entry, wanted_entry, ELEMENTSOF(wanted_entry),
-                        &f.entry_id, &f.entry.n_bytes);
-        if (r == FORMATS_E_INVALID)
-                *ret_problem = "events/ftrace/funcgraph_entry/format lacks fields or contradicts "
-                               "itself";
+                        &f.entry_id, &f.entry.n_bytes, &event);
         if (r != 0)
                 return r;
-        find_args(tep, &f);
+        /* Words behind the last field, "unsigned long args[]" of size 0 (linux 7.2). */
+        args = tep_find_field(event, "args");
+        if (args && (args->flags & TEP_FIELD_IS_ARRAY) && args->offset >= (int) f.entry.n_bytes &&
+            args->offset <= RECORD_BYTES_MAX)
+                f.entry.args = (Field){ .offset = (uint16_t) args->offset, .size = 8 };
+        *ret_problem = "events/ftrace/funcgraph_exit/format lacks fields or contradicts itself";
         r = parse_event(tep, "funcgraph_exit", exit, wanted_exit, ELEMENTSOF(wanted_exit),
-                        &f.exit_id, &f.exit.n_bytes);
-        if (r == FORMATS_E_INVALID)
-                *ret_problem = "events/ftrace/funcgraph_exit/format lacks fields or contradicts "
-                               "itself";
+                        &f.exit_id, &f.exit.n_bytes, &event);
         if (r != 0)
                 return r;
         /* One place for the common fields, whatever the event. */
+        *ret_problem = "the formats of funcgraph_entry and funcgraph_exit contradict each other";
         if (f.entry_id == f.exit_id || f.type.offset != type.offset || f.type.size != 2 ||
-            type.size != 2 || f.pid.offset != pid.offset || f.pid.size != pid.size) {
-                *ret_problem = "the formats of funcgraph_entry and funcgraph_exit contradict each "
-                               "other";
+            type.size != 2 || f.pid.offset != pid.offset || f.pid.size != pid.size)
                 return FORMATS_E_INVALID;
-        }
+        *ret_problem = NULL;
         formats_prepare(&f);
         *ret = f;
         return 0;
@@ -201,7 +191,6 @@ int formats_parse(Formats *ret, const char *header_page, const char *entry, cons
 
 int formats_parse_probe(ProbeFormat *ret, const char *text, bool is_entry) {
         _cleanup_(tep_handle_freep) struct tep_handle *tep = tep_handle_new();
-        const char *id = strstr(text, "\nID: ");
         ProbeFormat f = { .is_entry = is_entry };
         const Wanted returned[] = {
                 { "__probe_func", &f.func, true },
@@ -215,19 +204,12 @@ int formats_parse_probe(ProbeFormat *ret, const char *text, bool is_entry) {
                 { "a5", &f.args[5], false },
         };
         struct tep_event *event;
-        int r;
+        int r = -ENOMEM;
 
-        if (!tep)
-                return -ENOMEM;
-        r = parse_text(tep, "", text);
-        if (r != 0)
-                return r;
-        event = id ? tep_find_event(tep, atoi(id + strlen("\nID: "))) : NULL;
-        if (!event || event->id <= 0 || event->id >= UINT16_MAX)
-                return FORMATS_E_INVALID;
-        f.id = (uint16_t) event->id;
-        r = is_entry ? find_fields(event, given, ELEMENTSOF(given), &f.n_bytes)
-                     : find_fields(event, returned, ELEMENTSOF(returned), &f.n_bytes);
+        if (tep)
+                r = parse_event(tep, NULL, text, is_entry ? given : returned,
+                                is_entry ? ELEMENTSOF(given) : ELEMENTSOF(returned), &f.id,
+                                &f.n_bytes, &event);
         if (r == 0)
                 *ret = f;
         return r;

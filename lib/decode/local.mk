@@ -5,29 +5,21 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/cursor.c \
 	%D%/cursor.h \
 	%D%/foreign.c \
+	%D%/foreign-private.h \
 	%D%/foreign.h \
-	%D%/format-text.c \
-	%D%/format-text.h \
 	%D%/formats.c \
 	%D%/formats.h \
+	%D%/names.c \
+	%D%/names.h \
 	%D%/occurrence.c \
 	%D%/occurrence.h \
 	%D%/print-format.c \
-	%D%/print-format.h \
 	%D%/printk.c \
-	%D%/printk.h \
 	%D%/prototypes.c \
 	%D%/prototypes.h \
 	%D%/records.c \
 	%D%/records.h \
 	%D%/stream.c \
 	%D%/stream.h \
-	%D%/symbol-timeline.c \
-	%D%/symbol-timeline.h \
-	%D%/symbols.c \
-	%D%/symbols.h \
-	%D%/syscall-text.c \
-	%D%/syscall-text.h \
-	%D%/tasks.c \
-	%D%/tasks.h
-decode_libs = %D%/libdecode.a $(codec_libs) $(TRACEEVENT_LIBS)
+	%D%/syscall-text.c
+decode_libs = %D%/libdecode.a $(pages_libs) $(TRACEEVENT_LIBS)

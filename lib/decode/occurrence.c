@@ -7,9 +7,9 @@
  * text: so nothing is marked twice, and the marks are in the text's own order.
  */
 
+#include "decode/names.h"
 #include "decode/occurrence.h"
 #include "decode/records.h"
-#include "decode/symbols.h"
 
 #define N_RECENT ((size_t) 4096)
 #define N_IDS 65536

@@ -1,43 +1,267 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/*
- * One pass over the text behind "print fmt:".  Where a parenthesis or a list's element begins, what
- * follows is read as a constant expression; if it is one, its value stands in its place.
- */
-
 #include <ctype.h>
 #include <inttypes.h>
 
-#include "base/buf.h"
-#include "decode/print-format.h"
-#include "decode/syscall-text.h"
+#include "decode/foreign-private.h"
 
 #define DEPTH_MAX 32
 #define BEGIN "print fmt:"
 
-/* --- constants -------------------------------------------------------------------------------- */
-
-typedef struct Constant {
+typedef struct Parser {
         const char *at;
+        const char *fields, *fields_end; /* the lines before; of what is valid */
         int depth;
-} Constant;
+} Parser;
 
-static bool read_expression(Constant *c, size_t level, uint64_t *ret);
-
-static void skip_space(Constant *c) {
-        c->at += strspn(c->at, " \t");
+static void skip_space(Parser *p) {
+        p->at += strspn(p->at, " \t\n");
 }
 
-static bool take(Constant *c, const char *token) {
-        skip_space(c);
-        if (!startswith(c->at, token))
+static bool take(Parser *p, const char *token) {
+        skip_space(p);
+        if (!startswith(p->at, token))
                 return false;
-        c->at += strlen(token);
+        p->at += strlen(token);
         return true;
 }
 
+/* Its length; 0: there is none. */
+static size_t peek_word(Parser *p) {
+        size_t n = 0;
+
+        skip_space(p);
+        if (!isalpha((unsigned char) *p->at) && *p->at != '_')
+                return 0;
+        while (isalnum((unsigned char) p->at[n]) || p->at[n] == '_')
+                n++;
+        return n;
+}
+
+static bool take_word(Parser *p, const char *word) {
+        size_t n = peek_word(p);
+
+        if (n != strlen(word) || strncmp(p->at, word, n) != 0)
+                return false;
+        p->at += n;
+        return true;
+}
+
+/* --- what is valid ---------------------------------------------------------------------------- */
+
+/*
+ * A recursive descent that builds nothing.  Precedence does not matter to it: an expression is
+ * operands with operators between them.  Whatever is not expected is refused.
+ */
+
+static bool parse_number(Parser *p) {
+        size_t n;
+
+        skip_space(p);
+        if (!isdigit((unsigned char) *p->at))
+                return false;
+        n = strspn(p->at, "0123456789abcdefABCDEFxX");
+        n += strspn(p->at + n, "uUlL");
+        p->at += n;
+        return n <= 24;
+}
+
+/* One or more; an escape is two characters. */
+static bool parse_string(Parser *p) {
+        bool any = false;
+
+        for (skip_space(p); *p->at == '"'; skip_space(p)) {
+                for (p->at++; *p->at != '"'; p->at++) {
+                        if (*p->at == '\\')
+                                p->at++;
+                        if (!*p->at || *p->at == '\n')
+                                return false;
+                }
+                p->at++;
+                any = true;
+        }
+        return any;
+}
+
+/* "\tfield:char prev_comm[16];\toffset:8;..." has the name before a ';' or a '['. */
+static bool parse_field(Parser *p) {
+        size_t n = peek_word(p);
+        const char *name = p->at;
+
+        if (n == 0)
+                return false;
+        p->at += n;
+        for (const char *s = p->fields; (s = memmem(s, (size_t) (p->fields_end - s), name, n)); s++)
+                if (s > p->fields && strchr(" *", s[-1]) && strchr(";[", s[n]))
+                        return true;
+        return false;
+}
+
+/* "{ 0x1, "S" }", one or more, each behind a comma. */
+static bool parse_pairs(Parser *p) {
+        do
+                if (!take(p, "{") || !parse_number(p) || !take(p, ",") || !parse_string(p) ||
+                    !take(p, "}"))
+                        return false;
+        while (take(p, ","));
+        return take(p, ")");
+}
+
+static bool parse_expression(Parser *p);
+
+/* "(long)", "(unsigned long long)", "(const void *)"; the '(' is taken. */
+static bool take_type(Parser *p) {
+        const char *begin = p->at;
+        bool any = false;
+
+        for (size_t n; (n = peek_word(p)) > 0; p->at += n) {
+                if ((n == 3 && strncmp(p->at, "REC", 3) == 0) || strncmp(p->at, "__", 2) == 0)
+                        break;
+                any = true;
+        }
+        while (any && take(p, "*"))
+                continue;
+        if (any && take(p, ")"))
+                return true;
+        p->at = begin;
+        return false;
+}
+
+static bool parse_function(Parser *p) {
+        static const char *const of_fields[] = { "__get_str", "__get_bitmask",
+                                                 "__get_dynamic_array_len" };
+
+        for (size_t i = 0; i < ELEMENTSOF(of_fields); i++)
+                if (take_word(p, of_fields[i]))
+                        return take(p, "(") && parse_field(p) && take(p, ")");
+        if (take_word(p, "__print_symbolic"))
+                return take(p, "(") && parse_expression(p) && take(p, ",") && parse_pairs(p);
+        if (take_word(p, "__print_flags"))
+                return take(p, "(") && parse_expression(p) && take(p, ",") && parse_string(p) &&
+                       take(p, ",") && parse_pairs(p);
+        return false;
+}
+
+static bool parse_operand(Parser *p) {
+        while (take(p, "!") || take(p, "~") || take(p, "-"))
+                continue;
+        skip_space(p);
+        if (*p->at == '"')
+                return parse_string(p);
+        if (isdigit((unsigned char) *p->at))
+                return parse_number(p);
+        if (take(p, "("))
+                return take_type(p) ? parse_operand(p) : parse_expression(p) && take(p, ")");
+        if (!take_word(p, "REC"))
+                return parse_function(p);
+        if (!take(p, "->") || !parse_field(p))
+                return false;
+        return !take(p, "[") || (parse_number(p) && take(p, "]"));
+}
+
+static bool take_operator(Parser *p) {
+        /* Those that begin with others come first. */
+        static const char *const operators[] = { "<<", ">>", "&&", "||", "==", "!=", "<=", ">=",
+                                                 "<",  ">",  "&",  "|",  "^",  "+",  "-",  "*" };
+
+        for (size_t i = 0; i < ELEMENTSOF(operators); i++)
+                if (take(p, operators[i]))
+                        return true;
+        return false;
+}
+
+/* libtraceevent divides by whatever it finds, and 0 and -1 end the process.  Nothing stands behind it that could
+ * become part of it. */
+static bool parse_divisor(Parser *p) {
+        unsigned long long n;
+
+        skip_space(p);
+        n = isdigit((unsigned char) *p->at) ? strtoull(p->at, NULL, 0) : 0;
+        return n > 0 && n <= INT32_MAX && parse_number(p);
+}
+
+static bool parse_expression(Parser *p) {
+        bool good;
+
+        if (++p->depth > DEPTH_MAX)
+                return false;
+        do
+                good = parse_operand(p);
+        while (good && take_operator(p));
+        if (good && (take(p, "/") || take(p, "%")))
+                good = parse_divisor(p);
+        if (good && take(p, "?"))
+                good = parse_expression(p) && take(p, ":") && parse_expression(p);
+        p->depth--;
+        return good;
+}
+
+/* "unsigned long args[6]", "__data_loc char[] name" */
+static bool parse_declaration(Parser *p) {
+        int n_words = 0;
+
+        for (;;) {
+                size_t n = peek_word(p);
+
+                p->at += n;
+                if (n > 0)
+                        n_words++;
+                else if (take(p, "[")) {
+                        p->at += peek_word(p);
+                        (void) parse_number(p);
+                        if (n_words == 0 || !take(p, "]"))
+                                return false;
+                } else if (n_words == 0 || !take(p, "*"))
+                        return n_words > 1 && take(p, ";");
+        }
+}
+
+static bool parse_property(Parser *p, const char *name) {
+        return take(p, name) && take(p, ":") && parse_number(p) && take(p, ";");
+}
+
+bool format_text_is_valid(const char *text) {
+        Parser p = { .at = text };
+        const char *name;
+
+        if (!take(&p, "name:"))
+                return false;
+        skip_space(&p);
+        name = p.at; /* "9p_client_req" is none of C's */
+        while (isalnum((unsigned char) *p.at) || *p.at == '_')
+                p.at++;
+        if (p.at == name || !take(&p, "ID:") || !parse_number(&p) || !take(&p, "format:"))
+                return false;
+        while (take(&p, "field:"))
+                if (!parse_declaration(&p) || !parse_property(&p, "offset") ||
+                    !parse_property(&p, "size") || !parse_property(&p, "signed"))
+                        return false;
+        skip_space(&p);
+        return !*p.at || startswith(p.at, BEGIN);
+}
+
+bool format_text_prints_plainly(const char *text) {
+        const char *format = strstr(text, BEGIN);
+        Parser p = { .fields = text, .fields_end = format };
+
+        if (!format)
+                return false;
+        p.at = format + strlen(BEGIN);
+        if (!parse_string(&p))
+                return false;
+        while (take(&p, ","))
+                if (!parse_expression(&p))
+                        return false;
+        skip_space(&p);
+        return !*p.at;
+}
+
+/* --- constants -------------------------------------------------------------------------------- */
+
+static bool read_expression(Parser *c, size_t level, uint64_t *ret);
+
 /* "( unsigned long)", "( gfp_t)"; the parenthesis is taken. */
-static bool take_type(Constant *c) {
+static bool take_known_type(Parser *c) {
         static const char *const words[] = { "unsigned", "long", "int", "gfp_t", "u32" };
         const char *begin = c->at;
 
@@ -57,7 +281,7 @@ static bool take_type(Constant *c) {
 
 /* Of enums that the kernel's own text has by name since 7.2; these numbers are fixed (linux 7.2
  * include/linux/hrtimer.h, enum hrtimer_mode; include/uapi/linux/ioprio.h). */
-static bool take_enumerator(Constant *c, uint64_t *ret) {
+static bool take_enumerator(Parser *c, uint64_t *ret) {
         static const struct {
                 const char *name;
                 uint64_t value;
@@ -92,7 +316,7 @@ static bool take_enumerator(Constant *c, uint64_t *ret) {
         return false;
 }
 
-static bool read_operand(Constant *c, uint64_t *ret) {
+static bool read_operand(Parser *c, uint64_t *ret) {
         char *end;
 
         if (take(c, "~")) {
@@ -102,8 +326,8 @@ static bool read_operand(Constant *c, uint64_t *ret) {
                 return true;
         }
         if (take(c, "("))
-                return take_type(c) ? read_operand(c, ret)
-                                    : read_expression(c, 0, ret) && take(c, ")");
+                return take_known_type(c) ? read_operand(c, ret)
+                                          : read_expression(c, 0, ret) && take(c, ")");
         if (!isdigit((unsigned char) *c->at))
                 return take_enumerator(c, ret);
         errno = 0;
@@ -133,7 +357,7 @@ static bool compute(const char *sign, uint64_t *left, uint64_t right) {
 }
 
 /* Operators of level @level, as C has them, and of those that bind more tightly. */
-static bool read_expression(Constant *c, size_t level, uint64_t *ret) {
+static bool read_expression(Parser *c, size_t level, uint64_t *ret) {
         static const char *const levels[][2] = { { "|" },        { "^" },      { "&" },
                                                  { "<<", ">>" }, { "+", "-" }, { "*" } };
         bool good;
@@ -162,7 +386,7 @@ static bool read_expression(Constant *c, size_t level, uint64_t *ret) {
 /* The constant between @p, a '(' or a '{', and the ')' or the ',' that belongs to it; where it ends, or NULL:
  * there is none.  A negative one would be no number in a list. */
 static const char *read_constant(const char *p, uint64_t *ret) {
-        Constant c = { .at = p + 1 };
+        Parser c = { .at = p + 1 };
         bool in_list = *p == '{';
 
         if (!read_expression(&c, 0, ret) || *ret > INT64_MAX)
@@ -257,6 +481,8 @@ static void add_tmpfile(Buf *out, const char *flags) {
                 buf_printf(out, "{ %lu, \"O_TMPFILE\" }, ", strtoul(p, NULL, 0) | 020000000);
 }
 
+/* One pass over the text behind "print fmt:".  Where a parenthesis or a list's element begins, what
+ * follows is read as a constant expression; if it is one, its value stands in its place. */
 int print_format_parse(PrintFormat *ret, const char *system, const char *text) {
         _cleanup_buf_ Buf out = BUF_INIT, names = BUF_INIT;
         _cleanup_free_ char *changed = NULL;

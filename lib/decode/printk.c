@@ -7,19 +7,10 @@
 
 #include <ctype.h>
 
-#include "base/hash.h"
-#include "decode/printk.h"
+#include "decode/foreign-private.h"
 #include "decode/records.h"
 
 #define WIDTH_MAX 256
-
-struct Printk {
-        Hash formats; /* by address, malloc()ed */
-};
-
-const char *printk_find(const Printk *p, uint64_t address) {
-        return hash_get_ptr(&p->formats, address);
-}
 
 /* What stands between the quotes, which is @n bytes long; NULL without memory. */
 static char *unescape(const char *s, size_t n) {
@@ -51,28 +42,21 @@ static int add_line(Printk *p, const char *line, size_t n) {
         return 0;
 }
 
-int printk_new(Printk **ret, const char *text) {
-        _cleanup_(printk_freep) Printk *p = calloc(1, sizeof(*p));
-        int r = p ? 0 : -ENOMEM;
+int printk_init(Printk *p, const char *text) {
+        int r = 0;
 
+        *p = (Printk){};
         for (const char *line = text, *end; r == 0 && line && *line; line = *end ? end + 1 : end) {
                 end = strchrnul(line, '\n');
                 r = add_line(p, line, (size_t) (end - line));
         }
-        if (r == 0)
-                *ret = TAKE_PTR(p);
         return r;
 }
 
-int printk_each(const Printk *p, int (*each)(void *userdata, uint64_t address, const char *format),
-                void *userdata) {
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < p->formats.n_slots; i++)
-                if (p->formats.slots[i].value != 0)
-                        r = each(userdata, p->formats.slots[i].key,
-                                 (const char *) (uintptr_t) p->formats.slots[i].value);
-        return r;
+void printk_done(Printk *p) {
+        for (size_t i = 0; i < p->formats.n_slots; i++)
+                free((void *) (uintptr_t) p->formats.slots[i].value);
+        hash_done(&p->formats);
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -250,13 +234,4 @@ void printk_put(Buf *out, const char *format, const uint8_t *values, size_t n, b
                         return;
                 }
         }
-}
-
-Printk *printk_free(Printk *p) {
-        if (!p)
-                return NULL;
-        for (size_t i = 0; i < p->formats.n_slots; i++)
-                free((void *) (uintptr_t) p->formats.slots[i].value);
-        hash_done(&p->formats);
-        return mfree(p);
 }

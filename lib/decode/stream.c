@@ -157,42 +157,37 @@ int stream_open(Stream **ret, const SessionDir *dir, const Formats *formats) {
 }
 
 bool stream_begin(const Stream *s, uint64_t *ret_ns) {
-        uint64_t begin_ns = UINT64_MAX;
         bool any = false;
 
+        *ret_ns = UINT64_MAX;
         for (size_t i = 0; i < s->n_cursors; i++) {
                 const Event *e = cursor_peek(s->cursors[i]);
 
-                if (e) {
-                        begin_ns = MIN(begin_ns, e->timestamp_ns);
-                        any = true;
-                }
+                *ret_ns = e ? MIN(*ret_ns, e->timestamp_ns) : *ret_ns;
+                any = any || e;
         }
-        *ret_ns = begin_ns;
         return any;
 }
 
 int stream_seek(Stream *s, uint64_t ns) {
-        for (size_t i = 0; i < s->n_cursors; i++) {
-                int r = cursor_seek(s->cursors[i], ns);
+        int r = 0;
 
-                if (r < 0)
-                        return r;
-        }
+        for (size_t i = 0; r >= 0 && i < s->n_cursors; i++)
+                r = cursor_seek(s->cursors[i], ns);
+        if (r < 0)
+                return r;
         s->head.last = NULL;
         build_heap(s);
         return 0;
 }
 
 int stream_refresh(Stream *s) {
-        int r;
+        int r = 0;
 
-        for (size_t i = 0; i < s->n_cursors; i++) {
+        for (size_t i = 0; r >= 0 && i < s->n_cursors; i++)
                 r = cursor_refresh(s->cursors[i]);
-                if (r < 0)
-                        return r;
-        }
-        r = open_cursors(s);
+        if (r >= 0)
+                r = open_cursors(s);
         if (r < 0)
                 return r;
         s->head.last = NULL;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+
 #include <event-parse.h>
 #include <inttypes.h>
 
+#include "decode/foreign-private.h"
 #include "decode/records.h"
-#include "decode/syscall-text.h"
 
 #define NUMBER "__syscall_nr"
 #define CUT "..."

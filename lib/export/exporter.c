@@ -18,8 +18,6 @@ const Exporter *const exporters[] = {
         &exporter_perfetto,
         &exporter_parquet,
         &exporter_tsv,
-        &exporter_tsv_waits,
-        &exporter_tsv_losses,
         NULL,
 };
 

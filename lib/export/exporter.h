@@ -97,8 +97,6 @@ extern const Exporter exporter_ndjson;
 extern const Exporter exporter_perfetto;
 extern const Exporter exporter_parquet;
 extern const Exporter exporter_tsv;
-extern const Exporter exporter_tsv_waits;
-extern const Exporter exporter_tsv_losses;
 
 /* What @call's tree belongs to, for a call or end_call(), of an exporter that has_contexts; borrowed until the
  * next step; NULL: nobody said. */

@@ -16,7 +16,7 @@
 
 #include "analyze/alike.h"
 #include "base/unit.h"
-#include "export/escape.h"
+#include "encode/escape.h"
 #include "export/exporter.h"
 #include "export/flame.h"
 #include "export/scripts.h"

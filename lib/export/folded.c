@@ -13,7 +13,7 @@
  */
 
 #include "base/array.h"
-#include "export/escape.h"
+#include "encode/escape.h"
 #include "export/exporter.h"
 
 #define FOLDED_FIXED_BYTES ((uint64_t) 512 << 10)

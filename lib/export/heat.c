@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "base/unit.h"
-#include "export/escape.h"
+#include "encode/escape.h"
 #include "export/exporter.h"
 #include "export/heat.h"
 #include "export/scripts.h"

@@ -15,13 +15,13 @@
 #include "analyze/outliers.h"
 #include "analyze/overhead.h"
 #include "analyze/ranges.h"
+#include "analyze/why.h"
 #include "base/unit.h"
-#include "export/escape.h"
+#include "encode/escape.h"
 #include "export/exporter.h"
 #include "export/flame.h"
 #include "export/heat.h"
-#include "export/page-slow.h"
-#include "export/page-tree.h"
+#include "export/intern.h"
 #include "export/scripts.h"
 
 #define N_SLOWEST 10
@@ -31,6 +31,7 @@
 #define N_TREE_MAX 1800
 #define N_SLOW_TREE_MAX 80
 #define N_SPANS_MAX 500
+#define DIFFERENCES_SHOWN 5
 #define OPEN_PERMILLE 200 /* what is unfolded from the beginning */
 
 typedef struct Html {
@@ -49,6 +50,310 @@ static int html_call(void *p, const Call *call) {
         h->n_outermost += call->is_root;
         h->n_own_work += call->is_root && call->in_own_work;
         return 0;
+}
+
+/* --- trees ------------------------------------------------------------------------------------ */
+
+/*
+ * A call tree, to be unfolded: a node is a <details>, or a <div> if it calls nothing
+ *
+ *      <details class="CLASS" data-n data-total data-self>   calls, [ns], [ns]
+ *        <summary><code>NAME</code> <b>12.3 %</b> total ..., self ..., 4 calls</summary>
+ */
+typedef struct Tree {
+        Buf *out;
+        const char *class;
+        size_t max_nodes;
+        uint64_t all_ns, min_ns; /* write_tree()'s own */
+} Tree;
+
+static void add_function(Buf *out, const Function *f) {
+        buf_adds(out, "<code>");
+        escape_xml(out, f->label, f->n_label);
+        buf_adds(out, "</code>");
+}
+
+static void add_node_figures(const Tree *p, const CallNode *node, double share) {
+        const char *more = UNHOOKED_TEXT(node->n_unhooked);
+
+        buf_printf(p->out, " <b>%.1f %%</b> total %s, self%s %s", 100 * share,
+                   FIGURE_ROUND(node->total_ns), more, FIGURE_ROUND(node->self_ns));
+        if (node->blocked_ns > 0)
+                buf_printf(p->out, ", waited %s%s %s", *more ? "in it" : "itself", more,
+                           FIGURE_ROUND(node->blocked_ns));
+        buf_printf(p->out, ", %s call%s%s%s", FORMAT_COUNT(node->n), node->n == 1 ? "" : "s",
+                   node->is_irq ? " (interrupt)" : "", node->n_cut > 0 ? " (cut)" : "");
+}
+
+static void add_node(const Tree *p, const CallNode *node);
+
+static void add_children(const Tree *p, const CallNode *node) {
+        uint64_t n = 0, ns = 0; /* of the smaller ones */
+
+        for (const CallNode *c = node->children; c; c = c->next)
+                if (c->share_ns >= p->min_ns)
+                        add_node(p, c);
+                else {
+                        n += c->n;
+                        ns += c->total_ns;
+                }
+        if (n > 0)
+                buf_printf(p->out, "<div class=\"%s-rest\">%s smaller call%s, %s</div>\n", p->class,
+                           FORMAT_COUNT(n), n == 1 ? "" : "s", FIGURE_ROUND(ns));
+}
+
+static void add_node(const Tree *p, const CallNode *node) {
+        double share = (double) node->total_ns / (double) p->all_ns;
+        bool is_leaf = !node->children;
+
+        buf_printf(p->out,
+                   "<%s class=\"%s\" style=\"--p:%.0f%%\"%s data-n=\"%" PRIu64
+                   "\" data-total=\"%" PRIu64 "\" data-self=\"%" PRIu64 "\">%s",
+                   is_leaf ? "div" : "details", p->class, MIN(100 * share, 100.0),
+                   !is_leaf && share * 1000 >= OPEN_PERMILLE ? " open" : "", node->n,
+                   node->total_ns, node->self_ns, is_leaf ? "" : "<summary>");
+        add_function(p->out, node->function);
+        add_node_figures(p, node, share);
+        buf_adds(p->out, is_leaf ? "\n" : "</summary>\n");
+        add_children(p, node);
+        buf_adds(p->out, is_leaf ? "</div>\n" : "</details>\n");
+}
+
+/* The nodes with the largest shares, callers first; of the others a line says how much.  How deep they nest
+ * the kernel's own stacks bound. */
+static int write_tree(Tree *p, CallTree *tree) {
+        const CallNode *root = call_tree_root(tree);
+        int r = call_tree_threshold(&p->min_ns, tree, p->max_nodes);
+
+        if (r < 0)
+                return r;
+        p->all_ns = MAX(root->total_ns, UINT64_C(1));
+        add_children(p, root);
+        return 0;
+}
+
+/* --- the slowest calls ------------------------------------------------------------------------- */
+
+static void add_task(Buf *out, const char *comm, int32_t pid) {
+        escape_xml(out, comm, strlen(comm));
+        if (pid >= 0)
+                buf_printf(out, " %d", pid);
+}
+
+static void add_slow_summary(const Html *h, const Invocation *v, size_t i) {
+        Buf *out = h->s.out;
+
+        buf_printf(out,
+                   "<details class=\"slow\" data-duration=\"%" PRIu64 "\" data-start=\"%" PRIu64
+                   "\"><summary>%zu. <b>%s%s</b> ",
+                   v->duration_ns, v->start_ns, i + 1, FIGURE_ROUND(v->duration_ns),
+                   v->is_cut ? " or longer" : "");
+        add_function(out, v->root);
+        buf_adds(out, " <span>");
+        add_task(out, v->comm, v->pid);
+        if (!h->s.info->is_timeless)
+                buf_printf(out, ", at +%.6f s",
+                           (double) (int64_t) (v->start_ns - h->s.begin_ns) / NSEC_PER_SEC);
+        buf_printf(out, ", CPU %u, call %s", v->cpu, FORMAT_COUNT(v->number));
+        if (v->blocked_ns > 0)
+                buf_printf(out, ", waited %s", FIGURE_ROUND(v->blocked_ns));
+        if (v->irq_ns > 0)
+                buf_printf(out, ", interrupts took %s", FIGURE_ROUND(v->irq_ns));
+        buf_adds(out, "</span></summary>\n");
+}
+
+/* All that have a timeline. */
+typedef struct Shown {
+        const Invocation **calls;
+        size_t n;
+} Shown;
+
+/* Its number; it is put behind the others if it is new. */
+static size_t number_of(Shown *shown, const Invocation *v) {
+        size_t i = 0;
+
+        while (i < shown->n && shown->calls[i] != v)
+                i++;
+        if (i == shown->n)
+                shown->calls[shown->n++] = v;
+        return i;
+}
+
+static void shown_done(Shown *shown) {
+        free(shown->calls);
+}
+
+static int list_shown(const Html *h, Shown *ret) {
+        size_t n = outliers_n(h->outliers);
+
+        *ret = (Shown){ .calls = calloc(2 * n + 1, sizeof(const Invocation *)) };
+        if (!ret->calls)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                (void) number_of(ret, outliers_get(h->outliers, i));
+        for (size_t i = 0; i < n; i++) {
+                const Invocation *usual = outliers_usual(h->outliers, ret->calls[i]);
+
+                if (usual)
+                        (void) number_of(ret, usual);
+        }
+        return 0;
+}
+
+static int add_differences(const Html *h, const Invocation *v) {
+        const Invocation *usual = outliers_usual(h->outliers, v);
+        const Quantiles *q = outliers_quantiles(h->outliers, v);
+        _cleanup_(why_freep) Why *w = NULL;
+        int r;
+
+        if (!usual || !q || q->n < 2)
+                return 0;
+        r = why_new_of_two(&w, v->tree, usual->tree);
+        if (r < 0)
+                return r;
+        buf_printf(h->s.out, "<p>The median of %s calls is %s. This one differs from one of %s in",
+                   FORMAT_COUNT(q->n), FIGURE_ROUND(quantiles_at(q, 500)),
+                   FIGURE_ROUND(usual->duration_ns));
+        for (size_t i = 0; i < MIN(w->n_causes, (size_t) DIFFERENCES_SHOWN); i++) {
+                _cleanup_buf_ Buf text = BUF_INIT;
+
+                why_describe_cause(&text, w, &w->causes[i]);
+                buf_printf(h->s.out, "%s%s ", i > 0 ? "; " : " ",
+                           FIGURE_CHANGE(w->causes[i].change_ns));
+                escape_xml(h->s.out, (const char *) text.data, text.n_data);
+        }
+        buf_adds(h->s.out, ".</p>\n");
+        return 0;
+}
+
+static int write_slowest(const Html *h) {
+        _cleanup_(shown_done) Shown shown = {};
+        int r = list_shown(h, &shown);
+
+        for (size_t i = 0; i < outliers_n(h->outliers) && r >= 0; i++) {
+                const Invocation *usual = outliers_usual(h->outliers, shown.calls[i]);
+                const Invocation *v = outliers_get(h->outliers, i);
+                Tree tree = { .out = h->s.out, .class = "step", .max_nodes = N_SLOW_TREE_MAX };
+
+                add_slow_summary(h, v, i);
+                buf_printf(h->s.out, "<button class=\"show\" data-call=\"%zu\">Timeline</button>\n",
+                           i);
+                if (usual)
+                        buf_printf(h->s.out,
+                                   "<button class=\"show\" data-call=\"%zu\">Timeline of a usual "
+                                   "one</button>\n",
+                                   number_of(&shown, usual));
+                r = add_differences(h, v) ?: write_tree(&tree, v->tree);
+                buf_adds(h->s.out, "</details>\n");
+        }
+        return r;
+}
+
+/* --- spans ------------------------------------------------------------------------------------ */
+
+enum {
+        SPAN_CALL,
+        SPAN_IRQ,  /* an interrupt, or below one */
+        SPAN_WAIT, /* off the CPU, or mostly */
+        SPAN_CUT,  /* its end was not recorded */
+};
+
+/* What was off the CPU has the sentence of who woke it for a name. */
+static void add_waker(Buf *out, const InvocationSpan *s) {
+        buf_adds(out, "off the CPU");
+        if (s->is_forced)
+                buf_adds(out, ", preempted");
+        else if (!s->is_woken)
+                buf_adds(out, ", woken by nobody that was seen");
+        else if (s->waker.is_irq)
+                buf_adds(out, ", woken by an interrupt");
+        else {
+                buf_adds(out, ", woken by ");
+                escape_json(out, s->waker.comm, strlen(s->waker.comm));
+                buf_printf(out, " %d", s->waker.pid);
+        }
+        if (s->is_woken && s->waker.function) {
+                buf_adds(out, " in ");
+                escape_json(out, s->waker.function->label, s->waker.function->n_label);
+                buf_adds(out, UNHOOKED_TEXT(s->waker.function->n_unhooked));
+        }
+}
+
+static int kind_of(const InvocationSpan *s) {
+        if (!s->function || s->blocked_ns > (s->end_ns - s->begin_ns) / 2)
+                return SPAN_WAIT;
+        return s->is_cut ? SPAN_CUT : s->in_irq ? SPAN_IRQ : SPAN_CALL;
+}
+
+/* Names are those of functions, each once, and one for each wait. */
+static int add_spans(const Html *h, const Invocation *v) {
+        _cleanup_(intern_done) Intern names = {};
+        uint64_t begin_ns = v->n_spans > 0 ? v->spans[0].begin_ns : 0;
+        Buf *out = h->s.out;
+
+        buf_adds(out, "\"spans\":[");
+        for (size_t i = 0; i < v->n_spans; i++) {
+                const InvocationSpan *s = &v->spans[i];
+                uint32_t name;
+
+                if (intern_add(&names, s->function ? (const void *) s->function : s, &name) < 0)
+                        return -ENOMEM;
+                buf_printf(out, "%s%" PRIu64 ",%" PRIu64 ",%d,%u,%d", i > 0 ? "," : "",
+                           s->begin_ns - begin_ns, s->end_ns - s->begin_ns, s->level, name,
+                           kind_of(s));
+        }
+        buf_adds(out, "],\"names\":[");
+        for (uint32_t i = 0; i < names.n; i++) {
+                const void *item = names.items[i];
+                const InvocationSpan *wait = item;
+
+                buf_adds(out, i > 0 ? ",\"" : "\"");
+                if (wait >= v->spans && wait < v->spans + v->n_spans)
+                        add_waker(out, wait);
+                else {
+                        const Function *f = item;
+
+                        escape_json(out, f->label, f->n_label);
+                        if (!unhooked_is_none(f->n_unhooked))
+                                buf_printf(out, " (%s)", UNHOOKED_NOTE(f->n_unhooked));
+                }
+                buf_adds(out, "\"");
+        }
+        buf_adds(out, "]");
+        return 0;
+}
+
+/*
+ * What a timeline is drawn from (page.js), fit to stand in an HTML script: the slowest calls, then the usual ones
+ * that these are compared with
+ *
+ *      [{"title": "1. udp_sendmsg, 90.2 ms", "ns": 90183881, "left": 12,
+ *        "names": ["udp_sendmsg", ...], "spans": [begin, length, level, name, kind, ...]}, ...]
+ *
+ * Times are nanoseconds since the call's beginning.
+ */
+static int write_spans(const Html *h) {
+        _cleanup_(shown_done) Shown shown = {};
+        int r = list_shown(h, &shown);
+
+        buf_adds(h->s.out, "[");
+        for (size_t i = 0; i < shown.n && r >= 0; i++) {
+                const Invocation *v = shown.calls[i];
+                uint64_t ns = v->n_spans > 0 ? v->spans[0].end_ns - v->spans[0].begin_ns : 0;
+
+                buf_adds(h->s.out, i > 0 ? ",\n{\"title\":\"" : "{\"title\":\"");
+                if (i < outliers_n(h->outliers))
+                        buf_printf(h->s.out, "%zu. ", i + 1);
+                else
+                        buf_adds(h->s.out, "a usual ");
+                escape_json(h->s.out, v->root->label, v->root->n_label);
+                buf_printf(h->s.out, ", %s\",\"ns\":%" PRIu64 ",\"left\":%zu,",
+                           FIGURE_ROUND(v->duration_ns), ns, v->n_spans_left_out);
+                r = add_spans(h, v);
+                buf_adds(h->s.out, "}");
+        }
+        buf_adds(h->s.out, "]");
+        return r;
 }
 
 /* --- parts of the page ------------------------------------------------------------------------ */
@@ -180,16 +485,13 @@ static int add_flame(Html *h) {
 }
 
 static int add_tree(Html *h) {
-        PageTree tree = { .out = h->s.out,
-                          .class = "node",
-                          .max_nodes = N_TREE_MAX,
-                          .open_permille = OPEN_PERMILLE };
+        Tree tree = { .out = h->s.out, .class = "node", .max_nodes = N_TREE_MAX };
         int r;
 
         begin_section(h->s.out, "calls-tree", "The tree of all calls",
                       "What each function called, the longest first. Arrow keys go through it.");
         buf_adds(h->s.out, "<div id=\"tree\">\n");
-        r = page_tree_write(&tree, h->s.tree);
+        r = write_tree(&tree, h->s.tree);
         buf_adds(h->s.out, "</div>\n");
         if (call_tree_n_nodes(h->s.tree) > N_TREE_MAX)
                 buf_printf(h->s.out,
@@ -230,18 +532,13 @@ static void add_histogram(Html *h) {
 }
 
 static int add_slowest(Html *h) {
-        PageSlow slow = { .out = h->s.out,
-                          .outliers = h->outliers,
-                          .begin_ns = h->s.begin_ns,
-                          .is_timeless = h->s.info->is_timeless,
-                          .max_nodes = N_SLOW_TREE_MAX };
         int r;
 
         begin_section(h->s.out, "slow", "The slowest calls",
                       "Each with what it spent that a median call of the same root did not, and "
                       "with its own tree.");
         buf_adds(h->s.out, "<div id=\"slowest\">\n");
-        r = page_slow_write(&slow);
+        r = write_slowest(h);
         buf_adds(h->s.out, "</div>\n");
         end_section(h->s.out);
         if (r < 0)
@@ -253,7 +550,7 @@ static int add_slowest(Html *h) {
                            "<span class=\"hint\" id=\"left\"></span></p>\n<div id=\"timeline\">"
                            "</div>\n<div id=\"told\" aria-live=\"polite\"></div>\n"
                            "<script type=\"application/json\" id=\"data\">");
-        r = page_slow_write_spans(&slow);
+        r = write_spans(h);
         buf_adds(h->s.out, "</script>\n");
         end_section(h->s.out);
         return r;

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/*
- * Intern: pointers are counted as they come, from 0
- */
+/* Intern: pointers are counted as they come, from 0 */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/grow.h"
 #include "base/hash.h"
 
 typedef struct Intern {
@@ -18,5 +13,21 @@ typedef struct Intern {
 } Intern;
 
 /* 1: @item is new; 0: it is not; -ENOMEM. */
-int intern_add(Intern *in, const void *item, uint32_t *ret_number);
-void intern_done(Intern *in);
+static inline int intern_add(Intern *in, const void *item, uint32_t *ret_number) {
+        uint64_t number = hash_get(&in->numbers, hash_key(item));
+
+        if (number > 0) {
+                *ret_number = (uint32_t) number - 1;
+                return 0;
+        }
+        if (!ARRAY_GROW(in->items, in->n) || hash_add(&in->numbers, hash_key(item), in->n + 1) < 0)
+                return -ENOMEM;
+        in->items[in->n] = item;
+        *ret_number = in->n++;
+        return 1;
+}
+
+static inline void intern_done(Intern *in) {
+        free(in->items);
+        hash_done(&in->numbers);
+}

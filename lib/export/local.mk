@@ -1,45 +1,27 @@
 # lib/export
 noinst_LIBRARIES += %D%/libexport.a
-%C%_libexport_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZSTD_CFLAGS)
+%C%_libexport_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libexport_a_SOURCES = \
-	%D%/escape.c \
-	%D%/escape.h \
 	%D%/exporter.c \
 	%D%/exporter.h \
 	%D%/flame.c \
 	%D%/flame.h \
 	%D%/folded.c \
-	%D%/form.h \
 	%D%/heat.c \
 	%D%/heat.h \
 	%D%/html.c \
-	%D%/intern.c \
 	%D%/intern.h \
-	%D%/page-slow.c \
-	%D%/page-slow.h \
-	%D%/page-tree.c \
-	%D%/page-tree.h \
 	%D%/parquet-beside.c \
-	%D%/parquet-beside.h \
 	%D%/parquet-calls.c \
-	%D%/parquet-encode.c \
-	%D%/parquet-encode.h \
 	%D%/parquet-parts.c \
-	%D%/parquet-parts.h \
-	%D%/parquet-texts.c \
-	%D%/parquet-texts.h \
-	%D%/parquet.c \
-	%D%/parquet.h \
+	%D%/parquet-rows.h \
 	%D%/perfetto.c \
 	%D%/scripts.h \
 	%D%/spans.c \
 	%D%/spans.h \
 	%D%/spill.c \
 	%D%/spill.h \
-	%D%/table.c \
-	%D%/thrift.c \
-	%D%/thrift.h \
-	%D%/tsv.c
+	%D%/table.c
 nodist_%C%_libexport_a_SOURCES = %D%/scripts.c
 script_files = %D%/flame.css %D%/flame.js %D%/heat.css %D%/heat.js \
 	%D%/page.css %D%/page.js %D%/theme.css
@@ -59,5 +41,5 @@ CLEANFILES += %D%/scripts.c
 				for (n = k = 0; k < 6; k++) n = n * 16 + index("0123456789abcdef", substr(h, i + k, 1)) - 1; \
 				for (k = 262144; k >= 1; k /= 64) s = s substr(b, int(n / k) % 64 + 1, 1) } \
 			print substr(s, 1, 43) "=" }'`\";"; } >$@.tmp && mv $@.tmp $@
-export_libs = %D%/libexport.a $(analyze_libs)
+export_libs = %D%/libexport.a $(encode_libs) $(analyze_libs)
 dist_pkgdata_DATA += %D%/calls.schema.json %D%/calls.sql

@@ -1,74 +1,40 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "export/escape.h"
-#include "export/parquet-beside.h"
-
-enum { HOST, RECORDING, N_ORIGIN };
-
-enum {
-        WAIT_TREE = N_ORIGIN,
-        WAIT_LEFT,
-        WAIT_START_UNIX_NS,
-        WAIT_START_NS,
-        WAIT_WOKEN_NS,
-        WAIT_BACK_NS,
-        WAIT_STATE,
-        WAIT_CPU,
-        WAIT_PID,
-        WAIT_TASK,
-        WAIT_FUNCTION,
-        WAIT_WAKER_TASK,
-        WAIT_WAKER_PID,
-        WAIT_WAKER_FUNCTION,
-        WAIT_WAKER_INTERRUPT,
-};
+#include "encode/escape.h"
+#include "export/parquet-rows.h"
 
 static const ParquetColumn wait_columns[] = {
-        [HOST] = { "host", PARQUET_TEXT, true },
-        [RECORDING] = { "recording", PARQUET_TEXT, true },
-        [WAIT_TREE] = { "tree", PARQUET_U64, false },
-        [WAIT_LEFT] = { "left", PARQUET_U32, false },
-        [WAIT_START_UNIX_NS] = { "start_unix_ns", PARQUET_I64, true },
-        [WAIT_START_NS] = { "start_ns", PARQUET_I64, false },
-        [WAIT_WOKEN_NS] = { "woken_ns", PARQUET_I64, true },
-        [WAIT_BACK_NS] = { "back_ns", PARQUET_I64, false },
-        [WAIT_STATE] = { "state", PARQUET_TEXT, false },
-        [WAIT_CPU] = { "cpu", PARQUET_U32, false },
-        [WAIT_PID] = { "pid", PARQUET_I32, true },
-        [WAIT_TASK] = { "task", PARQUET_TEXT, true },
-        [WAIT_FUNCTION] = { "function", PARQUET_TEXT, false },
-        [WAIT_WAKER_TASK] = { "waker_task", PARQUET_TEXT, true },
-        [WAIT_WAKER_PID] = { "waker_pid", PARQUET_I32, true },
-        [WAIT_WAKER_FUNCTION] = { "waker_function", PARQUET_TEXT, true },
-        [WAIT_WAKER_INTERRUPT] = { "waker_interrupt", PARQUET_BOOL, false },
+        { "host", PARQUET_TEXT, true },
+        { "recording", PARQUET_TEXT, true },
+        { "tree", PARQUET_U64, false },
+        { "left", PARQUET_U32, false },
+        { "start_unix_ns", PARQUET_I64, true },
+        { "start_ns", PARQUET_I64, false },
+        { "woken_ns", PARQUET_I64, true },
+        { "back_ns", PARQUET_I64, false },
+        { "state", PARQUET_TEXT, false },
+        { "cpu", PARQUET_U32, false },
+        { "pid", PARQUET_I32, true },
+        { "task", PARQUET_TEXT, true },
+        { "function", PARQUET_TEXT, false },
+        { "waker_task", PARQUET_TEXT, true },
+        { "waker_pid", PARQUET_I32, true },
+        { "waker_function", PARQUET_TEXT, true },
+        { "waker_interrupt", PARQUET_BOOL, false },
 };
-
-enum { LOSS_AT_UNIX_NS = N_ORIGIN, LOSS_AT_NS, LOSS_CPU, LOSS_EVENTS };
 
 static const ParquetColumn loss_columns[] = {
-        [HOST] = { "host", PARQUET_TEXT, true },
-        [RECORDING] = { "recording", PARQUET_TEXT, true },
-        [LOSS_AT_UNIX_NS] = { "at_unix_ns", PARQUET_I64, true },
-        [LOSS_AT_NS] = { "at_ns", PARQUET_I64, false },
-        [LOSS_CPU] = { "cpu", PARQUET_U32, false },
-        [LOSS_EVENTS] = { "events", PARQUET_U64, true },
+        { "host", PARQUET_TEXT, true },      { "recording", PARQUET_TEXT, true },
+        { "at_unix_ns", PARQUET_I64, true }, { "at_ns", PARQUET_I64, false },
+        { "cpu", PARQUET_U32, false },       { "events", PARQUET_U64, true }
 };
 
-typedef struct BesideFile {
-        Parquet *table; /* NULL: it has no rows yet, or nobody takes such a file */
-        Buf *out;
-} BesideFile;
+static const ParquetSchema waits = { .columns = wait_columns,
+                                     .n_columns = ELEMENTSOF(wait_columns) },
+                           losses = { .columns = loss_columns,
+                                      .n_columns = ELEMENTSOF(loss_columns) };
 
-struct Beside {
-        const ExportState *state;
-        ParquetTexts *texts;
-        const Form *form;
-        const char *alone;
-        BesideFile waits, losses;
-        Buf text;
-};
-
-int beside_text_for(Beside *b, const char *text, size_t n, uint32_t n_rows, uint32_t *ret) {
+int beside_text(Beside *b, const char *text, size_t n, uint32_t n_rows, uint32_t *ret) {
         *ret = UINT32_MAX;
         if (!text)
                 return 0;
@@ -79,154 +45,104 @@ int beside_text_for(Beside *b, const char *text, size_t n, uint32_t n_rows, uint
         return parquet_texts_add(b->texts, b->text.data ?: "", b->text.n_data, n_rows, ret);
 }
 
-int beside_text(Beside *b, const char *text, size_t n, uint32_t *ret) {
-        return beside_text_for(b, text, n, PARQUET_ALL_ROWS, ret);
-}
-
-/* Of an empty text, or NULL, there is no value. */
-static int set_text(Beside *b, Parquet *p, size_t column, const char *text, size_t n) {
-        uint32_t number;
-        int r = n > 0 ? beside_text(b, text, n, &number) : 0;
-
-        if (r >= 0 && n > 0)
-                parquet_set(p, column, number);
-        return r;
-}
-
-static int set_origin(Beside *b, Parquet *p) {
-        const ExportInfo *info = b->state->info;
-        int r = set_text(b, p, HOST, info->host, info->host ? strlen(info->host) : 0);
+/* Of an empty text, or NULL, there is no value.  An error is the text's. */
+static void put_text(Beside *b, Parquet *p, const char *text, size_t n) {
+        uint32_t number = 0;
+        int r = n > 0 ? beside_text(b, text, n, PARQUET_ALL_ROWS, &number) : 0;
 
         if (r < 0)
-                return r;
-        return set_text(b, p, RECORDING, info->recording,
-                        info->recording ? strlen(info->recording) : 0);
+                b->text.error = r;
+        parquet_put(p, n > 0 && r >= 0, number);
 }
 
-static void set_unix(const Beside *b, Parquet *p, size_t column, uint64_t at_ns) {
-        const SessionMeta *m = b->state->info->meta;
+static void put_origin(Beside *b, Parquet *p) {
+        const char *host = b->state->info->host, *recording = b->state->info->recording;
 
-        if (m && clock_tuple_is_set(&m->start))
-                parquet_set(p, column, (int64_t) session_meta_realtime_ns(m, at_ns));
+        put_text(b, p, host, host ? strlen(host) : 0);
+        put_text(b, p, recording, recording ? strlen(recording) : 0);
+}
+
+void beside_put_unix(const Beside *b, Parquet *p, uint64_t at_ns) {
+        const SessionMeta *m = b->state->info->meta;
+        bool has = m && clock_tuple_is_set(&m->start);
+
+        parquet_put(p, has, has ? (int64_t) session_meta_realtime_ns(m, at_ns) : 0);
 }
 
 /* 1: there is a file; 0: nobody takes it; -errno. */
-static int open_file(Beside *b, BesideFile *f, const char *name, const ParquetColumn *columns,
-                     size_t n_columns) {
+static int open_file(Beside *b, BesideFile *f, const char *name, const ParquetSchema *schema) {
         const ExportInfo *info = b->state->info;
-        int r = 0;
+        int r;
 
-        if (f->table)
-                return 1;
-        if (b->alone ? !streq(b->alone, name) : !info->open)
-                return 0;
-        f->out = b->state->out;
-        if (!b->alone)
-                r = info->open(info->open_data, name, NULL, &f->out);
+        if (f->table || !info->open)
+                return f->table != NULL;
+        r = info->open(info->open_data, name, NULL, &f->out);
         if (r >= 0)
-                r = b->form->new (&f->table, b->texts, f->out, columns, n_columns, NULL, 0);
+                r = parquet_new(&f->table, b->texts, f->out, schema, false);
         return r < 0 ? r : 1;
-}
-
-static int open_waits(Beside *b) {
-        return open_file(b, &b->waits, "waits", wait_columns, ELEMENTSOF(wait_columns));
-}
-
-static int open_losses(Beside *b) {
-        return open_file(b, &b->losses, "losses", loss_columns, ELEMENTSOF(loss_columns));
 }
 
 int beside_wait(Beside *b, const BesideWait *wait, uint64_t tree, const Stack *stack,
                 const Function *function) {
         const SchedWait *w = &wait->wait;
         const Waker *waker = &w->waker;
-        int r = open_waits(b);
+        bool is_woken = w->woken_ns > 0;
+        const Function *waking = is_woken ? waker->function : NULL;
+        int r = open_file(b, &b->waits, "waits", &waits);
         Parquet *p = b->waits.table;
 
         if (r <= 0)
                 return r;
-        r = set_origin(b, p);
-        parquet_set(p, WAIT_TREE, (int64_t) tree);
-        parquet_set(p, WAIT_LEFT, wait->left);
-        set_unix(b, p, WAIT_START_UNIX_NS, w->left_ns);
-        parquet_set(p, WAIT_START_NS, (int64_t) w->left_ns);
-        if (w->woken_ns > 0)
-                parquet_set(p, WAIT_WOKEN_NS, (int64_t) w->woken_ns);
-        parquet_set(p, WAIT_BACK_NS, (int64_t) w->back_ns);
-        parquet_set(p, WAIT_CPU, wait->cpu);
-        if (stack->pid >= 0)
-                parquet_set(p, WAIT_PID, stack->pid);
-        if (r >= 0)
-                r = set_text(b, p, WAIT_STATE, &w->state, 1);
-        if (r >= 0)
-                r = set_text(b, p, WAIT_TASK, stack->comm, strnlen(stack->comm, 16));
-        if (r >= 0)
-                r = set_text(b, p, WAIT_FUNCTION, function->label, function->n_name);
-        if (r >= 0 && w->woken_ns > 0) {
-                parquet_set(p, WAIT_WAKER_INTERRUPT, waker->is_irq);
-                if (waker->pid >= 0)
-                        parquet_set(p, WAIT_WAKER_PID, waker->pid);
-                r = set_text(b, p, WAIT_WAKER_TASK, waker->comm, strnlen(waker->comm, 16));
-                if (r >= 0 && waker->function)
-                        r = set_text(b, p, WAIT_WAKER_FUNCTION, waker->function->label,
-                                     waker->function->n_name);
-        }
-        return r < 0 ? r : b->form->end_row(p);
+        put_origin(b, p);
+        parquet_put(p, true, (int64_t) tree);
+        parquet_put(p, true, wait->left);
+        beside_put_unix(b, p, w->left_ns);
+        parquet_put(p, true, (int64_t) w->left_ns);
+        parquet_put(p, is_woken, (int64_t) w->woken_ns);
+        parquet_put(p, true, (int64_t) w->back_ns);
+        put_text(b, p, &w->state, 1);
+        parquet_put(p, true, wait->cpu);
+        parquet_put(p, stack->pid >= 0, stack->pid);
+        put_text(b, p, stack->comm, strnlen(stack->comm, 16));
+        put_text(b, p, function->label, function->n_name);
+        put_text(b, p, waker->comm, is_woken ? strnlen(waker->comm, 16) : 0);
+        parquet_put(p, is_woken && waker->pid >= 0, waker->pid);
+        put_text(b, p, waking ? waking->label : NULL, waking ? waking->n_name : 0);
+        parquet_put(p, is_woken, waker->is_irq);
+        return b->text.error < 0 ? b->text.error : parquet_end_row(p);
 }
 
 int beside_loss(Beside *b, const Step *lost) {
-        int r = open_losses(b);
+        int r = open_file(b, &b->losses, "losses", &losses);
         Parquet *p = b->losses.table;
 
         if (r <= 0)
                 return r;
-        r = set_origin(b, p);
-        if (r < 0)
-                return r;
-        set_unix(b, p, LOSS_AT_UNIX_NS, lost->timestamp_ns);
-        parquet_set(p, LOSS_AT_NS, (int64_t) lost->timestamp_ns);
-        parquet_set(p, LOSS_CPU, lost->cpu);
-        if (lost->n_lost > 0)
-                parquet_set(p, LOSS_EVENTS, (int64_t) lost->n_lost);
-        return b->form->end_row(p);
+        put_origin(b, p);
+        beside_put_unix(b, p, lost->timestamp_ns);
+        parquet_put(p, true, (int64_t) lost->timestamp_ns);
+        parquet_put(p, true, lost->cpu);
+        parquet_put(p, lost->n_lost > 0, (int64_t) lost->n_lost);
+        return b->text.error < 0 ? b->text.error : parquet_end_row(p);
 }
 
-static int finish_file(Beside *b, BesideFile *f) {
+static int finish_file(Beside *b, BesideFile *f, const char *name, const ParquetSchema *schema) {
         const ExportInfo *info = b->state->info;
-        int r = b->form->finish(f->table);
+        int r = open_file(b, f, name, schema);
 
-        return r < 0 || b->alone ? r : info->close(info->open_data, f->out);
+        if (r > 0)
+                r = parquet_finish(f->table);
+        return r < 0 || !f->table ? r : info->close(info->open_data, f->out);
 }
 
 int beside_finish(Beside *b) {
-        int r = open_waits(b);
+        int r = finish_file(b, &b->waits, "waits", &waits);
 
-        if (r > 0)
-                r = finish_file(b, &b->waits);
-        if (r >= 0)
-                r = open_losses(b);
-        return r > 0 ? finish_file(b, &b->losses) : r;
+        return r < 0 ? r : finish_file(b, &b->losses, "losses", &losses);
 }
 
-int beside_new(Beside **ret, const ExportState *state, ParquetTexts *texts, const Form *form,
-               const char *alone) {
-        Beside *b = malloc(sizeof(*b));
-
-        if (!b)
-                return -ENOMEM;
-        *b = (Beside){
-                .state = state, .texts = texts, .form = form, .alone = alone, .text = BUF_INIT
-        };
-        *ret = b;
-        return 0;
-}
-
-Beside *beside_free(Beside *b) {
-        if (!b)
-                return NULL;
-        b->form->free(b->waits.table);
-        b->form->free(b->losses.table);
+void beside_done(Beside *b) {
+        parquet_free(b->waits.table);
+        parquet_free(b->losses.table);
         buf_done(&b->text);
-        free(b);
-        return NULL;
 }

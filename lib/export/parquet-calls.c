@@ -21,83 +21,34 @@
  */
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "calls/arguments.h"
-#include "export/exporter.h"
-#include "export/form.h"
-#include "export/parquet-beside.h"
-#include "export/parquet-parts.h"
-#include "meta/meta.h"
+#include "export/parquet-rows.h"
 #include "meta/profile.h"
 
-enum {
-        HOST,
-        MACHINE_ID,
-        BOOT_ID,
-        RECORDING,
-        KERNEL,
-        TREE,
-        LEFT,
-        RIGHT,
-        PARENT,
-        DEPTH,
-        PATH,
-        CALLER_PATH,
-        START_UNIX_NS,
-        START_NS,
-        DURATION_NS,
-        SELF_NS,
-        BLOCKED_NS,
-        IRQ_NS,
-        CPU,
-        PID,
-        TASK,
-        CGROUP,
-        FUNCTION,
-        CALLER,
-        MODULE,
-        ROOT,
-        CUT,
-        RETVAL,
-        ARGS,
-        TRACE_ID,
-        WEIGHT,
-        NOT_HOOKED_BELOW,
+static const ParquetColumn columns[] = {
+        { "host", PARQUET_TEXT, true },         { "machine_id", PARQUET_TEXT, true },
+        { "boot_id", PARQUET_TEXT, true },      { "recording", PARQUET_TEXT, true },
+        { "kernel", PARQUET_TEXT, true },       { "tree", PARQUET_U64, false },
+        { "left", PARQUET_U32, false },         { "right", PARQUET_U32, false },
+        { "parent", PARQUET_U32, true },        { "depth", PARQUET_U16, false },
+        { "path", PARQUET_I64, false },         { "caller_path", PARQUET_I64, true },
+        { "start_unix_ns", PARQUET_I64, true }, { "start_ns", PARQUET_I64, false },
+        { "duration_ns", PARQUET_I64, false },  { "self_ns", PARQUET_I64, false },
+        { "blocked_ns", PARQUET_I64, false },   { "irq_ns", PARQUET_I64, false },
+        { "cpu", PARQUET_U32, true },           { "pid", PARQUET_I32, true },
+        { "task", PARQUET_TEXT, true },         { "cgroup", PARQUET_TEXT, true },
+        { "function", PARQUET_TEXT, false },    { "caller", PARQUET_TEXT, true },
+        { "module", PARQUET_TEXT, true },       { "root", PARQUET_TEXT, false },
+        { "cut", PARQUET_BOOL, false },         { "retval", PARQUET_I64, true },
+        { "args", PARQUET_TEXT, true },         { "trace_id", PARQUET_TEXT, true },
+        { "weight", PARQUET_F64, false },       { "not_hooked_below", PARQUET_U32, true },
 };
 
-static const ParquetColumn columns[] = {
-        [HOST] = { "host", PARQUET_TEXT, true },
-        [MACHINE_ID] = { "machine_id", PARQUET_TEXT, true },
-        [BOOT_ID] = { "boot_id", PARQUET_TEXT, true },
-        [RECORDING] = { "recording", PARQUET_TEXT, true },
-        [KERNEL] = { "kernel", PARQUET_TEXT, true },
-        [TREE] = { "tree", PARQUET_U64, false },
-        [LEFT] = { "left", PARQUET_U32, false },
-        [RIGHT] = { "right", PARQUET_U32, false },
-        [PARENT] = { "parent", PARQUET_U32, true },
-        [DEPTH] = { "depth", PARQUET_U16, false },
-        [PATH] = { "path", PARQUET_I64, false },
-        [CALLER_PATH] = { "caller_path", PARQUET_I64, true },
-        [START_UNIX_NS] = { "start_unix_ns", PARQUET_I64, true },
-        [START_NS] = { "start_ns", PARQUET_I64, false },
-        [DURATION_NS] = { "duration_ns", PARQUET_I64, false },
-        [SELF_NS] = { "self_ns", PARQUET_I64, false },
-        [BLOCKED_NS] = { "blocked_ns", PARQUET_I64, false },
-        [IRQ_NS] = { "irq_ns", PARQUET_I64, false },
-        [CPU] = { "cpu", PARQUET_U32, true },
-        [PID] = { "pid", PARQUET_I32, true },
-        [TASK] = { "task", PARQUET_TEXT, true },
-        [CGROUP] = { "cgroup", PARQUET_TEXT, true },
-        [FUNCTION] = { "function", PARQUET_TEXT, false },
-        [CALLER] = { "caller", PARQUET_TEXT, true },
-        [MODULE] = { "module", PARQUET_TEXT, true },
-        [ROOT] = { "root", PARQUET_TEXT, false },
-        [CUT] = { "cut", PARQUET_BOOL, false },
-        [RETVAL] = { "retval", PARQUET_I64, true },
-        [ARGS] = { "args", PARQUET_TEXT, true },
-        [TRACE_ID] = { "trace_id", PARQUET_TEXT, true },
-        [WEIGHT] = { "weight", PARQUET_F64, false },
-        [NOT_HOOKED_BELOW] = { "not_hooked_below", PARQUET_U32, true },
+static const ParquetSchema schema = {
+        .columns = columns,
+        .n_columns = ELEMENTSOF(columns),
+        .sorted = { 5, 6 }, /* tree, left */
+        .n_sorted = 2,
 };
 
 #define NO_TEXT UINT32_MAX
@@ -126,20 +77,21 @@ typedef struct Tree {
         struct Tree *next, *next_spare;
 } Tree;
 
+/* Texts of a recording. */
+enum { HOST, MACHINE_ID, BOOT_ID, RECORDING, KERNEL, CGROUP, N_TEXTS };
+
 typedef struct State {
-        ExportState s; /* first */
-        const Form *form;
-        const char *
-                beside_alone; /* the table of export/parquet-beside.h that is wanted; NULL: calls */
-        ParquetTexts *texts_of_all;
-        Beside *beside;
-        Parts *parts;
+        ExportState s;  /* first */
+        bool has_begun; /* and parts and beside are there */
+        ParquetTexts texts_of_all;
+        Beside beside;
+        Parts parts;
         Tree *trees, *spare;
         Name *names;
         size_t n_names;
         Hash names_at; /* index + 1, by function */
         uint64_t n_trees;
-        uint32_t texts[CGROUP + 1]; /* of the recording; NO_TEXT: not known */
+        uint32_t texts[N_TEXTS]; /* of the recording; NO_TEXT: not known */
         uint32_t n_task;
         char task[16];
         bool has_task;
@@ -148,9 +100,9 @@ typedef struct State {
 /* --- texts ------------------------------------------------------------------------------------ */
 
 /* Of a text that may be missing, or empty, which is the same. */
-static int note(State *st, size_t column, const char *text) {
-        return beside_text(st->beside, text && *text ? text : NULL, text ? strlen(text) : 0,
-                           &st->texts[column]);
+static int note(State *st, size_t which, const char *text) {
+        return beside_text(&st->beside, text && *text ? text : NULL, text ? strlen(text) : 0,
+                           PARQUET_ALL_ROWS, &st->texts[which]);
 }
 
 static int name_of(State *st, const Function *f, uint32_t *ret) {
@@ -164,8 +116,8 @@ static int name_of(State *st, const Function *f, uint32_t *ret) {
                 *ret = (uint32_t) known - 1;
                 return 0;
         }
-        r = beside_text(st->beside, f->label, f->n_name, &name.function)
-                    ?: beside_text(st->beside, module, n_module, &name.module);
+        r = beside_text(&st->beside, f->label, f->n_name, PARQUET_ALL_ROWS, &name.function)
+                    ?: beside_text(&st->beside, module, n_module, PARQUET_ALL_ROWS, &name.module);
         if (r < 0)
                 return r;
         if (!ARRAY_GROW(st->names, st->n_names) ||
@@ -180,7 +132,8 @@ static int find_task(State *st, const char comm[static 16], uint32_t *ret) {
         int r = 0;
 
         if (!st->has_task || memcmp(st->task, comm, 16) != 0) {
-                r = beside_text(st->beside, comm[0] ? comm : NULL, strnlen(comm, 16), &st->n_task);
+                r = beside_text(&st->beside, comm[0] ? comm : NULL, strnlen(comm, 16),
+                                PARQUET_ALL_ROWS, &st->n_task);
                 memcpy(st->task, comm, 16);
                 st->has_task = r >= 0;
         }
@@ -224,8 +177,8 @@ static int begin_call(void *userdata, Stack *stack, const Frame *caller, Frame *
         row = &t->rows[t->n];
         *row = (Row){ .is_of = frame->function, .start_ns = frame->start_ns, .args = NO_TEXT };
         r = name_of(st, frame->function, &row->name);
-        if (r >= 0 && frame->args && !st->beside_alone)
-                r = beside_text_for(st->beside, frame->args, strlen(frame->args), 1, &row->args);
+        if (r >= 0 && frame->args)
+                r = beside_text(&st->beside, frame->args, strlen(frame->args), 1, &row->args);
         if (r < 0)
                 return r;
         if (caller) {
@@ -255,9 +208,8 @@ static int note_wait(void *userdata, const CallWait *wait) {
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static void set_text(Parquet *p, size_t column, uint32_t text) {
-        if (text != NO_TEXT)
-                parquet_set(p, column, text);
+static void put_text(Parquet *p, uint32_t text) {
+        parquet_put(p, text != NO_TEXT, text);
 }
 
 /* The one that its root's task has said, for @n_rows rows; NO_TEXT: none. */
@@ -268,58 +220,50 @@ static int find_trace_id(State *st, const Call *root, uint32_t n_rows, uint32_t 
         *ret = NO_TEXT;
         if (!c)
                 return 0;
-        return beside_text_for(st->beside, trace_context_format(text, c), TRACE_ID_CHARS, n_rows,
-                               ret);
+        return beside_text(&st->beside, trace_context_format(text, c), TRACE_ID_CHARS, n_rows, ret);
 }
 
 static int write_row(State *st, Parquet *p, const PartsTree *t, size_t i) {
-        const Row *rows = t->rows, *row = &rows[i];
+        const Row *rows = t->rows, *row = &rows[i],
+                  *caller = row->parent > 0 ? &rows[row->parent - 1] : NULL;
         const Name *name = &st->names[row->name];
         const SessionMeta *m = st->s.info->meta;
 
-        for (size_t k = 0; k <= KERNEL; k++)
-                set_text(p, k, st->texts[k]);
-        set_text(p, CGROUP, st->texts[CGROUP]);
-        parquet_set(p, TREE, (int64_t) t->number);
-        parquet_set(p, LEFT, (int64_t) i + 1);
-        parquet_set(p, RIGHT, row->right);
-        if (row->parent > 0)
-                parquet_set(p, PARENT, row->parent);
-        parquet_set(p, DEPTH, row->depth);
-        parquet_set(p, PATH, (int64_t) row->path);
-        if (row->parent > 0)
-                parquet_set(p, CALLER_PATH, (int64_t) rows[row->parent - 1].path);
-        if (m && clock_tuple_is_set(&m->start))
-                parquet_set(p, START_UNIX_NS, (int64_t) session_meta_realtime_ns(m, row->start_ns));
-        parquet_set(p, START_NS, (int64_t) row->start_ns);
-        parquet_set(p, DURATION_NS, (int64_t) row->duration_ns);
-        parquet_set(p, SELF_NS, (int64_t) row->self_ns);
-        parquet_set(p, BLOCKED_NS, (int64_t) row->blocked_ns);
-        parquet_set(p, IRQ_NS, (int64_t) row->irq_ns);
-        if (row->has_cpu)
-                parquet_set(p, CPU, row->cpu);
-        if (t->pid >= 0)
-                parquet_set(p, PID, t->pid);
-        set_text(p, TASK, t->task);
-        parquet_set(p, FUNCTION, name->function);
-        if (row->parent > 0)
-                parquet_set(p, CALLER, st->names[rows[row->parent - 1].name].function);
-        set_text(p, MODULE, name->module);
-        parquet_set(p, ROOT, st->names[rows[0].name].function);
-        parquet_set(p, CUT, row->is_cut);
-        if (row->has_retval)
-                parquet_set(p, RETVAL, row->retval);
-        set_text(p, ARGS, row->args);
-        set_text(p, TRACE_ID, t->trace_id);
-        parquet_set_double(p, WEIGHT, m ? sample_weight(m->spec.sample_ppm) : 1);
-        if (unhooked_is_number(row->is_of->n_unhooked))
-                parquet_set(p, NOT_HOOKED_BELOW, row->is_of->n_unhooked);
-        return st->form->end_row(p);
+        for (size_t k = HOST; k <= KERNEL; k++)
+                put_text(p, st->texts[k]);
+        parquet_put(p, true, (int64_t) t->number);
+        parquet_put(p, true, (int64_t) i + 1);
+        parquet_put(p, true, row->right);
+        parquet_put(p, caller, row->parent);
+        parquet_put(p, true, row->depth);
+        parquet_put(p, true, (int64_t) row->path);
+        parquet_put(p, caller, caller ? (int64_t) caller->path : 0);
+        beside_put_unix(&st->beside, p, row->start_ns);
+        parquet_put(p, true, (int64_t) row->start_ns);
+        parquet_put(p, true, (int64_t) row->duration_ns);
+        parquet_put(p, true, (int64_t) row->self_ns);
+        parquet_put(p, true, (int64_t) row->blocked_ns);
+        parquet_put(p, true, (int64_t) row->irq_ns);
+        parquet_put(p, row->has_cpu, row->cpu);
+        parquet_put(p, t->pid >= 0, t->pid);
+        put_text(p, t->task);
+        put_text(p, st->texts[CGROUP]);
+        put_text(p, name->function);
+        put_text(p, caller ? st->names[caller->name].function : NO_TEXT);
+        put_text(p, name->module);
+        put_text(p, st->names[rows[0].name].function);
+        parquet_put(p, true, row->is_cut);
+        parquet_put(p, row->has_retval, row->retval);
+        put_text(p, row->args);
+        put_text(p, t->trace_id);
+        parquet_put_double(p, m ? sample_weight(m->spec.sample_ppm) : 1);
+        parquet_put(p, unhooked_is_number(row->is_of->n_unhooked), row->is_of->n_unhooked);
+        return parquet_end_row(p);
 }
 
 /* Of Parts. */
-static int write_rows(void *userdata, Parquet *p, const PartsTree *t) {
-        State *st = userdata;
+static int write_rows(ExportState *state, Parquet *p, const PartsTree *t) {
+        State *st = (State *) state;
         int r = 0;
 
         for (size_t i = 0; i < t->n && r >= 0; i++) {
@@ -334,7 +278,7 @@ static int write_waits(State *st, const Tree *t, const Call *call) {
         int r = 0;
 
         for (size_t i = 0; i < t->n_waits && r >= 0; i++)
-                r = beside_wait(st->beside, &t->waits[i], st->n_trees, call->stack,
+                r = beside_wait(&st->beside, &t->waits[i], st->n_trees, call->stack,
                                 t->rows[t->waits[i].left - 1].is_of);
         return r;
 }
@@ -351,7 +295,7 @@ static int add_rows(State *st, Tree *t, const Call *call) {
                         ?: find_trace_id(st, call, tree.n, &tree.trace_id);
 
         return r < 0 ? r
-                     : parts_add(st->parts, st->names[t->rows[0].name].function,
+                     : parts_add(&st->parts, st->names[t->rows[0].name].function,
                                  call->frame->function, &tree);
 }
 
@@ -359,7 +303,7 @@ static int write_tree(State *st, Tree *t, const Call *call) {
         int r;
 
         st->n_trees++;
-        r = st->beside_alone ? 0 : add_rows(st, t, call);
+        r = add_rows(st, t, call);
         if (r >= 0)
                 r = write_waits(st, t, call);
         t->n = t->n_waits = 0;
@@ -390,50 +334,30 @@ static int end_call(void *userdata, const Call *call) {
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-/* Functions of another recording may be where those of the last one were. */
-static void forget_source(State *st) {
-        hash_clear(&st->names_at);
-        st->n_names = 0;
-        st->n_trees = 0;
-        st->has_task = false;
-}
-
-static int new_parts(State *st) {
-        static const uint32_t sorted[] = { TREE, LEFT };
-        const PartsConfig config = {
-                .state = &st->s,
-                .form = st->form,
-                .texts = st->texts_of_all,
-                .columns = columns,
-                .n_columns = ELEMENTSOF(columns),
-                .sorted = sorted,
-                .n_sorted = ELEMENTSOF(sorted),
-                .row_bytes = sizeof(Row),
-                .write = write_rows,
-                .userdata = st,
-        };
-
-        return parts_new(&st->parts, &config);
-}
-
-static int init(State *st, Pairing *pairing, const Form *form, const char *beside_alone) {
+static int init(State *st, Pairing *pairing, bool is_tsv) {
         const ExportInfo *info = st->s.info;
         const SessionMeta *m = info->meta;
-        int r = st->texts_of_all ? 0 : parquet_texts_new(&st->texts_of_all);
+        int r;
 
-        st->form = form;
-        st->beside_alone = beside_alone;
-        forget_source(st);
-        if (r >= 0 && !st->parts && !beside_alone)
-                r = new_parts(st);
-        if (r >= 0 && !st->beside)
-                r = beside_new(&st->beside, &st->s, st->texts_of_all, form, beside_alone);
-        if (r >= 0)
-                r = note(st, HOST, info->host)
-                            ?: note(st, MACHINE_ID, m ? m->machine_id : NULL)
-                            ?: note(st, BOOT_ID, m ? m->boot_id : NULL)
-                            ?: note(st, RECORDING, info->recording)
-                            ?: note(st, KERNEL, info->kernel);
+        if (!TAKE(st->has_begun, true)) {
+                st->beside =
+                        (Beside){ .state = &st->s, .texts = &st->texts_of_all, .text = BUF_INIT };
+                st->parts = (Parts){ .state = &st->s,
+                                     .is_tsv = is_tsv,
+                                     .texts = &st->texts_of_all,
+                                     .schema = &schema,
+                                     .row_bytes = sizeof(Row),
+                                     .write = write_rows,
+                                     .spill = SPILL_INIT };
+        }
+        /* Functions of another recording may be where those of the last one were. */
+        hash_clear(&st->names_at);
+        st->n_names = st->n_trees = 0;
+        st->has_task = false;
+        r = note(st, HOST, info->host) ?: note(st, MACHINE_ID, m ? m->machine_id : NULL)
+                    ?: note(st, BOOT_ID, m ? m->boot_id : NULL)
+                    ?: note(st, RECORDING, info->recording)
+                    ?: note(st, KERNEL, info->kernel);
         /* Whose calls are recorded is known if only those of one are. */
         if (r >= 0)
                 r = note(st, CGROUP, m && m->spec.cgroups.n == 1 ? m->spec.cgroups.items[0] : NULL);
@@ -446,34 +370,32 @@ static int init(State *st, Pairing *pairing, const Form *form, const char *besid
 }
 
 static int init_parquet(void *userdata, Pairing *pairing) {
-        return init(userdata, pairing, &form_parquet, NULL);
+        return init(userdata, pairing, false);
 }
 
 static int init_tsv(void *userdata, Pairing *pairing) {
-        return init(userdata, pairing, &form_tsv, NULL);
-}
-
-static int init_tsv_waits(void *userdata, Pairing *pairing) {
-        return init(userdata, pairing, &form_tsv, "waits");
-}
-
-static int init_tsv_losses(void *userdata, Pairing *pairing) {
-        return init(userdata, pairing, &form_tsv, "losses");
+        return init(userdata, pairing, true);
 }
 
 static int step(void *userdata, const Step *step) {
         State *st = userdata;
 
-        return step->kind == STEP_LOST ? beside_loss(st->beside, step) : 0;
+        return step->kind == STEP_LOST ? beside_loss(&st->beside, step) : 0;
+}
+
+static void forget_files(State *st) {
+        if (!TAKE(st->has_begun, false))
+                return;
+        parts_done(&st->parts);
+        beside_done(&st->beside);
 }
 
 static int finish_files(State *st) {
-        int r = st->parts ? parts_finish(st->parts) : 0;
+        int r = parts_finish(&st->parts);
 
         if (r >= 0)
-                r = beside_finish(st->beside);
-        st->parts = parts_free(st->parts);
-        st->beside = beside_free(st->beside);
+                r = beside_finish(&st->beside);
+        forget_files(st);
         return r;
 }
 
@@ -499,9 +421,8 @@ static void done(void *userdata) {
                 free(t->waits);
                 free(t);
         }
-        parts_free(st->parts);
-        beside_free(st->beside);
-        parquet_texts_free(st->texts_of_all);
+        forget_files(st);
+        parquet_texts_done(&st->texts_of_all);
         free(st->names);
         hash_done(&st->names_at);
 }
@@ -528,30 +449,6 @@ const Exporter exporter_tsv = {
         .has_contexts = true,
         .n_bytes = sizeof(State),
         .init = init_tsv,
-        .step = step,
-        .end_source = end_source,
-        .end = end,
-        .done = done,
-};
-
-const Exporter exporter_tsv_waits = {
-        .name = "tsv-waits",
-        .summary = "when calls waited and who woke them, as text, for databases",
-        .takes_many = true,
-        .n_bytes = sizeof(State),
-        .init = init_tsv_waits,
-        .step = step,
-        .end_source = end_source,
-        .end = end,
-        .done = done,
-};
-
-const Exporter exporter_tsv_losses = {
-        .name = "tsv-losses",
-        .summary = "where events were lost, as text, for databases",
-        .takes_many = true,
-        .n_bytes = sizeof(State),
-        .init = init_tsv_losses,
         .step = step,
         .end_source = end_source,
         .end = end,

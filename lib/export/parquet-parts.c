@@ -7,71 +7,38 @@
  */
 
 #include "base/array.h"
-#include "base/hash.h"
-#include "export/parquet-parts.h"
+#include "export/parquet-rows.h"
 
 #define ROOM_MAX (6 * (size_t) PARQUET_ROWS) /* rows in memory, of all files */
-
-typedef struct Part {
-        uint32_t root;
-        const Function *function;
-        Parquet *file; /* NULL: its trees wait, or it is finished */
-        Buf *out;
-        uint64_t used;        /* the greater, the later */
-        uint64_t first, last; /* that wait, plus 1; 0: none */
-} Part;
 
 typedef struct Held {
         uint64_t next;
         PartsTree tree;
 } Held;
 
-struct Parts {
-        PartsConfig c;
-        Part *items;
-        size_t n, n_open;
-        Hash at; /* index + 1, by root */
-        size_t n_room;
-        uint64_t n_used;
-        Spill spill;
-        uint64_t n_spilled;
-};
-
-int parts_new(Parts **ret, const PartsConfig *config) {
-        Parts *p = malloc(sizeof(*p));
-
-        if (!p)
-                return -ENOMEM;
-        *p = (Parts){ .c = *config, .spill = SPILL_INIT };
-        *ret = p;
-        return 0;
-}
-
 static int open_part(Parts *p, Part *part) {
-        const ExportInfo *info = p->c.state->info;
+        const ExportInfo *info = p->state->info;
         int r = 0;
 
-        part->out = p->c.state->out;
+        part->out = p->state->out;
         if (info->is_partitioned)
                 r = info->open(info->open_data, "calls", part->function, &part->out);
         if (r >= 0)
-                r = p->c.form->new (&part->file, p->c.texts, part->out, p->c.columns,
-                                    p->c.n_columns, p->c.sorted, p->c.n_sorted);
+                r = parquet_new(&part->file, p->texts, part->out, p->schema, p->is_tsv);
         if (r < 0)
                 return r;
         p->n_open++;
-        p->n_room += p->c.form->n_room(part->file);
+        p->n_room += part->file->n_rows_room;
         return 0;
 }
 
 static int close_part(Parts *p, Part *part) {
-        const ExportInfo *info = p->c.state->info;
-        size_t n_room = p->c.form->n_room(part->file);
-        int r = p->c.form->finish(part->file);
+        const ExportInfo *info = p->state->info;
+        int r = parquet_finish(part->file);
 
-        p->c.form->free(TAKE_PTR(part->file));
-        p->n_room -= n_room;
+        p->n_room -= part->file->n_rows_room;
         p->n_open--;
+        part->file = parquet_free(part->file);
         if (r >= 0 && info->is_partitioned)
                 r = info->close(info->open_data, part->out);
         return r;
@@ -96,14 +63,13 @@ static int find_part(Parts *p, uint32_t root, const Function *function, Part **r
 
 /* Of those that take most memory the one that was not used for longest is written. */
 static int relieve(Parts *p) {
-        const Form *form = p->c.form;
         Part *most = NULL;
         size_t n_most = 0;
         int r;
 
         for (size_t i = 0; i < p->n; i++) {
                 Part *part = &p->items[i];
-                size_t n = part->file ? form->n_room(part->file) : 0;
+                size_t n = part->file ? part->file->n_rows_room : 0;
 
                 if (n > n_most || (n == n_most && most && part->used < most->used)) {
                         most = part;
@@ -112,18 +78,18 @@ static int relieve(Parts *p) {
         }
         if (!most)
                 return 0;
-        r = form->flush(most->file);
+        r = parquet_flush(most->file);
         if (r >= 0)
-                p->n_room -= n_most - form->n_room(most->file);
+                p->n_room -= n_most - most->file->n_rows_room;
         return r;
 }
 
 static int write_tree(Parts *p, Part *part, const PartsTree *tree) {
-        size_t n_room = p->c.form->n_room(part->file);
-        int r = p->c.write(p->c.userdata, part->file, tree);
+        size_t n_room = part->file->n_rows_room;
+        int r = p->write(p->state, part->file, tree);
 
         part->used = ++p->n_used;
-        p->n_room += p->c.form->n_room(part->file) - n_room;
+        p->n_room += part->file->n_rows_room - n_room;
         return r >= 0 && p->n_room > ROOM_MAX ? relieve(p) : r;
 }
 
@@ -136,7 +102,7 @@ static Held *held_at(const Parts *p, uint64_t at) {
 /* A large one is in two files meanwhile, and little of both in memory. */
 static void copy_rows(Parts *p, char *to, const PartsTree *tree) {
         const char *from = tree->rows;
-        size_t left = tree->n * p->c.row_bytes;
+        size_t left = tree->n * p->row_bytes;
 
         while (left > 0) {
                 size_t n = MIN(left, SPILL_BYTES);
@@ -154,7 +120,7 @@ static void copy_rows(Parts *p, char *to, const PartsTree *tree) {
 
 static int hold(Parts *p, Part *part, const PartsTree *tree) {
         uint64_t at = p->n_spilled + 1;
-        size_t n = sizeof(Held) + tree->n * p->c.row_bytes;
+        size_t n = sizeof(Held) + tree->n * p->row_bytes;
         Held *held;
 
         if (!spill_room(&p->spill, p->n_spilled + n))
@@ -183,7 +149,7 @@ static int write_held(Parts *p, Part *part) {
                 tree.spill = &p->spill;
                 r = write_tree(p, part, &tree);
                 at = held_at(p, at)->next;
-                n_read += tree.n * p->c.row_bytes;
+                n_read += tree.n * p->row_bytes;
                 if (n_read > SPILL_BYTES) {
                         spill_relax(&p->spill);
                         n_read = 0;
@@ -196,7 +162,7 @@ static int write_held(Parts *p, Part *part) {
 
 int parts_add(Parts *p, uint32_t root, const Function *function, const PartsTree *tree) {
         Part *part;
-        int r = find_part(p, p->c.state->info->is_partitioned ? root : UINT32_MAX, function, &part);
+        int r = find_part(p, p->state->info->is_partitioned ? root : UINT32_MAX, function, &part);
 
         return r < 0 ? r : part->file ? write_tree(p, part, tree) : hold(p, part, tree);
 }
@@ -205,7 +171,7 @@ int parts_finish(Parts *p) {
         Part *all;
         int r = 0;
 
-        if (!p->c.state->info->is_partitioned)
+        if (!p->state->info->is_partitioned)
                 r = find_part(p, UINT32_MAX, NULL, &all);
         for (size_t i = 0; i < p->n && r >= 0; i++)
                 if (p->items[i].file)
@@ -216,13 +182,10 @@ int parts_finish(Parts *p) {
         return r;
 }
 
-Parts *parts_free(Parts *p) {
-        if (!p)
-                return NULL;
+void parts_done(Parts *p) {
         for (size_t i = 0; i < p->n; i++)
-                p->c.form->free(p->items[i].file);
+                parquet_free(p->items[i].file);
         free(p->items);
         hash_done(&p->at);
         spill_done(&p->spill);
-        return mfree(p);
 }

@@ -19,7 +19,7 @@
 
 #include "analyze/sched.h"
 #include "base/array.h"
-#include "export/escape.h"
+#include "encode/escape.h"
 #include "export/exporter.h"
 #include "export/intern.h"
 #include "export/spans.h"
@@ -147,19 +147,20 @@ static void proto_message(Buf *b, unsigned field, Buf *message) {
 
 /* --- packets ---------------------------------------------------------------------------------- */
 
-static int end_packet(Perfetto *p) {
+/* A packet with p->event in it, as that @field; @flags: 0: none. */
+static int write_packet(Perfetto *p, unsigned field, unsigned flags) {
+        proto_u64(&p->packet, PACKET_SEQUENCE_ID, SEQUENCE);
+        if (flags)
+                proto_u64(&p->packet, PACKET_SEQUENCE_FLAGS, flags);
+        proto_message(&p->packet, field, &p->event);
         proto_message(p->s.out, TRACE_PACKET, &p->packet);
         return p->s.out->error;
 }
 
-/* A packet with p->event in it. */
 static int write_event(Perfetto *p, uint64_t timestamp_ns) {
         proto_u64(&p->packet, PACKET_TIMESTAMP,
                   timestamp_ns + (uint64_t) p->s.info->to_boottime_ns);
-        proto_u64(&p->packet, PACKET_SEQUENCE_ID, SEQUENCE);
-        proto_u64(&p->packet, PACKET_SEQUENCE_FLAGS, FLAG_NEEDS_STATE);
-        proto_message(&p->packet, PACKET_TRACK_EVENT, &p->event);
-        return end_packet(p);
+        return write_packet(p, PACKET_TRACK_EVENT, FLAG_NEEDS_STATE);
 }
 
 static void add_interned(Perfetto *p, unsigned field, uint64_t iid, const char *s, size_t n) {
@@ -181,9 +182,7 @@ static int write_track(Perfetto *p, uint64_t uuid, uint64_t parent_uuid, const c
         proto_message(&p->event, TRACK_NAME, &text);
         if (parent_uuid)
                 proto_u64(&p->event, TRACK_PARENT_UUID, parent_uuid);
-        proto_u64(&p->packet, PACKET_SEQUENCE_ID, SEQUENCE);
-        proto_message(&p->packet, PACKET_TRACK_DESCRIPTOR, &p->event);
-        return end_packet(p);
+        return write_packet(p, PACKET_TRACK_DESCRIPTOR, 0);
 }
 
 static void begin_event(Perfetto *p, unsigned type, uint64_t track, unsigned category) {
@@ -212,7 +211,7 @@ static void annotate_below(Perfetto *p, const Function *f) {
 static int perfetto_begin(void *userdata) {
         static const char *const groups[] = { "Tasks", "CPUs", "Interrupts" };
         Perfetto *p = userdata;
-        int r = 0;
+        int r;
 
         p->packet = p->event = p->inner = BUF_INIT;
         for (size_t i = 0; i < ELEMENTSOF(categories); i++)
@@ -220,10 +219,7 @@ static int perfetto_begin(void *userdata) {
         for (size_t i = 0; i < ELEMENTSOF(annotations); i++)
                 add_interned(p, INTERNED_ANNOTATION_NAMES, i + 1, annotations[i],
                              strlen(annotations[i]));
-        proto_u64(&p->packet, PACKET_SEQUENCE_ID, SEQUENCE);
-        proto_u64(&p->packet, PACKET_SEQUENCE_FLAGS, FLAG_STATE_CLEARED);
-        proto_message(&p->packet, PACKET_INTERNED_DATA, &p->event);
-        r = end_packet(p);
+        r = write_packet(p, PACKET_INTERNED_DATA, FLAG_STATE_CLEARED);
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(groups); i++)
                 r = write_track(p, UUID_TASKS + i, 0, groups[i], strlen(groups[i]));
         return r;
@@ -274,10 +270,7 @@ static int name_function(Perfetto *p, const Function *f, uint64_t *ret_iid) {
         if (r == 0)
                 return 0;
         add_interned(p, INTERNED_NAMES, *ret_iid, f->label, f->n_label);
-        proto_u64(&p->packet, PACKET_SEQUENCE_ID, SEQUENCE);
-        proto_u64(&p->packet, PACKET_SEQUENCE_FLAGS, FLAG_NEEDS_STATE);
-        proto_message(&p->packet, PACKET_INTERNED_DATA, &p->event);
-        return end_packet(p);
+        return write_packet(p, PACKET_INTERNED_DATA, FLAG_NEEDS_STATE);
 }
 
 /* @call: NULL: what it returned is not told. */
@@ -319,23 +312,24 @@ static int put_aside(Perfetto *p, const Slice *slice, uint32_t cpu) {
         return 0;
 }
 
-static int perfetto_span(void *userdata, const SpansTask *task, const Span *span,
+static int perfetto_span(void *userdata, const SpansTask *task, const Frame *frame, uint64_t at_ns,
                          const Call *call) {
-        Slice slice = { .function = call ? NULL : span->function,
-                        .at_ns = span->at_ns,
-                        .is_cut = call && span->is_cut };
-        bool in_irq = span->in_irq && !span->is_endless && span->cpu < N_CPUS;
+        Slice slice = { .function = call ? NULL : frame->function,
+                        .at_ns = at_ns,
+                        .is_cut = call && call->is_cut };
+        bool in_irq = frame->in_irq && !frame->is_endless && frame->cpu < N_CPUS;
         Perfetto *p = userdata;
         uint64_t track;
         int r = task_track(p, task, &track);
 
         if (r >= 0 && in_irq)
-                r = put_aside(p, &slice, span->cpu);
+                r = put_aside(p, &slice, frame->cpu);
         /* In the task's track an interrupt's outermost call stands for all of it. */
         if (r < 0 || (in_irq && p->irq_depth != (call ? 0 : 1)))
                 return r;
-        return write_slice(p, track, span->begins_irq ? CATEGORY_INTERRUPT : CATEGORY_FUNCTION,
-                           &slice, span->cpu, call);
+        return write_slice(p, track,
+                           frame->role == ROLE_IRQ ? CATEGORY_INTERRUPT : CATEGORY_FUNCTION, &slice,
+                           frame->cpu, call);
 }
 
 static int compare_runs(const void *a, const void *b) {

@@ -63,18 +63,11 @@ static int pass_on(Spans *s, Task *t, const Stack *stack, const Frame *frame, co
                            .pid = t->pid,
                            .cpu = t->pid > 0 ? frame->cpu : cpu_of_key(t->key),
                            .index = (size_t) (t - s->tasks) };
-        Span span = { .function = frame->function,
-                      .at_ns = add_ns(call ? frame->end_ns : frame->begin_ns, t->shift_ns),
-                      .cpu = frame->cpu,
-                      .is_root = frame->is_root,
-                      .is_cut = call ? call->is_cut : frame->is_cut,
-                      .begins_irq = frame->role == ROLE_IRQ,
-                      .in_irq = frame->in_irq,
-                      .is_endless = frame->is_endless };
+        uint64_t at_ns = add_ns(call ? frame->end_ns : frame->begin_ns, t->shift_ns);
 
         if (call && frame->is_root)
-                t->last_ns = span.at_ns;
-        return s->listener(s->userdata, &task, &span, call);
+                t->last_ns = at_ns;
+        return s->listener(s->userdata, &task, frame, at_ns, call);
 }
 
 static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {

@@ -18,24 +18,9 @@
  * Each call becomes one span.  Memory is in proportion to the tasks.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analyze/pairing.h"
 
 #define SPANS_END_NS ((uint64_t) INT64_MAX) /* 292 years; what is later is then */
-
-typedef struct Span {
-        const Function *function;
-        uint64_t at_ns; /* when it begins or ends; trace clock */
-        uint32_t cpu;   /* where it began */
-        bool is_root;
-        bool is_cut;     /* its end was not seen */
-        bool begins_irq; /* an interrupt begins with it */
-        bool in_irq;     /* it is below one, or one */
-        bool is_endless; /* its end was not known when it began: others come in between */
-} Span;
 
 /* A task as a listener knows it; the first three are as of now. */
 typedef struct SpansTask {
@@ -49,9 +34,10 @@ typedef struct SpansTask {
 /* "server 412", of an idle or an unknown task "swapper/1 CPU 1". */
 const char *spans_name_task(char ret[static SPANS_NAME_MAX], const SpansTask *task);
 
-/* @call: NULL: the span begins.  0 or -errno. */
-typedef int (*SpansListener)(void *userdata, const SpansTask *task, const Span *span,
-                             const Call *call);
+/* A span begins, or ends with @call, unless that is NULL; of @frame neither times nor the user mean anything.
+ * 0 or -errno. */
+typedef int (*SpansListener)(void *userdata, const SpansTask *task, const Frame *frame,
+                             uint64_t at_ns, const Call *call);
 
 typedef struct Spans Spans;
 

@@ -15,7 +15,7 @@
  * describes them for others.
  */
 
-#include "export/escape.h"
+#include "encode/escape.h"
 #include "export/exporter.h"
 
 typedef enum Format { CSV, JSON, NDJSON } Format;

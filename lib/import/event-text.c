@@ -36,15 +36,6 @@
 #define FLAGS_MAX 8
 #define EVENT_NAME_MAX ((size_t) 64)
 
-static const struct {
-        const char *name;
-        bool is_call;
-} calls[] = {
-        { "funcgraph_entry:", true },
-        { "funcgraph_exit:", false },
-        { "fgraph_retaddr_entry:", true },
-};
-
 static const char *word_end(const Scan *s) {
         const char *p = s->p;
 
@@ -351,8 +342,11 @@ static void drop_blanks(Scan *s) {
         s->end = s->p + n;
 }
 
+/* Calls are "funcgraph_entry", "funcgraph_exit", "fgraph_retaddr_entry". */
 static void parse_event(Scan *s, TextLine *l) {
         const char *end = memchr(s->p, ':', MIN(scan_left(s), EVENT_NAME_MAX));
+        Scan name, t;
+        bool is_call;
 
         l->text = s->p;
         l->n_text = (uint32_t) scan_left(s);
@@ -361,20 +355,18 @@ static void parse_event(Scan *s, TextLine *l) {
         if (!end || end == s->p || word_end(s) <= end)
                 return;
         l->kind = LINE_EVENT;
-        for (size_t i = 0; i < ELEMENTSOF(calls); i++) {
-                Scan t = *s;
-
-                if (!scan_text(&t, calls[i].name))
-                        continue;
-                drop_blanks(&t);
-                if (parse_drawn(t, l))
-                        return;
-                (void) scan_blanks(&t);
-                l->is_spelled = true;
-                if (!parse_arrow(t, l) && !parse_fields(t, l, calls[i].is_call))
-                        line_damaged(l, "it has neither a call nor a return");
+        name = (Scan){ s->p, end };
+        is_call = scan_has_suffix(&name, "_entry");
+        if ((!is_call && !scan_has_suffix(&name, "_exit")) || !scan_find(&name, "graph_"))
                 return;
-        }
+        t = (Scan){ end + 1, s->end };
+        drop_blanks(&t);
+        if (parse_drawn(t, l))
+                return;
+        (void) scan_blanks(&t);
+        l->is_spelled = true;
+        if (!parse_arrow(t, l) && !parse_fields(t, l, is_call))
+                line_damaged(l, "it has neither a call nor a return");
 }
 
 void event_line_parse(TextLine *ret, const char *text, size_t n_text) {
@@ -510,4 +502,9 @@ static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         return l->kind == LINE_EVENT ? event(t, l, ret) : call(t, line, l, ret);
 }
 
-const TextKindOps event_text = { parse, probe, next_step };
+const TextKindOps event_text = {
+        { .name = "trace-cmd report", .key = "events", .format = "graph", .has_columns = true },
+        parse,
+        probe,
+        next_step
+};

@@ -327,4 +327,9 @@ static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         }
 }
 
-const TextKindOps graph_text = { parse, probe, next_step };
+const TextKindOps graph_text = {
+        { .name = "function_graph", .key = "graph", .format = "graph", .has_columns = true },
+        parse,
+        probe,
+        next_step
+};

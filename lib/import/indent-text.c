@@ -130,7 +130,7 @@ void indent_line_parse(TextLine *ret, const char *text, size_t n_text) {
         if (depth > STEP_DEPTH_MAX)
                 return line_damaged(ret, "it is indented deeper than any kernel's stack");
         begin = s.p;
-        while (s.p<s.end && * s.p> ' ' && *s.p < 0x7f && *s.p != '(')
+        while (scan_left(&s) > 0 && *s.p > ' ' && *s.p < 0x7f && *s.p != '(')
                 s.p++;
         if (is_broken_name(begin, s.p))
                 return line_damaged(ret, "its name is broken");
@@ -315,4 +315,9 @@ static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
                                     : leave(t, stack, line, l, ret);
 }
 
-const TextKindOps indent_text = { parse, probe, next_step };
+const TextKindOps indent_text = {
+        { .name = "SystemTap's thread_indent()", .key = "indent", .format = "indent" },
+        parse,
+        probe,
+        next_step
+};

@@ -4,14 +4,10 @@ noinst_LIBRARIES += %D%/libimport.a
 %C%_libimport_a_SOURCES = \
 	%D%/envelope.c \
 	%D%/event-text.c \
-	%D%/foreign-text.c \
 	%D%/graph-line.c \
 	%D%/graph-text.c \
 	%D%/indent-text.c \
-	%D%/labels.c \
 	%D%/lines.c \
-	%D%/prefix.c \
-	%D%/scan.c \
 	%D%/source-form.c \
 	%D%/source-form.h \
 	%D%/text-calls.c \

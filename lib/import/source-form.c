@@ -11,8 +11,8 @@
 
 #include "base/io.h"
 #include "base/origin.h"
-#include "codec/dat-format.h"
 #include "import/source-form.h"
+#include "pages/dat-file.h"
 
 int source_form_of(int fd) {
         char begin[DAT_MAGIC_BYTES];

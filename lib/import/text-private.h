@@ -4,15 +4,11 @@
 /*
  * What the readers of texts share, from the ground floor up
  *
- *      lines.c         a file's lines, one after the other, whatever the file is
- *      scan.c          what stands at a place in a line
- *      prefix.c        what programs that pass lines on put before each of them
+ *      lines.c         a file's lines, one after the other, whatever the file is; what stands at a place in one
  *      envelope.c      what a text was put into on its way, taken off again
- *      labels.c        each function that a text names, once
  *      graph-line.c    what one line of the kernel's text says
- *      text-calls.c    calls and returns become steps; what is odd about them is remarked
+ *      text-calls.c    calls and returns become steps; what is odd about them is remarked; functions by label
  *      NAME-text.c     the steps of a kind of text; but for graph-text.c also what its lines say
- *      foreign-text.c  what a text without calls is
  *      text-kinds.c    which kind of text a line is of, or is not; where another trace begins
  *      text-trace.c    all of it
  */
@@ -328,7 +324,7 @@ typedef enum TextProbe {
 } TextProbe;
 
 /*
- * A kind of text is three functions, NAME_text in NAME-text.c and text-trace.c's table:
+ * A kind of text is what readers know of it and three functions, NAME_text in NAME-text.c and text-trace.c's table:
  *
  *      parse()    @line, taken apart
  *      probe()    what @l is while nobody knows what the text is; on TEXT_PROBE_CALL the layout's
@@ -340,6 +336,7 @@ typedef enum TextProbe {
  * there may be what it needs later: changes of tasks, headings.
  */
 typedef struct TextKindOps {
+        TextForm form;
         void (*parse)(TextTrace *t, const Line *line, TextLine *ret);
         TextProbe (*probe)(TextTrace *t, const Line *line, const TextLine *l);
         int (*next)(TextTrace *t, const Line *line, TextLine *l, Step *ret);

@@ -17,21 +17,7 @@ static const TextKindOps *const kinds[TEXT_N_KINDS] = {
 };
 
 const TextForm *text_kind_form(TextKind kind) {
-        static const TextForm forms[TEXT_N_KINDS] = {
-                [TEXT_GRAPH] = { .name = "function_graph",
-                                 .key = "graph",
-                                 .format = "graph",
-                                 .has_columns = true },
-                [TEXT_EVENTS] = { .name = "trace-cmd report",
-                                  .key = "events",
-                                  .format = "graph",
-                                  .has_columns = true },
-                [TEXT_INDENT] = { .name = "SystemTap's thread_indent()",
-                                  .key = "indent",
-                                  .format = "indent" },
-        };
-
-        return &forms[kind];
+        return &kinds[kind]->form;
 }
 
 static int next_line(TextTrace *t, const Line *line, Step *ret) {

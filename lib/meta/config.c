@@ -358,6 +358,8 @@ static const struct {
         { GONE_FORMAT, "chrome", "perfetto is a timeline of the same calls" },
         { GONE_FORMAT, "speedscope", "speedscope.app opens folded, too" },
         { GONE_FORMAT, "dot", "flame and \"ftracectl tree\" show who calls whom" },
+        { GONE_FORMAT, "tsv-waits", "parquet with -o has waits in a file beside calls" },
+        { GONE_FORMAT, "tsv-losses", "parquet with -o has losses in a file beside calls" },
         { GONE_FORMAT, "otlp", "parquet and tsv have the request of each call as trace_id" },
 };
 

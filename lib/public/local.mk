@@ -20,7 +20,7 @@ CLEANFILES += $(libftraced_so) %D%/libftraced.pc %D%/libftraced.so %D%/libftrace
 # Sanitizers' functions come with the program.
 comma = ,
 $(libftraced_so): %D%/libpublic.a %D%/libftraced.map lib/import/libimport.a lib/calls/libcalls.a \
-		lib/decode/libdecode.a lib/codec/libcodec.a lib/store/libstore.a lib/meta/libmeta.a lib/wire/libwire.a lib/base/libbase.a
+		lib/decode/libdecode.a lib/pages/libpages.a lib/codec/libcodec.a lib/store/libstore.a lib/meta/libmeta.a lib/wire/libwire.a lib/base/libbase.a
 	$(AM_V_CCLD)$(CC) -shared $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -Wl,-soname,libftraced.so.1 $(if $(findstring -fsanitize,$(CC) $(AM_LDFLAGS)),,-Wl$(comma)-z$(comma)defs) \
 		-Wl,--version-script=$(srcdir)/%D%/libftraced.map -o $@ \
 		-Wl,--whole-archive %D%/libpublic.a -Wl,--no-whole-archive $(libftraced_libs) $(LIBS)

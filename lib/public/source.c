@@ -9,10 +9,10 @@
 
 #include "base/io.h"
 #include "calls/playback.h"
-#include "codec/dat-file.h"
-#include "codec/dat-losses.h"
 #include "import/source-form.h"
 #include "import/text-trace.h"
+#include "pages/dat-file.h"
+#include "pages/page-source.h"
 #include "public/source.h"
 
 struct ftraced_source {

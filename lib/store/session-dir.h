@@ -63,7 +63,7 @@ typedef struct SegmentPlace {
         uint64_t sequence;
 } SegmentPlace;
 int session_dir_list_places(const SessionDir *d, SegmentPlace **ret, size_t *ret_n);
-/* The file of one, for reading (codec/page-source.h): a descriptor that the caller owns, or -errno; what is
+/* The file of one, for reading (pages/page-source.h): a descriptor that the caller owns, or -errno; what is
  * no regular file is -EISDIR or -EBADFD. */
 int session_dir_open_segment_file(const SessionDir *d, uint32_t cpu, uint64_t sequence);
 

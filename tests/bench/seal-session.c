@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "codec/page-source.h"
 #include "codec/sealed-writer.h"
+#include "pages/page-source.h"
 
 static int add_format(Buf *formats, const SessionDir *dir, const char *path) {
         _cleanup_free_ char *text = NULL;

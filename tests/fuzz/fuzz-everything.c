@@ -19,8 +19,8 @@
 #include "analyze/call-tree.h"
 #include "analyze/critical-path.h"
 #include "analyze/heat-map.h"
-#include "analyze/overhead.h"
 #include "analyze/outliers.h"
+#include "analyze/overhead.h"
 #include "analyze/ranges.h"
 #include "analyze/root-calls.h"
 #include "analyze/waits.h"
@@ -32,8 +32,8 @@
 #include "cli/views/path-view.h"
 #include "cli/views/top-view.h"
 #include "cli/views/tree-view.h"
-#include "codec/dat-pages.h"
 #include "export/exporter.h"
+#include "pages/page-source.h"
 #include "fuzz-repair.h"
 #include "fuzz-session.h"
 #include "fuzz-steps.h"
@@ -153,7 +153,8 @@ typedef struct Checked {
         uint64_t n;
 } Checked;
 
-static int check_span(void *userdata, const SpansTask *task, const Span *span, const Call *call) {
+static int check_span(void *userdata, const SpansTask *task, const Frame *span, uint64_t at_ns,
+                      const Call *call) {
         Checked *c = userdata;
 
         FUZZ_CHECK(task->index <= c->n_tasks);
@@ -161,7 +162,7 @@ static int check_span(void *userdata, const SpansTask *task, const Span *span, c
                 c->tasks = reallocarray(c->tasks, task->index + 1, sizeof(*c->tasks));
                 c->tasks[c->n_tasks++] = calloc(1, sizeof(**c->tasks));
         }
-        FUZZ_CHECK(span_check(c->tasks[task->index], span, !call));
+        FUZZ_CHECK(span_check(c->tasks[task->index], span, at_ns, !call));
         c->n += call != NULL;
         return 0;
 }

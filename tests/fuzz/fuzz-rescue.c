@@ -9,8 +9,8 @@
 
 #include <sys/mman.h>
 
-#include "codec/page-source.h"
 #include "daemon/session/rescue-pages.h"
+#include "pages/page-source.h"
 #include "fuzz-scratch.h"
 #include "store/page.h"
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/io.h"
-#include "codec/page-source.h"
+#include "pages/page-source.h"
 #include "fuzz-repair.h"
 #include "fuzz.h"
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Whatever text claims to be kallsyms or saved_cmdlines: the tables can be made,
- * and an address that is found has a symbol at or before it.
+ * Whatever text claims to be kallsyms or saved_cmdlines: the tables can be made, and an address that
+ * is found has a symbol at or before it.  Of a process id the last line counts, cut to what a kernel
+ * has, and all others are unknown.
  *
  * Input: u64 address, text.
  */
 
+#include <ctype.h>
+#include <stdio.h>
+
 #include "base/cleanup.h"
-#include "decode/symbols.h"
-#include "decode/tasks.h"
+#include "decode/names.h"
 #include "fuzz.h"
 
 static void look_up(const Symbols *s, uint64_t address) {
@@ -25,9 +28,47 @@ static void look_up(const Symbols *s, uint64_t address) {
         FUZZ_CHECK(!y.module || strnlen(y.module, y.n_module) == y.n_module);
 }
 
+#define PIDS_MAX 64 /* that are compared with a slow reader */
+
+/* The name in the last line of @pid; false: there is none. */
+static bool find_slowly(const char *text, int32_t pid, char ret[static TASK_COMM_BYTES]) {
+        bool found = false;
+
+        while (*text) {
+                size_t n = strcspn(text, "\n"), i = strspn(text, "0123456789");
+
+                if (i > 0 && i < n && text[i] == ' ' &&
+                    strtoull(text, NULL, 10) == (uint64_t) pid) {
+                        (void) snprintf(ret, TASK_COMM_BYTES, "%.*s", (int) (n - i - 1),
+                                        text + i + 1);
+                        found = true;
+                }
+                text += n + (text[n] == '\n');
+        }
+        return found;
+}
+
+static void look_up_tasks(const char *text) {
+        _cleanup_(tasks_freep) Tasks *t = NULL;
+        const char *p = text;
+
+        FUZZ_CHECK(tasks_new(&t, text) == 0);
+        FUZZ_CHECK(streq(tasks_comm(t, 0), "<idle>") && streq(tasks_comm(t, -1), "<XXX>"));
+        for (size_t i = 0; i < PIDS_MAX && *p; i++) {
+                unsigned long long pid = strtoull(p, NULL, 10);
+                char wanted[TASK_COMM_BYTES] = "<...>";
+
+                if (isdigit((unsigned char) *p) && pid > 0 && pid <= INT32_MAX) {
+                        (void) find_slowly(text, (int32_t) pid, wanted);
+                        FUZZ_CHECK(streq(tasks_comm(t, (int32_t) pid), wanted));
+                }
+                p += strcspn(p, "\n");
+                p += *p == '\n';
+        }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         _cleanup_(symbols_freep) Symbols *symbols = NULL;
-        _cleanup_(tasks_freep) Tasks *tasks = NULL;
         uint64_t address;
         char *text;
 
@@ -36,8 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         memcpy(&address, data, sizeof(address));
         text = strndup((const char *) data + sizeof(address), size - sizeof(address));
         FUZZ_CHECK(text);
-        FUZZ_CHECK(tasks_new(&tasks, text) == 0);
-        FUZZ_CHECK(tasks_comm(tasks, (int32_t) address) != NULL);
+        look_up_tasks(text);
         FUZZ_CHECK(symbols_new(&symbols, text, strlen(text)) == 0);
         for (uint64_t i = 0; i < 64; i++)
                 look_up(symbols, address + (i * i << (i / 2)));

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "cli/files/tracedat.h"
-#include "codec/dat-losses.h"
-#include "codec/dat-pages.h"
 #include "decode/stream.h"
+#include "pages/dat-private.h"
+#include "pages/page-source.h"
 #include "fuzz.h"
 
 #define EVENTS_MAX 200000
@@ -36,7 +36,7 @@ static void read_events(const SessionDir *dir, char *const texts[]) {
 
         if (!texts[0] || !texts[2] || !texts[3] ||
             formats_parse(&formats, texts[0], texts[2], texts[3],
-                          dat_file_is_big_endian(dat_file_of_dir(dir)), &problem) != 0)
+                          dat_file_of_dir(dir)->big_endian, &problem) != 0)
                 return;
         if (stream_open(&s, dir, &formats) < 0)
                 return;
@@ -53,10 +53,10 @@ static uint64_t count_pages(const DatFile *f) {
         uint64_t n = 0;
 
         for (size_t i = 0; i < dat_file_buffer(f)->n_cpus; i++) {
-                _cleanup_(dat_pages_freep) DatPages *p = NULL;
+                _cleanup_(page_source_freep) PageSource *p = NULL;
 
-                FUZZ_CHECK(dat_pages_open(&p, f, dat_file_buffer(f)->cpus[i].cpu) == 0);
-                n += dat_pages_n_pages(p);
+                FUZZ_CHECK(page_source_open_dat(&p, f, dat_file_buffer(f)->cpus[i].cpu) == 0);
+                n += page_source_n_pages(p);
         }
         return n;
 }

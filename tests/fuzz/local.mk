@@ -12,12 +12,10 @@ fuzz_targets = \
 	%D%/fuzz-config \
 	%D%/fuzz-cuts \
 	%D%/fuzz-everything \
-	%D%/fuzz-event-text \
 	%D%/fuzz-foreign \
 	%D%/fuzz-formats \
 	%D%/fuzz-frame \
-	%D%/fuzz-graph-text \
-	%D%/fuzz-indent-text \
+	%D%/fuzz-text \
 	%D%/fuzz-lean \
 	%D%/fuzz-ledger \
 	%D%/fuzz-live \
@@ -31,7 +29,6 @@ fuzz_targets = \
 	%D%/fuzz-segment \
 	%D%/fuzz-symbols \
 	%D%/fuzz-function-counts \
-	%D%/fuzz-tasks \
 	%D%/fuzz-trace-context \
 	%D%/fuzz-tracedat \
 	%D%/fuzz-trigger \
@@ -60,9 +57,6 @@ fuzz_targets = \
 %C%_fuzz_everything_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_everything_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_everything_LDADD = $(verb_libs) $(export_libs) $(fuzz_libs) -lm
-%C%_fuzz_event_text_CFLAGS = $(fuzz_cflags)
-%C%_fuzz_event_text_LDFLAGS = $(fuzz_ldflags)
-%C%_fuzz_event_text_LDADD = $(import_libs) $(analyze_libs) $(render_libs) $(fuzz_libs)
 %C%_fuzz_foreign_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_foreign_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_foreign_LDADD = $(decode_libs) $(fuzz_libs)
@@ -72,12 +66,6 @@ fuzz_targets = \
 %C%_fuzz_frame_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_frame_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_frame_LDADD = $(wire_libs) $(fuzz_libs)
-%C%_fuzz_graph_text_CFLAGS = $(fuzz_cflags)
-%C%_fuzz_graph_text_LDFLAGS = $(fuzz_ldflags)
-%C%_fuzz_graph_text_LDADD = $(import_libs) $(analyze_libs) $(render_libs) $(fuzz_libs)
-%C%_fuzz_indent_text_CFLAGS = $(fuzz_cflags)
-%C%_fuzz_indent_text_LDFLAGS = $(fuzz_ldflags)
-%C%_fuzz_indent_text_LDADD = $(import_libs) $(analyze_libs) $(render_libs) $(fuzz_libs)
 %C%_fuzz_lean_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_lean_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_lean_LDADD = $(daemon_libs) $(fuzz_libs)
@@ -107,7 +95,7 @@ fuzz_targets = \
 %C%_fuzz_records_LDADD = $(decode_libs) $(fuzz_libs)
 %C%_fuzz_sealed_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_sealed_LDFLAGS = $(fuzz_ldflags)
-%C%_fuzz_sealed_LDADD = $(codec_libs) $(fuzz_libs)
+%C%_fuzz_sealed_LDADD = $(pages_libs) $(fuzz_libs)
 %C%_fuzz_segment_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_segment_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_segment_LDADD = $(store_libs) $(fuzz_libs)
@@ -117,9 +105,9 @@ fuzz_targets = \
 %C%_fuzz_function_counts_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_function_counts_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_function_counts_LDADD = $(learn_libs) $(fuzz_libs)
-%C%_fuzz_tasks_CFLAGS = $(fuzz_cflags)
-%C%_fuzz_tasks_LDFLAGS = $(fuzz_ldflags)
-%C%_fuzz_tasks_LDADD = $(decode_libs) $(fuzz_libs)
+%C%_fuzz_text_CFLAGS = $(fuzz_cflags)
+%C%_fuzz_text_LDFLAGS = $(fuzz_ldflags)
+%C%_fuzz_text_LDADD = $(import_libs) $(analyze_libs) $(render_libs) $(fuzz_libs)
 %C%_fuzz_trace_context_CFLAGS = $(fuzz_cflags)
 %C%_fuzz_trace_context_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_trace_context_LDADD = $(calls_libs) $(fuzz_libs)
@@ -131,7 +119,7 @@ fuzz_targets = \
 %C%_fuzz_values_LDADD = $(calls_libs) $(fuzz_libs)
 
 fuzz_cflags = $(AM_CFLAGS) $(JANSSON_CFLAGS) -I$(top_srcdir)/%D%
-EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/fuzz-repair.h %D%/fuzz-scratch.h %D%/fuzz-session.h %D%/fuzz-steps.h %D%/fuzz-text.h %D%/replay.c %D%/run-long
+EXTRA_DIST += %D%/corpus %D%/fuzz.h %D%/fuzz-repair.h %D%/fuzz-scratch.h %D%/fuzz-session.h %D%/fuzz-steps.h %D%/replay.c %D%/run-long
 if ENABLE_FUZZERS
 AM_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 AM_LDFLAGS += -fsanitize=address,undefined

@@ -15,8 +15,8 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "codec/page-source.h"
 #include "decode/records.h"
+#include "pages/page-source.h"
 #include "store/page.h"
 #include "store/session-dir.h"
 

@@ -43,7 +43,7 @@ unit_programs += %D%/lib-store
 %C%_lib_store_SOURCES = %D%/test-entry.c %D%/test-page.c %D%/test-segment.c %D%/test-session-dir.c \
 	%D%/test-store.c %D%/test-symbol-file.c
 %C%_lib_store_CFLAGS = $(unit_cflags)
-%C%_lib_store_LDADD = $(unit_libs) $(codec_libs) $(CHECK_LIBS)
+%C%_lib_store_LDADD = $(unit_libs) $(pages_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-retention
 %C%_lib_retention_SOURCES = %D%/test-outlook.c %D%/test-removed.c %D%/test-retain.c %D%/test-uptime.c \
@@ -52,10 +52,15 @@ unit_programs += %D%/lib-retention
 %C%_lib_retention_LDADD = $(unit_libs) $(retention_libs) $(codec_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-codec
-%C%_lib_codec_SOURCES = %D%/test-block.c %D%/test-dat-file.c %D%/test-dat-losses.c %D%/test-dat-origin.c \
-	%D%/test-dat-times.c %D%/test-layout.c %D%/test-sealed.c
+%C%_lib_codec_SOURCES = %D%/test-block.c %D%/test-layout.c
 %C%_lib_codec_CFLAGS = $(unit_cflags)
-%C%_lib_codec_LDADD = $(unit_libs) $(drawing_libs) $(CHECK_LIBS)
+%C%_lib_codec_LDADD = $(unit_libs) $(pages_libs) $(CHECK_LIBS)
+
+unit_programs += %D%/lib-pages
+%C%_lib_pages_SOURCES = %D%/test-dat-file.c %D%/test-dat-losses.c %D%/test-dat-origin.c %D%/test-dat-times.c \
+	%D%/test-sealed.c
+%C%_lib_pages_CFLAGS = $(unit_cflags)
+%C%_lib_pages_LDADD = $(unit_libs) $(drawing_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-decode
 %C%_lib_decode_SOURCES = %D%/test-cursor.c %D%/test-foreign.c %D%/test-format-text.c %D%/test-formats.c \
@@ -78,7 +83,7 @@ unit_programs += %D%/lib-calls
 
 unit_programs += %D%/lib-import
 %C%_lib_import_SOURCES = %D%/test-envelope.c %D%/test-event-line.c %D%/test-foreign-text.c %D%/test-graph-line.c \
-	%D%/test-indent-line.c %D%/test-labels.c %D%/test-latency-line.c %D%/test-lines.c %D%/test-source-form.c \
+	%D%/test-indent-line.c %D%/test-labels.c %D%/test-lines.c %D%/test-source-form.c \
 	%D%/test-text-pasted.c %D%/test-text-redraw.c %D%/test-text-same.c %D%/test-text-several.c %D%/test-text-trace.c
 %C%_lib_import_CFLAGS = $(unit_cflags)
 %C%_lib_import_LDADD = $(unit_libs) $(import_libs) $(drawing_libs) $(CHECK_LIBS)
@@ -91,9 +96,13 @@ unit_programs += %D%/lib-analyze
 %C%_lib_analyze_CFLAGS = $(unit_cflags)
 %C%_lib_analyze_LDADD = $(unit_libs) $(import_libs) $(analyze_libs) -lm $(CHECK_LIBS)
 
+unit_programs += %D%/lib-encode
+%C%_lib_encode_SOURCES = %D%/test-escape.c %D%/test-parquet-encode.c %D%/test-parquet-texts.c
+%C%_lib_encode_CFLAGS = $(unit_cflags)
+%C%_lib_encode_LDADD = $(unit_libs) $(encode_libs) $(CHECK_LIBS)
+
 unit_programs += %D%/lib-export
-%C%_lib_export_SOURCES = %D%/test-escape.c %D%/test-exporter.c %D%/test-parquet-encode.c %D%/test-parquet-texts.c \
-	%D%/test-spans.c %D%/test-spill.c
+%C%_lib_export_SOURCES = %D%/test-exporter.c %D%/test-spans.c %D%/test-spill.c
 %C%_lib_export_CFLAGS = $(unit_cflags)
 %C%_lib_export_LDADD = $(unit_libs) $(export_libs) -lm $(CHECK_LIBS)
 

@@ -13,10 +13,10 @@ typedef struct SpanCheck {
         uint64_t last_ns;
 } SpanCheck;
 
-static inline bool span_check(SpanCheck *c, const Span *span, bool begins) {
-        if (span->at_ns < c->last_ns || span->at_ns > SPANS_END_NS)
+static inline bool span_check(SpanCheck *c, const Frame *span, uint64_t at_ns, bool begins) {
+        if (at_ns < c->last_ns || at_ns > SPANS_END_NS)
                 return false;
-        c->last_ns = span->at_ns;
+        c->last_ns = at_ns;
         if (!begins)
                 return c->n_open > 0 && c->open[--c->n_open] == span->function &&
                        span->is_root == (c->n_open == 0);

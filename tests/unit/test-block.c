@@ -31,6 +31,15 @@ static void add_format(BlockCodec *c, const char *session, const char *event) {
         ck_assert_int_eq(block_codec_add_format(c, text, n), 0);
 }
 
+/* One that knows the calls of a session. */
+static BlockCodec *codec_of_session(const char *session) {
+        BlockCodec *c = codec_of(4096);
+
+        add_format(c, session, "funcgraph_entry");
+        add_format(c, session, "funcgraph_exit");
+        return c;
+}
+
 static Segment *recorded(const char *session, unsigned cpu) {
         char path[4096];
         Segment *s;
@@ -61,6 +70,8 @@ static void fill(uint8_t *p, size_t n, uint32_t seed) {
                 p[i] = (uint8_t) ((seed = seed * 1664525 + 1013904223) >> 24);
 }
 
+static const char *const sessions[] = { "udp_sendmsg-6.1", "udp_sendmsg-6.12", "udp_sendmsg-new" };
+
 START_TEST(pages_of_nothing_need_hardly_a_byte)
         {
                 _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
@@ -89,19 +100,16 @@ END_TEST
 
 START_TEST(real_pages_come_back_with_and_without_formats)
         {
-                static const char *const sessions[] = { "udp_sendmsg-6.1", "udp_sendmsg-6.12",
-                                                        "udp_sendmsg-new" };
-
                 for (size_t i = 0; i < ELEMENTSOF(sessions); i++)
                         for (unsigned cpu = 0; cpu < 2; cpu++) {
                                 _cleanup_(segment_freep) Segment *s = recorded(sessions[i], cpu);
-                                _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
+                                _cleanup_(block_codec_freep)
+                                        BlockCodec *plain = codec_of(4096),
+                                                   *knowing = codec_of_session(sessions[i]);
 
-                                (void) there_and_back(c, 4096, segment_page(s, 0),
+                                (void) there_and_back(plain, 4096, segment_page(s, 0),
                                                       s->header.n_pages);
-                                add_format(c, sessions[i], "funcgraph_entry");
-                                add_format(c, sessions[i], "funcgraph_exit");
-                                (void) there_and_back(c, 4096, segment_page(s, 0),
+                                (void) there_and_back(knowing, 4096, segment_page(s, 0),
                                                       s->header.n_pages);
                         }
         }
@@ -109,19 +117,15 @@ END_TEST
 
 START_TEST(an_event_of_a_short_recording_takes_at_most_five_bytes)
         {
-                static const char *const sessions[] = { "udp_sendmsg-6.1", "udp_sendmsg-6.12",
-                                                        "udp_sendmsg-new" };
                 static const size_t raw[] = { 34, 42, 36 }; /* bytes an event in these pages */
 
                 if (HOST_BIG_ENDIAN)
                         return; /* these pages are of the other order, for which there is zstd alone */
                 for (size_t i = 0; i < ELEMENTSOF(sessions); i++) {
                         _cleanup_(segment_freep) Segment *s = recorded(sessions[i], 0);
-                        _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
+                        _cleanup_(block_codec_freep) BlockCodec *c = codec_of_session(sessions[i]);
                         size_t n = s->header.n_pages;
 
-                        add_format(c, sessions[i], "funcgraph_entry");
-                        add_format(c, sessions[i], "funcgraph_exit");
                         /* Less the last page, which is hardly filled. */
                         ck_assert_uint_le(there_and_back(c, 4096, segment_page(s, 0), n - 1),
                                           5 * (n - 1) * 4096 / raw[i]);
@@ -132,14 +136,12 @@ END_TEST
 START_TEST(real_pages_come_back_when_they_are_damaged)
         {
                 _cleanup_(segment_freep) Segment *s = recorded("udp_sendmsg-new", 0);
-                _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
+                _cleanup_(block_codec_freep) BlockCodec *c = codec_of_session("udp_sendmsg-new");
                 _cleanup_free_ uint8_t *pages = malloc(8 * 4096);
                 uint32_t seed = (uint32_t) time(NULL);
 
                 printf("# seed %u\n", seed);
                 srandom(seed);
-                add_format(c, "udp_sendmsg-new", "funcgraph_entry");
-                add_format(c, "udp_sendmsg-new", "funcgraph_exit");
                 for (int round = 0; round < 200; round++) {
                         memcpy(pages, segment_page(s, 0), 8 * 4096);
                         for (int i = 0; i < round; i++)
@@ -306,12 +308,10 @@ END_TEST
 START_TEST(no_damage_goes_unnoticed)
         {
                 _cleanup_(segment_freep) Segment *s = recorded("udp_sendmsg-6.12", 0);
-                _cleanup_(block_codec_freep) BlockCodec *c = codec_of(4096);
+                _cleanup_(block_codec_freep) BlockCodec *c = codec_of_session("udp_sendmsg-6.12");
                 _cleanup_free_ char *again = malloc(4 * 4096), *copy = NULL;
                 _cleanup_buf_ Buf out = BUF_INIT;
 
-                add_format(c, "udp_sendmsg-6.12", "funcgraph_entry");
-                add_format(c, "udp_sendmsg-6.12", "funcgraph_exit");
                 ck_assert_int_eq(block_encode(c, segment_page(s, 1), 4, &out), 0);
                 for (size_t i = 0; i < out.n_data; i++) {
                         int r;

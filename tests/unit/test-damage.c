@@ -7,7 +7,7 @@
 
 #include <sys/mman.h>
 
-#include "codec/page-source.h"
+#include "pages/page-source.h"
 #include "page-builder.h"
 #include "sealing.h"
 #include "store/segment.h"
@@ -28,7 +28,7 @@ typedef struct Sample {
 static void sample_init(Sample *s) {
         _cleanup_(page_source_freep) PageSource *source = NULL;
         _cleanup_close_ int fd = -EBADF;
-        SealedReader *reader;
+        const SealedReader *reader;
 
         recording_init(&s->recording, &layouts[LAYOUT_6_12]);
         for (unsigned i = 0; i < N_PAGES; i++) {
@@ -46,9 +46,9 @@ static void sample_init(Sample *s) {
 
         ck_assert_int_eq(page_source_open(&source, s->recording.dir, 0, 0, NULL), 0);
         reader = page_source_sealed(source);
-        ck_assert_uint_eq(sealed_reader_n_blocks(reader), N_BLOCKS);
+        ck_assert_uint_eq(reader->n_found, N_BLOCKS);
         for (size_t i = 0; i < N_BLOCKS; i++) {
-                const SealedEntry *e = sealed_reader_entry(reader, i);
+                const SealedEntry *e = &reader->found[i].entry;
 
                 s->begins[i] = e->offset;
                 s->begins[i + 1] = e->offset + SEALED_BLOCK_HEADER_BYTES + e->n_body;

@@ -6,8 +6,8 @@
 #include <endian.h>
 #include <sys/mman.h>
 
-#include "codec/dat-file.h"
-#include "codec/dat-pages.h"
+#include "pages/dat-private.h"
+#include "pages/page-source.h"
 #include "scratch.h"
 
 static const char *const forms[] = { "version-6", "version-7", "version-7-zstd", "version-7-zlib" };
@@ -52,18 +52,18 @@ static uint64_t read_pages(const DatFile *f) {
         uint64_t n_pages = 0;
 
         for (size_t i = 0; i < dat_file_buffer(f)->n_cpus; i++) {
-                _cleanup_(dat_pages_freep) DatPages *p = NULL;
+                _cleanup_(page_source_freep) PageSource *p = NULL;
                 uint64_t n;
 
-                ck_assert_int_eq(dat_pages_open(&p, f, dat_file_buffer(f)->cpus[i].cpu), 0);
-                for (uint64_t k = 0; k < dat_pages_n_pages(p); k += n) {
+                ck_assert_int_eq(page_source_open_dat(&p, f, dat_file_buffer(f)->cpus[i].cpu), 0);
+                for (uint64_t k = 0; k < page_source_n_pages(p); k += n) {
                         const char *data;
-                        int r = dat_pages_read(p, k, (const void **) &data, &n);
+                        int r = page_source_read(p, k, (const void **) &data, &n);
                         volatile char last;
 
                         ck_assert_uint_gt(n, 0);
                         if (r != 0) {
-                                ck_assert_int_eq(r, DAT_PAGES_E_LOST);
+                                ck_assert_int_eq(r, PAGE_SOURCE_E_LOST);
                                 continue;
                         }
                         last = data[n * dat_file_buffer(f)->page_bytes - 1];
@@ -88,7 +88,7 @@ START_TEST(every_form_holds_the_same)
                         ck_assert_int_eq(open_bytes(&f, &b, b.n, &problem), 0);
                         ck_assert_uint_eq(dat_file_buffer(f)->n_cpus, 2);
                         ck_assert_uint_eq(dat_file_buffer(f)->page_bytes, 4096);
-                        ck_assert_uint_eq(read_pages(f), dat_file_compressor(f) ? 4 : 2);
+                        ck_assert_uint_eq(read_pages(f), dat_file_buffer(f)->is_packed ? 4 : 2);
                         expect_text(f, "events/header_page", "\tfield: u64 timestamp;");
                         expect_text(f, "events/ftrace/funcgraph_exit/format",
                                     "name: funcgraph_exit\n");
@@ -107,11 +107,17 @@ START_TEST(every_form_holds_the_same)
         }
 END_TEST
 
+static void expect_problem(const Bytes *b, const char *expected) {
+        _cleanup_free_ char *problem = NULL;
+        DatFile *f;
+
+        ck_assert_int_eq(open_bytes(&f, b, b->n, &problem), DAT_FILE_E_UNREADABLE);
+        ck_assert_msg(strstr(problem, expected), "%s", problem);
+}
+
 START_TEST(the_text_of_a_latency_tracer_is_no_recording)
         {
-                _cleanup_free_ char *problem = NULL;
                 Bytes b = load("version-7");
-                DatFile *f;
                 char *option;
 
                 /* u16 id, u32 n, u64 offset, name 00, clock 00 */
@@ -120,8 +126,7 @@ START_TEST(the_text_of_a_latency_tracer_is_no_recording)
                 option -= 14;
                 ck_assert_int_eq(option[0], 3);
                 option[0] = 22;
-                ck_assert_int_eq(open_bytes(&f, &b, b.n, &problem), DAT_FILE_E_UNREADABLE);
-                ck_assert_ptr_nonnull(strstr(problem, "the text of a latency tracer"));
+                expect_problem(&b, "the text of a latency tracer");
                 free(b.data);
         }
 END_TEST
@@ -175,14 +180,6 @@ START_TEST(no_flipped_bit_leads_outside)
         }
 END_TEST
 
-static void expect_problem(const Bytes *b, const char *expected) {
-        _cleanup_free_ char *problem = NULL;
-        DatFile *f;
-
-        ck_assert_int_eq(open_bytes(&f, b, b->n, &problem), DAT_FILE_E_UNREADABLE);
-        ck_assert_str_eq(problem, expected);
-}
-
 START_TEST(a_refusal_names_the_place)
         {
                 Bytes b = load("version-7");
@@ -199,13 +196,7 @@ START_TEST(a_refusal_names_the_place)
 
                 b = load("options-that-bite-their-tail");
                 ck_assert_int_eq(b.data[10], '7');
-                {
-                        _cleanup_free_ char *problem = NULL;
-                        DatFile *f;
-
-                        ck_assert_int_eq(open_bytes(&f, &b, b.n, &problem), DAT_FILE_E_UNREADABLE);
-                        ck_assert_ptr_nonnull(strstr(problem, "its options never end"));
-                }
+                expect_problem(&b, "its options never end");
                 b.data[11] = 'x';
                 expect_problem(&b, "byte 10: the version is neither 6 nor 7");
                 free(b.data);

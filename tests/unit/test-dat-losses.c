@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 
 #include "cli/files/tracedat.h"
-#include "codec/dat-file.h"
-#include "codec/dat-losses.h"
+#include "pages/dat-file.h"
+#include "pages/page-source.h"
 #include "page-builder.h"
 #include "sealing.h"
 

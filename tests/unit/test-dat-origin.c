@@ -2,7 +2,7 @@
 
 /* What a trace.dat says of its origin, and what becomes of it when others have written there. */
 
-#include "codec/dat-origin.h"
+#include "pages/dat-file.h"
 #include "unit.h"
 
 static SessionMeta *new_meta(void) {

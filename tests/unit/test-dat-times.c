@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "codec/dat-format.h"
-#include "codec/dat-times.h"
+#include "pages/dat-private.h"
 #include "unit.h"
 
 static void take(DatTimes *t, uint16_t id, const void *data, size_t n) {

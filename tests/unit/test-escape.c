@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "export/escape.h"
+#include "encode/escape.h"
 #include "unit.h"
 
 static void becomes(void (*escape)(Buf *, const char *, size_t), const char *s, size_t n,

@@ -89,24 +89,6 @@ START_TEST(tsv_has_the_names_of_columns_once_and_rows_by_tree)
         }
 END_TEST
 
-START_TEST(what_is_beside_calls_is_a_table_of_its_own)
-        {
-                Step steps[] = { step_enter(&step_root, 0), step_of(STEP_LOST, NULL, 0),
-                                 step_leave(&step_root, 0, 100), step_of(STEP_LOST, NULL, 0) };
-                _cleanup_free_ char *no_waits = NULL, *losses = NULL;
-
-                steps[1].n_lost = 13;
-                steps[3].cpu = 2;
-                no_waits = export(&exporter_tsv_waits, steps, ELEMENTSOF(steps));
-                losses = export(&exporter_tsv_losses, steps, ELEMENTSOF(steps));
-                ck_assert_int_eq(strncmp(no_waits, "host\trecording\ttree\tleft\t", 25), 0);
-                ck_assert_str_eq(strchr(no_waits, '\n'), "\n");
-                ck_assert_str_eq(losses, "host\trecording\tat_unix_ns\tat_ns\tcpu\tevents\n"
-                                         "h\"1\ta-1\t\\N\t1000000000\t0\t13\n"
-                                         "h\"1\ta-1\t\\N\t1000000000\t2\t\\N\n");
-        }
-END_TEST
-
 START_TEST(times_beyond_what_doubles_hold_are_exact)
         {
                 Step leaf = step_leaf(&step_root, 0, 7);
@@ -210,6 +192,6 @@ END_TEST
 UNIT_SUITE("exporter", every_format_takes_an_empty_recording_and_hostile_names,
            csv_has_a_row_for_each_call_with_its_caller,
            tsv_has_the_names_of_columns_once_and_rows_by_tree,
-           what_is_beside_calls_is_a_table_of_its_own, times_beyond_what_doubles_hold_are_exact,
+           times_beyond_what_doubles_hold_are_exact,
            the_page_begins_with_the_sentence_that_it_is_given, a_row_has_the_request_of_its_tree,
            another_recording_knows_nothing_of_the_first_ones_requests)

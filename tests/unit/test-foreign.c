@@ -90,20 +90,16 @@ static const char *print_words(Foreign *f, uint16_t id, const uint32_t *words, s
         return print(f, id, data, n);
 }
 
-static Foreign *knowing_here(const char *system, const char *format) {
+static Foreign *knowing_of(const char *system, const char *format, bool big_endian) {
         Foreign *f = NULL;
 
-        ck_assert_int_eq(foreign_new(&f, HOST_BIG_ENDIAN), 0);
+        ck_assert_int_eq(foreign_new(&f, big_endian), 0);
         ck_assert_int_eq(foreign_add(f, system, format), 0);
         return f;
 }
 
 static Foreign *knowing(const char *system, const char *format) {
-        Foreign *f = NULL;
-
-        ck_assert_int_eq(foreign_new(&f, false), 0);
-        ck_assert_int_eq(foreign_add(f, system, format), 0);
-        return f;
+        return knowing_of(system, format, false);
 }
 
 typedef struct Switch {
@@ -119,7 +115,8 @@ typedef struct Switch {
 
 START_TEST(a_task_switch_reads_as_the_kernel_has_it)
         {
-                _cleanup_(foreign_freep) Foreign *f = knowing_here("sched", SCHED_SWITCH);
+                _cleanup_(foreign_freep) Foreign *f =
+                        knowing_of("sched", SCHED_SWITCH, HOST_BIG_ENDIAN);
                 Switch s = { .type = 314,
                              .prev_comm = "client",
                              .prev_pid = 17,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "codec/layout.h"
+#include "codec/model.h"
 #include "page-builder.h"
 #include "unit.h"
 

@@ -2,7 +2,7 @@
 
 /* What is encoded is decoded again, by what the specification says and not by what the encoder does. */
 
-#include "export/parquet-encode.h"
+#include "encode/parquet-encode.h"
 #include "unit.h"
 
 typedef struct In {

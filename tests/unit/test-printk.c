@@ -2,7 +2,7 @@
 
 /* Values as vbin_printf() of linux 6.1 (lib/vsprintf.c) lays them. */
 
-#include "decode/printk.h"
+#include "decode/foreign-private.h"
 #include "unit.h"
 
 static const char formats[] = "0xffffffff82a1c0d8 : \"x is %d\\n\"\n"
@@ -13,15 +13,15 @@ static const char formats[] = "0xffffffff82a1c0d8 : \"x is %d\\n\"\n"
 
 START_TEST(formats_are_found_by_their_address)
         {
-                _cleanup_(printk_freep) Printk *p = NULL, *none = NULL;
+                _cleanup_(printk_done) Printk p = {}, none = {};
 
-                ck_assert_int_eq(printk_new(&p, formats), 0);
-                ck_assert_str_eq(printk_find(p, UINT64_C(0xffffffff82a1c0d8)), "x is %d\n");
-                ck_assert_str_eq(printk_find(p, UINT64_C(0xffffffff82a1c0e0)), "say \"%s\"\\");
-                ck_assert_str_eq(printk_find(p, UINT64_C(0xffffffff82a1c000)), "");
-                ck_assert_ptr_null(printk_find(p, UINT64_C(0xffffffff82a1c0f0)));
-                ck_assert_int_eq(printk_new(&none, NULL), 0);
-                ck_assert_ptr_null(printk_find(none, 0));
+                ck_assert_int_eq(printk_init(&p, formats), 0);
+                ck_assert_str_eq(printk_find(&p, UINT64_C(0xffffffff82a1c0d8)), "x is %d\n");
+                ck_assert_str_eq(printk_find(&p, UINT64_C(0xffffffff82a1c0e0)), "say \"%s\"\\");
+                ck_assert_str_eq(printk_find(&p, UINT64_C(0xffffffff82a1c000)), "");
+                ck_assert_ptr_null(printk_find(&p, UINT64_C(0xffffffff82a1c0f0)));
+                ck_assert_int_eq(printk_init(&none, NULL), 0);
+                ck_assert_ptr_null(printk_find(&none, 0));
         }
 END_TEST
 

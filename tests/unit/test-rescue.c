@@ -7,15 +7,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "fake-kernel.h"
 #include "base/array.h"
 #include "base/io.h"
-#include "codec/page-source.h"
 #include "daemon/session/rescue-pages.h"
 #include "daemon/session/rescue.h"
 #include "daemon/session/session.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/live.h"
+#include "fake-kernel.h"
+#include "pages/page-source.h"
 #include "store/segment.h"
 
 #define BOX "instances/boot_mapped/"

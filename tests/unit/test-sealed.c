@@ -3,7 +3,7 @@
 #include <endian.h>
 #include <sys/mman.h>
 
-#include "codec/page-source.h"
+#include "pages/page-source.h"
 #include "page-builder.h"
 #include "sealing.h"
 
@@ -31,6 +31,11 @@ static PageSource *source_of(const Recording *r) {
 
         ck_assert_int_eq(page_source_open(&s, r->dir, 1, 0, NULL), 0);
         return s;
+}
+
+/* The segment's file, to be changed. */
+static int file_of(const Recording *r) {
+        return openat(session_dir_fd(r->dir), "cpu1/00000000.seg", O_RDWR | O_CLOEXEC);
 }
 
 static void expect_pages(PageSource *s, const Page *pages, size_t n) {
@@ -108,7 +113,7 @@ START_TEST(the_index_says_when_and_what_was_lost)
         {
                 _cleanup_(page_source_freep) PageSource *s = NULL;
                 _cleanup_recording_ Recording r;
-                SealedReader *reader;
+                const SealedReader *reader;
                 Page pages[5];
 
                 recording_init(&r, layout);
@@ -121,16 +126,16 @@ START_TEST(the_index_says_when_and_what_was_lost)
                 (void) seal(r.dir, 1, 0, 2 * 4096);
                 s = source_of(&r);
                 reader = page_source_sealed(s);
-                ck_assert_uint_eq(sealed_reader_n_blocks(reader), 3);
-                ck_assert_uint_eq(sealed_reader_entry(reader, 0)->first_ns, 1000);
-                ck_assert_uint_eq(sealed_reader_entry(reader, 0)->last_ns, 2000);
-                ck_assert_uint_eq(sealed_reader_entry(reader, 0)->n_missed, 0);
-                ck_assert_uint_eq(sealed_reader_entry(reader, 0)->flags & SEALED_FLAG_MISSED, 0);
-                ck_assert_uint_eq(sealed_reader_entry(reader, 1)->first_page, 2);
-                ck_assert_uint_eq(sealed_reader_entry(reader, 1)->n_missed, 42);
-                ck_assert_uint_ne(sealed_reader_entry(reader, 1)->flags & SEALED_FLAG_MISSED, 0);
-                ck_assert_uint_eq(sealed_reader_entry(reader, 2)->n_pages, 1);
-                ck_assert_uint_eq(sealed_reader_entry(reader, 2)->first_ns, 0);
+                ck_assert_uint_eq(reader->n_found, 3);
+                ck_assert_uint_eq(reader->found[0].entry.first_ns, 1000);
+                ck_assert_uint_eq(reader->found[0].entry.last_ns, 2000);
+                ck_assert_uint_eq(reader->found[0].entry.n_missed, 0);
+                ck_assert_uint_eq(reader->found[0].entry.flags & SEALED_FLAG_MISSED, 0);
+                ck_assert_uint_eq(reader->found[1].entry.first_page, 2);
+                ck_assert_uint_eq(reader->found[1].entry.n_missed, 42);
+                ck_assert_uint_ne(reader->found[1].entry.flags & SEALED_FLAG_MISSED, 0);
+                ck_assert_uint_eq(reader->found[2].entry.n_pages, 1);
+                ck_assert_uint_eq(reader->found[2].entry.first_ns, 0);
                 expect_pages(s, pages, ELEMENTSOF(pages));
         }
 END_TEST
@@ -149,8 +154,7 @@ static void expect_span(const Recording *r, uint64_t first_ns, uint64_t last_ns)
 
 /* So that decoding the first block fails. */
 static void damage_body(const Recording *r) {
-        _cleanup_close_ int fd =
-                openat(session_dir_fd(r->dir), "cpu1/00000000.seg", O_RDWR | O_CLOEXEC);
+        _cleanup_close_ int fd = file_of(r);
         const off_t at = SEALED_HEADER_BYTES + SEALED_BLOCK_HEADER_BYTES + 3;
         char c;
 
@@ -207,7 +211,7 @@ START_TEST(only_a_whole_closed_segment_is_sealed)
 
                 fill(&r, pages, 2);
                 ck_assert_int_eq(try_to_seal(&r), 0);
-                fd = openat(session_dir_fd(r.dir), "cpu1/00000000.seg", O_RDWR | O_CLOEXEC);
+                fd = file_of(&r);
                 ck_assert_int_eq(pwrite_full(fd, &writing, 4, 48), 0);
                 ck_assert_int_eq(try_to_seal(&r), SEALED_WRITE_E_UNFIT);
                 ck_assert_int_eq(pwrite_full(fd, &closed, 4, 48), 0);
@@ -229,7 +233,7 @@ static void claim(Recording *r, Page *pages, size_t n) {
         _cleanup_close_ int fd = -EBADF;
 
         fill(r, pages, n);
-        fd = openat(session_dir_fd(r->dir), "cpu1/00000000.seg", O_RDWR | O_CLOEXEC);
+        fd = file_of(r);
         ck_assert_int_eq(pwrite_full(fd, &n_pages, 8, offsetof(SegmentHeader, n_pages)), 0);
         ck_assert_int_eq(pwrite_full(fd, pages[0].bytes, BUILT_PAGE_BYTES,
                                      SEGMENT_HEADER_BYTES + (HUGE_PAGES - 1) * BUILT_PAGE_BYTES),
@@ -283,7 +287,7 @@ START_TEST(no_more_is_looked_through_than_the_header_says)
 
                         fill(&r, pages, ELEMENTSOF(pages));
                         (void) seal(r.dir, 1, 0, 4 * 4096);
-                        fd = openat(session_dir_fd(r.dir), "cpu1/00000000.seg", O_RDWR | O_CLOEXEC);
+                        fd = file_of(&r);
                         ck_assert_int_eq(ftruncate(fd, (off_t) 900 << 30), 0);
                         if (!has_header)
                                 ck_assert_int_eq(pwrite_full(fd, zeros, sizeof(zeros), 0), 0);

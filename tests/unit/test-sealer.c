@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "codec/page-source.h"
 #include "daemon/upkeep/seal-worker.h"
 #include "daemon/upkeep/sealer.h"
+#include "pages/page-source.h"
 #include "page-builder.h"
 
 #define SESSION "it"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "codec/page-source.h"
+#include "pages/page-source.h"
 #include "scratch.h"
 #include "store/session-dir.h"
 #include "store/symbol-file.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "codec/dat-format.h"
 #include "import/source-form.h"
+#include "pages/dat-file.h"
 #include "scratch.h"
 
 static void expect(const Scratch *s, const char *data, size_t n, SourceForm form) {

@@ -12,14 +12,15 @@ typedef struct Seen {
         size_t n_tasks;
 } Seen;
 
-static int note(void *userdata, const SpansTask *task, const Span *span, const Call *call) {
+static int note(void *userdata, const SpansTask *task, const Frame *span, uint64_t at_ns,
+                const Call *call) {
         Seen *seen = userdata;
         size_t n = strlen(seen->text);
 
         seen->n_tasks = MAX(seen->n_tasks, task->index + 1);
         (void) snprintf(seen->text + n, sizeof(seen->text) - n, "%s%c%.*s %llu", n > 0 ? ", " : "",
                         call ? '-' : '+', (int) span->function->n_name, span->function->label,
-                        (unsigned long long) span->at_ns);
+                        (unsigned long long) at_ns);
         return 0;
 }
 
@@ -218,10 +219,11 @@ typedef struct Checked {
         uint64_t n;
 } Checked;
 
-static int check_span(void *userdata, const SpansTask *task, const Span *span, const Call *call) {
+static int check_span(void *userdata, const SpansTask *task, const Frame *span, uint64_t at_ns,
+                      const Call *call) {
         Checked *c = userdata;
 
-        ck_assert(span_check(&c->tasks[task->index], span, !call));
+        ck_assert(span_check(&c->tasks[task->index], span, at_ns, !call));
         c->n += call != NULL;
         return 0;
 }

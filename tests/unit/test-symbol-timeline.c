@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "decode/symbol-timeline.h"
+#include "decode/names.h"
 #include "page-builder.h"
 #include "store/symbol-file.h"
 

@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-#include "decode/symbols.h"
+#include "decode/names.h"
 #include "unit.h"
 
 static Symbols *table(const char *text) {
@@ -29,14 +29,48 @@ static void expect(const Symbols *s, uint64_t address, const char *name, const c
 
 START_TEST(an_address_has_the_name_of_the_last_symbol_before_it)
         {
-                _cleanup_(symbols_freep) Symbols *s =
-                        table("ffffffff81000000 T first\nffffffff81000100 t second\n");
+                static const char two[] = "ffffffff81000000 T first\nffffffff81000100 t second\n";
+                /* Of equal addresses the first line counts. */
+                static const char equal[] = "ffffffff81000200 t late\nffffffff81000000 T zeta\n"
+                                            "ffffffff81000000 T alpha\nffffffff81000200 t later\n";
+                static const char modules[] = "ffffffffc0000000 t ovl_open\t[overlay]\n"
+                                              "ffffffffc0001000 t bpf_prog\t[bpf]";
+                static const char far[] = "0000000000000000 A fixed_percpu_data\n"
+                                          "0000000000001000 A cpu_debug_store\n"
+                                          "ffffffff81000000 T only\n";
+                /* Lines that are no symbols are passed over. */
+                static const char rubbish[] = "\nrubbish\nffffffff81000000\nffffffff81000000 T\n"
+                                              "ffffffff81000000 T \nffffffff810000001 T long\n"
+                                              " ffffffff81000000 T blank\n"
+                                              "ffffffff81000000 T good\nffffffff8100";
+                static const struct {
+                        const char *text;
+                        uint64_t address;
+                        const char *name, *module;
+                } cases[] = {
+                        { two, 0xffffffff80ffffff, NULL, NULL },
+                        { two, 0xffffffff81000000, "first", NULL },
+                        { two, 0xffffffff810000ff, "first", NULL },
+                        { two, 0xffffffff81000104, "second", NULL },
+                        { two, 0xffffffff81000100, "second", NULL },
+                        { equal, 0xffffffff81000010, "zeta", NULL },
+                        { equal, 0xffffffff81000210, "late", NULL },
+                        { modules, 0xffffffffc0000004, "ovl_open", "overlay" },
+                        { modules, 0xffffffffc0001004, "bpf_prog", "bpf" },
+                        { far, 0xffffffff81000000 + SYMBOL_BYTES_MAX + 1, NULL, NULL },
+                        { far, 0xfffffff081000000, NULL, NULL },
+                        { far, 0xffffffff81000001, "only", NULL },
+                        { rubbish, 0xffffffff81000000, "good", NULL },
+                };
 
-                expect(s, 0xffffffff80ffffff, NULL, NULL);
-                expect(s, 0xffffffff81000000, "first", NULL);
-                expect(s, 0xffffffff810000ff, "first", NULL);
-                expect(s, 0xffffffff81000104, "second", NULL);
-                expect(s, 0xffffffff81000100, "second", NULL);
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_(symbols_freep) Symbols *s = table(cases[i].text);
+
+                        for (int k = 0; k < 2; k++) /* each time */
+                                expect(s, cases[i].address, cases[i].name, cases[i].module);
+                        if (cases[i].text == rubbish)
+                                ck_assert_uint_eq(symbols_n(s), 1);
+                }
         }
 END_TEST
 
@@ -82,43 +116,6 @@ START_TEST(a_symbol_ends_where_the_next_of_its_module_begins)
         }
 END_TEST
 
-START_TEST(of_equal_addresses_the_first_line_counts)
-        {
-                _cleanup_(symbols_freep) Symbols *s = table("ffffffff81000200 t late\n"
-                                                            "ffffffff81000000 T zeta\n"
-                                                            "ffffffff81000000 T alpha\n"
-                                                            "ffffffff81000200 t later\n");
-
-                expect(s, 0xffffffff81000010, "zeta", NULL);
-                expect(s, 0xffffffff81000210, "late", NULL);
-        }
-END_TEST
-
-START_TEST(a_module_is_named_each_time)
-        {
-                _cleanup_(symbols_freep) Symbols *s =
-                        table("ffffffffc0000000 t ovl_open\t[overlay]\n"
-                              "ffffffffc0001000 t bpf_prog\t[bpf]");
-
-                for (int i = 0; i < 2; i++) {
-                        expect(s, 0xffffffffc0000004, "ovl_open", "overlay");
-                        expect(s, 0xffffffffc0001004, "bpf_prog", "bpf");
-                }
-        }
-END_TEST
-
-START_TEST(what_is_far_from_any_symbol_has_no_name)
-        {
-                _cleanup_(symbols_freep) Symbols *s = table("0000000000000000 A fixed_percpu_data\n"
-                                                            "0000000000001000 A cpu_debug_store\n"
-                                                            "ffffffff81000000 T only\n");
-
-                expect(s, 0xffffffff81000000 + SYMBOL_BYTES_MAX + 1, NULL, NULL);
-                expect(s, 0xfffffff081000000, NULL, NULL);
-                expect(s, 0xffffffff81000001, "only", NULL);
-        }
-END_TEST
-
 START_TEST(hidden_addresses_name_nothing)
         {
                 _cleanup_(symbols_freep) Symbols *s =
@@ -137,23 +134,6 @@ START_TEST(nothing_is_an_empty_table)
                 ck_assert(!symbols_are_hidden(s));
                 ck_assert_uint_eq(symbols_n(s), 0);
                 expect(s, 0xffffffff81000000, NULL, NULL);
-        }
-END_TEST
-
-START_TEST(lines_that_are_no_symbols_are_passed_over)
-        {
-                _cleanup_(symbols_freep) Symbols *s = table("\n"
-                                                            "rubbish\n"
-                                                            "ffffffff81000000\n"
-                                                            "ffffffff81000000 T\n"
-                                                            "ffffffff81000000 T \n"
-                                                            "ffffffff810000001 T long\n"
-                                                            " ffffffff81000000 T blank\n"
-                                                            "ffffffff81000000 T good\n"
-                                                            "ffffffff8100");
-
-                ck_assert_uint_eq(symbols_n(s), 1);
-                expect(s, 0xffffffff81000000, "good", NULL);
         }
 END_TEST
 
@@ -197,10 +177,8 @@ START_TEST(two_hundred_thousand_symbols_are_ready_in_a_moment)
         }
 END_TEST
 
-UNIT_SUITE("symbols", what_is_behind_an_address_is_the_next_that_begins,
-           an_address_has_the_name_of_the_last_symbol_before_it,
-           a_symbol_ends_where_the_next_of_its_module_begins,
-           of_equal_addresses_the_first_line_counts, a_module_is_named_each_time,
-           what_is_far_from_any_symbol_has_no_name, hidden_addresses_name_nothing,
-           nothing_is_an_empty_table, lines_that_are_no_symbols_are_passed_over,
-           a_name_finds_its_address, two_hundred_thousand_symbols_are_ready_in_a_moment)
+UNIT_SUITE("symbols", an_address_has_the_name_of_the_last_symbol_before_it,
+           what_is_behind_an_address_is_the_next_that_begins,
+           a_symbol_ends_where_the_next_of_its_module_begins, hidden_addresses_name_nothing,
+           nothing_is_an_empty_table, a_name_finds_its_address,
+           two_hundred_thousand_symbols_are_ready_in_a_moment)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "decode/tasks.h"
+#include "decode/names.h"
 #include "unit.h"
 
 START_TEST(names_may_hold_spaces)

@@ -3,57 +3,152 @@
 #include "base/buf.h"
 #include "text-file.h"
 
-static void expect_step(TextTrace *t, StepKind kind, const char *label, int32_t depth,
-                        uint64_t duration_ns) {
-        Step s = next(t);
+/* A text, the steps that it becomes, "+f 0" and "-f 0 1000" with depth and duration, and what is remarked. */
+static const struct {
+        const char *says, *text, *steps, *remarks;
+        uint64_t n_roots;
+} traces[] = {
+        { "a bare brace is its call's return",
+          " 0)               |  a() {\n"
+          " 0)   0.100 us    |    b();\n"
+          " 0)   1.500 us    |  }\n",
+          "+a 0, b 1 100, -a 0 1500", "", 1 },
+        /* What brace matching gets wrong: b's record comes after an interrupt that b does not contain. */
+        { "an interrupt before a late return is a sibling",
+          " 0)               |  a() {\n"
+          " 0)               |    b() {\n"
+          " 0)               |    irq() {\n"
+          " 0)   0.141 us    |      c();\n"
+          " 0)   0.465 us    |    }\n"
+          " 0)   0.035 us    |    } /* b */\n"
+          " 0)   1.462 us    |  }\n",
+          "+a 0, +b 1, +irq 1, c 2 141, -irq 1 465, -b 1 35, -a 0 1462",
+          "call before a late return 1, ", 1 },
+        { "a task that migrates keeps its calls",
+          " 0)     cat-1      |               |  a() {\n"
+          " 1)     bash-2     |               |  b() {\n"
+          " 1)     cat-1      |   1.000 us    |  }\n"
+          " 0)     bash-2     |   2.000 us    |  }\n",
+          "+a 0, +b 0, -a 0 1000, -b 0 2000", "", 2 },
+        { "the idle tasks of two CPUs are two",
+          " 0)    <idle>-0    |               |  a() {\n"
+          " 1)    <idle>-0    |               |  b() {\n"
+          " 0)    <idle>-0    |   1.000 us    |  }\n"
+          " 1)    <idle>-0    |   2.000 us    |  }\n",
+          "+a 0, +b 0, -a 0 1000, -b 0 2000", "", 2 },
+        /* It has its parent's name, and none of the calls that were open in the parent. */
+        { "a child that was forked has calls of its own",
+          " 0)     sh-10      |               |  kernel_clone() {\n"
+          " 0)     sh-11      |               |  schedule_tail() {\n"
+          " 0)     sh-11      |   0.100 us    |    finish();\n"
+          " 0)     sh-10      |   9.000 us    |  }\n"
+          " 0)     sh-11      |   1.000 us    |  }\n",
+          "+kernel_clone 0, +schedule_tail 0, finish 1 100, -kernel_clone 0 9000, "
+          "-schedule_tail 0 1000",
+          "", 2 },
+        /* The function that is jumped to returns for both, at one moment. */
+        { "a tail call ends with its caller",
+          "    1.000000 |   0)               |  a() {\n"
+          "    1.000001 |   0)               |    b() {\n"
+          "    1.000002 |   0)   0.500 us    |      c();\n"
+          "    1.000005 |   0)   4.000 us    |    }\n"
+          "    1.000005 |   0)   5.000 us    |  }\n"
+          "    1.000006 |   0)   0.500 us    |  d();\n",
+          "+a 0, +b 1, c 2 500, -b 1 4000, -a 0 5000, d 0 500", "", 2 },
+        { "calls without durations are calls",
+          " 0) a() {\n 0)   b();\n 0)   c() {\n 0)   }\n 0) }\n",
+          "+a 0, b 1 0, +c 1, -c 1 0, -a 0 0", "", 1 },
+        { "recursion is told apart by depth",
+          " 0)               |  a() {\n"
+          " 0)               |    a() {\n"
+          " 0)   1.000 us    |    } /* a */\n"
+          " 0)   3.000 us    |  } /* a */\n",
+          "+a 0, +a 1, -a 1 1000, -a 0 3000", "", 1 },
+        { "what the ends cut off is counted",
+          " 0)   5.000 us    |      } /* c */\n"
+          " 0)   9.000 us    |    }\n"
+          " 0)               |    b() {\n"
+          " 0)               |      c() {\n",
+          "-c 2 5000, -? 1 9000, +b 1, +c 2",
+          "return of a call before the beginning 2, cut off 2, ", 1 },
+        { "what is missing after a loss is remarked",
+          " 0)               |  a() {\n"
+          " 0)               |    b() {\n"
+          "CPU:0 [LOST 12 EVENTS]\n"
+          " 0)   0.010 us    |      } /* c */\n"
+          " 0)   9.000 us    |  }\n"
+          " 0)               |  a() {\n"
+          " 0)   0.010 us    |      d();\n"
+          " 0)   0.005 us    |  }\n",
+          "+a 0, +b 1, lost 12, -c 2 10, -a 0 9000, +a 0, d 2 10, -a 0 5",
+          "return without its call 1, call without its return 1, level missing above a call 1, "
+          "shorter than what it called 1, loss 1, ",
+          2 },
+        { "threads of an indented text have their own times",
+          "     0 a(1): -> f\n     5 a(1):  -> g\n     0 b(2): -> f\n     9 a(1):  <- g\n"
+          "     3 b(2): <- f\n    12 a(1): <- f\n     0 a(1): -> f\n     1 a(1): <- f\n",
+          "+f 0, +g 1, +f 0, -g 1 4000, -f 0 3000, -f 0 12000, +f 0, -f 0 1000", "", 3 },
+        /* thread_indent() counts to -1 there, and calls below stand one level too high from then on. */
+        { "an unmatched return does not spoil what follows",
+          "     0 a(1): <- x\n     7 a(1): -> f\n     0 a(1): -> g\n     2 a(1): <- g\n"
+          "     0 a(1): <- f\n",
+          "-x 0 0, +f 0, +g 1, -g 1 2000, -f 0 2000", /* at least */
+          "return of a call before the beginning 1, ", 1 },
+        { "a text that is not indented is nested by its arrows",
+          "0 ftp(7223): -> sys_socketcall\n10 ftp(7223): -> sys_socket\n"
+          "90 ftp(7223): <- sys_socket\n100 ftp(7223): <- sys_socketcall\n",
+          "+sys_socketcall 0, +sys_socket 1, -sys_socket 1 80000, -sys_socketcall 0 100000", "",
+          1 },
+};
 
-        ck_assert_int_eq(s.kind, kind);
-        ck_assert_str_eq(s.function->label, label);
-        ck_assert_int_eq(s.depth, depth);
-        if (kind != STEP_ENTER)
-                ck_assert_uint_eq(step_duration_ns(&s), duration_ns);
+static void add_step(Buf *out, const Step *s) {
+        buf_adds(out, out->n_data > 0 ? ", " : "");
+        if (s->kind == STEP_LOST) {
+                buf_printf(out, "lost %llu", (unsigned long long) s->n_lost);
+                return;
+        }
+        buf_printf(out, "%s%s %d",
+                   s->kind == STEP_ENTER   ? "+"
+                   : s->kind == STEP_LEAVE ? "-"
+                                           : "",
+                   s->function->label, s->depth);
+        if (s->kind != STEP_ENTER)
+                buf_printf(out, " %llu", (unsigned long long) step_duration_ns(s));
 }
 
-START_TEST(a_bare_brace_is_its_calls_return)
+/* What is left of @t becomes these steps. */
+static void expect_steps(TextTrace *t, const char *says, const char *steps) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+        _cleanup_free_ char *text = NULL;
+        Step s;
+
+        while (text_trace_next(t, &s) > 0)
+                add_step(&out, &s);
+        ck_assert_int_eq(buf_take_string(&out, &text), 0);
+        ck_assert_msg(streq(text, steps), "%s: %s", says, text);
+}
+
+START_TEST(lines_become_steps)
         {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text(" 0)               |  a() {\n"
-                                      " 0)   0.100 us    |    b();\n"
-                                      " 0)   1.500 us    |  }\n");
+                for (size_t i = 0; i < ELEMENTSOF(traces); i++) {
+                        _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(traces[i].text);
+                        _cleanup_buf_ Buf out = BUF_INIT;
+                        _cleanup_free_ char *remarks = NULL;
 
-                expect_step(t, STEP_ENTER, "a", 0, 0);
-                expect_step(t, STEP_LEAF, "b", 1, 100);
-                expect_step(t, STEP_LEAVE, "a", 0, 1500);
-                expect_end(t);
-                ck_assert_uint_eq(text_trace_count(t)->n_roots, 1);
-                ck_assert_int_eq(text_trace_count(t)->max_depth, 1);
-                ck_assert_uint_eq(text_trace_n_functions(t), 2);
-        }
-END_TEST
-
-/* What brace matching gets wrong: b's record comes after an interrupt that b does not contain. */
-START_TEST(an_interrupt_before_a_late_return_is_a_sibling)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text(" 0)               |  a() {\n"
-                                      " 0)               |    b() {\n"
-                                      " 0)               |    irq() {\n"
-                                      " 0)   0.141 us    |      c();\n"
-                                      " 0)   0.465 us    |    }\n"
-                                      " 0)   0.035 us    |    } /* b */\n"
-                                      " 0)   1.462 us    |  }\n");
-
-                expect_step(t, STEP_ENTER, "a", 0, 0);
-                expect_step(t, STEP_ENTER, "b", 1, 0);
-                expect_step(t, STEP_ENTER, "irq", 1, 0);
-                expect_step(t, STEP_LEAF, "c", 2, 141);
-                expect_step(t, STEP_LEAVE, "irq", 1, 465);
-                expect_step(t, STEP_LEAVE, "b", 1, 35);
-                expect_step(t, STEP_LEAVE, "a", 0, 1462);
-                expect_end(t);
-                ck_assert_uint_eq(n_remarks(t, TEXT_SIBLING), 1);
-                ck_assert_uint_eq(n_remarks(t, TEXT_TIME_IMPOSSIBLE), 0);
-                ck_assert_uint_eq(n_remarks(t, TEXT_CALL_UNMATCHED), 0);
+                        expect_steps(t, traces[i].says, traces[i].steps);
+                        for (TextRemark k = 0; k < TEXT_N_REMARKS; k++)
+                                if (n_remarks(t, k) > 0)
+                                        buf_printf(&out, "%s %llu, ", text_remark_name(k),
+                                                   (unsigned long long) n_remarks(t, k));
+                        if (text_trace_count(t)->n_cut_calls > 0)
+                                buf_printf(&out, "cut off %llu, ",
+                                           (unsigned long long) text_trace_count(t)->n_cut_calls);
+                        ck_assert_int_eq(buf_take_string(&out, &remarks), 0);
+                        ck_assert_msg(streq(remarks, traces[i].remarks), "%s: %s", traces[i].says,
+                                      remarks);
+                        ck_assert_msg(text_trace_count(t)->n_roots == traces[i].n_roots, "%s",
+                                      traces[i].says);
+                }
         }
 END_TEST
 
@@ -140,85 +235,6 @@ START_TEST(a_change_of_tasks_names_the_one_before)
         }
 END_TEST
 
-START_TEST(a_task_that_migrates_keeps_its_calls)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text(" 0)     cat-1      |               |  a() {\n"
-                                      " 1)     bash-2     |               |  b() {\n"
-                                      " 1)     cat-1      |   1.000 us    |  }\n"
-                                      " 0)     bash-2     |   2.000 us    |  }\n");
-
-                expect_step(t, STEP_ENTER, "a", 0, 0);
-                expect_step(t, STEP_ENTER, "b", 0, 0);
-                expect_step(t, STEP_LEAVE, "a", 0, 1000);
-                expect_step(t, STEP_LEAVE, "b", 0, 2000);
-                expect_end(t);
-                ck_assert_uint_eq(n_remarks(t, TEXT_CALL_UNMATCHED), 0);
-        }
-END_TEST
-
-START_TEST(the_idle_tasks_of_two_cpus_are_two)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text(" 0)    <idle>-0    |               |  a() {\n"
-                                      " 1)    <idle>-0    |               |  b() {\n"
-                                      " 0)    <idle>-0    |   1.000 us    |  }\n"
-                                      " 1)    <idle>-0    |   2.000 us    |  }\n");
-
-                expect_step(t, STEP_ENTER, "a", 0, 0);
-                expect_step(t, STEP_ENTER, "b", 0, 0);
-                expect_step(t, STEP_LEAVE, "a", 0, 1000);
-                expect_step(t, STEP_LEAVE, "b", 0, 2000);
-        }
-END_TEST
-
-/* It has its parent's name, and none of the calls that were open in the parent. */
-START_TEST(a_child_that_was_forked_has_calls_of_its_own)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text(" 0)     sh-10      |               |  kernel_clone() {\n"
-                                      " 0)     sh-11      |               |  schedule_tail() {\n"
-                                      " 0)     sh-11      |   0.100 us    |    finish();\n"
-                                      " 0)     sh-10      |   9.000 us    |  }\n"
-                                      " 0)     sh-11      |   1.000 us    |  }\n");
-
-                expect_step(t, STEP_ENTER, "kernel_clone", 0, 0);
-                expect_step(t, STEP_ENTER, "schedule_tail", 0, 0);
-                expect_step(t, STEP_LEAF, "finish", 1, 100);
-                expect_step(t, STEP_LEAVE, "kernel_clone", 0, 9000);
-                expect_step(t, STEP_LEAVE, "schedule_tail", 0, 1000);
-                expect_end(t);
-                ck_assert_uint_eq(text_trace_count(t)->n_roots, 2);
-                ck_assert_uint_eq(n_remarks(t, TEXT_RETURN_UNMATCHED), 0);
-                ck_assert_uint_eq(n_remarks(t, TEXT_CALL_UNMATCHED), 0);
-        }
-END_TEST
-
-/* The function that is jumped to returns for both, at one moment. */
-START_TEST(a_tail_call_ends_with_its_caller)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text("    1.000000 |   0)               |  a() {\n"
-                                      "    1.000001 |   0)               |    b() {\n"
-                                      "    1.000002 |   0)   0.500 us    |      c();\n"
-                                      "    1.000005 |   0)   4.000 us    |    }\n"
-                                      "    1.000005 |   0)   5.000 us    |  }\n"
-                                      "    1.000006 |   0)   0.500 us    |  d();\n");
-                Step b, a;
-
-                for (int i = 0; i < 3; i++)
-                        (void) next(t);
-                b = next(t);
-                ck_assert_str_eq(b.function->label, "b");
-                a = next(t);
-                ck_assert_str_eq(a.function->label, "a");
-                ck_assert_uint_eq(a.timestamp_ns, b.timestamp_ns);
-                expect_step(t, STEP_LEAF, "d", 0, 500);
-                expect_end(t);
-                ck_assert_uint_eq(n_remarks(t, TEXT_TIME_IMPOSSIBLE), 0);
-        }
-END_TEST
-
 START_TEST(cpus_of_two_and_three_digits_have_one_column)
         {
                 static const char *const texts[] = { "  7)               |  a() {\n"
@@ -235,93 +251,10 @@ START_TEST(cpus_of_two_and_three_digits_have_one_column)
                         ck_assert_uint_eq(s.cpu, 7);
                         s = next(t);
                         ck_assert_uint_eq(s.cpu, i == 0 ? 15 : 127);
-                        expect_step(t, STEP_LEAVE, "a", 0, 1000);
-                        expect_end(t);
+                        expect_steps(t, texts[i], "-a 0 1000");
                         ck_assert_uint_eq(text_trace_layout(t)->columns.n_cpu_digits, 2 + i);
                         ck_assert_uint_eq(n_remarks(t, TEXT_COLUMNS_CHANGED), 0);
                 }
-        }
-END_TEST
-
-START_TEST(calls_without_durations_are_calls)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(" 0) a() {\n"
-                                                                         " 0)   b();\n"
-                                                                         " 0)   c() {\n"
-                                                                         " 0)   }\n"
-                                                                         " 0) }\n");
-
-                expect_step(t, STEP_ENTER, "a", 0, 0);
-                expect_step(t, STEP_LEAF, "b", 1, 0);
-                expect_step(t, STEP_ENTER, "c", 1, 0);
-                expect_step(t, STEP_LEAVE, "c", 1, 0);
-                expect_step(t, STEP_LEAVE, "a", 0, 0);
-                expect_end(t);
-                ck_assert_uint_eq(n_remarks(t, TEXT_TIME_IMPOSSIBLE), 0);
-        }
-END_TEST
-
-START_TEST(recursion_is_told_apart_by_depth)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text(" 0)               |  a() {\n"
-                                      " 0)               |    a() {\n"
-                                      " 0)   1.000 us    |    } /* a */\n"
-                                      " 0)   3.000 us    |  } /* a */\n");
-
-                for (int i = 0; i < 2; i++)
-                        (void) next(t);
-                expect_step(t, STEP_LEAVE, "a", 1, 1000);
-                expect_step(t, STEP_LEAVE, "a", 0, 3000);
-                expect_end(t);
-                ck_assert_uint_eq(n_remarks(t, TEXT_RETURN_UNMATCHED), 0);
-        }
-END_TEST
-
-START_TEST(what_the_ends_cut_off_is_counted)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text(" 0)   5.000 us    |      } /* c */\n"
-                                      " 0)   9.000 us    |    }\n"
-                                      " 0)               |    b() {\n"
-                                      " 0)               |      c() {\n");
-
-                expect_step(t, STEP_LEAVE, "c", 2, 5000);
-                expect_step(t, STEP_LEAVE, "?", 1, 9000);
-                expect_step(t, STEP_ENTER, "b", 1, 0);
-                expect_step(t, STEP_ENTER, "c", 2, 0);
-                expect_end(t);
-                ck_assert_uint_eq(n_remarks(t, TEXT_RETURN_CUT), 2);
-                ck_assert_uint_eq(text_trace_count(t)->n_cut_calls, 2);
-                ck_assert_uint_eq(n_remarks(t, TEXT_CALL_UNMATCHED), 0);
-        }
-END_TEST
-
-START_TEST(what_is_missing_after_a_loss_is_remarked)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text(" 0)               |  a() {\n"
-                                      " 0)               |    b() {\n"
-                                      "CPU:0 [LOST 12 EVENTS]\n"
-                                      " 0)   0.010 us    |      } /* c */\n"
-                                      " 0)   9.000 us    |  }\n"
-                                      " 0)               |  a() {\n"
-                                      " 0)   0.010 us    |      d();\n"
-                                      " 0)   0.005 us    |  }\n");
-                Step s;
-
-                (void) next(t);
-                (void) next(t);
-                s = next(t);
-                ck_assert_int_eq(s.kind, STEP_LOST);
-                ck_assert_uint_eq(s.n_lost, 12);
-                while (text_trace_next(t, &s) > 0)
-                        ;
-                ck_assert_uint_eq(text_trace_count(t)->n_lost, 12);
-                ck_assert_uint_eq(n_remarks(t, TEXT_RETURN_UNMATCHED), 1);
-                ck_assert_uint_eq(n_remarks(t, TEXT_CALL_UNMATCHED), 1);
-                ck_assert_uint_eq(n_remarks(t, TEXT_LEVEL_MISSING), 1);
-                ck_assert_uint_eq(n_remarks(t, TEXT_TIME_IMPOSSIBLE), 1);
         }
 END_TEST
 
@@ -361,9 +294,7 @@ START_TEST(talk_is_skipped_and_damage_named)
                 const TextNote *notes;
                 size_t n;
 
-                expect_step(t, STEP_LEAF, "a", 0, 10);
-                expect_step(t, STEP_LEAF, "a", 0, 10);
-                expect_end(t);
+                expect_steps(t, "talk", "a 0 10, a 0 10");
                 ck_assert_uint_eq(n_remarks(t, TEXT_NOT_TRACE), 4);
                 ck_assert_uint_eq(n_remarks(t, TEXT_DAMAGED), 2);
                 notes = text_trace_notes(t, &n);
@@ -410,66 +341,6 @@ START_TEST(a_file_without_a_trace_is_refused)
         }
 END_TEST
 
-START_TEST(threads_of_an_indented_text_have_their_own_times)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t = trace_of_text("     0 a(1): -> f\n"
-                                                                         "     5 a(1):  -> g\n"
-                                                                         "     0 b(2): -> f\n"
-                                                                         "     9 a(1):  <- g\n"
-                                                                         "     3 b(2): <- f\n"
-                                                                         "    12 a(1): <- f\n"
-                                                                         "     0 a(1): -> f\n"
-                                                                         "     1 a(1): <- f\n");
-
-                expect_step(t, STEP_ENTER, "f", 0, 0);
-                expect_step(t, STEP_ENTER, "g", 1, 0);
-                expect_step(t, STEP_ENTER, "f", 0, 0);
-                expect_step(t, STEP_LEAVE, "g", 1, 4000);
-                expect_step(t, STEP_LEAVE, "f", 0, 3000);
-                expect_step(t, STEP_LEAVE, "f", 0, 12000);
-                ck_assert_uint_eq(next(t).timestamp_ns, 12000);
-                expect_step(t, STEP_LEAVE, "f", 0, 1000);
-                ck_assert_uint_eq(text_trace_count(t)->n_roots, 3);
-        }
-END_TEST
-
-/* thread_indent() counts to -1 there, and calls below stand one level too high from then on. */
-START_TEST(an_unmatched_return_does_not_spoil_what_follows)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t = trace_of_text("     0 a(1): <- x\n"
-                                                                         "     7 a(1): -> f\n"
-                                                                         "     0 a(1): -> g\n"
-                                                                         "     2 a(1): <- g\n"
-                                                                         "     0 a(1): <- f\n");
-
-                expect_step(t, STEP_LEAVE, "x", 0, 0);
-                expect_step(t, STEP_ENTER, "f", 0, 0);
-                expect_step(t, STEP_ENTER, "g", 1, 0);
-                expect_step(t, STEP_LEAVE, "g", 1, 2000);
-                expect_step(t, STEP_LEAVE, "f", 0, 2000); /* at least */
-                expect_end(t);
-                ck_assert_uint_eq(n_remarks(t, TEXT_RETURN_CUT), 1);
-                ck_assert_uint_eq(n_remarks(t, TEXT_CALL_UNMATCHED), 0);
-        }
-END_TEST
-
-START_TEST(a_text_that_is_not_indented_is_nested_by_its_arrows)
-        {
-                _cleanup_(text_trace_freep) TextTrace *t =
-                        trace_of_text("0 ftp(7223): -> sys_socketcall\n"
-                                      "10 ftp(7223): -> sys_socket\n"
-                                      "90 ftp(7223): <- sys_socket\n"
-                                      "100 ftp(7223): <- sys_socketcall\n");
-
-                expect_step(t, STEP_ENTER, "sys_socketcall", 0, 0);
-                expect_step(t, STEP_ENTER, "sys_socket", 1, 0);
-                expect_step(t, STEP_LEAVE, "sys_socket", 1, 80000);
-                expect_step(t, STEP_LEAVE, "sys_socketcall", 0, 100000);
-                expect_end(t);
-                ck_assert_uint_eq(text_trace_count(t)->n_roots, 1);
-        }
-END_TEST
-
 /* Whichever thread has calls inside calls, and however late. */
 START_TEST(blanks_may_be_lost_of_an_indented_text)
         {
@@ -492,13 +363,9 @@ START_TEST(blanks_may_be_lost_of_an_indented_text)
                         t = trace_of_text(s);
                         for (int k = 0; k < 600; k++)
                                 (void) next(t);
-                        expect_step(t, STEP_ENTER, "sys_socketcall", 0, 0);
-                        expect_step(t, STEP_ENTER, "sys_socket", 1, 0);
-                        expect_step(t, STEP_ENTER, "x", 0, 0);
-                        expect_step(t, STEP_LEAVE, "x", 0, 5000);
-                        expect_step(t, STEP_LEAVE, "sys_socket", 1, 80000);
-                        expect_step(t, STEP_LEAVE, "sys_socketcall", 0, 100000);
-                        expect_end(t);
+                        expect_steps(t, "blanks",
+                                     "+sys_socketcall 0, +sys_socket 1, +x 0, -x 0 5000, "
+                                     "-sys_socket 1 80000, -sys_socketcall 0 100000");
                 }
         }
 END_TEST
@@ -515,31 +382,20 @@ START_TEST(events_and_losses_of_trace_cmd_stay_where_they_are)
                         "}\n");
                 Step s;
 
-                expect_step(t, STEP_ENTER, "f", 0, 0);
+                ck_assert_int_eq(next(t).kind, STEP_ENTER);
                 s = next(t);
                 ck_assert_int_eq(s.kind, STEP_OTHER);
                 ck_assert_str_eq(s.text, "sched_wakeup: b:2 [120]");
                 ck_assert_uint_eq(s.timestamp_ns, 1000002000);
-                s = next(t);
-                ck_assert_int_eq(s.kind, STEP_LOST);
-                ck_assert_uint_eq(s.n_lost, 12);
-                expect_step(t, STEP_LEAVE, "f", 0, 7001);
-                expect_end(t);
+                expect_steps(t, "the rest", "lost 12, -f 0 7001");
                 ck_assert_int_eq(text_trace_layout(t)->kind, TEXT_EVENTS);
         }
 END_TEST
 
-UNIT_SUITE("text-trace", a_text_that_is_not_indented_is_nested_by_its_arrows,
-           blanks_may_be_lost_of_an_indented_text,
-           events_and_losses_of_trace_cmd_stay_where_they_are,
-           a_child_that_was_forked_has_calls_of_its_own, a_tail_call_ends_with_its_caller,
-           cpus_of_two_and_three_digits_have_one_column, calls_without_durations_are_calls,
-           a_bare_brace_is_its_calls_return, an_interrupt_before_a_late_return_is_a_sibling,
-           times_follow_from_durations, times_of_longer_calls_than_there_are_stay_in_order,
-           a_change_of_tasks_names_the_one_before, a_task_that_migrates_keeps_its_calls,
-           the_idle_tasks_of_two_cpus_are_two, recursion_is_told_apart_by_depth,
-           what_the_ends_cut_off_is_counted, what_is_missing_after_a_loss_is_remarked,
+UNIT_SUITE("text-trace", lines_become_steps, times_follow_from_durations,
+           times_of_longer_calls_than_there_are_stay_in_order,
+           a_change_of_tasks_names_the_one_before, cpus_of_two_and_three_digits_have_one_column,
            markers_of_interrupts_belong_to_the_call_beside_them, talk_is_skipped_and_damage_named,
            damage_is_the_end_for_who_wants_that, a_file_without_a_trace_is_refused,
-           threads_of_an_indented_text_have_their_own_times,
-           an_unmatched_return_does_not_spoil_what_follows)
+           blanks_may_be_lost_of_an_indented_text,
+           events_and_losses_of_trace_cmd_stay_where_they_are)

@@ -93,13 +93,14 @@ static int note_call(void *userdata, const Call *call) {
         return 0;
 }
 
-static int note_span(void *userdata, const SpansTask *task, const Span *span, const Call *call) {
+static int note_span(void *userdata, const SpansTask *task, const Frame *span, uint64_t at_ns,
+                     const Call *call) {
         Told *t = userdata;
 
         ck_assert_uint_lt(task->index, N_TASKS);
-        ck_assert_msg(span_check(&t->tasks[task->index], span, !call), "%s: %s %s at %llu", window,
+        ck_assert_msg(span_check(&t->tasks[task->index], span, at_ns, !call), "%s: %s %s at %llu", window,
                       span->function->label, call ? "ends" : "begins",
-                      (unsigned long long) span->at_ns);
+                      (unsigned long long) at_ns);
         t->n_spans += call != NULL;
         return 0;
 }

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What the two versions have in common is made by the same functions, and version 7 puts it into
+ * sections.  A section's length is filled in when it is done.  Numbers always take the same room, so
+ * whoever does not know yet where pages will be makes the head twice.
+ */
+
+#include <inttypes.h>
+#include <zstd.h>
+
+#include "base/bytes.h"
+#include "pages/dat-writer.h"
+
+#define SYSTEM_OF_TRACERS "ftrace"
+#define PACK_LEVEL ZSTD_CLEVEL_DEFAULT
+
+static uint32_t order_u32(const DatHead *h, uint32_t v) {
+        return load_u32(&v, needs_swap(h->big_endian));
+}
+
+static uint64_t order_u64(const DatHead *h, uint64_t v) {
+        return load_u64(&v, needs_swap(h->big_endian));
+}
+
+static void put_u16(Buf *b, const DatHead *h, uint16_t v) {
+        v = load_u16(&v, needs_swap(h->big_endian));
+        buf_add(b, &v, sizeof(v));
+}
+
+static void put_u32(Buf *b, const DatHead *h, uint32_t v) {
+        v = order_u32(h, v);
+        buf_add(b, &v, sizeof(v));
+}
+
+static void put_u64(Buf *b, const DatHead *h, uint64_t v) {
+        v = order_u64(h, v);
+        buf_add(b, &v, sizeof(v));
+}
+
+static void put_blob32(Buf *b, const DatHead *h, const DatBlob *blob) {
+        put_u32(b, h, (uint32_t) blob->n);
+        buf_add(b, blob->data, blob->n);
+}
+
+static void put_blob64(Buf *b, const DatHead *h, const DatBlob *blob) {
+        put_u64(b, h, blob->n);
+        buf_add(b, blob->data, blob->n);
+}
+
+/* --- the same in both versions ---------------------------------------------------------------- */
+
+static void put_beginning(Buf *b, const DatHead *h) {
+        buf_printf(b, DAT_MAGIC "%u", h->version);
+        buf_add(b, "", 1);
+        buf_add(b, h->big_endian ? "\1\10" : "\0\10", 2);
+        put_u32(b, h, h->page_bytes);
+}
+
+/* u32 n { u64 n, format } */
+static void put_formats(Buf *b, const DatHead *h, const char *system) {
+        _cleanup_buf_ Buf formats = BUF_INIT;
+        uint32_t n = 0;
+
+        for (size_t i = 0; i < h->n_events; i++)
+                if (streq(h->events[i].system, system)) {
+                        put_blob64(&formats, h, &h->events[i].format);
+                        n++;
+                }
+        put_u32(b, h, n);
+        buf_add(b, formats.data, formats.n_data);
+        b->error = b->error ?: formats.error;
+}
+
+static void put_systems(Buf *b, const DatHead *h) {
+        _cleanup_buf_ Buf systems = BUF_INIT;
+        uint32_t n = 0;
+
+        for (size_t i = 0; i < h->n_events; i++) {
+                const char *system = h->events[i].system;
+
+                if (streq(system, SYSTEM_OF_TRACERS) ||
+                    (i > 0 && streq(system, h->events[i - 1].system)))
+                        continue;
+                buf_add(&systems, system, strlen(system) + 1);
+                put_formats(&systems, h, system);
+                n++;
+        }
+        put_u32(b, h, n);
+        buf_add(b, systems.data, systems.n_data);
+        b->error = b->error ?: systems.error;
+}
+
+static void put_option(Buf *b, const DatHead *h, uint16_t id, const void *data, size_t n) {
+        put_u16(b, h, id);
+        put_u32(b, h, (uint32_t) n);
+        buf_add(b, data, n);
+}
+
+/* As per_cpu/cpuN/stats says it, for `trace-cmd report --stat`. */
+static void put_stat(Buf *b, const DatHead *h, const CpuAccount *c) {
+        _cleanup_buf_ Buf text = BUF_INIT;
+
+        buf_printf(&text,
+                   "CPU: %u\nentries: 0\noverrun: %llu\ncommit overrun: %llu\nbytes: 0\n"
+                   "dropped events: %llu\nread events: %llu\n",
+                   c->cpu, (unsigned long long) c->overrun, (unsigned long long) c->commit_overrun,
+                   (unsigned long long) c->dropped_events, (unsigned long long) c->read_events);
+        buf_add(&text, "", 1);
+        put_option(b, h, DAT_OPTION_CPUSTAT, text.data, text.n_data);
+        b->error = b->error ?: text.error;
+}
+
+/* What its pages need to be read as they were. */
+static void put_times(Buf *b, const DatHead *h) {
+        const DatTimes *t = h->times;
+        uint32_t tsc[] = { order_u32(h, t->mult), order_u32(h, t->shift), 0, 0 };
+        char text[32];
+        int n = snprintf(text, sizeof(text), "%" PRId64, t->offset_ns);
+
+        /* Before the clock, which trace-cmd takes for ticks else. */
+        if (t->mult > 0)
+                put_option(b, h, DAT_OPTION_TSC2NSEC, tsc, sizeof(tsc));
+        if (t->n_shift_option > 0)
+                put_option(b, h, DAT_OPTION_TIME_SHIFT, t->shift_option, t->n_shift_option);
+        if (t->is_of_day && t->offset_ns % 1000 == 0) {
+                n = snprintf(text, sizeof(text), "%" PRId64, t->offset_ns / 1000);
+                put_option(b, h, DAT_OPTION_DATE, text, (size_t) n + 1);
+        } else if (t->offset_ns != 0)
+                put_option(b, h, DAT_OPTION_OFFSET, text, (size_t) n + 1);
+}
+
+static void put_common_options(Buf *b, const DatHead *h) {
+        uint32_t n_cpus = order_u32(h, h->n_cpus);
+        char clock[64];
+        int n = snprintf(clock, sizeof(clock), "[%s]", h->clock);
+
+        put_option(b, h, DAT_OPTION_CPUCOUNT, &n_cpus, sizeof(n_cpus));
+        if (h->times)
+                put_times(b, h);
+        for (size_t i = 0; i < h->n_accounts; i++)
+                put_stat(b, h, &h->accounts[i]);
+        put_option(b, h, DAT_OPTION_TRACECLOCK, clock, MIN((size_t) n + 1, sizeof(clock)));
+        put_option(b, h, DAT_OPTION_UNAME, h->uname, strlen(h->uname) + 1);
+        if (h->origin)
+                put_option(b, h, DAT_OPTION_VERSION, h->origin, strlen(h->origin) + 1);
+}
+
+static void pad_to_page(Buf *b, const DatHead *h) {
+        size_t n_over = b->n_data % h->page_bytes;
+
+        if (b->error == 0 && n_over > 0)
+                buf_pad(b, h->page_bytes - n_over, 0);
+}
+
+/* Which come in this order; of version 7 each in a section. */
+static const uint16_t sections[] = {
+        DAT_OPTION_HEADER_INFO, DAT_OPTION_FTRACE_EVENTS, DAT_OPTION_EVENT_FORMATS,
+        DAT_OPTION_KALLSYMS,    DAT_OPTION_PRINTK,        DAT_OPTION_CMDLINES,
+};
+
+static void put_content(Buf *b, const DatHead *h, uint16_t id) {
+        switch (id) {
+        case DAT_OPTION_HEADER_INFO:
+                buf_add(b, "header_page", 12);
+                put_blob64(b, h, &h->header_page);
+                buf_add(b, "header_event", 13);
+                return put_blob64(b, h, &h->header_event);
+        case DAT_OPTION_FTRACE_EVENTS:
+                return put_formats(b, h, SYSTEM_OF_TRACERS);
+        case DAT_OPTION_EVENT_FORMATS:
+                return put_systems(b, h);
+        case DAT_OPTION_KALLSYMS:
+        case DAT_OPTION_PRINTK:
+                return put_blob32(b, h, id == DAT_OPTION_PRINTK ? &h->printk : &h->symbols);
+        default:
+                return put_blob64(b, h, &h->tasks);
+        }
+}
+
+/* --- version 6 -------------------------------------------------------------------------------- */
+
+static int put_version_6(Buf *b, const DatHead *h, const DatPlace *places) {
+        size_t n_clock = strlen(h->clock);
+
+        for (size_t i = 0; i < ELEMENTSOF(sections); i++)
+                put_content(b, h, sections[i]);
+        put_u32(b, h, h->n_cpus);
+        buf_add(b, "options  ", 10);
+        put_common_options(b, h);
+        put_u16(b, h, DAT_OPTION_DONE);
+        buf_add(b, "flyrecord", 10);
+        for (uint32_t i = 0; i < h->n_cpus; i++) {
+                put_u64(b, h, places[i].at);
+                put_u64(b, h, places[i].n);
+        }
+        put_u64(b, h, n_clock + 2);
+        buf_printf(b, "[%s]", h->clock);
+        pad_to_page(b, h);
+        return b->error;
+}
+
+/* --- version 7 -------------------------------------------------------------------------------- */
+
+static void put_section_head(Buf *b, const DatHead *h, uint16_t id, bool is_packed, uint64_t n) {
+        put_u16(b, h, id);
+        put_u16(b, h, is_packed ? DAT_SECTION_PACKED : 0);
+        put_u32(b, h, UINT32_MAX); /* it has no name */
+        put_u64(b, h, n);
+}
+
+/* u32 stored  u32 plain  stored bytes */
+static int put_packed(Buf *b, const DatHead *h, const Buf *plain) {
+        size_t n_room = ZSTD_compressBound(plain->n_data), n;
+        _cleanup_free_ char *packed = malloc(n_room);
+
+        if (!packed)
+                return -ENOMEM;
+        n = ZSTD_compress(packed, n_room, plain->data, plain->n_data, PACK_LEVEL);
+        if (ZSTD_isError(n))
+                return -ENOMEM;
+        put_u32(b, h, (uint32_t) n);
+        put_u32(b, h, (uint32_t) plain->n_data);
+        buf_add(b, packed, n);
+        return b->error;
+}
+
+static int put_section(Buf *b, const DatHead *h, uint16_t id, uint64_t *ret_at) {
+        _cleanup_buf_ Buf plain = BUF_INIT, packed = BUF_INIT;
+        const Buf *content = &plain;
+        bool is_packed = h->compressor != DAT_NONE;
+        int r = 0;
+
+        *ret_at = b->n_data;
+        put_content(&plain, h, id);
+        if (is_packed) {
+                r = plain.error ?: put_packed(&packed, h, &plain);
+                content = &packed;
+        }
+        put_section_head(b, h, id, is_packed, content->n_data);
+        buf_add(b, content->data, content->n_data);
+        return r ?: content->error ?: b->error;
+}
+
+/* u64 offset of the section  name 00  clock 00  u32 page_size  u32 n_cpus  { u32 cpu  u64 at  u64 n },
+ * of the CPUs that have pages. */
+static int put_buffer(Buf *b, const DatHead *h, const DatPlace *places, uint64_t section_at) {
+        _cleanup_buf_ Buf data = BUF_INIT;
+        uint32_t n = 0;
+
+        for (uint32_t i = 0; i < h->n_cpus; i++)
+                n += places[i].n > 0;
+
+        put_u64(&data, h, section_at);
+        buf_add(&data, "", 1);
+        buf_add(&data, h->clock, strlen(h->clock) + 1);
+        put_u32(&data, h, h->page_bytes);
+        put_u32(&data, h, n);
+        for (uint32_t i = 0; i < h->n_cpus; i++) {
+                if (places[i].n == 0)
+                        continue;
+                put_u32(&data, h, i);
+                put_u64(&data, h, places[i].at);
+                put_u64(&data, h, places[i].n);
+        }
+        put_option(b, h, DAT_OPTION_BUFFER, data.data, data.n_data);
+        return data.error;
+}
+
+/* Options that point at the sections and at the one of pages, which follows them. */
+static int put_options(Buf *b, const DatHead *h, const DatPlace *places,
+                       const uint64_t *sections_at, uint64_t pages_at) {
+        uint64_t none = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(sections); i++) {
+                uint64_t at = order_u64(h, sections_at[i]);
+
+                put_option(b, h, sections[i], &at, sizeof(at));
+        }
+        put_common_options(b, h);
+        (void) put_buffer(b, h, places, pages_at);
+        put_option(b, h, DAT_OPTION_DONE, &none, sizeof(none));
+        return b->error;
+}
+
+/* How far the section reaches that begins with the pages of the first CPU. */
+static uint64_t end_of_pages(const DatHead *h, const DatPlace *places) {
+        uint64_t end = 0;
+
+        for (uint32_t i = 0; i < h->n_cpus; i++)
+                if (places[i].n > 0)
+                        end = MAX(end, places[i].at + places[i].n +
+                                               (h->compressor != DAT_NONE ? DAT_CHUNKS_BYTES : 0));
+        return end;
+}
+
+#define SECTION_HEAD_BYTES 16U
+
+static int put_version_7(Buf *b, const DatHead *h, const DatPlace *places) {
+        static const char *const compressors[] = {
+                [DAT_NONE] = "none\0", [DAT_ZSTD] = "zstd\0" ZSTD_VERSION_STRING
+        };
+        static const size_t n_compressors[] = {
+                [DAT_NONE] = sizeof("none\0"), [DAT_ZSTD] = sizeof("zstd\0" ZSTD_VERSION_STRING)
+        };
+        _cleanup_buf_ Buf options = BUF_INIT;
+        uint64_t sections_at[ELEMENTSOF(sections)], at, end = end_of_pages(h, places);
+        size_t options_pointer;
+        int r = 0;
+
+        buf_add(b, compressors[h->compressor], n_compressors[h->compressor]);
+        options_pointer = b->n_data;
+        put_u64(b, h, 0);
+        for (size_t i = 0; r == 0 && i < ELEMENTSOF(sections); i++)
+                r = put_section(b, h, sections[i], &sections_at[i]);
+        /* Once to know how long it is. */
+        if (r == 0)
+                r = put_options(&options, h, places, sections_at, 0);
+        if (r < 0)
+                return r;
+        at = order_u64(h, b->n_data);
+        memcpy(b->data + options_pointer, &at, sizeof(at));
+        put_section_head(b, h, DAT_OPTION_DONE, false, options.n_data);
+        at = b->n_data + options.n_data;
+        r = put_options(b, h, places, sections_at, at);
+        if (r < 0)
+                return r;
+        at += SECTION_HEAD_BYTES;
+        put_section_head(b, h, DAT_OPTION_BUFFER, h->compressor != DAT_NONE,
+                         end > at ? end - at : 0);
+        pad_to_page(b, h);
+        return b->error;
+}
+
+int dat_head_put(Buf *out, const DatHead *h, const DatPlace *places) {
+        put_beginning(out, h);
+        return h->version == 6 ? put_version_6(out, h, places) : put_version_7(out, h, places);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Of a page its header is read, and what follows its events.  A loss lies between the beginning of
+ * the page before, of which more would have to be read, and its own. */
+
+#include "meta/trace-clock.h"
+#include "pages/dat-private.h"
+#include "pages/page-source.h"
+#include "store/page.h"
+
+typedef struct Walk {
+        SessionMeta *meta;
+        const DatFile *f;
+        uint32_t cpu;
+        uint64_t last_ns;  /* when the page before began; 0: there is none */
+        uint64_t n_events; /* lost, as far as it is known */
+} Walk;
+
+/* Where its number belongs; NULL without memory. */
+static CpuAccount *make_account(SessionMeta *m, uint32_t cpu) {
+        CpuAccount *cpus = reallocarray(m->cpus, m->n_cpus + 1, sizeof(*cpus));
+        size_t i = 0;
+
+        if (!cpus)
+                return NULL;
+        m->cpus = cpus;
+        while (i < m->n_cpus && cpus[i].cpu < cpu)
+                i++;
+        memmove(&cpus[i + 1], &cpus[i], (m->n_cpus - i) * sizeof(*cpus));
+        cpus[i] = (CpuAccount){ .cpu = cpu };
+        m->n_cpus++;
+        return &cpus[i];
+}
+
+static int note_page(Walk *w, const void *page) {
+        uint64_t begin_ns, before_ns = w->last_ns;
+        PageInfo info;
+        Gap gap;
+
+        if (page_parse(&info, page, dat_file_buffer(w->f)->page_bytes, w->f->swap) != 0)
+                return 0;
+        begin_ns = dat_times_apply(&w->f->times, w->cpu, info.timestamp);
+        w->last_ns = begin_ns;
+        if (!info.missed)
+                return 0;
+        w->n_events += info.n_missed;
+        gap = (Gap){ .cpu = w->cpu,
+                     .cause = GAP_OVERRUN,
+                     .from_ns = before_ns > 0 && before_ns < begin_ns ? before_ns + 1 : begin_ns,
+                     .to_ns = begin_ns,
+                     .n_events = info.n_missed > 0 ? info.n_missed : GAP_UNKNOWN };
+        return gaps_add(&w->meta->gaps, &gap);
+}
+
+static int walk_cpu(Walk *w) {
+        _cleanup_(page_source_freep) PageSource *s = NULL;
+        int r = page_source_open_dat(&s, w->f, w->cpu);
+        uint64_t n;
+
+        if (r < 0)
+                return r;
+        for (uint64_t i = 0; r >= 0; i += n) {
+                const uint8_t *pages;
+
+                r = page_source_has_page(s, i);
+                if (r <= 0)
+                        break;
+                r = page_source_read(s, i, (const void **) &pages, &n);
+                for (uint64_t k = 0; r == 0 && k < n; k++)
+                        r = note_page(w, pages + k * page_source_page_bytes(s));
+        }
+        return MIN(r, 0);
+}
+
+int dat_losses_note(SessionMeta *m, const SessionDir *dir, bool is_thorough) {
+        const DatFile *f = dat_file_of_dir(dir);
+
+        for (size_t i = 0; f && i < dat_file_buffer(f)->n_cpus; i++) {
+                Walk w = { .meta = m, .f = f, .cpu = dat_file_buffer(f)->cpus[i].cpu };
+                CpuAccount *account = session_meta_account(m, w.cpu);
+                int r;
+
+                if (account && (cpu_account_events_lost(account) > 0 || !is_thorough))
+                        continue;
+                r = walk_cpu(&w);
+                if (r == 0 && !account) {
+                        account = make_account(m, w.cpu);
+                        r = account ? 0 : -ENOMEM;
+                }
+                if (r < 0)
+                        return r;
+                account->overrun = w.n_events;
+        }
+        return 0;
+}
+
+/* A page's time is that of its first event, or somewhat before. */
+int dat_start_note(SessionMeta *m, const SessionDir *dir) {
+        const DatFile *f = dat_file_of_dir(dir);
+        uint64_t begin_ns = UINT64_MAX, ns;
+
+        if (!f || !f->times.is_of_day || clock_tuple_is_set(&m->start) ||
+            (m->clock && !trace_clock_is_ns(m->clock)))
+                return 0;
+        for (size_t i = 0; i < dat_file_buffer(f)->n_cpus; i++) {
+                _cleanup_(page_source_freep) PageSource *s = NULL;
+                uint32_t cpu = dat_file_buffer(f)->cpus[i].cpu;
+                int r = page_source_open_dat(&s, f, cpu);
+
+                if (r == 0)
+                        r = page_source_begin(s, f->swap, &ns);
+                if (r < 0)
+                        return r;
+                if (r > 0)
+                        begin_ns = MIN(begin_ns, dat_times_apply(&f->times, cpu, ns));
+        }
+        if (begin_ns != UINT64_MAX)
+                m->start = (ClockTuple){ .trace_ns = begin_ns,
+                                         .monotonic_ns = begin_ns,
+                                         .boottime_ns = begin_ns,
+                                         .realtime_ns = begin_ns };
+        return 0;
+}

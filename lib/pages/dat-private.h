@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What the parts of DatFile share, from the ground up: dat-bytes.c reads numbers and unpacks, dat-times.c reads options
+ * of times, dat-body.c the body of either version, dat-pages.c pages that are packed; dat-file.c opens and answers. */
+
+#include <zstd.h>
+
+#include "base/bytes.h"
+#include "codec/sealed-reader.h"
+#include "pages/dat-file.h"
+
+#define DAT_TEXT_MAX ((size_t) 256 << 20)
+
+/*
+ * Numbers and strings read one after the other out of a stretch of the file
+ *
+ * What goes beyond the stretch is noted once, with its place in the file; from then on everything
+ * is 0 or NULL, so that whoever reads asks at the end.
+ */
+typedef struct DatBytes {
+        const uint8_t *data;
+        uint64_t n, at;
+        uint64_t base; /* where the stretch is in the file */
+        bool swap;
+        const char *problem; /* NULL: none; what was being read, a constant */
+        uint64_t problem_at; /* in the file */
+} DatBytes;
+
+void dat_bytes_fail(DatBytes *b, const char *what);
+/* @n bytes, or NULL; @what names them. */
+const void *dat_bytes_take(DatBytes *b, uint64_t n, const char *what);
+uint16_t dat_bytes_u16(DatBytes *b, const char *what);
+uint32_t dat_bytes_u32(DatBytes *b, const char *what);
+uint64_t dat_bytes_u64(DatBytes *b, const char *what);
+/* A string and its NUL; "" after a failure. */
+const char *dat_bytes_string(DatBytes *b, const char *what);
+/* Whether the next bytes are these, which are then passed. */
+bool dat_bytes_are(DatBytes *b, const void *what, size_t n);
+
+/* A text that is read when it is asked for. */
+typedef struct DatText {
+        const uint8_t *data; /* mapped; NULL: there is none */
+        uint64_t n;          /* bytes in the file */
+        uint64_t n_plain;    /* unpacked; only if it is packed */
+        bool is_packed;
+} DatText;
+
+struct DatFile {
+        char *name; /* of the recording; NULL until it stands in for a directory */
+        int fd;
+        uint8_t *map;
+        uint64_t n_map;
+        bool big_endian, swap;
+        unsigned version;
+        uint32_t page_bytes;
+        DatCompressor compressor; /* of whatever is packed */
+        DatText kallsyms, printk, cmdlines;
+        DatFormat *formats; /* header_page and header_event among them */
+        size_t n_formats;
+        DatBuffer *buffers; /* the top-level one first */
+        size_t n_buffers, i_chosen;
+        uint32_t n_possible_cpus;
+        char *clock, *uname, *origin;
+        DatTimes times;
+        uint64_t first_option; /* of version 7 */
+};
+
+/* As SessionFiles has them: @file is a DatFile. */
+/* What is known of the recording.  0 or -ENOMEM. */
+int dat_file_meta(const void *file, SessionMeta **ret);
+/* The text of a file that was copied from tracefs, ended by a NUL; the caller frees.  -ENOENT. */
+int dat_file_read_tracing(const void *file, const char *path, char **ret, size_t *ret_n);
+/* The same of kallsyms; -ENODATA if there is none. */
+int dat_file_read_symbols(const void *file, char **ret, size_t *ret_n);
+
+/* Reads what follows the common head, at @head->at.  0, DAT_FILE_E_UNREADABLE with *@ret_problem,
+ * -errno. */
+int dat_body_read(DatFile *f, DatBytes *head, char **ret_problem);
+/* Makes the sentence of *@ret_problem, unless there is one: what was found first is the cause.
+ * DAT_FILE_E_UNREADABLE or -ENOMEM. */
+int dat_fail(char **ret_problem, uint64_t at, const char *what);
+
+/* Takes in one of the four options, @data being its content; others are
+ * passed over.  What cannot be understood changes nothing.  0 or -ENOMEM. */
+int dat_times_read(DatTimes *t, uint16_t id, DatBytes data);
+void dat_times_done(DatTimes *t);
+
+/* --- packed pages ----------------------------------------------------------------------------- */
+
+/* Whether this program was built with what it takes. */
+bool dat_can_unpack(DatCompressor compressor);
+/* Unpacks exactly @n bytes, or not.  @compressor is not DAT_NONE; @context: zstd's memory, for whoever unpacks
+ * often; NULL: none is kept. */
+bool dat_unpack(DatCompressor compressor, void *context, const void *data, size_t n_data, void *ret,
+                size_t n);
+
+typedef struct DatChunk {
+        uint64_t at;         /* of what is packed, in the CPU's bytes */
+        uint32_t n, n_plain; /* n_plain 0: there is none */
+        uint32_t number;
+        uint64_t first_page;
+} DatChunk;
+
+/* Before the head of a chunk. */
+typedef struct DatMark {
+        uint64_t at; /* in the CPU's bytes */
+        uint64_t first_page;
+} DatMark;
+
+/* The pages of one CPU, unpacked a chunk at a time. */
+typedef struct DatPages {
+        const DatFile *f;
+        const DatCpu *cpu;
+        uint32_t page_bytes;
+        uint64_t n_pages, n_torn; /* found so far */
+        uint64_t at;              /* of the next head */
+        uint32_t n_said;          /* chunks that there should be, */
+        uint32_t n_chunks;        /* and that were walked over */
+        bool is_walked;           /* to the end */
+        uint8_t *window;          /* n_window of the CPU's bytes */
+        uint64_t window_at;
+        size_t n_window, n_window_room;
+        DatMark *marks;
+        size_t n_marks;
+        DatChunk now; /* the one that was asked for last */
+        bool is_unpacked;
+        uint8_t *pages;
+        uint32_t n_room;
+        ZSTD_DCtx *zstd;
+        SealedDamage *damages; /* found so far; a block is a chunk */
+        size_t n_damages;
+} DatPages;
+
+enum { DAT_PAGES_E_LOST = 1 };
+
+/* @f, @cpu: borrowed.  0 or -ENOMEM. */
+int dat_pages_new(DatPages **ret, const DatFile *f, const DatCpu *cpu);
+/* Whether there is a page @i: 1, 0, -ENOMEM.  Chunks are looked through for where they begin only as far as that;
+ * all of them for UINT64_MAX. */
+int dat_pages_has(DatPages *p, uint64_t i);
+/*
+ * dat_pages_read() - page @i, and those that lie behind it in memory
+ * @ret:   set with 0; valid until a page of another chunk is asked for
+ * @ret_n: how many they are; with DAT_PAGES_E_LOST how many are in the chunk that is damaged
+ *
+ * Return: 0, DAT_PAGES_E_LOST (and noted), -ENOMEM.
+ */
+int dat_pages_read(DatPages *p, uint64_t i, const void **ret, uint64_t *ret_n);
+DatPages *dat_pages_free(DatPages *p);
+DEFINE_CLEANUP(DatPages *, dat_pages_free);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * A text as it may come from anywhere: what is read of it can be drawn, counted, pruned and filtered, and
+ * what was drawn is a text of the same kind that has no damage.
+ */
+
+#include <sys/mman.h>
+
+#include "analyze/breakdown.h"
+#include "analyze/call-tree.h"
+#include "base/io.h"
+#include "calls/census.h"
+#include "calls/filter.h"
+#include "calls/prune.h"
+#include "fuzz.h"
+#include "import/text-trace.h"
+#include "render/renderer.h"
+
+static TextTrace *fuzz_open(const void *data, size_t n, int *ret_r) {
+        int fd = memfd_create("fuzz", MFD_CLOEXEC);
+        TextTrace *t = NULL;
+
+        FUZZ_CHECK(fd >= 0 && write_full(fd, data, n) == 0 && lseek(fd, 0, SEEK_SET) == 0);
+        *ret_r = text_trace_take_fd(&t, fd, 1);
+        FUZZ_CHECK((*ret_r == 0 || *ret_r == TEXT_TRACE_E_FOREIGN) && t);
+        return t;
+}
+
+static void fuzz_check_step(const Step *s) {
+        if (s->kind == STEP_LOST || s->kind == STEP_TASK)
+                return;
+        FUZZ_CHECK(s->comm && (s->said || s->kind == STEP_OTHER) && s->cpu < 8192);
+        FUZZ_CHECK(s->depth >= 0 && s->depth <= STEP_DEPTH_MAX);
+        FUZZ_CHECK(step_is_call(s) ? s->function != NULL : s->text != NULL);
+}
+
+/* A text while it is drawn and added up. */
+typedef struct FuzzDrawing {
+        TextTrace *trace;
+        const Renderer *renderer;
+        void *rendering;
+        Buf *out;
+        Prune *prune;
+        Pairing *pairing;
+        Breakdown *breakdown;
+        CallTree *tree;
+        Census census;
+        uint64_t n, n_calls;
+} FuzzDrawing;
+
+static void fuzz_draw_begin(FuzzDrawing *d, TextTrace *t, const Renderer *renderer,
+                            bool is_verbatim, Buf *out) {
+        const TextLayout *l = text_trace_layout(t);
+        RenderContext context = { .options = RENDER_OPTIONS_DEFAULT, .n_possible_cpus = 8192 };
+        static const Strv none = {};
+
+        *d = (FuzzDrawing){ .trace = t, .renderer = renderer, .out = out };
+        context.options.abstime = l->columns.abstime;
+        context.options.cpu = l->columns.cpu;
+        context.options.proc = l->columns.proc;
+        context.options.latency = l->columns.latency;
+        context.options.duration = l->columns.duration;
+        context.options.tight = l->is_tight;
+        context.options.verbatim = is_verbatim;
+        context.heading = l->kind == TEXT_GRAPH && is_verbatim ? l->heading : NULL;
+        FUZZ_CHECK(prune_new(&d->prune, &none) == 0);
+        FUZZ_CHECK(pairing_new(&d->pairing) == 0);
+        FUZZ_CHECK(breakdown_new(&d->breakdown, BREAKDOWN_BY_MODULE, d->pairing) == 0);
+        FUZZ_CHECK(call_tree_new(&d->tree, d->pairing) == 0);
+        FUZZ_CHECK(renderer->new (&d->rendering, &context, out) == 0);
+}
+
+/* A step of the text, when it is drawn: the source of a filter. */
+static int fuzz_draw_next(void *userdata, uint64_t until_ns, Step *ret) {
+        FuzzDrawing *d = userdata;
+        int r = text_trace_next(d->trace, ret);
+
+        if (r <= 0)
+                return r;
+        fuzz_check_step(ret);
+        d->n++;
+        d->n_calls += ret->kind == STEP_ENTER || ret->kind == STEP_LEAF;
+        FUZZ_CHECK(prune_hides(d->prune, ret) == 0);
+        FUZZ_CHECK(census_step(&d->census, ret) == 0);
+        FUZZ_CHECK(pairing_step(d->pairing, ret) == 0);
+        d->renderer->step(d->rendering, ret);
+        return r;
+}
+
+static void fuzz_draw_end(FuzzDrawing *d) {
+        const TextCount *c = text_trace_count(d->trace);
+        const TextNote *notes;
+        size_t n;
+        Step s;
+
+        while (fuzz_draw_next(d, UINT64_MAX, &s) > 0)
+                ;
+        d->renderer->free(d->rendering);
+        census_finish(&d->census);
+        FUZZ_CHECK(pairing_finish(d->pairing) == 0 && d->out->error == 0);
+        FUZZ_CHECK(call_tree_finish(d->tree) == 0);
+        FUZZ_CHECK(call_tree_root(d->tree)->total_ns == pairing_total_ns(d->pairing));
+        FUZZ_CHECK(call_tree_root(d->tree)->n_below == pairing_n_calls(d->pairing));
+        FUZZ_CHECK(d->n_calls == c->n_open + c->n_leaf && d->census.n_entries == d->n_calls);
+        notes = text_trace_notes(d->trace, &n);
+        for (size_t i = 0; i < n; i++)
+                FUZZ_CHECK(notes[i].line > 0 && notes[i].line <= c->n_lines &&
+                           text_remark_name(notes[i].remark));
+        call_tree_free(d->tree);
+        breakdown_free(d->breakdown);
+        pairing_free(d->pairing);
+        prune_free(d->prune);
+        census_done(&d->census);
+}
+
+/* Every stage of a filter at once: what comes out is part of what went in. */
+static void fuzz_filter(FuzzDrawing *d) {
+        const Strv notrace = { .items = (char *[]){ (char *) "*lock*" }, .n = 1 };
+        const Strv fold = { .items = (char *[]){ (char *) "irq", (char *) "tcp_*" }, .n = 2 };
+        const FilterSpec spec = {
+                .notrace = &notrace, .fold = &fold, .depth = 9, .keep_ns = 2000, .slower_ns = 500
+        };
+        _cleanup_(filter_freep) Filter *f = NULL;
+        uint64_t n = 0;
+        Step s;
+
+        FUZZ_CHECK(filter_new(&f, &spec) == 0);
+        while (filter_next(f, &(StepSource){ fuzz_draw_next, d }, UINT64_MAX, &s) > 0) {
+                fuzz_check_step(&s);
+                n++;
+        }
+        FUZZ_CHECK(n <= d->n);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
+        _cleanup_buf_ Buf out = BUF_INIT, again = BUF_INIT;
+        bool is_indent;
+        FuzzDrawing d;
+        TextTrace *t;
+        int r;
+
+        t = fuzz_open(data, n_data, &r);
+        is_indent = streq(text_kind_form(text_trace_layout(t)->kind)->format, "indent");
+        fuzz_draw_begin(&d, t, is_indent ? &renderer_indent : &renderer_kernel, n_data % 2, &out);
+        if (r == 0)
+                fuzz_filter(&d);
+        fuzz_draw_end(&d);
+        text_trace_free(t);
+        if (r != 0)
+                return 0;
+        t = fuzz_open(out.data, out.n_data, &r);
+        fuzz_draw_begin(&d, t, is_indent ? &renderer_kernel : &renderer_indent, false, &again);
+        fuzz_draw_end(&d);
+        FUZZ_CHECK(text_trace_count(t)->n_remarks[TEXT_DAMAGED] == 0);
+        text_trace_free(t);
+        return 0;
+}
