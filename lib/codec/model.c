@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "base/strv.h"
+#include "base/array.h"
 #include "codec/model.h"
 
 /* --- layout ----------------------------------------------------------------------------------- */

@@ -2,9 +2,8 @@
 
 /* Names of what a recording has as numbers: addresses, and process ids. */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
-#include "base/text.h"
 #include "decode/names.h"
 
 /* --- symbols ---------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 
 /* Intern: pointers are counted as they come, from 0 */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
 
 typedef struct Intern {

@@ -8,7 +8,6 @@
  */
 
 #include "base/array.h"
-#include "base/text.h"
 #include "pages/dat-private.h"
 
 #define SECTIONS_MAX 4096 /* of options, so that a chain that bites its tail ends */

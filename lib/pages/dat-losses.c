@@ -3,7 +3,7 @@
 /* Of a page its header is read, and what follows its events.  A loss lies between the beginning of
  * the page before, of which more would have to be read, and its own. */
 
-#include "meta/trace-clock.h"
+#include "meta/clock.h"
 #include "pages/dat-private.h"
 #include "pages/page-source.h"
 #include "store/page.h"

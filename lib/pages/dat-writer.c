@@ -10,8 +10,8 @@
 #include <byteswap.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
-#include "base/grow.h"
 #include "base/io.h"
 #include "pages/dat-writer.h"
 #include "pages/page-source.h"
