@@ -11,7 +11,7 @@
 
 #include "base/figure.h"
 #include "base/name.h"
-#include "calls/unhooked.h"
+#include "calls/function.h"
 #include "cli/terminal/summary.h"
 #include "store/format.h"
 #include "meta/silence.h"

@@ -6,12 +6,12 @@
  * numbers, so that those that are left are as many of each thousand.
  */
 
-#include "analyze/alike.h"
 #include "analyze/anatomy.h"
 #include "base/grow.h"
-#include "base/hash.h"
 #include "calls/filter.h"
 
+#define RETURNED "ret"
+#define VARIABLES_OF_ROOTS 64 /* are kept free for outermost calls, which are met at any time */
 #define N_PARTS_OPEN 4096 /* put down before they are added up in between; grows with the nodes */
 
 typedef struct Open {
@@ -21,7 +21,8 @@ typedef struct Open {
         size_t n_compact; /* from how many on they are added up in between */
         AnatomyWait *waits;
         size_t n_waits, n_waits_room;
-        VariableValues values;
+        VariableValue *values;
+        size_t n_values, n_values_room;
         uint64_t number;
         struct Open *next, *next_spare;
 } Open;
@@ -48,6 +49,7 @@ typedef struct Data {
         uint64_t round;
         Hash functions, names; /* the one that others of that name stand for: by pointer, by name */
         Hash wakers, tasks;    /* indices + 1 */
+        Hash variables;        /* likewise, by node and name */
         Open *open, *spare;
         Feed *feeds;
 } Data;
@@ -144,7 +146,7 @@ static Open *take_spare(Data *d) {
 }
 
 static void drop(Data *d, Open *open) {
-        open->n_parts = open->n_waits = open->values.n = 0;
+        open->n_parts = open->n_waits = open->n_values = 0;
         open->next_spare = d->spare;
         d->spare = open;
 }
@@ -190,12 +192,57 @@ static int note_node(Data *d, const CallNode *node) {
         return 0;
 }
 
+/* Its index, or -ENOMEM, or VARIABLES_MAX: there are too many. */
+static int find_variable(Data *d, const CallNode *node, const char *name, size_t n_name) {
+        uint64_t key = hash_bytes(hash_mix(node->id + UINT64_C(1)), name, n_name);
+        const HashSlot *slot;
+        char *copy;
+
+        hash_each (slot, &d->variables, key) {
+                const Variable *known = &d->a.variables[slot->value - 1];
+
+                if (known->node == node->id && strncmp(known->name, name, n_name) == 0 &&
+                    known->name[n_name] == 0)
+                        return (int) (slot->value - 1);
+        }
+        if (d->a.n_variables >= VARIABLES_MAX - (node->level < 2 ? 0 : VARIABLES_OF_ROOTS))
+                return VARIABLES_MAX;
+        copy = strndup(name, n_name);
+        if (!copy || !ARRAY_GROW(d->a.variables, d->a.n_variables) ||
+            hash_add(&d->variables, key, d->a.n_variables + 1) < 0) {
+                free(copy);
+                return -ENOMEM;
+        }
+        d->a.variables[d->a.n_variables] = (Variable){ .node = node->id, .name = copy };
+        return (int) d->a.n_variables++;
+}
+
+static int note_value(Data *d, Open *to, const CallNode *node, const char *name, size_t n_name,
+                      ValueNumber value) {
+        int i;
+
+        if (node->level > 1 &&
+            (value.magnitude >= VARIABLE_NUMBER_MAX || to->n_values >= VARIABLES_VALUES_MAX))
+                return 0;
+        i = find_variable(d, node, name, n_name);
+        if (i < 0 || i == VARIABLES_MAX)
+                return MIN(i, 0);
+        if (!ARRAY_ROOM(to->values, to->n_values_room, to->n_values + 1))
+                return -ENOMEM;
+        to->values[to->n_values++] =
+                (VariableValue){ (uint32_t) i, value.is_negative, value.magnitude };
+        return 0;
+}
+
 static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
         Feed *feed = userdata;
         Data *d = feed->data;
         const Function *function = stand_in(d, frame->function);
         Open *open = caller ? stack->frames[0].data : take_spare(d);
+        const char *args = frame->args, *name;
         CallNode *parent, *node;
+        ValueNumber value;
+        size_t n_name;
         int r;
 
         if (!function || !open)
@@ -216,9 +263,8 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
                 open->number = ++feed->n_begun;
         }
         r = note_node(d, node);
-        if (r >= 0 && _unlikely_(frame->args != NULL))
-                r = variables_note(&d->a.variables, &open->values, node->id, !caller, frame->args,
-                                   NULL);
+        while (_unlikely_(args != NULL) && r >= 0 && arguments_next(&args, &name, &n_name, &value))
+                r = note_value(d, open, node, name, n_name, value);
         return r;
 }
 
@@ -304,14 +350,14 @@ static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
         while (d->a.n_calls > 0 && is_kept(d, open->number) &&
                (d->a.parts.n_data > ANATOMY_BYTES_MAX ||
                 d->n_waits + open->n_waits > ANATOMY_WAITS_MAX ||
-                d->n_values + open->values.n > ANATOMY_WAITS_MAX ||
+                d->n_values + open->n_values > ANATOMY_WAITS_MAX ||
                 d->a.n_calls >= ANATOMY_CALLS_MAX))
                 thin(d);
         if (!is_kept(d, open->number))
                 return 0;
         if (!ARRAY_GROW(d->a.calls, d->a.n_calls) ||
             !ARRAY_ROOM(d->a.waits, d->n_waits_room, d->n_waits + open->n_waits) ||
-            !ARRAY_ROOM(d->a.values, d->n_values_room, d->n_values + open->values.n))
+            !ARRAY_ROOM(d->a.values, d->n_values_room, d->n_values + open->n_values))
                 return -ENOMEM;
         c = &d->a.calls[d->a.n_calls];
         *c = (AnatomyCall){ .number = open->number,
@@ -322,7 +368,7 @@ static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
                             .first_value = (uint32_t) d->n_values,
                             .n_parts = (uint32_t) open->n_parts,
                             .n_waits = (uint32_t) open->n_waits,
-                            .n_values = (uint32_t) open->values.n,
+                            .n_values = (uint32_t) open->n_values,
                             .root = open->node->id,
                             .cpu = call->cpu,
                             .pid = call->stack->pid,
@@ -337,11 +383,11 @@ static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
                 return d->a.parts.error;
         if (open->n_waits > 0)
                 memcpy(d->a.waits + d->n_waits, open->waits, open->n_waits * sizeof(*open->waits));
-        if (open->values.n > 0)
-                memcpy(d->a.values + d->n_values, open->values.items,
-                       open->values.n * sizeof(*d->a.values));
+        if (open->n_values > 0)
+                memcpy(d->a.values + d->n_values, open->values,
+                       open->n_values * sizeof(*d->a.values));
         d->n_waits += open->n_waits;
-        d->n_values += open->values.n;
+        d->n_values += open->n_values;
         d->a.n_calls++;
         return 0;
 }
@@ -357,8 +403,8 @@ static int end(void *userdata, const Call *call) {
         if (!ARRAY_ROOM(open->parts, open->n_parts_room, open->n_parts + 1))
                 return -ENOMEM;
         if (_unlikely_(call->has_retval))
-                r = variables_note(&d->a.variables, &open->values, node->id, call->is_root, NULL,
-                                   &call->retval);
+                r = note_value(d, open, node, RETURNED, strlen(RETURNED),
+                               retval_number(call->retval));
         if (r < 0)
                 return r;
         open->parts[open->n_parts++] = (AnatomyPart){
@@ -371,14 +417,9 @@ static int end(void *userdata, const Call *call) {
                 }
                 return 0;
         }
-        if (call->in_own_work) {
-                drop(d, open);
-                return 0;
-        }
-        d->a.n_all++;
-        if (call->is_cut)
-                d->a.n_cut++;
-        else {
+        d->a.n_all += !call->in_own_work;
+        d->a.n_cut += !call->in_own_work && call->is_cut;
+        if (!call->in_own_work && !call->is_cut) {
                 compact(d, open);
                 r = keep(d, feed, open, call);
         }
@@ -395,7 +436,7 @@ int anatomy_add_source(Anatomy *a, Pairing *pairing) {
         d->feeds = feed;
         pairing_add_sink(pairing, begin, end, feed);
         pairing_set_wait(pairing, note_wait, feed);
-        pairing_keep_arguments(pairing);
+        pairing->keeps_arguments = true;
         return 0;
 }
 
@@ -417,7 +458,7 @@ Anatomy *anatomy_free(Anatomy *a) {
         for (Open *open; (open = POP(d->open));) {
                 free(open->parts);
                 free(open->waits);
-                free(open->values.items);
+                free(open->values);
                 free(open);
         }
         for (Feed *feed; (feed = POP(d->feeds));)
@@ -428,7 +469,10 @@ Anatomy *anatomy_free(Anatomy *a) {
         buf_done(&a->parts);
         free(a->waits);
         free(a->values);
-        variables_done(&a->variables);
+        for (size_t i = 0; i < a->n_variables; i++)
+                free(a->variables[i].name);
+        free(a->variables);
+        hash_done(&d->variables);
         free(a->wakers);
         free(a->tasks);
         free(d->places);

@@ -12,29 +12,51 @@
  *      call 1    5 us    root 1x 2 us    root/child 1x 3 us
  *      call 2    9 us    root 1x 2 us    root/child 2x 6 us    root/irq 1x 1 us
  *
- * Beside them stand the values of arguments and what was returned, where that was recorded (analyze/variables.h).
+ * Beside them stand the values of variables, where these were recorded: of arguments, and of what is returned ("ret"),
+ * of functions under their paths.  An outermost call has one value of each of its own, and of those below it as many as
+ * there were calls:
+ *
+ *      send(sk=0xffff888003d5c000, len=0x5c8) {        send  sk   0xffff888003d5c000
+ *        copy(n=0x400) { } ret=0x400                   send  len  1480
+ *        copy(n=0x1c8) { } ret=-14                     copy  n    1024, 456
+ *      } ret=-14                                       copy  ret  1024, -14; send ret -14
  *
  * Calls of several recordings are comparable if one Anatomy is fed with all of them: functions of
- * the same name (analyze/alike.h) are one then.
+ * the same name (Alike) are one then.
  *
  * Memory is bounded: of more than ANATOMY_BYTES_MAX of parts, or ANATOMY_CALLS_MAX calls, half of the calls is
- * forgotten, evenly, and so on, the same ones each time the same recording is read.  A part takes some 4 bytes, as
- * varints:
+ * forgotten, evenly, and so on, the same ones each time the same recording is read.  There are VARIABLES_MAX, the first
+ * that are met; below the outermost call addresses are not kept, nor more than VARIABLES_VALUES_MAX values of one
+ * outermost call.  A part takes some 4 bytes, as varints:
  *
  *      the node's id, less that of the part before, zigzag, times 2; plus 1: what is in brackets is there
  *      running [calls, else 1] [waiting, else 0]
  */
 
 #include "analyze/call-tree.h"
-#include "analyze/pairing.h"
-#include "analyze/variables.h"
 #include "base/buf.h"
-#include "base/cleanup.h"
+#include "calls/step.h"
 
 #define ANATOMY_BYTES_MAX (16U << 20)
 #define ANATOMY_WAITS_MAX (4U << 20) /* likewise, as many values */
 #define ANATOMY_CALLS_MAX (1U << 20)
 #define ANATOMY_WAKERS_MAX (1U << 16) /* what others there are wakes without a name */
+
+#define VARIABLES_MAX 1024
+#define VARIABLES_VALUES_MAX 256
+/* What is not less is an address, and has no order. */
+#define VARIABLE_NUMBER_MAX (UINT64_C(1) << 44)
+
+typedef struct Variable {
+        uint32_t node; /* its id */
+        char *name;    /* "ret", or an argument's */
+} Variable;
+
+typedef struct VariableValue {
+        uint32_t variable; /* its index */
+        bool is_negative;
+        uint64_t magnitude;
+} VariableValue;
 
 typedef struct AnatomyPart {
         uint32_t node; /* its id */
@@ -74,7 +96,8 @@ typedef struct Anatomy {
         Buf parts;
         AnatomyWait *waits;
         VariableValue *values;
-        Variables variables;
+        Variable *variables;
+        size_t n_variables;
         Waker *wakers;
         size_t n_wakers;
         char (*tasks)[16]; /* names */

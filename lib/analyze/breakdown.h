@@ -36,7 +36,7 @@ typedef struct BreakdownRow {
         uint32_t n_name;
         const char *module; /* FUNCTION, ROOT, MODULE; NULL: none */
         uint32_t n_module;
-        int32_t n_unhooked; /* FUNCTION, MODULE: what else its self may be (calls/unhooked.h), the most of its functions */
+        int32_t n_unhooked; /* FUNCTION, MODULE: what else its self may be (calls/function.h), the most of its functions */
         int32_t pid;         /* TASK */
         uint32_t cpu;        /* CPU */
         uint64_t n;          /* calls; ROOT: trees */

@@ -21,10 +21,7 @@
  * After call_tree_finish() both visit what took longest first.
  */
 
-#include <stdint.h>
-
 #include "analyze/pairing.h"
-#include "base/cleanup.h"
 
 typedef struct CallTree CallTree;
 
@@ -43,7 +40,7 @@ typedef struct CallNode {
         uint64_t blocked_ns;     /* of its self, waited */
         uint64_t min_ns, max_ns; /* of one call, cut ones aside; min_ns > max_ns: of none */
         bool was_left_out; /* its calls may lack: in one of the recordings it was not hooked all the time */
-        int32_t n_unhooked; /* what else its self may be (calls/unhooked.h); of several recordings the most */
+        int32_t n_unhooked; /* what else its self may be (calls/function.h); of several recordings the most */
         bool is_irq;                     /* it is an interrupt */
         bool in_irq;                     /* or below one */
         struct CallNode *recent, *after; /* the tree's own: guesses */
@@ -88,3 +85,15 @@ const CallNode *call_node_next(const CallNode *top, const CallNode *node);
 /* The same without what is below @node.  The hottest path needs neither: from a node it leads to the
  * first of its children, and on. */
 const CallNode *call_node_skip(const CallNode *top, const CallNode *node);
+
+/*
+ * Where in another call tree the same path of callers is (Alike).  Memory is in proportion to the other tree's nodes,
+ * and a look-up takes as long whatever their number is.
+ *
+ * @ret, an empty hash, becomes one of all nodes of @tree, which must outlive it, unchanged; hash_done() ends
+ * it.  0 or -ENOMEM.
+ */
+int alike_index_nodes(Hash *ret, CallTree *tree);
+/* The first child of @parent, a node of the tree, that is the same function; NULL: there is none, or no @parent. */
+const CallNode *alike_find_node(const Hash *nodes, const CallNode *parent,
+                                const Function *function);

@@ -3,18 +3,10 @@
 /* Calls are put in the order of their durations to be chosen, and in that of their beginnings
  * afterwards. */
 
-#include "analyze/cohorts.h"
+#include "analyze/why-private.h"
 #include "base/grow.h"
 
 #define SLOWEST_MIN 8
-
-bool cohorts_are_by_time(CohortsBy by) {
-        return by == COHORTS_BY_SLOWEST || by == COHORTS_BY_DURATION;
-}
-
-bool cohorts_are_stretches(CohortsBy by) {
-        return by == COHORTS_BY_WINDOW || by == COHORTS_BY_SOURCE;
-}
 
 static int compare_roots(const void *x, const void *y) {
         const CohortsRoot *a = x, *b = y;

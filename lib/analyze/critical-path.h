@@ -20,11 +20,103 @@
  * where events are missing or contradict each other: what they cannot explain is PATH_UNKNOWN.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "analyze/pairing.h"
 
-#include "analyze/timelines.h"
-#include "base/hash.h"
+/* --- which calls ---------------------------------------------------------------------------------- */
+
+/* A call that is looked at, as an earlier reading of the same steps found it. */
+typedef struct Window {
+        int64_t task;              /* step_task_key() */
+        uint64_t begin_ns, end_ns; /* begin_ns: the start_ns of its frame */
+        uint32_t cpu;              /* on which it ended */
+        const char *label;         /* of its function; borrowed */
+        const Function *function;  /* after timelines_finish(); NULL: it was not met */
+} Window;
+
+/* A sink that keeps all outermost calls, 40 bytes each; one of zeroes has none. */
+typedef struct RootCalls {
+        struct RootCall *items;
+        size_t n;
+} RootCalls;
+
+/* Of the root that took most time the slowest hundredth of the calls whose beginning and end were seen. */
+typedef struct SlowestCalls {
+        const Function *root; /* NULL: there are no calls */
+        size_t n_all;         /* calls of it */
+        Window *windows;      /* by their beginnings; the caller frees */
+        size_t n;             /* one at least, unless none was seen as a whole */
+        uint64_t number;      /* of the slowest one, among all outermost calls by their beginnings, from 1 */
+} SlowestCalls;
+
+/* Before the first step of @pairing, whose last one @c must outlive. */
+void root_calls_init(RootCalls *c, Pairing *pairing);
+/* After the last call: at most @n_max.  0 or -ENOMEM. */
+int root_calls_choose(const RootCalls *c, size_t n_max, SlowestCalls *ret);
+void root_calls_done(RootCalls *c);
+
+/* --- timelines ------------------------------------------------------------------------------------ */
+
+/*
+ * Timelines: what each task did during some chosen calls, moment by moment
+ *
+ * Of a task two lists, both in the order of time: when it was off the CPU, and from when on which
+ * function was the innermost of those that were recorded.
+ *
+ *      aways      |---left....woken..back---|            |--left..back--|
+ *      changes    udp_recvmsg | schedule                 | NULL | vfs_read | ...
+ *
+ * Only what overlaps a Window is kept, so that memory is in proportion to what was recorded there, and to
+ * the tasks.  Times of calls are those that a pairing `places`.
+ */
+
+/* Calls that are kept. */
+#define TIMELINES_CALLS_MAX ((size_t) 1 << 24)
+
+/* A time off the CPU. */
+typedef struct Away {
+        SchedWait wait;
+        const Function *function; /* in which it left (waits_function()); NULL: none was recorded */
+        uint32_t left_cpu, back_cpu;
+        uint32_t waker_cpu;
+        int32_t had; /* who had back_cpu longest while it waited for it; 0: nobody; -1: not known */
+        bool is_lost; /* that it came back was not seen; back_ns is when that showed */
+} Away;
+
+typedef struct Change {
+        uint64_t at_ns;
+        const Function *function; /* NULL: none that was recorded */
+        bool is_chosen;           /* the call of a Window, or below it */
+} Change;
+
+typedef struct Timeline {
+        int64_t task;
+        char comm[16]; /* empty: not known */
+        Away *aways;
+        size_t n_aways;
+        Change *changes;
+        size_t n_changes;
+} Timeline;
+
+typedef struct Timelines Timelines;
+
+/* The only one that hears of @pairing's waits, and a sink of it that uses is_nested; it must outlive
+ * its last step.  @windows: borrowed, at least one, sorted by begin_ns.  0 or -ENOMEM. */
+int timelines_new(Timelines **ret, Pairing *pairing, Window *windows, size_t n);
+/* Each step, before pairing_step() has it.  0 or -ENOMEM. */
+int timelines_step(Timelines *t, const Step *step);
+/* After pairing_finish().  0, -ENOMEM, or: there were more than TIMELINES_CALLS_MAX calls. */
+enum { TIMELINES_E_FULL = 1 };
+int timelines_finish(Timelines *t);
+/* NULL: nothing is known of it. */
+const Timeline *timelines_get(const Timelines *t, int64_t task);
+/* The last of its times off the CPU that began before @ns; NULL: there was none. */
+const Away *timeline_away_before(const Timeline *t, uint64_t ns);
+/* How many of its changes are before @ns. */
+size_t timeline_changes_before(const Timeline *t, uint64_t ns);
+Timelines *timelines_free(Timelines *t);
+DEFINE_CLEANUP(Timelines *, timelines_free);
+
+/* --- the path ------------------------------------------------------------------------------------- */
 
 #define PATH_DEPTH_MAX 64 /* deeper is PATH_UNKNOWN */
 #define PATH_CPU_NONE UINT32_MAX

@@ -16,14 +16,10 @@
  */
 
 #include "analyze/call-tree.h"
-#include "analyze/pairing.h"
 #include "analyze/quantiles.h"
-#include "base/cleanup.h"
 
 #define OUTLIERS_SAMPLES 32
 #define OUTLIERS_ROOTS 64
-
-typedef struct Outliers Outliers;
 
 /* A call of an invocation, or a time off the CPU. */
 typedef struct InvocationSpan {
@@ -52,20 +48,35 @@ typedef struct Invocation {
         CallTree *tree;        /* finished, when it is asked for */
         InvocationSpan *spans; /* if they are kept, by their beginnings; callers first */
         size_t n_spans, n_spans_left_out;
-        unsigned n_uses; /* the outliers' own, like what follows */
-        bool is_slow;    /* among the slowest */
-        bool is_compact; /* there is room for no more spans */
+        size_t n_spans_room; /* the outliers' own, like what follows */
+        unsigned n_uses;
+        bool is_slow; /* among the slowest */
         struct Invocation *next, *next_spare;
 } Invocation;
+
+typedef struct Outliers {
+        Invocation **slowest; /* the slowest first */
+        size_t n;
+
+        /* Its own: */
+        size_t n_wanted, n_spans; /* n_spans: of each that are kept; 0: none */
+        Invocation *all, *spare;  /* all there are, and of them those that are in no use */
+        struct OutlierRoot {
+                const Function *function;
+                Quantiles quantiles;
+                Invocation *samples[OUTLIERS_SAMPLES];
+                uint64_t n;
+        } roots[OUTLIERS_ROOTS];
+        size_t n_roots;
+        uint64_t random;
+} Outliers;
 
 /* A sink of @pairing, which must outlive its last step.  0 or -ENOMEM. */
 int outliers_new(Outliers **ret, Pairing *pairing, size_t n_wanted);
 /* Before the first step.  Sets @pairing to place calls and to tell of waits. */
 void outliers_keep_spans(Outliers *s, Pairing *pairing, size_t n_spans);
-/* After the last call: puts the slowest first.  0 or -ENOMEM. */
+/* After the last call.  0 or -ENOMEM. */
 int outliers_finish(Outliers *s);
-size_t outliers_n(const Outliers *s);
-const Invocation *outliers_get(const Outliers *s, size_t i);
 /* Of the same root, near the median; NULL: there is none. */
 const Invocation *outliers_usual(const Outliers *s, const Invocation *slow);
 /* How long calls of its root took; NULL: that was not counted. */

@@ -12,10 +12,118 @@
 
 #include <assert.h>
 
-#include "analyze/timelines.h"
+#include "analyze/critical-path.h"
 #include "analyze/waits.h"
 #include "base/grow.h"
-#include "base/hash.h"
+
+/* --- which calls ------------------------------------------------------------------------------ */
+
+typedef struct RootCall {
+        const Function *root;
+        uint64_t start_ns, duration_ns;
+        int64_t task;
+        uint32_t cpu;
+        bool is_whole;
+} RootCall;
+
+static int keep_root(void *userdata, const Call *call) {
+        RootCalls *c = userdata;
+
+        if (!call->is_root)
+                return 0;
+        return ARRAY_ADD(c->items, c->n,
+                         (RootCall){ .root = call->frame->function,
+                                     .start_ns = call->frame->start_ns,
+                                     .duration_ns = call->duration_ns,
+                                     .task = call->stack->key,
+                                     .cpu = call->cpu,
+                                     .is_whole = call->has_end && !call->is_cut && !call->is_late })
+                       ? 0
+                       : -ENOMEM;
+}
+
+static int compare_starts(const void *a, const void *b) {
+        const RootCall *x = a, *y = b;
+
+        return CMP(x->start_ns, y->start_ns) ?: CMP(x->task, y->task);
+}
+
+static int compare_durations(const void *a, const void *b) {
+        const RootCall *x = a, *y = b;
+
+        return CMP(y->duration_ns, x->duration_ns) ?: compare_starts(x, y);
+}
+
+static int compare_windows(const void *a, const void *b) {
+        return CMP(((const Window *) a)->begin_ns, ((const Window *) b)->begin_ns);
+}
+
+/* The root with the most time.  0 or -ENOMEM. */
+static int find_root(const RootCalls *c, const Function **ret) {
+        _cleanup_(hash_done) Hash totals = {}; /* plus 1 */
+        uint64_t most_ns = 0;
+        int r = 0;
+
+        for (size_t i = 0; i < c->n && r >= 0; i++) {
+                uint64_t key = hash_key(c->items[i].root);
+
+                r = hash_set(&totals, key, (hash_get(&totals, key) ?: 1) + c->items[i].duration_ns);
+        }
+        for (size_t i = 0; i < c->n && r >= 0; i++) {
+                const Function *root = c->items[i].root;
+                uint64_t total_ns = hash_get(&totals, hash_key(root));
+
+                if (total_ns > most_ns ||
+                    (total_ns == most_ns && strcmp(root->label, (*ret)->label) < 0)) {
+                        most_ns = total_ns;
+                        *ret = root;
+                }
+        }
+        return r;
+}
+
+int root_calls_choose(const RootCalls *c, size_t n_max, SlowestCalls *ret) {
+        _cleanup_free_ RootCall *calls = calloc(c->n + 1, sizeof(*calls));
+        size_t n = 0;
+
+        *ret = (SlowestCalls){};
+        if (!calls || find_root(c, &ret->root) < 0)
+                return -ENOMEM;
+        for (size_t i = 0; i < c->n; i++) {
+                ret->n_all += c->items[i].root == ret->root;
+                if (c->items[i].root == ret->root && c->items[i].is_whole)
+                        calls[n++] = c->items[i];
+        }
+        qsort(calls, n, sizeof(*calls), compare_durations);
+        for (size_t i = 0; n > 0 && i < c->n; i++)
+                ret->number += compare_starts(&c->items[i], &calls[0]) <= 0;
+        ret->n = MIN(n_max, n / 100 + (n % 100 > 0));
+        ret->windows = calloc(ret->n + 1, sizeof(*ret->windows));
+        if (!ret->windows)
+                return -ENOMEM;
+        for (size_t i = 0; i < ret->n; i++)
+                ret->windows[i] = (Window){
+                        .task = calls[i].task,
+                        .begin_ns = calls[i].start_ns,
+                        .end_ns = add_capped(calls[i].start_ns, calls[i].duration_ns),
+                        .cpu = calls[i].cpu,
+                        .label = ret->root->label,
+                };
+        qsort(ret->windows, ret->n, sizeof(*ret->windows), compare_windows);
+        return 0;
+}
+
+void root_calls_init(RootCalls *c, Pairing *pairing) {
+        *c = (RootCalls){};
+        pairing_add_sink(pairing, NULL, keep_root, c);
+}
+
+void root_calls_done(RootCalls *c) {
+        free(c->items);
+        *c = (RootCalls){};
+}
+
+/* --- timelines -------------------------------------------------------------------------------- */
 
 #define CPUS_MAX 8192 /* of more nobody is known */
 
@@ -471,7 +579,7 @@ int timelines_new(Timelines **ret, Pairing *pairing, Window *windows, size_t n) 
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++)
                 t->until[i] = MAX(windows[i].end_ns, i > 0 ? t->until[i - 1] : 0);
-        pairing_place(pairing);
+        pairing->places = true;
         pairing_set_wait(pairing, note_wait, t);
         pairing_add_sink(pairing, begin_call, end_call, t);
         *ret = TAKE_PTR(t);

@@ -4,7 +4,6 @@
 
 #include "analyze/waits.h"
 #include "base/grow.h"
-#include "base/hash.h"
 
 struct Waits {
         WaitsRow **rows;
@@ -31,29 +30,25 @@ const Function *waits_function(const CallWait *wait) {
 }
 
 static bool is_same(const WaitsRow *row, const Function *function, const SchedWait *w) {
+        const Waker *a = &row->waker, *b = &w->waker;
+
         if (row->function != function || row->is_woken != (w->woken_ns > 0) ||
             row->is_forced != (w->state == 'R'))
                 return false;
-        return !row->is_woken ||
-               (row->waker.function == w->waker.function && row->waker.is_irq == w->waker.is_irq &&
-                (w->waker.is_irq || streq(row->waker.comm, w->waker.comm)));
+        return !row->is_woken || (a->function == b->function && a->is_irq == b->is_irq &&
+                                  (b->is_irq || streq(a->comm, b->comm)));
 }
 
-static uint64_t hash_of(const Function *function, const SchedWait *w) {
+static WaitsRow *row_of(Waits *s, const Function *function, const SchedWait *w) {
+        const HashSlot *slot;
+        WaitsRow *row;
         uint64_t hash = hash_mix(hash_key(function)) << 2;
 
         hash ^= (uint64_t) (w->woken_ns > 0) << 1 ^ (w->state == 'R');
-        if (w->woken_ns == 0)
-                return hash;
-        hash = hash_mix(hash ^ hash_key(w->waker.function));
-        return w->waker.is_irq ? hash : hash_bytes(hash, w->waker.comm, strlen(w->waker.comm));
-}
-
-static WaitsRow *find(Waits *s, const Function *function, const SchedWait *w) {
-        uint64_t hash = hash_of(function, w);
-        const HashSlot *slot;
-        WaitsRow *row;
-
+        if (w->woken_ns > 0)
+                hash = hash_mix(hash ^ hash_key(w->waker.function));
+        if (w->woken_ns > 0 && !w->waker.is_irq)
+                hash = hash_bytes(hash, w->waker.comm, strlen(w->waker.comm));
         hash_each (slot, &s->by_hash, hash) {
                 row = (void *) (uintptr_t) slot->value;
                 if (is_same(row, function, w))
@@ -70,7 +65,7 @@ static WaitsRow *find(Waits *s, const Function *function, const SchedWait *w) {
 
 static int note(void *userdata, const CallWait *wait) {
         const SchedWait *w = wait->wait;
-        WaitsRow *row = find(userdata, waits_function(wait), w);
+        WaitsRow *row = row_of(userdata, waits_function(wait), w);
         int r;
 
         if (!row)
@@ -114,4 +109,78 @@ Waits *waits_free(Waits *s) {
         free(s->rows);
         hash_done(&s->by_hash);
         return mfree(s);
+}
+
+/* --- wakers ----------------------------------------------------------------------------------- */
+
+typedef struct Seen {
+        uint64_t timestamp_ns;
+        uint32_t cpu;
+        Waker waker;
+} Seen;
+
+/* A filter may pass an event on much later, but in the order in which they came: what was seen waits in a queue, the
+ * last that was asked for, too, since several may ask. */
+struct Wakers {
+        Pairing *all;
+        Seen *seen;
+        size_t n, n_room, begin; /* what is before @begin has been asked for */
+};
+
+int wakers_new(Wakers **ret) {
+        _cleanup_(wakers_freep) Wakers *w = calloc(1, sizeof(*w));
+        int r = w ? pairing_new(&w->all) : -ENOMEM;
+
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(w);
+        return 0;
+}
+
+int wakers_see(void *wakers, const Step *step) {
+        Wakers *w = wakers;
+
+        if (step->kind != STEP_OTHER)
+                return pairing_step(w->all, step);
+        if (sched_parse(step).kind != SCHED_WAKING)
+                return 0;
+        if (w->begin > 0 && w->begin >= w->n - w->begin) {
+                w->n -= w->begin;
+                memmove(w->seen, w->seen + w->begin, w->n * sizeof(*w->seen));
+                w->begin = 0;
+        }
+        if (!ARRAY_ROOM(w->seen, w->n_room, w->n + 1))
+                return -ENOMEM;
+        w->seen[w->n++] = (Seen){ .timestamp_ns = step->timestamp_ns,
+                                  .cpu = step->cpu,
+                                  .waker = pairing_waker(w->all, step) };
+        return 0;
+}
+
+static bool waker_of(void *wakers, const Step *step, Waker *ret) {
+        Wakers *w = wakers;
+
+        for (; w->begin < w->n && w->seen[w->begin].timestamp_ns <= step->timestamp_ns;
+             w->begin++) {
+                const Seen *s = &w->seen[w->begin];
+
+                if (s->timestamp_ns < step->timestamp_ns || s->cpu != step->cpu)
+                        continue;
+                *ret = s->waker;
+                return true;
+        }
+        return false;
+}
+
+void wakers_tell(Wakers *w, Pairing *pairing) {
+        pairing->waker = waker_of;
+        pairing->waker_userdata = w;
+}
+
+Wakers *wakers_free(Wakers *w) {
+        if (!w)
+                return NULL;
+        pairing_free(w->all);
+        free(w->seen);
+        return mfree(w);
 }

@@ -86,9 +86,7 @@ static void add_place(Buf *out, const CallNode *node) {
 
 /* Of what is a function's own, or, as far as the recording tells, of something below it. */
 static void add_own_place(Buf *out, const CallNode *node, const char *alone) {
-        bool is_alone = unhooked_is_none(node->n_unhooked);
-
-        if (is_alone) {
+        if (unhooked_is_none(node->n_unhooked)) {
                 add_place(out, node);
                 buf_adds(out, alone);
                 return;
@@ -123,14 +121,6 @@ static void add_waking(Buf *out, const WhyCause *c) {
                 buf_printf(out, ", %s of it afterwards, for a CPU", PERCENT(c->queued_share));
 }
 
-static void add_change(Buf *out, const WhyCause *c) {
-        if (c->kind == WHY_RUNNING)
-                buf_printf(out, ": %s instead of %s", FIGURE_MEAN(c->slow_ns),
-                           FIGURE_MEAN(c->usual_ns));
-        else
-                buf_printf(out, ": %s instead of %s", TIMES(c->slow_n), TIMES(c->usual_n));
-}
-
 const char *why_others(const Why *w) {
         return w->spec.by == COHORTS_BY_SOURCE ? "the earlier ones" : "the usual ones";
 }
@@ -160,8 +150,11 @@ static void describe_cause(Buf *out, const Why *w, const WhyCause *c, bool with_
         }
         if (c->may_lack)
                 buf_adds(out, ", but it was not hooked all the time");
-        if (with_figures && (c->kind == WHY_RUNNING || c->kind == WHY_CALLS))
-                add_change(out, c);
+        if (with_figures && c->kind == WHY_RUNNING)
+                buf_printf(out, ": %s instead of %s", FIGURE_MEAN(c->slow_ns),
+                           FIGURE_MEAN(c->usual_ns));
+        if (with_figures && c->kind == WHY_CALLS)
+                buf_printf(out, ": %s instead of %s", TIMES(c->slow_n), TIMES(c->usual_n));
         if (c->hottest != c->node) {
                 buf_adds(out, ", mostly ");
                 add_name(out, c->hottest->function);
@@ -213,12 +206,12 @@ void why_describe_factor(Buf *out, const WhyFactor *f) {
 
 /* --- the sentence ----------------------------------------------------------------------------- */
 
-/* " the 12 calls", " the only call" */
-static void add_calls(Buf *out, size_t n) {
+/* ": the 12 calls", ": the only call" */
+static void add_calls(Buf *out, size_t n, const char *which) {
         if (n == 1)
-                buf_adds(out, ": the only call");
+                buf_printf(out, ": the only call%s", which);
         else
-                buf_printf(out, ": the %zu calls", n);
+                buf_printf(out, ": the %zu calls%s", n, which);
 }
 
 static void add_cohort(Buf *out, const Why *w) {
@@ -229,16 +222,14 @@ static void add_cohort(Buf *out, const Why *w) {
                            PERCENT((double) w->n_slow / (double) w->n_all));
                 break;
         case COHORTS_BY_DURATION:
-                add_calls(out, w->n_slow);
-                buf_printf(out, " of at least %s", FIGURE_ROUND(w->spec.slower_ns));
+                add_calls(out, w->n_slow, " of at least ");
+                buf_adds(out, FIGURE_ROUND(w->spec.slower_ns));
                 break;
         case COHORTS_BY_WINDOW:
-                add_calls(out, w->n_slow);
-                buf_adds(out, " within the window");
+                add_calls(out, w->n_slow, " within the window");
                 break;
         case COHORTS_BY_FAILURE:
-                add_calls(out, w->n_slow);
-                buf_adds(out, " that failed");
+                add_calls(out, w->n_slow, " that failed");
                 break;
         case COHORTS_BY_SOURCE:
                 buf_adds(out, ": its calls");
@@ -295,7 +286,7 @@ static void add_factor(Buf *out, const Why *w, const WhyFactor *f) {
 }
 
 static void add_nothing(Buf *out, const Why *w) {
-        if (!why_is_no_chance(w))
+        if (!w->is_no_chance)
                 buf_printf(out, ", which may be chance (p = %.3f)", w->p);
         else if (w->n_causes == 0)
                 buf_adds(out, ": there is no difference");
@@ -351,35 +342,30 @@ static void add_too_few(Buf *out, const Why *w) {
 }
 
 void why_sentence(Buf *out, const Why *w) {
-        const WhyFactor *factor = why_named_factor(w);
-        const WhyCause *cause = why_named_cause(w), *second = why_second_cause(w);
-        const WhyCause *burst = why_burst_cause(w);
-        const WhyValue *value = why_named_value(w);
-
         if (!w->is_enough) {
                 add_too_few(out, w);
                 return;
         }
         add_cohort(out, w);
-        if (why_names_factor_first(w))
-                add_factor(out, w, factor);
-        if (cause)
-                add_named(out, w, cause);
-        if (burst) {
-                add_named(out, w, burst);
+        if (w->is_factor_first)
+                add_factor(out, w, w->factor);
+        if (w->cause)
+                add_named(out, w, w->cause);
+        if (w->burst) {
+                add_named(out, w, w->burst);
                 buf_adds(out, ", which may be there by chance");
         }
-        if (second && !is_more_than_all(cause)) {
-                buf_printf(out, "; %s is ", PERCENT(second->share));
-                why_describe_cause(out, w, second);
+        if (w->second && !is_more_than_all(w->cause)) {
+                buf_printf(out, "; %s is ", PERCENT(w->second->share));
+                why_describe_cause(out, w, w->second);
         }
-        if (factor && !why_names_factor_first(w))
-                add_factor(out, w, factor);
-        if (value) {
+        if (w->factor && !w->is_factor_first)
+                add_factor(out, w, w->factor);
+        if (w->value) {
                 buf_adds(out, "; ");
-                why_describe_parts(out, w, value);
+                why_describe_parts(out, w, w->value);
         }
-        if (!factor && !cause && !burst && !value)
+        if (!w->factor && !w->cause && !w->burst && !w->value)
                 add_nothing(out, w);
         buf_adds(out, ".");
 }

@@ -19,7 +19,7 @@
 #include <math.h>
 
 #include "analyze/chance.h"
-#include "analyze/why-values.h"
+#include "analyze/why-private.h"
 #include "base/grow.h"
 
 #define UNITS_MAX 4096
@@ -52,10 +52,6 @@ static int thing_order(const void *a, const void *b) {
         return CMP(y->spread, x->spread) ?: CMP(x->cause, y->cause);
 }
 
-static bool is_about_calls(const WhyCause *c) {
-        return c->kind >= WHY_CALLS;
-}
-
 static const AnatomyCall *call_at(const Test *t, size_t i) {
         return &t->a->calls[t->calls[i]];
 }
@@ -72,9 +68,9 @@ static void choose_things(Test *t) {
                 why_add_call(t->unit, t->a, call_at(t, i));
                 for (size_t k = 0; k < t->n_things; k++) {
                         const WhyCause *c = t->things[k].cause;
-                        double each = is_about_calls(c) ? (c->slow_ns + c->usual_ns) /
-                                                                  (c->slow_n + c->usual_n)
-                                                        : 1;
+                        double each = c->kind < WHY_CALLS ? 1
+                                                          : (c->slow_ns + c->usual_ns) /
+                                                                    (c->slow_n + c->usual_n);
 
                         t->things[k].spread += pow(why_surplus(c, t->unit, t->pool) * each, 2);
                 }
@@ -260,7 +256,7 @@ int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
                 why_add_call(pool, a, call_at(&t, i));
         choose_things(&t);
         r = test_whole(&t, c) ?: test_causes(&t);
-        if (r < 0 || a->variables.n == 0)
+        if (r < 0 || a->n_variables == 0)
                 return r;
         r = why_conditions_init(&t.conditions, w, a, c);
         if (r >= 0 && t.conditions.n > 0)

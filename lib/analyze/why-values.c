@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "analyze/why-values.h"
+#include "analyze/why-private.h"
 #include "base/grow.h"
 
 #define CALLS_MAX 16384 /* that are drawn; the same holds of each cohort to compare conditions */
@@ -17,6 +17,7 @@
 #define EXACT_ROOT_MAX 32 /* of one of the outermost call, which may have many sockets or files */
 #define FREQUENT 200      /* a value of one in so many is */
 #define EXACT_LEAST 3
+#define VALUES_MAX 16
 #define N_REFINED 8 /* the best */
 #define AS_GOOD 0.02
 #define HAS_LEAST 20 /* usual calls that have a value, to compare with */
@@ -62,7 +63,7 @@ static size_t stride_of(size_t n) {
 }
 
 static int draw(Sample *samples, const Anatomy *a, const Cohorts *c) {
-        for (size_t i = 0; i < a->variables.n; i++)
+        for (size_t i = 0; i < a->n_variables; i++)
                 samples[i].has_order = true;
         for (size_t i = 0; i < c->n_all; i += stride_of(c->n_all)) {
                 const AnatomyCall *call = &a->calls[c->all[i]];
@@ -77,7 +78,7 @@ static int draw(Sample *samples, const Anatomy *a, const Cohorts *c) {
                         s->items[s->n++] = number_of(v);
                 }
         }
-        for (size_t i = 0; i < a->variables.n; i++)
+        for (size_t i = 0; i < a->n_variables; i++)
                 SORT(samples[i].items, samples[i].n, compare_numbers);
         return 0;
 }
@@ -227,7 +228,7 @@ static int measure(WhyConditions *v, const Anatomy *a, const Cohorts *c) {
 }
 
 int why_conditions_init(WhyConditions *ret, const Why *w, const Anatomy *a, const Cohorts *c) {
-        size_t n_variables = a->variables.n;
+        size_t n_variables = a->n_variables;
         Sample *samples = calloc(n_variables + 1, sizeof(*samples));
         int r = samples ? 0 : -ENOMEM;
 
@@ -237,7 +238,7 @@ int why_conditions_init(WhyConditions *ret, const Why *w, const Anatomy *a, cons
         if (r >= 0)
                 r = draw(samples, a, c);
         for (size_t i = 0; i < n_variables && r >= 0; i++) {
-                const Variable *variable = &a->variables.items[i];
+                const Variable *variable = &a->variables[i];
                 WhyValue like = { .variable = (uint32_t) i,
                                   .node = a->nodes[variable->node],
                                   .name = variable->name,
@@ -402,7 +403,7 @@ static void put_first(Why *w) {
 int why_conditions_choose(const WhyConditions *v, Why *w, const Anatomy *a, const Cohorts *c) {
         int r = 0;
 
-        for (size_t i = 0; i < a->variables.n; i++) {
+        for (size_t i = 0; i < a->n_variables; i++) {
                 const WhyValue *best = NULL;
 
                 for (uint32_t k = v->first[i]; k < v->first[i + 1]; k++)
@@ -416,7 +417,7 @@ int why_conditions_choose(const WhyConditions *v, Why *w, const Anatomy *a, cons
                 w->values[w->n_values++] = *best;
         }
         SORT(w->values, w->n_values, compare_values);
-        w->n_values = MIN(w->n_values, (size_t) WHY_VALUES_MAX);
+        w->n_values = MIN(w->n_values, (size_t) VALUES_MAX);
         for (size_t i = 0; i < w->n_values && r >= 0; i++) {
                 WhyValue *x = &w->values[i];
 

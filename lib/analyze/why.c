@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "analyze/quantiles.h"
-#include "analyze/why.h"
+#include "analyze/why-private.h"
 #include "base/grow.h"
 
 #define USUAL_PART_MAX 1.2
@@ -69,24 +69,22 @@ static int add_cause(Why *w, const WhyCause *cause) {
 
 /* Both cohorts have the path. */
 static int compare_own(Why *w, const CallNode *node, const WhyMean *s, const WhyMean *u) {
-        double times = s[node->id].n / u[node->id].n;
-        WhyCause c = {
-                .node = node, .hottest = node, .slow_n = s[node->id].n, .usual_n = u[node->id].n
-        };
-        int r;
+        const WhyMean *slow = &s[node->id], *usual = &u[node->id];
+        WhyCause run = { .kind = WHY_RUNNING,
+                         .node = node,
+                         .hottest = node,
+                         .change_ns = slow->run_ns - usual->run_ns * (slow->n / usual->n),
+                         .slow_ns = slow->run_ns,
+                         .usual_ns = usual->run_ns,
+                         .slow_n = slow->n,
+                         .usual_n = usual->n };
+        WhyCause wait = run;
 
-        c.kind = WHY_RUNNING;
-        c.slow_ns = s[node->id].run_ns;
-        c.usual_ns = u[node->id].run_ns;
-        c.change_ns = c.slow_ns - c.usual_ns * times;
-        r = add_cause(w, &c);
-        if (r < 0)
-                return r;
-        c.kind = WHY_WAITING;
-        c.slow_ns = s[node->id].wait_ns;
-        c.usual_ns = u[node->id].wait_ns;
-        c.change_ns = c.slow_ns - c.usual_ns * times;
-        return add_cause(w, &c);
+        wait.kind = WHY_WAITING;
+        wait.slow_ns = slow->wait_ns;
+        wait.usual_ns = usual->wait_ns;
+        wait.change_ns = slow->wait_ns - usual->wait_ns * (slow->n / usual->n);
+        return add_cause(w, &run) ?: add_cause(w, &wait);
 }
 
 /* Usual calls have it so seldom that they do not tell what a call of it takes, and slow ones have more. */
@@ -235,6 +233,69 @@ static int finish_causes(Why *w, const Anatomy *a, const Cohorts *c, const WhyMe
         return r;
 }
 
+/* --- what is named ---------------------------------------------------------------------------- */
+
+/* A small part of a difference that may be chance may be chance as well: what all paths share shows in all of them
+ * together before it shows in one.  And where everything takes longer alike, what takes most of the time has most of the
+ * difference, and is not its cause. */
+static bool is_proven(const Why *w, const WhyCause *c) {
+        double usually = w->usual_ns > 0 ? c->usual_ns / w->usual_ns : 0;
+
+        if (c->share <= 0 || !(c->p <= WHY_P_MAX))
+                return false;
+        return c->share >= WHY_SHARE_ALONE ||
+               (w->is_no_chance && (w->evenness < WHY_ALIKE_MIN || c->share >= 2 * usually));
+}
+
+static bool may_be_elsewhere(const WhyCause *c) {
+        return c->burst.n_calls > 0 && c->burst.chance > WHY_BURST_MAX;
+}
+
+static const WhyCause *find_proven(const Why *w, bool elsewhere) {
+        for (size_t i = 0; i < w->n_causes; i++) {
+                const WhyCause *c = &w->causes[i];
+
+                if (fabs(c->share) < MAX(WHY_SHARE_MIN, fabs(w->causes[0].share) / 2))
+                        return NULL;
+                if (is_proven(w, c) && may_be_elsewhere(c) == elsewhere)
+                        return c;
+        }
+        return NULL;
+}
+
+static const WhyCause *find_second(const Why *w) {
+        for (size_t i = 0; w->cause && i < w->n_causes && w->causes[i].share >= WHY_SECOND_MIN; i++)
+                if (&w->causes[i] > w->cause && is_proven(w, &w->causes[i]) &&
+                    !may_be_elsewhere(&w->causes[i]))
+                        return &w->causes[i];
+        return NULL;
+}
+
+static const WhyFactor *find_factor(const Why *w) {
+        for (size_t i = 0; i < w->n_factors && w->factors[i].share >= WHY_FACTOR_MIN; i++)
+                if (w->factors[i].p <= WHY_P_MAX && w->factors[i].evenness >= WHY_EVEN_MIN)
+                        return &w->factors[i];
+        return NULL;
+}
+
+/* Where everything takes longer, what takes three quarters of the time has three quarters of the difference. */
+static bool takes_its_usual_part(const Why *w, const WhyCause *c) {
+        return (c->kind == WHY_RUNNING || c->kind == WHY_WAITING) &&
+               c->share * w->usual_ns <= USUAL_PART_MAX * c->usual_ns;
+}
+
+static void name(Why *w) {
+        w->is_no_chance = cohorts_are_by_time(w->spec.by) || w->p <= WHY_P_MAX;
+        w->cause = find_proven(w, false);
+        w->second = find_second(w);
+        w->burst = w->cause ? NULL : find_proven(w, true);
+        w->factor = w->is_no_chance ? find_factor(w) : NULL;
+        w->is_factor_first = w->factor && (!w->cause || w->factor->share >= w->cause->share ||
+                                           takes_its_usual_part(w, w->cause));
+        if (w->n_values > 0 && why_value_surplus(w->values) >= WHY_VALUE_MIN)
+                w->value = w->values;
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 int why_new(Why **ret, const Anatomy *a, const CohortsRoot *root, const CohortsSpec *spec) {
@@ -275,6 +336,7 @@ int why_new(Why **ret, const Anatomy *a, const CohortsRoot *root, const CohortsS
         }
         if (r < 0)
                 return r;
+        name(w);
         *ret = TAKE_PTR(w);
         return 0;
 }
@@ -337,92 +399,6 @@ int why_new_of_two(Why **ret, CallTree *slow, CallTree *usual) {
                 return r;
         *ret = TAKE_PTR(w);
         return 0;
-}
-
-/* --- what is named ---------------------------------------------------------------------------- */
-
-/* Where everything takes longer alike, what takes most of the time has most of the difference, and is not its cause. */
-static bool stands_out(const Why *w, const WhyCause *c) {
-        double usually = w->usual_ns > 0 ? c->usual_ns / w->usual_ns : 0;
-
-        return w->evenness < WHY_ALIKE_MIN || c->share >= WHY_SHARE_ALONE ||
-               c->share >= 2 * usually;
-}
-
-bool why_is_no_chance(const Why *w) {
-        return cohorts_are_by_time(w->spec.by) || w->p <= WHY_P_MAX;
-}
-
-/* A small part of a difference that may be chance may be chance as well: what all paths share shows in all of them
- * together before it shows in one. */
-static bool is_proven(const Why *w, const WhyCause *c) {
-        if (!why_is_no_chance(w) && c->share < WHY_SHARE_ALONE)
-                return false;
-        return c->share > 0 && c->p <= WHY_P_MAX && stands_out(w, c);
-}
-
-static bool may_be_elsewhere(const WhyCause *c) {
-        return c->burst.n_calls > 0 && c->burst.chance > WHY_BURST_MAX;
-}
-
-static const WhyCause *find_proven(const Why *w, bool elsewhere) {
-        for (size_t i = 0; i < w->n_causes; i++) {
-                const WhyCause *c = &w->causes[i];
-
-                if (fabs(c->share) < MAX(WHY_SHARE_MIN, fabs(w->causes[0].share) / 2))
-                        return NULL;
-                if (is_proven(w, c) && may_be_elsewhere(c) == elsewhere)
-                        return c;
-        }
-        return NULL;
-}
-
-const WhyCause *why_named_cause(const Why *w) {
-        return find_proven(w, false);
-}
-
-const WhyCause *why_burst_cause(const Why *w) {
-        return why_named_cause(w) ? NULL : find_proven(w, true);
-}
-
-const WhyCause *why_second_cause(const Why *w) {
-        const WhyCause *first = why_named_cause(w);
-
-        for (size_t i = 0; first && i < w->n_causes && w->causes[i].share >= WHY_SECOND_MIN; i++)
-                if (&w->causes[i] > first && is_proven(w, &w->causes[i]) &&
-                    !may_be_elsewhere(&w->causes[i]))
-                        return &w->causes[i];
-        return NULL;
-}
-
-const WhyFactor *why_named_factor(const Why *w) {
-        if (!why_is_no_chance(w))
-                return NULL;
-        for (size_t i = 0; i < w->n_factors && w->factors[i].share >= WHY_FACTOR_MIN; i++) {
-                const WhyFactor *f = &w->factors[i];
-
-                if (f->p <= WHY_P_MAX && f->evenness >= WHY_EVEN_MIN)
-                        return f;
-        }
-        return NULL;
-}
-
-const WhyValue *why_named_value(const Why *w) {
-        return w->n_values > 0 && why_value_surplus(w->values) >= WHY_VALUE_MIN ? w->values : NULL;
-}
-
-/* Where everything takes longer, what takes three quarters of the time has three quarters of the difference. */
-static bool takes_its_usual_part(const Why *w, const WhyCause *c) {
-        return (c->kind == WHY_RUNNING || c->kind == WHY_WAITING) &&
-               c->share * w->usual_ns <= USUAL_PART_MAX * c->usual_ns;
-}
-
-bool why_names_factor_first(const Why *w) {
-        const WhyFactor *factor = why_named_factor(w);
-        const WhyCause *cause = why_named_cause(w);
-
-        return factor &&
-               (!cause || factor->share >= cause->share || takes_its_usual_part(w, cause));
 }
 
 Why *why_free(Why *w) {

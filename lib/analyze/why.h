@@ -4,7 +4,7 @@
 /*
  * Why: what slow calls have that usual ones have not
  *
- * The means of two cohorts (analyze/cohorts.h) are compared path by path.  Their difference is divided into causes
+ * The means of two cohorts (Cohorts) are compared path by path.  Their difference is divided into causes
  * that add up to it exactly:
  *
  *      running   a function under a path takes longer by itself, each time
@@ -28,8 +28,9 @@
  * are there; if all paths take longer there in proportion, what slow calls would have taken less elsewhere.  That is no part of the sum: it is the same time, seen from another side.
  *
  * And what they were given or returned, if that was recorded: a value that slow calls have more often, or a bound
- * that they are beyond (analyze/why-values.h).  That divides the calls, not their time; what goes with it is told,
- * too.
+ * that they are beyond.  That divides the calls, not their time; what goes with it is told,
+ * too.  Calls that have no value of it are not compared, for that is told by causes; one that has several meets a
+ * condition by the part of them that do.
  *
  * Each has its p (analyze/chance.h), which for causes and places is corrected for how many there are.  The whole has
  * one of its own; of two recordings it is that of the calls' ranks, so that a few very slow ones do not count for more
@@ -39,7 +40,47 @@
  * takes.
  */
 
-#include "analyze/cohorts.h"
+#include "analyze/anatomy.h"
+
+/*
+ * Cohorts: which outermost calls of a root are slow, and which are usual
+ *
+ *      slowest    the slowest hundredth, but at least 8 of 80 and more; usual: the middle half
+ *      slower     at least so long; usual: the middle half of all, without these
+ *      window     begun within it; usual: all others
+ *      failed     returned an error; usual: those that returned something else
+ *      source     of the last recording; usual: of those before
+ *
+ * Only of the first two were calls chosen by how long they took.
+ */
+
+#define COHORTS_CALLS_MIN 20 /* of a root, to tell anything */
+
+typedef enum CohortsBy {
+        COHORTS_BY_SLOWEST,
+        COHORTS_BY_DURATION,
+        COHORTS_BY_WINDOW,
+        COHORTS_BY_FAILURE,
+        COHORTS_BY_SOURCE,
+} CohortsBy;
+
+typedef struct CohortsSpec {
+        CohortsBy by;
+        uint64_t slower_ns;      /* DURATION */
+        uint64_t from_ns, to_ns; /* WINDOW: both included, trace clock; to_ns 0: no end */
+} CohortsSpec;
+
+/* An outermost function; of several recordings, which have calls of it. */
+typedef struct CohortsRoot {
+        const CallNode *node;
+        uint64_t total_ns;
+        bool in_first, in_last;
+        const size_t *calls; /* indices of the anatomy's */
+        size_t n_calls;
+} CohortsRoot;
+
+/* All roots, those with the most time first; the caller frees, which is all.  0 or -ENOMEM. */
+int cohorts_roots(CohortsRoot **ret, size_t *ret_n, const Anatomy *a);
 
 #define WHY_P_MAX 0.002     /* what is above may be chance */
 #define WHY_SHARE_MIN 0.1   /* a cause of less is not named as the cause */
@@ -50,9 +91,6 @@
 #define WHY_ALIKE_MIN 0.9   /* from here on everything takes longer alike */
 #define WHY_BURST_MAX 0.25  /* nor one burst that is so likely to be in its cohort by chance */
 #define WHY_EVEN_MIN 0.8    /* of a place, likewise */
-
-#define WHY_FACTORS_MAX 32
-#define WHY_VALUES_MAX 16
 
 typedef enum WhyKind { WHY_RUNNING, WHY_WAITING, WHY_CALLS, WHY_ONLY, WHY_NEVER } WhyKind;
 
@@ -132,69 +170,27 @@ typedef struct Why {
                 values; /* the best of each variable, the best first; only with a p of at most WHY_P_MAX */
         size_t n_values;
         CallTree *paths; /* of two calls, the nodes' */
-} Why;
 
-/* What a mean call of a cohort has of a node, or all of several calls together; in arrays, by its id. */
-typedef struct WhyMean {
-        double n, run_ns, wait_ns;
-        double total_ns; /* of a mean call: with all that is below */
-} WhyMean;
+        /* What is named; each NULL if there is none that stands out: */
+        bool is_no_chance; /* the whole difference; true where calls were chosen by how long they took */
+        const WhyCause *cause;  /* the greatest that is no chance, if none has twice its share */
+        const WhyCause *second; /* after it */
+        const WhyCause *
+                burst; /* what were the cause, but that it is one burst that may be there by chance */
+        const WhyFactor *factor; /* all paths take longer there */
+        bool is_factor_first;    /* it explains more than any cause */
+        const WhyValue *value;   /* that enough more of the slow calls have */
+} Why;
 
 /* @a: borrowed for its life.  0 or -ENOMEM. */
 int why_new(Why **ret, const Anatomy *a, const CohortsRoot *root, const CohortsSpec *spec);
 /* What one call has that another one of the same root has not, of their finished trees: causes alone, without p.
  * 0 or -ENOMEM. */
 int why_new_of_two(Why **ret, CallTree *slow, CallTree *usual);
-/* The whole difference; true where calls were chosen by how long they took. */
-bool why_is_no_chance(const Why *w);
-/* What is named: the greatest cause that is no chance, if none has twice its share; NULL: none that stands out. */
-const WhyCause *why_named_cause(const Why *w);
-/* What is named after it; NULL: there is none. */
-const WhyCause *why_second_cause(const Why *w);
-/* What were named, but that it is one burst that may be in its cohort by chance; NULL: something else is named, or there
- * is none. */
-const WhyCause *why_burst_cause(const Why *w);
-/* What is named as well, or before any cause if it explains more than they: all paths take longer there. */
-const WhyFactor *why_named_factor(const Why *w);
 /* How much more often slow calls have it than if they did as usual ones do that call its function: 0 to 1. */
 double why_value_surplus(const WhyValue *v);
-/* What is named besides; NULL: none that enough more of the slow calls have. */
-const WhyValue *why_named_value(const Why *w);
-/* Whether the factor is named before the cause. */
-bool why_names_factor_first(const Why *w);
 Why *why_free(Why *w);
 DEFINE_CLEANUP(Why *, why_free);
-
-/* Adds all but the totals. */
-static inline void why_add_call(WhyMean *sums, const Anatomy *a, const AnatomyCall *c) {
-        AnatomyParts p = anatomy_parts(a, c);
-
-        while (anatomy_next(&p)) {
-                WhyMean *sum = &sums[p.part.node];
-
-                sum->n += p.part.n;
-                sum->run_ns += (double) p.part.run_ns;
-                sum->wait_ns += (double) p.part.wait_ns;
-        }
-}
-/* Makes zeroes of all that has a part of the call. */
-static inline void why_forget_call(WhyMean *sums, const Anatomy *a, const AnatomyCall *c) {
-        AnatomyParts p = anatomy_parts(a, c);
-
-        while (anatomy_next(&p))
-                sums[p.part.node] = (WhyMean){};
-}
-/* What calls have more of a cause than they would have if each were as @others are; times, or numbers of calls. */
-static inline double why_surplus(const WhyCause *c, const WhyMean *has, const WhyMean *others) {
-        const WhyMean *own = &has[c->node->id], *usual = &others[c->node->id];
-        uint32_t caller = c->node->parent->id;
-
-        if (c->kind == WHY_RUNNING)
-                return own->run_ns - own->n * usual->run_ns / usual->n;
-        if (c->kind == WHY_WAITING)
-                return own->wait_ns - own->n * usual->wait_ns / usual->n;
-        return own->n - has[caller].n * usual->n / others[caller].n;
-}
 
 /* In words (why-sentence.c).  Names are as the recording has them, which is text without control characters
  * (calls/function.h); a task's name is escaped. */
@@ -211,10 +207,3 @@ void why_describe_factor(Buf *out, const WhyFactor *f);
 void why_describe_parts(Buf *out, const Why *w, const WhyValue *v);
 /* "the usual ones", "the earlier ones" */
 const char *why_others(const Why *w);
-
-/* For why.c only: why-burst.c, why-factors.c, why-test.c.  0 or -ENOMEM. */
-int why_find_bursts(Why *w, const Anatomy *a, const Cohorts *c, const WhyMean *s, const WhyMean *u);
-int why_add_factors(Why *w, const Anatomy *a, const Cohorts *c);
-int why_test(Why *w, const Anatomy *a, const Cohorts *c);
-/* Whether a call was there. */
-bool why_factor_has(const WhyFactor *f, const Anatomy *a, const AnatomyCall *c);

@@ -20,10 +20,6 @@
  * comes later; and all that tell when tasks wait: it is another task's event that one is woken, or back.  What a text does not say whose it is, is of no task and no process.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/cleanup.h"
 #include "base/strv.h"
 #include "calls/step.h"
 
@@ -45,7 +41,7 @@ typedef struct FilterSpec {
         const Strv *functions; /* calls of these, without what they call */
         const Strv *notrace;   /* not calls of these, nor what they call */
         const Strv *fold;      /* not what these call ("irq": interrupts); NULL or empty: none */
-        bool (*is_irq)(const Function *); /* as prune_new_below() has it */
+        bool (*is_irq)(const Function *); /* what "irq" stands for; NULL: nothing */
         const int32_t *pids;
         size_t n_pids;
         const bool *cpus; /* NULL: all */

@@ -10,18 +10,9 @@
 
 #include <time.h>
 
-#include "base/cleanup.h"
 #include "calls/census.h"
 #include "calls/filter.h"
-#include "calls/function.h"
-#include "calls/values.h"
 #include "calls/steps.h"
-#include "decode/symbol-timeline.h"
-#include "decode/foreign.h"
-#include "decode/formats.h"
-#include "decode/prototypes.h"
-#include "decode/stream.h"
-#include "decode/tasks.h"
 #include "store/session-dir.h"
 
 typedef struct Playback {
@@ -33,10 +24,10 @@ typedef struct Playback {
         Values *values;         /* NULL: no events tell of calls' values */
         Prototypes *prototypes; /* NULL: the recording has no arguments, or no types to name them */
         Tasks *tasks;
-        Functions *functions;
-        Unhooked *unhooked;
+        Functions functions;
+        Unhooked unhooked;
         Stream *stream;
-        Steps *steps;
+        Steps steps;
         Filter *filter; /* NULL: everything is passed on */
         bool counts;    /* what is passed on is counted in census */
         Census census;
@@ -77,7 +68,7 @@ static inline int playback_next(Playback *p, uint64_t until_ns, Step *ret) {
 
         if (_unlikely_(p->filter != NULL))
                 return filter_next(p->filter, &p->source, until_ns, ret);
-        r = steps_next(p->steps, until_ns, ret);
+        r = steps_next(&p->steps, until_ns, ret);
         if (_unlikely_(p->counts) && r > 0) {
                 int e = census_step(&p->census, ret);
 

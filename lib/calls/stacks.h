@@ -14,7 +14,7 @@
  *      depth 19   __local_bh_enable_ip            has ended, its record follows
  *      depth 19   smp_reschedule_interrupt        top
  *
- * Source: as lib/calls/trees.h.  Memory is in proportion to the tasks with open
+ * Source: as lib/calls/census.h.  Memory is in proportion to the tasks with open
  * calls or data, and bounded by PID_MAX_LIMIT.
  */
 

@@ -18,7 +18,7 @@
 
 #include "analyze/call-tree.h"
 #include "analyze/pairing.h"
-#include "analyze/wakers.h"
+#include "analyze/waits.h"
 #include "base/buf.h"
 #include "calls/step.h"
 #include "calls/trace-context.h"

@@ -14,7 +14,7 @@
 #include "analyze/heat-map.h"
 #include "analyze/outliers.h"
 #include "analyze/overhead.h"
-#include "analyze/ranges.h"
+#include "analyze/quantiles.h"
 #include "base/figure.h"
 #include "base/unit.h"
 #include "export/escape.h"

@@ -65,13 +65,13 @@ static void shown_done(Shown *shown) {
 }
 
 static int list_shown(const PageSlow *p, Shown *ret) {
-        size_t n = outliers_n(p->outliers);
+        size_t n = p->outliers->n;
 
         *ret = (Shown){ .calls = calloc(2 * n + 1, sizeof(const Invocation *)) };
         if (!ret->calls)
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++)
-                (void) number_of(ret, outliers_get(p->outliers, i));
+                (void) number_of(ret, p->outliers->slowest[i]);
         for (size_t i = 0; i < n; i++) {
                 const Invocation *usual = outliers_usual(p->outliers, ret->calls[i]);
 
@@ -111,9 +111,9 @@ int page_slow_write(const PageSlow *p) {
         _cleanup_(shown_done) Shown shown = {};
         int r = list_shown(p, &shown);
 
-        for (size_t i = 0; i < outliers_n(p->outliers) && r >= 0; i++) {
+        for (size_t i = 0; i < p->outliers->n && r >= 0; i++) {
                 const Invocation *usual = outliers_usual(p->outliers, shown.calls[i]);
-                const Invocation *v = outliers_get(p->outliers, i);
+                const Invocation *v = p->outliers->slowest[i];
                 PageTree tree = { .out = p->out,
                                   .class = "step",
                                   .max_nodes = p->max_nodes,
@@ -209,7 +209,7 @@ int page_slow_write_spans(const PageSlow *p) {
                 uint64_t ns = v->n_spans > 0 ? v->spans[0].end_ns - v->spans[0].begin_ns : 0;
 
                 buf_adds(p->out, i > 0 ? ",\n{\"title\":\"" : "{\"title\":\"");
-                if (i < outliers_n(p->outliers))
+                if (i < p->outliers->n)
                         buf_printf(p->out, "%zu. ", i + 1);
                 else
                         buf_adds(p->out, "a usual ");

@@ -22,7 +22,7 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
-#include "calls/arguments.h"
+#include "calls/step.h"
 #include "export/exporter.h"
 #include "export/form.h"
 #include "export/parquet-beside.h"
@@ -441,7 +441,7 @@ static int init(State *st, Pairing *pairing, const Form *form, const char *besid
                 return r;
         pairing_add_sink(pairing, begin_call, end_call, st);
         pairing_set_wait(pairing, note_wait, st);
-        pairing_keep_arguments(pairing);
+        pairing->keeps_arguments = true;
         return 0;
 }
 

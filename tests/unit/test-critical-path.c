@@ -3,15 +3,79 @@
 /* Streams by hand, and those of a simulator, which knows the paths. */
 
 #include "analyze/critical-path.h"
-#include "step-builder.h"
+#include "fed.h"
 #include "task-simulator.h"
-#include "unit.h"
 
 static const Function recv = { .label = "udp_recvmsg" SLACK, .n_label = 11, .n_name = 11 };
 static const Function schedule = { .label = "schedule" SLACK, .n_label = 8, .n_name = 8 };
 static const Function ready = { .label = "sock_def_readable" SLACK, .n_label = 17, .n_name = 17 };
 static const Function unlock = { .label = "mutex_unlock" SLACK, .n_label = 12, .n_name = 12 };
 static const Function wake_up = { .label = "try_to_wake_up" SLACK, .n_label = 14, .n_name = 14 };
+
+/* --- which calls ------------------------------------------------------------------------------ */
+
+static SlowestCalls slowest_of(Pairing *p, const RootCalls *c, size_t n_max) {
+        SlowestCalls s;
+
+        ck_assert_int_eq(pairing_finish(p), 0);
+        ck_assert_int_eq(root_calls_choose(c, n_max, &s), 0);
+        return s;
+}
+
+START_TEST(the_slowest_calls_are_those_of_the_root_with_most_time)
+        {
+                _cleanup_(pairing_freep) Pairing *p = fed_pairing();
+                _cleanup_(root_calls_done) RootCalls calls;
+                SlowestCalls s;
+
+                root_calls_init(&calls, p);
+                for (int32_t pid = 1; pid <= 3; pid++) {
+                        Step step = pid == 2 ? step_leaf(&step_child, 0, 700)
+                                             : step_leaf(&step_root, 0, 300 + 100 * (uint64_t) pid);
+
+                        step.pid = pid;
+                        feed_at(p, step, 900 + 100 * (uint64_t) pid);
+                }
+                s = slowest_of(p, &calls, 1);
+                ck_assert_ptr_eq(s.root, &step_root);
+                ck_assert_uint_eq(s.n_all, 2);
+                ck_assert_uint_eq(s.n, 1);
+                ck_assert_int_eq(s.windows[0].task, 3);
+                ck_assert_uint_eq(s.windows[0].begin_ns, 1200);
+                ck_assert_uint_eq(s.windows[0].end_ns, 1800);
+                ck_assert_uint_eq(s.number, 3);
+                free(s.windows);
+        }
+END_TEST
+
+START_TEST(the_slowest_hundredth_is_one_at_least_and_whole)
+        {
+                for (uint64_t n = 0; n <= 450; n += 450) {
+                        _cleanup_(pairing_freep) Pairing *p = fed_pairing();
+                        _cleanup_(root_calls_done) RootCalls calls;
+                        SlowestCalls s;
+
+                        root_calls_init(&calls, p);
+                        for (uint64_t i = 1; i <= n; i++)
+                                feed_at(p, step_leaf(&step_root, 0, i * 17 % 451), i * 1000);
+                        if (n > 0) {
+                                Step open = step_enter(&step_root, 0); /* which has no end */
+
+                                open.pid = 2;
+                                feed_at(p, open, 1000);
+                        }
+                        s = slowest_of(p, &calls, SIZE_MAX);
+                        ck_assert_uint_eq(s.n_all, n > 0 ? n + 1 : 0);
+                        ck_assert_uint_eq(s.n, n > 0 ? 5 : 0);
+                        ck_assert_int_eq(s.root != NULL, n > 0);
+                        for (size_t i = 0; i < s.n; i++)
+                                ck_assert_uint_ge(s.windows[i].end_ns - s.windows[i].begin_ns, 446);
+                        free(s.windows);
+                }
+        }
+END_TEST
+
+/* --- paths ------------------------------------------------------------------------------------ */
 
 typedef struct Fed {
         Window window;
@@ -528,7 +592,9 @@ START_TEST(paths_of_damaged_streams_tile_their_calls)
         }
 END_TEST
 
-UNIT_SUITE("critical-path", what_the_waker_ran_is_what_was_waited_for, an_interrupt_ends_the_chain,
+UNIT_SUITE("critical-path", the_slowest_calls_are_those_of_the_root_with_most_time,
+           the_slowest_hundredth_is_one_at_least_and_whole,
+           what_the_waker_ran_is_what_was_waited_for, an_interrupt_ends_the_chain,
            a_softirq_is_a_tasks_own_only_below_what_enters_it,
            a_softirq_below_a_call_is_its_own_if_preemption_is_off_once_more,
            who_is_preempted_waits_for_a_cpu_that_another_one_has,

@@ -51,9 +51,9 @@ START_TEST(the_slowest_come_first)
                 for (uint64_t i = 0; i < 1000; i++)
                         feed(&f, &step_root, i * 37 % 1000, &step_child, 0);
                 finish(&f);
-                ck_assert_uint_eq(outliers_n(f.outliers), ELEMENTSOF(wanted));
+                ck_assert_uint_eq(f.outliers->n, ELEMENTSOF(wanted));
                 for (size_t i = 0; i < ELEMENTSOF(wanted); i++)
-                        ck_assert_uint_eq(outliers_get(f.outliers, i)->duration_ns, wanted[i]);
+                        ck_assert_uint_eq(f.outliers->slowest[i]->duration_ns, wanted[i]);
         }
 END_TEST
 
@@ -64,8 +64,8 @@ START_TEST(of_equals_the_first_are_kept)
                 for (int i = 0; i < 10; i++)
                         feed(&f, &step_root, 100, &step_child, 10);
                 finish(&f);
-                ck_assert_uint_eq(outliers_get(f.outliers, 0)->number, 1);
-                ck_assert_uint_eq(outliers_get(f.outliers, 1)->number, 2);
+                ck_assert_uint_eq(f.outliers->slowest[0]->number, 1);
+                ck_assert_uint_eq(f.outliers->slowest[1]->number, 2);
         }
 END_TEST
 
@@ -77,7 +77,7 @@ START_TEST(a_usual_call_is_near_the_median)
                 for (uint64_t i = 0; i < 10000; i++)
                         feed(&f, &step_root, 1000 + i * 7919 % 10000, &step_child, 10);
                 finish(&f);
-                usual = outliers_usual(f.outliers, outliers_get(f.outliers, 0));
+                usual = outliers_usual(f.outliers, f.outliers->slowest[0]);
                 ck_assert_ptr_nonnull(usual);
                 ck_assert_uint_gt(usual->duration_ns, 5000);
                 ck_assert_uint_lt(usual->duration_ns, 7000);
@@ -95,7 +95,7 @@ START_TEST(each_root_has_its_own_median)
                 }
                 feed(&f, &step_root, 9000, &step_child, 10);
                 finish(&f);
-                slow = outliers_get(f.outliers, 0);
+                slow = f.outliers->slowest[0];
                 ck_assert_uint_eq(slow->duration_ns, 9000);
                 ck_assert_uint_eq(quantiles_at(outliers_quantiles(f.outliers, slow), 500), 100);
                 ck_assert_uint_eq(outliers_usual(f.outliers, slow)->duration_ns, 100);
@@ -113,7 +113,7 @@ START_TEST(differences_add_up_and_the_greatest_is_first)
                         feed(&f, &step_root, 100, &step_child, 10);
                 feed(&f, &step_root, 5000, &step_module, 4700);
                 finish(&f);
-                slow = outliers_get(f.outliers, 0);
+                slow = f.outliers->slowest[0];
                 usual = outliers_usual(f.outliers, slow);
                 ck_assert_int_eq(why_new_of_two(&w, slow->tree, usual->tree), 0);
                 ck_assert_uint_eq(w->n_causes, 3);
@@ -135,8 +135,8 @@ START_TEST(a_single_call_has_nothing_to_be_compared_with)
 
                 feed(&f, &step_root, 100, &step_child, 10);
                 finish(&f);
-                ck_assert_uint_eq(outliers_n(f.outliers), 1);
-                ck_assert_ptr_null(outliers_usual(f.outliers, outliers_get(f.outliers, 0)));
+                ck_assert_uint_eq(f.outliers->n, 1);
+                ck_assert_ptr_null(outliers_usual(f.outliers, f.outliers->slowest[0]));
         }
 END_TEST
 
@@ -171,14 +171,14 @@ START_TEST(the_slowest_keep_their_longest_spans_each_within_its_caller)
                 for (int i = 0; i < 50; i++)
                         feed_in_time(&f, 1000000 * (uint64_t) (i + 1), i * 13 % 50);
                 finish(&f);
-                usual = outliers_usual(f.outliers, outliers_get(f.outliers, 0));
+                usual = outliers_usual(f.outliers, f.outliers->slowest[0]);
                 ck_assert_uint_eq(usual->n_spans, 3);
                 ck_assert_uint_eq(usual->spans[0].end_ns - usual->spans[0].begin_ns,
                                   usual->duration_ns);
                 ck_assert_uint_eq(usual->n_spans + usual->n_spans_left_out,
                                   call_tree_root(usual->tree)->n_below);
-                for (size_t i = 0; i < outliers_n(f.outliers); i++) {
-                        const Invocation *v = outliers_get(f.outliers, i);
+                for (size_t i = 0; i < f.outliers->n; i++) {
+                        const Invocation *v = f.outliers->slowest[i];
                         uint64_t n_below = 49 - i, sum = 0;
 
                         ck_assert_uint_eq(v->n_spans, 7);
@@ -222,7 +222,7 @@ START_TEST(a_time_off_the_cpu_is_a_span_that_says_who_ended_it)
                 at(&f, s, 1800);
                 at(&f, step_leave(&step_root, 0, 1000), 2000);
                 finish(&f);
-                v = outliers_get(f.outliers, 0);
+                v = f.outliers->slowest[0];
                 ck_assert_uint_eq(v->n_spans, 2);
                 ck_assert_ptr_null(v->spans[1].function);
                 ck_assert_int_eq(v->spans[1].level, 1);

@@ -53,11 +53,11 @@ static void compare_in(const char *store_path, const char *name) {
         while (text_trace_next(t, &x) > 0) {
                 if (x.kind == STEP_TASK)
                         continue;
-                ck_assert_int_eq(steps_next(p->steps, STREAM_NO_LIMIT, &y), 1);
+                ck_assert_int_eq(steps_next(&p->steps, STREAM_NO_LIMIT, &y), 1);
                 expect_same(&x, &y);
                 n++;
         }
-        ck_assert_int_eq(steps_next(p->steps, STREAM_NO_LIMIT, &y), 0);
+        ck_assert_int_eq(steps_next(&p->steps, STREAM_NO_LIMIT, &y), 0);
         ck_assert_uint_gt(n, 1000);
 }
 

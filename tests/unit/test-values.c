@@ -12,7 +12,7 @@ static char *in_short(Player *p) {
         Step s;
 
         *t = 0;
-        while (steps_next(p->steps, STREAM_NO_LIMIT, &s) == 1) {
+        while (steps_next(&p->steps, STREAM_NO_LIMIT, &s) == 1) {
                 *t++ = "{.}!?"[s.kind];
                 if (s.function)
                         *t++ = s.function->label[0];
@@ -36,10 +36,10 @@ static void expect_pages(const char *name, const char *function, const Page *pag
         for (size_t i = 0; i < n; i++)
                 recording_add(&r, (uint32_t) i, 0, &pages[i], 1);
         player_init(&p, &r, layout, "17 client\n18 server\n", STEPS_ALL);
-        ck_assert_int_eq(values_new(&values, &p.formats, p.functions), 0);
+        ck_assert_int_eq(values_new(&values, &p.formats, &p.functions), 0);
         ck_assert_int_eq(values_add(values, name, function, probe_format), 0);
         ck_assert_int_eq(values_add(values, ENTRY, function, entry_format), 0);
-        steps_set_values(p.steps, values);
+        p.steps.values = values;
         got = in_short(&p);
         ck_assert_msg(strcmp(got, wanted) == 0, "%s: got    %s\nwanted %s", name, got, wanted);
         values_free(values);
@@ -361,9 +361,9 @@ START_TEST(behind_a_loss_nothing_is_joined_with_what_came_before)
                 recording_init(&r, layout);
                 recording_add(&r, 0, 0, pages, 2);
                 player_init(&p, &r, layout, "17 client\n", STEPS_ALL);
-                ck_assert_int_eq(values_new(&values, &p.formats, p.functions), 0);
+                ck_assert_int_eq(values_new(&values, &p.formats, &p.functions), 0);
                 ck_assert_int_eq(values_add(values, KRETPROBE, "udp_sendmsg", probe_format), 0);
-                steps_set_values(p.steps, values);
+                p.steps.values = values;
                 ck_assert_str_eq(in_short(&p), ".u!.u2");
                 values_free(values);
         }
@@ -553,7 +553,7 @@ START_TEST(only_events_of_ours_are_taken)
 
                 recording_init(&r, layout);
                 player_init(&p, &r, layout, "", STEPS_ALL);
-                ck_assert_int_eq(values_new(&values, &p.formats, p.functions), 0);
+                ck_assert_int_eq(values_new(&values, &p.formats, &p.functions), 0);
                 ck_assert_int_eq(values_add(values, FPROBE, NULL, "name: it\nID: 3\nformat:\n"),
                                  FORMATS_E_INVALID);
                 ck_assert_int_eq(values_add(values, FPROBE, NULL, ""), FORMATS_E_INVALID);

@@ -2,7 +2,6 @@
 
 #include "analyze/breakdown.h"
 #include "analyze/waits.h"
-#include "analyze/wakers.h"
 #include "step-builder.h"
 #include "unit.h"
 
@@ -92,7 +91,7 @@ START_TEST(a_wait_names_who_woke_it_from_where_and_how_long_that_took)
                       "next_comm=server next_pid=17 next_prio=120",
                       0, "<idle>", 1900);
                 finish(&f);
-                ck_assert(pairing_has_sched(f.pairing));
+                ck_assert(f.pairing->has_sched);
                 rows = waits_rows(f.waits, &n);
                 ck_assert_uint_eq(n, 1);
                 ck_assert_ptr_eq(rows[0]->function, &recv);

@@ -152,7 +152,7 @@ START_TEST(a_function_that_takes_longer_in_few_calls_is_named)
                 w = explain(&f, (CohortsSpec){});
                 sums_up(w);
                 ck_assert_uint_eq(w->n_slow, 10);
-                c = why_named_cause(w);
+                c = w->cause;
                 ck_assert_ptr_nonnull(c);
                 ck_assert_int_eq(c->kind, WHY_RUNNING);
                 ck_assert_ptr_eq(c->node->function, &functions[4]);
@@ -176,7 +176,7 @@ START_TEST(a_loop_is_named_by_what_it_calls_and_not_by_what_that_calls)
                 }
                 w = explain(&f, (CohortsSpec){});
                 sums_up(w);
-                c = why_named_cause(w);
+                c = w->cause;
                 ck_assert_ptr_nonnull(c);
                 ck_assert_int_eq(c->kind, WHY_CALLS);
                 ck_assert_ptr_eq(c->node->function, &functions[4]);
@@ -199,7 +199,7 @@ START_TEST(what_only_slow_calls_have_is_one_cause_with_all_below)
                 }
                 w = explain(&f, (CohortsSpec){});
                 sums_up(w);
-                c = why_named_cause(w);
+                c = w->cause;
                 ck_assert_ptr_nonnull(c);
                 ck_assert_int_eq(c->kind, WHY_ONLY);
                 ck_assert_ptr_eq(c->node->function, &functions[4]);
@@ -223,9 +223,9 @@ START_TEST(a_slow_cpu_is_named_and_no_function)
                 }
                 w = explain(&f, (CohortsSpec){});
                 sums_up(w);
-                ck_assert_ptr_nonnull(why_named_factor(w));
-                ck_assert_uint_eq(why_named_factor(w)->cpu, 2);
-                ck_assert(why_names_factor_first(w));
+                ck_assert_ptr_nonnull(w->factor);
+                ck_assert_uint_eq(w->factor->cpu, 2);
+                ck_assert(w->is_factor_first);
                 ck_assert(says(w, "; everything takes longer on CPU 2, where 100 % of them were"));
         }
 END_TEST
@@ -245,8 +245,8 @@ START_TEST(a_slow_cpu_is_named_before_what_takes_most_of_the_time_anyway)
                 }
                 w = explain(&f, (CohortsSpec){});
                 sums_up(w);
-                ck_assert(why_names_factor_first(w));
-                ck_assert_uint_eq(why_named_factor(w)->cpu, 2);
+                ck_assert(w->is_factor_first);
+                ck_assert_uint_eq(w->factor->cpu, 2);
         }
 END_TEST
 
@@ -263,9 +263,9 @@ START_TEST(a_function_that_is_slow_on_one_cpu_is_no_slow_cpu)
                         feed(&f, 0, &s);
                 }
                 w = explain(&f, (CohortsSpec){});
-                ck_assert_ptr_null(why_named_factor(w));
-                ck_assert_ptr_nonnull(why_named_cause(w));
-                ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[1]);
+                ck_assert_ptr_null(w->factor);
+                ck_assert_ptr_nonnull(w->cause);
+                ck_assert_ptr_eq(w->cause->node->function, &functions[1]);
         }
 END_TEST
 
@@ -284,7 +284,7 @@ START_TEST(a_later_recording_that_is_slower_is_told_why)
                 sums_up(w);
                 ck_assert_uint_eq(w->n_slow, 500);
                 ck_assert_double_le(w->p, WHY_P_MAX);
-                ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[3]);
+                ck_assert_ptr_eq(w->cause->node->function, &functions[3]);
         }
 END_TEST
 
@@ -304,8 +304,8 @@ START_TEST(two_recordings_of_the_same_differ_by_chance)
                         }
                         w = explain(&f, (CohortsSpec){ .by = COHORTS_BY_SOURCE });
                         sums_up(w);
-                        n_named += why_named_cause(w) || why_named_factor(w);
-                        if (!why_named_cause(w))
+                        n_named += w->cause || w->factor;
+                        if (!w->cause)
                                 ck_assert(says(w, ", which may be chance (p = ") ||
                                           w->p <= WHY_P_MAX);
                 }
@@ -340,11 +340,11 @@ START_TEST(one_burst_in_a_half_is_told_and_not_named)
                         _cleanup_fed_ Fed f = fed();
                         _cleanup_(why_freep) Why *w =
                                 explain_burst(&f, 120, 180, 1, froms[i], tos[i]);
-                        const WhyCause *c = why_burst_cause(w);
+                        const WhyCause *c = w->burst;
 
                         sums_up(w);
                         ck_assert_double_le(w->p, WHY_P_MAX);
-                        ck_assert_ptr_null(why_named_cause(w));
+                        ck_assert_ptr_null(w->cause);
                         ck_assert_ptr_eq(c->node->function, &functions[4]);
                         ck_assert_uint_eq(c->burst.n_calls, 180);
                         ck_assert_int_eq(c->burst.is_usual, i);
@@ -360,9 +360,9 @@ START_TEST(one_burst_in_a_window_around_it_is_named)
                 _cleanup_fed_ Fed f = fed();
                 _cleanup_(why_freep) Why *w = explain_burst(&f, 120, 80, 1, 80, 259);
 
-                ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[4]);
-                ck_assert_uint_eq(why_named_cause(w)->burst.n_calls, 80);
-                ck_assert_ptr_null(why_burst_cause(w));
+                ck_assert_ptr_eq(w->cause->node->function, &functions[4]);
+                ck_assert_uint_eq(w->cause->burst.n_calls, 80);
+                ck_assert_ptr_null(w->burst);
                 ck_assert(says(w, ", nearly all in one burst (--from=") ||
                           says(w, ", in one burst (--from="));
                 ck_assert(!says(w, "by chance"));
@@ -375,8 +375,8 @@ START_TEST(what_takes_longer_all_over_a_half_is_no_burst)
                         _cleanup_fed_ Fed f = fed();
                         _cleanup_(why_freep) Why *w = explain_burst(&f, 0, 500, every, 0, 499);
 
-                        ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[4]);
-                        ck_assert_uint_eq(why_named_cause(w)->burst.n_calls, 0);
+                        ck_assert_ptr_eq(w->cause->node->function, &functions[4]);
+                        ck_assert_uint_eq(w->cause->burst.n_calls, 0);
                         ck_assert(!says(w, "burst"));
                 }
         }
@@ -397,7 +397,7 @@ START_TEST(calls_that_failed_are_compared_with_those_that_did_not)
                 w = explain(&f, (CohortsSpec){ .by = COHORTS_BY_FAILURE });
                 sums_up(w);
                 ck_assert_uint_eq(w->n_slow, 25);
-                ck_assert_int_eq(why_named_cause(w)->kind, WHY_NEVER);
+                ck_assert_int_eq(w->cause->kind, WHY_NEVER);
                 ck_assert(says(w, "send: the 25 calls that failed take "));
                 ck_assert(says(w, "queue below route, which only the usual ones have"));
         }
@@ -420,8 +420,8 @@ START_TEST(an_argument_of_slow_calls_is_named_with_its_bound)
                 }
                 w = explain(&f, (CohortsSpec){});
                 sums_up(w);
-                ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[1]);
-                v = why_named_value(w);
+                ck_assert_ptr_eq(w->cause->node->function, &functions[1]);
+                v = w->value;
                 ck_assert_ptr_nonnull(v);
                 ck_assert_ptr_eq(v->node->function, &functions[0]);
                 ck_assert_str_eq(v->name, "len");
@@ -449,7 +449,7 @@ START_TEST(an_error_that_slow_calls_return_is_named_by_its_name)
                         feed(&f, 0, &s);
                 }
                 w = explain(&f, (CohortsSpec){});
-                ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[2]);
+                ck_assert_ptr_eq(w->cause->node->function, &functions[2]);
                 ck_assert(says(w, "; 100 % of them have ret = -105 (ENOBUFS), 0 % of the usual "
                                   "ones."));
         }
@@ -469,8 +469,8 @@ START_TEST(values_of_a_function_that_only_slow_calls_call_are_no_news)
                                 feed(&f, 0, &s);
                         }
                         w = explain(&f, (CohortsSpec){});
-                        ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[1]);
-                        ck_assert_ptr_null(why_named_value(w));
+                        ck_assert_ptr_eq(w->cause->node->function, &functions[1]);
+                        ck_assert_ptr_null(w->value);
                 }
         }
 END_TEST

@@ -103,7 +103,7 @@ int verb_waits(const Options *o) {
         status = o->json != JSON_OFF ? print_json(o, rows, n) : print(o, &counting, rows, n);
         if (status != STATUS_OK)
                 return status;
-        if (!pairing_has_sched(counting.pairing))
+        if (!counting.pairing->has_sched)
                 talk(o, "It has no events that tell who waited: record with --sched.");
         return counting_end(&counting, o);
 }

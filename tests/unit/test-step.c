@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "calls/step-copy.h"
+#include "calls/step.h"
 #include "step-builder.h"
 #include "unit.h"
 
@@ -51,5 +51,38 @@ START_TEST(what_is_not_there_is_not_there_in_the_copy)
         }
 END_TEST
 
-UNIT_SUITE("step-copy", a_copy_outlives_what_it_was_made_of,
-           what_is_not_there_is_not_there_in_the_copy)
+START_TEST(what_is_no_number_is_passed_over)
+        {
+                static const char *const texts[] = {
+                        "",
+                        "(",
+                        "()",
+                        "(=5)",
+                        "(len=)",
+                        "(len)",
+                        "(a=(STRUCT)[0x1:0x2])",
+                        "(len=x5)",
+                        "(a=99999999999999999999)",
+                        "=",
+                        "= =",
+                        "(a= 5",
+                };
+                const char *at, *name;
+                ValueNumber number;
+                size_t n;
+
+                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                        at = texts[i];
+                        ck_assert_msg(!arguments_next(&at, &name, &n, &number), "%s", texts[i]);
+                }
+                at = "(a=(STRUCT)[0x1:0x2], b=?0x7, c=9...";
+                ck_assert(arguments_next(&at, &name, &n, &number));
+                ck_assert(n == 1 && *name == 'b' && number.magnitude == 7);
+                ck_assert(arguments_next(&at, &name, &n, &number));
+                ck_assert(n == 1 && *name == 'c' && number.magnitude == 9);
+                ck_assert(!arguments_next(&at, &name, &n, &number));
+        }
+END_TEST
+
+UNIT_SUITE("step", a_copy_outlives_what_it_was_made_of, what_is_not_there_is_not_there_in_the_copy,
+           what_is_no_number_is_passed_over)
