@@ -95,11 +95,6 @@ static int find_task(Data *d, const char comm[static 16], uint32_t *ret) {
         return 0;
 }
 
-static bool is_same_waker(const Waker *a, const Waker *b) {
-        return a->function == b->function && a->is_irq == b->is_irq &&
-               (a->is_irq || (a->pid == b->pid && memcmp(a->comm, b->comm, sizeof(a->comm)) == 0));
-}
-
 static int find_waker(Data *d, const Waker *from, uint32_t *ret) {
         Waker waker = *from;
         uint64_t key;
@@ -114,11 +109,16 @@ static int find_waker(Data *d, const Waker *from, uint32_t *ret) {
         if (!waker.is_irq)
                 key = hash_bytes(key ^ (uint32_t) waker.pid, waker.comm,
                                  strnlen(waker.comm, sizeof(waker.comm)));
-        hash_each (slot, &d->wakers, key)
-                if (is_same_waker(&d->a.wakers[slot->value - 1], &waker)) {
+        hash_each (slot, &d->wakers, key) {
+                const Waker *w = &d->a.wakers[slot->value - 1];
+
+                if (w->function == waker.function && w->is_irq == waker.is_irq &&
+                    (w->is_irq ||
+                     (w->pid == waker.pid && memcmp(w->comm, waker.comm, sizeof(w->comm)) == 0))) {
                         *ret = (uint32_t) slot->value;
                         return 0;
                 }
+        }
         *ret = 0;
         if (d->a.n_wakers >= ANATOMY_WAKERS_MAX)
                 return 0;

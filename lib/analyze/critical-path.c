@@ -170,11 +170,6 @@ static void step_back(Walk *w) {
                 follow_away(w, away);
 }
 
-static void turn_round(CriticalPath *p) {
-        for (size_t i = 0; i < p->n / 2; i++)
-                SWAP(p->segments[i], p->segments[p->n - 1 - i]);
-}
-
 int critical_path_find(CriticalPath *ret, const Timelines *t, const Window *window) {
         const Timeline nothing = { .task = window->task };
         Walk w = { .timelines = t, .window = window, .n = 1, .at_ns = window->end_ns, .path = ret };
@@ -191,7 +186,8 @@ int critical_path_find(CriticalPath *ret, const Timelines *t, const Window *wind
                 else
                         step_back(&w);
         }
-        turn_round(ret);
+        for (size_t i = 0; i < ret->n / 2; i++)
+                SWAP(ret->segments[i], ret->segments[ret->n - 1 - i]);
         return w.r;
 }
 
@@ -203,23 +199,16 @@ static bool is_alike(const PathSum *sum, const PathSegment *a, const PathSegment
                (sum->tells_pids ? a->pid == b->pid : streq(a->comm, b->comm));
 }
 
-static uint64_t hash_of(const PathSum *sum, const PathSegment *s) {
+static PathSegment *sum_row(PathSum *sum, const PathSegment *s) {
         uint64_t hash = hash_mix(hash_key(s->function) ^ (uint64_t) s->kind << 60 ^
                                  (uint64_t) s->depth << 48);
-
-        hash = hash_mix(hash ^ hash_key(s->awaited));
-        hash = hash_mix(hash ^ hash_key(s->released));
-        if (sum->tells_pids)
-                return hash_mix(hash ^ (uint32_t) s->pid);
-        return hash_bytes(hash, s->comm, strlen(s->comm));
-}
-
-static PathSegment *sum_row(PathSum *sum, const PathSegment *s) {
-        uint64_t hash = hash_of(sum, s);
         CriticalPath *p = &sum->path;
         const HashSlot *slot;
         PathSegment *row;
 
+        hash = hash_mix(hash_mix(hash ^ hash_key(s->awaited)) ^ hash_key(s->released));
+        hash = sum->tells_pids ? hash_mix(hash ^ (uint32_t) s->pid)
+                               : hash_bytes(hash, s->comm, strlen(s->comm));
         hash_each (slot, &sum->by_hash, hash)
                 if (is_alike(sum, &p->segments[slot->value - 1], s))
                         return &p->segments[slot->value - 1];

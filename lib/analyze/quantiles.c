@@ -85,22 +85,18 @@ static int compare(const void *a, const void *b) {
         return CMP(*(const uint64_t *) a, *(const uint64_t *) b);
 }
 
-static uint64_t exact_quantile(const Quantiles *s, uint64_t rank) {
-        uint64_t sorted[QUANTILES_EXACT_MAX];
-
-        memcpy(sorted, s->exact, s->n * sizeof(*sorted));
-        qsort(sorted, s->n, sizeof(*sorted), compare);
-        return sorted[rank - 1];
-}
-
 uint64_t quantiles_at(const Quantiles *s, unsigned permille) {
         uint64_t rank = s->n / 1000 * permille + (s->n % 1000 * permille + 999) / 1000, value;
+        uint64_t sorted[QUANTILES_EXACT_MAX];
 
         if (s->n == 0)
                 return 0;
         rank = MAX(rank, UINT64_C(1));
-        if (s->exact)
-                return exact_quantile(s, rank);
+        if (s->exact) {
+                memcpy(sorted, s->exact, s->n * sizeof(*sorted));
+                qsort(sorted, s->n, sizeof(*sorted), compare);
+                return sorted[rank - 1];
+        }
         for (uint32_t i = 0; i < s->n_counts; i++) {
                 if (rank <= s->counts[i]) {
                         value = MIN(s->max, bucket_value(s->i_first + i));

@@ -225,6 +225,7 @@ static int end_away(Timelines *t, Task *task) {
         return 0;
 }
 
+/* That it came back was not seen. */
 static int lose(Timelines *t, Task *task, uint64_t at_ns) {
         task->away.is_lost = true;
         task->away.wait.back_ns = at_ns;
@@ -254,13 +255,6 @@ static int leave(Timelines *t, const SchedEvent *e, const Step *step) {
         return r;
 }
 
-/* Where it was before is not known. */
-static int appear(Timelines *t, Task *task, uint64_t at_ns) {
-        task->was_seen = true;
-        task->away = (Away){ .wait.state = 'S', .had = -1 };
-        return lose(t, task, at_ns);
-}
-
 static int come_back(Timelines *t, const SchedEvent *e, const Step *step) {
         Task *task = e->pid > 0 ? get(t, e->pid) : NULL;
         SchedWait *w;
@@ -268,8 +262,11 @@ static int come_back(Timelines *t, const SchedEvent *e, const Step *step) {
         if (!task)
                 return e->pid > 0 ? -ENOMEM : 0;
         name(t, task, e->comm, step->timestamp_ns);
-        if (!task->was_seen)
-                return appear(t, task, step->timestamp_ns);
+        if (!task->was_seen) { /* where it was before is not known */
+                task->was_seen = true;
+                task->away = (Away){ .wait.state = 'S', .had = -1 };
+                return lose(t, task, step->timestamp_ns);
+        }
         if (!task->is_away)
                 return 0;
         w = &task->away.wait;
@@ -309,15 +306,6 @@ static int wake(Timelines *t, const SchedEvent *e, const Step *step) {
         return 0;
 }
 
-/* After a loss a task that calls is on the CPU, whatever was seen last. */
-static int call(Timelines *t, const Step *step) {
-        Task *task = find(t, step_task_key(step));
-
-        if (!task || !task->is_away || task->n_lost == t->n_lost)
-                return 0;
-        return lose(t, task, step->timestamp_ns);
-}
-
 /* --- who has a CPU ---------------------------------------------------------------------------- */
 
 static int note_switch(Timelines *t, const SchedEvent *e, const Step *step) {
@@ -343,11 +331,6 @@ static int note_switch(Timelines *t, const SchedEvent *e, const Step *step) {
         return 0;
 }
 
-/* How many switches of @c are not after @ns. */
-static size_t switches_until(const Cpu *c, uint64_t ns) {
-        return BISECT(0, c->n, i, c->switches[i].at_ns <= ns);
-}
-
 /* Who had the CPU longest that @away waited for. */
 static int32_t find_holder(const Timelines *t, const Away *away) {
         const SchedWait *w = &away->wait;
@@ -358,7 +341,7 @@ static int32_t find_holder(const Timelines *t, const Away *away) {
 
         if (!c || away->is_lost || (w->state != 'R' && w->woken_ns == 0))
                 return -1;
-        for (size_t i = switches_until(c, from_ns); i <= c->n; i++) {
+        for (size_t i = BISECT(0, c->n, k, c->switches[k].at_ns <= from_ns); i <= c->n; i++) {
                 uint64_t begin_ns, end_ns = w->back_ns;
 
                 if (i == 0)
@@ -381,8 +364,14 @@ int timelines_step(Timelines *t, const Step *step) {
         int r;
 
         t->n_lost += step->kind == STEP_LOST;
-        if (step_is_call(step))
-                return _unlikely_(t->n_lost > 0) ? call(t, step) : 0;
+        if (step_is_call(step)) {
+                Task *task = _unlikely_(t->n_lost > 0) ? find(t, step_task_key(step)) : NULL;
+
+                /* After a loss a task that calls is on the CPU, whatever was seen last. */
+                return task && task->is_away && task->n_lost != t->n_lost
+                               ? lose(t, task, step->timestamp_ns)
+                               : 0;
+        }
         if (step->kind != STEP_OTHER)
                 return 0;
         e = sched_parse(step);
@@ -411,22 +400,18 @@ static int note_wait(void *userdata, const CallWait *wait) {
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static Window *find_window(Timelines *t, int64_t task, const Frame *frame) {
-        for (size_t i = windows_before(t, frame->start_ns);
-             i < t->n_windows && t->windows[i].begin_ns == frame->start_ns; i++)
-                if (t->windows[i].task == task && !t->windows[i].function &&
-                    streq(t->windows[i].label, frame->function->label))
-                        return &t->windows[i];
-        return NULL;
-}
-
 static int begin_call(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
-        Window *w = NULL;
+        Timelines *t = userdata;
 
         frame->is_nested = caller && caller->is_nested;
-        if (!frame->is_nested)
-                w = find_window(userdata, stack->key, frame);
-        if (w) {
+        for (size_t i = frame->is_nested ? t->n_windows : windows_before(t, frame->start_ns);
+             i < t->n_windows && t->windows[i].begin_ns == frame->start_ns && !frame->is_nested;
+             i++) {
+                Window *w = &t->windows[i];
+
+                if (w->task != stack->key || w->function ||
+                    !streq(w->label, frame->function->label))
+                        continue;
                 w->function = frame->function;
                 frame->is_nested = true;
         }

@@ -3,7 +3,7 @@
 /*
  * What each unit has of each thing becomes a table for chance_test().  A unit is a call if calls were chosen
  * one by one; else, since the times of calls that follow each other are alike, it is a stretch of them.  Of
- * many units as many as UNITS_MAX are taken, evenly.
+ * many units so many are taken, evenly, that the work is bounded.
  *
  * A thing is a cause, or a place; the whole duration, and conditions of values, have tables of their own, so that
  * neither many causes nor recorded values make what was asked first less certain.  Of two recordings it is the rank of
@@ -11,26 +11,16 @@
  *
  *      running, waiting   own time - n * (own time of all / n of all)
  *      calls              n - n of the caller * (n of all / n of the caller of all)
- *
- * The things are chosen by how much they vary over all calls, whichever cohort these are in, lest what
- * differs by chance were chosen because it does.
  */
-
-#include <math.h>
 
 #include "analyze/chance.h"
 #include "analyze/why-private.h"
 #include "base/grow.h"
 
-#define UNITS_MAX 4096
-#define WORK_MAX (1U << 18) /* units of the slow cohort, times things */
-#define STRETCHES 64        /* of each cohort, at most */
-#define THINGS_MAX 512
-
-typedef struct Thing {
-        WhyCause *cause;
-        double spread; /* about how much it varies */
-} Thing;
+#define UNITS_MAX 1024      /* of the slow cohort */
+#define WORK_MAX (1U << 19) /* of these, times causes and places */
+#define CONDITIONS_WORK_MAX (1U << 18)
+#define STRETCHES 64 /* of each cohort, at most */
 
 typedef struct Test {
         Why *w;
@@ -39,45 +29,13 @@ typedef struct Test {
         size_t n_calls, n_slow;
         size_t per_unit; /* calls */
         WhyMean *pool;   /* what all calls of both cohorts have */
-        Thing *things;
-        size_t n_things;
         WhyConditions conditions;
         WhyMean *unit; /* what the unit that is filled has */
         float *wholes; /* of the anatomy's calls, their durations or ranks */
 } Test;
 
-static int thing_order(const void *a, const void *b) {
-        const Thing *x = a, *y = b;
-
-        return CMP(y->spread, x->spread) ?: CMP(x->cause, y->cause);
-}
-
 static const AnatomyCall *call_at(const Test *t, size_t i) {
         return &t->a->calls[t->calls[i]];
-}
-
-/* --- the things ------------------------------------------------------------------------------- */
-
-/* Of many causes those that vary most. */
-static void choose_things(Test *t) {
-        for (size_t i = 0; i < t->w->n_causes; i++)
-                t->things[t->n_things++] = (Thing){ .cause = &t->w->causes[i] };
-        if (t->n_things <= THINGS_MAX)
-                return;
-        for (size_t i = 0; i < t->n_calls; i++) {
-                why_add_call(t->unit, t->a, call_at(t, i));
-                for (size_t k = 0; k < t->n_things; k++) {
-                        const WhyCause *c = t->things[k].cause;
-                        double each = c->kind < WHY_CALLS ? 1
-                                                          : (c->slow_ns + c->usual_ns) /
-                                                                    (c->slow_n + c->usual_n);
-
-                        t->things[k].spread += pow(why_surplus(c, t->unit, t->pool) * each, 2);
-                }
-                why_forget_call(t->unit, t->a, call_at(t, i));
-        }
-        qsort(t->things, t->n_things, sizeof(*t->things), thing_order);
-        t->n_things = THINGS_MAX;
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -96,8 +54,8 @@ static void fill_causes(Test *t, float *row, size_t first, size_t n) {
 
         for (size_t i = 0; i < n; i++)
                 why_add_call(t->unit, t->a, call_at(t, first + i));
-        for (size_t k = 0; k < t->n_things; k++)
-                row[column++] = (float) (why_surplus(t->things[k].cause, t->unit, t->pool) / times);
+        for (size_t k = 0; k < t->w->n_causes; k++)
+                row[column++] = (float) (why_surplus(&t->w->causes[k], t->unit, t->pool) / times);
         for (size_t k = 0; k < t->w->n_factors; k++) {
                 size_t n_there = 0;
 
@@ -193,7 +151,7 @@ static void find_ranks(Test *t, const Cohorts *c) {
 }
 
 static int test_whole(Test *t, const Cohorts *c) {
-        const Table table = { 1, UNITS_MAX / 4, fill_whole };
+        const Table table = { 1, UNITS_MAX, fill_whole };
 
         for (size_t i = 0; i < c->n_all; i++)
                 t->wholes[c->all[i]] = (float) t->a->calls[c->all[i]].duration_ns;
@@ -203,22 +161,21 @@ static int test_whole(Test *t, const Cohorts *c) {
 }
 
 static int test_causes(Test *t) {
-        Table table = { t->n_things + t->w->n_factors, UNITS_MAX / 4, fill_causes };
-        _cleanup_free_ double *p = calloc(table.n_columns + 1, sizeof(*p));
+        size_t n = t->w->n_causes + t->w->n_factors;
+        Table table = { n, MIN((size_t) UNITS_MAX, WORK_MAX / (n + 1)), fill_causes };
+        _cleanup_free_ double *p = calloc(n + 1, sizeof(*p));
         int r = p ? test_table(t, &table, p) : -ENOMEM;
 
-        if (r < 0)
-                return r;
-        for (size_t k = 0; k < t->n_things; k++)
-                t->things[k].cause->p = p[k];
-        for (size_t k = 0; k < t->w->n_factors; k++)
-                t->w->factors[k].p = p[t->n_things + k];
-        return 0;
+        for (size_t k = 0; k < n && r >= 0; k++)
+                *(k < t->w->n_causes ? &t->w->causes[k].p : &t->w->factors[k - t->w->n_causes].p) =
+                        p[k];
+        return r;
 }
 
 static int test_conditions(Test *t, const Cohorts *c) {
         size_t n = t->conditions.n;
-        Table table = { n, MIN((size_t) UNITS_MAX / 4, WORK_MAX / (n + 1)), fill_conditions };
+        Table table = { n, MIN((size_t) UNITS_MAX, CONDITIONS_WORK_MAX / (n + 1)),
+                        fill_conditions };
         _cleanup_free_ double *p = calloc(n + 1, sizeof(*p));
         int r = p ? test_table(t, &table, p) : -ENOMEM;
 
@@ -231,7 +188,6 @@ int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
         _cleanup_free_ size_t *calls = calloc(c->n_slow + c->n_usual + 1, sizeof(*calls));
         _cleanup_free_ WhyMean *pool = calloc(a->n_nodes + 1, sizeof(*pool));
         _cleanup_free_ WhyMean *unit = calloc(a->n_nodes + 1, sizeof(*unit));
-        _cleanup_free_ Thing *things = calloc(w->n_causes + 1, sizeof(*things));
         _cleanup_free_ float *wholes = calloc(a->n_calls + 1, sizeof(*wholes));
         Test t = { .w = w,
                    .a = a,
@@ -240,11 +196,10 @@ int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
                    .n_slow = c->n_slow,
                    .pool = pool,
                    .unit = unit,
-                   .things = things,
                    .wholes = wholes };
         int r;
 
-        if (!calls || !pool || !unit || !things || !wholes)
+        if (!calls || !pool || !unit || !wholes)
                 return -ENOMEM;
         memcpy(calls, c->slow, c->n_slow * sizeof(*calls));
         memcpy(calls + c->n_slow, c->usual, c->n_usual * sizeof(*calls));
@@ -254,7 +209,6 @@ int why_test(Why *w, const Anatomy *a, const Cohorts *c) {
                              : 1;
         for (size_t i = 0; i < t.n_calls; i++)
                 why_add_call(pool, a, call_at(&t, i));
-        choose_things(&t);
         r = test_whole(&t, c) ?: test_causes(&t);
         if (r < 0 || a->n_variables == 0)
                 return r;

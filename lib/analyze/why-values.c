@@ -51,12 +51,6 @@ static ValueNumber number_of(const VariableValue *v) {
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-static void samples_free(Sample *samples, size_t n) {
-        for (size_t i = 0; samples && i < n; i++)
-                free(samples[i].items);
-        free(samples);
-}
-
 /* Of many calls as many as that, evenly: each so many-th. */
 static size_t stride_of(size_t n) {
         return n / CALLS_MAX + 1;
@@ -149,18 +143,15 @@ static int add_bounds(WhyConditions *v, const WhyValue *like, const Sample *s) {
         return r;
 }
 
-/* That what has failed returns an error is no news, and addresses of two recordings do not compare. */
-static bool is_told_anyway(const Why *w, const WhyValue *like, const Sample *s) {
-        if (w->spec.by == COHORTS_BY_FAILURE && like->node == w->root && streq(like->name, "ret"))
-                return true;
-        return w->spec.by == COHORTS_BY_SOURCE && !s->has_order;
-}
-
 static int add_conditions(WhyConditions *v, const Why *w, const WhyValue *like, const Sample *s) {
+        bool is_error = like->node == w->root && streq(like->name, "ret");
         int r;
 
-        if (s->n == 0 || compare_numbers(&s->items[0], &s->items[s->n - 1]) == 0 ||
-            is_told_anyway(w, like, s))
+        if (s->n == 0 || compare_numbers(&s->items[0], &s->items[s->n - 1]) == 0)
+                return 0;
+        /* That what has failed returns an error is no news, and addresses of two recordings do not compare. */
+        if ((w->spec.by == COHORTS_BY_FAILURE && is_error) ||
+            (w->spec.by == COHORTS_BY_SOURCE && !s->has_order))
                 return 0;
         r = add_frequent(v, like, s);
         return r >= 0 && s->has_order ? add_bounds(v, like, s) : r;
@@ -247,7 +238,9 @@ int why_conditions_init(WhyConditions *ret, const Why *w, const Anatomy *a, cons
                 r = add_conditions(ret, w, &like, &samples[i]);
                 ret->first[i + 1] = (uint32_t) ret->n;
         }
-        samples_free(samples, n_variables);
+        for (size_t i = 0; samples && i < n_variables; i++)
+                free(samples[i].items);
+        free(samples);
         if (r < 0)
                 return r;
         ret->rates = calloc(ret->n + 1, sizeof(*ret->rates));

@@ -172,12 +172,6 @@ static double find_evenness(const Why *w, const Anatomy *a, const WhyMean *s, co
 
 /* --- who ended the waiting -------------------------------------------------------------------- */
 
-static bool is_below(const CallNode *node, const CallNode *top) {
-        while (node && node->level > top->level)
-                node = node->parent;
-        return node == top;
-}
-
 static int find_waker(WhyCause *cause, const Anatomy *a, const Cohorts *c) {
         _cleanup_free_ double *sums = calloc(a->n_wakers + 1, sizeof(double));
         double all = 0, queued = 0;
@@ -192,8 +186,9 @@ static int find_waker(WhyCause *cause, const Anatomy *a, const Cohorts *c) {
                         const AnatomyWait *wait = &a->waits[call->first_wait + k];
                         const CallNode *node = a->nodes[wait->node];
 
-                        if (cause->kind == WHY_ONLY ? !is_below(node, cause->node)
-                                                    : node != cause->node)
+                        while (cause->kind == WHY_ONLY && node->level > cause->node->level)
+                                node = node->parent;
+                        if (node != cause->node)
                                 continue;
                         all += (double) wait->away_ns;
                         queued += (double) wait->queued_ns;

@@ -140,7 +140,7 @@ static int open_events(Playback *p) {
         }
         if (r >= 0 && values_n(p->values) == 0)
                 p->values = values_free(p->values);
-        return r;
+        return MIN(r, 0);
 }
 
 /* Without them arguments have no names, and are drawn as the kernel draws those: "()". */
@@ -190,21 +190,17 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
         r = open_formats(p, ret_problem);
         if (r != 0)
                 return r;
-        r = symbol_timeline_open(&p->symbol_timeline, dir, meta);
-        if (r >= 0)
-                r = open_tasks(p);
-        if (r >= 0)
-                r = open_prototypes(p);
-        if (r >= 0)
-                r = unhooked_init(&p->unhooked, meta);
+        r = symbol_timeline_open(&p->symbol_timeline, dir, meta)
+                    ?: open_tasks(p)
+                    ?: open_prototypes(p)
+                    ?: unhooked_init(&p->unhooked, meta);
+        if (r < 0)
+                return r;
         p->functions = (Functions){ .symbol_timeline = p->symbol_timeline,
                                     .roots = &meta->roots,
                                     .prototypes = p->prototypes,
                                     .unhooked = &p->unhooked };
-        if (r >= 0)
-                r = open_events(p);
-        if (r >= 0)
-                r = stream_open(&p->stream, dir, &p->formats);
+        r = open_events(p) ?: stream_open(&p->stream, dir, &p->formats);
         if (r < 0)
                 return r;
         p->steps = (Steps){

@@ -43,19 +43,13 @@ static bool take_dash(const char **p) {
         return *(*p)++ == '-';
 }
 
-static bool is_zero(const uint8_t *p, size_t n) {
-        for (size_t i = 0; i < n; i++)
-                if (p[i] != 0)
-                        return false;
-        return true;
-}
-
 static bool is_of_word(char c) {
         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                c == '_' || c == '-';
 }
 
 static bool read_value(TraceContext *ret, const char *p) {
+        static const uint8_t zero[sizeof(ret->trace_id)];
         uint8_t version, span_id[8], flags;
 
         if (*p == '"')
@@ -66,7 +60,8 @@ static bool read_value(TraceContext *ret, const char *p) {
                 return false;
         if (is_of_word(*p) && (version == 0 || *p != '-'))
                 return false;
-        return !is_zero(ret->trace_id, sizeof(ret->trace_id)) && !is_zero(span_id, sizeof(span_id));
+        return memcmp(ret->trace_id, zero, sizeof(zero)) != 0 &&
+               memcmp(span_id, zero, sizeof(span_id)) != 0;
 }
 
 /* Behind the key; NULL: there is none. */
@@ -143,8 +138,6 @@ struct TraceContexts {
         size_t n_tasks;
         Hash by_key; /* index + 1 */
         size_t n_changes;
-        uint64_t *losses_ns; /* when events were lost, in order */
-        size_t n_losses;
 };
 
 static void drop(TraceContexts *c, Task *t, size_t n) {
@@ -203,20 +196,17 @@ static int name_task(TraceContexts *c, const Step *step) {
 
 /* Any task may have said something there. */
 static int add_loss(TraceContexts *c, uint64_t at_ns) {
-        uint64_t last_ns = c->n_losses > 0 ? c->losses_ns[c->n_losses - 1] : 0;
+        int r = 0;
 
-        if (c->n_tasks == 0 || (c->n_losses > 0 && at_ns <= last_ns))
-                return 0;
-        if (!ARRAY_GROW(c->losses_ns, c->n_losses))
-                return -ENOMEM;
-        c->losses_ns[c->n_losses++] = at_ns;
-        return 0;
-}
+        for (size_t i = 0; i < c->n_tasks && r >= 0; i++) {
+                Task *t = &c->tasks[i];
+                const Change *last = t->n > 0 ? &t->changes[t->n - 1] : NULL;
 
-static bool was_lost_between(const TraceContexts *c, uint64_t from_ns, uint64_t to_ns) {
-        size_t next = BISECT(0, c->n_losses, i, c->losses_ns[i] < from_ns);
-
-        return next < c->n_losses && c->losses_ns[next] <= to_ns;
+                if (last && !last->is_end)
+                        r = add(c, t,
+                                &(Change){ .at_ns = MAX(at_ns, last->at_ns), .is_end = true });
+        }
+        return r;
 }
 
 int trace_contexts_step(TraceContexts *c, const Step *step) {
@@ -246,9 +236,7 @@ const TraceContext *trace_contexts_find(TraceContexts *c, int64_t key, uint64_t 
         if (n == 0)
                 return NULL;
         drop(c, t, n - 1);
-        return t->changes[0].is_end || was_lost_between(c, t->changes[0].at_ns, at_ns)
-                       ? NULL
-                       : &t->changes[0].context;
+        return t->changes[0].is_end ? NULL : &t->changes[0].context;
 }
 
 int trace_contexts_new(TraceContexts **ret) {
@@ -263,6 +251,5 @@ TraceContexts *trace_contexts_free(TraceContexts *c) {
                 free(c->tasks[i].changes);
         free(c->tasks);
         hash_done(&c->by_key);
-        free(c->losses_ns);
         return mfree(c);
 }
