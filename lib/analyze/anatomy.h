@@ -72,8 +72,7 @@ typedef struct AnatomyWait {
 } AnatomyWait;
 
 typedef struct AnatomyCall {
-        uint64_t
-                number; /* among the outermost calls of its recording, by their beginnings, from 1 */
+        uint64_t number;   /* among its recording's outermost calls, by their beginnings, from 1 */
         uint64_t start_ns; /* trace clock */
         uint64_t duration_ns;
         uint32_t first_byte, first_wait, first_value; /* of its parts, waits and values */
@@ -106,14 +105,7 @@ typedef struct Anatomy {
         uint32_t n_sources;
 } Anatomy;
 
-/*
- * The parts of a call, one after the other:
- *
- *      AnatomyParts p = anatomy_parts(a, call);
- *
- *      while (anatomy_next(&p))
- *              p.part
- */
+/* The parts of a call: AnatomyParts p = anatomy_parts(a, call); while (anatomy_next(&p)) p.part */
 typedef struct AnatomyParts {
         const uint8_t *at;
         uint32_t n_left;

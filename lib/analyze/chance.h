@@ -17,9 +17,7 @@
  * can be told.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/cleanup.h"
 
 #define CHANCE_DEALS 999 /* so no p is less than 0.001 */
 

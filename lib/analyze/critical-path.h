@@ -22,8 +22,6 @@
 
 #include "analyze/pairing.h"
 
-/* --- which calls ---------------------------------------------------------------------------------- */
-
 /* A call that is looked at, as an earlier reading of the same steps found it. */
 typedef struct Window {
         int64_t task;              /* step_task_key() */
@@ -45,7 +43,8 @@ typedef struct SlowestCalls {
         size_t n_all;         /* calls of it */
         Window *windows;      /* by their beginnings; the caller frees */
         size_t n;             /* one at least, unless none was seen as a whole */
-        uint64_t number;      /* of the slowest one, among all outermost calls by their beginnings, from 1 */
+        uint64_t
+                number; /* of the slowest one, among all outermost calls by their beginnings, from 1 */
 } SlowestCalls;
 
 /* Before the first step of @pairing, whose last one @c must outlive. */
@@ -53,8 +52,6 @@ void root_calls_init(RootCalls *c, Pairing *pairing);
 /* After the last call: at most @n_max.  0 or -ENOMEM. */
 int root_calls_choose(const RootCalls *c, size_t n_max, SlowestCalls *ret);
 void root_calls_done(RootCalls *c);
-
-/* --- timelines ------------------------------------------------------------------------------------ */
 
 /*
  * Timelines: what each task did during some chosen calls, moment by moment
@@ -115,8 +112,6 @@ const Away *timeline_away_before(const Timeline *t, uint64_t ns);
 size_t timeline_changes_before(const Timeline *t, uint64_t ns);
 Timelines *timelines_free(Timelines *t);
 DEFINE_CLEANUP(Timelines *, timelines_free);
-
-/* --- the path ------------------------------------------------------------------------------------- */
 
 #define PATH_DEPTH_MAX 64 /* deeper is PATH_UNKNOWN */
 #define PATH_CPU_NONE UINT32_MAX

@@ -4,11 +4,9 @@
 /*
  * Outliers: the outermost calls that took longest, each with its own tree
  *
- * Calls in which ftraced changed what is hooked (meta/own-work.h) are left out.
- *
- * Beside them a sample of the calls of each root is kept, OUTLIERS_SAMPLES of them, drawn evenly from
- * all; the one of these that took nearest to the median stands for what is usual.  Memory is in
- * proportion to what is kept; of more than OUTLIERS_ROOTS roots the others have no median.
+ * Calls in which ftraced changed what is hooked (meta/own-work.h) are left out.  Beside them a sample of the calls of
+ * each root is kept, OUTLIERS_SAMPLES of them, drawn evenly from all; the one of these that took nearest to the median
+ * stands for what is usual.  Of more than OUTLIERS_ROOTS roots the others have no median.
  *
  * For a timeline the slowest can also keep their spans: when each call below began and ended, and
  * where the task was off the CPU, the longest n_spans of them, and the usual ones half as many.  A call's

@@ -33,7 +33,6 @@ void quantiles_done(Quantiles *s);
  *      linear   all are of the same, round length up to the 99th percentile, the last has the rest;
  *               of more than QUANTILES_EXACT_MAX durations as exact as their buckets
  */
-
 #define RANGES_MAX 66
 
 typedef struct Range {

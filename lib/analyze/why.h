@@ -23,37 +23,27 @@
  * Of a path that usual calls have too seldom to tell what a call of it takes, calls that slow ones have
  * besides count as their own.
  *
- * What is told besides is where slow calls were (the CPU, the task) more often than usual ones, and
- * what of the difference that explains: how much longer all calls there take, times how much more often slow calls
- * are there; if all paths take longer there in proportion, what slow calls would have taken less elsewhere.  That is no part of the sum: it is the same time, seen from another side.
+ * Told besides is where slow calls were (the CPU, the task) more often, and what of the difference that explains: the
+ * same time, seen from another side.  And what they were given or returned more often, which divides the calls, not
+ * their time; one that has several values meets a condition by the part of them that do.
  *
- * And what they were given or returned, if that was recorded: a value that slow calls have more often, or a bound
- * that they are beyond.  That divides the calls, not their time; what goes with it is told,
- * too.  Calls that have no value of it are not compared, for that is told by causes; one that has several meets a
- * condition by the part of them that do.
- *
- * Each has its p (analyze/chance.h), which for causes and places is corrected for how many there are.  The whole has
- * one of its own; of two recordings it is that of the calls' ranks, so that a few very slow ones do not count for more
- * than one each.  If calls were chosen by how long they took, slow ones have more of everything; then a p tells that
- * this is no accident of a few calls.
- * Of a window, or of two recordings, one burst is one event: of two halves it is in one by chance, however much it
- * takes.
+ * Each has its p (analyze/chance.h), for causes and places corrected for how many there are.  The whole has one of its
+ * own; of two recordings it is that of the calls' ranks, so that a few very slow ones do not count for more than one
+ * each.  Of a window, or of two recordings, one burst is one event: of two halves it is in one by chance.
  */
 
 #include "analyze/anatomy.h"
 
 /*
- * Cohorts: which outermost calls of a root are slow, and which are usual
+ * Cohorts: which outermost calls of a root are slow, and which are usual; only of the first two were calls chosen by how
+ * long they took
  *
  *      slowest    the slowest hundredth, but at least 8 of 80 and more; usual: the middle half
  *      slower     at least so long; usual: the middle half of all, without these
  *      window     begun within it; usual: all others
  *      failed     returned an error; usual: those that returned something else
  *      source     of the last recording; usual: of those before
- *
- * Only of the first two were calls chosen by how long they took.
  */
-
 #define COHORTS_CALLS_MIN 20 /* of a root, to tell anything */
 
 typedef enum CohortsBy {
@@ -128,8 +118,7 @@ typedef struct WhyFactor {
         const char *task;             /* TASK: its name */
         double slow_part, usual_part; /* of the calls, 0 to 1 */
         double change_ns, share;      /* what that explains */
-        double evenness; /* 1: all paths take longer there, in proportion; 0: what takes longer is
-                          * not what takes the time elsewhere */
+        double evenness;              /* 1: all paths take longer there, in proportion */
         double p;
 } WhyFactor;
 
@@ -160,8 +149,7 @@ typedef struct Why {
         double difference_ns; /* of the means; 0 if a cohort is empty */
         double p;             /* of the whole difference; 1 if there are too few calls */
         bool is_enough; /* calls to tell anything; else causes have no p, and nothing is named */
-        double evenness; /* which part of the usual time is where a call takes longer, in proportion at
-                          * least half as much as all of it does; 1: everything takes longer alike */
+        double evenness; /* part of the usual time that takes longer in proportion, or at least half so much */
         WhyCause *causes; /* the greatest first */
         size_t n_causes;
         WhyFactor *factors; /* likewise; only those that slow calls have more often */
@@ -192,8 +180,7 @@ double why_value_surplus(const WhyValue *v);
 Why *why_free(Why *w);
 DEFINE_CLEANUP(Why *, why_free);
 
-/* In words (why-sentence.c).  Names are as the recording has them, which is text without control characters
- * (calls/function.h); a task's name is escaped. */
+/* In words, without control characters. */
 
 /* "udp_recvmsg: the slowest 1 % take 22.8 ms instead of 1.2 ms; 94 % of that is waiting in schedule below
  * __skb_wait_for_more_packets, woken by client-347 in udp_queue_rcv_one_skb.": one sentence, with its full

@@ -63,14 +63,9 @@ typedef struct TaskTree {
 TaskTree *trees_task(Stacks *tasks, const Step *step);
 /* Where an ENTER, LEAF or LEAVE stands; moves the task on. */
 Place task_tree_place(TaskTree *task, const Step *step);
-/*
- * task_tree_is_stray() - whether a step is a return from what was never entered here
- * @place:  what task_tree_place() has just said
- * @n_lost: losses met so far: after one an entry may be missing
- *
- * The first user of function_graph is told of all returns, also of functions that only others hook
- * (linux 6.12 kernel/trace/fgraph.c, function_graph_enter_ops(), BIT(0)).  -ENOMEM.
- */
+/* Whether a step is a return from what was never entered here: the first user of function_graph is told of all returns,
+ * also of functions that only others hook (linux 6.12 kernel/trace/fgraph.c, function_graph_enter_ops(), BIT(0)).
+ * @place: what task_tree_place() has just said; @n_lost: losses met so far: after one an entry may be missing.  -ENOMEM. */
 int task_tree_is_stray(TaskTree *task, const Step *step, Place place, uint64_t n_lost);
 /* stacks_done() of such tasks. */
 void trees_done(Stacks *tasks);

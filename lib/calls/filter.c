@@ -110,18 +110,16 @@ static int add_rank(Filter *f, uint64_t number, uint64_t duration_ns) {
         return 0;
 }
 
-static bool is_slowest(const Filter *f, uint64_t number) {
-        const Rank key = { .number = number };
-
-        return f->n_ranks > 0 && bsearch(&key, f->ranks, f->n_ranks, sizeof(key), compare_numbers);
-}
-
 /* --- trees ------------------------------------------------------------------------------------ */
 
 static bool is_selected(const Filter *f, uint64_t number) {
+        const Rank key = { .number = number };
+
         if (f->spec->nth > 0 && number != f->spec->nth)
                 return false;
-        return f->is_ranking || f->spec->n_slowest == 0 || is_slowest(f, number);
+        if (f->is_ranking || f->spec->n_slowest == 0)
+                return true;
+        return f->n_ranks > 0 && bsearch(&key, f->ranks, f->n_ranks, sizeof(key), compare_numbers);
 }
 
 static int begin_tree(Filter *f, FilterTask *t, const Step *step) {
@@ -200,53 +198,34 @@ typedef struct TreePlace {
         bool is_end;
 } TreePlace;
 
-static int place_call(Filter *f, FilterTask *t, const Step *step, TreePlace *ret) {
-        int r = 1;
+static int find_place(Filter *f, FilterTask *t, const Step *step, TreePlace *ret) {
+        bool is_return = step->kind == STEP_LEAVE;
+        Leaving leaving = LEAVES_NOTHING;
+        int r;
 
-        if (!stretch_call(&t->stretch, step->depth)) {
-                r = settle_trees(f, t);
-                if (r >= 0)
-                        r = f->roots.patterns ? name_set_has(&f->roots, step->function) : 1;
-                if (r <= 0)
-                        return r;
-                r = begin_tree(f, t, step);
-                if (r < 0)
-                        return r;
-                ret->is_end = step->kind == STEP_LEAF;
-                if (ret->is_end)
-                        t->stretch.function = NULL;
+        if (is_return)
+                leaving = stretch_leave(&t->stretch, step);
+        else if (stretch_call(&t->stretch, step->depth))
+                leaving = LEAVES_INSIDE;
+        if (leaving != LEAVES_NOTHING) {
+                ret->is_end = leaving != LEAVES_INSIDE;
+                ret->tree = leaving == LEAVES_ENDING ? &t->ending : &t->tree;
+                return 0;
         }
-        ret->tree = &t->tree;
-        return 0;
-}
-
-/* A return whose call was not seen is the end of a tree, of which nothing else is kept: that what came
- * before was below it could not be known then. */
-static int place_late(Filter *f, FilterTask *t, const Step *step, TreePlace *ret) {
-        int r = f->roots.patterns ? name_set_has(&f->roots, step->function) : step->depth == 0;
-
+        r = settle_trees(f, t);
+        /* A return whose call was not seen is the end of a tree, of which nothing else is kept: that what came
+         * before was below it could not be known then. */
+        if (r >= 0)
+                r = f->roots.patterns ? name_set_has(&f->roots, step->function)
+                                      : !is_return || step->depth == 0;
         if (r <= 0)
                 return r;
-        r = begin_tree(f, t, step);
-        if (r < 0)
-                return r;
-        t->stretch.function = NULL;
-        ret->is_end = true;
         ret->tree = &t->tree;
-        return 0;
-}
-
-static int place_leave(Filter *f, FilterTask *t, const Step *step, TreePlace *ret) {
-        Leaving leaving = stretch_leave(&t->stretch, step);
-
-        if (leaving == LEAVES_NOTHING) {
-                int r = settle_trees(f, t);
-
-                return r < 0 ? r : place_late(f, t, step, ret);
-        }
-        ret->is_end = leaving != LEAVES_INSIDE;
-        ret->tree = leaving == LEAVES_ENDING ? &t->ending : &t->tree;
-        return 0;
+        ret->is_end = step->kind != STEP_ENTER;
+        r = begin_tree(f, t, step);
+        if (ret->is_end)
+                t->stretch.function = NULL;
+        return r;
 }
 
 /* --- judging a step --------------------------------------------------------------------------- */
@@ -297,15 +276,14 @@ static int passes_functions(Filter *f, const Step *step, const TreePlace *place)
         return f->functions.patterns ? name_set_has(&f->functions, step->function) : 1;
 }
 
-static bool tells_of_waiting(const Step *step) {
-        return step->kind == STEP_OTHER && step->text &&
-               (startswith(step->text, "sched_switch: ") || startswith(step->text, "sched_wak"));
-}
-
 /* Whatever else is asked for. */
 static bool is_kept_event(const Filter *f, const Step *step) {
-        return (f->spec->keep_contexts && trace_context_is_said(step)) ||
-               (f->spec->keep_sched && tells_of_waiting(step) && passes_when(f->spec, step));
+        if (step->kind != STEP_OTHER || !step->text)
+                return false;
+        if (f->spec->keep_contexts && trace_context_is_said(step))
+                return true;
+        return f->spec->keep_sched && passes_when(f->spec, step) &&
+               (startswith(step->text, "sched_switch: ") || startswith(step->text, "sched_wak"));
 }
 
 /* 1: it is passed on; 0: it waits; -ENOMEM. */
@@ -333,8 +311,7 @@ static int judge_step(Filter *f, const Step *step) {
         if (f->by_trees && step->kind == STEP_OTHER)
                 place.tree = t->stretch.function ? &t->tree : NULL;
         else if (f->by_trees)
-                r = step->kind == STEP_LEAVE ? place_leave(f, t, step, &place)
-                                             : place_call(f, t, step, &place);
+                r = find_place(f, t, step, &place);
         if (r < 0)
                 return r;
         place.base = t->stretch.depth;

@@ -4,9 +4,8 @@
 /*
  * Filter: which steps of a recording are passed on
  *
- * Stands between a source of steps and whoever draws or counts.  What is left out is as if it had
- * not been recorded, and what is left is passed on as it came: leaving a subtree out removes exactly
- * its lines.  Steps are judged in this order:
+ * What is left out is as if it had not been recorded, and what is left is passed on as it came.  Steps are judged in
+ * this order:
  *
  *      task, pid, cpu, time    a step that fails is not seen by what follows
  *      trees                   a tree is a call of a root with all that it calls; without roots, an
@@ -77,14 +76,9 @@ bool filter_spec_needs_rank(const FilterSpec *spec);
 /* @spec, and what it points at: borrowed for the filter's life.  0 or -ENOMEM. */
 int filter_new(Filter **ret, const FilterSpec *spec);
 
-/*
- * filter_rank() - read all of @source to know how long trees take
- *
- * Of a spec that needs it, once, before filter_next() is asked for the steps of the same recording
- * from its beginning.  A tree that has no end is as long as was seen of it.
- *
- * Return: 0, negative as the source has it, -ENOMEM.
- */
+/* Reads all of @source to know how long trees take: of a spec that needs it, once, before filter_next() is asked for the
+ * steps of the same recording from its beginning.  A tree that has no end is as long as was seen of it.
+ * 0, negative as the source has it, -ENOMEM. */
 int filter_rank(Filter *f, const StepSource *source);
 
 /* As step_source_next(), of what is left; also -ENOMEM, and what @spec's see() returned. */

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/*
- * NameSet: functions by what the user calls them
- *
- * Names or globs, as fnmatch(3) has them.  A name also stands for the clones that a compiler makes
- * of it: "do_softirq" for "do_softirq.part.20".
- */
+/* NameSet: functions by names or globs, as fnmatch(3) has them.  A name also stands for the clones that a compiler makes
+ * of it: "do_softirq" for "do_softirq.part.20". */
 
 #include "base/strv.h"
 #include "calls/stacks.h"

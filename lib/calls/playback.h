@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/*
- * Playback: a recording, opened for decoding
- *
- * Everything that lies between a session's directory and its steps: formats,
- * symbols, tasks, the merged stream.
- */
+/* Playback: a recording, opened for decoding */
 
 #include <time.h>
 
@@ -49,15 +44,9 @@ enum { PLAYBACK_E_UNREADABLE = 1 };
  */
 int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta,
                   char **ret_problem);
-/*
- * playback_filter() - leave out what @spec does not ask for
- * @spec:        borrowed for the playback's life
- * @ret_problem: on PLAYBACK_E_UNREADABLE why it cannot be told what that is
- *
- * Before the first step.  For the slowest trees the recording is read once to find them; what lies
- * before @spec->from_ns is not read at all, unless contexts are kept.
- * Return: 0, PLAYBACK_E_UNREADABLE, -errno.
- */
+/* Leaves out what @spec, borrowed, does not ask for.  Before the first step.  For the slowest trees the recording is read
+ * once to find them; what lies before @spec->from_ns is not read at all, unless contexts are kept.
+ * 0, PLAYBACK_E_UNREADABLE (@ret_problem: why it cannot be told what that is), -errno. */
 int playback_filter(Playback *p, const FilterSpec *spec, char **ret_problem);
 /* Counts what is read of another program's file, for nobody else has counted what should be there; not
  * behind a filter.  Before the first step. */
