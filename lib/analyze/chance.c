@@ -6,12 +6,8 @@
  */
 
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analyze/chance.h"
-#include "base/cleanup.h"
 
 #define LAGS_MAX 512 /* of the autocorrelation */
 
@@ -42,14 +38,6 @@ static void standardize(float *values, size_t n_units, size_t n_things) {
 static void add_row(float *sums, const float *row, size_t n) {
         for (size_t k = 0; k < n; k++)
                 sums[k] += row[k];
-}
-
-static float greatest(const float *sums, size_t n) {
-        float most = 0;
-
-        for (size_t k = 0; k < n; k++)
-                most = MAX(most, fabsf(sums[k]));
-        return most;
 }
 
 /* --- alike in time ---------------------------------------------------------------------------- */
@@ -204,7 +192,7 @@ int chance_test(double *ret_p, float *values, const bool *is_first, const uint32
                         return r;
         }
         for (unsigned deal = 0; deal < CHANCE_DEALS; deal++) {
-                float most;
+                float most = 0;
 
                 memset(sums, 0, n_things * sizeof(*sums));
                 for (size_t i = 0; i < n_dealt; i++) {
@@ -213,7 +201,8 @@ int chance_test(double *ret_p, float *values, const bool *is_first, const uint32
                         SWAP(deck[i], deck[k]);
                         add_row(sums, values + deck[i] * n_things, n_things);
                 }
-                most = greatest(sums, n_things);
+                for (size_t k = 0; k < n_things; k++)
+                        most = MAX(most, fabsf(sums[k]));
                 /* Sums of the same values in another order are the same. */
                 for (size_t k = 0; k < n_things; k++)
                         n_reached[k] += most >= fabsf(seen[k]) * (1 - 1e-5F);

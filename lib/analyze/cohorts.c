@@ -71,12 +71,6 @@ static int by_beginning(const void *x, const void *y, void *calls) {
                        ?: CMP(a->start_ns, b->start_ns) ?: CMP(a->number, b->number);
 }
 
-static size_t n_slowest(size_t n) {
-        size_t least = MIN((n + 9) / 10, (size_t) SLOWEST_MIN);
-
-        return MAX((n + 99) / 100, least);
-}
-
 static bool is_slow(const AnatomyCall *c, const CohortsSpec *spec, uint32_t last_source) {
         switch (spec->by) {
         case COHORTS_BY_DURATION:
@@ -86,20 +80,20 @@ static bool is_slow(const AnatomyCall *c, const CohortsSpec *spec, uint32_t last
                        (spec->to_ns == 0 || c->start_ns <= spec->to_ns);
         case COHORTS_BY_FAILURE:
                 return c->has_failed;
-        case COHORTS_BY_SOURCE:
-                return c->source == last_source;
         default:
-                return false;
+                return c->source == last_source;
         }
 }
 
 /* @c->all is in the order of durations. */
 static void divide(Cohorts *c, const Anatomy *a, const CohortsSpec *spec) {
-        size_t n = c->n_all, slowest = n > 0 ? n - n_slowest(n) : 0;
+        size_t n = c->n_all;
+        size_t least = MIN((n + 9) / 10, (size_t) SLOWEST_MIN),
+               n_slowest = MAX((n + 99) / 100, least);
 
         for (size_t i = 0; i < n; i++) {
                 const AnatomyCall *call = &a->calls[c->all[i]];
-                bool slow = spec->by == COHORTS_BY_SLOWEST ? i >= slowest
+                bool slow = spec->by == COHORTS_BY_SLOWEST ? i >= n - n_slowest
                                                            : is_slow(call, spec, a->n_sources - 1);
                 bool middle = i >= n / 4 && i < n - n / 4;
 

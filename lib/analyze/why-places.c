@@ -198,15 +198,6 @@ static Stretch find_greatest(const double *values, size_t n) {
         return best;
 }
 
-static double surplus_of(const Side *side, const AnatomyCall *call, const WhyCause *c) {
-        double surplus;
-
-        why_add_call(side->has, side->a, call);
-        surplus = why_surplus(c, side->has, side->other);
-        why_forget_call(side->has, side->a, call);
-        return surplus;
-}
-
 /* Whether calls in another order would hardly ever have so great a stretch. */
 static bool has_order(const Side *side) {
         size_t n = MIN(side->n_calls, (size_t) BINS_MAX);
@@ -233,7 +224,11 @@ static void find_burst(WhyCause *c, const Side *side, bool is_usual) {
         Stretch best;
 
         for (size_t i = 0; i < side->n_calls; i++) {
-                side->deviations[i] = surplus_of(side, &side->a->calls[side->calls[i]], c);
+                const AnatomyCall *call = &side->a->calls[side->calls[i]];
+
+                why_add_call(side->has, side->a, call);
+                side->deviations[i] = why_surplus(c, side->has, side->other);
+                why_forget_call(side->has, side->a, call);
                 sum += side->deviations[i];
         }
         mean = sum / (double) side->n_calls;

@@ -112,15 +112,6 @@ static void describe_waker(Buf *out, const Waker *w) {
         }
 }
 
-static void add_waking(Buf *out, const WhyCause *c) {
-        if (c->waker && c->waker_share >= WAKER_MIN) {
-                buf_adds(out, c->waker_share >= WAKER_ALL ? ", woken by " : ", mostly woken by ");
-                describe_waker(out, c->waker);
-        }
-        if (c->queued_share >= QUEUED_MIN)
-                buf_printf(out, ", %s of it afterwards, for a CPU", PERCENT(c->queued_share));
-}
-
 const char *why_others(const Why *w) {
         return w->spec.by == COHORTS_BY_SOURCE ? "the earlier ones" : "the usual ones";
 }
@@ -160,7 +151,12 @@ static void describe_cause(Buf *out, const Why *w, const WhyCause *c, bool with_
                 add_name(out, c->hottest->function);
                 buf_adds(out, UNHOOKED_TEXT(c->hottest->n_unhooked));
         }
-        add_waking(out, c);
+        if (c->waker && c->waker_share >= WAKER_MIN) {
+                buf_adds(out, c->waker_share >= WAKER_ALL ? ", woken by " : ", mostly woken by ");
+                describe_waker(out, c->waker);
+        }
+        if (c->queued_share >= QUEUED_MIN)
+                buf_printf(out, ", %s of it afterwards, for a CPU", PERCENT(c->queued_share));
 }
 
 void why_describe_cause(Buf *out, const Why *w, const WhyCause *c) {
@@ -244,7 +240,9 @@ static bool is_more_than_all(const WhyCause *c) {
         return c->share >= SHARE_MORE;
 }
 
-static void add_share(Buf *out, const WhyCause *c) {
+static void add_named(Buf *out, const Why *w, const WhyCause *c) {
+        const WhyBurst *b = &c->burst;
+
         buf_adds(out, "; ");
         if (is_more_than_all(c))
                 buf_adds(out, FIGURE_CHANGE(c->change_ns));
@@ -253,23 +251,15 @@ static void add_share(Buf *out, const WhyCause *c) {
         else
                 buf_printf(out, "%s of that", PERCENT(c->share));
         buf_adds(out, " is ");
-}
-
-static void add_burst(Buf *out, const Why *w, const WhyBurst *b) {
+        describe_cause(out, w, c, true);
+        if (is_more_than_all(c))
+                buf_adds(out, c->change_ns > 0 ? ", while others take less"
+                                               : ", while others take more");
         if (b->n_calls > 0)
                 buf_printf(out, ", %s one burst%s%s (--from=%s --to=%s)",
                            b->share >= SHARE_ALL ? "in" : "nearly all in",
                            b->is_usual ? " of " : "", b->is_usual ? why_others(w) : "",
                            FIGURE_MOMENT(b->from_ns, 9), FIGURE_MOMENT(b->to_ns, 9));
-}
-
-static void add_named(Buf *out, const Why *w, const WhyCause *c) {
-        add_share(out, c);
-        describe_cause(out, w, c, true);
-        if (is_more_than_all(c))
-                buf_adds(out, c->change_ns > 0 ? ", while others take less"
-                                               : ", while others take more");
-        add_burst(out, w, &c->burst);
 }
 
 void why_describe_parts(Buf *out, const Why *w, const WhyValue *v) {
@@ -304,23 +294,6 @@ static void add_nothing(Buf *out, const Why *w) {
                            w->n_causes, PERCENT(fabs(w->causes[0].share)));
 }
 
-static void add_none(Buf *out, const Why *w) {
-        buf_printf(out, ": none of its %zu calls", w->n_all);
-        switch (w->spec.by) {
-        case COHORTS_BY_DURATION:
-                buf_printf(out, " takes %s", FIGURE_ROUND(w->spec.slower_ns));
-                break;
-        case COHORTS_BY_WINDOW:
-                buf_adds(out, " began within the window");
-                break;
-        case COHORTS_BY_FAILURE:
-                buf_adds(out, " failed");
-                break;
-        default:
-                buf_adds(out, " is of the second recording");
-        }
-}
-
 static void add_too_few(Buf *out, const Why *w) {
         add_name(out, w->root->function);
         if (w->spec.by == COHORTS_BY_FAILURE && w->n_slow + w->n_usual == 0)
@@ -331,9 +304,15 @@ static void add_too_few(Buf *out, const Why *w) {
                            w->n_all == 1 ? " is" : "s are",
                            w->spec.by == COHORTS_BY_SOURCE ? "tell a cause from chance"
                                                            : "compare");
-        else if (w->n_slow == 0)
-                add_none(out, w);
-        else
+        else if (w->n_slow == 0) {
+                buf_printf(out, ": none of its %zu calls%s", w->n_all,
+                           w->spec.by == COHORTS_BY_DURATION  ? " takes "
+                           : w->spec.by == COHORTS_BY_WINDOW  ? " began within the window"
+                           : w->spec.by == COHORTS_BY_FAILURE ? " failed"
+                                                              : " is of the second recording");
+                if (w->spec.by == COHORTS_BY_DURATION)
+                        buf_adds(out, FIGURE_ROUND(w->spec.slower_ns));
+        } else
                 buf_printf(out,
                            ": %zu of its %zu calls are slow ones, and of the usual ones none is "
                            "left to compare them with",

@@ -136,16 +136,6 @@ static int find_causes(Why *w, const Anatomy *a, const WhyMean *s, const WhyMean
         return r;
 }
 
-/* Where most of the time below a path is. */
-static const CallNode *find_hottest(const CallNode *top, const WhyMean *m) {
-        const CallNode *best = top;
-
-        for (const CallNode *n = top; n; n = call_node_next(top, n))
-                if (m[n->id].run_ns + m[n->id].wait_ns > m[best->id].run_ns + m[best->id].wait_ns)
-                        best = n;
-        return best;
-}
-
 static int compare_causes(const void *a, const void *b) {
         const WhyCause *x = a, *y = b;
 
@@ -220,8 +210,15 @@ static int finish_causes(Why *w, const Anatomy *a, const Cohorts *c, const WhyMe
                 cause->p = NAN;
                 cause->may_lack = cause->kind >= WHY_CALLS && cause->node->was_left_out;
                 if (!cause->hottest)
-                        cause->hottest =
-                                find_hottest(cause->node, cause->kind == WHY_NEVER ? u : s);
+                        cause->hottest = cause->node;
+                for (const CallNode *n = cause->kind >= WHY_CALLS ? cause->node : NULL; n;
+                     n = call_node_next(cause->node, n)) {
+                        const WhyMean *m = cause->kind == WHY_NEVER ? u : s;
+                        const WhyMean *most = &m[cause->hottest->id];
+
+                        if (m[n->id].run_ns + m[n->id].wait_ns > most->run_ns + most->wait_ns)
+                                cause->hottest = n;
+                }
                 if (i < N_WAKERS_TOLD && (cause->kind == WHY_WAITING || cause->kind == WHY_ONLY))
                         r = find_waker(cause, a, c);
         }
@@ -258,35 +255,30 @@ static const WhyCause *find_proven(const Why *w, bool elsewhere) {
         return NULL;
 }
 
-static const WhyCause *find_second(const Why *w) {
-        for (size_t i = 0; w->cause && i < w->n_causes && w->causes[i].share >= WHY_SECOND_MIN; i++)
-                if (&w->causes[i] > w->cause && is_proven(w, &w->causes[i]) &&
-                    !may_be_elsewhere(&w->causes[i]))
-                        return &w->causes[i];
-        return NULL;
-}
-
-static const WhyFactor *find_factor(const Why *w) {
-        for (size_t i = 0; i < w->n_factors && w->factors[i].share >= WHY_FACTOR_MIN; i++)
-                if (w->factors[i].p <= WHY_P_MAX && w->factors[i].evenness >= WHY_EVEN_MIN)
-                        return &w->factors[i];
-        return NULL;
-}
-
-/* Where everything takes longer, what takes three quarters of the time has three quarters of the difference. */
-static bool takes_its_usual_part(const Why *w, const WhyCause *c) {
-        return (c->kind == WHY_RUNNING || c->kind == WHY_WAITING) &&
-               c->share * w->usual_ns <= USUAL_PART_MAX * c->usual_ns;
-}
-
 static void name(Why *w) {
+        const WhyCause *c;
+
         w->is_no_chance = cohorts_are_by_time(w->spec.by) || w->p <= WHY_P_MAX;
         w->cause = find_proven(w, false);
-        w->second = find_second(w);
+        for (size_t i = 0; w->cause && i < w->n_causes && w->causes[i].share >= WHY_SECOND_MIN; i++)
+                if (!w->second && &w->causes[i] > w->cause && is_proven(w, &w->causes[i]) &&
+                    !may_be_elsewhere(&w->causes[i]))
+                        w->second = &w->causes[i];
         w->burst = w->cause ? NULL : find_proven(w, true);
-        w->factor = w->is_no_chance ? find_factor(w) : NULL;
-        w->is_factor_first = w->factor && (!w->cause || w->factor->share >= w->cause->share ||
-                                           takes_its_usual_part(w, w->cause));
+        for (size_t i = 0; w->is_no_chance && i < w->n_factors && !w->factor; i++) {
+                const WhyFactor *f = &w->factors[i];
+
+                if (f->share < WHY_FACTOR_MIN)
+                        break;
+                if (f->p <= WHY_P_MAX && f->evenness >= WHY_EVEN_MIN)
+                        w->factor = f;
+        }
+        c = w->cause;
+        /* Where everything takes longer, what takes three quarters of the time has three quarters of the difference. */
+        w->is_factor_first =
+                w->factor && (!c || w->factor->share >= c->share ||
+                              (c->kind <= WHY_WAITING &&
+                               c->share * w->usual_ns <= USUAL_PART_MAX * c->usual_ns));
         if (w->n_values > 0 && why_value_surplus(w->values) >= WHY_VALUE_MIN)
                 w->value = w->values;
 }

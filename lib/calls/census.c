@@ -121,19 +121,15 @@ void trees_done(Stacks *tasks) {
 
 /* --- the census ------------------------------------------------------------------------------- */
 
-/* Begins inside an interrupt and returns outside of it, where its return may find the tracer in the
+/* irq_exit() begins inside an interrupt and returns outside of it, where its return may find the tracer in the
  * middle of two records already, which is one too many: for every user of function_graph alike it is
  * not recorded, and not counted as lost (linux 7.2 kernel/trace/fgraph.c,
  * __ftrace_return_to_handler(); 6.12 has no such limit).  No other function changes sides. */
-static bool is_irq_exit(const Function *f) {
-        return streq(f->label, "irq_exit_rcu") || streq(f->label, "irq_exit");
-}
-
 static void count_unmatched(Census *c, const Function *f) {
         if (!f)
                 return;
         c->n_unmatched_entries++;
-        c->n_unmatched_irq_exits += is_irq_exit(f);
+        c->n_unmatched_irq_exits += streq(f->label, "irq_exit_rcu") || streq(f->label, "irq_exit");
 }
 
 static void close_call(Census *c, OpenCall *open) {
@@ -148,24 +144,17 @@ static void close_from(Census *c, TaskTree *task, int32_t depth) {
                 close_call(c, &task->open[--task->n_open]);
 }
 
-/* The level at @depth; room is made for it. */
-static OpenCall *level_at(TaskTree *task, int32_t depth) {
-        if (!ARRAY_ROOM(task->open, task->n_room, (size_t) depth + 1))
-                return NULL;
-        for (; task->n_open <= depth; task->n_open++)
-                task->open[task->n_open] = (OpenCall){};
-        return &task->open[depth];
-}
-
 /* @function: NULL for a leaf, which leaves nothing open. */
 static int enter(Census *c, TaskTree *task, int32_t depth, const Function *function) {
         OpenCall *open;
 
         task->floor = MIN(task->floor, depth);
         close_from(c, task, depth + 1);
-        open = level_at(task, depth);
-        if (!open)
+        if (!ARRAY_ROOM(task->open, task->n_room, (size_t) depth + 1))
                 return -ENOMEM;
+        for (; task->n_open <= depth; task->n_open++)
+                task->open[task->n_open] = (OpenCall){};
+        open = &task->open[depth];
         if (open->function) {
                 count_unmatched(c, open->ending);
                 open->ending = open->function;
@@ -190,17 +179,6 @@ static void leave(Census *c, TaskTree *task, int32_t depth, const Function *func
                 else
                         c->n_unmatched_exits++;
         }
-}
-
-static void count_whole_call(Census *c, const Function *function) {
-        c->n_entries++;
-        c->n_exits++;
-        if (function->root < 0) {
-                c->n_below++;
-                return;
-        }
-        c->n_trees++;
-        c->n_trees_complete++;
 }
 
 static int count_call(Census *c, const Step *step) {
@@ -245,7 +223,13 @@ int census_step(Census *c, const Step *step) {
         if (step->kind == STEP_OTHER)
                 return 0;
         if (c->only_exits && step->kind == STEP_LEAVE) {
-                count_whole_call(c, step->function);
+                bool is_root = step->function->root >= 0;
+
+                c->n_entries++;
+                c->n_exits++;
+                c->n_below += !is_root;
+                c->n_trees += is_root;
+                c->n_trees_complete += is_root;
                 return 0;
         }
         return count_call(c, step);

@@ -39,10 +39,6 @@ static bool take_hex(const char **p, uint8_t *ret, size_t n) {
         return true;
 }
 
-static bool take_dash(const char **p) {
-        return *(*p)++ == '-';
-}
-
 static bool is_of_word(char c) {
         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                c == '_' || c == '-';
@@ -54,9 +50,9 @@ static bool read_value(TraceContext *ret, const char *p) {
 
         if (*p == '"')
                 p++;
-        if (!take_hex(&p, &version, 1) || version == 0xff || !take_dash(&p) ||
-            !take_hex(&p, ret->trace_id, sizeof(ret->trace_id)) || !take_dash(&p) ||
-            !take_hex(&p, span_id, sizeof(span_id)) || !take_dash(&p) || !take_hex(&p, &flags, 1))
+        if (!take_hex(&p, &version, 1) || version == 0xff || *p++ != '-' ||
+            !take_hex(&p, ret->trace_id, sizeof(ret->trace_id)) || *p++ != '-' ||
+            !take_hex(&p, span_id, sizeof(span_id)) || *p++ != '-' || !take_hex(&p, &flags, 1))
                 return false;
         if (is_of_word(*p) && (version == 0 || *p != '-'))
                 return false;

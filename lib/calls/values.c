@@ -264,15 +264,6 @@ static int learn(Values *v, const Event *e, const Function *f) {
         return 0;
 }
 
-/* Where it returns to is the graph's: the exit follows. */
-static bool returns_to_graph(const Values *v, uint64_t address, uint64_t timestamp_ns) {
-        static const char name[] = "return_to_handler";
-        Symbol s;
-
-        return functions_find_symbol(v->functions, address, timestamp_ns, &s) &&
-               s.n_name == strlen(name) && memcmp(s.name, name, s.n_name) == 0;
-}
-
 static const Function *open_at(const TaskValues *t, int32_t depth) {
         return depth >= 0 && depth < OPEN_MAX ? t->open[depth] : NULL;
 }
@@ -297,32 +288,20 @@ static bool is_anothers(const Values *v, const TaskValues *t, const Function *f,
 
 /* --- what comes in ------------------------------------------------------------------------------ */
 
-static bool are_before(const Sides *s) {
-        return s->n_before > s->n_behind;
-}
-
-static bool are_behind(const Sides *s) {
-        return s->n_behind > s->n_before;
-}
-
 static void give(Step *step, const uint64_t *room, const uint64_t args[static PROBE_ARGS_MAX]) {
         memcpy((uint64_t *) room, args, PROBE_ARGS_MAX * sizeof(*room));
         step->args = room;
         step->n_args = PROBE_ARGS_MAX;
 }
 
-/* Whether @entry, which has not gone out, is what the event is directly behind. */
-static bool is_behind(const Values *v, const Event *e, const Function *f, const Step *entry) {
-        return entry && v->has_entry && v->mark.level == level_of(e) && entry->pid == e->pid &&
-               is_same(v->mark.function, f);
-}
-
 static void note_args(Values *v, TaskValues *t, const Event *e, const Function *f,
                       const ProbeRecord *record, Step *entry) {
-        bool may_be_behind = !are_before(&v->entry_sides);
+        bool may_be_behind = v->entry_sides.n_before <= v->entry_sides.n_behind;
         Mark *m;
 
-        if (is_behind(v, e, f, entry)) {
+        /* @entry, which has not gone out, is what the event is directly behind. */
+        if (entry && v->has_entry && v->mark.level == level_of(e) && entry->pid == e->pid &&
+            is_same(v->mark.function, f)) {
                 v->entry_sides.n_behind++;
                 if (may_be_behind) {
                         give(entry, v->args, record->args);
@@ -343,21 +322,26 @@ static void note_args(Values *v, TaskValues *t, const Event *e, const Function *
         m = push(&t->given, e, f);
         if (m) {
                 memcpy(m->args, record->args, sizeof(m->args));
-                m->is_doubtful = are_behind(&v->entry_sides);
+                m->is_doubtful = v->entry_sides.n_behind > v->entry_sides.n_before;
         }
 }
 
 static void note_return(Values *v, TaskValues *t, const Event *e, const Function *f,
                         const ProbeRecord *record, bool is_kretprobe) {
-        bool is_before = returns_to_graph(v, record->ret_ip, e->timestamp_ns), is_silent;
+        static const char graph[] = "return_to_handler";
+        bool is_before, is_silent;
         Mark *m = NULL;
+        Symbol s;
 
+        /* Where it returns to is the graph's: the exit follows. */
+        is_before = functions_find_symbol(v->functions, record->ret_ip, e->timestamp_ns, &s) &&
+                    s.n_name == strlen(graph) && memcmp(s.name, graph, s.n_name) == 0;
         v->tells = v->tells || is_before;
         is_silent = !is_kretprobe && !v->tells;
         if (!is_before)
                 m = top_of(v, &t->exits, e, f);
         if (m && !is_anothers(v, t, f, m->depth, record->ret_ip, e->timestamp_ns)) {
-                bool may_be_behind = !is_silent || !are_before(&v->exit_sides);
+                bool may_be_behind = !is_silent || v->exit_sides.n_before <= v->exit_sides.n_behind;
 
                 v->exit_sides.n_behind += is_silent;
                 if (may_be_behind) {
@@ -373,7 +357,7 @@ static void note_return(Values *v, TaskValues *t, const Event *e, const Function
                 m->value = record->value;
                 m->ret_ip = record->ret_ip;
                 m->is_told = is_before;
-                m->is_doubtful = is_silent && are_behind(&v->exit_sides);
+                m->is_doubtful = is_silent && v->exit_sides.n_behind > v->exit_sides.n_before;
         }
 }
 
@@ -447,29 +431,24 @@ int values_enter(Values *v, const Event *e, Step *step) {
         return MIN(what, 0);
 }
 
-/*
- * The value that was directly before the exit; NULL: none.  Where there are no entries the call must have begun by
- * then.  What the exit says of that is not asked for elsewhere: an interrupt may come between its reading of the
- * clock and its record (seen on 6.1).
- */
-static const Mark *value_before(Values *v, TaskValues *t, const Event *e, const Function *f) {
-        uint64_t duration_ns = e->rettime - e->calltime;
-        const Mark *m = top_of(v, &t->returned, e, f);
-
-        if (m && !m->is_told && is_anothers(v, t, f, e->depth, m->ret_ip, m->timestamp_ns))
-                return NULL;
-        return m && !v->has_entries && e->timestamp_ns - m->timestamp_ns > duration_ns ? NULL : m;
-}
-
 int values_leave(Values *v, const Event *e, Step *step) {
         TaskValues *t = task_of(v, e);
+        const Function *f = step->function;
         const Mark *value;
         int what;
 
         v->has_exit = v->has_entry = false;
         if (!t)
                 return -ENOMEM;
-        value = value_before(v, t, e, step->function);
+        value = top_of(v, &t->returned, e, f);
+        if (value && !value->is_told &&
+            is_anothers(v, t, f, e->depth, value->ret_ip, value->timestamp_ns))
+                value = NULL;
+        /* Where there are no entries the call must have begun by then.  What the exit says of that is not asked for
+         * elsewhere: an interrupt may come between its reading of the clock and its record (seen on 6.1). */
+        if (value && !v->has_entries &&
+            e->timestamp_ns - value->timestamp_ns > e->rettime - e->calltime)
+                value = NULL;
         if (value) {
                 v->exit_sides.n_before += !value->is_told;
                 t->returned.n--;
