@@ -18,7 +18,7 @@
 
 #include "analyze/call-tree.h"
 #include "analyze/pairing.h"
-#include "analyze/waits.h"
+#include "causes/waits.h"
 #include "base/buf.h"
 #include "calls/step.h"
 #include "calls/trace-context.h"

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 
 #include "analyze/heat-map.h"
-#include "analyze/outliers.h"
+#include "causes/outliers.h"
 #include "analyze/overhead.h"
 #include "analyze/quantiles.h"
 #include "base/figure.h"

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "analyze/why.h"
+#include "causes/why.h"
 #include "base/figure.h"
 #include "base/unit.h"
 #include "export/escape.h"

@@ -15,7 +15,7 @@
  * in an HTML script.
  */
 
-#include "analyze/outliers.h"
+#include "causes/outliers.h"
 #include "base/buf.h"
 
 enum {

@@ -82,12 +82,16 @@ unit_programs += %D%/lib-import
 %C%_lib_import_LDADD = $(unit_libs) $(import_libs) $(drawing_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-analyze
-%C%_lib_analyze_SOURCES = %D%/test-anatomy.c %D%/test-breakdown.c %D%/test-call-tree.c \
-	%D%/test-chance.c %D%/test-critical-path.c %D%/test-expected.c %D%/test-heat-map.c \
-	%D%/test-outliers.c %D%/test-overhead.c %D%/test-pairing.c %D%/test-quantiles.c %D%/test-role.c \
-	%D%/test-truth.c %D%/test-waits.c %D%/test-why.c
+%C%_lib_analyze_SOURCES = %D%/test-breakdown.c %D%/test-call-tree.c %D%/test-expected.c %D%/test-heat-map.c \
+	%D%/test-overhead.c %D%/test-pairing.c %D%/test-quantiles.c %D%/test-role.c
 %C%_lib_analyze_CFLAGS = $(unit_cflags)
 %C%_lib_analyze_LDADD = $(unit_libs) $(import_libs) $(analyze_libs) -lm $(CHECK_LIBS)
+
+unit_programs += %D%/lib-causes
+%C%_lib_causes_SOURCES = %D%/test-anatomy.c %D%/test-chance.c %D%/test-critical-path.c %D%/test-outliers.c \
+	%D%/test-truth.c %D%/test-waits.c %D%/test-why.c
+%C%_lib_causes_CFLAGS = $(unit_cflags)
+%C%_lib_causes_LDADD = $(unit_libs) $(causes_libs) -lm $(CHECK_LIBS)
 
 unit_programs += %D%/lib-export
 %C%_lib_export_SOURCES = %D%/test-escape.c %D%/test-exporter.c %D%/test-parquet-encode.c %D%/test-parquet-texts.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "analyze/anatomy.h"
+#include "causes/anatomy.h"
 #include "fed.h"
 
 typedef struct Fed {

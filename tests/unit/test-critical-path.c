@@ -2,7 +2,7 @@
 
 /* Streams by hand, and those of a simulator, which knows the paths. */
 
-#include "analyze/critical-path.h"
+#include "causes/critical-path.h"
 #include "fed.h"
 #include "task-simulator.h"
 

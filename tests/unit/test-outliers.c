@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "analyze/outliers.h"
-#include "analyze/why.h"
+#include "causes/outliers.h"
+#include "causes/why.h"
 #include "fed.h"
 
 typedef struct Fed {

@@ -9,7 +9,7 @@
 #include "analyze/breakdown.h"
 #include "analyze/heat-map.h"
 #include "analyze/call-tree.h"
-#include "analyze/outliers.h"
+#include "causes/outliers.h"
 #include "base/unit.h"
 #include "step-builder.h"
 #include "unit.h"

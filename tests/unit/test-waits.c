@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "analyze/breakdown.h"
-#include "analyze/waits.h"
+#include "causes/waits.h"
 #include "step-builder.h"
 #include "unit.h"
 

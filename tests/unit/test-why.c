@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "analyze/why.h"
+#include "causes/why.h"
 #include "fed.h"
 
 #define NAMED(n, s)                                                                                \

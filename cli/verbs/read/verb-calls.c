@@ -5,7 +5,7 @@
  * Who woke it meanwhile is kept until its end, at its frame.
  */
 
-#include "analyze/waits.h"
+#include "causes/waits.h"
 #include "base/grow.h"
 #include "base/name.h"
 #include "calls/step.h"

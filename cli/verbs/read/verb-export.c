@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-#include "analyze/why.h"
+#include "causes/why.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/files/content-id.h"

@@ -7,7 +7,7 @@
  * others did meanwhile is what is asked for.  Both readings stay open, for functions are theirs.
  */
 
-#include "analyze/critical-path.h"
+#include "causes/critical-path.h"
 #include "base/name.h"
 #include "cli/options/verb.h"
 #include "cli/source/chosen.h"

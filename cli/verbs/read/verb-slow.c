@@ -3,7 +3,7 @@
 /* The outermost calls that took longest: when and whose, what they spent that a usual one does not,
  * and the tree of each. */
 
-#include "analyze/outliers.h"
+#include "causes/outliers.h"
 #include "base/name.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/table.h"

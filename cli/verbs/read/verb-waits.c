@@ -2,7 +2,7 @@
 
 /* Where calls waited, who woke them, and how long it took them to come back. */
 
-#include "analyze/waits.h"
+#include "causes/waits.h"
 #include "base/name.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/table.h"

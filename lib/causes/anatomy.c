@@ -6,7 +6,7 @@
  * numbers, so that those that are left are as many of each thousand.
  */
 
-#include "analyze/anatomy.h"
+#include "causes/anatomy.h"
 #include "base/grow.h"
 #include "calls/filter.h"
 

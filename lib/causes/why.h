@@ -27,12 +27,12 @@
  * same time, seen from another side.  And what they were given or returned more often, which divides the calls, not
  * their time; one that has several values meets a condition by the part of them that do.
  *
- * Each has its p (analyze/chance.h), for causes and places corrected for how many there are.  The whole has one of its
+ * Each has its p (causes/chance.h), for causes and places corrected for how many there are.  The whole has one of its
  * own; of two recordings it is that of the calls' ranks, so that a few very slow ones do not count for more than one
  * each.  Of a window, or of two recordings, one burst is one event: of two halves it is in one by chance.
  */
 
-#include "analyze/anatomy.h"
+#include "causes/anatomy.h"
 
 /*
  * Cohorts: which outermost calls of a root are slow, and which are usual; only of the first two were calls chosen by how

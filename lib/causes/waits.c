@@ -2,7 +2,7 @@
 
 /* Rows are found by a hash of all that tells them apart. */
 
-#include "analyze/waits.h"
+#include "causes/waits.h"
 #include "base/grow.h"
 
 struct Waits {

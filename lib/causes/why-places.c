@@ -11,8 +11,8 @@
 
 #include <math.h>
 
-#include "analyze/chance.h"
-#include "analyze/why-private.h"
+#include "causes/chance.h"
+#include "causes/why-private.h"
 #include "base/grow.h"
 
 #define FACTORS_MAX 32

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "analyze/why-private.h"
+#include "causes/why-private.h"
 #include "base/grow.h"
 
 #define CALLS_MAX 16384 /* that are drawn; the same holds of each cohort to compare conditions */

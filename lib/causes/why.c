@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "analyze/quantiles.h"
-#include "analyze/why-private.h"
+#include "causes/why-private.h"
 #include "base/grow.h"
 
 #define USUAL_PART_MAX 1.2

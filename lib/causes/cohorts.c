@@ -3,7 +3,7 @@
 /* Calls are put in the order of their durations to be chosen, and in that of their beginnings
  * afterwards. */
 
-#include "analyze/why-private.h"
+#include "causes/why-private.h"
 #include "base/grow.h"
 
 #define SLOWEST_MIN 8

@@ -9,8 +9,8 @@
  * shorter than all that stayed does not come any more.
  */
 
-#include "analyze/chance.h"
-#include "analyze/outliers.h"
+#include "causes/chance.h"
+#include "causes/outliers.h"
 #include "base/grow.h"
 
 typedef struct OutlierRoot Root;

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyze/waits.h"
-#include "analyze/why.h"
+#include "causes/waits.h"
+#include "causes/why.h"
 #include "base/figure.h"
 #include "base/name.h"
 

@@ -13,8 +13,8 @@
  *      calls              n - n of the caller * (n of all / n of the caller of all)
  */
 
-#include "analyze/chance.h"
-#include "analyze/why-private.h"
+#include "causes/chance.h"
+#include "causes/why-private.h"
 #include "base/grow.h"
 
 #define UNITS_MAX 1024      /* of the slow cohort */

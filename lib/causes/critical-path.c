@@ -7,7 +7,7 @@
  * round at the end.
  */
 
-#include "analyze/critical-path.h"
+#include "causes/critical-path.h"
 #include "base/grow.h"
 
 typedef struct Level {

@@ -12,8 +12,8 @@
 
 #include <assert.h>
 
-#include "analyze/critical-path.h"
-#include "analyze/waits.h"
+#include "causes/critical-path.h"
+#include "causes/waits.h"
 #include "base/grow.h"
 
 /* --- which calls ------------------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
 
 /* What the files of Why share. */
 
-#include "analyze/why.h"
+#include "causes/why.h"
 
 /* Indices of the anatomy's calls, by their beginnings. */
 typedef struct Cohorts {

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "analyze/chance.h"
+#include "causes/chance.h"
 
 #define LAGS_MAX 512 /* of the autocorrelation */
 
