@@ -14,6 +14,7 @@
 #include "calls/trace-context.h"
 
 #define COUNT_BORROWED 0xff
+#define VALUE_CHARS 55 /* without what may follow */
 #define FLAGS_OF_INTERRUPTS                                                                        \
         0x58 /* linux 6.12 include/linux/trace_events.h: NMI, HARDIRQ, SOFTIRQ */
 
@@ -21,43 +22,23 @@ static const char key_text[] = "traceparent=";
 
 /* --- a text ----------------------------------------------------------------------------------- */
 
-/* @n bytes of lower case digits at *@p, which moves behind them.  Whether all were there; reads nothing
- * behind the first one that is not. */
-static bool take_hex(const char **p, uint8_t *ret, size_t n) {
-        for (size_t i = 0; i < 2 * n; i++) {
-                char c = *(*p)++;
-                uint8_t digit;
-
-                if (c >= '0' && c <= '9')
-                        digit = (uint8_t) (c - '0');
-                else if (c >= 'a' && c <= 'f')
-                        digit = (uint8_t) (c - 'a' + 10);
-                else
-                        return false;
-                ret[i / 2] = (uint8_t) (i % 2 ? ret[i / 2] | digit : digit << 4);
-        }
-        return true;
-}
-
 static bool is_of_word(char c) {
         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                c == '_' || c == '-';
 }
 
 static bool read_value(TraceContext *ret, const char *p) {
-        static const uint8_t zero[sizeof(ret->trace_id)];
-        uint8_t version, span_id[8], flags;
+        char version[3], span_id[17], flags[3];
+        int n = 0;
 
-        if (*p == '"')
-                p++;
-        if (!take_hex(&p, &version, 1) || version == 0xff || *p++ != '-' ||
-            !take_hex(&p, ret->trace_id, sizeof(ret->trace_id)) || *p++ != '-' ||
-            !take_hex(&p, span_id, sizeof(span_id)) || *p++ != '-' || !take_hex(&p, &flags, 1))
+        p += *p == '"';
+        if (sscanf(p, "%2[0-9a-f]-%32[0-9a-f]-%16[0-9a-f]-%2[0-9a-f]%n", version, ret->trace_id,
+                   span_id, flags, &n) < 4 ||
+            n != VALUE_CHARS || streq(version, "ff"))
                 return false;
-        if (is_of_word(*p) && (version == 0 || *p != '-'))
+        if (is_of_word(p[n]) && (streq(version, "00") || p[n] != '-'))
                 return false;
-        return memcmp(ret->trace_id, zero, sizeof(zero)) != 0 &&
-               memcmp(span_id, zero, sizeof(span_id)) != 0;
+        return ret->trace_id[strspn(ret->trace_id, "0")] && span_id[strspn(span_id, "0")];
 }
 
 /* Behind the key; NULL: there is none. */
@@ -102,18 +83,6 @@ static bool is_exit(const Step *step) {
 bool trace_context_is_said(const Step *step) {
         return step->kind == STEP_OTHER && step->text && !is_of_interrupt(step) &&
                (find_value(step->text) || is_exit(step));
-}
-
-const char *trace_context_format(char ret[static TRACE_ID_CHARS + 1], const TraceContext *c) {
-        static const char digits[] = "0123456789abcdef";
-        char *p = ret;
-
-        for (size_t i = 0; i < sizeof(c->trace_id); i++) {
-                *p++ = digits[c->trace_id[i] >> 4];
-                *p++ = digits[c->trace_id[i] & 15];
-        }
-        *p = 0;
-        return ret;
 }
 
 /* --- tasks ------------------------------------------------------------------------------------ */

@@ -27,8 +27,10 @@
 
 #include "calls/step.h"
 
+#define TRACE_ID_CHARS 32
+
 typedef struct TraceContext {
-        uint8_t trace_id[16];
+        char trace_id[TRACE_ID_CHARS + 1]; /* digits in lower case */
 } TraceContext;
 
 /* What a text, hostile, says.  0: @ret is filled, a context begins; or one of the two. */
@@ -39,10 +41,6 @@ enum {
 int trace_context_parse(TraceContext *ret, const char *text);
 /* Whether the step says whose request its task works at, or that it does at none. */
 bool trace_context_is_said(const Step *step);
-
-#define TRACE_ID_CHARS 32 /* digits in lower case */
-/* The trace id; @ret. */
-const char *trace_context_format(char ret[static TRACE_ID_CHARS + 1], const TraceContext *c);
 
 /*
  * TraceContexts: those of all tasks of a recording

@@ -263,13 +263,11 @@ static void set_text(Parquet *p, size_t column, uint32_t text) {
 /* The one that its root's task has said, for @n_rows rows; NO_TEXT: none. */
 static int find_trace_id(State *st, const Call *root, uint32_t n_rows, uint32_t *ret) {
         const TraceContext *c = export_context_of(&st->s, root);
-        char text[TRACE_ID_CHARS + 1];
 
         *ret = NO_TEXT;
         if (!c)
                 return 0;
-        return beside_text_for(st->beside, trace_context_format(text, c), TRACE_ID_CHARS, n_rows,
-                               ret);
+        return beside_text_for(st->beside, c->trace_id, TRACE_ID_CHARS, n_rows, ret);
 }
 
 static int write_row(State *st, Parquet *p, const PartsTree *t, size_t i) {
