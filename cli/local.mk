@@ -82,7 +82,7 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/why-view.h \
 	%D%/files/upkeep.c \
 	%D%/files/upkeep.h
-verb_libs = %D%/libverb.a $(import_libs) $(analyze_libs) $(drawing_libs) $(wire_libs) $(retention_libs)
+verb_libs = %D%/libverb.a $(import_libs) $(causes_libs) $(drawing_libs) $(wire_libs) $(retention_libs)
 
 bin_PROGRAMS += ftracectl
 ftracectl_SOURCES = \

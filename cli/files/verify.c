@@ -140,14 +140,14 @@ static int note_dropped(VerifyResult *v, const SessionMeta *m) {
         return damage_add_counts(&v->notes, "", &dropped, 1);
 }
 
-static int count_steps(VerifyResult *v, const Playback *p, Progress *progress, LastWords *words) {
+static int count_steps(VerifyResult *v, Playback *p, Progress *progress, LastWords *words) {
         uint64_t n_events = 0, n = 0;
         Step step;
         int r;
 
         for (size_t i = 0; i < p->meta->n_cpus; i++)
                 n_events += p->meta->cpus[i].read_events;
-        while ((r = steps_next(p->steps, STREAM_NO_LIMIT, &step)) > 0) {
+        while ((r = steps_next(&p->steps, STREAM_NO_LIMIT, &step)) > 0) {
                 r = census_step(&v->census, &step);
                 if (r < 0)
                         return r;

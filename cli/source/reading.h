@@ -8,7 +8,7 @@
  * filters.
  */
 
-#include "analyze/wakers.h"
+#include "causes/waits.h"
 #include "calls/playback.h"
 #include "cli/source/source.h"
 #include "cli/source/text-source.h"

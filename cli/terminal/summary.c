@@ -11,7 +11,7 @@
 
 #include "base/name.h"
 #include "base/unit.h"
-#include "calls/unhooked.h"
+#include "calls/function.h"
 #include "cli/terminal/summary.h"
 #include "meta/brief.h"
 #include "meta/clock.h"

@@ -38,7 +38,7 @@ char *summary_clock_step(char text[static SUMMARY_MAX], const SessionMeta *m, si
 /* What a ring has dropped and since when there is data; empty if it dropped nothing. */
 char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m);
 
-/* What was not hooked, and so is part of its callers' time, and the command that records it (calls/unhooked.h);
+/* What was not hooked, and so is part of its callers' time, and the command that records it (calls/function.h);
  * nothing if there is nothing to say. */
 void summary_hooked(Buf *out, const SessionMeta *m);
 

@@ -19,7 +19,7 @@
 
 #define TABLE_COLUMN_MIN 8
 
-/* Of functions whose own time may be that of others (calls/unhooked.h). */
+/* Of functions whose own time may be that of others (calls/function.h). */
 typedef struct TableMarks {
         bool has_number, has_unknown;
 } TableMarks;

@@ -24,10 +24,10 @@ int counting_open(Counting *c, const Options *o, const char *word) {
         int status;
 
         if (o->filter.functions.n > 0)
-                pairing_set_sparse(c->pairing);
+                c->pairing->is_sparse = true;
         status = reading_open(&c->reading, o, word, READING_FOR_CALLS);
         if (status == STATUS_OK && reading_meta(&c->reading))
-                pairing_set_own_work(c->pairing, &reading_meta(&c->reading)->own_work);
+                c->pairing->own_work = &reading_meta(&c->reading)->own_work;
         if (c->reading.wakers)
                 wakers_tell(c->reading.wakers, c->pairing);
         return status;
@@ -62,7 +62,7 @@ int counting_read(Counting *c, const Options *o, const char *word) {
 }
 
 void counting_say_own_work(const Counting *c, const Options *o) {
-        uint64_t n = c->pairing ? pairing_n_own_work(c->pairing) : 0;
+        uint64_t n = c->pairing ? c->pairing->n_own_work : 0;
 
         if (n > 0)
                 talk(o, "%s outermost call%s left out, since ftraced changed hooks meanwhile.",
@@ -72,7 +72,7 @@ void counting_say_own_work(const Counting *c, const Options *o) {
 int counting_end(const Counting *c, const Options *o) {
         _cleanup_free_ char *said = options_said_filters(o);
 
-        if (pairing_n_calls(c->pairing) == 0)
+        if (c->pairing->n_calls == 0)
                 talk(o, "There are no calls in it%s.", said ?: "");
         return reading_finish(&c->reading, o);
 }

@@ -36,7 +36,7 @@ int live_top_step(void *userdata, const Step *step) {
 }
 
 static void add_state(const LiveTop *t, const Census *census, uint64_t now, Buf *out) {
-        uint64_t n = pairing_n_calls(t->counting.pairing), passed_ns = now - t->drawn_ns;
+        uint64_t n = t->counting.pairing->n_calls, passed_ns = now - t->drawn_ns;
 
         buf_printf(out, "%s calls", FORMAT_COUNT(n));
         if (t->drawn_ns > 0 && passed_ns > 0)
@@ -80,7 +80,7 @@ int live_top_draw(LiveTop *t, const Census *census, bool is_last) {
         overhead = &t->counting.overhead;
         r = top_view_init(&v, t->o, t->breakdown, t->by,
                           t->o->analysis.corrected && overhead->has_cost ? &overhead->cost : NULL,
-                          pairing_total_ns(t->counting.pairing));
+                          t->counting.pairing->total_ns);
         if (r < 0)
                 return r;
         buf_add_code(&out, t->in_place ? "\033[H\033[J" : t->drawn_ns > 0 ? "\n" : "");
@@ -89,7 +89,7 @@ int live_top_draw(LiveTop *t, const Census *census, bool is_last) {
         if (v.n > 0)
                 r = top_view_print(&v, &out, n_rows(t, v.n), !t->o->no_legend);
         t->drawn_ns = now;
-        t->n_drawn = pairing_n_calls(t->counting.pairing);
+        t->n_drawn = t->counting.pairing->n_calls;
         return r < 0 ? r : buf_flush(&out);
 }
 
@@ -135,7 +135,7 @@ int live_top_new(LiveTop **ret, const Options *o) {
         if (r < 0)
                 return counting_failure(r);
         if (o->filter.functions.n > 0)
-                pairing_set_sparse(t->counting.pairing);
+                t->counting.pairing->is_sparse = true;
         t->in_place = isatty(STDOUT_FILENO);
         take_keys(t);
         *ret = TAKE_PTR(t);

@@ -8,7 +8,7 @@
  * with times for each call on average.
  */
 
-#include "analyze/critical-path.h"
+#include "causes/critical-path.h"
 #include "base/buf.h"
 #include "cli/options/options.h"
 

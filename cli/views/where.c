@@ -6,7 +6,7 @@
 
 #include "base/name.h"
 #include "base/unit.h"
-#include "calls/arguments.h"
+#include "calls/step.h"
 #include "cli/views/where.h"
 
 #define NODES_MAX 256

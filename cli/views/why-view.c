@@ -136,7 +136,7 @@ int why_view_add_causes(Buf *out, const Options *o, const Why *w, size_t limit) 
 }
 
 static void add_factors(Buf *out, const Why *w) {
-        for (size_t i = 0; why_is_no_chance(w) && i < MIN(w->n_factors, (size_t) FACTORS_SHOWN);
+        for (size_t i = 0; w->is_no_chance && i < MIN(w->n_factors, (size_t) FACTORS_SHOWN);
              i++) {
                 const WhyFactor *f = &w->factors[i];
 
@@ -154,7 +154,7 @@ static void add_factors(Buf *out, const Why *w) {
 
 /* Behind the one that the sentence names. */
 static void add_values(Buf *out, const Why *w) {
-        size_t first = why_named_value(w) ? 1 : 0;
+        size_t first = w->value ? 1 : 0;
 
         for (size_t i = first; i < MIN(w->n_values, first + VALUES_SHOWN); i++) {
                 const WhyValue *v = &w->values[i];
@@ -274,9 +274,9 @@ static json_t *value_json(const WhyValue *v) {
 static const char *named_kind(const Why *w) {
         if (!w->is_enough)
                 return "too-few";
-        if (why_names_factor_first(w))
+        if (w->is_factor_first)
                 return "factor";
-        return why_named_cause(w) ? "cause" : why_named_value(w) ? "value" : "nothing";
+        return w->cause ? "cause" : w->value ? "value" : "nothing";
 }
 
 json_t *why_view_causes_json(const Why *w, size_t limit) {
@@ -296,8 +296,8 @@ static json_t *side_json(const Why *w, size_t n, uint64_t median_ns, uint64_t p9
 
 json_t *why_view_json(const Options *o, const Why *w) {
         json_t *factors = json_array(), *values = json_array();
-        const WhyValue *value = why_named_value(w);
-        const WhyCause *named = why_named_cause(w);
+        const WhyValue *value = w->value;
+        const WhyCause *named = w->cause;
         _cleanup_buf_ Buf sentence = BUF_INIT;
 
         why_sentence(&sentence, w);

@@ -5,7 +5,7 @@
  * Why view: what one cohort of calls has that another has not, as text and as JSON
  */
 
-#include "analyze/why.h"
+#include "causes/why.h"
 #include "cli/options/options.h"
 #include "cli/terminal/table.h"
 #include "cli/views/counting.h"

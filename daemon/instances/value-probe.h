@@ -14,7 +14,7 @@
  *
  * The number is how many calls at the same time are seen; of more the values are not known.  An fprobe comes
  * first because nothing of it can be traced itself; what handles kprobes can, and is left out by
- * value_probe_find_handlers().  Whoever reads the recording joins events and calls (calls/values.h).  The
+ * value_probe_find_handlers().  Whoever reads the recording joins events and calls (calls/steps.h).  The
  * letter in the name says how the event is to be understood there.
  *
  * Sources: linux 6.12 Documentation/trace/fprobetrace.rst, kprobetrace.rst; kernel/trace/trace_fprobe.c.

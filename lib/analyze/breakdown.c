@@ -7,7 +7,6 @@
 
 #include "analyze/breakdown.h"
 #include "base/array.h"
-#include "base/hash.h"
 
 #define KERNEL "[kernel]"
 
@@ -30,58 +29,45 @@ int breakdown_by_from_name(const char *name) {
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static void name_function(BreakdownRow *row, const Function *f) {
-        size_t n_module;
-
-        row->function = f;
-        row->name = f->label;
-        row->n_name = f->n_name;
-        row->module = function_module(f, &n_module);
-        row->n_module = (uint32_t) n_module;
-}
-
 static void name_row(const Breakdown *p, BreakdownRow *row, const Function *f, const Stack *stack,
                      uint32_t cpu) {
         char *comm = (char *) (row + 1);
+        size_t n_module;
 
         row->n_unhooked = f->n_unhooked;
-        switch (p->by) {
-        case BREAKDOWN_BY_FUNCTION:
-        case BREAKDOWN_BY_ROOT:
-                name_function(row, f);
-                break;
-        case BREAKDOWN_BY_MODULE:
-                name_function(row, f);
-                row->function = NULL;
-                row->name = row->module ?: KERNEL;
-                row->n_name = row->module ? row->n_module : (uint32_t) strlen(KERNEL);
-                break;
-        case BREAKDOWN_BY_TASK:
+        if (p->by == BREAKDOWN_BY_CPU) {
+                row->cpu = cpu;
+                return;
+        }
+        if (p->by == BREAKDOWN_BY_TASK) {
                 memcpy(comm, stack->comm, sizeof(stack->comm));
                 row->name = comm;
                 row->n_name = (uint32_t) strlen(comm);
                 row->pid = stack->pid;
-                break;
-        case BREAKDOWN_BY_CPU:
-                row->cpu = cpu;
-                break;
+                return;
         }
-}
-
-static uint64_t module_key(const Function *f) {
-        return hash_bytes(HASH_BYTES_FIRST, f->label + f->n_name, f->n_label - f->n_name);
+        row->module = function_module(f, &n_module);
+        row->n_module = (uint32_t) n_module;
+        if (p->by == BREAKDOWN_BY_MODULE) {
+                row->name = row->module ?: KERNEL;
+                row->n_name = row->module ? row->n_module : (uint32_t) strlen(KERNEL);
+        } else {
+                row->function = f;
+                row->name = f->label;
+                row->n_name = f->n_name;
+        }
 }
 
 static uint64_t row_key(const Breakdown *p, const Function *f, const Stack *stack, uint32_t cpu) {
         switch (p->by) {
         case BREAKDOWN_BY_MODULE:
-                return module_key(f);
+                return hash_bytes(HASH_BYTES_FIRST, f->label + f->n_name, f->n_label - f->n_name);
         case BREAKDOWN_BY_TASK:
                 return (uint64_t) (stack->pid == 0 ? 0 : stack->key);
         case BREAKDOWN_BY_CPU:
                 return cpu;
         default:
-                return (uintptr_t) f;
+                return hash_key(f);
         }
 }
 
@@ -124,11 +110,6 @@ static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame
         return 0;
 }
 
-static bool is_of_trees(const Breakdown *p) {
-        return p->by == BREAKDOWN_BY_TASK || p->by == BREAKDOWN_BY_CPU ||
-               p->by == BREAKDOWN_BY_ROOT;
-}
-
 static int end(void *userdata, const Call *call) {
         const Breakdown *p = userdata;
         const Frame *frame = call->frame;
@@ -152,7 +133,7 @@ static int end(void *userdata, const Call *call) {
                 row->aside_ns += frame->aside_ns;
                 row->blocked_ns += frame->blocked_ns + call->blocked_ns;
         }
-        if (call->is_cut || (is_of_trees(p) && !frame->is_root))
+        if (call->is_cut || (p->by >= BREAKDOWN_BY_TASK && !frame->is_root))
                 return 0;
         return quantiles_add(&row->quantiles, call->duration_ns);
 }
@@ -161,11 +142,10 @@ static int compare_rows(const void *a, const void *b) {
         const BreakdownRow *x = *(BreakdownRow *const *) a, *y = *(BreakdownRow *const *) b;
         int order = CMP(y->self_ns, x->self_ns) ?: CMP(y->total_ns, x->total_ns);
 
-        if (order != 0)
-                return order;
-        if (!x->name || !y->name)
+        if (order == 0 && (!x->name || !y->name))
                 return CMP(x->cpu, y->cpu);
-        return memcmp(x->name, y->name, MIN(x->n_name, y->n_name)) ?: CMP(x->n_name, y->n_name);
+        return order ?: memcmp(x->name, y->name, MIN(x->n_name, y->n_name))
+                       ?: CMP(x->n_name, y->n_name);
 }
 
 const BreakdownRow *const *breakdown_rows(Breakdown *p, size_t *ret_n) {

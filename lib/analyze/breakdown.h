@@ -4,21 +4,13 @@
 /*
  * Breakdown: where time went, added up while calls end
  *
- * A row is what is counted together: a function, a module, a task, a CPU, or a
- * function that calls stand below (a root).  A row's total leaves out calls that
- * stand below another one of the same row, so that recursion counts once.
- *
- * What was cut off by the beginning, the end or a loss is counted with what it
- * took at least (analyze/pairing.h), and not in the quantiles.  Memory is in
- * proportion to the rows.
+ * A row is what is counted together.  Its total leaves out calls that stand below another one of the same row, so that
+ * recursion counts once.  What was cut off is counted with what it took at least (analyze/pairing.h), and not in the
+ * quantiles.
  */
-
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "analyze/pairing.h"
 #include "analyze/quantiles.h"
-#include "base/cleanup.h"
 
 typedef struct Breakdown Breakdown;
 
@@ -36,7 +28,7 @@ typedef struct BreakdownRow {
         uint32_t n_name;
         const char *module; /* FUNCTION, ROOT, MODULE; NULL: none */
         uint32_t n_module;
-        int32_t n_unhooked; /* FUNCTION, MODULE: what else its self may be (calls/unhooked.h), the most of its functions */
+        int32_t n_unhooked; /* FUNCTION, MODULE: what else its self may be (calls/function.h), the most of its functions */
         int32_t pid;         /* TASK */
         uint32_t cpu;        /* CPU */
         uint64_t n;          /* calls; ROOT: trees */

@@ -7,7 +7,6 @@
  */
 
 #include "analyze/call-tree.h"
-#include "base/hash.h"
 
 #define CHUNK_NODES 64
 #define SLOTS_KEPT 512 /* when it is emptied for the next of many */
@@ -229,12 +228,8 @@ int call_tree_new(CallTree **ret, Pairing *pairing) {
 }
 
 static void free_chunks(CallTree *t, Chunk *but) {
-        while (t->chunks && t->chunks != but) {
-                Chunk *c = t->chunks;
-
-                t->chunks = c->next;
-                free(c);
-        }
+        while (t->chunks && t->chunks != but)
+                free(POP(t->chunks));
 }
 
 void call_tree_clear(CallTree *t) {
@@ -309,5 +304,39 @@ int call_tree_callers(CallTree **ret, CallTree *t,
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(turned);
+        return 0;
+}
+
+/* --- another tree ----------------------------------------------------------------------------- */
+
+static uint64_t key_of(const CallNode *parent, const Alike *name) {
+        return hash_mix(hash_key(parent)) ^ alike_hash(name);
+}
+
+const CallNode *alike_find_node(const Hash *nodes, const CallNode *parent,
+                                const Function *function) {
+        Alike name = alike_of(function);
+        const HashSlot *slot;
+
+        hash_each (slot, nodes, key_of(parent, &name)) {
+                const CallNode *node = (void *) (uintptr_t) slot->value;
+                Alike other = alike_of(node->function);
+
+                if (node->parent == parent && alike_equal(&other, &name))
+                        return node;
+        }
+        return NULL;
+}
+
+/* In the order of the tree, so that of two that are alike the first is found. */
+int alike_index_nodes(Hash *ret, CallTree *tree) {
+        for (const CallNode *n = call_node_next(&tree->root, &tree->root); n;
+             n = call_node_next(&tree->root, n)) {
+                Alike name = alike_of(n->function);
+
+                if (!alike_find_node(ret, n->parent, n->function) &&
+                    hash_add_ptr(ret, key_of(n->parent, &name), n) < 0)
+                        return -ENOMEM;
+        }
         return 0;
 }

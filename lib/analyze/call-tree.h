@@ -12,19 +12,10 @@
  *
  * A node's share is its self and the shares of its children, exactly; its total is what its calls
  * took, which is the same unless calls overlap (analyze/held.h).  The root's total is the sum of the
- * self times of all.  Memory is in
- * proportion to the nodes, not to the calls.
- *
- *      for (const CallNode *n = root->children; n; n = n->next)        one level
- *      for (const CallNode *n = root; n; n = call_node_next(root, n))  all, callers first
- *
- * After call_tree_finish() both visit what took longest first.
+ * self times of all.  After call_tree_finish() siblings are in order, what took longest first.
  */
 
-#include <stdint.h>
-
 #include "analyze/pairing.h"
-#include "base/cleanup.h"
 
 typedef struct CallTree CallTree;
 
@@ -43,7 +34,7 @@ typedef struct CallNode {
         uint64_t blocked_ns;     /* of its self, waited */
         uint64_t min_ns, max_ns; /* of one call, cut ones aside; min_ns > max_ns: of none */
         bool was_left_out; /* its calls may lack: in one of the recordings it was not hooked all the time */
-        int32_t n_unhooked; /* what else its self may be (calls/unhooked.h); of several recordings the most */
+        int32_t n_unhooked; /* what else its self may be (calls/function.h); of several recordings the most */
         bool is_irq;                     /* it is an interrupt */
         bool in_irq;                     /* or below one */
         struct CallNode *recent, *after; /* the tree's own: guesses */
@@ -69,22 +60,20 @@ int call_tree_threshold(uint64_t *ret_ns, CallTree *t, size_t n_max);
 CallTree *call_tree_free(CallTree *t);
 DEFINE_CLEANUP(CallTree *, call_tree_free);
 
-/*
- * call_tree_callers() - a tree upside down
- * @t:     finished
- * @wants: whose callers are looked for
- *
- * The outermost nodes of the result are the functions that @wants, and what is below a node are its
- * callers.  A node's n, n_cut, total and self are what the function at its top took in calls that
- * came this way; totals count recursion once, min and max are of its calls.  Finished.
- * Return: 0, -ENOMEM.
- */
+/* A finished tree upside down, finished: its outermost nodes are the functions that @wants, and what is below a node are
+ * its callers.  A node's n, n_cut, total and self are what the function at its top took in calls that came this way;
+ * totals count recursion once, min and max are of its calls.  0 or -ENOMEM. */
 int call_tree_callers(CallTree **ret, CallTree *t,
                       bool (*wants)(void *userdata, const Function *function), void *userdata);
 
-/* What follows @node in the tree below @top, or NULL: its first child, else what is next to it or
- * to the nearest of its callers. */
+/* What follows @node in the tree below @top, callers first, or NULL. */
 const CallNode *call_node_next(const CallNode *top, const CallNode *node);
-/* The same without what is below @node.  The hottest path needs neither: from a node it leads to the
- * first of its children, and on. */
+/* The same without what is below @node. */
 const CallNode *call_node_skip(const CallNode *top, const CallNode *node);
+
+/* Where in another call tree the same path of callers is (Alike): @ret, an empty hash, becomes one of all nodes of @tree,
+ * which must outlive it, unchanged; hash_done() ends it.  0 or -ENOMEM. */
+int alike_index_nodes(Hash *ret, CallTree *tree);
+/* The first child of @parent, a node of the tree, that is the same function; NULL: there is none, or no @parent. */
+const CallNode *alike_find_node(const Hash *nodes, const CallNode *parent,
+                                const Function *function);

@@ -30,13 +30,9 @@ struct HeatMap {
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-/* Of columns that are less than HEAT_MAP_COLUMNS_MAX apart no two places have one key. */
-static uint64_t key_of(uint64_t column, unsigned row) {
-        return column * 128 + row;
-}
-
 static int add_to_cell(HeatGrid *g, uint64_t column, unsigned row, HeatSpot more) {
-        uint64_t key = key_of(column, row), i = hash_get(&g->by_place, key);
+        /* Of columns that are less than HEAT_MAP_COLUMNS_MAX apart no two places have one key. */
+        uint64_t key = column * 128 + row, i = hash_get(&g->by_place, key);
         HeatSpot *spot;
 
         if (i == 0) {
@@ -109,13 +105,10 @@ static HeatGrid *grid_of(HeatMap *m, const Function *root) {
         return m->grids[m->n_grids++] = g;
 }
 
-/* The range of analyze/ranges.c that has @ns. */
-static unsigned row_of(uint64_t ns) {
-        return ns == 0 ? 0 : 64 - (unsigned) __builtin_clzll(ns);
-}
-
 static int add(const HeatMap *m, HeatGrid *g, const Call *call) {
         uint64_t start_ns = call->frame->start_ns, end_ns = call->recorded_ns;
+        unsigned row =
+                call->duration_ns == 0 ? 0 : 64 - (unsigned) __builtin_clzll(call->duration_ns);
         int r;
 
         g->n_cut += call->is_cut;
@@ -126,8 +119,7 @@ static int add(const HeatMap *m, HeatGrid *g, const Call *call) {
                 return r;
         if (end_ns == 0)
                 end_ns = add_capped(add_capped(start_ns, call->duration_ns), RECORDED_NS);
-        return add_to_cell(g, start_ns >> m->shift, row_of(call->duration_ns),
-                           (HeatSpot){ 1, end_ns });
+        return add_to_cell(g, start_ns >> m->shift, row, (HeatSpot){ 1, end_ns });
 }
 
 static int end(void *userdata, const Call *call) {

@@ -8,26 +8,17 @@
  *      [4, 8) us      .     3     .
  *      [2, 4) us     12     9     7        a cell: how many calls began then and took so long
  *
- * Each function at the top of their callers has a grid, and how its calls are spread.
- *
- * Rows are the ranges that a histogram of log2 has (analyze/ranges.h), so what a row's cells add up to
- * is what that histogram has.  A call is in the column in which it began.  Calls that were cut are
- * counted, and in neither.  The time axis is the same for all grids of a map.
+ * Each function at the top of their callers has a grid, and how its calls are spread.  Rows are the ranges that a
+ * histogram of log2 has (analyze/quantiles.h).  A call is in the column in which it began; one that was cut is counted,
+ * and in none.  The time axis is the same for all grids of a map.
  *
  * How long a recording is is not known before its end: columns begin with 1 ns, and when there are more
  * than HEAT_MAP_COLUMNS_MAX, pairs of them become one.  So a column is a power of two long, and begins
- * at a multiple of that.  Memory is in proportion to the cells that are not empty: at most
- * HEAT_MAP_COLUMNS_MAX times HEAT_MAP_ROWS for each root, and never more than there are calls.
+ * at a multiple of that.  Memory is in proportion to the cells that are not empty.
  */
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "analyze/pairing.h"
 #include "analyze/quantiles.h"
-#include "base/cleanup.h"
-#include "base/hash.h"
 #include "calls/name-set.h"
 
 #define HEAT_MAP_COLUMNS_MAX 1024
@@ -44,13 +35,8 @@ typedef struct HeatGrid {
         Hash by_place; /* their numbers, plus 1 */
 } HeatGrid;
 
-/*
- * heat_map_new() - a sink of @pairing, which must outlive its last step
- * @names:     whose calls, borrowed; NULL: the roots themselves
- * @has_times: else there are no cells
- *
- * 0 or -ENOMEM.
- */
+/* A sink of @pairing, which must outlive its last step.  @names: whose calls, borrowed; NULL: the roots themselves.
+ * @has_times: else there are no cells.  0 or -ENOMEM. */
 int heat_map_new(HeatMap **ret, Pairing *pairing, NameSet *names, bool has_times);
 const HeatGrid *heat_map_all(const HeatMap *m);
 /* Those with the most time first; valid until it is freed. */
@@ -96,11 +82,8 @@ void heat_view_window(const HeatView *v, HeatArea area, uint64_t *ret_from_ns, u
 void heat_view_done(HeatView *v);
 #define _cleanup_heat_view_ _cleanup_(heat_view_done)
 
-/*
- * Scale: which of @n_levels shades, at least 4, a cell has, from 1; 0: it is empty
- *
- * A shade has `ratio` times as many calls as the one before; the strongest is always used.
- */
+/* Which of @n_levels shades, at least 4, a cell has, from 1; 0: it is empty.  A shade has `ratio` times as many calls as
+ * the one before; the strongest is always used. */
 typedef struct HeatScale {
         uint64_t ratio, most;
         unsigned n_levels, n_used;

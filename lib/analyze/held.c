@@ -60,14 +60,14 @@ uint32_t held_caller(const Held *h, int32_t depth) {
         return HELD_TASK;
 }
 
-uint32_t held_ended_by(const Held *h, int32_t depth, bool call) {
+uint32_t held_ended_by(const Held *h, int32_t depth, bool is_call) {
         uint32_t n = h->n_open;
 
         if (n == 0)
                 return HELD_TASK;
         if (h->calls[h->open[n - 1]].depth > depth)
                 return h->open[n - 1];
-        if (call && n >= STACK_SIBLINGS_MAX &&
+        if (is_call && n >= STACK_SIBLINGS_MAX &&
             h->calls[h->open[n - STACK_SIBLINGS_MAX]].depth == depth)
                 return h->open[n - STACK_SIBLINGS_MAX];
         return HELD_TASK;
@@ -254,19 +254,13 @@ static void put_in_order(Held *h) {
         }
 }
 
-static int untangle(Held *h) {
-        if (!ARRAY_ROOM(h->order, h->n_order_room, h->n))
-                return -ENOMEM;
-        put_in_order(h);
-        return 0;
-}
-
 int held_settle(Held *h) {
-        int r = h->is_tangled ? untangle(h) : 0;
-
-        if (r < 0 || !h->has_excess)
-                return r;
-        for (uint32_t i = 1; i < h->n; i++) {
+        if (h->is_tangled) {
+                if (!ARRAY_ROOM(h->order, h->n_order_room, h->n))
+                        return -ENOMEM;
+                put_in_order(h);
+        }
+        for (uint32_t i = 1; i < h->n && h->has_excess; i++) {
                 HeldCall *c = &h->calls[h->is_tangled ? h->order[i] : i];
 
                 if (!c->is_open && c->below_ns > c->share_ns)

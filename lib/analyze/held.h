@@ -27,11 +27,7 @@
  * __ftrace_return_to_handler().
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "analyze/sched.h"
-#include "base/cleanup.h"
 
 #define HELD_TASK 0 /* the call that all outermost calls are below; also: none */
 
@@ -105,17 +101,12 @@ HeldCall *held_begin(Held *h, uint32_t parent, int32_t depth);
 void held_close(Held *h, uint32_t call);
 /* Who calls what begins at @depth: the nearest that is open, and not over. */
 uint32_t held_caller(const Held *h, int32_t depth);
-/* Whether a call at @depth is below all that are open. */
-static inline bool held_is_deeper(const Held *h, int32_t depth) {
-        return h->n_open == 0 || h->calls[h->open[h->n_open - 1]].depth < depth;
-}
 /* An open call that a step at @depth proves to have ended, one after the other; HELD_TASK: none is
- * left.  A @call spares STACK_SIBLINGS_MAX - 1 of its siblings. */
-uint32_t held_ended_by(const Held *h, int32_t depth, bool call);
+ * left.  A call, if the step @is_call, spares STACK_SIBLINGS_MAX - 1 of its siblings. */
+uint32_t held_ended_by(const Held *h, int32_t depth, bool is_call);
 /* A call begins at @depth: those that are open there call nothing any more. */
 void held_overtake(Held *h, int32_t depth, uint64_t timestamp_ns);
-/* What a return of @function at @depth ends, of what is open; NULL: of any.  HELD_TASK:
- * nothing. */
+/* What a return of @function at @depth ends, of what is open; NULL: of any.  HELD_TASK: nothing. */
 uint32_t held_find(const Held *h, int32_t depth, const Function *function);
 /* A call without an end, directly below @call, or a sibling of it, was not seen to begin: elder
  * siblings of @call that lie within it are its own from now on. */
@@ -124,7 +115,6 @@ void held_adopt(Held *h, uint32_t call);
 void held_let_go(Held *h, uint32_t call, const HeldCall *end);
 /* @call has ended: what came after its end follows it. */
 void held_expel(Held *h, uint32_t call);
-/* 0 or -ENOMEM. */
 int held_wait(Held *h, uint32_t call, const HeldWait *wait);
 /* Final shares, and the order of all calls.  0 or -ENOMEM. */
 int held_settle(Held *h);

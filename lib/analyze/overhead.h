@@ -4,31 +4,21 @@
 /*
  * Overhead: what tracing cost the outermost calls, and the sentence that says so
  *
- * It is found in the recording itself.  The tracer works at a call's beginning and end.  What it does
- * outside of the two time stamps of a call is counted into the caller's own time, what it does between
- * them into the call's.  Functions that do nearly nothing show how much that is:
+ * It is found in the recording itself.  What the tracer does outside of the two time stamps of a call is counted into
+ * the caller's own time, what it does between them into the call's.  Functions that do nearly nothing show how much that
+ * is:
  *
- *      a caller     the self time of a function that calls one other function once.  No such time is
- *                   below what one call costs; the lowest of them, and the lowest tenth, say how
- *                   much that is: between caller_low_ns and caller_high_ns
+ *      a caller     the self time of a function that calls one other function once: the lowest, and the lowest
+ *                   tenth, say what one call costs, between caller_low_ns and caller_high_ns
  *      a leaf       the shortest calls that call nothing take leaf_ns, which is the tracer's
  *
- * What is left of a time T with N calls below it is then
+ * What is left of a time T with N calls below it is then T - caller * N - leaf * (N + 1).  Callers that do something of
+ * their own may be so many that their lowest tenth would be more than all calls took: then it is a smaller part of
+ * them, down to a thousandth.  "Lowest" is the lowest thousandth, which of up to a thousand is the minimum: of millions
+ * one or the other is wrong.  Memory does not depend on the calls.
  *
- *      T - caller * N - leaf * (N + 1)
- *
- * Callers that do something of their own may be so many that their lowest tenth would be more than all
- * calls took: then it is a smaller part of them, down to a thousandth.
- *
- * "Lowest" is the lowest thousandth, which of up to a thousand is the minimum: of millions one or
- * the other is wrong.  Memory does not depend on the calls.
- *
- * A tracer does not slow sleep down, so its share is one of the time that was not waited: the same
- * wherever it is told.
+ * A tracer does not slow sleep down, so its share is one of the time that was not waited.
  */
-
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "analyze/pairing.h"
 #include "base/buf.h"
@@ -51,12 +41,8 @@ typedef struct FloorShown {
         uint64_t n_below;    /* calls below them */
 } FloorShown;
 
-/*
- * The outermost calls took shown.total_ns, of which shown.blocked_ns were waited; of the rest between
- * real_low_ns and real_high_ns would have been taken without the tracer, and low_percent to
- * high_percent are the tracer's.  Something is left of it with the highest cost, too, unless the
- * lowest is already too much.
- */
+/* Of what was shown and not waited between real_low_ns and real_high_ns would have been taken without the tracer, and
+ * low_percent to high_percent are the tracer's. */
 typedef struct Overhead {
         FloorShown shown;
         FloorCost cost; /* if has_cost; what follows, too */
@@ -76,14 +62,8 @@ Overhead overhead_of(const Floor *f);
  * costs."  Nothing, if there are no calls. */
 void overhead_describe(const Overhead *o, Buf *out);
 
-/*
- * floor_real_ns() - what is left of a time without the tracer
- * @n_calls: whose time it is; of a self time: 1 for each call
- * @n_below: of a total, calls anywhere below; of a self time, calls directly below
- * @high:    with the lowest cost, else with the highest
- *
- * Not below 0.
- */
+/* What is left of a time of @n_calls without the tracer, not below 0.  @n_below: of a total, calls anywhere below; of a
+ * self time, calls directly below.  @high: with the lowest cost, else with the highest. */
 uint64_t floor_real_ns(const FloorCost *cost, uint64_t shown_ns, uint64_t n_calls, uint64_t n_below,
                        bool high);
 /* The middle of the two. */

@@ -11,44 +11,13 @@
 
 #include "analyze/held.h"
 #include "analyze/pairing.h"
-#include "base/hash.h"
-#include "calls/arguments.h"
+#include "calls/step.h"
 
 #define HELD_MAX 65536  /* calls, of all tasks, before those that have ended are told */
 #define SURE_NS 1000000 /* what comes between a reading and its record is shorter */
 #define SLACK_NS 20000  /* and mostly than this */
 #define DRIFT 4096      /* of so much time two clocks differ by less than one */
-#define N_SPARE_MAX 16
 #define TIME_MAX_NS ((uint64_t) INT64_MAX) /* 292 years; what is later is then */
-
-typedef struct Sink {
-        PairingBegin begin;
-        PairingEnd end;
-        void *userdata;
-} Sink;
-
-struct Pairing {
-        Sink sinks[PAIRING_SINKS_MAX];
-        size_t n_sinks;
-        Stacks stacks; /* their data: what is held of the task, a Held; NULL: nothing */
-        Held *spare[N_SPARE_MAX];
-        size_t n_spare;
-        uint64_t n_held, n_held_max;
-        Hash roles; /* plus 1, by function */
-        uint64_t total_ns, sum_ns, away_ns, n_begun, n_trees, n_calls;
-        uint64_t lag_ns; /* from a leaf's reading to its record, if has_lag */
-        uint32_t epoch;  /* how many losses were met */
-        bool has_lag;
-        bool is_moved; /* readings are not of the moment of the call: nosleep-time, another clock */
-        const OwnWorks *own_work; /* NULL: none is known */
-        uint64_t n_own_work;
-        bool has_sched, keeps_arguments, is_sparse, places;
-        Sched sched;
-        PairingWait wait;
-        void *wait_userdata;
-        PairingWaker waker;
-        void *waker_userdata;
-};
 
 /* --- what is known of a function -------------------------------------------------------------- */
 
@@ -155,8 +124,9 @@ static int tell_end(Pairing *p, Stack *stack, const HeldCall *c, Frame *frame) {
         call.softirq_ns = c->role == ROLE_SOFTIRQ ? c->share_ns : frame->softirq_ns;
         call.wake_ns = c->role == ROLE_WAKE ? c->share_ns : frame->wake_ns;
         call.aside_ns = c->role >= ROLE_IRQ ? c->share_ns : frame->aside_ns;
-        call.in_own_work = p->own_work && own_works_overlap(p->own_work, c->start_ns,
-                                                            c->start_ns + c->duration_ns);
+        call.in_own_work =
+                p->own_work && p->own_work->n > 0 &&
+                own_works_overlap(p->own_work, c->start_ns, c->start_ns + c->duration_ns);
         p->n_own_work += call.is_root && call.in_own_work;
         if (p->has_sched)
                 call.blocked_ns = frame->away_ns;
@@ -257,7 +227,7 @@ static int tell(Pairing *p, Stack *stack) {
         if (h->n_open > 0)
                 return 0;
         stack->data = NULL;
-        if (p->n_spare < N_SPARE_MAX)
+        if (p->n_spare < ELEMENTSOF(p->spare))
                 p->spare[p->n_spare++] = h;
         else
                 held_free(h);
@@ -275,18 +245,6 @@ int pairing_tell(Pairing *p) {
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
-
-static Held *held_of(Pairing *p, Stack *stack) {
-        Held *h = stack->data;
-
-        if (h)
-                return h;
-        if (p->n_spare > 0)
-                h = p->spare[--p->n_spare];
-        else if (held_new(&h) < 0)
-                return NULL;
-        return stack->data = h;
-}
 
 /* So that no sum of durations runs over. */
 static uint64_t bounded(Pairing *p, uint64_t duration_ns, bool *is_cut) {
@@ -312,6 +270,13 @@ static void end_unseen(Pairing *p, Stack *stack, uint32_t call) {
         if (c->has_orphans)
                 held_adopt(h, call);
         held_close(h, call);
+}
+
+static void end_deeper(Pairing *p, Stack *stack, const Step *step, bool is_call) {
+        uint32_t i;
+
+        while ((i = held_ended_by(stack->data, step->depth, is_call)) != HELD_TASK)
+                end_unseen(p, stack, i);
 }
 
 /* A kernel that has stamped a return before its call says more than any call can take. */
@@ -411,10 +376,9 @@ static char *arguments_of(const Step *step) {
 static int pair_call(Pairing *p, Stack *stack, Held *h, const Step *step) {
         HeldCall *c;
 
-        if (!held_is_deeper(h, step->depth)) {
-                for (uint32_t i = held_ended_by(h, step->depth, true); i != HELD_TASK;
-                     i = held_ended_by(h, step->depth, true))
-                        end_unseen(p, stack, i);
+        /* Usually it is below all that are open. */
+        if (h->n_open > 0 && h->calls[h->open[h->n_open - 1]].depth >= step->depth) {
+                end_deeper(p, stack, step, true);
                 held_overtake(h, step->depth, step->timestamp_ns);
         }
         c = put_down(p, h, step);
@@ -464,9 +428,7 @@ static bool is_anothers(const Pairing *p, const HeldCall *c, const Step *step) {
 static int pair_return(Pairing *p, Stack *stack, Held *h, const Step *step) {
         uint32_t i;
 
-        for (i = held_ended_by(h, step->depth, false); i != HELD_TASK;
-             i = held_ended_by(h, step->depth, false))
-                end_unseen(p, stack, i);
+        end_deeper(p, stack, step, false);
         i = held_find(h, step->depth, step->function);
         if (i == HELD_TASK || is_anothers(p, &h->calls[i], step))
                 return pair_late(p, stack, h, step);
@@ -582,12 +544,15 @@ static int note_sched(Pairing *p, const Step *step) {
 }
 
 static int pair(Pairing *p, Stack *stack, const Step *step) {
-        Held *h = held_of(p, stack);
+        Held *h = stack->data;
         uint64_t last_ns;
         int r;
 
-        if (!h)
+        if (!h && p->n_spare > 0)
+                h = p->spare[--p->n_spare];
+        if (!h && held_new(&h) < 0)
                 return -ENOMEM;
+        stack->data = h;
         r = step->kind == STEP_LEAVE ? pair_return(p, stack, h, step)
                                      : pair_call(p, stack, h, step);
         last_ns = step->timestamp_ns + (step->kind == STEP_LEAF ? duration_of(step) : 0);
@@ -628,51 +593,14 @@ int pairing_finish(Pairing *p) {
         return pairing_tell(p);
 }
 
-uint64_t pairing_total_ns(const Pairing *p) {
-        return p->total_ns;
-}
-
-uint64_t pairing_n_calls(const Pairing *p) {
-        return p->n_calls;
-}
-
-void pairing_set_waker(Pairing *p, PairingWaker waker, void *userdata) {
-        p->waker = waker;
-        p->waker_userdata = userdata;
-}
-
 void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata) {
         p->wait = wait;
         p->wait_userdata = userdata;
 }
 
-bool pairing_has_sched(const Pairing *p) {
-        return p->has_sched;
-}
-
-void pairing_set_own_work(Pairing *p, const OwnWorks *own_work) {
-        p->own_work = own_work->n > 0 ? own_work : NULL;
-}
-
-uint64_t pairing_n_own_work(const Pairing *p) {
-        return p->n_own_work;
-}
-
-void pairing_place(Pairing *p) {
-        p->places = true;
-}
-
-void pairing_set_sparse(Pairing *p) {
-        p->is_sparse = true;
-}
-
-void pairing_keep_arguments(Pairing *p) {
-        p->keeps_arguments = true;
-}
-
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata) {
         assert(p->n_sinks < PAIRING_SINKS_MAX);
-        p->sinks[p->n_sinks++] = (Sink){ .begin = begin, .end = end, .userdata = userdata };
+        p->sinks[p->n_sinks++] = (struct PairingSink){ begin, end, userdata };
 }
 
 int pairing_new(Pairing **ret) {

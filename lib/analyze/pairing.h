@@ -23,12 +23,8 @@
  * before the outermost call has.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "analyze/role.h"
 #include "analyze/sched.h"
-#include "base/cleanup.h"
 #include "calls/stacks.h"
 #include "meta/gap.h"
 
@@ -36,8 +32,6 @@
 /* Durations, and times off the CPU, add up to no more, so that no sum of them runs over: 146 years.
  * What a text says beyond is cut. */
 #define PAIRING_NS_MAX (UINT64_C(1) << 62)
-
-typedef struct Pairing Pairing;
 
 /* A call that has ended. */
 typedef struct Call {
@@ -60,11 +54,6 @@ typedef struct Call {
         bool has_retval;
 } Call;
 
-/* Of a sink; each returns 0 or -errno, which ends all.  @frame is not on @stack yet; @caller: NULL
- * for none. */
-typedef int (*PairingBegin)(void *userdata, Stack *stack, const Frame *caller, Frame *frame);
-typedef int (*PairingEnd)(void *userdata, const Call *call);
-
 /* A task that is in a call has come back to the CPU. */
 typedef struct CallWait {
         const SchedWait *wait;
@@ -72,41 +61,65 @@ typedef struct CallWait {
         const Frame *frame; /* in which it left, the innermost; of stack->frames */
         uint32_t cpu;       /* to which it came back */
 } CallWait;
-typedef int (*PairingWait)(void *userdata, const CallWait *wait);
 
+/* Of a sink; each returns 0 or -errno, which ends all.  @frame is not on @stack yet; @caller: NULL
+ * for none. */
+typedef int (*PairingBegin)(void *userdata, Stack *stack, const Frame *caller, Frame *frame);
+typedef int (*PairingEnd)(void *userdata, const Call *call);
+typedef int (*PairingWait)(void *userdata, const CallWait *wait);
 /* Who wakes in @step, for whoever knows more calls than are passed on; false: not known. */
 typedef bool (*PairingWaker)(void *userdata, const Step *step, Waker *ret);
 
+typedef struct Pairing {
+        /* To be set before the first step: */
+        bool is_sparse;           /* calls between others were left out, so that depths have gaps */
+        bool places;              /* frames have begin_ns and end_ns */
+        bool keeps_arguments;     /* frames have the arguments of their calls */
+        const OwnWorks *own_work; /* when ftraced changed what is hooked; NULL: it is not known */
+        PairingWaker waker;       /* is asked first who wakes in a step; NULL: nobody is */
+        void *waker_userdata;
+
+        /* To be read: */
+        bool has_sched;      /* there were sched_switch events */
+        uint64_t n_calls;    /* that have been told of */
+        uint64_t total_ns;   /* durations of outermost calls added up: 100 % */
+        uint64_t n_own_work; /* outermost calls that overlap own_work */
+
+        /* The pairing's own: */
+        struct PairingSink {
+                PairingBegin begin;
+                PairingEnd end;
+                void *userdata;
+        } sinks[PAIRING_SINKS_MAX];
+        size_t n_sinks;
+        PairingWait wait;
+        void *wait_userdata;
+        Stacks stacks;          /* their data: what is held of the task, a Held; NULL: nothing */
+        struct Held *spare[16]; /* n_spare of them */
+        size_t n_spare;
+        uint64_t n_held, n_held_max;
+        Hash roles; /* plus 1, by function */
+        uint64_t sum_ns, away_ns, n_begun, n_trees;
+        uint64_t lag_ns; /* from a leaf's reading to its record, if has_lag */
+        uint32_t epoch;  /* how many losses were met */
+        bool has_lag;
+        bool is_moved; /* readings are not of the moment of the call: nosleep-time, another clock */
+        Sched sched;
+} Pairing;
+
 int pairing_new(Pairing **ret);
-/* One only. */
-void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata);
-/* One only: it is asked first who wakes in a step. */
-void pairing_set_waker(Pairing *p, PairingWaker waker, void *userdata);
-/* Who wakes in @step, an event that wakes, by the calls that are open before it is added. */
-Waker pairing_waker(const Pairing *p, const Step *step);
-/* Whether there were sched_switch events. */
-bool pairing_has_sched(const Pairing *p);
 /* @begin may be NULL.  At most PAIRING_SINKS_MAX, before the first step; only one may use a frame's
  * `user` and `is_nested`, only one its `data`, and only one its `more`. */
 void pairing_add_sink(Pairing *p, PairingBegin begin, PairingEnd end, void *userdata);
-/* When ftraced changed what is hooked; borrowed. */
-void pairing_set_own_work(Pairing *p, const OwnWorks *own_work);
-/* Outermost calls that overlap that. */
-uint64_t pairing_n_own_work(const Pairing *p);
-/* Frames have begin_ns and end_ns. */
-void pairing_place(Pairing *p);
-/* Calls between others were left out, so that depths have gaps. */
-void pairing_set_sparse(Pairing *p);
-/* Frames have the arguments of their calls. */
-void pairing_keep_arguments(Pairing *p);
+/* One only is told of waits. */
+void pairing_set_wait(Pairing *p, PairingWait wait, void *userdata);
+/* Who wakes in @step, an event that wakes, by the calls that are open before it is added. */
+Waker pairing_waker(const Pairing *p, const Step *step);
 /* 0 or -errno. */
 int pairing_step(Pairing *p, const Step *step);
 /* Tells of what has ended, for somebody who does not wait.  0 or -errno. */
 int pairing_tell(Pairing *p);
 /* Ends what is open.  No more steps after this. */
 int pairing_finish(Pairing *p);
-/* Durations of outermost calls added up: 100 %. */
-uint64_t pairing_total_ns(const Pairing *p);
-uint64_t pairing_n_calls(const Pairing *p);
 Pairing *pairing_free(Pairing *p);
 DEFINE_CLEANUP(Pairing *, pairing_free);

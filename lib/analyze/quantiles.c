@@ -6,8 +6,6 @@
  * highest.
  */
 
-#include <stdbool.h>
-
 #include "analyze/quantiles.h"
 #include "base/array.h"
 
@@ -56,18 +54,15 @@ static int count(Quantiles *s, uint64_t value) {
         return 0;
 }
 
-static int keep(Quantiles *s, uint64_t value) {
-        if (!ARRAY_GROW(s->exact, s->n))
-                return -ENOMEM;
-        s->exact[s->n] = value;
-        return 0;
-}
-
 static int add(Quantiles *s, uint64_t value) {
         int r = 0;
 
-        if (s->n < QUANTILES_EXACT_MAX)
-                return keep(s, value);
+        if (s->n < QUANTILES_EXACT_MAX) {
+                if (!ARRAY_GROW(s->exact, s->n))
+                        return -ENOMEM;
+                s->exact[s->n] = value;
+                return 0;
+        }
         for (uint64_t i = 0; s->exact && i < s->n && r >= 0; i++)
                 r = count(s, s->exact[i]);
         free(TAKE_PTR(s->exact));
@@ -90,22 +85,18 @@ static int compare(const void *a, const void *b) {
         return CMP(*(const uint64_t *) a, *(const uint64_t *) b);
 }
 
-static uint64_t exact_quantile(const Quantiles *s, uint64_t rank) {
-        uint64_t sorted[QUANTILES_EXACT_MAX];
-
-        memcpy(sorted, s->exact, s->n * sizeof(*sorted));
-        qsort(sorted, s->n, sizeof(*sorted), compare);
-        return sorted[rank - 1];
-}
-
 uint64_t quantiles_at(const Quantiles *s, unsigned permille) {
         uint64_t rank = s->n / 1000 * permille + (s->n % 1000 * permille + 999) / 1000, value;
+        uint64_t sorted[QUANTILES_EXACT_MAX];
 
         if (s->n == 0)
                 return 0;
         rank = MAX(rank, UINT64_C(1));
-        if (s->exact)
-                return exact_quantile(s, rank);
+        if (s->exact) {
+                memcpy(sorted, s->exact, s->n * sizeof(*sorted));
+                qsort(sorted, s->n, sizeof(*sorted), compare);
+                return sorted[rank - 1];
+        }
         for (uint32_t i = 0; i < s->n_counts; i++) {
                 if (rank <= s->counts[i]) {
                         value = MIN(s->max, bucket_value(s->i_first + i));
@@ -116,7 +107,19 @@ uint64_t quantiles_at(const Quantiles *s, unsigned permille) {
         return s->max;
 }
 
-uint64_t quantiles_n_between(const Quantiles *s, uint64_t from, uint64_t to) {
+void quantiles_done(Quantiles *s) {
+        free(s->exact);
+        free(s->counts);
+        *s = (Quantiles){};
+}
+
+/* --- ranges ----------------------------------------------------------------------------------- */
+
+#define N_LINEAR 20
+
+/* How many are at least @from and less than @to; those of a bucket count as its middle, so that bounds that are powers
+ * of two are exact. */
+static uint64_t n_between(const Quantiles *s, uint64_t from, uint64_t to) {
         uint64_t n = 0;
 
         for (uint64_t i = 0; s->exact && i < s->n; i++)
@@ -131,8 +134,43 @@ uint64_t quantiles_n_between(const Quantiles *s, uint64_t from, uint64_t to) {
         return n;
 }
 
-void quantiles_done(Quantiles *s) {
-        free(s->exact);
-        free(s->counts);
-        *s = (Quantiles){};
+/* 1, 2, or 5 times a power of ten. */
+static uint64_t round_length(uint64_t at_least) {
+        static const uint64_t steps[] = { 1, 2, 5 };
+        uint64_t power = 1;
+
+        for (;; power *= 10)
+                for (size_t i = 0; i < ELEMENTSOF(steps); i++)
+                        if (steps[i] * power >= at_least || power > UINT64_MAX / 100)
+                                return steps[i] * power;
+}
+
+static size_t linear(Range *ret, const Quantiles *s) {
+        uint64_t p99 = MIN(quantiles_at(s, 990), (uint64_t) INT64_MAX), length, from;
+        size_t n = 0;
+
+        length = round_length((p99 - MIN(p99, s->min)) / N_LINEAR + 1);
+        for (from = MIN(p99, s->min) / length * length; from <= p99; from += length, n++)
+                ret[n] = (Range){ from, from + length, n_between(s, from, from + length) };
+        if (s->max >= from)
+                ret[n++] = (Range){ from, UINT64_MAX, n_between(s, from, UINT64_MAX) };
+        return n;
+}
+
+size_t ranges_of(Range ret[static RANGES_MAX], const Quantiles *s, bool is_linear) {
+        uint64_t from = 0, to;
+        size_t n = 0;
+
+        if (s->n == 0)
+                return 0;
+        if (is_linear)
+                return linear(ret, s);
+        if (s->min > 0)
+                from = UINT64_C(1) << (63 - __builtin_clzll(s->min));
+        for (;; from = to) {
+                to = from == 0 ? 1 : from > UINT64_MAX / 2 ? UINT64_MAX : from * 2;
+                ret[n++] = (Range){ from, to, n_between(s, from, to) };
+                if (s->max < to || to == UINT64_MAX)
+                        return n;
+        }
 }

@@ -9,8 +9,6 @@
  * distance, so that quantiles are that exact.
  */
 
-#include <stdint.h>
-
 #include "base/cleanup.h"
 
 #define QUANTILES_EXACT_MAX 64
@@ -26,7 +24,21 @@ typedef struct Quantiles {
 int quantiles_add(Quantiles *s, uint64_t value); /* 0 or -ENOMEM */
 /* The smallest value that @permille of all do not exceed; 0 of none. */
 uint64_t quantiles_at(const Quantiles *s, unsigned permille);
-/* How many are at least @from and less than @to; of more than QUANTILES_EXACT_MAX those count as the
- * middle of their bucket, so that bounds that are powers of two are exact. */
-uint64_t quantiles_n_between(const Quantiles *s, uint64_t from, uint64_t to);
 void quantiles_done(Quantiles *s);
+
+/*
+ * Ranges: a spread in pieces, to be drawn as a histogram
+ *
+ *      log2     each range is twice as long as the one before; exact
+ *      linear   all are of the same, round length up to the 99th percentile, the last has the rest;
+ *               of more than QUANTILES_EXACT_MAX durations as exact as their buckets
+ */
+#define RANGES_MAX 66
+
+typedef struct Range {
+        uint64_t from_ns, to_ns; /* the first is in it, the last is not; UINT64_MAX: no end */
+        uint64_t n;
+} Range;
+
+/* How many ranges, from the one with the shortest to that with the longest; 0 of an empty spread. */
+size_t ranges_of(Range ret[static RANGES_MAX], const Quantiles *s, bool is_linear);

@@ -9,6 +9,7 @@
  * is also what lies where the kernel keeps their entries (calls/function.h).
  */
 
+#include "base/hash.h"
 #include "calls/function.h"
 
 /* From ROLE_IRQ on they are what a call is kept from its own business by. */
@@ -26,6 +27,25 @@ Role role_of(const Function *function);
 bool role_enters_softirq(const Function *function);
 /* Whether it lets go of a lock that others sleep for, so that whom it wakes waited for its caller. */
 bool role_releases_lock(const Function *function);
-/* Bytes of the name without the compiler's suffixes: "validate_xmit_skb" of
- * "validate_xmit_skb.isra.92.part.93". */
-size_t role_plain_name(const Function *function);
+
+/*
+ * Alike: which functions of two recordings are the same
+ *
+ * Two kernels, or two compilers, call one function differently:
+ *
+ *      skb_clone.part.50, skb_clone.isra.4          skb_clone
+ *      SyS_write, __x64_sys_write, ksys_write       sys_write
+ *
+ * and build one into the kernel that is a module elsewhere.  What is compared is what is left of a
+ * name without that.
+ */
+
+typedef struct Alike {
+        const char *prefix; /* "sys_", or "" */
+        const char *name;   /* what follows it, in the function's label; not ended */
+        size_t n_name;
+} Alike;
+
+Alike alike_of(const Function *function);
+bool alike_equal(const Alike *a, const Alike *b);
+uint64_t alike_hash(const Alike *a);

@@ -123,26 +123,23 @@ SchedEvent sched_parse(const Step *step) {
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-static struct SchedTask *find(Sched *s, int32_t pid) {
+static struct SchedTask *find(const Sched *s, int32_t pid) {
         uint64_t i = hash_get(&s->by_pid, (uint64_t) pid);
 
         return i > 0 ? &s->tasks[i - 1] : NULL;
 }
 
-static struct SchedTask *add(Sched *s, int32_t pid) {
-        if (!ARRAY_GROW(s->tasks, s->n) || hash_add(&s->by_pid, (uint64_t) pid, s->n + 1) < 0)
-                return NULL;
-        return &s->tasks[s->n++];
-}
-
 int sched_leave(Sched *s, const SchedEvent *event, uint64_t timestamp_ns) {
-        struct SchedTask *t;
+        struct SchedTask *t = find(s, event->left_pid);
 
         if (event->left_pid <= 0)
                 return 0;
-        t = find(s, event->left_pid) ?: add(s, event->left_pid);
-        if (!t)
-                return -ENOMEM;
+        if (!t) {
+                if (!ARRAY_GROW(s->tasks, s->n) ||
+                    hash_add(&s->by_pid, (uint64_t) event->left_pid, s->n + 1) < 0)
+                        return -ENOMEM;
+                t = &s->tasks[s->n++];
+        }
         *t = (struct SchedTask){
                 .is_away = true,
                 .wait = { .left_ns = timestamp_ns, .state = event->left_state },
@@ -150,25 +147,19 @@ int sched_leave(Sched *s, const SchedEvent *event, uint64_t timestamp_ns) {
         return 0;
 }
 
-static struct SchedTask *away(Sched *s, int32_t pid) {
-        struct SchedTask *t = find(s, pid);
-
-        return t && t->is_away ? t : NULL;
-}
-
 void sched_wake(Sched *s, const SchedEvent *event, uint64_t timestamp_ns, const Waker *waker) {
-        struct SchedTask *t = away(s, event->pid);
+        struct SchedTask *t = find(s, event->pid);
 
-        if (!t || t->wait.woken_ns > 0)
+        if (!t || !t->is_away || t->wait.woken_ns > 0)
                 return;
         t->wait.woken_ns = timestamp_ns;
         t->wait.waker = *waker;
 }
 
 bool sched_come_back(Sched *s, int32_t pid, uint64_t timestamp_ns, SchedWait *ret) {
-        struct SchedTask *t = away(s, pid);
+        struct SchedTask *t = find(s, pid);
 
-        if (!t || timestamp_ns < t->wait.left_ns)
+        if (!t || !t->is_away || timestamp_ns < t->wait.left_ns)
                 return false;
         t->is_away = false;
         t->wait.back_ns = timestamp_ns;

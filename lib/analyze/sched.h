@@ -18,10 +18,6 @@
  * are left out.  Memory is in proportion to the tasks met.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/hash.h"
 #include "calls/step.h"
 
 typedef enum SchedKind {
@@ -56,7 +52,6 @@ typedef struct SchedWait {
         Waker waker;
 } SchedWait;
 
-/* What @step, a STEP_OTHER, says. */
 SchedEvent sched_parse(const Step *step);
 
 /* One of zeroes knows nobody. */

@@ -12,21 +12,124 @@
 
 #include "base/array.h"
 #include "calls/census.h"
-#include "calls/trees.h"
 
-/* Begins inside an interrupt and returns outside of it, where its return may find the tracer in the
+/* --- trees ------------------------------------------------------------------------------------ */
+
+TaskTree *trees_task(Stacks *tasks, const Step *step) {
+        Stack *stack = stacks_get(tasks, step);
+        TaskTree *task = stack ? stack->data : NULL;
+
+        if (_likely_(task) || !stack)
+                return task;
+        task = stack->data = calloc(1, sizeof(*task));
+        if (task)
+                task->floor = INT32_MAX;
+        return task;
+}
+
+bool stretch_call(Stretch *s, int32_t depth) {
+        if (s->function && depth > s->depth)
+                return true;
+        /* A call at the depth of what is open: that has returned.  Above: and was not recorded. */
+        if (depth < s->depth)
+                s->ending = NULL;
+        else if (s->function)
+                s->ending = s->function;
+        s->function = NULL;
+        return false;
+}
+
+Leaving stretch_leave(Stretch *s, const Step *step) {
+        const Function **open = s->function ? &s->function : &s->ending;
+        Leaving end = s->function ? LEAVES_OPEN : LEAVES_ENDING;
+
+        if (s->function && step->depth > s->depth)
+                return LEAVES_INSIDE;
+        if (*open && step->depth == s->depth && step->function == *open) {
+                *open = NULL;
+                return end;
+        }
+        s->function = NULL;
+        if (step->depth < s->depth)
+                s->ending = NULL;
+        return LEAVES_NOTHING;
+}
+
+Place task_tree_place(TaskTree *task, const Step *step) {
+        Stretch *tree = &task->tree;
+
+        if (step->kind == STEP_LEAVE) {
+                Leaving leaving = stretch_leave(tree, step);
+
+                return leaving == LEAVES_NOTHING  ? PLACE_OUTSIDE
+                       : leaving == LEAVES_INSIDE ? PLACE_INSIDE
+                                                  : PLACE_END;
+        }
+        if (stretch_call(tree, step->depth))
+                return PLACE_INSIDE;
+        if (step->function->root < 0)
+                return PLACE_OUTSIDE;
+        if (step->kind == STEP_ENTER) {
+                tree->function = step->function;
+                tree->depth = step->depth;
+        }
+        return PLACE_ROOT;
+}
+
+/*
+ * More than one call may be open at a depth: one that has returned and whose record is still to come
+ * when an interrupt is met (stretch_call()), whose own function may be met in the same way.
+ */
+int task_tree_is_stray(TaskTree *task, const Step *step, Place place, uint64_t n_lost) {
+        const Function **open;
+
+        if (place == PLACE_ROOT)
+                task->n_lost = n_lost;
+        if (step->kind == STEP_LEAF || step->depth < 0 || step->depth >= TREES_DEPTHS)
+                return false;
+        if (!task->entered) {
+                task->entered = calloc(TREES_DEPTHS, sizeof(*task->entered));
+                if (!task->entered)
+                        return -ENOMEM;
+        }
+        open = task->entered[step->depth];
+        if (step->kind == STEP_ENTER) {
+                memmove(open + 1, open, (TREES_CONTEXTS - 1) * sizeof(*open));
+                open[0] = step->function;
+                return false;
+        }
+        for (size_t i = 0; i < TREES_CONTEXTS; i++)
+                if (open[i] == step->function) {
+                        memmove(open + i, open + i + 1, (TREES_CONTEXTS - 1 - i) * sizeof(*open));
+                        open[TREES_CONTEXTS - 1] = NULL;
+                        return false;
+                }
+        return place == PLACE_INSIDE && task->n_lost == n_lost;
+}
+
+void trees_done(Stacks *tasks) {
+        for (size_t i = 0; i < tasks->n; i++) {
+                TaskTree *task = tasks->items[i].data;
+
+                if (task) {
+                        free(task->open);
+                        free(task->entered);
+                }
+        }
+        stacks_done(tasks);
+}
+
+/* --- the census ------------------------------------------------------------------------------- */
+
+/* irq_exit() begins inside an interrupt and returns outside of it, where its return may find the tracer in the
  * middle of two records already, which is one too many: for every user of function_graph alike it is
  * not recorded, and not counted as lost (linux 7.2 kernel/trace/fgraph.c,
  * __ftrace_return_to_handler(); 6.12 has no such limit).  No other function changes sides. */
-static bool is_irq_exit(const Function *f) {
-        return streq(f->label, "irq_exit_rcu") || streq(f->label, "irq_exit");
-}
-
 static void count_unmatched(Census *c, const Function *f) {
         if (!f)
                 return;
         c->n_unmatched_entries++;
-        c->n_unmatched_irq_exits += is_irq_exit(f);
+        c->n_unmatched_irq_exits += streq(f->label, "irq_exit_rcu") || streq(f->label, "irq_exit");
 }
 
 static void close_call(Census *c, OpenCall *open) {
@@ -41,24 +144,17 @@ static void close_from(Census *c, TaskTree *task, int32_t depth) {
                 close_call(c, &task->open[--task->n_open]);
 }
 
-/* The level at @depth; room is made for it. */
-static OpenCall *level_at(TaskTree *task, int32_t depth) {
-        if (!ARRAY_ROOM(task->open, task->n_room, (size_t) depth + 1))
-                return NULL;
-        for (; task->n_open <= depth; task->n_open++)
-                task->open[task->n_open] = (OpenCall){};
-        return &task->open[depth];
-}
-
 /* @function: NULL for a leaf, which leaves nothing open. */
 static int enter(Census *c, TaskTree *task, int32_t depth, const Function *function) {
         OpenCall *open;
 
         task->floor = MIN(task->floor, depth);
         close_from(c, task, depth + 1);
-        open = level_at(task, depth);
-        if (!open)
+        if (!ARRAY_ROOM(task->open, task->n_room, (size_t) depth + 1))
                 return -ENOMEM;
+        for (; task->n_open <= depth; task->n_open++)
+                task->open[task->n_open] = (OpenCall){};
+        open = &task->open[depth];
         if (open->function) {
                 count_unmatched(c, open->ending);
                 open->ending = open->function;
@@ -83,17 +179,6 @@ static void leave(Census *c, TaskTree *task, int32_t depth, const Function *func
                 else
                         c->n_unmatched_exits++;
         }
-}
-
-static void count_whole_call(Census *c, const Function *function) {
-        c->n_entries++;
-        c->n_exits++;
-        if (function->root < 0) {
-                c->n_below++;
-                return;
-        }
-        c->n_trees++;
-        c->n_trees_complete++;
 }
 
 static int count_call(Census *c, const Step *step) {
@@ -138,7 +223,13 @@ int census_step(Census *c, const Step *step) {
         if (step->kind == STEP_OTHER)
                 return 0;
         if (c->only_exits && step->kind == STEP_LEAVE) {
-                count_whole_call(c, step->function);
+                bool is_root = step->function->root >= 0;
+
+                c->n_entries++;
+                c->n_exits++;
+                c->n_below += !is_root;
+                c->n_trees += is_root;
+                c->n_trees_complete += is_root;
                 return 0;
         }
         return count_call(c, step);

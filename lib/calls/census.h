@@ -1,6 +1,75 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include "calls/stacks.h"
+
+/*
+ * Trees: which call tree a task is in
+ *
+ * A tree begins when a task enters a root while it is in no tree, and ends when
+ * the task leaves that root.  Depth counts over all users of function_graph, so
+ * a root may stand at any depth; what is above it is not ours, and an entry at
+ * its depth while it is open means that it has returned: its record follows, if it is not lost.
+ */
+
+/* A call of one function, with all that it calls, on a task's stack. */
+typedef struct Stretch {
+        const Function *function; /* that it began with; NULL: there is none */
+        const Function *ending;   /* is over, but for this one's return */
+        int32_t depth;            /* of either */
+} Stretch;
+
+typedef enum Leaving {
+        LEAVES_NOTHING, /* it does not lie in the stretch */
+        LEAVES_INSIDE,
+        LEAVES_OPEN,   /* it is the end of what was open */
+        LEAVES_ENDING, /* of what was ending */
+} Leaving;
+
+/* A call at @depth: what was open there or deeper is over.  Whether it lies in the stretch. */
+bool stretch_call(Stretch *s, int32_t depth);
+/* What @step, a return, is the end of. */
+Leaving stretch_leave(Stretch *s, const Step *step);
+
+typedef enum Place {
+        PLACE_OUTSIDE, /* in no tree */
+        PLACE_ROOT,    /* this step begins a tree (a leaf ends it, too) */
+        PLACE_INSIDE,
+        PLACE_END, /* this step ends a tree */
+} Place;
+
+#define TREES_DEPTHS 128
+#define TREES_CONTEXTS 4 /* a task, a softirq, an interrupt, an NMI */
+
+/* A level of a task's stack. */
+typedef struct OpenCall {
+        const Function *function; /* open; NULL: nothing is */
+        const Function *ending;   /* has returned, but its record is still to come; NULL */
+} OpenCall;
+
+/* What one task has open: the data of a Stack, of whose frames there are none. */
+typedef struct TaskTree {
+        Stretch tree;   /* of the root it is in */
+        OpenCall *open; /* by depth, for whoever counts */
+        int32_t n_open; /* the deepest open one is n_open - 1 */
+        int32_t n_room;
+        int32_t floor; /* lowest depth that was entered, INT32_MAX before that */
+        /* TREES_DEPTHS of them: what is open at each, for task_tree_is_stray() */
+        const Function *(*entered)[TREES_CONTEXTS];
+        uint64_t n_lost; /* losses that were seen when its tree began */
+} TaskTree;
+
+/* The task of a step, made if new.  NULL without memory. */
+TaskTree *trees_task(Stacks *tasks, const Step *step);
+/* Where an ENTER, LEAF or LEAVE stands; moves the task on. */
+Place task_tree_place(TaskTree *task, const Step *step);
+/* Whether a step is a return from what was never entered here: the first user of function_graph is told of all returns,
+ * also of functions that only others hook (linux 6.12 kernel/trace/fgraph.c, function_graph_enter_ops(), BIT(0)).
+ * @place: what task_tree_place() has just said; @n_lost: losses met so far: after one an entry may be missing.  -ENOMEM. */
+int task_tree_is_stray(TaskTree *task, const Step *step, Place place, uint64_t n_lost);
+/* stacks_done() of such tasks. */
+void trees_done(Stacks *tasks);
+
 /*
  * Census: what there is in a recording, counted step by step
  *
@@ -8,12 +77,6 @@
  * off by the beginning or the end, or was separated from it by a loss.  Where only exits were
  * recorded (of calls that took long enough) each stands for its call; one of a root is a tree.
  */
-
-#include <stdint.h>
-
-#include "base/cleanup.h"
-#include "calls/step.h"
-#include "calls/stacks.h"
 
 /* One of zeroes, but for the first member, has counted nothing. */
 typedef struct Census {
@@ -32,7 +95,7 @@ typedef struct Census {
         size_t n_cpus;                  /* that have any event */
         bool *cpus;                     /* which; the census's own affair, like the next two */
         size_t n_cpus_room;
-        Stacks trees; /* what is open (calls/trees.h) */
+        Stacks trees; /* what is open */
 } Census;
 
 /* 0 or -ENOMEM. */

@@ -4,7 +4,7 @@
  * Every step passes judge_step().  What a task is in is kept as a stretch of its
  * stack, begun by a call at a depth and over when something at that depth or
  * above it is seen: a whole stack of frames is needed only for functions that
- * are left out (calls/prune.h).
+ * are left out (Prune).
  *
  *      source -> judge_step() -> TailSampler -> Reorder -> who asked
  *                     |              |             `- calls that are long enough
@@ -12,21 +12,19 @@
  *                     `- everything that is known at once
  *
  * The return of a function follows behind an interrupt that came between the end
- * of the function and its record (calls/trees.h): such a stretch is `ending`,
+ * of the function and its record (calls/census.h): such a stretch is `ending`,
  * and another one may begin meanwhile.
  */
 
 #include "base/array.h"
+#include "calls/census.h"
 #include "calls/filter.h"
 #include "calls/name-set.h"
-#include "calls/prune.h"
-#include "calls/reorder.h"
-#include "calls/stacks.h"
-#include "calls/tail-sampler.h"
+#include "calls/steps.h"
 #include "calls/trace-context.h"
-#include "calls/trees.h"
 
 #define STEPS_MAX 131072 /* that wait for their trees' ends: some 40 MB */
+#define LENGTH_MAX 65536 /* in Reorder */
 #define ERROR_MAX 4095   /* linux 6.12 include/linux/err.h, MAX_ERRNO */
 
 /* One tree, open or ending. */
@@ -34,7 +32,7 @@ typedef struct Tree {
         const Function *root; /* NULL: none */
         uint64_t number;
         uint64_t begin_ns, seen_ns; /* its first step, and its last so far */
-        SampledTree *tail_sampler;  /* NULL: it need not wait */
+        SampledTree *sampled;       /* NULL: it need not wait */
 } Tree;
 
 typedef struct Rank {
@@ -51,15 +49,16 @@ struct Filter {
         const FilterSpec *spec;
         bool by_trees;
         Stacks tasks;
-        NameSet *roots, *functions; /* NULL: all */
-        Prune *notrace, *fold;      /* NULL: none */
+        NameSet roots, functions; /* without patterns: all */
+        Prune notrace, fold;      /* likewise: none */
         uint64_t n_trees;
         Rank *ranks; /* of the slowest, by number, when they are known */
         size_t n_ranks, n_ranks_room;
         bool is_ranking;
         bool has_ended, must_finish; /* the source; and then Reorder */
-        TailSampler *tail_sampler;   /* NULL: nothing waits there */
-        Reorder *reorder;            /* the same */
+        bool samples, reorders;      /* steps wait there */
+        TailSampler tail_sampler;
+        Reorder reorder;
 };
 
 static bool has_any(const Strv *patterns) {
@@ -111,18 +110,16 @@ static int add_rank(Filter *f, uint64_t number, uint64_t duration_ns) {
         return 0;
 }
 
-static bool is_slowest(const Filter *f, uint64_t number) {
-        const Rank key = { .number = number };
-
-        return f->n_ranks > 0 && bsearch(&key, f->ranks, f->n_ranks, sizeof(key), compare_numbers);
-}
-
 /* --- trees ------------------------------------------------------------------------------------ */
 
 static bool is_selected(const Filter *f, uint64_t number) {
+        const Rank key = { .number = number };
+
         if (f->spec->nth > 0 && number != f->spec->nth)
                 return false;
-        return f->is_ranking || f->spec->n_slowest == 0 || is_slowest(f, number);
+        if (f->is_ranking || f->spec->n_slowest == 0)
+                return true;
+        return f->n_ranks > 0 && bsearch(&key, f->ranks, f->n_ranks, sizeof(key), compare_numbers);
 }
 
 static int begin_tree(Filter *f, FilterTask *t, const Step *step) {
@@ -132,9 +129,9 @@ static int begin_tree(Filter *f, FilterTask *t, const Step *step) {
                           .number = ++f->n_trees,
                           .begin_ns = step->timestamp_ns,
                           .seen_ns = step->timestamp_ns };
-        if (f->tail_sampler && is_selected(f, t->tree.number)) {
-                t->tree.tail_sampler = tail_sampler_begin();
-                if (!t->tree.tail_sampler)
+        if (f->samples && is_selected(f, t->tree.number)) {
+                t->tree.sampled = calloc(1, sizeof(SampledTree));
+                if (!t->tree.sampled)
                         return -ENOMEM;
         }
         return 0;
@@ -172,8 +169,8 @@ static int end_tree(Filter *f, Tree *tree, const Step *end) {
                         r = f->spec->keep_limits->learn(f->spec->keep_limits->data, tree->root,
                                                         duration_ns);
         }
-        if (tree->tail_sampler)
-                (void) tail_sampler_end(f->tail_sampler, tree->tail_sampler,
+        if (tree->sampled)
+                (void) tail_sampler_end(&f->tail_sampler, tree->sampled,
                                         is_kept(f->spec, tree, duration_ns, end));
         *tree = (Tree){};
         return r;
@@ -201,53 +198,34 @@ typedef struct TreePlace {
         bool is_end;
 } TreePlace;
 
-static int place_call(Filter *f, FilterTask *t, const Step *step, TreePlace *ret) {
-        int r = 1;
+static int find_place(Filter *f, FilterTask *t, const Step *step, TreePlace *ret) {
+        bool is_return = step->kind == STEP_LEAVE;
+        Leaving leaving = LEAVES_NOTHING;
+        int r;
 
-        if (!stretch_call(&t->stretch, step->depth)) {
-                r = settle_trees(f, t);
-                if (r >= 0)
-                        r = f->roots ? name_set_has(f->roots, step->function) : 1;
-                if (r <= 0)
-                        return r;
-                r = begin_tree(f, t, step);
-                if (r < 0)
-                        return r;
-                ret->is_end = step->kind == STEP_LEAF;
-                if (ret->is_end)
-                        t->stretch.function = NULL;
+        if (is_return)
+                leaving = stretch_leave(&t->stretch, step);
+        else if (stretch_call(&t->stretch, step->depth))
+                leaving = LEAVES_INSIDE;
+        if (leaving != LEAVES_NOTHING) {
+                ret->is_end = leaving != LEAVES_INSIDE;
+                ret->tree = leaving == LEAVES_ENDING ? &t->ending : &t->tree;
+                return 0;
         }
-        ret->tree = &t->tree;
-        return 0;
-}
-
-/* A return whose call was not seen is the end of a tree, of which nothing else is kept: that what came
- * before was below it could not be known then. */
-static int place_late(Filter *f, FilterTask *t, const Step *step, TreePlace *ret) {
-        int r = f->roots ? name_set_has(f->roots, step->function) : step->depth == 0;
-
+        r = settle_trees(f, t);
+        /* A return whose call was not seen is the end of a tree, of which nothing else is kept: that what came
+         * before was below it could not be known then. */
+        if (r >= 0)
+                r = f->roots.patterns ? name_set_has(&f->roots, step->function)
+                                      : !is_return || step->depth == 0;
         if (r <= 0)
                 return r;
-        r = begin_tree(f, t, step);
-        if (r < 0)
-                return r;
-        t->stretch.function = NULL;
-        ret->is_end = true;
         ret->tree = &t->tree;
-        return 0;
-}
-
-static int place_leave(Filter *f, FilterTask *t, const Step *step, TreePlace *ret) {
-        Leaving leaving = stretch_leave(&t->stretch, step);
-
-        if (leaving == LEAVES_NOTHING) {
-                int r = settle_trees(f, t);
-
-                return r < 0 ? r : place_late(f, t, step, ret);
-        }
-        ret->is_end = leaving != LEAVES_INSIDE;
-        ret->tree = leaving == LEAVES_ENDING ? &t->ending : &t->tree;
-        return 0;
+        ret->is_end = step->kind != STEP_ENTER;
+        r = begin_tree(f, t, step);
+        if (ret->is_end)
+                t->stretch.function = NULL;
+        return r;
 }
 
 /* --- judging a step --------------------------------------------------------------------------- */
@@ -276,64 +254,64 @@ static bool passes_when_and_who(const FilterSpec *spec, const Step *step) {
                (step->comm && name_set_patterns_match(spec->tasks, step->comm));
 }
 
-static int name_task(Filter *f, const Step *step) {
-        int r = stacks_name_task(&f->tasks, step);
+/* As prune_hides(). */
+static int is_pruned(Filter *f, const Step *step) {
+        int hidden = f->notrace.names.patterns ? prune_hides(&f->notrace, step) : 0;
 
-        if (r >= 0 && f->notrace)
-                r = prune_hides(f->notrace, step);
-        return r >= 0 && f->fold ? prune_hides(f->fold, step) : r;
+        return hidden == 0 && f->fold.names.patterns ? prune_hides(&f->fold, step) : hidden;
 }
 
 /* Whether what is left of the trees has @step: 1, 0, -ENOMEM. */
 static int passes_functions(Filter *f, const Step *step, const TreePlace *place) {
-        int hidden = f->notrace ? prune_hides(f->notrace, step) : 0;
+        int hidden = is_pruned(f, step);
 
-        if (hidden == 0 && f->fold)
-                hidden = prune_hides(f->fold, step);
         if (hidden != 0)
                 return MIN(hidden, 0);
         if (f->by_trees && !place->tree)
                 return 0;
         if (step->kind == STEP_OTHER)
-                return !f->functions;
+                return !f->functions.patterns;
         if (f->spec->depth > 0 && (uint64_t) (step->depth - place->base) >= f->spec->depth)
                 return 0;
-        return f->functions ? name_set_has(f->functions, step->function) : 1;
-}
-
-static bool tells_of_waiting(const Step *step) {
-        return step->kind == STEP_OTHER && step->text &&
-               (startswith(step->text, "sched_switch: ") || startswith(step->text, "sched_wak"));
+        return f->functions.patterns ? name_set_has(&f->functions, step->function) : 1;
 }
 
 /* Whatever else is asked for. */
 static bool is_kept_event(const Filter *f, const Step *step) {
-        return (f->spec->keep_contexts && trace_context_is_said(step)) ||
-               (f->spec->keep_sched && tells_of_waiting(step) && passes_when(f->spec, step));
+        if (step->kind != STEP_OTHER || !step->text)
+                return false;
+        if (f->spec->keep_contexts && trace_context_is_said(step))
+                return true;
+        return f->spec->keep_sched && passes_when(f->spec, step) &&
+               (startswith(step->text, "sched_switch: ") || startswith(step->text, "sched_wak"));
 }
 
-/* 1: it is passed on; 0: not, or it waits; -ENOMEM. */
+/* 1: it is passed on; 0: it waits; -ENOMEM. */
+static int wait_or_pass(Filter *f, SampledTree *tree, const Step *step) {
+        return f->samples ? tail_sampler_push(&f->tail_sampler, tree, step, NULL) : 1;
+}
+
+/* The same, or 0: it is not. */
 static int judge_step(Filter *f, const Step *step) {
         TreePlace place = {};
         FilterTask *t;
         int r = 0;
 
         if (step->kind == STEP_TASK)
-                r = name_task(f, step);
+                r = stacks_name_task(&f->tasks, step) ?: is_pruned(f, step);
         if (is_kept_event(f, step))
-                return f->tail_sampler ? tail_sampler_push(f->tail_sampler, NULL, step) : 1;
+                return wait_or_pass(f, NULL, step);
         if (r < 0 || !passes_when_and_who(f->spec, step))
                 return r;
         if (step->kind == STEP_LOST || step->kind == STEP_TASK)
-                return f->tail_sampler ? tail_sampler_push(f->tail_sampler, NULL, step) : 1;
+                return wait_or_pass(f, NULL, step);
         t = stacks_data(&f->tasks, step, sizeof(*t));
         if (!t)
                 return -ENOMEM;
         if (f->by_trees && step->kind == STEP_OTHER)
                 place.tree = t->stretch.function ? &t->tree : NULL;
         else if (f->by_trees)
-                r = step->kind == STEP_LEAVE ? place_leave(f, t, step, &place)
-                                             : place_call(f, t, step, &place);
+                r = find_place(f, t, step, &place);
         if (r < 0)
                 return r;
         place.base = t->stretch.depth;
@@ -343,8 +321,8 @@ static int judge_step(Filter *f, const Step *step) {
                 r = 0;
         else
                 r = passes_functions(f, step, &place);
-        if (r > 0 && f->tail_sampler)
-                r = tail_sampler_push(f->tail_sampler, place.tree->tail_sampler, step);
+        if (r > 0)
+                r = wait_or_pass(f, place.tree ? place.tree->sampled : NULL, step);
         if (r >= 0 && place.is_end) {
                 int e = end_tree(f, place.tree, step);
 
@@ -376,7 +354,7 @@ int filter_rank(Filter *f, const StepSource *source) {
         if (r < 0)
                 return r;
         ranking->is_ranking = true;
-        ranking->tail_sampler = tail_sampler_free(ranking->tail_sampler);
+        ranking->samples = false;
         while ((r = step_source_next(source, f->spec->to_ns ?: UINT64_MAX, &step)) > 0) {
                 r = judge_step(ranking, &step);
                 if (r < 0)
@@ -395,10 +373,10 @@ int filter_rank(Filter *f, const StepSource *source) {
 
 /* 1: @ret is filled; 0: nothing can go yet; -ENOMEM. */
 static int hand_on(Filter *f, const Step *step, Step *ret) {
-        if (f->reorder && step->kind == STEP_OTHER && !is_kept_event(f, step))
+        if (f->reorders && step->kind == STEP_OTHER && !is_kept_event(f, step))
                 return 0; /* no call */
-        if (f->reorder)
-                return reorder_push(f->reorder, step);
+        if (f->reorders)
+                return reorder_push(&f->reorder, step);
         *ret = *step;
         return 1;
 }
@@ -407,15 +385,15 @@ static int next_waiting(Filter *f, Step *ret) {
         for (;;) {
                 Step step;
 
-                if (f->reorder && reorder_pop(f->reorder, ret))
+                if (f->reorders && tail_sampler_pop(&f->reorder.line, f->reorder.now_ns, ret))
                         return 1;
-                if (f->tail_sampler && tail_sampler_pop(f->tail_sampler, 0, &step)) {
+                if (f->samples && tail_sampler_pop(&f->tail_sampler, 0, &step)) {
                         int r = hand_on(f, &step, ret);
 
                         if (r != 0)
                                 return r;
-                } else if (f->reorder && TAKE(f->must_finish, false))
-                        reorder_finish(f->reorder);
+                } else if (f->reorders && TAKE(f->must_finish, false))
+                        reorder_finish(&f->reorder);
                 else
                         return 0;
         }
@@ -453,29 +431,22 @@ int filter_next(Filter *f, const StepSource *source, uint64_t until_ns, Step *re
 }
 
 int filter_new(Filter **ret, const FilterSpec *spec) {
-        _cleanup_(filter_freep) Filter *f = calloc(1, sizeof(*f));
-        int r = 0;
+        Filter *f = NEW(Filter, .spec = spec, .samples = keeps_some(spec),
+                        .reorders = spec->slower_ns > 0, .tail_sampler.n_max = STEPS_MAX,
+                        .reorder.line = { .n_max = LENGTH_MAX, .min_ns = spec->slower_ns });
 
         if (!f)
                 return -ENOMEM;
-        f->spec = spec;
         f->by_trees = has_any(spec->roots) || spec->depth > 0 || spec->nth > 0 ||
-                      spec->n_slowest > 0 || keeps_some(spec);
-        if (has_any(spec->roots))
-                r = name_set_new(&f->roots, spec->roots);
-        if (r >= 0 && has_any(spec->functions))
-                r = name_set_new(&f->functions, spec->functions);
-        if (r >= 0 && has_any(spec->notrace))
-                r = prune_new(&f->notrace, spec->notrace);
-        if (r >= 0 && has_any(spec->fold))
-                r = prune_new_below(&f->fold, spec->fold, spec->is_irq);
-        if (r >= 0 && keeps_some(spec))
-                r = tail_sampler_new(&f->tail_sampler, STEPS_MAX, 0);
-        if (r >= 0 && spec->slower_ns > 0)
-                r = reorder_new(&f->reorder, spec->slower_ns);
-        if (r < 0)
-                return r;
-        *ret = TAKE_PTR(f);
+                      spec->n_slowest > 0 || f->samples;
+        f->roots.patterns = has_any(spec->roots) ? spec->roots : NULL;
+        f->functions.patterns = has_any(spec->functions) ? spec->functions : NULL;
+        f->notrace.names.patterns = has_any(spec->notrace) ? spec->notrace : NULL;
+        f->fold.is_below = true;
+        f->fold.names.patterns = has_any(spec->fold) ? spec->fold : NULL;
+        if (has_any(spec->fold) && strv_contains(spec->fold, "irq"))
+                f->fold.names.also = spec->is_irq;
+        *ret = f;
         return 0;
 }
 
@@ -485,18 +456,16 @@ Filter *filter_free(Filter *f) {
         for (size_t i = 0; i < f->tasks.n; i++) {
                 FilterTask *t = f->tasks.items[i].data;
 
-                if (t && t->tree.tail_sampler)
-                        (void) tail_sampler_end(f->tail_sampler, t->tree.tail_sampler, false);
-                if (t && t->ending.tail_sampler)
-                        (void) tail_sampler_end(f->tail_sampler, t->ending.tail_sampler, false);
+                free(t ? t->tree.sampled : NULL);
+                free(t ? t->ending.sampled : NULL);
         }
         stacks_done(&f->tasks);
         free(f->ranks);
-        name_set_free(f->roots);
-        name_set_free(f->functions);
-        prune_free(f->notrace);
-        prune_free(f->fold);
-        tail_sampler_free(f->tail_sampler);
-        reorder_free(f->reorder);
+        name_set_done(&f->roots);
+        name_set_done(&f->functions);
+        prune_done(&f->notrace);
+        prune_done(&f->fold);
+        tail_sampler_done(&f->tail_sampler);
+        reorder_done(&f->reorder);
         return mfree(f);
 }

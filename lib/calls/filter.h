@@ -4,9 +4,8 @@
 /*
  * Filter: which steps of a recording are passed on
  *
- * Stands between a source of steps and whoever draws or counts.  What is left out is as if it had
- * not been recorded, and what is left is passed on as it came: leaving a subtree out removes exactly
- * its lines.  Steps are judged in this order:
+ * What is left out is as if it had not been recorded, and what is left is passed on as it came.  Steps are judged in
+ * this order:
  *
  *      task, pid, cpu, time    a step that fails is not seen by what follows
  *      trees                   a tree is a call of a root with all that it calls; without roots, an
@@ -20,11 +19,7 @@
  * comes later; and all that tell when tasks wait: it is another task's event that one is woken, or back.  What a text does not say whose it is, is of no task and no process.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/array.h"
-#include "base/cleanup.h"
 #include "calls/step.h"
 
 typedef struct Filter Filter;
@@ -45,7 +40,7 @@ typedef struct FilterSpec {
         const Strv *functions; /* calls of these, without what they call */
         const Strv *notrace;   /* not calls of these, nor what they call */
         const Strv *fold;      /* not what these call ("irq": interrupts); NULL or empty: none */
-        bool (*is_irq)(const Function *); /* as prune_new_below() has it */
+        bool (*is_irq)(const Function *); /* what "irq" stands for; NULL: nothing */
         const int32_t *pids;
         size_t n_pids;
         const bool *cpus; /* NULL: all */
@@ -81,14 +76,9 @@ bool filter_spec_needs_rank(const FilterSpec *spec);
 /* @spec, and what it points at: borrowed for the filter's life.  0 or -ENOMEM. */
 int filter_new(Filter **ret, const FilterSpec *spec);
 
-/*
- * filter_rank() - read all of @source to know how long trees take
- *
- * Of a spec that needs it, once, before filter_next() is asked for the steps of the same recording
- * from its beginning.  A tree that has no end is as long as was seen of it.
- *
- * Return: 0, negative as the source has it, -ENOMEM.
- */
+/* Reads all of @source to know how long trees take: of a spec that needs it, once, before filter_next() is asked for the
+ * steps of the same recording from its beginning.  A tree that has no end is as long as was seen of it.
+ * 0, negative as the source has it, -ENOMEM. */
 int filter_rank(Filter *f, const StepSource *source);
 
 /* As step_source_next(), of what is left; also -ENOMEM, and what @spec's see() returned. */

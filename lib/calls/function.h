@@ -10,13 +10,9 @@
  * its Function.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/array.h"
-#include "base/cleanup.h"
-#include "calls/unhooked.h"
+#include "base/buf.h"
+#include "base/hash.h"
 #include "decode/names.h"
 #include "decode/prototypes.h"
 
@@ -33,7 +29,7 @@ typedef struct Function {
         uint32_t n_label;   /* bytes */
         uint32_t n_name;    /* bytes of the label without the module */
         int32_t root;       /* which of the roots it is; -1: none */
-        int32_t n_unhooked; /* functions below it that were not hooked (calls/unhooked.h) */
+        int32_t n_unhooked; /* functions below it that were not hooked (Unhooked) */
         bool was_left_out;  /* it was not hooked itself, for a while at least */
         bool is_irq_entry; /* an interrupt begins with it: it lies in the kernel\'s .irqentry.text */
         const Prototype *prototype; /* NULL: none is known */
@@ -51,25 +47,26 @@ static inline const char *function_module(const Function *f, size_t *ret_n) {
         return f->label + f->n_name + 2;
 }
 
-typedef struct Functions Functions;
-
 #define FUNCTIONS_RECENT 1024
 
-/* What a Functions begins with: what was asked for lately in the present stretch of time, so that
- * nearly every question is answered without a call. */
-typedef struct FunctionsHead {
+typedef struct Functions {
+        SymbolTimeline *symbol_timeline; /* borrowed, like the next three */
+        const Strv *roots;               /* sorted */
+        Prototypes *prototypes;          /* NULL: none are known */
+        struct Unhooked *unhooked;       /* what is not hooked below each; NULL: nobody has said */
+
+        /* Its own; what was asked for lately in the present stretch of time comes first, so that nearly every question is
+         * answered without a call: */
         uint64_t begin_ns, length_ns; /* 0: no stretch yet */
         struct {
                 uint64_t address;
                 const Function *function; /* NULL: free */
         } recent[FUNCTIONS_RECENT];
-} FunctionsHead;
+        SymbolTimelineSpan span;     /* begin_ns == end_ns: none yet */
+        uint64_t irq_begin, irq_end; /* of the span; equal: not known */
+        Hash now, all;
+} Functions;
 
-/* @symbol timeline, @roots (sorted), @prototypes (NULL: none are known): borrowed for the table's life. */
-int functions_new(Functions **ret, SymbolTimeline *symbol_timeline, const Strv *roots,
-                  Prototypes *prototypes);
-/* What is not hooked below each; borrowed.  Without it nobody has said. */
-void functions_set_unhooked(Functions *f, Unhooked *unhooked);
 /* functions_get() where nothing is at hand. */
 const Function *functions_look_up(Functions *f, uint64_t address, uint64_t timestamp_ns);
 
@@ -79,17 +76,79 @@ static inline size_t functions_recent_slot(uint64_t address) {
 
 /* What was at @address then.  Quick where times ascend.  NULL without memory. */
 static inline const Function *functions_get(Functions *f, uint64_t address, uint64_t timestamp_ns) {
-        FunctionsHead *h = (FunctionsHead *) f;
         size_t i = functions_recent_slot(address);
 
-        if (_likely_(h->recent[i].address == address && h->recent[i].function &&
-                     timestamp_ns - h->begin_ns < h->length_ns))
-                return h->recent[i].function;
+        if (_likely_(f->recent[i].address == address && f->recent[i].function &&
+                     timestamp_ns - f->begin_ns < f->length_ns))
+                return f->recent[i].function;
         return functions_look_up(f, address, timestamp_ns);
 }
 /* The symbol that @address, of anything, lay in then; false: none. */
 bool functions_find_symbol(Functions *f, uint64_t address, uint64_t timestamp_ns, Symbol *ret);
 /* To be told after symbol_timeline_refresh(). */
 void functions_forget_times(Functions *f);
-Functions *functions_free(Functions *f);
-DEFINE_CLEANUP(Functions *, functions_free);
+void functions_done(Functions *f);
+
+/*
+ * Unhooked: what else the own time of a function may be
+ *
+ * Calls of a function that was not hooked are not recorded, and what they take is their caller's own time.
+ * Below F are not hooked the functions of `left_out` whose callers (`left_out_in`) lead to F through others of
+ * that list:
+ *
+ *      ip_send_skb           own time: its own, and that of
+ *        (dst_release)       in ip_send_skb
+ *          (kfree)           in dst_release          2 functions not hooked
+ *        ip_output
+ *
+ * What has no callers there, or "..." as the last of them, for others than those, may be below any function.
+ */
+
+typedef struct SessionMeta SessionMeta;
+
+/* What is greater says less, so that of several recordings the greatest holds. */
+#define UNHOOKED_UNTOLD (-1)       /* of a text, or another program's file: nothing is said */
+#define UNHOOKED_UNKNOWN INT32_MAX /* nobody knows what it calls */
+
+typedef struct Unhooked {
+        const SessionMeta *meta;
+        Strv *callers; /* of each of left_out */
+        struct UnhookedEdge *edges;
+        size_t n_edges;
+        size_t *open;   /* of left_out: what is still to be looked below */
+        unsigned *seen; /* in which round */
+        unsigned round;
+} Unhooked;
+
+/* @m: borrowed for its life.  0 or -ENOMEM; then, too, unhooked_done() it. */
+int unhooked_init(Unhooked *u, const SessionMeta *m);
+/* How many known functions below that one were not hooked, at least for a while; or one of the above.  @ret_was_left_out:
+ * whether that one was not. */
+int32_t unhooked_below(Unhooked *u, const char *function, bool *ret_was_left_out);
+/* Whether calls of that function may lack in the recording because it was not hooked. */
+bool unhooked_may_lack(const SessionMeta *m, const char *function);
+void unhooked_done(Unhooked *u);
+
+/* "hooked 129 of 286 known functions; left out: 157 for their cost (kfree, ...)", of all of the recording; nothing
+ * if all of the kernel's were hooked, as far as anybody has said, or only the roots should be. */
+void unhooked_describe(Buf *out, const SessionMeta *m);
+/* " for the 129 functions that were hooked of 286 known": what a recording can be complete for; nothing likewise. */
+void unhooked_describe_scope(Buf *out, const SessionMeta *m);
+
+/* Whether an own time is that of the function alone, as far as anybody has said. */
+static inline bool unhooked_is_none(int32_t n) {
+        return n <= 0;
+}
+
+/* Whether it is a number that a table has. */
+static inline bool unhooked_is_number(int32_t n) {
+        return n >= 0 && n != UNHOOKED_UNKNOWN;
+}
+
+#define UNHOOKED_TEXT_MAX 64
+/* " or below it (12 functions not hooked)", behind a function's name; empty if there is nothing to say. */
+char *unhooked_text(char text[static UNHOOKED_TEXT_MAX], int32_t n);
+#define UNHOOKED_TEXT(n) unhooked_text((char[UNHOOKED_TEXT_MAX]){}, (n))
+/* For a comment or a cell: "12 not hooked below", "callees not known"; empty likewise. */
+char *unhooked_note(char text[static UNHOOKED_TEXT_MAX], int32_t n);
+#define UNHOOKED_NOTE(n) unhooked_note((char[UNHOOKED_TEXT_MAX]){}, (n))

@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/*
- * NameSet: functions by what the user calls them
- *
- * Names or globs, as fnmatch(3) has them.  A name also stands for the clones that a compiler makes
- * of it: "do_softirq" for "do_softirq.part.20".
- */
+/* NameSet: functions by names or globs, as fnmatch(3) has them.  A name also stands for the clones that a compiler makes
+ * of it: "do_softirq" for "do_softirq.part.20". */
 
 #include "base/array.h"
-#include "base/cleanup.h"
-#include "calls/function.h"
+#include "calls/stacks.h"
 
-typedef struct NameSet NameSet;
+typedef struct NameSet {
+        const Strv *patterns;           /* borrowed */
+        bool (*also)(const Function *); /* what is meant besides; NULL: nothing */
+        Hash verdicts;                  /* the set's own: by function */
+} NameSet;
 
 /* Whether @name is one of them as it stands. */
 bool name_set_patterns_match(const Strv *patterns, const char *name);
-/* @patterns: borrowed.  0 or -ENOMEM. */
-int name_set_new(NameSet **ret, const Strv *patterns);
 /* Whether @function is meant: 1, 0, -ENOMEM.  Asked once for each, and kept by its pointer. */
 int name_set_has(NameSet *s, const Function *function);
-NameSet *name_set_free(NameSet *s);
-DEFINE_CLEANUP(NameSet *, name_set_free);
+static inline void name_set_done(NameSet *s) {
+        hash_done(&s->verdicts);
+}
+
+/* Prune: leaves out functions with all they call, or only what they call, so that all their time is their own */
+typedef struct Prune {
+        NameSet names; /* also: those that interrupts begin with, of which a text may say more */
+        bool is_below; /* only what they call */
+        Stacks stacks; /* its own */
+} Prune;
+
+/* Whether @step is to be left out: 1, 0, or -ENOMEM.  Wants to see all steps, in order. */
+int prune_hides(Prune *p, const Step *step);
+void prune_done(Prune *p);

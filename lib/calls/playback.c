@@ -113,13 +113,13 @@ static int open_events(Playback *p) {
 
         if (r < 0)
                 return r;
-        foreign_set_names(p->foreign, find_symbol, p->functions);
+        foreign_set_names(p->foreign, find_symbol, &p->functions);
         foreign_set_release(p->foreign, p->meta->kernel);
         r = add_printk(p);
         if (r >= 0)
                 r = add_foreign(p, &(EventChoice){ .system = "ftrace", .name = "print" });
         if (r >= 0)
-                r = values_new(&p->values, &p->formats, p->functions);
+                r = values_new(&p->values, &p->formats, &p->functions);
         if (r >= 0 && file)
                 r = add_all_of_file(p, file);
         for (size_t i = 0; r >= 0 && i < events->n; i++) {
@@ -140,7 +140,7 @@ static int open_events(Playback *p) {
         }
         if (r >= 0 && values_n(p->values) == 0)
                 p->values = values_free(p->values);
-        return r;
+        return MIN(r, 0);
 }
 
 /* Without them arguments have no names, and are drawn as the kernel draws those: "()". */
@@ -190,30 +190,31 @@ int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta
         r = open_formats(p, ret_problem);
         if (r != 0)
                 return r;
-        r = symbol_timeline_open(&p->symbol_timeline, dir, meta);
-        if (r >= 0)
-                r = open_tasks(p);
-        if (r >= 0)
-                r = open_prototypes(p);
-        if (r >= 0)
-                r = functions_new(&p->functions, p->symbol_timeline, &meta->roots, p->prototypes);
-        if (r >= 0)
-                r = unhooked_new(&p->unhooked, meta);
-        if (r >= 0) {
-                functions_set_unhooked(p->functions, p->unhooked);
-                r = open_events(p);
-        }
-        if (r >= 0)
-                r = stream_open(&p->stream, dir, &p->formats);
-        if (r >= 0)
-                r = steps_new(&p->steps, p->stream, p->functions, p->tasks, p->foreign,
-                              meta->neighbours.n > 0 ? keep_beside(p) : STEPS_ALL);
+        r = symbol_timeline_open(&p->symbol_timeline, dir, meta)
+                    ?: open_tasks(p)
+                    ?: open_prototypes(p)
+                    ?: unhooked_init(&p->unhooked, meta);
         if (r < 0)
                 return r;
-        /* Neighbours may come. */
-        if (session_state_is_live(meta->state) && keep_beside(p) == STEPS_IN_TREES)
-                steps_watch_trees(p->steps);
-        steps_set_values(p->steps, p->values);
+        p->functions = (Functions){ .symbol_timeline = p->symbol_timeline,
+                                    .roots = &meta->roots,
+                                    .prototypes = p->prototypes,
+                                    .unhooked = &p->unhooked };
+        r = open_events(p) ?: stream_open(&p->stream, dir, &p->formats);
+        if (r < 0)
+                return r;
+        p->steps = (Steps){
+                .stream = p->stream,
+                .functions = &p->functions,
+                .tasks = p->tasks,
+                .foreign = p->foreign,
+                .values = p->values,
+                .keep = meta->neighbours.n > 0 ? keep_beside(p) : STEPS_ALL,
+                /* Neighbours may come. */
+                .watches_trees =
+                        session_state_is_live(meta->state) && keep_beside(p) == STEPS_IN_TREES,
+        };
+        steps_init(&p->steps);
         *ret = TAKE_PTR(p);
         return 0;
 }
@@ -234,10 +235,10 @@ static int refresh_meta(Playback *p) {
                 return r == -ENOMEM ? r : 0;
         p->meta_mtime = st.st_mtim;
         if (m->neighbours.n > 0)
-                steps_set_keep(p->steps, keep_beside(p));
+                steps_set_keep(&p->steps, keep_beside(p));
         r = symbol_timeline_refresh(p->symbol_timeline, m);
         if (r > 0)
-                functions_forget_times(p->functions);
+                functions_forget_times(&p->functions);
         return r;
 }
 
@@ -259,7 +260,7 @@ static int rank(Playback *p, const FilterSpec *spec) {
         if (r == 0)
                 r = stream_seek(other->stream, spec->from_ns);
         if (r == 0)
-                r = filter_rank(p->filter, &(StepSource){ next_step, other->steps });
+                r = filter_rank(p->filter, &(StepSource){ next_step, &other->steps });
         return r > 0 ? -EBADMSG : r;
 }
 
@@ -275,7 +276,7 @@ int playback_filter(Playback *p, const FilterSpec *spec, char **ret_problem) {
         r = filter_new(&p->filter, spec);
         if (r < 0)
                 return r;
-        p->source = (StepSource){ next_step, p->steps };
+        p->source = (StepSource){ next_step, &p->steps };
         if (filter_spec_needs_rank(spec))
                 r = rank(p, spec);
         /* What a task has said before still holds. */
@@ -293,11 +294,11 @@ Playback *playback_free(Playback *p) {
                 return NULL;
         census_done(&p->census);
         filter_free(p->filter);
-        steps_free(p->steps);
+        steps_done(&p->steps);
         stream_free(p->stream);
         values_free(p->values);
-        functions_free(p->functions);
-        unhooked_free(p->unhooked);
+        functions_done(&p->functions);
+        unhooked_done(&p->unhooked);
         prototypes_free(p->prototypes);
         foreign_free(p->foreign);
         tasks_free(p->tasks);

@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/*
- * Playback: a recording, opened for decoding
- *
- * Everything that lies between a session's directory and its steps: formats,
- * symbols, tasks, the merged stream.
- */
+/* Playback: a recording, opened for decoding */
 
 #include <time.h>
 
-#include "base/cleanup.h"
 #include "calls/census.h"
 #include "calls/filter.h"
-#include "calls/function.h"
 #include "calls/steps.h"
-#include "calls/values.h"
-#include "decode/foreign.h"
-#include "decode/formats.h"
 #include "decode/names.h"
-#include "decode/prototypes.h"
-#include "decode/stream.h"
 #include "store/session-dir.h"
 
 typedef struct Playback {
@@ -32,10 +20,10 @@ typedef struct Playback {
         Values *values;         /* NULL: no events tell of calls' values */
         Prototypes *prototypes; /* NULL: the recording has no arguments, or no types to name them */
         Tasks *tasks;
-        Functions *functions;
-        Unhooked *unhooked;
+        Functions functions;
+        Unhooked unhooked;
         Stream *stream;
-        Steps *steps;
+        Steps steps;
         Filter *filter; /* NULL: everything is passed on */
         bool counts;    /* what is passed on is counted in census */
         Census census;
@@ -57,15 +45,9 @@ enum { PLAYBACK_E_UNREADABLE = 1 };
  */
 int playback_open(Playback **ret, const SessionDir *dir, const SessionMeta *meta,
                   char **ret_problem);
-/*
- * playback_filter() - leave out what @spec does not ask for
- * @spec:        borrowed for the playback's life
- * @ret_problem: on PLAYBACK_E_UNREADABLE why it cannot be told what that is
- *
- * Before the first step.  For the slowest trees the recording is read once to find them; what lies
- * before @spec->from_ns is not read at all, unless contexts are kept.
- * Return: 0, PLAYBACK_E_UNREADABLE, -errno.
- */
+/* Leaves out what @spec, borrowed, does not ask for.  Before the first step.  For the slowest trees the recording is read
+ * once to find them; what lies before @spec->from_ns is not read at all, unless contexts are kept.
+ * 0, PLAYBACK_E_UNREADABLE (@ret_problem: why it cannot be told what that is), -errno. */
 int playback_filter(Playback *p, const FilterSpec *spec, char **ret_problem);
 /* Counts what is read of another program's file, for nobody else has counted what should be there; not
  * behind a filter.  Before the first step. */
@@ -76,7 +58,7 @@ static inline int playback_next(Playback *p, uint64_t until_ns, Step *ret) {
 
         if (_unlikely_(p->filter != NULL))
                 return filter_next(p->filter, &p->source, until_ns, ret);
-        r = steps_next(p->steps, until_ns, ret);
+        r = steps_next(&p->steps, until_ns, ret);
         if (_unlikely_(p->counts) && r > 0) {
                 int e = census_step(&p->census, ret);
 

@@ -14,15 +14,9 @@
  *      depth 19   __local_bh_enable_ip            has ended, its record follows
  *      depth 19   smp_reschedule_interrupt        top
  *
- * Source: as lib/calls/trees.h.  Memory is in proportion to the tasks with open
- * calls or data, and bounded by PID_MAX_LIMIT.
+ * Memory is in proportion to the tasks with open calls or data, and bounded by PID_MAX_LIMIT.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/cleanup.h"
-#include "base/hash.h"
 #include "calls/step.h"
 
 #define STACK_SIBLINGS_MAX 8 /* open at one depth */

@@ -11,10 +11,6 @@
  * get_return_for_leaf()).
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/cleanup.h"
 #include "calls/function.h"
 
 typedef enum StepKind {
@@ -113,3 +109,41 @@ typedef struct StepSource {
 static inline int step_source_next(const StepSource *s, uint64_t until_ns, Step *ret) {
         return s->next(s->source, until_ns, ret);
 }
+
+/* A copy of @step and of all that it points at, but for its function, which stays where it is: one block behind
+ * @n_before bytes of the caller's; free() it.  @ret_step: where the step is in it.  NULL without memory. */
+void *step_copy(const Step *step, size_t n_before, Step **ret_step);
+
+/*
+ * Arguments: a call's arguments and return value as the kernel prints them
+ *
+ *      (sk=0xffff888003d5c000, msg=0xffffc900001bbd88, len=0x40)       arguments_append()
+ *      ret=0x40, ret=-11                                                retval_append()
+ *
+ * What a function's parameters are called is in the recording if its types were stored
+ * (decode/prototypes.h); a function without a prototype has "()", as in the kernel's text.
+ *
+ * Source: linux 7.2 kernel/trace/trace_output.c, print_function_args(), and
+ * kernel/trace/trace_functions_graph.c, print_graph_retval().
+ */
+
+/* How many bytes arguments_append() will write at most. */
+size_t arguments_room(const Step *step);
+/* "(NAME=VALUE, ...)" at @p; where it ends. */
+char *arguments_append(char *p, const Step *step);
+
+/* What a register held, with its sign: -11, 0xffff888003d5c000. */
+typedef struct ValueNumber {
+        bool is_negative;
+        uint64_t magnitude;
+} ValueNumber;
+
+/* The next argument that is a number in "(sk=0x1, len=0x40, how=-1 [BAD])", from *@at on, which goes on behind
+ * it; false: there is none.  The text is hostile. */
+bool arguments_next(const char **at, const char **ret_name, size_t *ret_n_name, ValueNumber *ret);
+/* Of what a function returned: as retval_append() has it, negative if it is in 32 bits. */
+ValueNumber retval_number(uint64_t retval);
+
+#define RETVAL_ROOM 24
+/* The value at @p, at most RETVAL_ROOM bytes; where it ends.  @hex: errors, too. */
+char *retval_append(char *p, uint64_t retval, bool hex);

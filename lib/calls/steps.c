@@ -8,40 +8,17 @@
  */
 
 #include "base/array.h"
+#include "calls/census.h"
 #include "calls/steps.h"
-#include "calls/trees.h"
-
-typedef struct CpuTask {
-        bool known;
-        int32_t pid;
-        const char *comm;
-} CpuTask;
-
-struct Steps {
-        Stream *stream;
-        Functions *functions;
-        const Tasks *tasks;
-        Foreign *foreign;              /* may be NULL */
-        Values *values;                /* the same */
-        uint64_t args[EVENT_ARGS_MAX]; /* of a step with values, which looks farther ahead */
-        bool has_retval;
-        StepsKeep keep;
-        Stacks trees;
-        bool has_trees; /* somebody asks for them */
-        CpuTask *cpus;
-        size_t n_cpus;
-        const Event *kept; /* its LOST has been handed out */
-        uint64_t n_lost;
-};
 
 static inline int fill_comm(Steps *s, Step *step) {
-        CpuTask *c;
+        struct CpuTask *c;
 
         if (!ARRAY_REACH(s->cpus, s->n_cpus, step->cpu))
                 return -ENOMEM;
         c = &s->cpus[step->cpu];
         if (!c->known || c->pid != step->pid)
-                *c = (CpuTask){ true, step->pid, tasks_comm(s->tasks, step->pid) };
+                *c = (struct CpuTask){ true, step->pid, tasks_comm(s->tasks, step->pid) };
         step->comm = c->comm;
         return 0;
 }
@@ -208,7 +185,7 @@ static inline int next_step(Steps *s, uint64_t until_ns, Step *ret) {
                         return r;
                 if (_unlikely_(r > 0))
                         continue;
-                if (s->keep == STEPS_ALL && !s->has_trees)
+                if (s->keep == STEPS_ALL && !s->watches_trees)
                         return 1;
                 r = belongs(s, ret);
                 if (r < 0)
@@ -246,30 +223,16 @@ int steps_next(Steps *s, uint64_t until_ns, Step *ret) {
                                              : next_step(s, until_ns, ret);
 }
 
-int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *tasks,
-              Foreign *foreign, StepsKeep keep) {
-        *ret = NEW(Steps, .stream = stream, .functions = functions, .tasks = tasks,
-                   .foreign = foreign, .has_retval = stream_has_retval(stream), .keep = keep,
-                   .has_trees = keep == STEPS_IN_TREES);
-        return *ret ? 0 : -ENOMEM;
-}
-
-void steps_watch_trees(Steps *s) {
-        s->has_trees = true;
+void steps_init(Steps *s) {
+        s->has_retval = stream_has_retval(s->stream);
+        s->watches_trees |= s->keep == STEPS_IN_TREES;
 }
 
 void steps_set_keep(Steps *s, StepsKeep keep) {
-        s->keep = keep == STEPS_IN_TREES && !s->has_trees ? STEPS_ALL : keep;
+        s->keep = keep == STEPS_IN_TREES && !s->watches_trees ? STEPS_ALL : keep;
 }
 
-void steps_set_values(Steps *s, Values *values) {
-        s->values = values;
-}
-
-Steps *steps_free(Steps *s) {
-        if (!s)
-                return NULL;
+void steps_done(Steps *s) {
         trees_done(&s->trees);
         free(s->cpus);
-        return mfree(s);
 }

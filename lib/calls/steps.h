@@ -2,20 +2,148 @@
 #pragma once
 
 /*
- * Steps: the source of them (calls/step.h)
+ * What stands between the events of a recording and who asks for its steps
+ *
+ *      stream -> Steps, Values -> Filter: TailSampler -> Reorder -> who asked
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/cleanup.h"
-#include "calls/step.h"
-#include "calls/values.h"
+#include "calls/stacks.h"
 #include "decode/foreign.h"
 #include "decode/names.h"
 #include "decode/stream.h"
 
-typedef struct Steps Steps;
+/*
+ * Tail sampler: trees that wait until it is known whether they are kept
+ *
+ * Steps go in in their order and come out in it.  A tree that is dropped takes all its steps along;
+ * one that is open holds back what came after its first step.  Only so many wait: then the tree that
+ * is first in the line is kept whatever becomes of it, if it has lasted long enough.
+ */
+typedef struct WaitingStep WaitingStep;
+
+/* One of zeroes, from malloc(), has begun. */
+typedef struct SampledTree {
+        WaitingStep *first, *last;
+        bool is_kept; /* decided before its end */
+} SampledTree;
+
+/* One of zeroes but for the first two is empty. */
+typedef struct TailSampler {
+        size_t n_max;    /* steps that wait */
+        uint64_t min_ns; /* how old the first must be to go before it is decided */
+        size_t n_waiting;
+        WaitingStep *first, *last;
+        WaitingStep *handed; /* what tail_sampler_pop() gave last */
+} TailSampler;
+
+/* Takes a copy of @step (step_copy()).  @tree: NULL: it is in none, and stays.  @ret_copy: may be NULL.  0 or -ENOMEM. */
+int tail_sampler_push(TailSampler *t, SampledTree *tree, const Step *step, Step **ret_copy);
+/* Frees @tree.  Whether it was kept, perhaps before its end. */
+bool tail_sampler_end(TailSampler *t, SampledTree *tree, bool is_kept);
+/* The next that may go; valid until the next call.  False: none yet. */
+bool tail_sampler_pop(TailSampler *t, uint64_t now_ns, Step *ret);
+/* All trees must have ended. */
+void tail_sampler_done(TailSampler *t);
+
+/*
+ * Reorder: calls in the order of their steps, until it is known how long they took
+ *
+ * The entry of a call comes before its duration, and the steps behind it must not overtake it.  So
+ * each entry is a tree of its own, kept if the call turns out to be long enough.  Whatever is open for as long as
+ * that is long enough.
+ */
+typedef struct Reorder {
+        TailSampler line; /* line.min_ns: what is long enough */
+        uint64_t now_ns;
+        Stacks tasks;
+} Reorder;
+
+/* Takes a copy.  0 or -ENOMEM. */
+int reorder_push(Reorder *h, const Step *step);
+/* No more will come: what is still open is as long as was seen of it. */
+void reorder_finish(Reorder *h);
+void reorder_done(Reorder *h);
+
+/*
+ * Values: what calls were given and what they return, told by events of their own
+ *
+ * Where function_graph does not record it, a probe of a function does (daemon/instances/value-probe.h): an event
+ * "ftraced:ftraced_SESSION_f0" (of an fprobe) or "..._r0" (of a kretprobe) with the fields __probe_func,
+ * __probe_ret_ip and ret; or "..._e0" (of an fprobe) or "..._p0" (of a kprobe) with __probe_ip and a0 to a5, the
+ * registers that hold arguments.  Both the graph and the probe are called when a function begins, one after the
+ * other, and both have put their own return address on the stack; whoever came last is returned to first.  So
+ * the event is directly before the call's entry or exit, or directly behind it.
+ *
+ *      before                                        behind
+ *
+ *      entry F                                       entry F
+ *      event F ret=-90, to return_to_handler         exit F
+ *      exit F                                        event F ret=-90, to the caller
+ *
+ * An fprobe knows its function's types, and what it records has the sign of what is returned.  A kretprobe records the
+ * register, of which an int fills a half: that is cut by the recording's own types, if it has them
+ * (decode/prototypes.h).
+ *
+ * Directly: in the same task, with nothing in between but what interrupts it.  What cannot be told is not
+ * joined: a value is missing rather than of another call.
+ *
+ *   - An interrupt may come in between and call the same function: events and calls of one context (task,
+ *     softirq, interrupt, NMI) belong together, the innermost first.
+ *   - A probe may be of a call that the graph does not have (too deep, too quick): its value is dropped at
+ *     the next step of its context; where there are no entries, it is of no exit whose call began later.
+ *   - Of a recursion, a value that has missed its event may leave its call beside that of another: what returns into
+ *     the function itself is of a call that the function has made, and what returns to its caller is not.
+ *   - A return address tells its side, but for linux 7.2's fprobes, whose is always the caller's; and an entry has
+ *     none.  Then, if the event could be of the entry or exit before it, it is, unless most of the recording's were before
+ *     theirs.
+ *
+ * On arm64 a kprobe is a breakpoint, whose handling function_graph records beside the call: that is left out
+ * (linux 6.12 arch/arm64/mm/fault.c, do_debug_exception(); do_el1_brk64() since Debian's 6.12.117).
+ *
+ * An entry or exit that may still get its value waits, and all steps behind it, until its task goes on.
+ *
+ * Sources: linux 6.12 kernel/trace/rethook.c, fgraph.c, trace_fprobe.c; linux 7.2 kernel/trace/fprobe.c, whose
+ * users are function_graph's, called in the order of their numbers; seen on 5.10, 6.1, 6.12 and 7.2.
+ */
+
+typedef struct Values Values;
+
+/* @formats, @functions: borrowed. */
+int values_new(Values **ret, const Formats *formats, Functions *functions);
+/* Whether an event is one of these, by its names. */
+bool values_takes(const char *system, const char *name);
+/* @name: the event's; @function: whose values it has, NULL: not known before the first; @format: text of its
+ * format file, hostile.  0, FORMATS_E_INVALID, -ENOMEM. */
+int values_add(Values *v, const char *name, const char *function, const char *format);
+size_t values_n(const Values *v);
+bool values_have_returns(const Values *v); /* and not only arguments */
+
+/* --- what comes in, in the stream's order ------------------------------------------------------- */
+
+bool values_knows(const Values *v, const Event *e); /* an EVENT_OTHER: it is no step */
+/* One of those.  @entry: the step that values_enter() was told of last, if it has not gone out; or NULL.  0 or
+ * -ENOMEM. */
+int values_note(Values *v, const Event *e, Step *entry);
+/* Whether @e, the entry or exit of @f, is of what handles probes, and no step: 1, 0, -ENOMEM. */
+int values_hide(Values *v, const Event *e, const Function *f);
+/* A call, whose arguments go into @step if they are known; valid until the next.  0 or -ENOMEM. */
+int values_enter(Values *v, const Event *e, Step *step);
+/* The end of one, whose value goes into @step if it is known.  0 or -ENOMEM. */
+int values_leave(Values *v, const Event *e, Step *step);
+/* Events were lost, or no more come: whatever waits has no value. */
+void values_forget(Values *v);
+
+/* --- what goes out ------------------------------------------------------------------------------ */
+
+/* @step, which may be what values_enter() or values_leave() was told of last.  1: it may go on; 0: a copy
+ * waits; -ENOMEM. */
+int values_push(Values *v, const Step *step);
+/* The next that has waited for long enough; valid until the next call. */
+bool values_pop(Values *v, Step *ret);
+Values *values_free(Values *v);
+DEFINE_CLEANUP(Values *, values_free);
+
+/* --- steps ---------------------------------------------------------------------------------------- */
 
 /* Another session shares the kernel's graph filter, so that its trees may be in this buffer too. */
 typedef enum StepsKeep {
@@ -24,23 +152,34 @@ typedef enum StepsKeep {
         STEPS_OF_ROOTS, /* the roots' own, where no tree can be seen */
 } StepsKeep;
 
-/*
- * steps_new()
- * @stream, @functions, @tasks: borrowed
- * @foreign:    what prints events of other kinds, borrowed; NULL: they have no text
- * @keep:       what is passed on; events of other kinds whose format is there were asked for, and
- *              stay
- */
-int steps_new(Steps **ret, Stream *stream, Functions *functions, const Tasks *tasks,
-              Foreign *foreign, StepsKeep keep);
-/* What tells of calls what they were given and return; borrowed, before the first step.  Without it only entries
- * and exits do. */
-void steps_set_values(Steps *s, Values *values);
+typedef struct Steps {
+        Stream *stream; /* borrowed, like what follows */
+        Functions *functions;
+        const Tasks *tasks;
+        Foreign *foreign; /* what prints events of other kinds; NULL: they have no text */
+        Values *values; /* what tells of calls what they were given and return; NULL: only entries and exits do */
+        StepsKeep
+                keep; /* what is passed on; events of other kinds whose format is there were asked for, and stay */
+        bool watches_trees; /* trees are told apart, so that STEPS_IN_TREES may be set later */
+
+        /* Its own: */
+        bool has_retval;
+        uint64_t args[EVENT_ARGS_MAX]; /* of a step with values, which looks farther ahead */
+        Stacks trees;
+        struct CpuTask {
+                bool known;
+                int32_t pid;
+                const char *comm;
+        } * cpus;
+        size_t n_cpus;
+        const Event *kept; /* its LOST has been handed out */
+        uint64_t n_lost;
+} Steps;
+
+/* Of one whose first members are set. */
+void steps_init(Steps *s);
 /* The next step not later than @until_ns.  1: @ret is filled; 0: there is none; -errno. */
 int steps_next(Steps *s, uint64_t until_ns, Step *ret);
-/* For a recording that goes on: trees are told apart from now on, so that STEPS_IN_TREES may be set
- * later, when a neighbour has come. */
-void steps_watch_trees(Steps *s);
+/* For a recording that goes on: when a neighbour has come.  Trees that were not watched cannot be told apart. */
 void steps_set_keep(Steps *s, StepsKeep keep);
-Steps *steps_free(Steps *s);
-DEFINE_CLEANUP(Steps *, steps_free);
+void steps_done(Steps *s);

@@ -11,48 +11,28 @@
  * A tree that is kept leaves its entries where they are, as if they had never been in one.
  */
 
-#include "calls/step-copy.h"
-#include "calls/tail-sampler.h"
+#include "base/grow.h"
+#include "calls/steps.h"
 
-typedef struct Waiting Waiting;
-struct Waiting {
-        Waiting *next, *previous; /* of all */
-        Waiting *next_in_tree;
+struct WaitingStep {
+        WaitingStep *next, *previous; /* of all */
+        WaitingStep *next_in_tree;
         SampledTree *tree; /* NULL: may go */
         Step *step;        /* behind this */
 };
 
-struct SampledTree {
-        Waiting *first, *last;
-        bool is_kept; /* decided before its end */
-};
-
-struct TailSampler {
-        Waiting *first, *last;
-        Waiting *handed; /* what tail_sampler_pop() gave last */
-        size_t n_waiting, n_max;
-        uint64_t min_ns;
-};
-
-int tail_sampler_new(TailSampler **ret, size_t n_max, uint64_t min_ns) {
-        *ret = NEW(TailSampler, .n_max = n_max, .min_ns = min_ns);
-        return *ret ? 0 : -ENOMEM;
-}
-
-SampledTree *tail_sampler_begin(void) {
-        return calloc(1, sizeof(SampledTree));
-}
-
-int tail_sampler_push(TailSampler *t, SampledTree *tree, const Step *step) {
+int tail_sampler_push(TailSampler *t, SampledTree *tree, const Step *step, Step **ret_copy) {
         Step *copy;
-        Waiting *w = step_copy(step, sizeof(*w), &copy);
+        WaitingStep *w = step_copy(step, sizeof(*w), &copy);
 
         if (!w)
                 return -ENOMEM;
-        *w = (Waiting){ .previous = t->last, .step = copy };
+        *w = (WaitingStep){ .previous = t->last, .step = copy };
         *(t->last ? &t->last->next : &t->first) = w;
         t->last = w;
         t->n_waiting++;
+        if (ret_copy)
+                *ret_copy = copy;
         if (!tree || tree->is_kept)
                 return 0;
         w->tree = tree;
@@ -61,16 +41,16 @@ int tail_sampler_push(TailSampler *t, SampledTree *tree, const Step *step) {
         return 0;
 }
 
-static void unlink_waiting(TailSampler *t, Waiting *w) {
+static void unlink_waiting(TailSampler *t, WaitingStep *w) {
         *(w->previous ? &w->previous->next : &t->first) = w->next;
         *(w->next ? &w->next->previous : &t->last) = w->previous;
         t->n_waiting--;
 }
 
 static void decide(TailSampler *t, SampledTree *tree, bool is_kept) {
-        Waiting *next;
+        WaitingStep *next;
 
-        for (Waiting *w = tree->first; w; w = next) {
+        for (WaitingStep *w = tree->first; w; w = next) {
                 next = w->next_in_tree;
                 w->tree = NULL;
                 if (!is_kept) {
@@ -90,7 +70,7 @@ bool tail_sampler_end(TailSampler *t, SampledTree *tree, bool is_kept) {
 }
 
 bool tail_sampler_pop(TailSampler *t, uint64_t now_ns, Step *ret) {
-        Waiting *w = t->first;
+        WaitingStep *w = t->first;
 
         free(TAKE_PTR(t->handed));
         if (!w)
@@ -106,11 +86,87 @@ bool tail_sampler_pop(TailSampler *t, uint64_t now_ns, Step *ret) {
         return true;
 }
 
-TailSampler *tail_sampler_free(TailSampler *t) {
-        if (!t)
-                return NULL;
-        for (Waiting *w; (w = POP(t->first));)
+void tail_sampler_done(TailSampler *t) {
+        for (WaitingStep *w; (w = POP(t->first));)
                 free(w);
         free(t->handed);
-        return mfree(t);
+}
+
+/* --- reorder ---------------------------------------------------------------------------------- */
+
+/*
+ * For each task those of its calls that are open, by depth.
+ *
+ * Durations are the kernel's own (without the time slept, if it was told so), so a call counts as long
+ * by the time that has passed only if the line has become long meanwhile.
+ */
+
+typedef struct OpenEntry {
+        SampledTree *tree; /* NULL: nothing is open */
+        const Function *function;
+        uint64_t begin_ns;
+} OpenEntry;
+
+/* Of a task: Stack.data. */
+typedef struct ReorderTask {
+        OpenEntry *open; /* by depth */
+        size_t n_open;
+} ReorderTask;
+
+/* A call whose return will not come any more: what is known of it is how long it was open. */
+static void give_up(Reorder *h, OpenEntry *open) {
+        if (open->tree)
+                (void) tail_sampler_end(&h->line, TAKE_PTR(open->tree),
+                                        h->now_ns - open->begin_ns >= h->line.min_ns);
+}
+
+int reorder_push(Reorder *h, const Step *step) {
+        bool is_shown = true;
+        ReorderTask *t;
+        OpenEntry *open;
+        int r = 0;
+
+        h->now_ns = step->timestamp_ns;
+        if (step->kind == STEP_TASK)
+                r = stacks_name_task(&h->tasks, step);
+        if (step->kind == STEP_LEAF || step->kind == STEP_LEAVE)
+                is_shown = step_duration_ns(step) >= h->line.min_ns;
+        if (step->kind == STEP_ENTER || step->kind == STEP_LEAVE) {
+                t = stacks_data(&h->tasks, step, sizeof(*t));
+                if (!t || !ARRAY_REACH(t->open, t->n_open, step->depth))
+                        return -ENOMEM;
+                open = &t->open[step->depth];
+                if (step->kind == STEP_ENTER) {
+                        give_up(h, open);
+                        *open = (OpenEntry){ calloc(1, sizeof(SampledTree)), step->function,
+                                             step->timestamp_ns };
+                        return open->tree ? tail_sampler_push(&h->line, open->tree, step, NULL)
+                                          : -ENOMEM;
+                }
+                /* The end of what is shown already is shown, too. */
+                if (open->tree && open->function == step->function)
+                        is_shown = tail_sampler_end(&h->line, TAKE_PTR(open->tree), is_shown);
+        }
+        return r >= 0 && is_shown ? tail_sampler_push(&h->line, NULL, step, NULL) : r;
+}
+
+void reorder_finish(Reorder *h) {
+        for (size_t i = 0; i < h->tasks.n; i++) {
+                ReorderTask *t = h->tasks.items[i].data;
+
+                for (size_t k = 0; t && k < t->n_open; k++)
+                        give_up(h, &t->open[k]);
+        }
+}
+
+void reorder_done(Reorder *h) {
+        reorder_finish(h);
+        for (size_t i = 0; i < h->tasks.n; i++) {
+                ReorderTask *t = h->tasks.items[i].data;
+
+                if (t)
+                        free(t->open);
+        }
+        stacks_done(&h->tasks);
+        tail_sampler_done(&h->line);
 }

@@ -14,6 +14,7 @@
 #include "calls/trace-context.h"
 
 #define COUNT_BORROWED 0xff
+#define VALUE_CHARS 55 /* without what may follow */
 #define FLAGS_OF_INTERRUPTS                                                                        \
         0x58 /* linux 6.12 include/linux/trace_events.h: NMI, HARDIRQ, SOFTIRQ */
 
@@ -21,52 +22,23 @@ static const char key_text[] = "traceparent=";
 
 /* --- a text ----------------------------------------------------------------------------------- */
 
-/* @n bytes of lower case digits at *@p, which moves behind them.  Whether all were there; reads nothing
- * behind the first one that is not. */
-static bool take_hex(const char **p, uint8_t *ret, size_t n) {
-        for (size_t i = 0; i < 2 * n; i++) {
-                char c = *(*p)++;
-                uint8_t digit;
-
-                if (c >= '0' && c <= '9')
-                        digit = (uint8_t) (c - '0');
-                else if (c >= 'a' && c <= 'f')
-                        digit = (uint8_t) (c - 'a' + 10);
-                else
-                        return false;
-                ret[i / 2] = (uint8_t) (i % 2 ? ret[i / 2] | digit : digit << 4);
-        }
-        return true;
-}
-
-static bool take_dash(const char **p) {
-        return *(*p)++ == '-';
-}
-
-static bool is_zero(const uint8_t *p, size_t n) {
-        for (size_t i = 0; i < n; i++)
-                if (p[i] != 0)
-                        return false;
-        return true;
-}
-
 static bool is_of_word(char c) {
         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                c == '_' || c == '-';
 }
 
 static bool read_value(TraceContext *ret, const char *p) {
-        uint8_t version, span_id[8], flags;
+        char version[3], span_id[17], flags[3];
+        int n = 0;
 
-        if (*p == '"')
-                p++;
-        if (!take_hex(&p, &version, 1) || version == 0xff || !take_dash(&p) ||
-            !take_hex(&p, ret->trace_id, sizeof(ret->trace_id)) || !take_dash(&p) ||
-            !take_hex(&p, span_id, sizeof(span_id)) || !take_dash(&p) || !take_hex(&p, &flags, 1))
+        p += *p == '"';
+        if (sscanf(p, "%2[0-9a-f]-%32[0-9a-f]-%16[0-9a-f]-%2[0-9a-f]%n", version, ret->trace_id,
+                   span_id, flags, &n) < 4 ||
+            n != VALUE_CHARS || streq(version, "ff"))
                 return false;
-        if (is_of_word(*p) && (version == 0 || *p != '-'))
+        if (is_of_word(p[n]) && (streq(version, "00") || p[n] != '-'))
                 return false;
-        return !is_zero(ret->trace_id, sizeof(ret->trace_id)) && !is_zero(span_id, sizeof(span_id));
+        return ret->trace_id[strspn(ret->trace_id, "0")] && span_id[strspn(span_id, "0")];
 }
 
 /* Behind the key; NULL: there is none. */
@@ -113,18 +85,6 @@ bool trace_context_is_said(const Step *step) {
                (find_value(step->text) || is_exit(step));
 }
 
-const char *trace_context_format(char ret[static TRACE_ID_CHARS + 1], const TraceContext *c) {
-        static const char digits[] = "0123456789abcdef";
-        char *p = ret;
-
-        for (size_t i = 0; i < sizeof(c->trace_id); i++) {
-                *p++ = digits[c->trace_id[i] >> 4];
-                *p++ = digits[c->trace_id[i] & 15];
-        }
-        *p = 0;
-        return ret;
-}
-
 /* --- tasks ------------------------------------------------------------------------------------ */
 
 typedef struct Change {
@@ -143,8 +103,6 @@ struct TraceContexts {
         size_t n_tasks;
         Hash by_key; /* index + 1 */
         size_t n_changes;
-        uint64_t *losses_ns; /* when events were lost, in order */
-        size_t n_losses;
 };
 
 static void drop(TraceContexts *c, Task *t, size_t n) {
@@ -203,20 +161,17 @@ static int name_task(TraceContexts *c, const Step *step) {
 
 /* Any task may have said something there. */
 static int add_loss(TraceContexts *c, uint64_t at_ns) {
-        uint64_t last_ns = c->n_losses > 0 ? c->losses_ns[c->n_losses - 1] : 0;
+        int r = 0;
 
-        if (c->n_tasks == 0 || (c->n_losses > 0 && at_ns <= last_ns))
-                return 0;
-        if (!ARRAY_GROW(c->losses_ns, c->n_losses))
-                return -ENOMEM;
-        c->losses_ns[c->n_losses++] = at_ns;
-        return 0;
-}
+        for (size_t i = 0; i < c->n_tasks && r >= 0; i++) {
+                Task *t = &c->tasks[i];
+                const Change *last = t->n > 0 ? &t->changes[t->n - 1] : NULL;
 
-static bool was_lost_between(const TraceContexts *c, uint64_t from_ns, uint64_t to_ns) {
-        size_t next = BISECT(0, c->n_losses, i, c->losses_ns[i] < from_ns);
-
-        return next < c->n_losses && c->losses_ns[next] <= to_ns;
+                if (last && !last->is_end)
+                        r = add(c, t,
+                                &(Change){ .at_ns = MAX(at_ns, last->at_ns), .is_end = true });
+        }
+        return r;
 }
 
 int trace_contexts_step(TraceContexts *c, const Step *step) {
@@ -246,9 +201,7 @@ const TraceContext *trace_contexts_find(TraceContexts *c, int64_t key, uint64_t 
         if (n == 0)
                 return NULL;
         drop(c, t, n - 1);
-        return t->changes[0].is_end || was_lost_between(c, t->changes[0].at_ns, at_ns)
-                       ? NULL
-                       : &t->changes[0].context;
+        return t->changes[0].is_end ? NULL : &t->changes[0].context;
 }
 
 int trace_contexts_new(TraceContexts **ret) {
@@ -263,6 +216,5 @@ TraceContexts *trace_contexts_free(TraceContexts *c) {
                 free(c->tasks[i].changes);
         free(c->tasks);
         hash_done(&c->by_key);
-        free(c->losses_ns);
         return mfree(c);
 }

@@ -25,24 +25,15 @@
  * tracing_mark_write().
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/cleanup.h"
 #include "calls/step.h"
 
+#define TRACE_ID_CHARS 32
+
 typedef struct TraceContext {
-        uint8_t trace_id[16];
+        char trace_id[TRACE_ID_CHARS + 1]; /* digits in lower case */
 } TraceContext;
 
-/*
- * trace_context_parse() - read what a text says
- * @ret:  filled if a context begins, untouched otherwise
- * @text: hostile
- *
- * Return: 0, or one of the two.  Does not allocate.
- */
+/* What a text, hostile, says.  0: @ret is filled, a context begins; or one of the two. */
 enum {
         TRACE_CONTEXT_E_SILENT = 1, /* the text has no traceparent */
         TRACE_CONTEXT_E_ENDS,       /* an empty one, or one that cannot be read */
@@ -50,10 +41,6 @@ enum {
 int trace_context_parse(TraceContext *ret, const char *text);
 /* Whether the step says whose request its task works at, or that it does at none. */
 bool trace_context_is_said(const Step *step);
-
-#define TRACE_ID_CHARS 32 /* digits in lower case */
-/* The trace id; @ret. */
-const char *trace_context_format(char ret[static TRACE_ID_CHARS + 1], const TraceContext *c);
 
 /*
  * TraceContexts: those of all tasks of a recording
@@ -69,14 +56,9 @@ typedef struct TraceContexts TraceContexts;
 int trace_contexts_new(TraceContexts **ret);
 /* A recording's next step.  0 or -ENOMEM. */
 int trace_contexts_step(TraceContexts *c, const Step *step);
-/*
- * trace_contexts_find() - what a call belongs to
- * @key:   step_task_key() of its task, as a Stack has it
- * @at_ns: when the outermost call began that it is below: no earlier than in the last question about this
- *         task, else the answer may be that there was none
- *
- * Return: borrowed until the next call of anything here; NULL: nobody said.
- */
+/* What a call belongs to; borrowed until the next call of anything here; NULL: nobody said.  @key: step_task_key() of its
+ * task; @at_ns: when the outermost call began that it is below: no earlier than in the last question about this task,
+ * else the answer may be that there was none. */
 const TraceContext *trace_contexts_find(TraceContexts *c, int64_t key, uint64_t at_ns);
 TraceContexts *trace_contexts_free(TraceContexts *c);
 DEFINE_CLEANUP(TraceContexts *, trace_contexts_free);

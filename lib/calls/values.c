@@ -2,17 +2,12 @@
 
 /*
  * Each task has short stacks, of values whose call is still to come, and of calls whose value is, for entries and
- * for exits; each item knows in which context it was, and goes when that context goes on.  Steps that wait are
- * copies in a list, with all steps behind them.
+ * for exits; each item knows in which context it was, and goes when that context goes on.  A step that waits is a tree of
+ * its own to a TailSampler, and is kept when that is over.
  */
 
-#include <string.h>
-
 #include "base/array.h"
-#include "base/hash.h"
-#include "calls/stacks.h"
-#include "calls/step-copy.h"
-#include "calls/values.h"
+#include "calls/steps.h"
 
 #define NAME_PREFIX "ftraced_"
 #define N_ID_DIGITS 16
@@ -40,14 +35,6 @@ typedef struct Probe {
         bool is_kretprobe;
 } Probe;
 
-typedef struct Waiting Waiting;
-struct Waiting {
-        Waiting *next;
-        Step *step;
-        uint64_t args[PROBE_ARGS_MAX];
-        bool waits;
-};
-
 typedef struct Mark {
         const Function *function;
         uint8_t level;
@@ -57,7 +44,8 @@ typedef struct Mark {
         int32_t depth;    /* of a call */
         uint64_t timestamp_ns, value, ret_ip;
         uint64_t args[PROBE_ARGS_MAX];
-        Waiting *waiting; /* a call */
+        SampledTree *waiting; /* a call */
+        Step *step;           /* which waits */
 } Mark;
 
 typedef struct Marks {
@@ -90,8 +78,7 @@ struct Values {
         bool has_kprobes; /* or kretprobes: not all are fprobes */
         bool has_entries; /* not only ends are recorded */
         bool tells;       /* fprobes' return addresses are the graph's where that has put its own */
-        Waiting *first, **end, *out;
-        size_t n_waiting;
+        TailSampler line; /* what waits */
         bool has_entry,
                 has_exit; /* values_enter() or values_leave() was told of one without a value ... */
         Mark mark;        /* ... which is this ... */
@@ -100,13 +87,8 @@ struct Values {
 };
 
 int values_new(Values **ret, const Formats *formats, Functions *functions) {
-        Values *v = NEW(Values, .formats = formats, .functions = functions);
-
-        if (!v)
-                return -ENOMEM;
-        v->end = &v->first;
-        *ret = v;
-        return 0;
+        *ret = NEW(Values, .formats = formats, .functions = functions, .line.n_max = SIZE_MAX);
+        return *ret ? 0 : -ENOMEM;
 }
 
 /* The letter in "ftraced_0123456789abcdef_f0"; 0: it is not like this. */
@@ -195,34 +177,37 @@ static bool is_named(const Function *f, const Symbol *s) {
         return f->n_name == s->n_name && memcmp(f->label, s->name, s->n_name) == 0;
 }
 
-static void release(Mark *m) {
-        if (m->waiting)
-                m->waiting->waits = false;
+/* The last one. */
+static void release(Values *v, Marks *m) {
+        Mark *last = &m->items[--m->n];
+
+        if (last->waiting)
+                (void) tail_sampler_end(&v->line, TAKE_PTR(last->waiting), true);
 }
 
 static TaskValues *task_of(Values *v, const Event *e) {
         return stacks_data(&v->tasks, &(Step){ .pid = e->pid, .cpu = e->cpu }, sizeof(TaskValues));
 }
 
-static void settle(Marks *m, const Event *e) {
+static void settle(Values *v, Marks *m, const Event *e) {
         while (m->n > 0 && !interrupts(e, &m->items[m->n - 1]))
-                release(&m->items[--m->n]);
+                release(v, m);
 }
 
 /* The task goes on in the context of @e: what was to be directly before or behind it is not. */
-static void go_on(TaskValues *t, const Event *e) {
-        settle(&t->given, e);
-        settle(&t->returned, e);
-        settle(&t->entries, e);
-        settle(&t->exits, e);
+static void go_on(Values *v, TaskValues *t, const Event *e) {
+        settle(v, &t->given, e);
+        settle(v, &t->returned, e);
+        settle(v, &t->entries, e);
+        settle(v, &t->exits, e);
 }
 
 /* What is on top in the context of @e, of @f; NULL: nothing. */
-static Mark *top_of(Marks *m, const Event *e, const Function *f) {
+static Mark *top_of(Values *v, Marks *m, const Event *e, const Function *f) {
         Mark *top;
 
         while (m->n > 0 && m->items[m->n - 1].level > level_of(e))
-                release(&m->items[--m->n]);
+                release(v, m);
         top = m->n > 0 ? &m->items[m->n - 1] : NULL;
         return top && top->level == level_of(e) && is_same(top->function, f) ? top : NULL;
 }
@@ -237,9 +222,9 @@ static Mark *push(Marks *m, const Event *e, const Function *f) {
         return top;
 }
 
-static void forget(Marks *m) {
+static void forget(Values *v, Marks *m) {
         while (m->n > 0)
-                release(&m->items[--m->n]);
+                release(v, m);
 }
 
 /* --- functions ---------------------------------------------------------------------------------- */
@@ -279,15 +264,6 @@ static int learn(Values *v, const Event *e, const Function *f) {
         return 0;
 }
 
-/* Where it returns to is the graph's: the exit follows. */
-static bool returns_to_graph(const Values *v, uint64_t address, uint64_t timestamp_ns) {
-        static const char name[] = "return_to_handler";
-        Symbol s;
-
-        return functions_find_symbol(v->functions, address, timestamp_ns, &s) &&
-               s.n_name == strlen(name) && memcmp(s.name, name, s.n_name) == 0;
-}
-
 static const Function *open_at(const TaskValues *t, int32_t depth) {
         return depth >= 0 && depth < OPEN_MAX ? t->open[depth] : NULL;
 }
@@ -312,33 +288,20 @@ static bool is_anothers(const Values *v, const TaskValues *t, const Function *f,
 
 /* --- what comes in ------------------------------------------------------------------------------ */
 
-static bool are_before(const Sides *s) {
-        return s->n_before > s->n_behind;
-}
-
-static bool are_behind(const Sides *s) {
-        return s->n_behind > s->n_before;
-}
-
-static void give(Step *step, uint64_t room[static PROBE_ARGS_MAX],
-                 const uint64_t args[static PROBE_ARGS_MAX]) {
-        memcpy(room, args, PROBE_ARGS_MAX * sizeof(*room));
+static void give(Step *step, const uint64_t *room, const uint64_t args[static PROBE_ARGS_MAX]) {
+        memcpy((uint64_t *) room, args, PROBE_ARGS_MAX * sizeof(*room));
         step->args = room;
         step->n_args = PROBE_ARGS_MAX;
 }
 
-/* Whether @entry, which has not gone out, is what the event is directly behind. */
-static bool is_behind(const Values *v, const Event *e, const Function *f, const Step *entry) {
-        return entry && v->has_entry && v->mark.level == level_of(e) && entry->pid == e->pid &&
-               is_same(v->mark.function, f);
-}
-
 static void note_args(Values *v, TaskValues *t, const Event *e, const Function *f,
                       const ProbeRecord *record, Step *entry) {
-        bool may_be_behind = !are_before(&v->entry_sides);
+        bool may_be_behind = v->entry_sides.n_before <= v->entry_sides.n_behind;
         Mark *m;
 
-        if (is_behind(v, e, f, entry)) {
+        /* @entry, which has not gone out, is what the event is directly behind. */
+        if (entry && v->has_entry && v->mark.level == level_of(e) && entry->pid == e->pid &&
+            is_same(v->mark.function, f)) {
                 v->entry_sides.n_behind++;
                 if (may_be_behind) {
                         give(entry, v->args, record->args);
@@ -346,52 +309,55 @@ static void note_args(Values *v, TaskValues *t, const Event *e, const Function *
                         return;
                 }
         }
-        m = top_of(&t->entries, e, f);
+        m = top_of(v, &t->entries, e, f);
         if (m) {
                 v->entry_sides.n_behind++;
                 if (may_be_behind) {
-                        give(m->waiting->step, m->waiting->args, record->args);
-                        release(m);
-                        t->entries.n--;
+                        give(m->step, m->step->args, record->args);
+                        release(v, &t->entries);
                         return;
                 }
         }
-        go_on(t, e);
+        go_on(v, t, e);
         m = push(&t->given, e, f);
         if (m) {
                 memcpy(m->args, record->args, sizeof(m->args));
-                m->is_doubtful = are_behind(&v->entry_sides);
+                m->is_doubtful = v->entry_sides.n_behind > v->entry_sides.n_before;
         }
 }
 
 static void note_return(Values *v, TaskValues *t, const Event *e, const Function *f,
                         const ProbeRecord *record, bool is_kretprobe) {
-        bool is_before = returns_to_graph(v, record->ret_ip, e->timestamp_ns), is_silent;
+        static const char graph[] = "return_to_handler";
+        bool is_before, is_silent;
         Mark *m = NULL;
+        Symbol s;
 
+        /* Where it returns to is the graph's: the exit follows. */
+        is_before = functions_find_symbol(v->functions, record->ret_ip, e->timestamp_ns, &s) &&
+                    s.n_name == strlen(graph) && memcmp(s.name, graph, s.n_name) == 0;
         v->tells = v->tells || is_before;
         is_silent = !is_kretprobe && !v->tells;
         if (!is_before)
-                m = top_of(&t->exits, e, f);
+                m = top_of(v, &t->exits, e, f);
         if (m && !is_anothers(v, t, f, m->depth, record->ret_ip, e->timestamp_ns)) {
-                bool may_be_behind = !is_silent || !are_before(&v->exit_sides);
+                bool may_be_behind = !is_silent || v->exit_sides.n_before <= v->exit_sides.n_behind;
 
                 v->exit_sides.n_behind += is_silent;
                 if (may_be_behind) {
-                        m->waiting->step->retval = record->value;
-                        m->waiting->step->has_retval = true;
-                        release(m);
-                        t->exits.n--;
+                        m->step->retval = record->value;
+                        m->step->has_retval = true;
+                        release(v, &t->exits);
                         return;
                 }
         }
-        go_on(t, e);
+        go_on(v, t, e);
         m = is_before || is_silent ? push(&t->returned, e, f) : NULL;
         if (m) {
                 m->value = record->value;
                 m->ret_ip = record->ret_ip;
                 m->is_told = is_before;
-                m->is_doubtful = is_silent && are_behind(&v->exit_sides);
+                m->is_doubtful = is_silent && v->exit_sides.n_behind > v->exit_sides.n_before;
         }
 }
 
@@ -450,13 +416,13 @@ int values_enter(Values *v, const Event *e, Step *step) {
         v->has_entries = true;
         if (!t)
                 return -ENOMEM;
-        given = top_of(&t->given, e, step->function);
+        given = top_of(v, &t->given, e, step->function);
         if (given) {
                 v->entry_sides.n_before++;
                 if (!given->is_doubtful && step->n_args == 0)
                         give(step, v->args, given->args);
         }
-        go_on(t, e);
+        go_on(v, t, e);
         if (e->depth < OPEN_MAX)
                 t->open[e->depth] = step->function;
         what = look_at(v, step->function);
@@ -465,29 +431,24 @@ int values_enter(Values *v, const Event *e, Step *step) {
         return MIN(what, 0);
 }
 
-/*
- * The value that was directly before the exit; NULL: none.  Where there are no entries the call must have begun by
- * then.  What the exit says of that is not asked for elsewhere: an interrupt may come between its reading of the
- * clock and its record (seen on 6.1).
- */
-static const Mark *value_before(const Values *v, TaskValues *t, const Event *e, const Function *f) {
-        uint64_t duration_ns = e->rettime - e->calltime;
-        const Mark *m = top_of(&t->returned, e, f);
-
-        if (m && !m->is_told && is_anothers(v, t, f, e->depth, m->ret_ip, m->timestamp_ns))
-                return NULL;
-        return m && !v->has_entries && e->timestamp_ns - m->timestamp_ns > duration_ns ? NULL : m;
-}
-
 int values_leave(Values *v, const Event *e, Step *step) {
         TaskValues *t = task_of(v, e);
+        const Function *f = step->function;
         const Mark *value;
         int what;
 
         v->has_exit = v->has_entry = false;
         if (!t)
                 return -ENOMEM;
-        value = value_before(v, t, e, step->function);
+        value = top_of(v, &t->returned, e, f);
+        if (value && !value->is_told &&
+            is_anothers(v, t, f, e->depth, value->ret_ip, value->timestamp_ns))
+                value = NULL;
+        /* Where there are no entries the call must have begun by then.  What the exit says of that is not asked for
+         * elsewhere: an interrupt may come between its reading of the clock and its record (seen on 6.1). */
+        if (value && !v->has_entries &&
+            e->timestamp_ns - value->timestamp_ns > e->rettime - e->calltime)
+                value = NULL;
         if (value) {
                 v->exit_sides.n_before += !value->is_told;
                 t->returned.n--;
@@ -496,7 +457,7 @@ int values_leave(Values *v, const Event *e, Step *step) {
                 step->retval = value->value;
                 step->has_retval = true;
         }
-        go_on(t, e);
+        go_on(v, t, e);
         if (e->depth < OPEN_MAX)
                 t->open[e->depth] = NULL;
         if (step->has_retval)
@@ -513,10 +474,10 @@ void values_forget(Values *v) {
 
                 if (!t)
                         continue;
-                forget(&t->given);
-                forget(&t->returned);
-                forget(&t->entries);
-                forget(&t->exits);
+                forget(v, &t->given);
+                forget(v, &t->returned);
+                forget(v, &t->entries);
+                forget(v, &t->exits);
                 memset(t->open, 0, sizeof(t->open));
                 t->hides_below = 0;
         }
@@ -526,59 +487,47 @@ void values_forget(Values *v) {
 /* --- what goes out ------------------------------------------------------------------------------ */
 
 int values_push(Values *v, const Step *step) {
+        static const uint64_t no_args[PROBE_ARGS_MAX];
         bool has_exit = TAKE(v->has_exit, false), has_entry = TAKE(v->has_entry, false);
         bool waits = step->kind == STEP_ENTER ? has_entry : step_is_call(step) && has_exit;
-        TaskValues *t;
-        Waiting *w;
-        Step *copy;
-        Marks *m;
+        TaskValues *t = waits ? stacks_data(&v->tasks, &v->mark_of, sizeof(*t)) : NULL;
+        Marks *m = NULL;
+        Step copied = *step;
+        int r;
 
-        if (!waits && !v->first)
+        if (waits && !t)
+                return -ENOMEM;
+        if (!waits && v->line.n_waiting == 0)
                 return 1;
-        if (v->n_waiting >= WAITING_MAX)
+        if (v->line.n_waiting >= WAITING_MAX)
                 values_forget(v);
-        w = step_copy(step, sizeof(*w), &copy);
-        if (!w)
+        if (waits)
+                m = has_entry ? &t->entries : &t->exits;
+        if (!m || m->n == MARKS_MAX)
+                return tail_sampler_push(&v->line, NULL, step, NULL);
+        v->mark.waiting = calloc(1, sizeof(SampledTree));
+        if (!v->mark.waiting)
                 return -ENOMEM;
-        *w = (Waiting){ .step = copy };
-        *v->end = w;
-        v->end = &w->next;
-        v->n_waiting++;
-        if (!waits)
-                return 0;
-        t = stacks_data(&v->tasks, &v->mark_of, sizeof(*t));
-        if (!t)
-                return -ENOMEM;
-        m = has_entry ? &t->entries : &t->exits;
-        if (m->n < MARKS_MAX) {
-                w->waits = true;
-                m->items[m->n] = v->mark;
-                m->items[m->n++].waiting = w;
+        if (has_entry) { /* room for what it may be given */
+                copied.args = no_args;
+                copied.n_args = PROBE_ARGS_MAX;
         }
-        return 0;
+        r = tail_sampler_push(&v->line, v->mark.waiting, &copied, &v->mark.step);
+        if (r >= 0)
+                v->mark.step->n_args = step->n_args;
+        m->items[m->n++] = v->mark;
+        return r;
 }
 
 bool values_pop(Values *v, Step *ret) {
-        Waiting *w = v->first;
-
-        if (!w || w->waits)
-                return false;
-        free(v->out);
-        v->out = w;
-        v->first = w->next;
-        if (!v->first)
-                v->end = &v->first;
-        v->n_waiting--;
-        *ret = *w->step;
-        return true;
+        return tail_sampler_pop(&v->line, 0, ret);
 }
 
 Values *values_free(Values *v) {
         if (!v)
                 return NULL;
-        for (Waiting *w; (w = POP(v->first));)
-                free(w);
-        free(v->out);
+        values_forget(v);
+        tail_sampler_done(&v->line);
         stacks_done(&v->tasks);
         for (size_t i = 0; i < v->n_probes; i++)
                 free(v->probes[i].function);

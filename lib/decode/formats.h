@@ -64,7 +64,7 @@ void formats_prepare(Formats *f);
 int formats_parse(Formats *ret, const char *header_page, const char *entry, const char *exit,
                   bool big_endian, const char **ret_problem);
 
-/* An event of a probe that tells what a function was given or returns (calls/values.h). */
+/* An event of a probe that tells what a function was given or returns (calls/steps.h). */
 #define PROBE_ARGS_MAX 6
 typedef struct ProbeFormat {
         uint16_t id;

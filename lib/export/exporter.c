@@ -42,11 +42,11 @@ static int begin_source(Export *e) {
         if (r < 0)
                 return r;
         if (e->state->info->is_sparse)
-                pairing_set_sparse(e->pairing);
+                e->pairing->is_sparse = true;
         if (e->state->info->wakers)
                 wakers_tell(e->state->info->wakers, e->pairing);
         if (e->state->info->meta)
-                pairing_set_own_work(e->pairing, &e->state->info->meta->own_work);
+                e->pairing->own_work = &e->state->info->meta->own_work;
         e->state->contexts = trace_contexts_free(e->state->contexts);
         if (exporter->has_contexts)
                 r = trace_contexts_new(&e->state->contexts);

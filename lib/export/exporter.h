@@ -18,10 +18,10 @@
 
 #include "analyze/call-tree.h"
 #include "analyze/pairing.h"
-#include "analyze/wakers.h"
 #include "base/buf.h"
 #include "calls/step.h"
 #include "calls/trace-context.h"
+#include "causes/waits.h"
 #include "meta/meta.h"
 
 /* What is known of the recording as a whole; all texts may be NULL but the first. */

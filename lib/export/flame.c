@@ -14,7 +14,7 @@
 
 #include <inttypes.h>
 
-#include "analyze/alike.h"
+#include "analyze/call-tree.h"
 #include "base/unit.h"
 #include "encode/escape.h"
 #include "export/exporter.h"

@@ -12,11 +12,11 @@
 #include <inttypes.h>
 
 #include "analyze/heat-map.h"
-#include "analyze/outliers.h"
 #include "analyze/overhead.h"
-#include "analyze/ranges.h"
+#include "analyze/quantiles.h"
 #include "analyze/why.h"
 #include "base/unit.h"
+#include "causes/outliers.h"
 #include "encode/escape.h"
 #include "export/exporter.h"
 #include "export/flame.h"

@@ -41,5 +41,5 @@ CLEANFILES += %D%/scripts.c
 				for (n = k = 0; k < 6; k++) n = n * 16 + index("0123456789abcdef", substr(h, i + k, 1)) - 1; \
 				for (k = 262144; k >= 1; k /= 64) s = s substr(b, int(n / k) % 64 + 1, 1) } \
 			print substr(s, 1, 43) "=" }'`\";"; } >$@.tmp && mv $@.tmp $@
-export_libs = %D%/libexport.a $(encode_libs) $(analyze_libs)
+export_libs = %D%/libexport.a $(causes_libs) $(encode_libs)
 dist_pkgdata_DATA += %D%/calls.schema.json %D%/calls.sql

@@ -21,7 +21,7 @@
  */
 
 #include "base/array.h"
-#include "calls/arguments.h"
+#include "calls/step.h"
 #include "export/parquet-rows.h"
 #include "meta/profile.h"
 
@@ -215,7 +215,6 @@ static void put_text(Parquet *p, uint32_t text) {
 /* The one that its root's task has said, for @n_rows rows; NO_TEXT: none. */
 static int find_trace_id(State *st, const Call *root, uint32_t n_rows, uint32_t *ret) {
         const TraceContext *c = export_context_of(&st->s, root);
-        char text[TRACE_ID_CHARS + 1];
 
         *ret = NO_TEXT;
         if (!c)
@@ -365,7 +364,7 @@ static int init(State *st, Pairing *pairing, bool is_tsv) {
                 return r;
         pairing_add_sink(pairing, begin_call, end_call, st);
         pairing_set_wait(pairing, note_wait, st);
-        pairing_keep_arguments(pairing);
+        pairing->keeps_arguments = true;
         return 0;
 }
 

@@ -95,7 +95,7 @@ int spans_new(Spans **ret, Pairing *pairing, SpansListener listener, void *userd
         if (!s)
                 return -ENOMEM;
         pairing_add_sink(pairing, begin, end, s);
-        pairing_place(pairing);
+        pairing->places = true;
         *ret = s;
         return 0;
 }

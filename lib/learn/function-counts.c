@@ -10,10 +10,6 @@
  * interrupt's or not: it is taken to be if it was ever seen below one.
  */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/name.h"
@@ -54,8 +50,8 @@ struct FunctionCounts {
         FunctionCountsConfig config;
         uint16_t type, exit_type;
         Field address, pid, depth;
-        Field exit_address, exit_pid, exit_depth, from,
-                to; /* from.size 0: exits are not looked at */
+        Field exit_address, exit_pid, exit_depth, from, to;
+        uint32_t exit_bytes; /* that have these; 0: exits are not looked at */
         Place *places;
         size_t n;
         Hash by_address; /* index + 1 */
@@ -166,13 +162,24 @@ static int read_type(const char *format, uint16_t *ret) {
 
 /* Without times, or a way to tell whose they are, exits say nothing. */
 static void read_exit(FunctionCounts *t, const char *format) {
-        if (t->depth.size == 0 || read_type(format, &t->exit_type) < 0 ||
-            find_field(format, "func", &t->exit_address) < 0 ||
-            find_field(format, "common_pid", &t->exit_pid) < 0 ||
-            find_field(format, "depth", &t->exit_depth) < 0 ||
-            find_field(format, "rettime", &t->to) < 0 ||
-            find_field(format, "calltime", &t->from) < 0)
-                t->from.size = 0;
+        const struct {
+                const char *name;
+                Field *field;
+        } fields[] = { { "func", &t->exit_address },
+                       { "common_pid", &t->exit_pid },
+                       { "depth", &t->exit_depth },
+                       { "rettime", &t->to },
+                       { "calltime", &t->from } };
+        uint32_t n_bytes = 0;
+
+        if (t->depth.size == 0 || read_type(format, &t->exit_type) < 0)
+                return;
+        for (size_t i = 0; i < ELEMENTSOF(fields); i++) {
+                if (find_field(format, fields[i].name, fields[i].field) < 0)
+                        return;
+                n_bytes = MAX(n_bytes, fields[i].field->offset + fields[i].field->size);
+        }
+        t->exit_bytes = n_bytes;
 }
 
 int function_counts_new(FunctionCounts **ret, const FunctionCountsConfig *config) {
@@ -279,9 +286,7 @@ static int count(FunctionCounts *t, const Record *record) {
 static void leave(FunctionCounts *t, const Record *r) {
         uint64_t i, from_ns, to_ns, depth;
 
-        if (!record_has(r, &t->exit_address) || !record_has(r, &t->from) ||
-            !record_has(r, &t->to) || !record_has(r, &t->exit_depth) ||
-            !record_has(r, &t->exit_pid))
+        if (r->n_data < t->exit_bytes)
                 return;
         i = hash_get(&t->by_address, record_get(r, &t->exit_address));
         from_ns = record_get(r, &t->from);
@@ -313,7 +318,7 @@ int function_counts_add_page(FunctionCounts *t, const void *page, size_t n_bytes
                     record.timestamp_ns >= t->config.to_ns)
                         continue;
                 type = load_u16(record.data, false);
-                if (t->from.size > 0 && type == t->exit_type)
+                if (t->exit_bytes > 0 && type == t->exit_type)
                         leave(t, &record);
                 else if (type == t->type && record_has(&record, &t->address) &&
                          count(t, &record) < 0)

@@ -9,10 +9,6 @@
  * no privileges (daemon/lean/learner.h).
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 
 #define FUNCTION_COUNTS_MAX_CALLERS 4 /* of a function */
@@ -29,12 +25,8 @@ typedef struct FunctionCountsConfig {
         uint64_t from_ns, to_ns; /* events from here up to, not including, there count */
 } FunctionCountsConfig;
 
-/*
- * function_counts_new()
- *
- * Callers are noted, and what was called below an interrupt is told apart, if the events have common_pid and a depth.
- * Return: 0, -EINVAL (no such field), -ENOMEM.
- */
+/* Callers are noted, and what was called below an interrupt is told apart, if the events have common_pid and a depth.
+ * 0, -EINVAL (no such field), -ENOMEM. */
 int function_counts_new(FunctionCounts **ret, const FunctionCountsConfig *config);
 /* One page of this machine's byte order, those of one CPU in their order; what is damaged in it is left out.
  * 0 or -ENOMEM. */

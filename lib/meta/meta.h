@@ -141,7 +141,7 @@ typedef struct SessionMeta {
         uint64_t narrowed_ns; /* since when on the trace clock only these; 0: from the beginning */
         HookChanges hook_changes; /* while it recorded */
         OwnWorks own_work;        /* when ftraced changed what is hooked */
-        Strv probe_events; /* "SYSTEM:NAME:FUNCTION" of what tells values of that (calls/values.h) */
+        Strv probe_events; /* "SYSTEM:NAME:FUNCTION" of what tells values of that (calls/steps.h) */
         bool learns;       /* what is seen under the roots is learned for lean */
         uint64_t arm_ns;   /* how long programming took */
         uint64_t first_sequence; /* of a ring: the first that is kept; dropped ones came before */

@@ -21,7 +21,7 @@
 
 #include "base/array.h"
 #include "base/buf.h"
-#include "calls/arguments.h"
+#include "calls/step.h"
 #include "render/renderer.h"
 
 #define RET_DEPTH 50 /* FTRACE_RETFUNC_DEPTH, include/linux/ftrace.h */

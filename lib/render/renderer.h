@@ -25,7 +25,7 @@ typedef struct RenderOptions {
         bool tail;     /* funcgraph-tail */
         bool overrun;  /* funcgraph-overrun */
         bool irqs;     /* funcgraph-irqs: what interrupts call */
-        bool notes; /* what was not hooked below (calls/unhooked.h), and calls while ftraced changed hooks */
+        bool notes; /* what was not hooked below (calls/function.h), and calls while ftraced changed hooks */
         /* What these show must have been recorded. */
         bool args;       /* funcgraph-args */
         uint8_t retval;  /* funcgraph-retval; RENDER_AUTO is off, unless its user decides */

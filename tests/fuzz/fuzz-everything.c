@@ -17,28 +17,27 @@
 #include "../unit/span-check.h"
 #include "analyze/breakdown.h"
 #include "analyze/call-tree.h"
-#include "analyze/critical-path.h"
 #include "analyze/heat-map.h"
-#include "analyze/outliers.h"
 #include "analyze/overhead.h"
-#include "analyze/ranges.h"
-#include "analyze/root-calls.h"
-#include "analyze/waits.h"
-#include "analyze/why.h"
+#include "analyze/quantiles.h"
 #include "base/io.h"
 #include "calls/census.h"
 #include "calls/playback.h"
+#include "causes/critical-path.h"
+#include "causes/outliers.h"
+#include "causes/waits.h"
+#include "causes/why.h"
 #include "cli/files/verify.h"
 #include "cli/views/path-view.h"
 #include "cli/views/top-view.h"
 #include "cli/views/tree-view.h"
 #include "export/exporter.h"
-#include "pages/page-source.h"
 #include "fuzz-repair.h"
 #include "fuzz-session.h"
 #include "fuzz-steps.h"
 #include "fuzz.h"
 #include "import/text-trace.h"
+#include "pages/page-source.h"
 
 #define STEPS_MAX 100000
 #define SMALL_BYTES 1024
@@ -186,7 +185,7 @@ typedef struct Sums {
         Outliers *outliers;
         Anatomy *anatomy;
         Waits *waits;
-        RootCalls *root_calls;
+        RootCalls root_calls;
         Window windows[4];
         Timelines *timelines;
         Checked checked;
@@ -209,7 +208,7 @@ static void sums_init(Sums *s) {
         outliers_keep_spans(s->outliers, s->pairings[2], SPANS_KEPT);
         FUZZ_CHECK(anatomy_new(&s->anatomy) == 0);
         FUZZ_CHECK(anatomy_add_source(s->anatomy, s->pairings[3]) == 0);
-        FUZZ_CHECK(root_calls_new(&s->root_calls, s->pairings[3]) == 0);
+        root_calls_init(&s->root_calls, s->pairings[3]);
         s->windows[0] = (Window){ .task = 17, .begin_ns = 0, .end_ns = UINT64_MAX, .label = "x" };
         s->windows[1] =
                 (Window){ .task = 17, .begin_ns = 1000, .end_ns = 9999, .label = "vfs_read" };
@@ -231,7 +230,7 @@ static void sums_done(Sums *s) {
         waits_free(s->waits);
         outliers_free(s->outliers);
         anatomy_free(s->anatomy);
-        root_calls_free(s->root_calls);
+        root_calls_done(&s->root_calls);
         timelines_free(s->timelines);
         census_done(&s->census);
         for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
@@ -291,7 +290,7 @@ static void check_breakdown(Breakdown *b, const Pairing *p) {
                 self_ns += rows[i]->self_ns;
                 n_calls += rows[i]->n_calls;
         }
-        FUZZ_CHECK(self_ns == pairing_total_ns(p) && n_calls == pairing_n_calls(p));
+        FUZZ_CHECK(self_ns == p->total_ns && n_calls == p->n_calls);
 }
 
 /* All are within the call. */
@@ -343,11 +342,11 @@ static void check_why(const Why *w) {
 
 static void check_outliers(Outliers *s) {
         FUZZ_CHECK(outliers_finish(s) == 0);
-        for (size_t i = 0; i < outliers_n(s); i++) {
-                const Invocation *v = outliers_get(s, i), *usual = outliers_usual(s, v);
+        for (size_t i = 0; i < s->n; i++) {
+                const Invocation *v = s->slowest[i], *usual = outliers_usual(s, v);
                 Why *w;
 
-                FUZZ_CHECK(i == 0 || v->duration_ns <= outliers_get(s, i - 1)->duration_ns);
+                FUZZ_CHECK(i == 0 || v->duration_ns <= s->slowest[i - 1]->duration_ns);
                 FUZZ_CHECK(v->is_cut || v->duration_ns >= call_tree_root(v->tree)->total_ns);
                 check_spans(v);
                 if (!usual)
@@ -411,18 +410,14 @@ static void check_path(const Timelines *t, const Window *w) {
         }
 }
 
-static void check_root_calls(RootCalls *c) {
-        const RootCallsRow *row = root_calls_most(c);
-        const RootCall **slowest;
-        size_t n;
+static void check_root_calls(const RootCalls *c) {
+        SlowestCalls slowest;
 
-        if (!row)
-                return;
-        FUZZ_CHECK(root_calls_slowest(row, 3, &slowest, &n) == 0);
-        FUZZ_CHECK(n <= 3 && n <= row->n);
-        for (size_t i = 1; i < n; i++)
-                FUZZ_CHECK(slowest[i]->duration_ns <= slowest[i - 1]->duration_ns);
-        free(slowest);
+        FUZZ_CHECK(root_calls_choose(c, 3, &slowest) == 0);
+        FUZZ_CHECK(slowest.n <= 3 && slowest.n <= slowest.n_all && slowest.n_all <= c->n);
+        for (size_t i = 1; i < slowest.n; i++)
+                FUZZ_CHECK(slowest.windows[i].begin_ns >= slowest.windows[i - 1].begin_ns);
+        free(slowest.windows);
 }
 
 static void sums_finish(Sums *s) {
@@ -436,12 +431,12 @@ static void sums_finish(Sums *s) {
         for (size_t i = 0; i < ELEMENTSOF(s->pairings); i++)
                 FUZZ_CHECK(pairing_finish(s->pairings[i]) == 0);
         census_finish(&s->census);
-        total_ns = pairing_total_ns(s->pairings[0]);
+        total_ns = s->pairings[0]->total_ns;
         FUZZ_CHECK(total_ns <= PAIRING_NS_MAX);
-        FUZZ_CHECK(s->checked.n == pairing_n_calls(s->pairings[0]));
+        FUZZ_CHECK(s->checked.n == s->pairings[0]->n_calls);
         FUZZ_CHECK(call_tree_finish(s->tree) == 0);
         FUZZ_CHECK(call_tree_root(s->tree)->total_ns == total_ns);
-        FUZZ_CHECK(call_tree_root(s->tree)->n_below == pairing_n_calls(s->pairings[0]));
+        FUZZ_CHECK(call_tree_root(s->tree)->n_below == s->pairings[0]->n_calls);
         FUZZ_CHECK(call_tree_callers(&callers, s->tree, any, NULL) == 0);
         FUZZ_CHECK(call_tree_root(callers)->self_ns == total_ns);
         overhead = overhead_of(s->floor);
@@ -453,7 +448,7 @@ static void sums_finish(Sums *s) {
         check_heat(s->heat, all, 1);
         check_heat(s->heat, all, 80);
         check_heat(s->heat, all, SIZE_MAX);
-        check_root_calls(s->root_calls);
+        check_root_calls(&s->root_calls);
         FUZZ_CHECK(timelines_finish(s->timelines) == 0);
         for (size_t i = 0; i < ELEMENTSOF(s->windows); i++)
                 check_path(s->timelines, &s->windows[i]);
@@ -626,7 +621,7 @@ static void add_before(const uint8_t *data, size_t n, CallTree **ret, Pairing **
         FUZZ_CHECK(pairing_finish(*ret_pairing) == 0 && pairing_finish(p) == 0);
         FUZZ_CHECK(call_tree_finish(*ret) == 0);
         check_breakdown(by[n % N_BY], p);
-        draw_top(by[n % N_BY], (BreakdownBy) (n % N_BY), NULL, pairing_total_ns(p));
+        draw_top(by[n % N_BY], (BreakdownBy) (n % N_BY), NULL, p->total_ns);
         breakdown_free(by[n % N_BY]);
 }
 

@@ -7,7 +7,7 @@
  * Input: a name, NUL, the file.
  */
 
-#include "calls/arguments.h"
+#include "calls/step.h"
 #include "fuzz.h"
 
 static void draw(const Prototype *prototype) {

@@ -12,7 +12,7 @@
 #include "base/io.h"
 #include "calls/census.h"
 #include "calls/filter.h"
-#include "calls/prune.h"
+#include "calls/name-set.h"
 #include "fuzz.h"
 #include "import/text-trace.h"
 #include "render/renderer.h"
@@ -41,7 +41,7 @@ typedef struct FuzzDrawing {
         const Renderer *renderer;
         void *rendering;
         Buf *out;
-        Prune *prune;
+        Prune prune;
         Pairing *pairing;
         Breakdown *breakdown;
         CallTree *tree;
@@ -55,7 +55,9 @@ static void fuzz_draw_begin(FuzzDrawing *d, TextTrace *t, const Renderer *render
         RenderContext context = { .options = RENDER_OPTIONS_DEFAULT, .n_possible_cpus = 8192 };
         static const Strv none = {};
 
-        *d = (FuzzDrawing){ .trace = t, .renderer = renderer, .out = out };
+        *d = (FuzzDrawing){
+                .trace = t, .renderer = renderer, .out = out, .prune.names.patterns = &none
+        };
         context.options.abstime = l->columns.abstime;
         context.options.cpu = l->columns.cpu;
         context.options.proc = l->columns.proc;
@@ -64,7 +66,6 @@ static void fuzz_draw_begin(FuzzDrawing *d, TextTrace *t, const Renderer *render
         context.options.tight = l->is_tight;
         context.options.verbatim = is_verbatim;
         context.heading = l->kind == TEXT_GRAPH && is_verbatim ? l->heading : NULL;
-        FUZZ_CHECK(prune_new(&d->prune, &none) == 0);
         FUZZ_CHECK(pairing_new(&d->pairing) == 0);
         FUZZ_CHECK(breakdown_new(&d->breakdown, BREAKDOWN_BY_MODULE, d->pairing) == 0);
         FUZZ_CHECK(call_tree_new(&d->tree, d->pairing) == 0);
@@ -81,7 +82,7 @@ static int fuzz_draw_next(void *userdata, uint64_t until_ns, Step *ret) {
         fuzz_check_step(ret);
         d->n++;
         d->n_calls += ret->kind == STEP_ENTER || ret->kind == STEP_LEAF;
-        FUZZ_CHECK(prune_hides(d->prune, ret) == 0);
+        FUZZ_CHECK(prune_hides(&d->prune, ret) == 0);
         FUZZ_CHECK(census_step(&d->census, ret) == 0);
         FUZZ_CHECK(pairing_step(d->pairing, ret) == 0);
         d->renderer->step(d->rendering, ret);
@@ -100,8 +101,8 @@ static void fuzz_draw_end(FuzzDrawing *d) {
         census_finish(&d->census);
         FUZZ_CHECK(pairing_finish(d->pairing) == 0 && d->out->error == 0);
         FUZZ_CHECK(call_tree_finish(d->tree) == 0);
-        FUZZ_CHECK(call_tree_root(d->tree)->total_ns == pairing_total_ns(d->pairing));
-        FUZZ_CHECK(call_tree_root(d->tree)->n_below == pairing_n_calls(d->pairing));
+        FUZZ_CHECK(call_tree_root(d->tree)->total_ns == d->pairing->total_ns);
+        FUZZ_CHECK(call_tree_root(d->tree)->n_below == d->pairing->n_calls);
         FUZZ_CHECK(d->n_calls == c->n_open + c->n_leaf && d->census.n_entries == d->n_calls);
         notes = text_trace_notes(d->trace, &n);
         for (size_t i = 0; i < n; i++)
@@ -110,7 +111,7 @@ static void fuzz_draw_end(FuzzDrawing *d) {
         call_tree_free(d->tree);
         breakdown_free(d->breakdown);
         pairing_free(d->pairing);
-        prune_free(d->prune);
+        prune_done(&d->prune);
         census_done(&d->census);
 }
 

@@ -12,7 +12,7 @@
  *      2   length of the record, whose bytes follow; of a call what it took
  */
 
-#include "calls/values.h"
+#include "calls/steps.h"
 #include "fuzz.h"
 
 #define RETURN_TO_GRAPH 0xffffffff81000280
@@ -43,7 +43,7 @@ typedef struct World {
         Formats formats;
         ProbeFormat returned, given;
         SymbolTimeline *symbols;
-        Functions *functions;
+        Functions functions;
         Values *values;
         bool has_returned, has_given, is_kretprobe;
         Told *told;
@@ -60,8 +60,8 @@ static void world_init(World *w, char form, const char *returned, const char *gi
         *w = (World){ .now_ns = 1000, .is_kretprobe = form == 'r' };
         FUZZ_CHECK(text && symbols_new(&symbols, text, strlen(SYMBOLS)) == 0);
         FUZZ_CHECK(symbol_timeline_new(&w->symbols, symbols) == 0);
-        FUZZ_CHECK(functions_new(&w->functions, w->symbols, &no_roots, NULL) == 0);
-        FUZZ_CHECK(values_new(&w->values, &w->formats, w->functions) == 0);
+        w->functions = (Functions){ .symbol_timeline = w->symbols, .roots = &no_roots };
+        FUZZ_CHECK(values_new(&w->values, &w->formats, &w->functions) == 0);
         (void) snprintf(name, sizeof(name), RETURN_NAME, w->is_kretprobe ? 'r' : 'f');
         r = values_add(w->values, name, "send", returned);
         FUZZ_CHECK(r == 0 || r == FORMATS_E_INVALID);
@@ -76,7 +76,7 @@ static void world_init(World *w, char form, const char *returned, const char *gi
 
 static void world_done(World *w) {
         values_free(w->values);
-        functions_free(w->functions);
+        functions_done(&w->functions);
         symbol_timeline_free(w->symbols);
         free(w->told);
 }
@@ -147,7 +147,7 @@ static void note(World *w, Event *e, const uint8_t *data, size_t n, const ProbeF
                 if (w->is_kretprobe)
                         FUZZ_CHECK(prototype_narrow(NULL, &said.value));
                 w->told[w->n_told++] =
-                        (Told){ e->pid, functions_get(w->functions, said.func, e->timestamp_ns),
+                        (Told){ e->pid, functions_get(&w->functions, said.func, e->timestamp_ns),
                                 said.value };
         }
         FUZZ_CHECK(values_note(w->values, e, NULL) == 0);
@@ -166,7 +166,7 @@ static void happen(World *w, const uint8_t *p, size_t n) {
                     .calltime = w->now_ns - MIN((uint64_t) p[2], w->now_ns) };
         Step step = { .pid = e.pid, .depth = e.depth, .timestamp_ns = e.timestamp_ns };
 
-        step.function = functions_get(w->functions, address, e.timestamp_ns);
+        step.function = functions_get(&w->functions, address, e.timestamp_ns);
         FUZZ_CHECK(step.function);
         switch (p[0] & 7) {
         case LEAF:

@@ -14,7 +14,7 @@ endif
 %C%_libunit_a_CFLAGS = $(unit_cflags)
 %C%_libunit_a_SOURCES = %D%/fake-kernel.c %D%/fake-kernel.h %D%/page-builder.c %D%/page-builder.h %D%/player.c %D%/player.h \
 	%D%/scratch.h %D%/sealing.h %D%/segment-map.h %D%/server-fixture.c %D%/server-fixture.h %D%/span-check.h \
-	%D%/step-builder.h %D%/task-simulator.c %D%/task-simulator.h %D%/text-file.h %D%/unit.h %D%/unit-main.c \
+	%D%/fed.h %D%/step-builder.h %D%/task-simulator.c %D%/task-simulator.h %D%/text-file.h %D%/unit.h %D%/unit-main.c \
 	%D%/value-stream.h
 
 # The controller's kernel is a directory whose system calls are wrapped.
@@ -75,9 +75,9 @@ unit_programs += %D%/lib-learn
 %C%_lib_learn_LDADD = $(unit_libs) $(learn_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-calls
-%C%_lib_calls_SOURCES = %D%/test-census.c %D%/test-filter.c %D%/test-function.c %D%/test-name-set.c %D%/test-prototypes.c %D%/test-prune.c \
-	%D%/test-stacks.c %D%/test-step-copy.c %D%/test-steps.c %D%/test-tail-sampler.c %D%/test-trace-context.c \
-	%D%/test-trees.c %D%/test-unhooked.c %D%/test-values.c %D%/test-values-random.c
+%C%_lib_calls_SOURCES = %D%/test-census.c %D%/test-filter.c %D%/test-function.c %D%/test-name-set.c %D%/test-prototypes.c \
+	%D%/test-stacks.c %D%/test-step.c %D%/test-steps.c %D%/test-tail-sampler.c %D%/test-trace-context.c \
+	%D%/test-unhooked.c %D%/test-values.c %D%/test-values-random.c
 %C%_lib_calls_CFLAGS = $(unit_cflags)
 %C%_lib_calls_LDADD = $(unit_libs) $(calls_libs) $(CHECK_LIBS)
 
@@ -89,10 +89,8 @@ unit_programs += %D%/lib-import
 %C%_lib_import_LDADD = $(unit_libs) $(import_libs) $(drawing_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-analyze
-%C%_lib_analyze_SOURCES = %D%/test-alike.c %D%/test-anatomy.c %D%/test-breakdown.c %D%/test-call-tree.c \
-	%D%/test-chance.c %D%/test-critical-path.c %D%/test-expected.c %D%/test-floor.c %D%/test-heat-map.c \
-	%D%/test-outliers.c %D%/test-overhead.c %D%/test-pairing.c %D%/test-quantiles.c %D%/test-ranges.c %D%/test-role.c \
-	%D%/test-root-calls.c %D%/test-truth.c %D%/test-variables.c %D%/test-waits.c %D%/test-why.c
+%C%_lib_analyze_SOURCES = %D%/test-breakdown.c %D%/test-call-tree.c %D%/test-expected.c %D%/test-heat-map.c \
+	%D%/test-overhead.c %D%/test-pairing.c %D%/test-quantiles.c %D%/test-role.c
 %C%_lib_analyze_CFLAGS = $(unit_cflags)
 %C%_lib_analyze_LDADD = $(unit_libs) $(import_libs) $(analyze_libs) -lm $(CHECK_LIBS)
 
@@ -100,6 +98,12 @@ unit_programs += %D%/lib-encode
 %C%_lib_encode_SOURCES = %D%/test-escape.c %D%/test-parquet-encode.c %D%/test-parquet-texts.c
 %C%_lib_encode_CFLAGS = $(unit_cflags)
 %C%_lib_encode_LDADD = $(unit_libs) $(encode_libs) $(CHECK_LIBS)
+
+unit_programs += %D%/lib-causes
+%C%_lib_causes_SOURCES = %D%/test-anatomy.c %D%/test-chance.c %D%/test-critical-path.c %D%/test-outliers.c \
+	%D%/test-truth.c %D%/test-waits.c %D%/test-why.c
+%C%_lib_causes_CFLAGS = $(unit_cflags)
+%C%_lib_causes_LDADD = $(unit_libs) $(causes_libs) -lm $(CHECK_LIBS)
 
 unit_programs += %D%/lib-export
 %C%_lib_export_SOURCES = %D%/test-exporter.c %D%/test-spans.c %D%/test-spill.c

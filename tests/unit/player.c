@@ -15,16 +15,19 @@ void player_init(Player *p, const Recording *r, const Layout *layout, const char
                          0);
         ck_assert_int_eq(symbol_timeline_open(&p->symbol_timeline, r->dir, r->meta), 0);
         ck_assert_int_eq(tasks_new(&p->tasks, tasks), 0);
-        ck_assert_int_eq(functions_new(&p->functions, p->symbol_timeline, &r->meta->roots, NULL),
-                         0);
+        p->functions =
+                (Functions){ .symbol_timeline = p->symbol_timeline, .roots = &r->meta->roots };
         ck_assert_int_eq(stream_open(&p->stream, r->dir, &p->formats), 0);
-        ck_assert_int_eq(steps_new(&p->steps, p->stream, p->functions, p->tasks, NULL, keep), 0);
+        p->steps = (Steps){
+                .stream = p->stream, .functions = &p->functions, .tasks = p->tasks, .keep = keep
+        };
+        steps_init(&p->steps);
 }
 
 void player_done(Player *p) {
-        steps_free(p->steps);
+        steps_done(&p->steps);
         stream_free(p->stream);
-        functions_free(p->functions);
+        functions_done(&p->functions);
         tasks_free(p->tasks);
         symbol_timeline_free(p->symbol_timeline);
 }

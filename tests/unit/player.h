@@ -10,9 +10,9 @@ typedef struct Player {
         Formats formats;
         SymbolTimeline *symbol_timeline;
         Tasks *tasks;
-        Functions *functions;
+        Functions functions;
         Stream *stream;
-        Steps *steps;
+        Steps steps;
 } Player;
 
 /* @tasks: as in saved_cmdlines */

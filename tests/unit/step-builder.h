@@ -53,3 +53,9 @@ static inline Step step_leave(const Function *function, int32_t depth, uint64_t 
         s.rettime = duration_ns;
         return s;
 }
+
+static inline Function function_named(const char *label) {
+        return (Function){ .label = label,
+                           .n_label = (uint32_t) strlen(label),
+                           .n_name = (uint32_t) strcspn(label, " ") };
+}

@@ -9,7 +9,7 @@
  * has.
  */
 
-#include "analyze/critical-path.h"
+#include "causes/critical-path.h"
 
 #define SIM_NS 4000
 #define SIM_FIRST_NS 1000 /* when it begins */

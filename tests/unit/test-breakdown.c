@@ -55,8 +55,8 @@ START_TEST(self_is_what_the_calls_below_leave)
                 ck_assert_uint_eq(row_of(p, "leaf")->self_ns, 37);
                 ck_assert_uint_eq(row_of(p, "leaf")->n, 2);
                 ck_assert_uint_eq(row_of(p, "leaf")->quantiles.max, 30);
-                ck_assert_uint_eq(pairing_total_ns(pairing), 1000);
-                ck_assert_uint_eq(pairing_n_calls(pairing), 4);
+                ck_assert_uint_eq(pairing->total_ns, 1000);
+                ck_assert_uint_eq(pairing->n_calls, 4);
         }
 END_TEST
 

@@ -4,143 +4,80 @@
 #include "step-builder.h"
 #include "unit.h"
 
-START_TEST(where_only_ends_are_recorded_each_is_a_call)
-        {
-                _cleanup_census_ Census c = { .only_exits = true };
-                Step ends[] = { step_leave(&step_module, 2, 5), step_leave(&step_child, 1, 9),
-                                step_leave(&step_root, 0, 20), step_leave(&step_root, 0, 30) };
-
-                for (size_t i = 0; i < ELEMENTSOF(ends); i++)
-                        ck_assert_int_eq(census_step(&c, &ends[i]), 0);
-                census_finish(&c);
-                ck_assert_uint_eq(c.n_entries, 4);
-                ck_assert_uint_eq(c.n_trees, 2);
-                ck_assert_uint_eq(c.n_trees_complete, 2);
-                ck_assert_uint_eq(c.n_below, 2);
-                ck_assert_uint_eq(c.n_unmatched_exits + c.n_cut_exits, 0);
-        }
-END_TEST
-
 static void feed(Census *c, Step s) {
         ck_assert_int_eq(census_step(c, &s), 0);
 }
 
+/* What is counted: entries, exits; trees, of them complete ones, and what is below; entries and exits without a partner;
+ * of these entries ends of interrupts; entries and exits that were cut off. */
+#define EXPECT(wanted, only_exits, ...)                                                            \
+        expect((wanted), (only_exits), (const Step[]){ __VA_ARGS__ },                              \
+               sizeof((const Step[]){ __VA_ARGS__ }) / sizeof(Step))
+static void expect(const char *wanted, bool only_exits, const Step *steps, size_t n) {
+        _cleanup_census_ Census c = { .only_exits = only_exits };
+        char text[160];
+
+        for (size_t i = 0; i < n; i++)
+                feed(&c, steps[i]);
+        census_finish(&c);
+        (void) snprintf(text, sizeof(text), "%d/%d trees %d/%d/%d unmatched %d/%d irq %d cut %d/%d",
+                        (int) c.n_entries, (int) c.n_exits, (int) c.n_trees,
+                        (int) c.n_trees_complete, (int) c.n_below, (int) c.n_unmatched_entries,
+                        (int) c.n_unmatched_exits, (int) c.n_unmatched_irq_exits,
+                        (int) c.n_cut_entries, (int) c.n_cut_exits);
+        ck_assert_str_eq(text, wanted);
+}
+
 START_TEST(whole_trees_have_everything_in_pairs)
         {
-                _cleanup_census_ Census c = {};
-
-                for (int i = 0; i < 3; i++) {
-                        feed(&c, step_enter(&step_root, 0));
-                        feed(&c, step_leaf(&step_child, 1, 5));
-                        feed(&c, step_enter(&step_child, 1));
-                        feed(&c, step_leaf(&step_module, 2, 5));
-                        feed(&c, step_leave(&step_child, 1, 5));
-                        feed(&c, step_leave(&step_root, 0, 5));
-                }
-                feed(&c, step_leaf(&step_root, 0, 5));
-                census_finish(&c);
-                ck_assert_uint_eq(c.n_entries, 13);
-                ck_assert_uint_eq(c.n_exits, 13);
-                ck_assert_uint_eq(c.n_trees, 4);
-                ck_assert_uint_eq(c.n_trees_complete, 4);
-                ck_assert_uint_eq(c.n_below, 9);
-                ck_assert_uint_eq(c.n_unmatched_entries + c.n_unmatched_exits, 0);
-                ck_assert_uint_eq(c.n_cut_entries + c.n_cut_exits, 0);
-                ck_assert_uint_eq(c.n_cpus, 1);
+                EXPECT("6/6 trees 2/2/4 unmatched 0/0 irq 0 cut 0/0", false,
+                       step_enter(&step_root, 0), step_leaf(&step_child, 1, 5),
+                       step_enter(&step_child, 1), step_leaf(&step_module, 2, 5),
+                       step_leave(&step_child, 1, 5), step_leaf(&step_child, 1, 5),
+                       step_leave(&step_root, 0, 5), step_leaf(&step_root, 0, 5));
+                /* Where only ends are recorded each is a call. */
+                EXPECT("4/4 trees 2/2/2 unmatched 0/0 irq 0 cut 0/0", true,
+                       step_leave(&step_module, 2, 5), step_leave(&step_child, 1, 9),
+                       step_leave(&step_root, 0, 20), step_leave(&step_root, 0, 30));
+                /* An interrupt between the end of a call and its record stands at the call's own depth. */
+                EXPECT("6/6 trees 1/1/5 unmatched 0/0 irq 0 cut 0/0", false,
+                       step_enter(&step_root, 0), step_enter(&step_child, 1),
+                       step_leaf(&step_module, 2, 5), step_enter(&step_module, 1),
+                       step_leaf(&step_child, 2, 5), step_leave(&step_module, 1, 5),
+                       step_leaf(&step_module, 1, 5), step_leave(&step_child, 1, 5),
+                       step_leave(&step_root, 0, 5));
         }
 END_TEST
 
-START_TEST(what_the_ends_cut_off_is_not_called_missing)
+START_TEST(what_is_missing_in_the_middle_is_counted_and_what_the_ends_cut_off_apart)
         {
-                _cleanup_census_ Census c = {};
-
-                feed(&c, step_leave(&step_child, 2, 5));
-                feed(&c, step_leaf(&step_child, 2, 5));
-                feed(&c, step_leave(&step_child, 1, 5));
-                feed(&c, step_leave(&step_root, 0, 5));
-                feed(&c, step_enter(&step_root, 0));
-                feed(&c, step_enter(&step_child, 1));
-                census_finish(&c);
-                ck_assert_uint_eq(c.n_cut_exits, 3);
-                ck_assert_uint_eq(c.n_cut_entries, 2);
-                ck_assert_uint_eq(c.n_unmatched_entries + c.n_unmatched_exits, 0);
-                ck_assert_uint_eq(c.n_trees, 1);
-                ck_assert_uint_eq(c.n_trees_complete, 0);
-        }
-END_TEST
-
-START_TEST(what_is_missing_in_the_middle_is_counted)
-        {
-                _cleanup_census_ Census c = {};
-
-                feed(&c, step_enter(&step_root, 0));
-                feed(&c, step_enter(&step_child, 1));
-                feed(&c, step_enter(&step_child, 2));
-                feed(&c, step_leave(&step_root, 0, 5)); /* two returns are missing */
-                feed(&c, step_enter(&step_root, 0));    /* and here a call */
-                feed(&c, step_leave(&step_child, 1, 5));
-                feed(&c, step_leave(&step_child, 0, 5)); /* not what is open there */
-                census_finish(&c);
-                ck_assert_uint_eq(c.n_unmatched_entries, 3);
-                ck_assert_uint_eq(c.n_unmatched_exits, 2);
-                ck_assert_uint_eq(c.n_cut_entries + c.n_cut_exits, 0);
-        }
-END_TEST
-
-/* An interrupt between the end of a call and its record stands at the call's own depth. */
-START_TEST(an_interrupt_before_the_record_of_a_return_is_a_sibling)
-        {
-                _cleanup_census_ Census c = {};
-
-                feed(&c, step_enter(&step_root, 0));
-                feed(&c, step_enter(&step_child, 1));
-                feed(&c, step_leaf(&step_module, 2, 5));
-                feed(&c, step_enter(&step_module, 1));
-                feed(&c, step_leaf(&step_child, 2, 5));
-                feed(&c, step_leave(&step_module, 1, 5));
-                feed(&c, step_leaf(&step_module, 1, 5));
-                feed(&c, step_leave(&step_child, 1, 5));
-                feed(&c, step_leave(&step_root, 0, 5));
-                census_finish(&c);
-                ck_assert_uint_eq(c.n_entries, c.n_exits);
-                ck_assert_uint_eq(c.n_unmatched_entries + c.n_unmatched_exits, 0);
-                ck_assert_uint_eq(c.n_cut_entries + c.n_cut_exits, 0);
-                ck_assert_uint_eq(c.n_trees_complete, 1);
-        }
-END_TEST
-
-START_TEST(a_return_that_never_comes_is_missing_once_its_caller_has_returned)
-        {
-                _cleanup_census_ Census c = {};
-
-                feed(&c, step_enter(&step_root, 0));
-                feed(&c, step_enter(&step_child, 1));
-                feed(&c, step_leaf(&step_module, 1, 5));
-                feed(&c, step_leave(&step_root, 0, 5));
-                census_finish(&c);
-                ck_assert_uint_eq(c.n_unmatched_entries, 1);
-                ck_assert_uint_eq(c.n_cut_entries, 0);
+                EXPECT("3/4 trees 1/0/1 unmatched 0/0 irq 0 cut 2/3", false,
+                       step_leave(&step_child, 2, 5), step_leaf(&step_child, 2, 5),
+                       step_leave(&step_child, 1, 5), step_leave(&step_root, 0, 5),
+                       step_enter(&step_root, 0), step_enter(&step_child, 1));
+                /* Two returns are missing, then a call, and the last one is not what is open there. */
+                EXPECT("4/3 trees 2/1/2 unmatched 3/2 irq 0 cut 0/0", false,
+                       step_enter(&step_root, 0), step_enter(&step_child, 1),
+                       step_enter(&step_child, 2), step_leave(&step_root, 0, 5),
+                       step_enter(&step_root, 0), step_leave(&step_child, 1, 5),
+                       step_leave(&step_child, 0, 5));
+                /* A return that never comes is missing once its caller has returned. */
+                EXPECT("3/2 trees 1/1/2 unmatched 1/0 irq 0 cut 0/0", false,
+                       step_enter(&step_root, 0), step_enter(&step_child, 1),
+                       step_leaf(&step_module, 1, 5), step_leave(&step_root, 0, 5));
         }
 END_TEST
 
 START_TEST(ends_of_interrupts_without_a_return_are_counted_apart)
         {
                 const Function irq_exit = { .label = "irq_exit_rcu", .n_label = 12, .root = -1 };
-                _cleanup_census_ Census c = {};
 
-                feed(&c, step_enter(&step_root, 0));
-                feed(&c, step_enter(&irq_exit, 1));
-                feed(&c, step_leave(&irq_exit, 1, 5));
-                feed(&c, step_enter(&irq_exit, 1));
-                feed(&c, step_leaf(&step_child, 1, 5));
-                feed(&c, step_enter(&step_child, 1));
-                feed(&c, step_leave(&step_root, 0, 5));
-                feed(&c, step_enter(&step_root, 0));
-                feed(&c, step_enter(&irq_exit, 1)); /* the end cuts it off */
-                census_finish(&c);
-                ck_assert_uint_eq(c.n_unmatched_entries, 2);
-                ck_assert_uint_eq(c.n_unmatched_irq_exits, 1);
-                ck_assert_uint_eq(c.n_cut_entries, 2);
+                EXPECT("7/3 trees 2/1/5 unmatched 2/0 irq 1 cut 2/0", false,
+                       step_enter(&step_root, 0), step_enter(&irq_exit, 1),
+                       step_leave(&irq_exit, 1, 5), step_enter(&irq_exit, 1),
+                       step_leaf(&step_child, 1, 5), step_enter(&step_child, 1),
+                       step_leave(&step_root, 0, 5), step_enter(&step_root, 0),
+                       step_enter(&irq_exit, 1)); /* the end cuts it off */
         }
 END_TEST
 
@@ -177,10 +114,140 @@ START_TEST(the_deepest_possible_stack_is_counted)
         }
 END_TEST
 
-UNIT_SUITE("census", whole_trees_have_everything_in_pairs,
-           what_the_ends_cut_off_is_not_called_missing, what_is_missing_in_the_middle_is_counted,
-           an_interrupt_before_the_record_of_a_return_is_a_sibling,
-           a_return_that_never_comes_is_missing_once_its_caller_has_returned,
+/* --- trees ------------------------------------------------------------------------------------ */
+
+static Place place(Stacks *t, Step s) {
+        TaskTree *task = trees_task(t, &s);
+
+        ck_assert_ptr_nonnull(task);
+        return task_tree_place(task, &s);
+}
+
+START_TEST(a_tree_is_from_its_root_to_its_root)
+        {
+                _cleanup_(trees_done) Stacks t = {};
+
+                ck_assert_int_eq(place(&t, step_enter(&step_child, 0)), PLACE_OUTSIDE);
+                ck_assert_int_eq(place(&t, step_leave(&step_child, 0, 1)), PLACE_OUTSIDE);
+                ck_assert_int_eq(place(&t, step_enter(&step_root, 2)), PLACE_ROOT);
+                ck_assert_int_eq(place(&t, step_enter(&step_child, 3)), PLACE_INSIDE);
+                ck_assert_int_eq(place(&t, step_leaf(&step_root, 4, 1)), PLACE_INSIDE);
+                ck_assert_int_eq(place(&t, step_leave(&step_child, 3, 1)), PLACE_INSIDE);
+                ck_assert_int_eq(place(&t, step_leave(&step_root, 2, 1)), PLACE_END);
+                ck_assert_int_eq(place(&t, step_leaf(&step_child, 2, 1)), PLACE_OUTSIDE);
+                ck_assert_int_eq(place(&t, step_leaf(&step_root, 2, 1)), PLACE_ROOT);
+                ck_assert_int_eq(place(&t, step_leaf(&step_child, 3, 1)), PLACE_OUTSIDE);
+        }
+END_TEST
+
+START_TEST(a_lost_end_is_noticed_at_the_next_step_above)
+        {
+                _cleanup_(trees_done) Stacks t = {};
+
+                ck_assert_int_eq(place(&t, step_enter(&step_root, 1)), PLACE_ROOT);
+                ck_assert_int_eq(place(&t, step_enter(&step_root, 1)), PLACE_ROOT);
+                ck_assert_int_eq(place(&t, step_enter(&step_child, 1)), PLACE_OUTSIDE);
+                ck_assert_int_eq(place(&t, step_enter(&step_root, 1)), PLACE_ROOT);
+                ck_assert_int_eq(place(&t, step_leave(&step_child, 0, 1)), PLACE_OUTSIDE);
+                ck_assert_int_eq(place(&t, step_leave(&step_root, 1, 1)), PLACE_OUTSIDE);
+        }
+END_TEST
+
+START_TEST(an_interrupt_before_the_record_of_the_root_does_not_end_it_twice)
+        {
+                _cleanup_(trees_done) Stacks t = {};
+
+                ck_assert_int_eq(place(&t, step_enter(&step_root, 0)), PLACE_ROOT);
+                ck_assert_int_eq(place(&t, step_enter(&step_child, 0)), PLACE_OUTSIDE);
+                ck_assert_int_eq(place(&t, step_leaf(&step_module, 1, 1)), PLACE_OUTSIDE);
+                ck_assert_int_eq(place(&t, step_leave(&step_child, 0, 1)), PLACE_OUTSIDE);
+                ck_assert_int_eq(place(&t, step_leave(&step_root, 0, 1)), PLACE_END);
+                ck_assert_int_eq(place(&t, step_leave(&step_root, 0, 1)), PLACE_OUTSIDE);
+        }
+END_TEST
+
+static int is_stray(Stacks *t, Step s, uint64_t n_lost) {
+        TaskTree *task = trees_task(t, &s);
+
+        return task_tree_is_stray(task, &s, task_tree_place(task, &s), n_lost);
+}
+
+START_TEST(a_return_from_what_was_never_entered_is_stray)
+        {
+                _cleanup_(trees_done) Stacks t = {};
+
+                ck_assert(!is_stray(&t, step_enter(&step_root, 2), 0));
+                ck_assert(is_stray(&t, step_leave(&step_child, 3, 1), 0));
+                ck_assert(!is_stray(&t, step_enter(&step_child, 3), 0));
+                ck_assert(is_stray(&t, step_leave(&step_module, 4, 1), 0));
+                ck_assert(!is_stray(&t, step_leave(&step_child, 3, 1), 0));
+                ck_assert(is_stray(&t, step_leave(&step_child, 3, 1), 0));
+                ck_assert(!is_stray(&t, step_leave(&step_root, 2, 1), 0));
+        }
+END_TEST
+
+START_TEST(a_return_whose_entry_may_be_lost_is_not_stray)
+        {
+                _cleanup_(trees_done) Stacks t = {};
+
+                ck_assert(!is_stray(&t, step_enter(&step_root, 0), 7));
+                ck_assert(!is_stray(&t, step_leave(&step_child, 1, 1), 8));
+                ck_assert(!is_stray(&t, step_leave(&step_root, 0, 1), 8));
+                ck_assert(!is_stray(&t, step_enter(&step_root, 0), 8));
+                ck_assert(is_stray(&t, step_leave(&step_child, 1, 1), 8));
+        }
+END_TEST
+
+START_TEST(a_return_that_an_interrupt_was_ahead_of_is_not_stray)
+        {
+                _cleanup_(trees_done) Stacks t = {};
+
+                ck_assert(!is_stray(&t, step_enter(&step_root, 0), 0));
+                ck_assert(!is_stray(&t, step_enter(&step_child, 1), 0));
+                ck_assert(!is_stray(&t, step_enter(&step_module, 1), 0));
+                ck_assert(!is_stray(&t, step_leave(&step_module, 1, 1), 0));
+                ck_assert(!is_stray(&t, step_leave(&step_child, 1, 1), 0));
+                ck_assert(!is_stray(&t, step_enter(&step_child, TREES_DEPTHS), 0));
+                ck_assert(!is_stray(&t, step_leave(&step_module, TREES_DEPTHS, 1), 0));
+        }
+END_TEST
+
+START_TEST(tasks_do_not_mix_and_each_cpu_has_its_idle_task)
+        {
+                _cleanup_(trees_done) Stacks t = {};
+
+                for (int32_t pid = 1; pid <= 1000; pid++) {
+                        Step s = step_enter(&step_root, 0);
+
+                        s.pid = pid;
+                        ck_assert_int_eq(place(&t, s), PLACE_ROOT);
+                }
+                for (int32_t pid = 1; pid <= 1000; pid++) {
+                        Step s = step_leaf(&step_child, 1, 1);
+
+                        s.pid = pid;
+                        s.cpu = 5;
+                        ck_assert_int_eq(place(&t, s), PLACE_INSIDE);
+                }
+                ck_assert_uint_eq(t.n, 1000);
+                for (uint32_t cpu = 0; cpu < 3; cpu++) {
+                        Step s = step_enter(&step_root, 0);
+
+                        s.pid = 0;
+                        s.cpu = cpu;
+                        ck_assert_int_eq(place(&t, s), PLACE_ROOT);
+                }
+                ck_assert_uint_eq(t.n, 1003);
+        }
+END_TEST
+
+UNIT_SUITE("census", a_tree_is_from_its_root_to_its_root,
+           a_lost_end_is_noticed_at_the_next_step_above,
+           an_interrupt_before_the_record_of_the_root_does_not_end_it_twice,
+           a_return_from_what_was_never_entered_is_stray,
+           a_return_whose_entry_may_be_lost_is_not_stray,
+           a_return_that_an_interrupt_was_ahead_of_is_not_stray,
+           tasks_do_not_mix_and_each_cpu_has_its_idle_task, whole_trees_have_everything_in_pairs,
+           what_is_missing_in_the_middle_is_counted_and_what_the_ends_cut_off_apart,
            ends_of_interrupts_without_a_return_are_counted_apart,
-           losses_are_counted_and_make_no_cpu, where_only_ends_are_recorded_each_is_a_call,
-           the_deepest_possible_stack_is_counted)
+           losses_are_counted_and_make_no_cpu, the_deepest_possible_stack_is_counted)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "analyze/chance.h"
+#include "causes/chance.h"
 #include "base/cleanup.h"
 #include "unit.h"
 

@@ -27,10 +27,10 @@ static char *left(const Recording *r, const FilterSpec *spec) {
                 _cleanup_player_ Player other;
 
                 player_init(&other, r, layout, TASKS, STEPS_ALL);
-                ck_assert_int_eq(filter_rank(f, &(StepSource){ next_step, other.steps }), 0);
+                ck_assert_int_eq(filter_rank(f, &(StepSource){ next_step, &other.steps }), 0);
         }
         player_init(&p, r, layout, TASKS, STEPS_ALL);
-        while (filter_next(f, &(StepSource){ next_step, p.steps }, UINT64_MAX, &s) == 1) {
+        while (filter_next(f, &(StepSource){ next_step, &p.steps }, UINT64_MAX, &s) == 1) {
                 if (s.kind == STEP_LOST)
                         *t++ = '!';
                 else {

@@ -10,7 +10,7 @@ static const char kallsyms[] = "ffffffff81000000 T udp_recvmsg\n"
 typedef struct Names {
         SymbolTimeline *symbol_timeline;
         Strv roots;
-        Functions *functions;
+        Functions functions;
 } Names;
 
 static Symbols *table(const char *text) {
@@ -25,24 +25,24 @@ static void names_init(Names *n) {
         ck_assert_int_eq(symbol_timeline_new(&n->symbol_timeline, table(kallsyms)), 0);
         ck_assert_int_eq(strv_add(&n->roots, "ovl_open"), 0);
         ck_assert_int_eq(strv_add(&n->roots, "udp_sendmsg"), 0);
-        ck_assert_int_eq(functions_new(&n->functions, n->symbol_timeline, &n->roots, NULL), 0);
+        n->functions = (Functions){ .symbol_timeline = n->symbol_timeline, .roots = &n->roots };
 }
 
 static void names_done(Names *n) {
-        functions_free(n->functions);
+        functions_done(&n->functions);
         symbol_timeline_free(n->symbol_timeline);
         strv_done(&n->roots);
 }
 
 static void expect(Names *n, uint64_t address, const char *label, uint32_t n_name, int root) {
-        const Function *f = functions_get(n->functions, address, 0);
+        const Function *f = functions_get(&n->functions, address, 0);
 
         ck_assert_str_eq(f->label, label);
         ck_assert_uint_eq(f->n_label, strlen(label));
         ck_assert_uint_eq(f->n_name, n_name);
         ck_assert_int_eq(f->root, root);
         ck_assert_uint_eq(f->address, address);
-        ck_assert_ptr_eq(functions_get(n->functions, address, UINT64_MAX), f);
+        ck_assert_ptr_eq(functions_get(&n->functions, address, UINT64_MAX), f);
 }
 
 START_TEST(labels_are_those_of_the_kernel)
@@ -65,16 +65,16 @@ START_TEST(many_functions_stay_where_they_are)
 
                 names_init(&n);
                 for (size_t i = 0; i < N; i++)
-                        all[i] = functions_get(n.functions, i * 16, i);
+                        all[i] = functions_get(&n.functions, i * 16, i);
                 for (size_t i = 0; i < N; i++) {
-                        ck_assert_ptr_eq(functions_get(n.functions, i * 16, i), all[i]);
+                        ck_assert_ptr_eq(functions_get(&n.functions, i * 16, i), all[i]);
                         ck_assert_uint_eq(all[i]->address, i * 16);
                 }
         }
 END_TEST
 
 static void labelled(Names *n, uint64_t address, uint64_t timestamp_ns, const char *label) {
-        ck_assert_str_eq(functions_get(n->functions, address, timestamp_ns)->label, label);
+        ck_assert_str_eq(functions_get(&n->functions, address, timestamp_ns)->label, label);
 }
 
 START_TEST(an_address_has_the_name_of_its_time)
@@ -91,20 +91,20 @@ START_TEST(an_address_has_the_name_of_its_time)
                 ck_assert_int_eq(symbol_timeline_add(n.symbol_timeline, 3000, 4000,
                                                      table("ffffffff81000000 T udp_recvmsg\n")),
                                  0);
-                functions_forget_times(n.functions);
+                functions_forget_times(&n.functions);
 
-                kernels = functions_get(n.functions, 0xffffffff81000000, 0);
-                modules = functions_get(n.functions, 0xffffffffc0000000, 0);
+                kernels = functions_get(&n.functions, 0xffffffff81000000, 0);
+                modules = functions_get(&n.functions, 0xffffffffc0000000, 0);
                 ck_assert_str_eq(modules->label, "ovl_open [overlay]");
                 ck_assert_int_eq(modules->root, 0);
                 labelled(&n, 0xffffffffc0000000, 2000, "dummy_xmit [dummy]");
-                ck_assert_ptr_eq(functions_get(n.functions, 0xffffffff81000000, 2500), kernels);
+                ck_assert_ptr_eq(functions_get(&n.functions, 0xffffffff81000000, 2500), kernels);
                 labelled(&n, 0xffffffffc0000000, 2999, "dummy_xmit [dummy]");
                 labelled(&n, 0xffffffffc0000000, 4000, "0xffffffffc0000000");
-                ck_assert_ptr_eq(functions_get(n.functions, 0xffffffff81000000, 5000), kernels);
+                ck_assert_ptr_eq(functions_get(&n.functions, 0xffffffff81000000, 5000), kernels);
 
                 /* CPUs are merged in order, but a live drawing may go back a little. */
-                ck_assert_ptr_eq(functions_get(n.functions, 0xffffffffc0000000, 999), modules);
+                ck_assert_ptr_eq(functions_get(&n.functions, 0xffffffffc0000000, 999), modules);
         }
 END_TEST
 
@@ -120,7 +120,7 @@ START_TEST(between_two_looks_the_map_where_a_function_begins_is_right)
                                                   "ffffffffc0000800 t dummy_xmit\t[dummy]\n"
                                                   "ffffffffc0001000 d dummy_data\t[dummy]\n")),
                         0);
-                functions_forget_times(n.functions);
+                functions_forget_times(&n.functions);
                 labelled(&n, 0xffffffffc0000804, 999, "ovl_open [overlay]");
                 labelled(&n, 0xffffffffc0000000, 1000, "ovl_open [overlay]");
                 labelled(&n, 0xffffffffc0000804, 1001, "dummy_xmit [dummy]");
@@ -140,7 +140,7 @@ START_TEST(what_begins_in_both_maps_is_the_older_ones_until_a_newer_function_was
                                                   "ffffffffc0000000 t dummy_get\t[dummy]\n"
                                                   "ffffffffc0000800 t dummy_xmit\t[dummy]\n")),
                         0);
-                functions_forget_times(n.functions);
+                functions_forget_times(&n.functions);
                 labelled(&n, 0xffffffffc0000000, 1000, "ovl_open [overlay]");
                 labelled(&n, 0xffffffff81000000, 1000, "udp_recvmsg");
                 labelled(&n, 0xffffffffc0000000, 1001, "ovl_open [overlay]");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "analyze/heat-map.h"
-#include "analyze/ranges.h"
+#include "analyze/quantiles.h"
 #include "base/unit.h"
 #include "step-builder.h"
 #include "unit.h"
@@ -237,12 +237,11 @@ START_TEST(calls_of_a_name_are_found_below_their_roots)
         {
                 char *items[] = { (char *) "child" };
                 const Strv patterns = { .items = items, .n = 1 };
-                _cleanup_(name_set_freep) NameSet *names = NULL;
+                _cleanup_(name_set_done) NameSet names = { .patterns = &patterns };
                 _cleanup_heat_view_ HeatView v = HEAT_VIEW_INIT;
                 _cleanup_fed_ Fed f = {};
 
-                ck_assert_int_eq(name_set_new(&names, &patterns), 0);
-                f = fed(names);
+                f = fed(&names);
                 step(&f, step_enter(&step_root, 0), 1000);
                 step(&f, step_leaf(&step_child, 1, 10), 1100);
                 step(&f, step_leaf(&step_child, 1, 1000), 1200);

@@ -1,67 +1,152 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "calls/name-set.h"
+#include "step-builder.h"
 #include "unit.h"
-
-static int has(const char *pattern, const char *label) {
-        const char *space = strchr(label, ' ');
-        const Function f = { .label = label,
-                             .n_label = (uint32_t) strlen(label),
-                             .n_name = (uint32_t) (space ? (size_t) (space - label)
-                                                         : strlen(label)) };
-        _cleanup_(name_set_freep) NameSet *s = NULL;
-        _cleanup_strv_ Strv patterns = {};
-
-        ck_assert_int_eq(strv_add(&patterns, "nobody"), 0);
-        ck_assert_int_eq(strv_add(&patterns, pattern), 0);
-        ck_assert_int_eq(name_set_new(&s, &patterns), 0);
-        ck_assert_int_eq(name_set_has(s, &f), name_set_has(s, &f));
-        return name_set_has(s, &f);
-}
 
 START_TEST(a_name_is_its_functions_and_its_clones)
         {
-                ck_assert_int_eq(has("kfree", "kfree"), 1);
-                ck_assert_int_eq(has("kfree", "kfree.part.0"), 1);
-                ck_assert_int_eq(has("kfree", "kfree.isra.4.cold"), 1);
-                ck_assert_int_eq(has("kfree.part.0", "kfree.part.0"), 1);
-                ck_assert_int_eq(has("kfree.part.0", "kfree.part.1"), 0);
-                ck_assert_int_eq(has("kfree", "kfree_skb"), 0);
-                ck_assert_int_eq(has("kf*", "kfree_skb"), 1);
-        }
-END_TEST
+                static const struct {
+                        const char *pattern, *label;
+                        int has;
+                } all[] = {
+                        { "kfree", "kfree", 1 },
+                        { "kfree", "kfree.part.0", 1 },
+                        { "kfree", "kfree.isra.4.cold", 1 },
+                        { "kfree.part.0", "kfree.part.0", 1 },
+                        { "kfree.part.0", "kfree.part.1", 0 },
+                        { "kfree", "kfree_skb", 0 },
+                        { "kf*", "kfree_skb", 1 },
+                        { "ovl_open", "ovl_open [overlay]", 1 },
+                        { "*overlay*", "ovl_open [overlay]", 0 },
+                        { "", ".text", 0 },
+                };
 
-START_TEST(a_module_is_no_part_of_the_name)
-        {
-                ck_assert_int_eq(has("ovl_open", "ovl_open [overlay]"), 1);
-                ck_assert_int_eq(has("*overlay*", "ovl_open [overlay]"), 0);
-        }
-END_TEST
+                for (size_t i = 0; i < ELEMENTSOF(all); i++) {
+                        const Function f = function_named(all[i].label);
+                        char *patterns[] = { (char *) "nobody", (char *) all[i].pattern };
+                        const Strv strv = { .items = patterns, .n = 2 };
+                        _cleanup_(name_set_done) NameSet s = { .patterns = &strv };
 
-START_TEST(a_name_of_nothing_but_a_suffix_is_no_clone)
-        { ck_assert_int_eq(has("", ".text"), 0); }
+                        ck_assert_int_eq(name_set_has(&s, &f), name_set_has(&s, &f));
+                        ck_assert_msg(name_set_has(&s, &f) == all[i].has, "%s", all[i].label);
+                }
+        }
 END_TEST
 
 START_TEST(many_functions_keep_their_verdicts)
         {
                 static Function functions[5000];
                 static char labels[5000][16];
-                _cleanup_(name_set_freep) NameSet *s = NULL;
-                _cleanup_strv_ Strv patterns = {};
+                char *items[] = { (char *) "f*7" };
+                const Strv patterns = { .items = items, .n = 1 };
+                _cleanup_(name_set_done) NameSet s = { .patterns = &patterns };
 
-                ck_assert_int_eq(strv_add(&patterns, "f*7"), 0);
-                ck_assert_int_eq(name_set_new(&s, &patterns), 0);
                 for (unsigned round = 0; round < 2; round++)
                         for (unsigned i = 0; i < ELEMENTSOF(functions); i++) {
-                                int n = snprintf(labels[i], sizeof(labels[i]), "f%u", i);
-
-                                functions[i] = (Function){ .label = labels[i],
-                                                           .n_label = (uint32_t) n,
-                                                           .n_name = (uint32_t) n };
-                                ck_assert_int_eq(name_set_has(s, &functions[i]), i % 10 == 7);
+                                (void) snprintf(labels[i], sizeof(labels[i]), "f%u", i);
+                                functions[i] = function_named(labels[i]);
+                                ck_assert_int_eq(name_set_has(&s, &functions[i]), i % 10 == 7);
                         }
         }
 END_TEST
 
-UNIT_SUITE("name-set", a_name_is_its_functions_and_its_clones, a_module_is_no_part_of_the_name,
-           a_name_of_nothing_but_a_suffix_is_no_clone, many_functions_keep_their_verdicts)
+/* --- prune ------------------------------------------------------------------------------------ */
+
+static char *items[1];
+static const Strv patterns = { .items = items, .n = 1 };
+static Prune prune;
+
+static void prune_init(const char *pattern, bool is_below) {
+        items[0] = (char *) pattern;
+        prune = (Prune){ .names.patterns = &patterns, .is_below = is_below };
+}
+
+static void expect(Step s, int hidden) {
+        ck_assert_int_eq(prune_hides(&prune, &s), hidden);
+}
+
+START_TEST(a_subtree_goes_and_nothing_else)
+        {
+                Step other = step_of(STEP_OTHER, NULL, 0), lost = { .kind = STEP_LOST };
+                Step elses = step_leaf(&step_module, 3, 5);
+
+                prune_init("chi*", false);
+                elses.pid = 18;
+                expect(step_enter(&step_root, 0), 0);
+                expect(step_enter(&step_child, 1), 1);
+                expect(step_leaf(&step_module, 2, 5), 1);
+                expect(elses, 0);
+                expect(step_enter(&step_root, 2), 1);
+                expect(other, 1);
+                expect(lost, 0);
+                expect(step_leave(&step_root, 2, 5), 1);
+                expect(step_leave(&step_child, 1, 5), 1);
+                expect(other, 0);
+                expect(step_leaf(&step_child, 1, 5), 1);
+                expect(step_leaf(&step_module, 1, 5), 0);
+                expect(step_leave(&step_root, 0, 5), 0);
+                prune_done(&prune);
+        }
+END_TEST
+
+START_TEST(an_interrupt_before_a_hidden_return_stays)
+        {
+                prune_init("child", false);
+                expect(step_enter(&step_root, 0), 0);
+                expect(step_enter(&step_child, 1), 1);
+                expect(step_enter(&step_module, 1), 0);
+                expect(step_leave(&step_module, 1, 5), 0);
+                expect(step_leave(&step_child, 1, 5), 1);
+                expect(step_leave(&step_root, 0, 5), 0);
+                prune_done(&prune);
+        }
+END_TEST
+
+START_TEST(below_a_function_its_own_call_stays)
+        {
+                prune_init("child", true);
+                expect(step_enter(&step_root, 0), 0);
+                expect(step_enter(&step_child, 1), 0);
+                expect(step_of(STEP_OTHER, NULL, 0), 1);
+                expect(step_enter(&step_child, 2), 1);
+                expect(step_leave(&step_child, 2, 5), 1);
+                expect(step_leaf(&step_module, 2, 5), 1);
+                expect(step_leave(&step_child, 1, 5), 0);
+                expect(step_leaf(&step_child, 1, 5), 0);
+                expect(step_enter(&step_irq, 1), 0);
+                expect(step_leaf(&step_module, 2, 5), 0);
+                prune_done(&prune);
+        }
+END_TEST
+
+static bool is_irq(const Function *f) {
+        return f == &step_child || f == &step_irq;
+}
+
+START_TEST(interrupts_can_be_meant_without_their_names)
+        {
+                const StepText said = { .irq_begin = true };
+                const Function *const irqs[] = { &step_irq, &step_child };
+                Step s = step_enter(&step_module, 1);
+
+                prune_init("irq", true);
+                prune.names.also = is_irq;
+                for (size_t i = 0; i < ELEMENTSOF(irqs); i++) {
+                        expect(step_enter(irqs[i], 1), 0);
+                        expect(step_leaf(&step_module, 2, 5), 1);
+                        expect(step_leave(irqs[i], 1, 5), 0);
+                }
+                expect(step_enter(&step_root, 1), 0);
+                expect(step_leaf(&step_module, 2, 5), 0);
+                expect(step_leave(&step_root, 1, 5), 0);
+                s.said = &said;
+                expect(s, 0);
+                expect(step_leaf(&step_child, 2, 5), 1);
+                prune_done(&prune);
+        }
+END_TEST
+
+UNIT_SUITE("name-set", a_name_is_its_functions_and_its_clones, many_functions_keep_their_verdicts,
+           a_subtree_goes_and_nothing_else, an_interrupt_before_a_hidden_return_stays,
+           below_a_function_its_own_call_stays, interrupts_can_be_meant_without_their_names)

@@ -2,10 +2,9 @@
 
 #include <math.h>
 
-#include "analyze/outliers.h"
-#include "analyze/why.h"
-#include "step-builder.h"
-#include "unit.h"
+#include "causes/outliers.h"
+#include "causes/why.h"
+#include "fed.h"
 
 typedef struct Fed {
         Pairing *pairing;
@@ -13,9 +12,8 @@ typedef struct Fed {
 } Fed;
 
 static Fed fed(size_t n_wanted) {
-        Fed f;
+        Fed f = { .pairing = fed_pairing() };
 
-        ck_assert_int_eq(pairing_new(&f.pairing), 0);
         ck_assert_int_eq(outliers_new(&f.outliers, f.pairing, n_wanted), 0);
         return f;
 }
@@ -28,14 +26,7 @@ static void fed_done(Fed *f) {
 
 /* A call of @root that takes @ns, of which @below is @child's. */
 static void feed(Fed *f, const Function *root, uint64_t ns, const Function *child, uint64_t below) {
-        const Step steps[] = {
-                step_enter(root, 0),
-                step_leaf(child, 1, below),
-                step_leave(root, 0, ns),
-        };
-
-        for (size_t i = 0; i < ELEMENTSOF(steps); i++)
-                ck_assert_int_eq(pairing_step(f->pairing, &steps[i]), 0);
+        FEED(f->pairing, step_enter(root, 0), step_leaf(child, 1, below), step_leave(root, 0, ns));
 }
 
 static void finish(Fed *f) {
@@ -51,21 +42,25 @@ START_TEST(the_slowest_come_first)
                 for (uint64_t i = 0; i < 1000; i++)
                         feed(&f, &step_root, i * 37 % 1000, &step_child, 0);
                 finish(&f);
-                ck_assert_uint_eq(outliers_n(f.outliers), ELEMENTSOF(wanted));
+                ck_assert_uint_eq(f.outliers->n, ELEMENTSOF(wanted));
                 for (size_t i = 0; i < ELEMENTSOF(wanted); i++)
-                        ck_assert_uint_eq(outliers_get(f.outliers, i)->duration_ns, wanted[i]);
+                        ck_assert_uint_eq(f.outliers->slowest[i]->duration_ns, wanted[i]);
         }
 END_TEST
 
-START_TEST(of_equals_the_first_are_kept)
+START_TEST(of_equals_the_first_are_kept_and_one_alone_has_nothing_to_be_compared_with)
         {
-                _cleanup_fed_ Fed f = fed(2);
+                _cleanup_fed_ Fed f = fed(2), one = fed(10);
 
                 for (int i = 0; i < 10; i++)
                         feed(&f, &step_root, 100, &step_child, 10);
                 finish(&f);
-                ck_assert_uint_eq(outliers_get(f.outliers, 0)->number, 1);
-                ck_assert_uint_eq(outliers_get(f.outliers, 1)->number, 2);
+                ck_assert_uint_eq(f.outliers->slowest[0]->number, 1);
+                ck_assert_uint_eq(f.outliers->slowest[1]->number, 2);
+                feed(&one, &step_root, 100, &step_child, 10);
+                finish(&one);
+                ck_assert_uint_eq(one.outliers->n, 1);
+                ck_assert_ptr_null(outliers_usual(one.outliers, one.outliers->slowest[0]));
         }
 END_TEST
 
@@ -77,10 +72,9 @@ START_TEST(a_usual_call_is_near_the_median)
                 for (uint64_t i = 0; i < 10000; i++)
                         feed(&f, &step_root, 1000 + i * 7919 % 10000, &step_child, 10);
                 finish(&f);
-                usual = outliers_usual(f.outliers, outliers_get(f.outliers, 0));
+                usual = outliers_usual(f.outliers, f.outliers->slowest[0]);
                 ck_assert_ptr_nonnull(usual);
-                ck_assert_uint_gt(usual->duration_ns, 5000);
-                ck_assert_uint_lt(usual->duration_ns, 7000);
+                ck_assert(usual->duration_ns > 5000 && usual->duration_ns < 7000);
         }
 END_TEST
 
@@ -95,7 +89,7 @@ START_TEST(each_root_has_its_own_median)
                 }
                 feed(&f, &step_root, 9000, &step_child, 10);
                 finish(&f);
-                slow = outliers_get(f.outliers, 0);
+                slow = f.outliers->slowest[0];
                 ck_assert_uint_eq(slow->duration_ns, 9000);
                 ck_assert_uint_eq(quantiles_at(outliers_quantiles(f.outliers, slow), 500), 100);
                 ck_assert_uint_eq(outliers_usual(f.outliers, slow)->duration_ns, 100);
@@ -113,7 +107,7 @@ START_TEST(differences_add_up_and_the_greatest_is_first)
                         feed(&f, &step_root, 100, &step_child, 10);
                 feed(&f, &step_root, 5000, &step_module, 4700);
                 finish(&f);
-                slow = outliers_get(f.outliers, 0);
+                slow = f.outliers->slowest[0];
                 usual = outliers_usual(f.outliers, slow);
                 ck_assert_int_eq(why_new_of_two(&w, slow->tree, usual->tree), 0);
                 ck_assert_uint_eq(w->n_causes, 3);
@@ -129,37 +123,21 @@ START_TEST(differences_add_up_and_the_greatest_is_first)
         }
 END_TEST
 
-START_TEST(a_single_call_has_nothing_to_be_compared_with)
-        {
-                _cleanup_fed_ Fed f = fed(10);
-
-                feed(&f, &step_root, 100, &step_child, 10);
-                finish(&f);
-                ck_assert_uint_eq(outliers_n(f.outliers), 1);
-                ck_assert_ptr_null(outliers_usual(f.outliers, outliers_get(f.outliers, 0)));
-        }
-END_TEST
-
-static void at(Fed *f, Step s, uint64_t at_ns) {
-        s.timestamp_ns = at_ns;
-        ck_assert_int_eq(pairing_step(f->pairing, &s), 0);
-}
-
 /* As long as they are in the recording, in which nothing overlaps. */
 static void feed_in_time(Fed *f, uint64_t at_ns, int n_below) {
         Step end = step_leave(&step_root, 0, 100 + 1000 * (uint64_t) n_below);
 
-        at(f, step_enter(&step_root, 0), at_ns);
+        feed_at(f->pairing, step_enter(&step_root, 0), at_ns);
         for (int i = 0; i < n_below; i++) {
                 Step leaf = step_leaf(&step_child, 1, 10 + (uint64_t) i);
 
                 leaf.calltime = at_ns + 50 + 1000 * (uint64_t) i;
                 leaf.rettime += leaf.calltime;
-                at(f, leaf, leaf.calltime);
+                feed_at(f->pairing, leaf, leaf.calltime);
         }
         end.calltime = at_ns;
         end.rettime += at_ns;
-        at(f, end, end.rettime);
+        feed_at(f->pairing, end, end.rettime);
 }
 
 START_TEST(the_slowest_keep_their_longest_spans_each_within_its_caller)
@@ -171,14 +149,14 @@ START_TEST(the_slowest_keep_their_longest_spans_each_within_its_caller)
                 for (int i = 0; i < 50; i++)
                         feed_in_time(&f, 1000000 * (uint64_t) (i + 1), i * 13 % 50);
                 finish(&f);
-                usual = outliers_usual(f.outliers, outliers_get(f.outliers, 0));
+                usual = outliers_usual(f.outliers, f.outliers->slowest[0]);
                 ck_assert_uint_eq(usual->n_spans, 3);
                 ck_assert_uint_eq(usual->spans[0].end_ns - usual->spans[0].begin_ns,
                                   usual->duration_ns);
                 ck_assert_uint_eq(usual->n_spans + usual->n_spans_left_out,
                                   call_tree_root(usual->tree)->n_below);
-                for (size_t i = 0; i < outliers_n(f.outliers); i++) {
-                        const Invocation *v = outliers_get(f.outliers, i);
+                for (size_t i = 0; i < f.outliers->n; i++) {
+                        const Invocation *v = f.outliers->slowest[i];
                         uint64_t n_below = 49 - i, sum = 0;
 
                         ck_assert_uint_eq(v->n_spans, 7);
@@ -207,22 +185,22 @@ START_TEST(a_time_off_the_cpu_is_a_span_that_says_who_ended_it)
                 Step s = step_of(STEP_OTHER, NULL, 0);
 
                 outliers_keep_spans(f.outliers, f.pairing, 10);
-                at(&f, step_enter(&step_root, 0), 1000);
+                feed_at(f.pairing, step_enter(&step_root, 0), 1000);
                 s.text =
                         "sched_switch: prev_comm=client prev_pid=17 prev_prio=120 prev_state=S ==> "
                         "next_comm=server next_pid=18 next_prio=120";
-                at(&f, s, 1200);
+                feed_at(f.pairing, s, 1200);
                 s.text = "sched_waking: comm=client pid=17 prio=120 target_cpu=000";
                 s.pid = 18;
                 s.comm = "server";
-                at(&f, s, 1500);
+                feed_at(f.pairing, s, 1500);
                 s.text =
                         "sched_switch: prev_comm=server prev_pid=18 prev_prio=120 prev_state=S ==> "
                         "next_comm=client next_pid=17 next_prio=120";
-                at(&f, s, 1800);
-                at(&f, step_leave(&step_root, 0, 1000), 2000);
+                feed_at(f.pairing, s, 1800);
+                feed_at(f.pairing, step_leave(&step_root, 0, 1000), 2000);
                 finish(&f);
-                v = outliers_get(f.outliers, 0);
+                v = f.outliers->slowest[0];
                 ck_assert_uint_eq(v->n_spans, 2);
                 ck_assert_ptr_null(v->spans[1].function);
                 ck_assert_int_eq(v->spans[1].level, 1);
@@ -233,9 +211,9 @@ START_TEST(a_time_off_the_cpu_is_a_span_that_says_who_ended_it)
         }
 END_TEST
 
-UNIT_SUITE("outliers", the_slowest_come_first, of_equals_the_first_are_kept,
+UNIT_SUITE("outliers", the_slowest_come_first,
+           of_equals_the_first_are_kept_and_one_alone_has_nothing_to_be_compared_with,
            a_usual_call_is_near_the_median, each_root_has_its_own_median,
            differences_add_up_and_the_greatest_is_first,
-           a_single_call_has_nothing_to_be_compared_with,
            the_slowest_keep_their_longest_spans_each_within_its_caller,
            a_time_off_the_cpu_is_a_span_that_says_who_ended_it)

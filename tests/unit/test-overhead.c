@@ -1,47 +1,133 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "analyze/overhead.h"
-#include "step-builder.h"
-#include "unit.h"
+#include "fed.h"
 
-static const Function schedule = { .label = "schedule",
-                                   .n_name = sizeof("schedule") - 1,
-                                   .n_label = sizeof("schedule") - 1 };
+static const Function schedule = { .label = "schedule", .n_name = 8, .n_label = 8 };
+
+typedef struct Cost {
+        Pairing *pairing;
+        Floor *floor;
+} Cost;
+
+static Cost cost(void) {
+        Cost c = { .pairing = fed_pairing() };
+
+        ck_assert_int_eq(floor_new(&c.floor, c.pairing), 0);
+        return c;
+}
+
+static void cost_done(Cost *c) {
+        floor_free(c->floor);
+        pairing_free(c->pairing);
+}
+#define _cleanup_cost_ _cleanup_(cost_done)
+
+/* @n trees: a root that calls a child, that calls a leaf; the child has @self_ns of its own. */
+static void feed_trees(Cost *c, size_t n, uint64_t self_ns, uint64_t leaf_ns) {
+        for (size_t i = 0; i < n; i++)
+                FEED(c->pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
+                     step_leaf(&step_module, 2, leaf_ns),
+                     step_leave(&step_child, 1, leaf_ns + self_ns + i),
+                     step_leave(&step_root, 0, 10000));
+}
+
+START_TEST(callers_of_one_leaf_tell_the_cost)
+        {
+                _cleanup_cost_ Cost c = cost();
+                Overhead o;
+
+                feed_trees(&c, FLOOR_SAMPLES_MIN - 1, 200, 30);
+                o = overhead_of(c.floor);
+                ck_assert(!o.has_cost && !o.is_too_little);
+                cost_done(&c);
+                c = cost();
+                feed_trees(&c, 20, 200, 30);
+                o = overhead_of(c.floor);
+                ck_assert(o.has_cost);
+                ck_assert_uint_eq(o.cost.caller_low_ns, 200);
+                ck_assert_uint_eq(o.cost.caller_high_ns, 201);
+                ck_assert_uint_eq(o.cost.leaf_ns, 30);
+                ck_assert_ptr_eq(o.shown.root, &step_root);
+                ck_assert_uint_eq(o.shown.n, 20);
+                ck_assert_uint_eq(o.shown.total_ns, 200000);
+                ck_assert_uint_eq(o.shown.n_below, 40);
+                ck_assert_uint_eq(floor_real_ns(&o.cost, 10000, 1, 2, true),
+                                  10000 - 2 * 200 - 3 * 30);
+                ck_assert_uint_eq(floor_real_ns(&o.cost, 10000, 1, 2, false),
+                                  10000 - 2 * 201 - 3 * 30);
+                ck_assert_uint_eq(floor_real_ns(&o.cost, 10, 1, 2, false), 0);
+                FEED(c.pairing, step_leaf(&step_child, 0, 7));
+                ck_assert_ptr_null(overhead_of(c.floor).shown.root); /* of several */
+                ck_assert_uint_eq(overhead_of(c.floor).shown.total_ns, 200007);
+        }
+END_TEST
+
+/* @n trees: a root that calls a child that calls a leaf, after @self_ns of its own, and nine leaves. */
+static void feed_broad_trees(Cost *c, size_t n, uint64_t self_ns) {
+        for (size_t i = 0; i < n; i++) {
+                FEED(c->pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
+                     step_leaf(&step_module, 2, 30), step_leave(&step_child, 1, self_ns + 30));
+                for (size_t k = 0; k < 9; k++)
+                        FEED(c->pairing, step_leaf(&step_module, 1, 30));
+                FEED(c->pairing, step_leave(&step_root, 0, 11 * 230));
+        }
+}
+
+START_TEST(callers_that_do_something_do_not_make_it_all_the_tracers)
+        {
+                _cleanup_cost_ Cost c = cost();
+                Overhead o;
+
+                feed_broad_trees(&c, 980, 400);
+                feed_broad_trees(&c, 20, 150);
+                o = overhead_of(c.floor);
+                ck_assert(o.has_cost);
+                ck_assert_uint_eq(o.cost.caller_low_ns, 150);
+                ck_assert_uint_eq(o.cost.caller_high_ns, 150); /* the lowest tenth take 400 */
+                ck_assert_uint_eq(o.cost.leaf_ns, 30);
+        }
+END_TEST
+
+START_TEST(one_of_thousands_is_no_floor)
+        {
+                _cleanup_cost_ Cost c = cost();
+                Overhead o;
+
+                feed_trees(&c, 1, 3, 1);
+                feed_trees(&c, 4000, 200, 30);
+                o = overhead_of(c.floor);
+                ck_assert(o.has_cost);
+                ck_assert_uint_ge(o.cost.caller_low_ns, 200);
+                ck_assert_uint_eq(o.cost.leaf_ns, 30);
+        }
+END_TEST
+
+/* --- in words --------------------------------------------------------------------------------- */
+
+static void is_described(const Overhead *o, const char *wanted) {
+        _cleanup_buf_ Buf out = BUF_INIT;
+        _cleanup_free_ char *text = NULL;
+
+        overhead_describe(o, &out);
+        ck_assert_int_eq(buf_take_string(&out, &text), 0);
+        ck_assert_str_eq(text, wanted);
+}
 
 /* 20 calls of 10 us each that have two calls below them, of 230 ns each for the tracer, and beside
  * these one that waits for @wait_ns. */
 static Overhead after_trees(uint64_t wait_ns) {
-        _cleanup_(pairing_freep) Pairing *p = NULL;
-        _cleanup_(floor_freep) Floor *f = NULL;
+        _cleanup_cost_ Cost c = cost();
 
-        ck_assert_int_eq(pairing_new(&p), 0);
-        ck_assert_int_eq(floor_new(&f, p), 0);
         for (size_t i = 0; i < 20; i++) {
-                const Step steps[] = {
-                        step_enter(&step_root, 0),
-                        step_enter(&step_child, 1),
-                        step_leaf(&step_module, 2, 30),
-                        step_leave(&step_child, 1, 230),
-                        step_leaf(&schedule, 1, wait_ns),
-                        step_leave(&step_root, 0, 10000 + wait_ns),
-                };
-                size_t n_left_out = wait_ns > 0 ? SIZE_MAX : 4;
-
-                for (size_t k = 0; k < ELEMENTSOF(steps); k++)
-                        if (k != n_left_out)
-                                ck_assert_int_eq(pairing_step(p, &steps[k]), 0);
+                FEED(c.pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
+                     step_leaf(&step_module, 2, 30), step_leave(&step_child, 1, 230));
+                if (wait_ns > 0)
+                        FEED(c.pairing, step_leaf(&schedule, 1, wait_ns));
+                FEED(c.pairing, step_leave(&step_root, 0, 10000 + wait_ns));
         }
-        ck_assert_int_eq(pairing_finish(p), 0);
-        return overhead_of(f);
-}
-
-static const char *described(const Overhead *o) {
-        static char text[256];
-        _cleanup_buf_ Buf out = BUF_INIT;
-
-        overhead_describe(o, &out);
-        (void) snprintf(text, sizeof(text), "%.*s", (int) out.n_data, out.n_data ? out.data : "");
-        return text;
+        ck_assert_int_eq(pairing_finish(c.pairing), 0);
+        return overhead_of(c.floor);
 }
 
 START_TEST(what_is_waited_is_no_part_of_what_tracing_costs)
@@ -49,63 +135,42 @@ START_TEST(what_is_waited_is_no_part_of_what_tracing_costs)
                 Overhead awake = after_trees(0), asleep = after_trees(1000000);
 
                 ck_assert(awake.has_cost && asleep.has_cost);
-                ck_assert_str_eq(described(&awake),
-                                 "Shown 10.0 us a call of root; about 9.51 us of it real, 5 % "
-                                 "is what tracing costs.");
+                is_described(&awake, "Shown 10.0 us a call of root; about 9.51 us of it real, 5 % "
+                                     "is what tracing costs.");
                 ck_assert_uint_eq(asleep.shown.blocked_ns, 20 * 1000000);
                 /* One more call below costs 230 ns more, of the same 10 us. */
                 ck_assert(asleep.high_percent > awake.high_percent);
                 ck_assert(asleep.high_percent < 2 * awake.high_percent);
-                ck_assert_str_eq(described(&asleep),
-                                 "Shown 1.01 ms a call of root, 1.00 ms of it waiting; about "
-                                 "9.28 us of the rest is real, 7 % is what tracing costs.");
+                is_described(&asleep, "Shown 1.01 ms a call of root, 1.00 ms of it waiting; about "
+                                      "9.28 us of the rest is real, 7 % is what tracing costs.");
         }
 END_TEST
 
-/* @steps, @n_times. */
-static Overhead after(const Step *steps, size_t n, size_t n_times) {
-        _cleanup_(pairing_freep) Pairing *p = NULL;
-        _cleanup_(floor_freep) Floor *f = NULL;
-
-        ck_assert_int_eq(pairing_new(&p), 0);
-        ck_assert_int_eq(floor_new(&f, p), 0);
-        for (size_t i = 0; i < n_times * n; i++)
-                ck_assert_int_eq(pairing_step(p, &steps[i % n]), 0);
-        ck_assert_int_eq(pairing_finish(p), 0);
-        return overhead_of(f);
-}
-
-START_TEST(what_was_cut_off_is_shown_too)
+START_TEST(what_was_cut_off_or_says_too_little_is_told)
         {
-                Step steps[] = { step_leaf(&step_root, 0, 1000), step_enter(&step_root, 0),
-                                 step_leaf(&step_child, 1, 5000) };
-                Overhead o = after(steps, ELEMENTSOF(steps), 1);
+                _cleanup_cost_ Cost c = cost();
+                Overhead o = {};
 
+                is_described(&o, "");
+                FEED(c.pairing, step_leaf(&step_root, 0, 1000), step_enter(&step_root, 0),
+                     step_leaf(&step_child, 1, 5000));
+                ck_assert_int_eq(pairing_finish(c.pairing), 0);
+                o = overhead_of(c.floor);
                 ck_assert_uint_eq(o.shown.total_ns, 6000);
-                ck_assert_str_eq(described(&o),
-                                 "Shown 6.00 us in 2 outermost calls, of which 1 was cut off.");
-        }
-END_TEST
-
-START_TEST(not_all_of_it_is_what_tracing_costs)
-        {
-                Step steps[] = { step_enter(&step_root, 0), step_leaf(&step_child, 1, 100),
-                                 step_leave(&step_root, 0, 200) };
-                Overhead o = after(steps, ELEMENTSOF(steps), FLOOR_SAMPLES_MIN);
-
+                is_described(&o, "Shown 6.00 us in 2 outermost calls, of which 1 was cut off.");
+                cost_done(&c);
+                c = cost();
+                for (size_t i = 0; i < FLOOR_SAMPLES_MIN; i++)
+                        FEED(c.pairing, step_enter(&step_root, 0), step_leaf(&step_child, 1, 100),
+                             step_leave(&step_root, 0, 200));
+                o = overhead_of(c.floor);
                 ck_assert(!o.has_cost);
-                ck_assert_str_eq(described(&o), "Shown 0.200 us a call of root; too little to tell "
-                                                "what of it tracing costs.");
+                is_described(&o, "Shown 0.200 us a call of root; too little to tell what of it "
+                                 "tracing costs.");
         }
 END_TEST
 
-START_TEST(nothing_is_said_of_no_calls)
-        {
-                const Overhead none = {};
-
-                ck_assert_str_eq(described(&none), "");
-        }
-END_TEST
-
-UNIT_SUITE("overhead", nothing_is_said_of_no_calls, what_is_waited_is_no_part_of_what_tracing_costs,
-           what_was_cut_off_is_shown_too, not_all_of_it_is_what_tracing_costs)
+UNIT_SUITE("overhead", callers_of_one_leaf_tell_the_cost,
+           callers_that_do_something_do_not_make_it_all_the_tracers, one_of_thousands_is_no_floor,
+           what_is_waited_is_no_part_of_what_tracing_costs,
+           what_was_cut_off_or_says_too_little_is_told)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "calls/arguments.h"
+#include "calls/step.h"
 #include "unit.h"
 
 typedef struct Types {

@@ -5,53 +5,104 @@
 
 START_TEST(quantiles_of_few_are_exact)
         {
-                Quantiles s = {};
+                static const uint64_t wanted[][2] = {
+                        { 500, 5007 }, { 900, 9007 }, { 990, 10007 }, { 0, 1007 }
+                };
+                _cleanup_(quantiles_done) Quantiles s = {};
 
                 ck_assert_uint_eq(quantiles_at(&s, 500), 0);
                 for (uint64_t i = 10; i >= 1; i--)
                         ck_assert_int_eq(quantiles_add(&s, i * 1000 + 7), 0);
                 ck_assert_uint_eq(s.min, 1007);
                 ck_assert_uint_eq(s.max, 10007);
-                ck_assert_uint_eq(quantiles_at(&s, 500), 5007);
-                ck_assert_uint_eq(quantiles_at(&s, 900), 9007);
-                ck_assert_uint_eq(quantiles_at(&s, 990), 10007);
-                ck_assert_uint_eq(quantiles_at(&s, 0), 1007);
-                quantiles_done(&s);
+                for (size_t i = 0; i < ELEMENTSOF(wanted); i++)
+                        ck_assert_uint_eq(quantiles_at(&s, (unsigned) wanted[i][0]), wanted[i][1]);
         }
 END_TEST
 
 START_TEST(quantiles_of_many_are_near)
         {
                 static const unsigned permilles[] = { 10, 500, 900, 990, 999 };
-                Quantiles s = {};
+                _cleanup_(quantiles_done) Quantiles s = {};
 
                 /* All of 1 to 100,003 in another order. */
                 for (uint64_t i = 0, v = 1; i < 100003; i++, v = (v + 7919) % 100003)
                         ck_assert_int_eq(quantiles_add(&s, v + 1), 0);
-                for (size_t i = 0; i < ELEMENTSOF(permilles); i++) {
-                        double exact = permilles[i] * 100.003;
-                        double found = (double) quantiles_at(&s, permilles[i]);
-
-                        ck_assert_double_ge(found, exact * 0.97);
-                        ck_assert_double_le(found, exact * 1.03);
-                }
+                for (size_t i = 0; i < ELEMENTSOF(permilles); i++)
+                        ck_assert_double_eq_tol((double) quantiles_at(&s, permilles[i]),
+                                                permilles[i] * 100.003, permilles[i] * 3.0);
                 ck_assert_uint_eq(s.n, 100003);
-                quantiles_done(&s);
         }
 END_TEST
 
-START_TEST(the_smallest_and_the_largest_have_their_place)
+START_TEST(doubling_ranges_hold_exactly_what_they_say)
         {
-                Quantiles s = {};
+                static const uint64_t wanted[] = { 28, 128, 256, 512, 100 };
+                _cleanup_(quantiles_done) Quantiles s = {};
+                Range ranges[RANGES_MAX];
 
-                for (int i = 0; i < 100; i++)
-                        ck_assert_int_eq(quantiles_add(&s, i % 2 ? UINT64_MAX : 0), 0);
-                ck_assert_uint_eq(quantiles_at(&s, 500), 0);
-                ck_assert_uint_eq(s.max, UINT64_MAX);
-                ck_assert_uint_ge(quantiles_at(&s, 990), UINT64_MAX / 100 * 97);
-                quantiles_done(&s);
+                for (uint64_t v = 100; v < 1124; v++)
+                        ck_assert_int_eq(quantiles_add(&s, v), 0);
+                ck_assert_uint_eq(ranges_of(ranges, &s, false), ELEMENTSOF(wanted));
+                ck_assert_uint_eq(ranges[0].from_ns, 64);
+                for (size_t i = 0; i < ELEMENTSOF(wanted); i++)
+                        ck_assert_uint_eq(ranges[i].n, wanted[i]);
+        }
+END_TEST
+
+START_TEST(linear_ranges_have_one_length_and_an_open_end)
+        {
+                _cleanup_(quantiles_done) Quantiles s = {};
+                Range ranges[RANGES_MAX];
+                uint64_t sum = 0;
+                size_t n;
+
+                for (uint64_t v = 0; v < 60; v++)
+                        ck_assert_int_eq(quantiles_add(&s, 1000 + v * 10), 0);
+                ck_assert_int_eq(quantiles_add(&s, 1000000), 0);
+                n = ranges_of(ranges, &s, true);
+                ck_assert_uint_gt(n, 10);
+                for (size_t i = 0; i < n; i++) {
+                        sum += ranges[i].n;
+                        if (i + 1 == n)
+                                break;
+                        ck_assert_uint_eq(ranges[i].to_ns - ranges[i].from_ns,
+                                          ranges[0].to_ns - ranges[0].from_ns);
+                        ck_assert_uint_eq(ranges[i].to_ns, ranges[i + 1].from_ns);
+                }
+                ck_assert_uint_eq(sum, 61);
+        }
+END_TEST
+
+START_TEST(any_spread_has_quantiles_and_ranges)
+        {
+                static const uint64_t values[] = { 0,         1,         63, UINT64_C(1) << 40,
+                                                   INT64_MAX, UINT64_MAX };
+                Range ranges[RANGES_MAX];
+
+                ck_assert_uint_eq(ranges_of(ranges, &(Quantiles){}, false), 0);
+                ck_assert_uint_eq(ranges_of(ranges, &(Quantiles){}, true), 0);
+                for (size_t i = 0; i < ELEMENTSOF(values) * ELEMENTSOF(values) * 2; i++) {
+                        uint64_t a = values[i / 2 % ELEMENTSOF(values)];
+                        uint64_t b = values[i / 2 / ELEMENTSOF(values)];
+                        _cleanup_(quantiles_done) Quantiles s = {};
+
+                        for (int j = 0; j < (i % 2 ? 100 : 1); j++) {
+                                ck_assert_int_eq(quantiles_add(&s, a), 0);
+                                ck_assert_int_eq(quantiles_add(&s, b), 0);
+                        }
+                        ck_assert_uint_eq(s.max, MAX(a, b));
+                        ck_assert_uint_ge(quantiles_at(&s, 990), s.max / 100 * 97);
+                        ck_assert_uint_le(quantiles_at(&s, 500) / 103, MIN(a, b) / 100);
+                        for (int linear = 0; linear < 2; linear++) {
+                                size_t n = ranges_of(ranges, &s, linear);
+
+                                ck_assert(n > 0 && n <= RANGES_MAX);
+                        }
+                }
         }
 END_TEST
 
 UNIT_SUITE("quantiles", quantiles_of_few_are_exact, quantiles_of_many_are_near,
-           the_smallest_and_the_largest_have_their_place)
+           doubling_ranges_hold_exactly_what_they_say,
+           linear_ranges_have_one_length_and_an_open_end, any_spread_has_quantiles_and_ranges)

@@ -1,99 +1,135 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "analyze/role.h"
-#include "step-builder.h"
-#include "unit.h"
-
-static Role role(const char *label) {
-        Function f = { .label = label,
-                       .n_label = (uint32_t) strlen(label),
-                       .n_name = (uint32_t) strlen(label) };
-
-        return role_of(&f);
-}
+#include "analyze/call-tree.h"
+#include "fed.h"
 
 START_TEST(waits_and_interrupts_are_known_by_name)
         {
-                ck_assert_int_eq(role("schedule"), ROLE_WAIT);
-                ck_assert_int_eq(role("__schedule"), ROLE_WAIT);
-                ck_assert_int_eq(role("__skb_wait_for_more_packets"), ROLE_WAIT);
-                ck_assert_int_eq(role("wait_woken"), ROLE_WAIT);
-                ck_assert_int_eq(role("smp_reschedule_interrupt"), ROLE_IRQ);
-                ck_assert_int_eq(role("__sysvec_apic_timer_interrupt"), ROLE_IRQ);
-                ck_assert_int_eq(role("sysvec_hyperv_stimer0"), ROLE_IRQ);
-                ck_assert_int_eq(role("irq_enter_rcu"), ROLE_IRQ);
-                ck_assert_int_eq(role("irq_exit_rcu"), ROLE_IRQ);
-                ck_assert_int_eq(role("raw_irqentry_exit_cond_resched"), ROLE_IRQ);
-                ck_assert_int_eq(role("__common_interrupt"), ROLE_IRQ);
-                ck_assert_int_eq(role("gic_handle_irq"), ROLE_IRQ);
-                ck_assert_int_eq(role("do_interrupt_handler"), ROLE_IRQ);
-                ck_assert_int_eq(role("rcu_sched_clock_irq"), ROLE_NONE);
+                static const struct {
+                        const char *label;
+                        Role role;
+                } all[] = {
+                        { "schedule", ROLE_WAIT },
+                        { "__schedule", ROLE_WAIT },
+                        { "schedule.constprop.0", ROLE_WAIT },
+                        { "__skb_wait_for_more_packets", ROLE_WAIT },
+                        { "wait_woken", ROLE_WAIT },
+                        { "smp_reschedule_interrupt", ROLE_IRQ },
+                        { "__sysvec_apic_timer_interrupt", ROLE_IRQ },
+                        { "sysvec_hyperv_stimer0", ROLE_IRQ },
+                        { "irq_enter_rcu", ROLE_IRQ },
+                        { "irq_exit_rcu", ROLE_IRQ },
+                        { "raw_irqentry_exit_cond_resched", ROLE_IRQ },
+                        { "__common_interrupt", ROLE_IRQ },
+                        { "gic_handle_irq", ROLE_IRQ },
+                        { "do_interrupt_handler", ROLE_IRQ },
+                        { "xen_evtchn_do_upcall", ROLE_IRQ },
+                        { "rcu_sched_clock_irq", ROLE_NONE },
+                        { "do_softirq.part.20", ROLE_SOFTIRQ },
+                        { "handle_softirqs", ROLE_SOFTIRQ },
+                        { "try_to_wake_up", ROLE_WAKE },
+                        { "ttwu_do_activate.constprop.93", ROLE_WAKE },
+                        { "wake_up_new_task", ROLE_WAKE },
+                        { "schedul", ROLE_NONE },
+                        { "schedule_timeouts", ROLE_NONE },
+                        { "a", ROLE_NONE },
+                        { "zzz", ROLE_NONE },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(all); i++) {
+                        Function f = function_named(all[i].label);
+
+                        ck_assert_msg(role_of(&f) == all[i].role, "%s", all[i].label);
+                }
                 ck_assert_int_eq(role_of(&step_irq),
                                  ROLE_IRQ); /* where the kernel has their entries */
-                ck_assert_int_eq(role("do_softirq.part.20"), ROLE_SOFTIRQ);
-                ck_assert_int_eq(role("handle_softirqs"), ROLE_SOFTIRQ);
-                ck_assert_int_eq(role("try_to_wake_up"), ROLE_WAKE);
-                ck_assert_int_eq(role("ttwu_do_activate.constprop.93"), ROLE_WAKE);
-                ck_assert_int_eq(role("wake_up_new_task"), ROLE_WAKE);
-                ck_assert_int_eq(role("schedul"), ROLE_NONE);
-                ck_assert_int_eq(role("schedule_timeouts"), ROLE_NONE);
-                ck_assert_int_eq(role("a"), ROLE_NONE);
-                ck_assert_int_eq(role("zzz"), ROLE_NONE);
         }
 END_TEST
 
-START_TEST(suffixes_of_compilers_make_no_difference)
-        {
-                Function f = { .label = "validate_xmit_skb.isra.92.part.93",
-                               .n_label = 33,
-                               .n_name = 33 };
-
-                ck_assert_int_eq(role("schedule.constprop.0"), ROLE_WAIT);
-                ck_assert_uint_eq(role_plain_name(&f), strlen("validate_xmit_skb"));
-        }
-END_TEST
-
-static Function named(const char *label) {
-        return (Function){ .label = label,
-                           .n_label = (uint32_t) strlen(label),
-                           .n_name = (uint32_t) strlen(label) };
-}
-
-START_TEST(functions_that_release_a_lock_are_known_by_name)
+START_TEST(what_releases_a_lock_or_enters_softirqs_is_known_by_name)
         {
                 static const char *const those[] = { "mutex_unlock",
                                                      "up",
                                                      "up_write",
                                                      "rwsem_wake",
                                                      "__mutex_unlock_slowpath.constprop.0",
-                                                     "folio_unlock" };
+                                                     "folio_unlock",
+                                                     "ww_mutex_unlock" };
                 static const char *const others[] = {
                         "mutex_lock",     "u",        "upp",       "update_curr",
                         "mutex_unlock_x", "complete", "futex_wake"
                 };
+                Function own = function_named("do_softirq.part.0");
+                Function any = function_named("handle_softirqs");
 
-                for (size_t i = 0; i < ELEMENTSOF(those); i++) {
-                        Function f = named(those[i]);
+                for (size_t i = 0; i < ELEMENTSOF(those) + ELEMENTSOF(others); i++) {
+                        bool is_one = i < ELEMENTSOF(those);
+                        Function f =
+                                function_named(is_one ? those[i] : others[i - ELEMENTSOF(those)]);
 
-                        ck_assert(role_releases_lock(&f));
+                        ck_assert_msg(role_releases_lock(&f) == is_one, "%s", f.label);
                 }
-                for (size_t i = 0; i < ELEMENTSOF(others); i++) {
-                        Function f = named(others[i]);
-
-                        ck_assert(!role_releases_lock(&f));
-                }
-        }
-END_TEST
-
-START_TEST(a_task_enters_softirqs_by_what_ends_their_being_off)
-        {
-                Function own = named("do_softirq.part.0"), any = named("handle_softirqs");
-
                 ck_assert(role_enters_softirq(&own));
                 ck_assert(!role_enters_softirq(&any));
         }
 END_TEST
 
-UNIT_SUITE("role", waits_and_interrupts_are_known_by_name, suffixes_of_compilers_make_no_difference,
-           functions_that_release_a_lock_are_known_by_name,
-           a_task_enters_softirqs_by_what_ends_their_being_off)
+START_TEST(functions_of_two_kernels_are_alike)
+        {
+                static const struct {
+                        const char *a, *b;
+                        bool alike;
+                } pairs[] = {
+                        { "skb_clone.part.50", "skb_clone", true },
+                        { "validate_xmit_skb.isra.92.part.93", "validate_xmit_skb.cold", true },
+                        { "ttwu_do_activate.constprop.93", "ttwu_do_activate", true },
+                        { "skb_clone", "skb_clone_sk", false },
+                        { "SyS_write", "__x64_sys_write", true },
+                        { "__arm64_sys_write", "ksys_write", true },
+                        { "sys_write", "__se_sys_write", true },
+                        { "SyS_write", "__x64_sys_writev", false },
+                        { "write", "SyS_write", false },
+                        { "sys_", "sys_", true },
+                        { "nf_hook_slow [nf_conntrack]", "nf_hook_slow", true },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(pairs); i++) {
+                        Function f = function_named(pairs[i].a), g = function_named(pairs[i].b);
+                        Alike x = alike_of(&f), y = alike_of(&g);
+
+                        ck_assert_msg(alike_equal(&x, &y) == pairs[i].alike, "%s", pairs[i].a);
+                        ck_assert(!pairs[i].alike || alike_hash(&x) == alike_hash(&y));
+                }
+        }
+END_TEST
+
+START_TEST(a_twin_has_the_same_callers)
+        {
+                const Function a_part = function_named("a.part.3"), b = function_named("b"),
+                               write = function_named("SyS_write"), a_now = function_named("a"),
+                               write_now = function_named("__x64_sys_write");
+                _cleanup_(call_tree_freep) CallTree *t = NULL;
+                _cleanup_(hash_done) Hash nodes = {};
+                CallNode *root, *a, *a_b, *w, *w_b;
+
+                ck_assert_int_eq(call_tree_new(&t, NULL), 0);
+                root = call_tree_root(t);
+                a = call_tree_child(t, root, &a_part);
+                a_b = call_tree_child(t, a, &b);
+                w = call_tree_child(t, root, &write);
+                w_b = call_tree_child(t, w, &b);
+                ck_assert_int_eq(call_tree_finish(t), 0);
+                ck_assert_int_eq(alike_index_nodes(&nodes, t), 0);
+                ck_assert_ptr_eq(alike_find_node(&nodes, root, &a_now), a);
+                ck_assert_ptr_eq(alike_find_node(&nodes, root, &write_now), w);
+                ck_assert_ptr_eq(alike_find_node(&nodes, a, &b), a_b);
+                ck_assert_ptr_eq(alike_find_node(&nodes, w, &b), w_b);
+                ck_assert_ptr_null(alike_find_node(&nodes, root, &b));
+                ck_assert_ptr_null(alike_find_node(&nodes, a, &a_part));
+                ck_assert_ptr_null(alike_find_node(&nodes, NULL, &b));
+        }
+END_TEST
+
+UNIT_SUITE("role", waits_and_interrupts_are_known_by_name,
+           what_releases_a_lock_or_enters_softirqs_is_known_by_name,
+           functions_of_two_kernels_are_alike, a_twin_has_the_same_callers)

@@ -12,7 +12,7 @@ static char *in_short(Player *p) {
         Step s;
 
         *t = 0;
-        while (steps_next(p->steps, STREAM_NO_LIMIT, &s) == 1) {
+        while (steps_next(&p->steps, STREAM_NO_LIMIT, &s) == 1) {
                 *t++ = "{.}!?"[s.kind];
                 if (s.kind == STEP_LOST)
                         t += sprintf(t, "%llu", (unsigned long long) s.n_lost);
@@ -47,13 +47,13 @@ START_TEST(an_exit_right_after_its_entry_makes_a_leaf)
                 recording_init(&r, layout);
                 recording_add(&r, 0, 0, &page, 1);
                 player_init(&p, &r, layout, "17 client\n", STEPS_ALL);
-                ck_assert_int_eq(steps_next(p.steps, STREAM_NO_LIMIT, &s), 1);
+                ck_assert_int_eq(steps_next(&p.steps, STREAM_NO_LIMIT, &s), 1);
                 ck_assert_int_eq(s.kind, STEP_LEAF);
                 ck_assert_uint_eq(s.timestamp_ns, 100);
                 ck_assert_uint_eq(step_duration_ns(&s), 50);
                 ck_assert_str_eq(s.comm, "client");
                 ck_assert_str_eq(s.function->label, "kfree");
-                ck_assert_int_eq(steps_next(p.steps, STREAM_NO_LIMIT, &s), 0);
+                ck_assert_int_eq(steps_next(&p.steps, STREAM_NO_LIMIT, &s), 0);
         }
 END_TEST
 
@@ -163,11 +163,11 @@ START_TEST(a_neighbour_that_comes_later_is_left_out_from_then_on)
                 recording_init(&r, layout);
                 recording_add(&r, 0, 0, &page, 1);
                 player_init(&p, &r, layout, "17 client\n", STEPS_ALL);
-                steps_watch_trees(p.steps);
-                ck_assert_int_eq(steps_next(p.steps, 110, &s), 1);
-                ck_assert_int_eq(steps_next(p.steps, 110, &s), 1);
+                p.steps.watches_trees = true;
+                ck_assert_int_eq(steps_next(&p.steps, 110, &s), 1);
+                ck_assert_int_eq(steps_next(&p.steps, 110, &s), 1);
                 ck_assert_int_eq(s.pid, 18);
-                steps_set_keep(p.steps, STEPS_IN_TREES);
+                steps_set_keep(&p.steps, STEPS_IN_TREES);
                 ck_assert_str_eq(in_short(&p), "{i}i}u");
         }
 END_TEST

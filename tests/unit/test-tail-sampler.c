@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "calls/tail-sampler.h"
+#include "calls/steps.h"
 #include "step-builder.h"
 #include "unit.h"
 
-static TailSampler *tail;
-
 #define STEPS_MAX 1000
+
+static TailSampler tail = { .n_max = STEPS_MAX };
 
 static void push(SampledTree *tree, const Function *function, uint32_t cpu) {
         Step s = step_leaf(function, 0, 5);
 
         s.cpu = cpu;
-        ck_assert_int_eq(tail_sampler_push(tail, tree, &s), 0);
+        ck_assert_int_eq(tail_sampler_push(&tail, tree, &s, NULL), 0);
 }
 
 static void expect(const Function *function, uint32_t cpu) {
         Step s;
 
-        ck_assert(tail_sampler_pop(tail, 0, &s));
+        ck_assert(tail_sampler_pop(&tail, 0, &s));
         ck_assert_ptr_eq(s.function, function);
         ck_assert_uint_eq(s.cpu, cpu);
 }
@@ -26,60 +26,51 @@ static void expect(const Function *function, uint32_t cpu) {
 static void expect_nothing(void) {
         Step s;
 
-        ck_assert(!tail_sampler_pop(tail, 0, &s));
+        ck_assert(!tail_sampler_pop(&tail, 0, &s));
 }
 
 START_TEST(a_tree_holds_back_what_came_after_its_beginning)
         {
-                SampledTree *a, *b;
+                SampledTree *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
 
-                ck_assert_int_eq(tail_sampler_new(&tail, STEPS_MAX, 0), 0);
-                a = tail_sampler_begin();
-                b = tail_sampler_begin();
                 push(NULL, &step_irq, 0);
                 push(a, &step_root, 1);
                 push(b, &step_child, 2);
                 push(a, &step_root, 3);
                 expect(&step_irq, 0);
                 expect_nothing();
-                tail_sampler_end(tail, b, true);
+                tail_sampler_end(&tail, b, true);
                 expect_nothing();
-                tail_sampler_end(tail, a, true);
+                tail_sampler_end(&tail, a, true);
                 expect(&step_root, 1);
                 expect(&step_child, 2);
                 expect(&step_root, 3);
                 expect_nothing();
-                tail_sampler_free(tail);
+                tail_sampler_done(&tail);
         }
 END_TEST
 
 START_TEST(a_tree_that_is_dropped_takes_its_steps_along)
         {
-                SampledTree *a, *b;
+                SampledTree *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
 
-                ck_assert_int_eq(tail_sampler_new(&tail, STEPS_MAX, 0), 0);
-                a = tail_sampler_begin();
-                b = tail_sampler_begin();
                 push(a, &step_root, 0);
                 push(b, &step_child, 1);
                 push(a, &step_root, 2);
                 push(NULL, &step_irq, 3);
-                tail_sampler_end(tail, a, false);
-                tail_sampler_end(tail, b, true);
+                tail_sampler_end(&tail, a, false);
+                tail_sampler_end(&tail, b, true);
                 expect(&step_child, 1);
                 expect(&step_irq, 3);
                 expect_nothing();
-                tail_sampler_free(tail);
+                tail_sampler_done(&tail);
         }
 END_TEST
 
 START_TEST(too_long_a_tree_is_kept)
         {
-                SampledTree *a, *b;
+                SampledTree *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
 
-                ck_assert_int_eq(tail_sampler_new(&tail, STEPS_MAX, 0), 0);
-                a = tail_sampler_begin();
-                b = tail_sampler_begin();
                 push(b, &step_child, 0);
                 for (uint32_t i = 0; i < STEPS_MAX; i++)
                         push(a, &step_root, i);
@@ -88,13 +79,13 @@ START_TEST(too_long_a_tree_is_kept)
                 expect(&step_root, 1);
                 /* What comes of it later goes as well. */
                 push(a, &step_irq, 7);
-                tail_sampler_end(tail, a, false);
-                tail_sampler_end(tail, b, false);
+                tail_sampler_end(&tail, a, false);
+                tail_sampler_end(&tail, b, false);
                 for (uint32_t i = 2; i < STEPS_MAX; i++)
                         expect(&step_root, i);
                 expect(&step_irq, 7);
                 expect_nothing();
-                tail_sampler_free(tail);
+                tail_sampler_done(&tail);
         }
 END_TEST
 

@@ -2,7 +2,7 @@
 
 /* Texts become steps and texts again, byte for byte; without a subtree, all but its lines. */
 
-#include "calls/prune.h"
+#include "calls/name-set.h"
 #include "render/renderer.h"
 #include "text-file.h"
 
@@ -30,8 +30,8 @@ static char *redraw_as(TextTrace *t, const char *notrace, bool verbatim) {
         const Renderer *r =
                 text_trace_layout(t)->kind == TEXT_GRAPH ? &renderer_kernel : &renderer_indent;
         RenderContext context = context_of(t, verbatim);
-        _cleanup_(prune_freep) Prune *prune = NULL;
         _cleanup_strv_ Strv patterns = {};
+        _cleanup_(prune_done) Prune prune = { .names.patterns = &patterns };
         _cleanup_buf_ Buf out = BUF_INIT;
         char *text;
         Step step;
@@ -39,10 +39,9 @@ static char *redraw_as(TextTrace *t, const char *notrace, bool verbatim) {
 
         if (notrace)
                 ck_assert_int_eq(strv_add(&patterns, notrace), 0);
-        ck_assert_int_eq(prune_new(&prune, &patterns), 0);
         ck_assert_int_eq(r->new (&k, &context, &out), 0);
         while (text_trace_next(t, &step) > 0) {
-                int hidden = prune_hides(prune, &step);
+                int hidden = prune_hides(&prune, &step);
 
                 ck_assert_int_ge(hidden, 0);
                 if (!hidden)

@@ -6,11 +6,11 @@
 
 #include "calls/playback.h"
 #include "decode/records.h"
+#include "scratch.h"
 #include "segment-map.h"
 #include "store/page.h"
 #include "store/segment.h"
 #include "store/store.h"
-#include "scratch.h"
 #include "text-file.h"
 
 /* A text has as many digits of a duration as fit its column. */
@@ -53,11 +53,11 @@ static void compare_in(const char *store_path, const char *name) {
         while (text_trace_next(t, &x) > 0) {
                 if (x.kind == STEP_TASK)
                         continue;
-                ck_assert_int_eq(steps_next(p->steps, STREAM_NO_LIMIT, &y), 1);
+                ck_assert_int_eq(steps_next(&p->steps, STREAM_NO_LIMIT, &y), 1);
                 expect_same(&x, &y);
                 n++;
         }
-        ck_assert_int_eq(steps_next(p->steps, STREAM_NO_LIMIT, &y), 0);
+        ck_assert_int_eq(steps_next(&p->steps, STREAM_NO_LIMIT, &y), 0);
         ck_assert_uint_gt(n, 1000);
 }
 

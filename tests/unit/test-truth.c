@@ -9,7 +9,7 @@
 #include "analyze/breakdown.h"
 #include "analyze/heat-map.h"
 #include "analyze/call-tree.h"
-#include "analyze/outliers.h"
+#include "causes/outliers.h"
 #include "base/unit.h"
 #include "step-builder.h"
 #include "unit.h"
@@ -171,8 +171,8 @@ static Sums sums_by(const World *w, BreakdownBy by, bool check) {
                         ck_assert_uint_eq(rows[i]->quantiles.n, t->n);
                 }
         }
-        s.total_ns = pairing_total_ns(p);
-        ck_assert_uint_eq(s.n, pairing_n_calls(p));
+        s.total_ns = p->total_ns;
+        ck_assert_uint_eq(s.n, p->n_calls);
         return s;
 }
 
@@ -230,8 +230,8 @@ static void check_roots(const World *w, Sums wanted) {
                 ck_assert_int_eq(pairing_step(p, &w->steps[i]), 0);
         ck_assert_int_eq(pairing_finish(p), 0);
         ck_assert_int_eq(outliers_finish(outliers), 0);
-        for (size_t i = 0; i < outliers_n(outliers); i++) {
-                const Invocation *v = outliers_get(outliers, i);
+        for (size_t i = 0; i < outliers->n; i++) {
+                const Invocation *v = outliers->slowest[i];
 
                 ck_assert_uint_le(v->duration_ns, before_ns);
                 ck_assert_uint_ge(v->duration_ns, call_tree_root(v->tree)->total_ns);
@@ -241,7 +241,7 @@ static void check_roots(const World *w, Sums wanted) {
         }
         ck_assert_uint_eq(total_ns, wanted.total_ns);
         ck_assert_uint_eq(heat_map_all(roots)->quantiles.n + heat_map_all(roots)->n_cut,
-                          outliers_n(outliers));
+                          outliers->n);
 }
 
 static void check_all(const World *w, bool is_whole) {

@@ -2,7 +2,7 @@
 
 /* What a function's own time may be besides, of what was not hooked. */
 
-#include "calls/unhooked.h"
+#include "calls/function.h"
 #include "meta/meta.h"
 #include "unit.h"
 
@@ -20,11 +20,11 @@ static SessionMeta *meta_of(const char *left_out, const char *callers) {
 }
 
 static int32_t below(const SessionMeta *m, const char *function) {
-        _cleanup_(unhooked_freep) Unhooked *u = NULL;
+        _cleanup_(unhooked_done) Unhooked u;
         bool was_left_out;
 
-        ck_assert_int_eq(unhooked_new(&u, m), 0);
-        return unhooked_below(u, function, &was_left_out);
+        ck_assert_int_eq(unhooked_init(&u, m), 0);
+        return unhooked_below(&u, function, &was_left_out);
 }
 
 START_TEST(below_a_function_is_what_it_calls_by_what_was_not_hooked_alone)

@@ -93,7 +93,7 @@ static void look(const World *w, Player *p) {
         int32_t n_open = 0;
         Step s;
 
-        while (steps_next(p->steps, STREAM_NO_LIMIT, &s) == 1) {
+        while (steps_next(&p->steps, STREAM_NO_LIMIT, &s) == 1) {
                 bool is_root = s.function && s.function->label[0] == 'u';
                 uint64_t args = s.kind <= STEP_LEAF && s.n_args > 0 ? s.args[0] : 0;
 
@@ -136,12 +136,12 @@ static void live(unsigned seed, unsigned how) {
         recording_init(&r, layout);
         recording_add(&r, 0, 0, &page, 1);
         player_init(&p, &r, layout, "17 client\n", STEPS_ALL);
-        ck_assert_int_eq(values_new(&values, &p.formats, p.functions), 0);
+        ck_assert_int_eq(values_new(&values, &p.formats, &p.functions), 0);
         ck_assert_int_eq(
                 values_add(values, w.is_silent ? FPROBE : KRETPROBE, "udp_sendmsg", probe_format),
                 0);
         ck_assert_int_eq(values_add(values, ENTRY, "udp_sendmsg", entry_format), 0);
-        steps_set_values(p.steps, values);
+        p.steps.values = values;
         look(&w, &p);
         values_free(values);
 }

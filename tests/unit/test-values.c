@@ -4,15 +4,75 @@
 
 #include "value-stream.h"
 
-/* Steps in short: "{" enters, "." is a leaf, "}" leaves, "!" a loss, "?" another event, the function's first
- * letter, and the value. */
+/*
+ * A stream is words, one a record 10 ns after the last: a function's first letter (udp_sendmsg, ip_make_skb, kfree,
+ * do_debug_exception), before it "!" if interrupts are off, "^" in one, "~" in a softirq, behind it
+ *
+ *      {       it begins               }20     it ends, and says that it took 20 ns
+ *      (7      its first argument      =g-90   it returns that to the graph, =c to its caller, =s into itself
+ *
+ * and "@18" another task, "+1000" time that goes by, "|" the next page, "|3" one before which so many were lost.
+ * A call is one level below what is open in its task, or at the level that "i1{" says.
+ */
+static size_t stream(Page pages[static 2], const char *words) {
+        int32_t depths[2] = {};
+        uint32_t n_missed = 0;
+        size_t n = 0;
+
+        begin();
+        for (const char *w = words; *w; w += strcspn(w, " "), w += strspn(w, " ")) {
+                int32_t *depth = &depths[pid - 17];
+                uint8_t flags = *w == '!' ? OFF : *w == '^' ? IRQ : *w == '~' ? SOFTIRQ : TASK;
+                const char *what = w + (flags != TASK);
+                long number;
+
+                if (*w == '@' || *w == '+' || *w == '|') {
+                        number = strtol(w + 1, NULL, 10);
+                        pid = *w == '@' ? (int32_t) number : pid;
+                        now += *w == '+' ? (uint64_t) number : 0;
+                        if (*w != '|')
+                                continue;
+                        pages[n++] = page;
+                        page_begin(&page, layout, now);
+                        n_missed = (uint32_t) number;
+                        continue;
+                }
+                func = *what == 'u'   ? F_ROOT
+                       : *what == 'i' ? F_CHILD
+                       : *what == 'k' ? F_LEAF
+                                      : F_BREAK;
+                what++;
+                if (*what >= '0' && *what <= '9')
+                        *depth = *what++ - '0';
+                number = strtol(what + 1 + (*what == '='), NULL, 10);
+                if (*what == '{')
+                        enter(flags, (*depth)++);
+                else if (*what == '}')
+                        leave(flags, *depth = MAX(*depth - 1, 0), (uint64_t) number);
+                else if (*what == '(')
+                        given(flags, (uint64_t) number);
+                else
+                        value(flags,
+                              what[1] == 'g'   ? TO_GRAPH
+                              : what[1] == 'c' ? TO_CALLER
+                                               : TO_ITSELF,
+                              (int32_t) number);
+        }
+        if (n_missed > 0)
+                page_set_missed(&page, n_missed);
+        pages[n++] = page;
+        return n;
+}
+
+/* Steps in short: "{" enters, "." is a leaf, "}" leaves, "!" a loss, the function's first letter, its first argument
+ * and its value. */
 static char *in_short(Player *p) {
         static char text[1024];
         char *t = text;
         Step s;
 
         *t = 0;
-        while (steps_next(p->steps, STREAM_NO_LIMIT, &s) == 1) {
+        while (steps_next(&p->steps, STREAM_NO_LIMIT, &s) == 1) {
                 *t++ = "{.}!?"[s.kind];
                 if (s.function)
                         *t++ = s.function->label[0];
@@ -25,535 +85,186 @@ static char *in_short(Player *p) {
         return text;
 }
 
-static void expect_pages(const char *name, const char *function, const Page *pages, size_t n,
-                         const char *wanted) {
+static void expect(const char *words, const char *name, const char *function, const char *wanted) {
         _cleanup_recording_ Recording r;
         _cleanup_player_ Player p;
         Values *values;
         const char *got;
+        Page pages[2];
+        size_t n = stream(pages, words);
 
         recording_init(&r, layout);
-        for (size_t i = 0; i < n; i++)
-                recording_add(&r, (uint32_t) i, 0, &pages[i], 1);
+        if (strstr(words, "|3")) /* of one CPU */
+                recording_add(&r, 0, 0, pages, n);
+        else
+                for (size_t i = 0; i < n; i++)
+                        recording_add(&r, (uint32_t) i, 0, &pages[i], 1);
         player_init(&p, &r, layout, "17 client\n18 server\n", STEPS_ALL);
-        ck_assert_int_eq(values_new(&values, &p.formats, p.functions), 0);
+        ck_assert_int_eq(values_new(&values, &p.formats, &p.functions), 0);
         ck_assert_int_eq(values_add(values, name, function, probe_format), 0);
         ck_assert_int_eq(values_add(values, ENTRY, function, entry_format), 0);
-        steps_set_values(p.steps, values);
+        p.steps.values = values;
         got = in_short(&p);
-        ck_assert_msg(strcmp(got, wanted) == 0, "%s: got    %s\nwanted %s", name, got, wanted);
+        ck_assert_msg(streq(got, wanted), "%s, %s: got    %s\nwanted %s", words, name, got, wanted);
         values_free(values);
 }
 
-static void expect(const char *name, const char *wanted) {
-        expect_pages(name, "udp_sendmsg", &page, 1, wanted);
+/* What probes tell of a stream: both kinds, or one of them. */
+typedef struct Case {
+        const char *words, *wanted;
+        const char *only;
+} Case;
+
+static void check(const Case *cases, size_t n) {
+        for (size_t i = 0; i < n; i++) {
+                if (!cases[i].only || streq(cases[i].only, FPROBE))
+                        expect(cases[i].words, FPROBE, "udp_sendmsg", cases[i].wanted);
+                if (!cases[i].only || streq(cases[i].only, KRETPROBE))
+                        expect(cases[i].words, KRETPROBE, "udp_sendmsg", cases[i].wanted);
+        }
 }
 
-START_TEST(a_value_before_its_exit_and_one_behind_it_are_joined)
+START_TEST(values_before_their_exits_and_behind_them_are_joined)
         {
-                begin();
-                enter(TASK, 0);
-                value(TASK, TO_GRAPH, -90);
-                leave(TASK, 0, 20);
-                enter(TASK, 0);
-                func = F_CHILD;
-                enter(TASK, 1);
-                leave(TASK, 1, 10);
-                func = F_ROOT;
-                value(TASK, TO_GRAPH, 5);
-                leave(TASK, 0, 40);
-                expect(FPROBE, ".u-90{u.i}u5");
-                expect(KRETPROBE, ".u-90{u.i}u5");
+                static const Case cases[] = {
+                        { "u{ u=g-90 u}20 u{ i{ i}10 u=g5 u}40", ".u-90{u.i}u5", NULL },
+                        { "u{ u}20 !u=c-90 u{ i{ i}10 u}40 !u=c5", ".u-90{u.i}u5", NULL },
+                        /* An fprobe may not tell its side. */
+                        { "u{ u=c0 u}20 u{ u=c1 u}20 u{ u=c2 u}20", ".u0.u1.u2", FPROBE },
+                        { "u{ i{ i}10 u}40", "{u.i}u", KRETPROBE },
+                        { "u=g1", "", KRETPROBE },
+                };
 
-                begin();
-                enter(TASK, 0);
-                leave(TASK, 0, 20);
-                value(OFF, TO_CALLER, -90);
-                enter(TASK, 0);
-                func = F_CHILD;
-                enter(TASK, 1);
-                leave(TASK, 1, 10);
-                func = F_ROOT;
-                leave(TASK, 0, 40);
-                value(OFF, TO_CALLER, 5);
-                expect(FPROBE, ".u-90{u.i}u5");
-                expect(KRETPROBE, ".u-90{u.i}u5");
-        }
-END_TEST
-
-START_TEST(an_fprobe_that_does_not_tell_its_side_is_joined_all_the_same)
-        {
-                begin();
-                for (int i = 0; i < 3; i++) {
-                        enter(TASK, 0);
-                        value(TASK, TO_CALLER, i);
-                        leave(TASK, 0, 20);
-                }
-                expect(FPROBE, ".u0.u1.u2");
+                check(cases, ELEMENTSOF(cases));
         }
 END_TEST
 
 START_TEST(each_call_of_a_recursion_has_its_own_value)
         {
-                begin();
-                enter(TASK, 0);
-                enter(TASK, 1);
-                value(TASK, TO_GRAPH, 1);
-                leave(TASK, 1, 20);
-                value(TASK, TO_GRAPH, 2);
-                leave(TASK, 0, 50);
-                expect(KRETPROBE, "{u.u1}u2");
+                static const Case cases[] = {
+                        { "u{ u{ u=g1 u}20 u=g2 u}50", "{u.u1}u2", KRETPROBE },
+                        { "u{ u{ u}10 u=c1 u}40 u=c2", "{u.u1}u2", NULL },
+                        /* Once it has been seen on which side they are. */
+                        { "u{ u=c0 u}20 u{ u{ u=c1 u}20 u=c2 u}50", ".u0{u.u1}u2", FPROBE },
+                        /* What is missing is missing. */
+                        { "u{ u{ u}10 u=g2 u}40", "{u.u}u2", KRETPROBE },
+                        { "u{ u{ u}10 u}40 u=c2", "{u.u}u2", KRETPROBE },
+                        { "u{ u{ u=g1 u}20 u}40", "{u.u1}u", KRETPROBE },
+                };
 
-                begin();
-                enter(TASK, 0);
-                enter(TASK, 1);
-                leave(TASK, 1, 10);
-                value(TASK, TO_CALLER, 1);
-                leave(TASK, 0, 40);
-                value(TASK, TO_CALLER, 2);
-                expect(KRETPROBE, "{u.u1}u2");
-                expect(FPROBE, "{u.u1}u2");
-
-                /* Once it has been seen on which side they are. */
-                begin();
-                enter(TASK, 0);
-                value(TASK, TO_CALLER, 0);
-                leave(TASK, 0, 20);
-                enter(TASK, 0);
-                enter(TASK, 1);
-                value(TASK, TO_CALLER, 1);
-                leave(TASK, 1, 20);
-                value(TASK, TO_CALLER, 2);
-                leave(TASK, 0, 50);
-                expect(FPROBE, ".u0{u.u1}u2");
-        }
-END_TEST
-
-START_TEST(a_call_of_a_recursion_whose_value_is_missing_has_none)
-        {
-                begin();
-                enter(TASK, 0);
-                enter(TASK, 1);
-                leave(TASK, 1, 10);
-                value(TASK, TO_GRAPH, 2);
-                leave(TASK, 0, 40);
-                expect(KRETPROBE, "{u.u}u2");
-
-                begin();
-                enter(TASK, 0);
-                enter(TASK, 1);
-                leave(TASK, 1, 10);
-                leave(TASK, 0, 40);
-                value(TASK, TO_CALLER, 2);
-                expect(KRETPROBE, "{u.u}u2");
-
-                begin();
-                enter(TASK, 0);
-                enter(TASK, 1);
-                value(TASK, TO_GRAPH, 1);
-                leave(TASK, 1, 20);
-                leave(TASK, 0, 40);
-                expect(KRETPROBE, "{u.u1}u");
+                check(cases, ELEMENTSOF(cases));
         }
 END_TEST
 
 START_TEST(a_value_that_returns_elsewhere_is_not_of_the_call_beside_it)
         {
-                /* What udp_sendmsg calls itself was not recorded, and the outer one's value was missed. */
-                begin();
-                enter(TASK, 0);
-                value(TASK, TO_ITSELF, 1);
-                leave(TASK, 0, 20);
-                expect(FPROBE, ".u");
-                expect(KRETPROBE, ".u");
+                static const Case cases[] = {
+                        /* What udp_sendmsg calls itself was not recorded, and the outer one's value was missed. */
+                        { "u{ u=s1 u}20", ".u", NULL },
+                        /* The inner one's value was missed, and the outer one's is before its own exit. */
+                        { "i{ u{ u{ u}10 u=c2 u}40 i}70", "{i{u.u}u2}i", FPROBE },
+                        /* As before, but that both have theirs. */
+                        { "i{ u{ u{ u=s1 u}10 u=c2 u}40 i}70", "{i{u.u1}u2}i", FPROBE },
+                };
 
-                /* The inner one's value was missed, and the outer one's is before its own exit. */
-                begin();
-                func = F_CHILD;
-                enter(TASK, 0);
-                func = F_ROOT;
-                enter(TASK, 1);
-                enter(TASK, 2);
-                leave(TASK, 2, 10);
-                value(TASK, TO_CALLER, 2);
-                leave(TASK, 1, 40);
-                func = F_CHILD;
-                leave(TASK, 0, 70);
-                expect(FPROBE, "{i{u.u}u2}i");
-
-                /* As before, but that both have theirs. */
-                begin();
-                func = F_CHILD;
-                enter(TASK, 0);
-                func = F_ROOT;
-                enter(TASK, 1);
-                enter(TASK, 2);
-                value(TASK, TO_ITSELF, 1);
-                leave(TASK, 2, 10);
-                value(TASK, TO_CALLER, 2);
-                leave(TASK, 1, 40);
-                func = F_CHILD;
-                leave(TASK, 0, 70);
-                expect(FPROBE, "{i{u.u1}u2}i");
+                check(cases, ELEMENTSOF(cases));
         }
 END_TEST
 
-START_TEST(an_interrupt_in_between_that_calls_the_same_function_has_its_own)
+START_TEST(an_interrupt_in_between_has_its_own)
         {
-                begin();
-                enter(TASK, 0);
-                value(TASK, TO_GRAPH, 1);
-                func = F_LEAF; /* before it says that it is an interrupt */
-                enter(OFF, 1);
-                leave(IRQ, 1, 10);
-                func = F_ROOT;
-                enter(IRQ, 1);
-                value(IRQ, TO_GRAPH, 2);
-                leave(IRQ, 1, 20);
-                leave(TASK, 0, 80);
-                expect(KRETPROBE, "{u.k.u2}u1");
+                static const Case cases[] = {
+                        /* kfree before it says that it is in an interrupt */
+                        { "u{ u=g1 !k{ ^k}10 ^u{ ^u=g2 ^u}20 u}80", "{u.k.u2}u1", KRETPROBE },
+                        { "u{ u}10 !k{ ^k}10 ^u{ ^u}10 ^u=c2 u=c1 u{ u}10 u=c3", ".u1.k.u2.u3",
+                          KRETPROBE },
+                        /* before the record of an end */
+                        { "u{ u=g1 +1000 u}30", ".u1", NULL },
+                        /* whose calls are not recorded */
+                        { "u{ ^u=c2 ~u=c3 u}30 u=c1", ".u1", NULL },
+                };
 
-                begin();
-                enter(TASK, 0);
-                leave(TASK, 0, 10);
-                func = F_LEAF;
-                enter(OFF, 0);
-                leave(IRQ, 0, 10);
-                func = F_ROOT;
-                enter(IRQ, 0);
-                leave(IRQ, 0, 10);
-                value(IRQ, TO_CALLER, 2);
-                value(TASK, TO_CALLER, 1);
-                enter(TASK, 0);
-                leave(TASK, 0, 10);
-                value(TASK, TO_CALLER, 3);
-                expect(KRETPROBE, ".u1.k.u2.u3");
-        }
-END_TEST
-
-START_TEST(an_interrupt_before_the_record_of_an_end_takes_no_value_away)
-        {
-                begin();
-                enter(TASK, 0);
-                value(TASK, TO_GRAPH, 1);
-                now += 1000;
-                leave(TASK, 0, 30);
-                expect(KRETPROBE, ".u1");
-                expect(FPROBE, ".u1");
-        }
-END_TEST
-
-START_TEST(an_interrupt_whose_calls_are_not_recorded_gives_no_value_to_the_task)
-        {
-                begin();
-                enter(TASK, 0);
-                value(IRQ, TO_CALLER, 2);
-                value(SOFTIRQ, TO_CALLER, 3);
-                leave(TASK, 0, 30);
-                value(TASK, TO_CALLER, 1);
-                expect(KRETPROBE, ".u1");
-                expect(FPROBE, ".u1");
+                check(cases, ELEMENTSOF(cases));
         }
 END_TEST
 
 START_TEST(a_value_of_a_call_that_was_not_recorded_is_no_other_calls)
         {
-                /* Only slow ones are recorded, and of these the ends. */
-                begin();
-                value(TASK, TO_GRAPH, 1);
-                value(TASK, TO_GRAPH, 2);
-                leave(TASK, 0, 15);
-                value(TASK, TO_GRAPH, 3);
-                now += 1000;
-                leave(TASK, 0, 500);
-                expect(KRETPROBE, "}u2}u");
+                static const Case cases[] = {
+                        /* Only slow ones are recorded, and of these the ends. */
+                        { "u=g1 u=g2 u}15 u=g3 +1000 u}500", "}u2}u", KRETPROBE },
+                        { "u=c1 +1000 u}500 u=c2 u=c3 u}5 u=c4", "}u2}u4", NULL },
+                        /* Below it something else was called since. */
+                        { "u{ u=g1 i{ i}10 u}40", "{u.i}u", KRETPROBE },
+                        { "u{ u}10 i{ i}10 u=c1", ".u.i", KRETPROBE },
+                };
 
-                begin();
-                value(TASK, TO_CALLER, 1);
-                now += 1000;
-                leave(TASK, 0, 500);
-                value(TASK, TO_CALLER, 2);
-                value(TASK, TO_CALLER, 3);
-                leave(TASK, 0, 5);
-                value(TASK, TO_CALLER, 4);
-                expect(KRETPROBE, "}u2}u4");
-                expect(FPROBE, "}u2}u4");
-
-                /* Below it something else was called since. */
-                begin();
-                enter(TASK, 0);
-                value(TASK, TO_GRAPH, 1);
-                func = F_CHILD;
-                enter(TASK, 1);
-                leave(TASK, 1, 10);
-                func = F_ROOT;
-                leave(TASK, 0, 40);
-                expect(KRETPROBE, "{u.i}u");
-
-                begin();
-                enter(TASK, 0);
-                leave(TASK, 0, 10);
-                func = F_CHILD;
-                enter(TASK, 0);
-                leave(TASK, 0, 10);
-                func = F_ROOT;
-                value(TASK, TO_CALLER, 1);
-                expect(KRETPROBE, ".u.i");
+                check(cases, ELEMENTSOF(cases));
         }
 END_TEST
 
-START_TEST(a_value_is_of_its_own_task_whatever_cpu_it_has_come_to)
+START_TEST(a_value_is_of_its_own_task_and_steps_keep_their_order)
         {
-                Page pages[2];
+                static const Case cases[] = {
+                        { "u{ u}10 @18 u{ u}10 u=c8 @17 | u=c7", ".u7.u8", KRETPROBE },
+                        { "u{ u}10 @18 i{ i}10 i{ i}10 i{ i}10 i{ i}10 @17 u=c7", ".u7.i.i.i.i",
+                          KRETPROBE },
+                        /* behind a loss */
+                        { "u{ u}10 |3 u=c1 u{ u}10 u=c2", ".u!.u2", KRETPROBE },
+                };
 
-                begin();
-                enter(TASK, 0);
-                leave(TASK, 0, 10);
-                pid = 18;
-                enter(TASK, 0);
-                leave(TASK, 0, 10);
-                value(TASK, TO_CALLER, 8);
-                pid = 17;
-                pages[0] = page;
-                page_begin(&page, layout, now);
-                value(TASK, TO_CALLER, 7);
-                pages[1] = page;
-                expect_pages(KRETPROBE, "udp_sendmsg", pages, 2, ".u7.u8");
-        }
-END_TEST
-
-START_TEST(steps_behind_one_that_waits_keep_their_order)
-        {
-                begin();
-                enter(TASK, 0);
-                leave(TASK, 0, 10);
-                pid = 18;
-                func = F_CHILD;
-                for (int i = 0; i < 20; i++) {
-                        enter(TASK, 0);
-                        leave(TASK, 0, 10);
-                }
-                pid = 17;
-                func = F_ROOT;
-                value(TASK, TO_CALLER, 7);
-                expect(KRETPROBE, ".u7.i.i.i.i.i.i.i.i.i.i.i.i.i.i.i.i.i.i.i.i");
-        }
-END_TEST
-
-START_TEST(behind_a_loss_nothing_is_joined_with_what_came_before)
-        {
-                _cleanup_recording_ Recording r;
-                _cleanup_player_ Player p;
-                Values *values;
-                Page pages[2];
-
-                begin();
-                enter(TASK, 0);
-                leave(TASK, 0, 10);
-                pages[0] = page;
-                page_begin(&page, layout, now);
-                value(TASK, TO_CALLER, 1);
-                enter(TASK, 0);
-                leave(TASK, 0, 10);
-                value(TASK, TO_CALLER, 2);
-                page_set_missed(&page, 3);
-                pages[1] = page;
-                recording_init(&r, layout);
-                recording_add(&r, 0, 0, pages, 2);
-                player_init(&p, &r, layout, "17 client\n", STEPS_ALL);
-                ck_assert_int_eq(values_new(&values, &p.formats, p.functions), 0);
-                ck_assert_int_eq(values_add(values, KRETPROBE, "udp_sendmsg", probe_format), 0);
-                steps_set_values(p.steps, values);
-                ck_assert_str_eq(in_short(&p), ".u!.u2");
-                values_free(values);
-        }
-END_TEST
-
-START_TEST(without_its_name_a_function_is_known_from_its_first_value_on)
-        {
-                begin();
-                for (int i = 1; i < 4; i++) {
-                        enter(TASK, 0);
-                        leave(TASK, 0, 10);
-                        value(TASK, TO_CALLER, i);
-                }
-                expect_pages(KRETPROBE, NULL, &page, 1, ".u.u2.u3");
-        }
-END_TEST
-
-START_TEST(an_end_without_a_value_ends_all_the_same)
-        {
-                begin();
-                enter(TASK, 0);
-                func = F_CHILD;
-                enter(TASK, 1);
-                leave(TASK, 1, 10);
-                func = F_ROOT;
-                leave(TASK, 0, 40);
-                expect(KRETPROBE, "{u.i}u");
-                begin();
-                value(TASK, TO_GRAPH, 1);
-                expect(KRETPROBE, "");
+                check(cases, ELEMENTSOF(cases));
+                /* Without its name a function is known from its first value on. */
+                expect("u{ u}10 u=c1 u{ u}10 u=c2 u{ u}10 u=c3", KRETPROBE, NULL, ".u.u2.u3");
         }
 END_TEST
 
 START_TEST(arguments_before_an_entry_and_behind_it_are_joined)
         {
-                begin();
-                given(TASK, 1);
-                enter(TASK, 0);
-                value(TASK, TO_GRAPH, 5);
-                leave(TASK, 0, 20);
-                given(TASK, 2);
-                enter(TASK, 0);
-                func = F_CHILD;
-                enter(TASK, 1);
-                leave(TASK, 1, 10);
-                func = F_ROOT;
-                leave(TASK, 0, 40);
-                expect(KRETPROBE, ".u(1)5{u(2).i}u");
+                static const Case cases[] = {
+                        { "u(1 u{ u=g5 u}20 u(2 u{ i{ i}10 u}40", ".u(1)5{u(2).i}u", KRETPROBE },
+                        { "u{ u(1 u}20 u=c5 u{ u(2 i{ i}10 u}40 u=c6", ".u(1)5{u(2).i}u6",
+                          KRETPROBE },
+                        /* Each call of a recursion has its own; once it has been seen on which side they are. */
+                        { "u{ u(1 u{ u(2 u}20 u}50", "{u(1).u(2)}u", KRETPROBE },
+                        { "u(0 u{ u}20 u(1 u{ u(2 u{ u{ u}10 u}30 u}60", ".u(0){u(1){u(2).u}u}u",
+                          KRETPROBE },
+                        /* An interrupt has its own. */
+                        { "u{ !k{ ^k}10 ^u{ ^u(2 ^u}20 u(1 u}90", "{u(1).k.u(2)}u", KRETPROBE },
+                        { "u(1 ^u(2 ^u{ ^u}10 u{ u}10", ".u(2).u(1)", KRETPROBE },
+                        /* Those of a call that was not recorded are no other call's. */
+                        { "u(1 i{ i}10 u{ u}10", ".i.u", KRETPROBE },
+                        { "u{ u}10 u(1", ".u", KRETPROBE },
+                };
 
-                begin();
-                enter(TASK, 0);
-                given(TASK, 1);
-                leave(TASK, 0, 20);
-                value(TASK, TO_CALLER, 5);
-                enter(TASK, 0);
-                given(TASK, 2);
-                func = F_CHILD;
-                enter(TASK, 1);
-                leave(TASK, 1, 10);
-                func = F_ROOT;
-                leave(TASK, 0, 40);
-                value(TASK, TO_CALLER, 6);
-                expect(KRETPROBE, ".u(1)5{u(2).i}u6");
+                check(cases, ELEMENTSOF(cases));
         }
 END_TEST
 
 START_TEST(what_handles_a_probe_that_is_a_breakpoint_is_no_call)
         {
-                begin();
-                enter(TASK, 0);
-                func = F_BREAK;
-                enter(OFF, 1);
-                func = F_LEAF;
-                enter(OFF, 2);
-                leave(OFF, 2, 10);
-                func = F_CHILD;
-                given(OFF, 7);
-                func = F_BREAK;
-                leave(OFF, 1, 60);
-                enter(OFF, 1);
-                leave(OFF, 1, 10);
-                func = F_CHILD;
-                enter(TASK, 1);
-                leave(TASK, 1, 10);
-                func = F_BREAK;
-                enter(OFF, 1); /* whose end is lost */
-                func = F_LEAF;
-                enter(OFF, 2);
-                func = F_CHILD;
-                enter(TASK, 1);
-                leave(TASK, 1, 10);
-                func = F_ROOT;
-                leave(TASK, 0, 200);
-                expect_pages(KRETPROBE, "ip_make_skb", &page, 1, "{u.i(7).i}u");
-                expect_pages(FPROBE, "ip_make_skb", &page, 1, "{u{d.k}d.d.i{d{k.i}u");
-        }
-END_TEST
+                /* The end of the third is lost. */
+                static const char words[] =
+                        "u{ !d{ !k{ !k}10 !i(7 !d}60 !d{ !d}10 i{ i}10 !d{ !k{ i1{ i}10 u}200";
 
-START_TEST(each_call_of_a_recursion_has_its_own_arguments)
-        {
-                begin();
-                enter(TASK, 0);
-                given(TASK, 1);
-                enter(TASK, 1);
-                given(TASK, 2);
-                leave(TASK, 1, 20);
-                leave(TASK, 0, 50);
-                expect(KRETPROBE, "{u(1).u(2)}u");
-
-                /* Once it has been seen on which side they are. */
-                begin();
-                given(TASK, 0);
-                enter(TASK, 0);
-                leave(TASK, 0, 20);
-                given(TASK, 1);
-                enter(TASK, 0);
-                given(TASK, 2);
-                enter(TASK, 1);
-                enter(TASK, 2);
-                leave(TASK, 2, 10);
-                leave(TASK, 1, 30);
-                leave(TASK, 0, 60);
-                expect(KRETPROBE, ".u(0){u(1){u(2).u}u}u");
-        }
-END_TEST
-
-START_TEST(an_interrupt_between_an_entry_and_its_arguments_has_its_own)
-        {
-                begin();
-                enter(TASK, 0);
-                func = F_LEAF;
-                enter(OFF, 1);
-                leave(IRQ, 1, 10);
-                func = F_ROOT;
-                enter(IRQ, 1);
-                given(IRQ, 2);
-                leave(IRQ, 1, 20);
-                given(TASK, 1);
-                leave(TASK, 0, 90);
-                expect(KRETPROBE, "{u(1).k.u(2)}u");
-
-                begin();
-                given(TASK, 1);
-                given(IRQ, 2);
-                enter(IRQ, 0);
-                leave(IRQ, 0, 10);
-                enter(TASK, 0);
-                leave(TASK, 0, 10);
-                expect(KRETPROBE, ".u(2).u(1)");
-        }
-END_TEST
-
-START_TEST(arguments_of_a_call_that_was_not_recorded_are_no_other_calls)
-        {
-                begin();
-                given(TASK, 1);
-                func = F_CHILD;
-                enter(TASK, 0);
-                leave(TASK, 0, 10);
-                func = F_ROOT;
-                enter(TASK, 0);
-                leave(TASK, 0, 10);
-                expect(KRETPROBE, ".i.u");
-
-                begin();
-                enter(TASK, 0);
-                leave(TASK, 0, 10);
-                given(TASK, 1);
-                expect(KRETPROBE, ".u");
+                expect(words, KRETPROBE, "ip_make_skb", "{u.i(7).i}u");
+                expect(words, FPROBE, "ip_make_skb", "{u{d.k}d.d.i{d{k.i}u");
         }
 END_TEST
 
 START_TEST(only_events_of_ours_are_taken)
         {
-                _cleanup_recording_ Recording r;
-                _cleanup_player_ Player p;
+                static const char *const others[] = { "ftraced_af63f54c86021707_0_in0",
+                                                      "ftraced_af63f54c86021707_f",
+                                                      "ftraced_af63f54c86021707_",
+                                                      "ftraced_af63_f0", "f0" };
                 Values *values;
 
-                ck_assert(values_takes("ftraced", FPROBE));
-                ck_assert(values_takes("ftraced", KRETPROBE));
+                ck_assert(values_takes("ftraced", FPROBE) && values_takes("ftraced", KRETPROBE));
                 ck_assert(!values_takes("kprobes", FPROBE));
-                ck_assert(!values_takes("ftraced", "ftraced_af63f54c86021707_0_in0"));
-                ck_assert(!values_takes("ftraced", "ftraced_af63f54c86021707_f"));
-                ck_assert(!values_takes("ftraced", "ftraced_af63f54c86021707_"));
-                ck_assert(!values_takes("ftraced", "ftraced_af63_f0"));
-                ck_assert(!values_takes("ftraced", "f0"));
-
-                recording_init(&r, layout);
-                player_init(&p, &r, layout, "", STEPS_ALL);
-                ck_assert_int_eq(values_new(&values, &p.formats, p.functions), 0);
+                for (size_t i = 0; i < ELEMENTSOF(others); i++)
+                        ck_assert_msg(!values_takes("ftraced", others[i]), "%s", others[i]);
+                ck_assert_int_eq(values_new(&values, NULL, NULL), 0);
                 ck_assert_int_eq(values_add(values, FPROBE, NULL, "name: it\nID: 3\nformat:\n"),
                                  FORMATS_E_INVALID);
                 ck_assert_int_eq(values_add(values, FPROBE, NULL, ""), FORMATS_E_INVALID);
@@ -562,24 +273,11 @@ START_TEST(only_events_of_ours_are_taken)
         }
 END_TEST
 
-UNIT_SUITE("values", a_value_before_its_exit_and_one_behind_it_are_joined,
-           an_fprobe_that_does_not_tell_its_side_is_joined_all_the_same,
+UNIT_SUITE("values", values_before_their_exits_and_behind_them_are_joined,
            each_call_of_a_recursion_has_its_own_value,
-           a_call_of_a_recursion_whose_value_is_missing_has_none,
            a_value_that_returns_elsewhere_is_not_of_the_call_beside_it,
-           an_interrupt_in_between_that_calls_the_same_function_has_its_own,
-           an_interrupt_before_the_record_of_an_end_takes_no_value_away,
-           an_interrupt_whose_calls_are_not_recorded_gives_no_value_to_the_task,
+           an_interrupt_in_between_has_its_own,
            a_value_of_a_call_that_was_not_recorded_is_no_other_calls,
-           a_value_is_of_its_own_task_whatever_cpu_it_has_come_to,
-           steps_behind_one_that_waits_keep_their_order,
-           behind_a_loss_nothing_is_joined_with_what_came_before,
-           without_its_name_a_function_is_known_from_its_first_value_on,
-           an_end_without_a_value_ends_all_the_same,
-
+           a_value_is_of_its_own_task_and_steps_keep_their_order,
            arguments_before_an_entry_and_behind_it_are_joined,
-           what_handles_a_probe_that_is_a_breakpoint_is_no_call,
-           each_call_of_a_recursion_has_its_own_arguments,
-           an_interrupt_between_an_entry_and_its_arguments_has_its_own,
-           arguments_of_a_call_that_was_not_recorded_are_no_other_calls,
-           only_events_of_ours_are_taken)
+           what_handles_a_probe_that_is_a_breakpoint_is_no_call, only_events_of_ours_are_taken)

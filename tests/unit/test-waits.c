@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "analyze/breakdown.h"
-#include "analyze/waits.h"
-#include "analyze/wakers.h"
-#include "step-builder.h"
-#include "unit.h"
+#include "causes/waits.h"
+#include "fed.h"
 
 typedef struct Fed {
         Pairing *pairing;
@@ -18,9 +16,8 @@ static const Function ready = { .label = "sock_def_readable" SLACK, .n_label = 1
 static const Function wake = { .label = "try_to_wake_up" SLACK, .n_label = 14, .n_name = 14 };
 
 static Fed fed(void) {
-        Fed f;
+        Fed f = { .pairing = fed_pairing() };
 
-        ck_assert_int_eq(pairing_new(&f.pairing), 0);
         ck_assert_int_eq(waits_new(&f.waits, f.pairing), 0);
         ck_assert_int_eq(breakdown_new(&f.breakdown, BREAKDOWN_BY_FUNCTION, f.pairing), 0);
         return f;
@@ -92,7 +89,7 @@ START_TEST(a_wait_names_who_woke_it_from_where_and_how_long_that_took)
                       "next_comm=server next_pid=17 next_prio=120",
                       0, "<idle>", 1900);
                 finish(&f);
-                ck_assert(pairing_has_sched(f.pairing));
+                ck_assert(f.pairing->has_sched);
                 rows = waits_rows(f.waits, &n);
                 ck_assert_uint_eq(n, 1);
                 ck_assert_ptr_eq(rows[0]->function, &recv);
@@ -195,83 +192,54 @@ START_TEST(an_interrupt_wakes_in_nobodys_name)
         }
 END_TEST
 
-/* As trace-cmd prints them with libtraceevent's plugin. */
-/* Whoever names himself so is nobody else. */
-START_TEST(names_that_look_like_events_are_names)
+START_TEST(events_name_who_is_woken_and_who_runs)
         {
-                Step s = { .kind = STEP_OTHER,
-                           .text = "sched_switch: prev_comm=cat prev_pid=412 prev_prio=120 "
-                                   "prev_state=D ==> next_comm=x prev_pid=7 next_pid=9 "
-                                   "next_prio=120" };
-                SchedEvent e = sched_parse(&s);
+                static const struct {
+                        const char *text;
+                        SchedEvent e;
+                } cases[] = {
+                        { "sched_wakeup: comm=server pid=17 prio=120 target_cpu=001",
+                          { SCHED_WAKING, 17, "server", 0, 0 } },
+                        { "sched_wakeup_new: comm=child pid=19 prio=120 target_cpu=001",
+                          { SCHED_WAKING_NEW, 19, "child", 0, 0 } },
+                        { "sched_switch: prev_comm=a prev_pid=16 prev_prio=120 prev_state=S ==> "
+                          "next_comm=b "
+                          "next_pid=18 next_prio=120",
+                          { SCHED_SWITCH, 18, "b", 16, 'S' } },
+                        /* Whoever names himself so is nobody else. */
+                        { "sched_switch: prev_comm=cat prev_pid=412 prev_prio=120 prev_state=D ==> "
+                          "next_comm=x "
+                          "prev_pid=7 next_pid=9 next_prio=120",
+                          { SCHED_SWITCH, 9, "x prev_pid=7", 412, 'D' } },
+                        { "sched_switch: prev_comm=a ==> b prev_pid=5 prev_prio=120 prev_state=S "
+                          "==> next_comm=c "
+                          "next_pid=6 next_prio=120",
+                          { SCHED_SWITCH, 6, "c", 5, 'S' } },
+                        { "sched_switch: prev_comm= prev_state=R prev_pid=5 prev_prio=120 "
+                          "prev_state=S ==> "
+                          "next_comm= ==> next_comm= next_pid=6 next_prio=120",
+                          { SCHED_SWITCH, 6, " ==> next_comm=", 5, 'S' } },
+                        { "sched_waking: comm=x pid=1 pid=17 prio=120",
+                          { SCHED_WAKING, 17, "x pid=1", 0, 0 } },
+                        /* As trace-cmd prints them with libtraceevent's plugin. */
+                        { "sched_waking: x pid=5:9 [120] CPU:001",
+                          { SCHED_WAKING, 9, "x pid=5", 0, 0 } },
+                        { "sched_switch: a:[1] b:18 [120] D ==> kworker/0:1:17 [98]",
+                          { SCHED_SWITCH, 17, "kworker/0:1", 18, 'D' } },
+                        { "sched_wakeup: rcu_preempt:18 [120] CPU:000",
+                          { SCHED_WAKING, 18, "rcu_preempt", 0, 0 } },
+                };
 
-                ck_assert_int_eq(e.left_pid, 412);
-                ck_assert_int_eq(e.pid, 9);
-                ck_assert_str_eq(e.comm, "x prev_pid=7");
-                s.text = "sched_switch: prev_comm=a ==> b prev_pid=5 prev_prio=120 prev_state=S "
-                         "==> next_comm=c next_pid=6 next_prio=120";
-                e = sched_parse(&s);
-                ck_assert_int_eq(e.left_pid, 5);
-                ck_assert_int_eq(e.pid, 6);
-                s.text = "sched_switch: prev_comm= prev_state=R prev_pid=5 prev_prio=120 "
-                         "prev_state=S ==> next_comm= ==> next_comm= next_pid=6 next_prio=120";
-                e = sched_parse(&s);
-                ck_assert_int_eq(e.left_pid, 5);
-                ck_assert_int_eq(e.left_state, 'S');
-                ck_assert_str_eq(e.comm, " ==> next_comm=");
-                s.text = "sched_waking: x pid=5:9 [120] CPU:001";
-                e = sched_parse(&s);
-                ck_assert_int_eq(e.pid, 9);
-                ck_assert_str_eq(e.comm, "x pid=5");
-        }
-END_TEST
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        SchedEvent e =
+                                sched_parse(&(Step){ .kind = STEP_OTHER, .text = cases[i].text });
 
-START_TEST(short_events_are_the_same)
-        {
-                Step s = { .kind = STEP_OTHER,
-                           .text = "sched_switch: a:[1] b:18 [120] D ==> kworker/0:1:17 [98]" };
-                SchedEvent e = sched_parse(&s);
-
-                ck_assert_int_eq(e.kind, SCHED_SWITCH);
-                ck_assert_int_eq(e.left_pid, 18);
-                ck_assert_int_eq(e.pid, 17);
-                ck_assert_int_eq(e.left_state, 'D');
-                ck_assert_str_eq(e.comm, "kworker/0:1");
-                s.text = "sched_wakeup: rcu_preempt:18 [120] CPU:000";
-                ck_assert_int_eq(sched_parse(&s).kind, SCHED_WAKING);
-                ck_assert_int_eq(sched_parse(&s).pid, 18);
-        }
-END_TEST
-
-static SchedEvent says(const char *text) {
-        return sched_parse(&(Step){ .kind = STEP_OTHER, .text = text });
-}
-
-START_TEST(events_of_the_scheduler_name_who_is_woken_and_who_runs)
-        {
-                SchedEvent e = says("sched_wakeup: comm=server pid=17 prio=120 target_cpu=001");
-
-                ck_assert_int_eq(e.kind, SCHED_WAKING);
-                ck_assert_int_eq(e.pid, 17);
-                ck_assert_str_eq(e.comm, "server");
-                e = says("sched_switch: prev_comm=a prev_pid=16 prev_prio=120 "
-                         "prev_state=S ==> next_comm=b next_pid=18 next_prio=120");
-                ck_assert_int_eq(e.kind, SCHED_SWITCH);
-                ck_assert_int_eq(e.pid, 18);
-                ck_assert_str_eq(e.comm, "b");
-                e = says("sched_wakeup_new: comm=child pid=19 prio=120 target_cpu=001");
-                ck_assert_int_eq(e.kind, SCHED_WAKING_NEW);
-                ck_assert_int_eq(e.pid, 19);
-        }
-END_TEST
-
-START_TEST(a_name_cannot_pretend_to_be_a_pid)
-        {
-                SchedEvent e = says("sched_waking: comm=x pid=1 pid=17 prio=120");
-
-                ck_assert_int_eq(e.kind, SCHED_WAKING);
-                ck_assert_int_eq(e.pid, 17);
-                ck_assert_str_eq(e.comm, "x pid=1");
+                        ck_assert_int_eq(e.kind, cases[i].e.kind);
+                        ck_assert_int_eq(e.pid, cases[i].e.pid);
+                        ck_assert_str_eq(e.comm, cases[i].e.comm);
+                        ck_assert_int_eq(e.left_pid, cases[i].e.left_pid);
+                        ck_assert_int_eq(e.left_state, cases[i].e.left_state);
+                }
         }
 END_TEST
 
@@ -327,6 +295,5 @@ END_TEST
 UNIT_SUITE("waits", who_wakes_is_known_by_calls_that_are_left_out,
            a_wait_names_who_woke_it_from_where_and_how_long_that_took,
            who_is_preempted_is_not_woken, an_interrupt_wakes_in_nobodys_name,
-           names_that_look_like_events_are_names, short_events_are_the_same,
-           damaged_events_are_left_out, events_of_the_scheduler_name_who_is_woken_and_who_runs,
-           a_name_cannot_pretend_to_be_a_pid, a_thousand_tasks_are_told_apart)
+           events_name_who_is_woken_and_who_runs, damaged_events_are_left_out,
+           a_thousand_tasks_are_told_apart)

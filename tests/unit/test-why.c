@@ -2,9 +2,8 @@
 
 #include <math.h>
 
-#include "analyze/why.h"
-#include "step-builder.h"
-#include "unit.h"
+#include "causes/why.h"
+#include "fed.h"
 
 #define NAMED(n, s)                                                                                \
         {                                                                                          \
@@ -30,7 +29,7 @@ static Fed fed(void) {
 
         ck_assert_int_eq(anatomy_new(&f.anatomy), 0);
         for (size_t i = 0; i < 2; i++) {
-                ck_assert_int_eq(pairing_new(&f.pairings[i]), 0);
+                f.pairings[i] = fed_pairing();
                 ck_assert_int_eq(anatomy_add_source(f.anatomy, f.pairings[i]), 0);
         }
         return f;
@@ -100,8 +99,10 @@ static Shape ordinary(Fed *f) {
         return s;
 }
 
+/* Explains what was fed; the causes add up. */
 static Why *explain(Fed *f, CohortsSpec spec) {
         CohortsRoot *roots;
+        double sum = 0;
         size_t n_roots;
         Why *w;
 
@@ -111,20 +112,30 @@ static Why *explain(Fed *f, CohortsSpec spec) {
         ck_assert_uint_ge(n_roots, 1);
         ck_assert_int_eq(why_new(&w, f->anatomy, &roots[0], &spec), 0);
         free(roots);
-        return w;
-}
-
-static void sums_up(const Why *w) {
-        double sum = 0;
-
         for (size_t i = 0; i < w->n_causes; i++)
                 sum += w->causes[i].change_ns;
         ck_assert_double_le(fabs(sum - w->difference_ns), 1e-6 * (1 + fabs(w->difference_ns)));
+        return w;
+}
+
+/* Makes the @i-th call other than ordinary. */
+typedef void (*Change)(Fed *f, int i, Shape *s);
+
+/* Of @n calls, each in turn; by their source those of the second half are of the second one. */
+static Why *explain_calls(Fed *f, int n, Change change, CohortsBy by) {
+        for (int i = 0; i < n; i++) {
+                Shape s = ordinary(f);
+
+                if (change)
+                        change(f, i, &s);
+                feed(f, by == COHORTS_BY_SOURCE && i >= n / 2, &s);
+        }
+        return explain(f, (CohortsSpec){ .by = by });
 }
 
 static bool says(const Why *w, const char *words) {
         _cleanup_buf_ Buf out = BUF_INIT;
-        char *text;
+        _cleanup_free_ char *text = NULL;
         bool has;
 
         why_sentence(&out, w);
@@ -132,161 +143,147 @@ static bool says(const Why *w, const char *words) {
         has = strstr(text, words) != NULL;
         if (!has)
                 fprintf(stderr, "%s\n", text);
-        free(text);
         return has;
 }
 
-START_TEST(a_function_that_takes_longer_in_few_calls_is_named)
+/* --- causes ----------------------------------------------------------------------------------- */
+
+static bool is_slow(int i) {
+        return i % 100 == 50;
+}
+
+static void queue_takes_longer(Fed *f, int i, Shape *s) {
+        s->own_ns[4] += is_slow(i) ? 20000 : 0;
+}
+
+static void queue_is_called_in_a_loop(Fed *f, int i, Shape *s) {
+        s->times[4] = is_slow(i) ? 12 : 1;
+}
+
+static void only_slow_calls_queue(Fed *f, int i, Shape *s) {
+        s->times[4] = is_slow(i);
+        s->own_ns[5] = 9000;
+}
+
+static void copying_is_slow_on_one_cpu(Fed *f, int i, Shape *s) {
+        s->own_ns[1] += s->cpu == 2 ? 5000 : 0;
+}
+
+static void locks_take_longer_later(Fed *f, int i, Shape *s) {
+        s->own_ns[3] += i >= 500 ? 300 : 0;
+}
+
+static void what_fails_does_not_queue(Fed *f, int i, Shape *s) {
+        s->error = i % 20 == 3 ? (uint64_t) -90 : 0;
+        s->times[4] = i % 20 != 3;
+}
+
+START_TEST(what_was_made_slow_is_named)
         {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w = NULL;
-                const WhyCause *c;
+                static const struct {
+                        Change change;
+                        CohortsBy by;
+                        size_t n_slow;
+                        WhyKind kind;
+                        size_t function, hottest;
+                        const char *words[2];
+                } cases[] = {
+                        { queue_takes_longer,
+                          COHORTS_BY_SLOWEST,
+                          10,
+                          WHY_RUNNING,
+                          4,
+                          4,
+                          { "send: the slowest 1 % take ",
+                            " of that is queue below route itself: " } },
+                        { queue_is_called_in_a_loop,
+                          COHORTS_BY_SLOWEST,
+                          10,
+                          WHY_CALLS,
+                          4,
+                          4,
+                          { "more calls of queue below route: 12 instead of 1", "" } },
+                        { only_slow_calls_queue,
+                          COHORTS_BY_SLOWEST,
+                          10,
+                          WHY_ONLY,
+                          4,
+                          5,
+                          { "queue below route, which the usual ones do not have, mostly flush",
+                            "" } },
+                        { copying_is_slow_on_one_cpu,
+                          COHORTS_BY_SLOWEST,
+                          10,
+                          WHY_RUNNING,
+                          1,
+                          1,
+                          { "", "" } },
+                        { locks_take_longer_later,
+                          COHORTS_BY_SOURCE,
+                          500,
+                          WHY_RUNNING,
+                          3,
+                          3,
+                          { "", "" } },
+                        { what_fails_does_not_queue,
+                          COHORTS_BY_FAILURE,
+                          50,
+                          WHY_NEVER,
+                          4,
+                          4,
+                          { "send: the 50 calls that failed take ",
+                            "queue below route, which only the usual ones have" } },
+                };
 
-                for (int i = 0; i < 1000; i++) {
-                        Shape s = ordinary(&f);
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_fed_ Fed f = fed();
+                        _cleanup_(why_freep) Why *w =
+                                explain_calls(&f, 1000, cases[i].change, cases[i].by);
 
-                        if (i % 100 == 50)
-                                s.own_ns[4] += 20000;
-                        feed(&f, 0, &s);
+                        ck_assert_uint_eq(w->n_slow, cases[i].n_slow);
+                        ck_assert_ptr_nonnull(w->cause);
+                        ck_assert_ptr_null(w->factor);
+                        ck_assert(w->is_no_chance);
+                        ck_assert_int_eq(w->cause->kind, cases[i].kind);
+                        ck_assert_ptr_eq(w->cause->node->function, &functions[cases[i].function]);
+                        if (cases[i].hottest != cases[i].function)
+                                ck_assert_ptr_eq(w->cause->hottest->function,
+                                                 &functions[cases[i].hottest]);
+                        ck_assert(says(w, cases[i].words[0]) && says(w, cases[i].words[1]));
                 }
-                w = explain(&f, (CohortsSpec){});
-                sums_up(w);
-                ck_assert_uint_eq(w->n_slow, 10);
-                c = why_named_cause(w);
-                ck_assert_ptr_nonnull(c);
-                ck_assert_int_eq(c->kind, WHY_RUNNING);
-                ck_assert_ptr_eq(c->node->function, &functions[4]);
-                ck_assert(says(w, "send: the slowest 1 % take "));
-                ck_assert(says(w, " of that is queue below route itself: "));
         }
 END_TEST
 
-START_TEST(a_loop_is_named_by_what_it_calls_and_not_by_what_that_calls)
-        {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w = NULL;
-                const WhyCause *c;
+static void one_cpu_is_slow(Fed *f, int i, Shape *s) {
+        for (size_t k = 0; k < ELEMENTSOF(functions) && s->cpu == 2; k++)
+                s->own_ns[k] *= 2;
+}
 
-                for (int i = 0; i < 1000; i++) {
-                        Shape s = ordinary(&f);
-
-                        if (i % 100 == 50)
-                                s.times[4] = 12;
-                        feed(&f, 0, &s);
-                }
-                w = explain(&f, (CohortsSpec){});
-                sums_up(w);
-                c = why_named_cause(w);
-                ck_assert_ptr_nonnull(c);
-                ck_assert_int_eq(c->kind, WHY_CALLS);
-                ck_assert_ptr_eq(c->node->function, &functions[4]);
-                ck_assert(says(w, "more calls of queue below route: 12 instead of 1"));
-        }
-END_TEST
-
-START_TEST(what_only_slow_calls_have_is_one_cause_with_all_below)
-        {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w = NULL;
-                const WhyCause *c;
-
-                for (int i = 0; i < 1000; i++) {
-                        Shape s = ordinary(&f);
-
-                        s.times[4] = i % 100 == 50;
-                        s.own_ns[5] = 9000;
-                        feed(&f, 0, &s);
-                }
-                w = explain(&f, (CohortsSpec){});
-                sums_up(w);
-                c = why_named_cause(w);
-                ck_assert_ptr_nonnull(c);
-                ck_assert_int_eq(c->kind, WHY_ONLY);
-                ck_assert_ptr_eq(c->node->function, &functions[4]);
-                ck_assert_ptr_eq(c->hottest->function, &functions[5]);
-                ck_assert(says(
-                        w, "queue below route, which the usual ones do not have, mostly flush"));
-        }
-END_TEST
-
-START_TEST(a_slow_cpu_is_named_and_no_function)
-        {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w = NULL;
-
-                for (int i = 0; i < 1000; i++) {
-                        Shape s = ordinary(&f);
-
-                        for (size_t k = 0; k < ELEMENTSOF(functions) && s.cpu == 2; k++)
-                                s.own_ns[k] *= 2;
-                        feed(&f, 0, &s);
-                }
-                w = explain(&f, (CohortsSpec){});
-                sums_up(w);
-                ck_assert_ptr_nonnull(why_named_factor(w));
-                ck_assert_uint_eq(why_named_factor(w)->cpu, 2);
-                ck_assert(why_names_factor_first(w));
-                ck_assert(says(w, "; everything takes longer on CPU 2, where 100 % of them were"));
-        }
-END_TEST
+static void one_cpu_is_slow_and_copying_takes_most(Fed *f, int i, Shape *s) {
+        s->own_ns[1] = 40000 + draw(f, 25000);
+        one_cpu_is_slow(f, i, s);
+}
 
 START_TEST(a_slow_cpu_is_named_before_what_takes_most_of_the_time_anyway)
         {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w = NULL;
+                static const Change changes[] = { one_cpu_is_slow,
+                                                  one_cpu_is_slow_and_copying_takes_most };
 
-                for (int i = 0; i < 2000; i++) {
-                        Shape s = ordinary(&f);
+                for (size_t i = 0; i < ELEMENTSOF(changes); i++) {
+                        _cleanup_fed_ Fed f = fed();
+                        _cleanup_(why_freep) Why *w =
+                                explain_calls(&f, 2000, changes[i], COHORTS_BY_SLOWEST);
 
-                        s.own_ns[1] = 40000 + draw(&f, 25000);
-                        for (size_t k = 0; s.cpu == 2 && k < ELEMENTSOF(functions); k++)
-                                s.own_ns[k] *= 2;
-                        feed(&f, 0, &s);
+                        ck_assert_ptr_nonnull(w->factor);
+                        ck_assert_uint_eq(w->factor->cpu, 2);
+                        ck_assert(w->is_factor_first);
+                        ck_assert(says(w, "; everything takes longer on CPU 2, where 100 % of them "
+                                          "were"));
                 }
-                w = explain(&f, (CohortsSpec){});
-                sums_up(w);
-                ck_assert(why_names_factor_first(w));
-                ck_assert_uint_eq(why_named_factor(w)->cpu, 2);
         }
 END_TEST
 
-START_TEST(a_function_that_is_slow_on_one_cpu_is_no_slow_cpu)
-        {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w = NULL;
-
-                for (int i = 0; i < 1000; i++) {
-                        Shape s = ordinary(&f);
-
-                        if (s.cpu == 2)
-                                s.own_ns[1] += 5000;
-                        feed(&f, 0, &s);
-                }
-                w = explain(&f, (CohortsSpec){});
-                ck_assert_ptr_null(why_named_factor(w));
-                ck_assert_ptr_nonnull(why_named_cause(w));
-                ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[1]);
-        }
-END_TEST
-
-START_TEST(a_later_recording_that_is_slower_is_told_why)
-        {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w = NULL;
-
-                for (int i = 0; i < 1000; i++) {
-                        Shape s = ordinary(&f);
-
-                        s.own_ns[3] += i >= 500 ? 300 : 0;
-                        feed(&f, i >= 500, &s);
-                }
-                w = explain(&f, (CohortsSpec){ .by = COHORTS_BY_SOURCE });
-                sums_up(w);
-                ck_assert_uint_eq(w->n_slow, 500);
-                ck_assert_double_le(w->p, WHY_P_MAX);
-                ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[3]);
-        }
-END_TEST
+/* --- chance ----------------------------------------------------------------------------------- */
 
 START_TEST(two_recordings_of_the_same_differ_by_chance)
         {
@@ -297,19 +294,29 @@ START_TEST(two_recordings_of_the_same_differ_by_chance)
                         _cleanup_(why_freep) Why *w = NULL;
 
                         f.random = seed;
-                        for (int i = 0; i < 600; i++) {
-                                Shape s = ordinary(&f);
-
-                                feed(&f, i >= 300, &s);
-                        }
-                        w = explain(&f, (CohortsSpec){ .by = COHORTS_BY_SOURCE });
-                        sums_up(w);
-                        n_named += why_named_cause(w) || why_named_factor(w);
-                        if (!why_named_cause(w))
+                        w = explain_calls(&f, 600, NULL, COHORTS_BY_SOURCE);
+                        n_named += w->cause || w->factor;
+                        if (!w->cause)
                                 ck_assert(says(w, ", which may be chance (p = ") ||
                                           w->p <= WHY_P_MAX);
                 }
                 ck_assert_uint_le(n_named, 2);
+        }
+END_TEST
+
+static void all_are_slower_and_few_very_slow(Fed *f, int i, Shape *s) {
+        s->own_ns[3] += i >= 300 ? 400 : 0;
+        s->own_ns[1] += is_slow(i) ? 1000000 + draw(f, 9000000) : 0;
+}
+
+START_TEST(a_few_very_slow_calls_do_not_hide_that_all_are_a_little_slower)
+        {
+                _cleanup_fed_ Fed f = fed();
+                _cleanup_(why_freep) Why *w =
+                        explain_calls(&f, 600, all_are_slower_and_few_very_slow, COHORTS_BY_SOURCE);
+
+                ck_assert_double_le(w->p, WHY_P_MAX);
+                ck_assert_uint_gt(w->slow_median_ns, w->usual_median_ns + 150);
         }
 END_TEST
 
@@ -340,14 +347,12 @@ START_TEST(one_burst_in_a_half_is_told_and_not_named)
                         _cleanup_fed_ Fed f = fed();
                         _cleanup_(why_freep) Why *w =
                                 explain_burst(&f, 120, 180, 1, froms[i], tos[i]);
-                        const WhyCause *c = why_burst_cause(w);
 
-                        sums_up(w);
                         ck_assert_double_le(w->p, WHY_P_MAX);
-                        ck_assert_ptr_null(why_named_cause(w));
-                        ck_assert_ptr_eq(c->node->function, &functions[4]);
-                        ck_assert_uint_eq(c->burst.n_calls, 180);
-                        ck_assert_int_eq(c->burst.is_usual, i);
+                        ck_assert_ptr_null(w->cause);
+                        ck_assert_ptr_eq(w->burst->node->function, &functions[4]);
+                        ck_assert_uint_eq(w->burst->burst.n_calls, 180);
+                        ck_assert_int_eq(w->burst->burst.is_usual, i);
                         ck_assert(says(w, i == 0 ? " in one burst (--from="
                                                  : " in one burst of the usual ones (--from="));
                         ck_assert(says(w, "), which may be there by chance."));
@@ -355,73 +360,47 @@ START_TEST(one_burst_in_a_half_is_told_and_not_named)
         }
 END_TEST
 
-START_TEST(one_burst_in_a_window_around_it_is_named)
+START_TEST(a_burst_in_a_window_around_it_is_named_and_what_is_all_over_is_none)
         {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w = explain_burst(&f, 120, 80, 1, 80, 259);
+                static const struct {
+                        int first, n, every, from, to;
+                        size_t n_burst;
+                } cases[] = { { 120, 80, 1, 80, 259, 80 },
+                              { 0, 500, 1, 0, 499, 0 },
+                              { 0, 500, 7, 0, 499, 0 } };
 
-                ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[4]);
-                ck_assert_uint_eq(why_named_cause(w)->burst.n_calls, 80);
-                ck_assert_ptr_null(why_burst_cause(w));
-                ck_assert(says(w, ", nearly all in one burst (--from=") ||
-                          says(w, ", in one burst (--from="));
-                ck_assert(!says(w, "by chance"));
-        }
-END_TEST
-
-START_TEST(what_takes_longer_all_over_a_half_is_no_burst)
-        {
-                for (int every = 1; every <= 7; every += 6) {
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                         _cleanup_fed_ Fed f = fed();
-                        _cleanup_(why_freep) Why *w = explain_burst(&f, 0, 500, every, 0, 499);
+                        _cleanup_(why_freep) Why *w =
+                                explain_burst(&f, cases[i].first, cases[i].n, cases[i].every,
+                                              cases[i].from, cases[i].to);
 
-                        ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[4]);
-                        ck_assert_uint_eq(why_named_cause(w)->burst.n_calls, 0);
-                        ck_assert(!says(w, "burst"));
+                        ck_assert_ptr_eq(w->cause->node->function, &functions[4]);
+                        ck_assert_uint_eq(w->cause->burst.n_calls, cases[i].n_burst);
+                        ck_assert_ptr_null(w->burst);
+                        ck_assert_int_eq(says(w, "in one burst (--from="), cases[i].n_burst > 0);
+                        ck_assert(!says(w, "by chance"));
                 }
         }
 END_TEST
 
-START_TEST(calls_that_failed_are_compared_with_those_that_did_not)
-        {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w = NULL;
+/* --- values ----------------------------------------------------------------------------------- */
 
-                for (int i = 0; i < 500; i++) {
-                        Shape s = ordinary(&f);
-
-                        s.error = i % 20 == 3 ? (uint64_t) -90 : 0;
-                        s.times[4] = i % 20 != 3;
-                        feed(&f, 0, &s);
-                }
-                w = explain(&f, (CohortsSpec){ .by = COHORTS_BY_FAILURE });
-                sums_up(w);
-                ck_assert_uint_eq(w->n_slow, 25);
-                ck_assert_int_eq(why_named_cause(w)->kind, WHY_NEVER);
-                ck_assert(says(w, "send: the 25 calls that failed take "));
-                ck_assert(says(w, "queue below route, which only the usual ones have"));
-        }
-END_TEST
+static void great_lengths_are_slow(Fed *f, int i, Shape *s) {
+        if (!is_slow(i))
+                return;
+        s->len[0] = 1401 + draw(f, 7000);
+        s->own_ns[1] += 20000;
+}
 
 START_TEST(an_argument_of_slow_calls_is_named_with_its_bound)
         {
                 _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w = NULL;
-                const WhyValue *v;
+                _cleanup_(why_freep) Why *w =
+                        explain_calls(&f, 2000, great_lengths_are_slow, COHORTS_BY_SLOWEST);
+                const WhyValue *v = w->value;
 
-                for (int i = 0; i < 2000; i++) {
-                        Shape s = ordinary(&f);
-
-                        if (i % 100 == 50) {
-                                s.len[0] = 1401 + draw(&f, 7000);
-                                s.own_ns[1] += 20000;
-                        }
-                        feed(&f, 0, &s);
-                }
-                w = explain(&f, (CohortsSpec){});
-                sums_up(w);
-                ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[1]);
-                v = why_named_value(w);
+                ck_assert_ptr_eq(w->cause->node->function, &functions[1]);
                 ck_assert_ptr_nonnull(v);
                 ck_assert_ptr_eq(v->node->function, &functions[0]);
                 ck_assert_str_eq(v->name, "len");
@@ -435,78 +414,63 @@ START_TEST(an_argument_of_slow_calls_is_named_with_its_bound)
         }
 END_TEST
 
+static void routes_that_fail_are_slow(Fed *f, int i, Shape *s) {
+        s->own_ns[2] += is_slow(i) ? 20000 : 0;
+        s->error = is_slow(i) ? (uint64_t) -105 : draw(f, 2000);
+}
+
 START_TEST(an_error_that_slow_calls_return_is_named_by_its_name)
         {
                 _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w = NULL;
+                _cleanup_(why_freep) Why *w =
+                        explain_calls(&f, 2000, routes_that_fail_are_slow, COHORTS_BY_SLOWEST);
 
-                for (int i = 0; i < 2000; i++) {
-                        Shape s = ordinary(&f);
-                        bool slow = i % 100 == 50;
-
-                        s.own_ns[2] += slow ? 20000 : 0;
-                        s.error = slow ? (uint64_t) -105 : draw(&f, 2000);
-                        feed(&f, 0, &s);
-                }
-                w = explain(&f, (CohortsSpec){});
-                ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[2]);
+                ck_assert_ptr_eq(w->cause->node->function, &functions[2]);
                 ck_assert(says(w, "; 100 % of them have ret = -105 (ENOBUFS), 0 % of the usual "
                                   "ones."));
         }
 END_TEST
 
+static void slow_calls_copy_more(Fed *f, int i, Shape *s) {
+        s->times[1] = is_slow(i) ? 10 : 1;
+}
+
+static void only_slow_calls_copy(Fed *f, int i, Shape *s) {
+        s->times[1] = is_slow(i) ? 10 : 0;
+}
+
 /* That it is called at all, or more often, a cause tells. */
 START_TEST(values_of_a_function_that_only_slow_calls_call_are_no_news)
         {
-                for (uint64_t often = 0; often < 2; often++) {
+                static const Change changes[] = { slow_calls_copy_more, only_slow_calls_copy };
+
+                for (size_t i = 0; i < ELEMENTSOF(changes); i++) {
                         _cleanup_fed_ Fed f = fed();
-                        _cleanup_(why_freep) Why *w = NULL;
+                        _cleanup_(why_freep) Why *w =
+                                explain_calls(&f, 2000, changes[i], COHORTS_BY_SLOWEST);
 
-                        for (int i = 0; i < 2000; i++) {
-                                Shape s = ordinary(&f);
-
-                                s.times[1] = i % 100 == 50 ? 10 : often;
-                                feed(&f, 0, &s);
-                        }
-                        w = explain(&f, (CohortsSpec){});
-                        ck_assert_ptr_eq(why_named_cause(w)->node->function, &functions[1]);
-                        ck_assert_ptr_null(why_named_value(w));
+                        ck_assert_ptr_eq(w->cause->node->function, &functions[1]);
+                        ck_assert_ptr_null(w->value);
                 }
         }
 END_TEST
 
-START_TEST(a_few_very_slow_calls_do_not_hide_that_all_are_a_little_slower)
+/* --- too few, and anything -------------------------------------------------------------------- */
+
+static void later_calls_queue(Fed *f, int i, Shape *s) {
+        s->times[4] = i >= 4;
+}
+
+START_TEST(few_calls_tell_nothing_but_of_two_recordings_their_changes)
         {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w = NULL;
+                _cleanup_fed_ Fed f = fed(), two = fed();
+                _cleanup_(why_freep) Why *w =
+                        explain_calls(&f, COHORTS_CALLS_MIN - 1, NULL, COHORTS_BY_SLOWEST);
 
-                for (int i = 0; i < 600; i++) {
-                        Shape s = ordinary(&f);
-
-                        s.own_ns[3] += i >= 300 ? 400 : 0;
-                        s.own_ns[1] += i % 100 == 50 ? 1000000 + draw(&f, 9000000) : 0;
-                        feed(&f, i >= 300, &s);
-                }
-                w = explain(&f, (CohortsSpec){ .by = COHORTS_BY_SOURCE });
-                sums_up(w);
-                ck_assert_double_le(w->p, WHY_P_MAX);
-                ck_assert_uint_gt(w->slow_median_ns, w->usual_median_ns + 150);
-        }
-END_TEST
-
-START_TEST(of_two_recordings_with_few_calls_changes_are_listed_and_none_is_told)
-        {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w = NULL;
-
-                for (int i = 0; i < 8; i++) {
-                        Shape s = ordinary(&f);
-
-                        s.times[4] = i >= 4;
-                        feed(&f, i >= 4, &s);
-                }
-                w = explain(&f, (CohortsSpec){ .by = COHORTS_BY_SOURCE });
-                sums_up(w);
+                ck_assert(!w->is_enough);
+                ck_assert(says(w, "too few to compare."));
+                why_free(w);
+                w = explain_calls(&two, 8, later_calls_queue, COHORTS_BY_SOURCE);
                 ck_assert(!w->is_enough && isnan(w->causes[0].p));
                 ck_assert_double_eq(w->p, 1);
                 ck_assert_int_eq(w->causes[0].kind, WHY_ONLY);
@@ -514,34 +478,16 @@ START_TEST(of_two_recordings_with_few_calls_changes_are_listed_and_none_is_told)
         }
 END_TEST
 
-START_TEST(few_calls_tell_nothing)
-        {
-                _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w = NULL;
-
-                for (unsigned i = 0; i < COHORTS_CALLS_MIN - 1; i++) {
-                        Shape s = ordinary(&f);
-
-                        feed(&f, 0, &s);
-                }
-                w = explain(&f, (CohortsSpec){});
-                ck_assert(!w->is_enough);
-                ck_assert(says(w, "too few to compare."));
-        }
-END_TEST
+static void all_are_the_same(Fed *f, int i, Shape *s) {
+        *s = (Shape){ .times = { 1, 1, 1, 1, 1, 1 }, .own_ns = { 9, 9, 9, 9, 9, 9 } };
+}
 
 START_TEST(calls_that_all_take_the_same_are_not_compared_with_nothing)
         {
                 _cleanup_fed_ Fed f = fed();
-                _cleanup_(why_freep) Why *w = NULL;
+                _cleanup_(why_freep) Why *w =
+                        explain_calls(&f, 100, all_are_the_same, COHORTS_BY_SLOWEST);
 
-                for (int i = 0; i < 100; i++) {
-                        Shape s = { .times = { 1, 1, 1, 1, 1, 1 }, .own_ns = { 9, 9, 9, 9, 9, 9 } };
-
-                        feed(&f, 0, &s);
-                }
-                w = explain(&f, (CohortsSpec){});
-                sums_up(w);
                 ck_assert_uint_eq(w->n_causes, 0);
                 ck_assert(says(w, "send: the slowest 8 % take "));
         }
@@ -569,27 +515,19 @@ START_TEST(causes_always_add_up)
                         spec.slower_ns = 1 + draw(&f, UINT64_C(1) << 36);
                         spec.from_ns = draw(&f, UINT64_C(1) << 40);
                         w = explain(&f, spec);
-                        if (w->is_enough)
-                                sums_up(w);
                         (void) says(w, "");
                 }
         }
 END_TEST
 
-UNIT_SUITE("why", a_function_that_takes_longer_in_few_calls_is_named,
-           a_loop_is_named_by_what_it_calls_and_not_by_what_that_calls,
-           what_only_slow_calls_have_is_one_cause_with_all_below,
-           a_slow_cpu_is_named_and_no_function,
+UNIT_SUITE("why", what_was_made_slow_is_named,
            a_slow_cpu_is_named_before_what_takes_most_of_the_time_anyway,
-           a_function_that_is_slow_on_one_cpu_is_no_slow_cpu,
-           a_later_recording_that_is_slower_is_told_why,
-           two_recordings_of_the_same_differ_by_chance, one_burst_in_a_half_is_told_and_not_named,
-           one_burst_in_a_window_around_it_is_named, what_takes_longer_all_over_a_half_is_no_burst,
-           calls_that_failed_are_compared_with_those_that_did_not,
+           two_recordings_of_the_same_differ_by_chance,
+           a_few_very_slow_calls_do_not_hide_that_all_are_a_little_slower,
+           one_burst_in_a_half_is_told_and_not_named,
+           a_burst_in_a_window_around_it_is_named_and_what_is_all_over_is_none,
            an_argument_of_slow_calls_is_named_with_its_bound,
            an_error_that_slow_calls_return_is_named_by_its_name,
            values_of_a_function_that_only_slow_calls_call_are_no_news,
-           a_few_very_slow_calls_do_not_hide_that_all_are_a_little_slower,
-           of_two_recordings_with_few_calls_changes_are_listed_and_none_is_told,
-           few_calls_tell_nothing, calls_that_all_take_the_same_are_not_compared_with_nothing,
-           causes_always_add_up)
+           few_calls_tell_nothing_but_of_two_recordings_their_changes,
+           calls_that_all_take_the_same_are_not_compared_with_nothing, causes_always_add_up)

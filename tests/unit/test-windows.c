@@ -11,10 +11,10 @@
 #include <glob.h>
 
 #include "analyze/breakdown.h"
-#include "analyze/heat-map.h"
 #include "analyze/call-tree.h"
-#include "analyze/anatomy.h"
-#include "analyze/outliers.h"
+#include "analyze/heat-map.h"
+#include "causes/anatomy.h"
+#include "causes/outliers.h"
 #include "cli/options/options.h"
 #include "cli/source/reading.h"
 #include "export/exporter.h"
@@ -138,7 +138,7 @@ static void all_init(All *a, const ExportInfo *info, bool is_sparse) {
         for (size_t i = 0; i < ELEMENTSOF(a->pairings); i++) {
                 ck_assert_int_eq(pairing_new(&a->pairings[i]), 0);
                 if (is_sparse)
-                        pairing_set_sparse(a->pairings[i]);
+                        a->pairings[i]->is_sparse = true;
         }
         a->told.tasks = calloc(N_TASKS, sizeof(*a->told.tasks));
         ck_assert_ptr_nonnull(a->told.tasks);
@@ -233,9 +233,9 @@ static void check_roots(All *a) {
         AGREE(all->quantiles.n + all->n_cut, a->told.n_roots);
         AGREE(all->n_cut, a->told.n_roots_cut);
         ck_assert_int_eq(outliers_finish(a->outliers), 0);
-        AGREE(outliers_n(a->outliers), a->told.n_roots);
-        for (size_t i = 0; i < outliers_n(a->outliers); i++) {
-                const Invocation *v = outliers_get(a->outliers, i);
+        AGREE(a->outliers->n, a->told.n_roots);
+        for (size_t i = 0; i < a->outliers->n; i++) {
+                const Invocation *v = a->outliers->slowest[i];
 
                 roots_ns += v->duration_ns;
                 AGREE(v->duration_ns, call_tree_root(v->tree)->total_ns);

@@ -13,7 +13,7 @@
  *      given(TASK, 7);                   an entry probe's event: the first argument is 7
  */
 
-#include "calls/values.h"
+#include "calls/steps.h"
 #include "player.h"
 
 static const Layout *const layout = &layouts[LAYOUT_6_12];

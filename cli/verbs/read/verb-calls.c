@@ -5,10 +5,10 @@
  * Who woke it meanwhile is kept until its end, at its frame.
  */
 
-#include "analyze/waits.h"
 #include "base/array.h"
 #include "base/name.h"
-#include "calls/arguments.h"
+#include "calls/step.h"
+#include "causes/waits.h"
 #include "cli/options/verb.h"
 #include "cli/source/chosen.h"
 #include "cli/terminal/summary.h"
@@ -241,7 +241,7 @@ static int list(Listing *l, const Chosen *chosen) {
         if (r < 0)
                 return counting_failure(r);
         pairing_add_sink(counting.pairing, NULL, end, l);
-        pairing_keep_arguments(counting.pairing);
+        counting.pairing->keeps_arguments = true;
         pairing_set_wait(counting.pairing, waited, l);
         status = counting_open(&counting, l->o, chosen->source);
         if (status != STATUS_OK)

@@ -8,9 +8,9 @@
 
 #include <sys/stat.h>
 
-#include "analyze/why.h"
 #include "base/name.h"
 #include "base/unit.h"
+#include "causes/why.h"
 #include "cli/files/content-id.h"
 #include "cli/files/export-files.h"
 #include "cli/options/verb.h"

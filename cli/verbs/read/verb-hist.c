@@ -4,7 +4,7 @@
  * any. */
 
 #include "analyze/heat-map.h"
-#include "analyze/ranges.h"
+#include "analyze/quantiles.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/verb.h"

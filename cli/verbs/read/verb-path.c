@@ -7,8 +7,7 @@
  * others did meanwhile is what is asked for.  Both readings stay open, for functions are theirs.
  */
 
-#include "analyze/critical-path.h"
-#include "analyze/root-calls.h"
+#include "causes/critical-path.h"
 #include "base/name.h"
 #include "cli/options/verb.h"
 #include "cli/source/chosen.h"
@@ -22,19 +21,15 @@ typedef struct Paths {
         const Options *o;
         Chosen chosen;
         Counting first, second;
-        RootCalls *calls;
-        const RootCallsRow *row;
-        const RootCall **slowest;
-        Window *windows; /* n_windows of them */
-        size_t n_windows;
+        RootCalls calls;
+        SlowestCalls slowest;
         Timelines *timelines;
 } Paths;
 
 static void paths_done(Paths *p) {
         timelines_free(p->timelines);
-        free(p->windows);
-        free(p->slowest);
-        root_calls_free(p->calls);
+        free(p->slowest.windows);
+        root_calls_done(&p->calls);
         counting_done(&p->second);
         counting_done(&p->first);
         chosen_done(&p->chosen);
@@ -58,47 +53,14 @@ static int check(const Paths *p) {
         return STATUS_OK;
 }
 
-static int compare_begins(const void *a, const void *b) {
-        const Window *x = a, *y = b;
-
-        return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
-}
-
-static int make_windows(Paths *p) {
-        int r = root_calls_slowest(p->row, p->o->all ? CALLS_MAX : 1, &p->slowest, &p->n_windows);
-
-        if (r < 0)
-                return counting_failure(r);
-        if (p->n_windows == 0)
-                return failed(STATUS_NOT_FOUND,
-                              "no call of \"%s\" was recorded from its beginning to its end.",
-                              NAME_QUOTED(p->row->root->label));
-        p->windows = calloc(p->n_windows, sizeof(*p->windows));
-        if (!p->windows)
-                return counting_failure(-ENOMEM);
-        for (size_t i = 0; i < p->n_windows; i++) {
-                const RootCall *c = p->slowest[i];
-
-                p->windows[i] = (Window){
-                        .task = c->task,
-                        .begin_ns = c->start_ns,
-                        .end_ns = c->start_ns + MIN(c->duration_ns, UINT64_MAX - c->start_ns),
-                        .cpu = c->cpu,
-                        .label = p->row->root->label,
-                };
-        }
-        qsort(p->windows, p->n_windows, sizeof(*p->windows), compare_begins);
-        return STATUS_OK;
-}
-
 static int choose(Paths *p) {
         const SessionMeta *meta;
         Options o = *p->o; /* whose lists are borrowed */
-        int r = counting_init(&p->first, false) ?: root_calls_new(&p->calls, p->first.pairing),
-            status;
+        int r = counting_init(&p->first, false), status;
 
         if (r < 0)
                 return counting_failure(r);
+        root_calls_init(&p->calls, p->first.pairing);
         if (p->chosen.names)
                 o.filter.roots = p->chosen.patterns;
         status = counting_open(&p->first, &o, p->chosen.source);
@@ -113,8 +75,16 @@ static int choose(Paths *p) {
         status = counting_run(&p->first, &o);
         if (status != STATUS_OK)
                 return status;
-        p->row = root_calls_most(p->calls);
-        return p->row ? make_windows(p) : chosen_not_found(&p->chosen, p->o);
+        r = root_calls_choose(&p->calls, p->o->all ? CALLS_MAX : 1, &p->slowest);
+        if (r < 0)
+                return counting_failure(r);
+        if (!p->slowest.root)
+                return chosen_not_found(&p->chosen, p->o);
+        if (p->slowest.n == 0)
+                return failed(STATUS_NOT_FOUND,
+                              "no call of \"%s\" was recorded from its beginning to its end.",
+                              NAME_QUOTED(p->slowest.root->label));
+        return STATUS_OK;
 }
 
 /* --- what there was meanwhile ----------------------------------------------------------------- */
@@ -139,10 +109,10 @@ static int finish_timelines(Paths *p) {
                         STATUS_FAILED,
                         "more than %zu calls were recorded while \"%s\" took its time: choose "
                         "a shorter call, with --nth or --to.",
-                        TIMELINES_CALLS_MAX, NAME_QUOTED(p->row->root->label));
+                        TIMELINES_CALLS_MAX, NAME_QUOTED(p->slowest.root->label));
         if (r < 0)
                 return counting_failure(r);
-        if (!pairing_has_sched(p->second.pairing))
+        if (!p->second.pairing->has_sched)
                 return failed(STATUS_FAILED,
                               "\"%s\" has no events that tell who waited for whom: record with "
                               "--sched.",
@@ -158,7 +128,8 @@ static int read_all(Paths *p) {
         o.spec.notrace = o.spec.pids = (Strv){};
         o.spec.depth = o.spec.slower_ns = 0;
         r = counting_init(&p->second, false)
-                    ?: timelines_new(&p->timelines, p->second.pairing, p->windows, p->n_windows);
+                    ?: timelines_new(&p->timelines, p->second.pairing, p->slowest.windows,
+                                     p->slowest.n);
         if (r < 0)
                 return counting_failure(r);
         return counting_open(&p->second, &o, p->chosen.source)
@@ -169,7 +140,7 @@ static int read_all(Paths *p) {
 /* --- the answer ------------------------------------------------------------------------------- */
 
 static const char *comm_of(const Paths *p) {
-        const Timeline *t = timelines_get(p->timelines, p->windows[0].task);
+        const Timeline *t = timelines_get(p->timelines, p->slowest.windows[0].task);
 
         return t ? t->comm : "";
 }
@@ -197,26 +168,26 @@ static int print_json(const Options *o, const PathView *v) {
 }
 
 static int print(const Paths *p) {
-        _cleanup_path_sum_ PathSum sum = { .tells_pids = p->n_windows == 1 };
+        _cleanup_path_sum_ PathSum sum = { .tells_pids = p->slowest.n == 1 };
         _cleanup_path_ CriticalPath path = {};
         PathView v = {
-                .function = p->row->root,
+                .function = p->slowest.root,
                 .comm = comm_of(p),
-                .task = p->windows[0].task,
-                .start_ns = p->windows[0].begin_ns,
-                .n_calls = p->n_windows,
-                .n_all = p->row->n,
+                .task = p->slowest.windows[0].task,
+                .start_ns = p->slowest.windows[0].begin_ns,
+                .n_calls = p->slowest.n,
+                .n_all = p->slowest.n_all,
                 .path = &path,
                 .sum = &sum,
         };
         int r = 0;
 
-        v.number = p->o->filter.nth ?: root_calls_number(p->calls, p->slowest[0]);
-        for (size_t i = 0; i < p->n_windows && r >= 0; i++) {
+        v.number = p->o->filter.nth ?: p->slowest.number;
+        for (size_t i = 0; i < p->slowest.n && r >= 0; i++) {
                 critical_path_done(&path);
-                r = critical_path_find(&path, p->timelines, &p->windows[i])
+                r = critical_path_find(&path, p->timelines, &p->slowest.windows[i])
                             ?: path_sum_add(&sum, &path);
-                v.duration_ns += p->windows[i].end_ns - p->windows[i].begin_ns;
+                v.duration_ns += p->slowest.windows[i].end_ns - p->slowest.windows[i].begin_ns;
         }
         if (r < 0)
                 return counting_failure(r);

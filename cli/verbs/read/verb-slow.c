@@ -3,7 +3,7 @@
 /* The outermost calls that took longest: when and whose, what they spent that a usual one does not,
  * and the tree of each. */
 
-#include "analyze/outliers.h"
+#include "causes/outliers.h"
 #include "base/name.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/table.h"
@@ -21,7 +21,7 @@
 
 static void add_title(Buf *out, const Options *o, const SessionMeta *m, const Outliers *outliers,
                       size_t i) {
-        const Invocation *v = outliers_get(outliers, i), *usual = outliers_usual(outliers, v);
+        const Invocation *v = outliers->slowest[i], *usual = outliers_usual(outliers, v);
         const Quantiles *quantiles = outliers_quantiles(outliers, v);
 
         buf_printf(out, "%zu. %s took %s%s, call %s", i + 1, NAME_QUOTED(v->root->label),
@@ -55,7 +55,7 @@ static int add_differences(Buf *out, const Options *o, const Invocation *v,
 
 static int add_one(Buf *out, const Options *o, const Counting *counting, const Outliers *outliers,
                    TableMarks *marks, size_t i) {
-        const Invocation *v = outliers_get(outliers, i), *usual = outliers_usual(outliers, v);
+        const Invocation *v = outliers->slowest[i], *usual = outliers_usual(outliers, v);
         _cleanup_table_ Table t = {};
         TreeView view;
         int r = 0;
@@ -85,7 +85,7 @@ static int print(const Options *o, const Counting *counting, const Outliers *out
         pager_open(&pager, o, SIZE_MAX);
         if (!o->no_legend)
                 counting_headline(counting, &out);
-        for (size_t i = 0; i < outliers_n(outliers) && r >= 0; i++)
+        for (size_t i = 0; i < outliers->n && r >= 0; i++)
                 r = add_one(&out, o, counting, outliers, &marks, i);
         if (!o->no_legend)
                 table_explain(&marks, &out);
@@ -125,9 +125,9 @@ static json_t *invocation_json(const Options *o, const Counting *counting, const
 static int print_json(const Options *o, const Counting *counting, const Outliers *outliers) {
         json_t *list = json_array();
 
-        for (size_t i = 0; i < outliers_n(outliers); i++)
+        for (size_t i = 0; i < outliers->n; i++)
                 (void) json_array_append_new(
-                        list, invocation_json(o, counting, outliers, outliers_get(outliers, i)));
+                        list, invocation_json(o, counting, outliers, outliers->slowest[i]));
         return stdout_json(o, list);
 }
 

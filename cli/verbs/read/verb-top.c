@@ -41,7 +41,7 @@ int verb_top(const Options *o) {
                 return status;
         r = top_view_init(&v, o, breakdown, by,
                           o->analysis.corrected ? &counting.overhead.cost : NULL,
-                          pairing_total_ns(counting.pairing));
+                          counting.pairing->total_ns);
         if (r < 0)
                 return counting_failure(r);
         n = o->limit > 0          ? MIN(v.n, (size_t) o->limit)

@@ -50,8 +50,8 @@ static bool is_chosen(void *userdata, const Function *function) {
 static int turn(CallTree **ret, CallTree *tree, const Options *o) {
         const Strv *patterns = &o->analysis.callers;
         _cleanup_free_ char *said = options_said_filters(o);
-        _cleanup_(name_set_freep) NameSet *names = NULL;
-        int r = name_set_new(&names, patterns) ?: call_tree_callers(ret, tree, is_chosen, names);
+        _cleanup_(name_set_done) NameSet names = { .patterns = patterns };
+        int r = call_tree_callers(ret, tree, is_chosen, &names);
 
         if (r < 0)
                 return counting_failure(r);

@@ -2,7 +2,7 @@
 
 /* Where calls waited, who woke them, and how long it took them to come back. */
 
-#include "analyze/waits.h"
+#include "causes/waits.h"
 #include "base/name.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/table.h"
@@ -103,7 +103,7 @@ int verb_waits(const Options *o) {
         status = o->json != JSON_OFF ? print_json(o, rows, n) : print(o, &counting, rows, n);
         if (status != STATUS_OK)
                 return status;
-        if (!pairing_has_sched(counting.pairing))
+        if (!counting.pairing->has_sched)
                 talk(o, "It has no events that tell who waited: record with --sched.");
         return counting_end(&counting, o);
 }

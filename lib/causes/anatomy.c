@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What a call took is put down at the outermost call that is open, and added up by nodes when that
+ * has ended, or when much has been put down.  Which calls are forgotten is told by a hash of their
+ * numbers, so that those that are left are as many of each thousand.
+ */
+
+#include "base/array.h"
+#include "calls/filter.h"
+#include "causes/anatomy.h"
+
+#define RETURNED "ret"
+#define VARIABLES_OF_ROOTS 64 /* are kept free for outermost calls, which are met at any time */
+#define N_PARTS_OPEN 4096 /* put down before they are added up in between; grows with the nodes */
+
+typedef struct Open {
+        CallNode *node;
+        AnatomyPart *parts;
+        size_t n_parts, n_parts_room;
+        size_t n_compact; /* from how many on they are added up in between */
+        AnatomyWait *waits;
+        size_t n_waits, n_waits_room;
+        VariableValue *values;
+        size_t n_values, n_values_room;
+        uint64_t number;
+        struct Open *next, *next_spare;
+} Open;
+
+/* Where a node's sum is, of the open call that is added up. */
+typedef struct Place {
+        uint64_t round;
+        size_t i;
+} Place;
+
+typedef struct Feed {
+        struct Data *data;
+        uint32_t source;
+        uint64_t n_begun;
+        struct Feed *next;
+} Feed;
+
+typedef struct Data {
+        Anatomy a; /* first */
+        size_t n_waits, n_waits_room, n_values, n_values_room;
+        uint64_t mask; /* calls stay whose number's hash has none of these bits */
+        Place *places;
+        size_t n_places_room;
+        uint64_t round;
+        Hash functions, names; /* the one that others of that name stand for: by pointer, by name */
+        Hash wakers, tasks;    /* indices + 1 */
+        Hash variables;        /* likewise, by node and name */
+        Open *open, *spare;
+        Feed *feeds;
+} Data;
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* The function that stands for all of the same name; NULL without memory. */
+static const Function *stand_in(Data *d, const Function *function) {
+        const Function *known = hash_get_ptr(&d->functions, hash_key(function));
+        const HashSlot *slot;
+        Alike name;
+
+        if (_likely_(known != NULL))
+                return known;
+        name = alike_of(function);
+        hash_each (slot, &d->names, alike_hash(&name)) {
+                const Function *f = (const Function *) (uintptr_t) slot->value;
+                Alike other = alike_of(f);
+
+                if (alike_equal(&name, &other)) {
+                        known = f;
+                        break;
+                }
+        }
+        if (!known && hash_add_ptr(&d->names, alike_hash(&name), known = function) < 0)
+                return NULL;
+        return hash_add_ptr(&d->functions, hash_key(function), known) < 0 ? NULL : known;
+}
+
+static int find_task(Data *d, const char comm[static 16], uint32_t *ret) {
+        uint64_t key = hash_bytes(HASH_BYTES_FIRST, comm, strnlen(comm, 16));
+        const HashSlot *slot;
+
+        hash_each (slot, &d->tasks, key)
+                if (memcmp(d->a.tasks[slot->value - 1], comm, 16) == 0) {
+                        *ret = (uint32_t) slot->value - 1;
+                        return 0;
+                }
+        if (!ARRAY_GROW(d->a.tasks, d->a.n_tasks) || hash_add(&d->tasks, key, d->a.n_tasks + 1) < 0)
+                return -ENOMEM;
+        memcpy(d->a.tasks[d->a.n_tasks], comm, 16);
+        *ret = (uint32_t) d->a.n_tasks++;
+        return 0;
+}
+
+static int find_waker(Data *d, const Waker *from, uint32_t *ret) {
+        Waker waker = *from;
+        uint64_t key;
+        const HashSlot *slot;
+
+        if (waker.function) {
+                waker.function = stand_in(d, waker.function);
+                if (!waker.function)
+                        return -ENOMEM;
+        }
+        key = hash_mix(hash_key(waker.function) ^ waker.is_irq);
+        if (!waker.is_irq)
+                key = hash_bytes(key ^ (uint32_t) waker.pid, waker.comm,
+                                 strnlen(waker.comm, sizeof(waker.comm)));
+        hash_each (slot, &d->wakers, key) {
+                const Waker *w = &d->a.wakers[slot->value - 1];
+
+                if (w->function == waker.function && w->is_irq == waker.is_irq &&
+                    (w->is_irq ||
+                     (w->pid == waker.pid && memcmp(w->comm, waker.comm, sizeof(w->comm)) == 0))) {
+                        *ret = (uint32_t) slot->value;
+                        return 0;
+                }
+        }
+        *ret = 0;
+        if (d->a.n_wakers >= ANATOMY_WAKERS_MAX)
+                return 0;
+        if (!ARRAY_GROW(d->a.wakers, d->a.n_wakers) ||
+            hash_add(&d->wakers, key, d->a.n_wakers + 1) < 0)
+                return -ENOMEM;
+        d->a.wakers[d->a.n_wakers++] = waker;
+        *ret = (uint32_t) d->a.n_wakers;
+        return 0;
+}
+
+/* --- an open call ----------------------------------------------------------------------------- */
+
+/* NULL without memory. */
+static Open *take_spare(Data *d) {
+        Open *open = d->spare;
+
+        if (open) {
+                d->spare = open->next_spare;
+                return open;
+        }
+        open = NEW(Open, .n_compact = N_PARTS_OPEN, .next = d->open);
+        d->open = open ?: d->open;
+        return open;
+}
+
+static void drop(Data *d, Open *open) {
+        open->n_parts = open->n_waits = open->n_values = 0;
+        open->next_spare = d->spare;
+        d->spare = open;
+}
+
+/* One part for each node, in the order in which they are met first. */
+static void compact(Data *d, Open *open) {
+        size_t n = 0;
+
+        d->round++;
+        for (size_t i = 0; i < open->n_parts; i++) {
+                const AnatomyPart part = open->parts[i];
+                Place *place = &d->places[part.node];
+
+                if (place->round != d->round) {
+                        *place = (Place){ d->round, n };
+                        open->parts[n++] = part;
+                        continue;
+                }
+                open->parts[place->i].n += part.n;
+                open->parts[place->i].run_ns += part.run_ns;
+                open->parts[place->i].wait_ns += part.wait_ns;
+        }
+        open->n_parts = n;
+}
+
+/* The data of an outermost call's frame is what is open, of other frames their node. */
+static CallNode *node_of(const Stack *stack, const Frame *frame) {
+        const Open *open = stack->frames[0].data;
+
+        return frame == stack->frames ? open->node : frame->data;
+}
+
+/* Ids come one after the other; that of the tree's root, 0, is nobody's here. */
+static int note_node(Data *d, const CallNode *node) {
+        while (_unlikely_(d->a.n_nodes <= node->id)) {
+                if (!ARRAY_GROW(d->a.nodes, d->a.n_nodes) ||
+                    !ARRAY_ROOM(d->places, d->n_places_room, d->a.n_nodes + 1))
+                        return -ENOMEM;
+                d->places[d->a.n_nodes] = (Place){};
+                d->a.nodes[d->a.n_nodes] = d->a.n_nodes == node->id ? node : NULL;
+                d->a.n_nodes++;
+        }
+        return 0;
+}
+
+/* Its index, or -ENOMEM, or VARIABLES_MAX: there are too many. */
+static int find_variable(Data *d, const CallNode *node, const char *name, size_t n_name) {
+        uint64_t key = hash_bytes(hash_mix(node->id + UINT64_C(1)), name, n_name);
+        const HashSlot *slot;
+        char *copy;
+
+        hash_each (slot, &d->variables, key) {
+                const Variable *known = &d->a.variables[slot->value - 1];
+
+                if (known->node == node->id && strncmp(known->name, name, n_name) == 0 &&
+                    known->name[n_name] == 0)
+                        return (int) (slot->value - 1);
+        }
+        if (d->a.n_variables >= VARIABLES_MAX - (node->level < 2 ? 0 : VARIABLES_OF_ROOTS))
+                return VARIABLES_MAX;
+        copy = strndup(name, n_name);
+        if (!copy || !ARRAY_GROW(d->a.variables, d->a.n_variables) ||
+            hash_add(&d->variables, key, d->a.n_variables + 1) < 0) {
+                free(copy);
+                return -ENOMEM;
+        }
+        d->a.variables[d->a.n_variables] = (Variable){ .node = node->id, .name = copy };
+        return (int) d->a.n_variables++;
+}
+
+static int note_value(Data *d, Open *to, const CallNode *node, const char *name, size_t n_name,
+                      ValueNumber value) {
+        int i;
+
+        if (node->level > 1 &&
+            (value.magnitude >= VARIABLE_NUMBER_MAX || to->n_values >= VARIABLES_VALUES_MAX))
+                return 0;
+        i = find_variable(d, node, name, n_name);
+        if (i < 0 || i == VARIABLES_MAX)
+                return MIN(i, 0);
+        if (!ARRAY_ROOM(to->values, to->n_values_room, to->n_values + 1))
+                return -ENOMEM;
+        to->values[to->n_values++] =
+                (VariableValue){ (uint32_t) i, value.is_negative, value.magnitude };
+        return 0;
+}
+
+static int begin(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
+        Feed *feed = userdata;
+        Data *d = feed->data;
+        const Function *function = stand_in(d, frame->function);
+        Open *open = caller ? stack->frames[0].data : take_spare(d);
+        const char *args = frame->args, *name;
+        CallNode *parent, *node;
+        ValueNumber value;
+        size_t n_name;
+        int r;
+
+        if (!function || !open)
+                return -ENOMEM;
+        parent = !caller                   ? call_tree_root(d->a.tree)
+                 : frame->role == ROLE_IRQ ? open->node
+                                           : node_of(stack, caller);
+        node = call_tree_child(d->a.tree, parent, function);
+        frame->data = caller ? (void *) node : open;
+        if (!node)
+                return -ENOMEM;
+        node->n_unhooked = MAX(node->n_unhooked, frame->function->n_unhooked);
+        node->was_left_out |= frame->function->was_left_out;
+        node->is_irq |= frame->role == ROLE_IRQ;
+        node->in_irq |= frame->in_irq;
+        if (!caller) {
+                open->node = node;
+                open->number = ++feed->n_begun;
+        }
+        r = note_node(d, node);
+        while (_unlikely_(args != NULL) && r >= 0 && arguments_next(&args, &name, &n_name, &value))
+                r = note_value(d, open, node, name, n_name, value);
+        return r;
+}
+
+static int note_wait(void *userdata, const CallWait *wait) {
+        Feed *feed = userdata;
+        Open *open = wait->stack->frames[0].data;
+        const SchedWait *w = wait->wait;
+        AnatomyWait *to;
+
+        if (!ARRAY_ROOM(open->waits, open->n_waits_room, open->n_waits + 1))
+                return -ENOMEM;
+        to = &open->waits[open->n_waits++];
+        *to = (AnatomyWait){ .node = node_of(wait->stack, wait->frame)->id,
+                             .away_ns = w->back_ns - MIN(w->back_ns, w->left_ns) };
+        if (w->woken_ns == 0)
+                return 0;
+        to->queued_ns = w->back_ns - MIN(w->back_ns, w->woken_ns);
+        return find_waker(feed->data, &w->waker, &to->waker);
+}
+
+/* --- all calls -------------------------------------------------------------------------------- */
+
+static bool is_kept(const Data *d, uint64_t number) {
+        return (hash_mix(number) & d->mask) == 0;
+}
+
+/* Forgets half of the calls. */
+static void thin(Data *d) {
+        size_t n = 0, n_bytes = 0, n_waits = 0, n_values = 0;
+
+        d->mask = d->mask * 2 + 1;
+        for (size_t i = 0; i < d->a.n_calls; i++) {
+                AnatomyCall c = d->a.calls[i];
+                size_t end =
+                        i + 1 < d->a.n_calls ? d->a.calls[i + 1].first_byte : d->a.parts.n_data;
+                size_t length = end - c.first_byte;
+
+                if (!is_kept(d, c.number))
+                        continue;
+                memmove(d->a.parts.data + n_bytes, d->a.parts.data + c.first_byte, length);
+                if (c.n_waits > 0)
+                        memmove(d->a.waits + n_waits, d->a.waits + c.first_wait,
+                                c.n_waits * sizeof(*d->a.waits));
+                if (c.n_values > 0)
+                        memmove(d->a.values + n_values, d->a.values + c.first_value,
+                                c.n_values * sizeof(*d->a.values));
+                c.first_byte = (uint32_t) n_bytes;
+                c.first_wait = (uint32_t) n_waits;
+                c.first_value = (uint32_t) n_values;
+                n_bytes += length;
+                n_waits += c.n_waits;
+                n_values += c.n_values;
+                d->a.calls[n++] = c;
+        }
+        d->a.n_calls = n;
+        d->a.parts.n_data = n_bytes;
+        d->n_waits = n_waits;
+        d->n_values = n_values;
+}
+
+static void add_parts(Buf *to, const AnatomyPart *parts, size_t n) {
+        uint32_t before = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                const AnatomyPart *part = &parts[i];
+                int64_t step = (int64_t) part->node - before;
+                bool more = part->n != 1 || part->wait_ns > 0;
+
+                buf_add_varint(to, ((uint64_t) step << 1 ^ (uint64_t) (step >> 63)) << 1 | more);
+                buf_add_varint(to, part->run_ns);
+                if (more) {
+                        buf_add_varint(to, part->n);
+                        buf_add_varint(to, part->wait_ns);
+                }
+                before = part->node;
+        }
+}
+
+static int keep(Data *d, const Feed *feed, const Open *open, const Call *call) {
+        AnatomyCall *c;
+        int r;
+
+        while (d->a.n_calls > 0 && is_kept(d, open->number) &&
+               (d->a.parts.n_data > ANATOMY_BYTES_MAX ||
+                d->n_waits + open->n_waits > ANATOMY_WAITS_MAX ||
+                d->n_values + open->n_values > ANATOMY_WAITS_MAX ||
+                d->a.n_calls >= ANATOMY_CALLS_MAX))
+                thin(d);
+        if (!is_kept(d, open->number))
+                return 0;
+        if (!ARRAY_GROW(d->a.calls, d->a.n_calls) ||
+            !ARRAY_ROOM(d->a.waits, d->n_waits_room, d->n_waits + open->n_waits) ||
+            !ARRAY_ROOM(d->a.values, d->n_values_room, d->n_values + open->n_values))
+                return -ENOMEM;
+        c = &d->a.calls[d->a.n_calls];
+        *c = (AnatomyCall){ .number = open->number,
+                            .start_ns = call->frame->start_ns,
+                            .duration_ns = call->duration_ns,
+                            .first_byte = (uint32_t) d->a.parts.n_data,
+                            .first_wait = (uint32_t) d->n_waits,
+                            .first_value = (uint32_t) d->n_values,
+                            .n_parts = (uint32_t) open->n_parts,
+                            .n_waits = (uint32_t) open->n_waits,
+                            .n_values = (uint32_t) open->n_values,
+                            .root = open->node->id,
+                            .cpu = call->cpu,
+                            .pid = call->stack->pid,
+                            .source = feed->source,
+                            .has_retval = call->has_retval,
+                            .has_failed = call->has_retval && filter_is_error(call->retval) };
+        r = find_task(d, call->stack->comm, &c->task);
+        if (r < 0)
+                return r;
+        add_parts(&d->a.parts, open->parts, open->n_parts);
+        if (d->a.parts.error < 0)
+                return d->a.parts.error;
+        if (open->n_waits > 0)
+                memcpy(d->a.waits + d->n_waits, open->waits, open->n_waits * sizeof(*open->waits));
+        if (open->n_values > 0)
+                memcpy(d->a.values + d->n_values, open->values,
+                       open->n_values * sizeof(*d->a.values));
+        d->n_waits += open->n_waits;
+        d->n_values += open->n_values;
+        d->a.n_calls++;
+        return 0;
+}
+
+static int end(void *userdata, const Call *call) {
+        Feed *feed = userdata;
+        Data *d = feed->data;
+        Open *open = call->is_root ? call->frame->data : call->stack->frames[0].data;
+        const CallNode *node = call->is_root ? open->node : call->frame->data;
+        uint64_t wait_ns = MIN(call->blocked_ns, call->self_ns);
+        int r = 0;
+
+        if (!ARRAY_ROOM(open->parts, open->n_parts_room, open->n_parts + 1))
+                return -ENOMEM;
+        if (_unlikely_(call->has_retval))
+                r = note_value(d, open, node, RETURNED, strlen(RETURNED),
+                               retval_number(call->retval));
+        if (r < 0)
+                return r;
+        open->parts[open->n_parts++] = (AnatomyPart){
+                .node = node->id, .n = 1, .run_ns = call->self_ns - wait_ns, .wait_ns = wait_ns
+        };
+        if (!call->is_root) {
+                if (open->n_parts >= open->n_compact) {
+                        compact(d, open);
+                        open->n_compact = MAX(open->n_parts * 2, (size_t) N_PARTS_OPEN);
+                }
+                return 0;
+        }
+        d->a.n_all += !call->in_own_work;
+        d->a.n_cut += !call->in_own_work && call->is_cut;
+        if (!call->in_own_work && !call->is_cut) {
+                compact(d, open);
+                r = keep(d, feed, open, call);
+        }
+        drop(d, open);
+        return r;
+}
+
+int anatomy_add_source(Anatomy *a, Pairing *pairing) {
+        Data *d = (Data *) a;
+        Feed *feed = NEW(Feed, .data = d, .source = a->n_sources++, .next = d->feeds);
+
+        if (!feed)
+                return -ENOMEM;
+        d->feeds = feed;
+        pairing_add_sink(pairing, begin, end, feed);
+        pairing_set_wait(pairing, note_wait, feed);
+        pairing->keeps_arguments = true;
+        return 0;
+}
+
+int anatomy_new(Anatomy **ret) {
+        _cleanup_free_ Data *d = calloc(1, sizeof(*d));
+
+        if (!d || call_tree_new(&d->a.tree, NULL) < 0)
+                return -ENOMEM;
+        d->a.parts = BUF_INIT;
+        *ret = &TAKE_PTR(d)->a;
+        return 0;
+}
+
+Anatomy *anatomy_free(Anatomy *a) {
+        Data *d = (Data *) a;
+
+        if (!a)
+                return NULL;
+        for (Open *open; (open = POP(d->open));) {
+                free(open->parts);
+                free(open->waits);
+                free(open->values);
+                free(open);
+        }
+        for (Feed *feed; (feed = POP(d->feeds));)
+                free(feed);
+        call_tree_free(a->tree);
+        free(a->nodes);
+        free(a->calls);
+        buf_done(&a->parts);
+        free(a->waits);
+        free(a->values);
+        for (size_t i = 0; i < a->n_variables; i++)
+                free(a->variables[i].name);
+        free(a->variables);
+        hash_done(&d->variables);
+        free(a->wakers);
+        free(a->tasks);
+        free(d->places);
+        hash_done(&d->functions);
+        hash_done(&d->names);
+        hash_done(&d->wakers);
+        hash_done(&d->tasks);
+        return mfree(d);
+}

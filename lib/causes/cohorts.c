@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Calls are put in the order of their durations to be chosen, and in that of their beginnings
+ * afterwards. */
+
+#include "base/array.h"
+#include "causes/why-private.h"
+
+#define SLOWEST_MIN 8
+
+static int compare_roots(const void *x, const void *y) {
+        const CohortsRoot *a = x, *b = y;
+
+        return CMP(b->total_ns, a->total_ns) ?: CMP(a->node->id, b->node->id);
+}
+
+int cohorts_roots(CohortsRoot **ret, size_t *ret_n, const Anatomy *a) {
+        _cleanup_free_ CohortsRoot *by_id = calloc(a->n_nodes + 1, sizeof(*by_id));
+        CohortsRoot *roots;
+        size_t n = 0, *calls;
+
+        if (!by_id)
+                return -ENOMEM;
+        /* Calls of one recording come before those of the next. */
+        for (size_t i = 0; i < a->n_calls; i++) {
+                const AnatomyCall *c = &a->calls[i];
+                CohortsRoot *root = &by_id[c->root];
+
+                n += root->n_calls++ == 0;
+                root->node = a->nodes[c->root];
+                root->total_ns += MAX(c->duration_ns, UINT64_C(1));
+                root->in_first |= c->source == 0;
+                root->in_last |= c->source == a->n_sources - 1;
+        }
+        roots = malloc(n * sizeof(*roots) + (a->n_calls + 1) * sizeof(*calls));
+        if (!roots)
+                return -ENOMEM;
+        calls = (size_t *) (roots + n);
+        n = 0;
+        for (size_t i = 0; i < a->n_nodes; i++) {
+                if (!by_id[i].node)
+                        continue;
+                by_id[i].calls = calls;
+                calls += by_id[i].n_calls;
+                roots[n++] = by_id[i];
+                by_id[i].n_calls = 0;
+        }
+        for (size_t i = 0; i < a->n_calls; i++) {
+                CohortsRoot *root = &by_id[a->calls[i].root];
+
+                ((size_t *) root->calls)[root->n_calls++] = i;
+        }
+        qsort(roots, n, sizeof(*roots), compare_roots);
+        *ret = roots;
+        *ret_n = n;
+        return 0;
+}
+
+static int by_duration(const void *x, const void *y, void *calls) {
+        const AnatomyCall *a = (AnatomyCall *) calls + *(const size_t *) x;
+        const AnatomyCall *b = (AnatomyCall *) calls + *(const size_t *) y;
+
+        return CMP(a->duration_ns, b->duration_ns) ?: CMP(a, b);
+}
+
+static int by_beginning(const void *x, const void *y, void *calls) {
+        const AnatomyCall *a = (AnatomyCall *) calls + *(const size_t *) x;
+        const AnatomyCall *b = (AnatomyCall *) calls + *(const size_t *) y;
+
+        return CMP(a->source, b->source)
+                       ?: CMP(a->start_ns, b->start_ns) ?: CMP(a->number, b->number);
+}
+
+static bool is_slow(const AnatomyCall *c, const CohortsSpec *spec, uint32_t last_source) {
+        switch (spec->by) {
+        case COHORTS_BY_DURATION:
+                return c->duration_ns >= spec->slower_ns;
+        case COHORTS_BY_WINDOW:
+                return c->start_ns >= spec->from_ns &&
+                       (spec->to_ns == 0 || c->start_ns <= spec->to_ns);
+        case COHORTS_BY_FAILURE:
+                return c->has_failed;
+        default:
+                return c->source == last_source;
+        }
+}
+
+/* @c->all is in the order of durations. */
+static void divide(Cohorts *c, const Anatomy *a, const CohortsSpec *spec) {
+        size_t n = c->n_all;
+        size_t least = MIN((n + 9) / 10, (size_t) SLOWEST_MIN),
+               n_slowest = MAX((n + 99) / 100, least);
+
+        for (size_t i = 0; i < n; i++) {
+                const AnatomyCall *call = &a->calls[c->all[i]];
+                bool slow = spec->by == COHORTS_BY_SLOWEST ? i >= n - n_slowest
+                                                           : is_slow(call, spec, a->n_sources - 1);
+                bool middle = i >= n / 4 && i < n - n / 4;
+
+                if (slow)
+                        c->slow[c->n_slow++] = c->all[i];
+                else if (cohorts_are_by_time(spec->by)    ? middle
+                         : spec->by == COHORTS_BY_FAILURE ? call->has_retval
+                                                          : true)
+                        c->usual[c->n_usual++] = c->all[i];
+        }
+}
+
+int cohorts_choose(Cohorts *ret, const Anatomy *a, const CohortsRoot *root,
+                   const CohortsSpec *spec) {
+        size_t n = root->n_calls;
+
+        *ret = (Cohorts){ .slow = calloc(n, sizeof(size_t)),
+                          .usual = calloc(n, sizeof(size_t)),
+                          .all = calloc(n, sizeof(size_t)),
+                          .n_all = n };
+        if (!ret->slow || !ret->usual || !ret->all)
+                return -ENOMEM;
+        memcpy(ret->all, root->calls, n * sizeof(size_t));
+        qsort_r(ret->all, ret->n_all, sizeof(size_t), by_duration, a->calls);
+        divide(ret, a, spec);
+        qsort_r(ret->slow, ret->n_slow, sizeof(size_t), by_beginning, a->calls);
+        qsort_r(ret->usual, ret->n_usual, sizeof(size_t), by_beginning, a->calls);
+        return 0;
+}
+
+void cohorts_done(Cohorts *c) {
+        free(c->slow);
+        free(c->usual);
+        free(c->all);
+        *c = (Cohorts){};
+}

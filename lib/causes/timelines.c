@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Calls are told when they have ended, those below first: they are put down as spans, and become
+ * changes at the end, when they are sorted and walked through with a stack.  Times off the CPU end in
+ * the order of time.
+ *
+ * A kernel may write that a task is woken before it writes that it leaves the CPU, since another CPU
+ * wakes while this one is about to switch (linux 6.12 kernel/sched/core.c, try_to_wake_up() and
+ * __schedule()): then it did not wait for anybody.
+ */
+
+#include <assert.h>
+
+#include "base/array.h"
+#include "causes/critical-path.h"
+#include "causes/waits.h"
+
+/* --- which calls ------------------------------------------------------------------------------ */
+
+typedef struct RootCall {
+        const Function *root;
+        uint64_t start_ns, duration_ns;
+        int64_t task;
+        uint32_t cpu;
+        bool is_whole;
+} RootCall;
+
+static int keep_root(void *userdata, const Call *call) {
+        RootCalls *c = userdata;
+
+        if (!call->is_root)
+                return 0;
+        return ARRAY_ADD(c->items, c->n,
+                         (RootCall){ .root = call->frame->function,
+                                     .start_ns = call->frame->start_ns,
+                                     .duration_ns = call->duration_ns,
+                                     .task = call->stack->key,
+                                     .cpu = call->cpu,
+                                     .is_whole = call->has_end && !call->is_cut && !call->is_late })
+                       ? 0
+                       : -ENOMEM;
+}
+
+static int compare_starts(const void *a, const void *b) {
+        const RootCall *x = a, *y = b;
+
+        return CMP(x->start_ns, y->start_ns) ?: CMP(x->task, y->task);
+}
+
+static int compare_durations(const void *a, const void *b) {
+        const RootCall *x = a, *y = b;
+
+        return CMP(y->duration_ns, x->duration_ns) ?: compare_starts(x, y);
+}
+
+static int compare_windows(const void *a, const void *b) {
+        return CMP(((const Window *) a)->begin_ns, ((const Window *) b)->begin_ns);
+}
+
+/* The root with the most time.  0 or -ENOMEM. */
+static int find_root(const RootCalls *c, const Function **ret) {
+        _cleanup_(hash_done) Hash totals = {}; /* plus 1 */
+        uint64_t most_ns = 0;
+        int r = 0;
+
+        for (size_t i = 0; i < c->n && r >= 0; i++) {
+                uint64_t key = hash_key(c->items[i].root);
+
+                r = hash_set(&totals, key, (hash_get(&totals, key) ?: 1) + c->items[i].duration_ns);
+        }
+        for (size_t i = 0; i < c->n && r >= 0; i++) {
+                const Function *root = c->items[i].root;
+                uint64_t total_ns = hash_get(&totals, hash_key(root));
+
+                if (total_ns > most_ns ||
+                    (total_ns == most_ns && strcmp(root->label, (*ret)->label) < 0)) {
+                        most_ns = total_ns;
+                        *ret = root;
+                }
+        }
+        return r;
+}
+
+int root_calls_choose(const RootCalls *c, size_t n_max, SlowestCalls *ret) {
+        _cleanup_free_ RootCall *calls = calloc(c->n + 1, sizeof(*calls));
+        size_t n = 0;
+
+        *ret = (SlowestCalls){};
+        if (!calls || find_root(c, &ret->root) < 0)
+                return -ENOMEM;
+        for (size_t i = 0; i < c->n; i++) {
+                ret->n_all += c->items[i].root == ret->root;
+                if (c->items[i].root == ret->root && c->items[i].is_whole)
+                        calls[n++] = c->items[i];
+        }
+        qsort(calls, n, sizeof(*calls), compare_durations);
+        for (size_t i = 0; n > 0 && i < c->n; i++)
+                ret->number += compare_starts(&c->items[i], &calls[0]) <= 0;
+        ret->n = MIN(n_max, n / 100 + (n % 100 > 0));
+        ret->windows = calloc(ret->n + 1, sizeof(*ret->windows));
+        if (!ret->windows)
+                return -ENOMEM;
+        for (size_t i = 0; i < ret->n; i++)
+                ret->windows[i] = (Window){
+                        .task = calls[i].task,
+                        .begin_ns = calls[i].start_ns,
+                        .end_ns = add_capped(calls[i].start_ns, calls[i].duration_ns),
+                        .cpu = calls[i].cpu,
+                        .label = ret->root->label,
+                };
+        qsort(ret->windows, ret->n, sizeof(*ret->windows), compare_windows);
+        return 0;
+}
+
+void root_calls_init(RootCalls *c, Pairing *pairing) {
+        *c = (RootCalls){};
+        pairing_add_sink(pairing, NULL, keep_root, c);
+}
+
+void root_calls_done(RootCalls *c) {
+        free(c->items);
+        *c = (RootCalls){};
+}
+
+/* --- timelines -------------------------------------------------------------------------------- */
+
+#define CPUS_MAX 8192 /* of more nobody is known */
+
+typedef struct Span {
+        uint64_t begin_ns, end_ns, number;
+        const Function *function;
+        bool is_chosen;
+} Span;
+
+typedef struct Task {
+        Timeline timeline; /* first */
+        Span *spans;
+        size_t n_spans;
+        Away away;   /* if is_away */
+        Waker early; /* at early_ns, while it was not away; 0: nobody */
+        uint64_t early_ns;
+        uint64_t n_lost; /* before it left */
+        uint32_t early_cpu;
+        bool is_away;
+        bool was_seen; /* on a CPU */
+} Task;
+
+/* Who came to a CPU when. */
+typedef struct Cpu {
+        struct Switch {
+                uint64_t at_ns;
+                int32_t pid;
+        } * switches;
+        size_t n;
+} Cpu;
+
+struct Timelines {
+        Window *windows;
+        size_t n_windows;
+        uint64_t *until; /* the latest end of the windows up to this one */
+        Pairing *pairing;
+        Task **tasks;
+        size_t n_tasks;
+        Hash by_key; /* the tasks */
+        Cpu *cpus;
+        size_t n_cpus;
+        size_t n_spans;
+        uint64_t n_lost;
+};
+
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+static Task *find(const Timelines *t, int64_t key) {
+        return hash_get_ptr(&t->by_key, (uint64_t) key);
+}
+
+static Task *get(Timelines *t, int64_t key) {
+        Task *task = find(t, key);
+
+        if (task)
+                return task;
+        if (!ARRAY_GROW(t->tasks, t->n_tasks))
+                return NULL;
+        task = NEW(Task, .timeline.task = key);
+        if (!task || hash_add_ptr(&t->by_key, (uint64_t) key, task) < 0)
+                return mfree(task);
+        return t->tasks[t->n_tasks++] = task;
+}
+
+/* A task has the name that it had last while anybody looked. */
+static void name(const Timelines *t, Task *task, const char *comm, uint64_t at_ns) {
+        char *room = task->timeline.comm;
+
+        if (!comm || !*comm || (*room && at_ns > t->until[t->n_windows - 1]))
+                return;
+        memset(room, 0, sizeof(task->timeline.comm));
+        memcpy(room, comm, strnlen(comm, sizeof(task->timeline.comm) - 1));
+}
+
+/* How many windows begin before @ns. */
+static size_t windows_before(const Timelines *t, uint64_t ns) {
+        return BISECT(0, t->n_windows, i, t->windows[i].begin_ns < ns);
+}
+
+static bool is_wanted(const Timelines *t, uint64_t begin_ns, uint64_t end_ns) {
+        size_t n = windows_before(t, end_ns);
+
+        return n > 0 && t->until[n - 1] > begin_ns;
+}
+
+/* --- off the CPU ------------------------------------------------------------------------------ */
+
+static int end_away(Timelines *t, Task *task) {
+        Away *away = &task->away;
+        Timeline *line = &task->timeline;
+
+        task->is_away = false;
+        if (away->wait.back_ns <= away->wait.left_ns ||
+            !is_wanted(t, away->wait.left_ns, away->wait.back_ns))
+                return 0;
+        if (!ARRAY_GROW(line->aways, line->n_aways))
+                return -ENOMEM;
+        line->aways[line->n_aways++] = *away;
+        return 0;
+}
+
+/* That it came back was not seen. */
+static int lose(Timelines *t, Task *task, uint64_t at_ns) {
+        task->away.is_lost = true;
+        task->away.wait.back_ns = at_ns;
+        return end_away(t, task);
+}
+
+static int leave(Timelines *t, const SchedEvent *e, const Step *step) {
+        Task *task = e->left_pid > 0 ? get(t, e->left_pid) : NULL;
+        int r = 0;
+
+        if (!task)
+                return e->left_pid > 0 ? -ENOMEM : 0;
+        name(t, task, step->comm, step->timestamp_ns);
+        if (task->is_away)
+                r = lose(t, task, step->timestamp_ns);
+        task->away = (Away){
+                .wait = { .left_ns = step->timestamp_ns, .state = e->left_state },
+                .left_cpu = step->cpu,
+                .back_cpu = step->cpu,
+                .waker_cpu = step->cpu,
+                .had = -1,
+        };
+        if (task->n_lost != t->n_lost)
+                task->early_ns = 0;
+        task->n_lost = t->n_lost;
+        task->is_away = task->was_seen = true;
+        return r;
+}
+
+static int come_back(Timelines *t, const SchedEvent *e, const Step *step) {
+        Task *task = e->pid > 0 ? get(t, e->pid) : NULL;
+        SchedWait *w;
+
+        if (!task)
+                return e->pid > 0 ? -ENOMEM : 0;
+        name(t, task, e->comm, step->timestamp_ns);
+        if (!task->was_seen) { /* where it was before is not known */
+                task->was_seen = true;
+                task->away = (Away){ .wait.state = 'S', .had = -1 };
+                return lose(t, task, step->timestamp_ns);
+        }
+        if (!task->is_away)
+                return 0;
+        w = &task->away.wait;
+        if (w->woken_ns == 0 && task->early_ns > 0) {
+                w->woken_ns = w->left_ns;
+                w->waker = task->early;
+                task->away.waker_cpu = task->early_cpu;
+        }
+        task->early_ns = 0;
+        w->back_ns = step->timestamp_ns;
+        task->away.back_cpu = step->cpu;
+        return end_away(t, task);
+}
+
+static int wake(Timelines *t, const SchedEvent *e, const Step *step) {
+        Waker waker = pairing_waker(t->pairing, step);
+        Task *task = find(t, e->pid), *by = NULL;
+
+        if (step->pid > 0 && !waker.is_irq && !waker.is_unsure) {
+                by = get(t, step->pid);
+                if (!by)
+                        return -ENOMEM;
+                name(t, by, step->comm, step->timestamp_ns);
+                by->was_seen = true;
+        }
+        if (!task || (task->is_away && task->away.wait.woken_ns > 0))
+                return 0;
+        if (!task->is_away) {
+                task->early = waker;
+                task->early_ns = step->timestamp_ns;
+                task->early_cpu = step->cpu;
+                return 0;
+        }
+        task->away.wait.woken_ns = step->timestamp_ns;
+        task->away.wait.waker = waker;
+        task->away.waker_cpu = step->cpu;
+        return 0;
+}
+
+/* --- who has a CPU ---------------------------------------------------------------------------- */
+
+static int note_switch(Timelines *t, const SchedEvent *e, const Step *step) {
+        const struct Switch new = { step->timestamp_ns, e->pid };
+        struct Switch *last;
+        Cpu *c;
+
+        if (step->cpu >= CPUS_MAX)
+                return 0;
+        if (!ARRAY_REACH(t->cpus, t->n_cpus, step->cpu))
+                return -ENOMEM;
+        c = &t->cpus[step->cpu];
+        last = c->n > 0 ? &c->switches[c->n - 1] : NULL;
+        if (last && new.at_ns < last->at_ns)
+                return 0;
+        if (last && !is_wanted(t, last->at_ns, new.at_ns)) {
+                *last = new;
+                return 0;
+        }
+        if (!ARRAY_GROW(c->switches, c->n))
+                return -ENOMEM;
+        c->switches[c->n++] = new;
+        return 0;
+}
+
+/* Who had the CPU longest that @away waited for. */
+static int32_t find_holder(const Timelines *t, const Away *away) {
+        const SchedWait *w = &away->wait;
+        uint64_t from_ns = w->state == 'R' ? w->left_ns : MAX(w->woken_ns, w->left_ns);
+        const Cpu *c = away->back_cpu < t->n_cpus ? &t->cpus[away->back_cpu] : NULL;
+        uint64_t longest_ns = 0;
+        int32_t holder = -1;
+
+        if (!c || away->is_lost || (w->state != 'R' && w->woken_ns == 0))
+                return -1;
+        for (size_t i = BISECT(0, c->n, k, c->switches[k].at_ns <= from_ns); i <= c->n; i++) {
+                uint64_t begin_ns, end_ns = w->back_ns;
+
+                if (i == 0)
+                        continue;
+                begin_ns = MAX(c->switches[i - 1].at_ns, from_ns);
+                if (begin_ns >= w->back_ns)
+                        break;
+                if (i < c->n)
+                        end_ns = MIN(end_ns, c->switches[i].at_ns);
+                if (end_ns > begin_ns && end_ns - begin_ns > longest_ns) {
+                        longest_ns = end_ns - begin_ns;
+                        holder = c->switches[i - 1].pid;
+                }
+        }
+        return holder;
+}
+
+int timelines_step(Timelines *t, const Step *step) {
+        SchedEvent e;
+        int r;
+
+        t->n_lost += step->kind == STEP_LOST;
+        if (step_is_call(step)) {
+                Task *task = _unlikely_(t->n_lost > 0) ? find(t, step_task_key(step)) : NULL;
+
+                /* After a loss a task that calls is on the CPU, whatever was seen last. */
+                return task && task->is_away && task->n_lost != t->n_lost
+                               ? lose(t, task, step->timestamp_ns)
+                               : 0;
+        }
+        if (step->kind != STEP_OTHER)
+                return 0;
+        e = sched_parse(step);
+        if (e.kind == SCHED_WAKING)
+                return wake(t, &e, step);
+        if (e.kind != SCHED_SWITCH)
+                return 0;
+        r = leave(t, &e, step);
+        if (r >= 0)
+                r = come_back(t, &e, step);
+        return r < 0 ? r : note_switch(t, &e, step);
+}
+
+/* The pairing knows in which function a task left. */
+static int note_wait(void *userdata, const CallWait *wait) {
+        Task *task = find(userdata, wait->stack->key);
+        Away *away;
+
+        if (!task)
+                return 0;
+        away = (Away *) timeline_away_before(&task->timeline, wait->wait->left_ns + 1);
+        if (away && away->wait.left_ns == wait->wait->left_ns)
+                away->function = waits_function(wait);
+        return 0;
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static int begin_call(void *userdata, Stack *stack, const Frame *caller, Frame *frame) {
+        Timelines *t = userdata;
+
+        frame->is_nested = caller && caller->is_nested;
+        for (size_t i = frame->is_nested ? t->n_windows : windows_before(t, frame->start_ns);
+             i < t->n_windows && t->windows[i].begin_ns == frame->start_ns && !frame->is_nested;
+             i++) {
+                Window *w = &t->windows[i];
+
+                if (w->task != stack->key || w->function ||
+                    !streq(w->label, frame->function->label))
+                        continue;
+                w->function = frame->function;
+                frame->is_nested = true;
+        }
+        return 0;
+}
+
+static int end_call(void *userdata, const Call *call) {
+        const Frame *f = call->frame;
+        Timelines *t = userdata;
+        Task *task;
+
+        if (!is_wanted(t, f->begin_ns, f->end_ns))
+                return 0;
+        if (t->n_spans++ >= TIMELINES_CALLS_MAX)
+                return 0;
+        task = get(t, call->stack->key);
+        if (!task || !ARRAY_GROW(task->spans, task->n_spans))
+                return -ENOMEM;
+        if (!*task->timeline.comm)
+                name(t, task, call->stack->comm, f->begin_ns);
+        task->spans[task->n_spans++] = (Span){
+                .begin_ns = f->begin_ns,
+                .end_ns = f->end_ns,
+                .number = f->number,
+                .function = f->function,
+                .is_chosen = f->is_nested,
+        };
+        return 0;
+}
+
+static int compare_spans(const void *a, const void *b) {
+        const Span *x = a, *y = b;
+
+        return CMP(x->begin_ns, y->begin_ns) ?: CMP(x->number, y->number);
+}
+
+static int compare_aways(const void *a, const void *b) {
+        return CMP(((const Away *) a)->wait.left_ns, ((const Away *) b)->wait.left_ns);
+}
+
+/* @span is the innermost from now on; NULL: none. */
+static int change(Timeline *line, uint64_t at_ns, const Span *span) {
+        Change c = { .at_ns = at_ns,
+                     .function = span ? span->function : NULL,
+                     .is_chosen = span && span->is_chosen };
+
+        if (line->n_changes > 0 && line->changes[line->n_changes - 1].at_ns >= at_ns) {
+                c.at_ns = line->changes[line->n_changes - 1].at_ns;
+                line->changes[line->n_changes - 1] = c;
+                return 0;
+        }
+        if (!ARRAY_GROW(line->changes, line->n_changes))
+                return -ENOMEM;
+        line->changes[line->n_changes++] = c;
+        return 0;
+}
+
+/* Those of the @n open ones that have ended by @ns. */
+static int close_spans(Timeline *line, const Span **open, size_t *n, uint64_t ns) {
+        int r = 0;
+
+        while (r >= 0 && *n > 0 && open[*n - 1]->end_ns <= ns) {
+                uint64_t end_ns = open[*n - 1]->end_ns;
+
+                --*n;
+                r = change(line, end_ns, *n > 0 ? open[*n - 1] : NULL);
+        }
+        return r;
+}
+
+static int draw(Task *task) {
+        _cleanup_free_ const Span **open = calloc(task->n_spans, sizeof(const Span *));
+        size_t n = 0;
+        int r = 0;
+
+        if (!open)
+                return -ENOMEM;
+        qsort(task->spans, task->n_spans, sizeof(*task->spans), compare_spans);
+        for (size_t i = 0; i < task->n_spans && r >= 0; i++) {
+                const Span *span = &task->spans[i];
+
+                r = close_spans(&task->timeline, open, &n, span->begin_ns);
+                open[n++] = span;
+                if (r >= 0)
+                        r = change(&task->timeline, span->begin_ns, span);
+        }
+        return r < 0 ? r : close_spans(&task->timeline, open, &n, UINT64_MAX);
+}
+
+/* What is known when all was read: of waits that the pairing did not see the end of, too. */
+static void place_aways(const Timelines *t, Timeline *line) {
+        for (size_t i = 0; i < line->n_aways; i++) {
+                Away *away = &line->aways[i];
+                size_t n = timeline_changes_before(line, away->wait.left_ns + 1);
+
+                if (!away->function && n > 0)
+                        away->function = line->changes[n - 1].function;
+                away->had = find_holder(t, away);
+        }
+}
+
+int timelines_finish(Timelines *t) {
+        int r = 0;
+
+        for (size_t i = 0; i < t->n_tasks && r >= 0; i++) {
+                Task *task = t->tasks[i];
+
+                if (task->is_away)
+                        r = lose(t, task, UINT64_MAX);
+                SORT(task->timeline.aways, task->timeline.n_aways, compare_aways);
+                if (r >= 0 && task->n_spans > 0)
+                        r = draw(task);
+                place_aways(t, &task->timeline);
+                free(task->spans);
+                task->spans = NULL;
+                task->n_spans = 0;
+        }
+        return r >= 0 && t->n_spans > TIMELINES_CALLS_MAX ? TIMELINES_E_FULL : r;
+}
+
+/* --- asked ------------------------------------------------------------------------------------ */
+
+const Timeline *timelines_get(const Timelines *t, int64_t task) {
+        const Task *found = find(t, task);
+
+        return found ? &found->timeline : NULL;
+}
+
+const Away *timeline_away_before(const Timeline *t, uint64_t ns) {
+        size_t n = BISECT(0, t->n_aways, i, t->aways[i].wait.left_ns < ns);
+
+        return n > 0 ? &t->aways[n - 1] : NULL;
+}
+
+size_t timeline_changes_before(const Timeline *t, uint64_t ns) {
+        return BISECT(0, t->n_changes, i, t->changes[i].at_ns < ns);
+}
+
+int timelines_new(Timelines **ret, Pairing *pairing, Window *windows, size_t n) {
+        _cleanup_(timelines_freep) Timelines *t = calloc(1, sizeof(*t));
+
+        assert(n > 0);
+        if (!t)
+                return -ENOMEM;
+        t->windows = windows;
+        t->n_windows = n;
+        t->pairing = pairing;
+        t->until = calloc(n, sizeof(*t->until));
+        if (!t->until)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                t->until[i] = MAX(windows[i].end_ns, i > 0 ? t->until[i - 1] : 0);
+        pairing->places = true;
+        pairing_set_wait(pairing, note_wait, t);
+        pairing_add_sink(pairing, begin_call, end_call, t);
+        *ret = TAKE_PTR(t);
+        return 0;
+}
+
+Timelines *timelines_free(Timelines *t) {
+        if (!t)
+                return NULL;
+        for (size_t i = 0; i < t->n_tasks; i++) {
+                free(t->tasks[i]->spans);
+                free(t->tasks[i]->timeline.aways);
+                free(t->tasks[i]->timeline.changes);
+                free(t->tasks[i]);
+        }
+        free(t->tasks);
+        for (size_t i = 0; i < t->n_cpus; i++)
+                free(t->cpus[i].switches);
+        free(t->cpus);
+        hash_done(&t->by_key);
+        free(t->until);
+        return mfree(t);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Waits: where tasks waited, who woke them, and how long that took, added up
+ *
+ * A row is a function that waited and who woke it in which function.  The function is the innermost
+ * that was recorded, without those that only are the scheduler's own ("schedule").  Memory is in
+ * proportion to the rows.
+ */
+
+#include "analyze/pairing.h"
+#include "analyze/quantiles.h"
+
+typedef struct Waits Waits;
+
+typedef struct WaitsRow {
+        const Function *function;
+        Waker waker;       /* its pid only if all were of the same; else -1 */
+        bool is_woken;     /* nobody was seen to: false */
+        bool is_forced;    /* it did not want to leave the CPU: preempted */
+        Quantiles away;    /* from leaving the CPU to coming back */
+        Quantiles latency; /* of that, from being woken on */
+} WaitsRow;
+
+/* What @pairing tells of waiting goes here.  0 or -ENOMEM. */
+int waits_new(Waits **ret, Pairing *pairing);
+/* Those that took most first; valid until it is freed. */
+const WaitsRow *const *waits_rows(Waits *w, size_t *ret_n);
+/* Whether a function is only the scheduler's own. */
+bool waits_is_scheduler(const Function *function);
+/* The function of a row that @wait counts in. */
+const Function *waits_function(const CallWait *wait);
+Waits *waits_free(Waits *w);
+DEFINE_CLEANUP(Waits *, waits_free);
+
+/*
+ * Wakers: who wakes whom, by all calls, for a pairing that is told of some
+ *
+ * Stands beside a filter (calls/filter.h), which passes on all events that tell when tasks wait, and not the calls
+ * that wake.  Without it a task that wakes another in a softirq of its own is taken for an interrupt.
+ */
+typedef struct Wakers Wakers;
+
+int wakers_new(Wakers **ret);
+/* @step, of all, in their order: as FilterSpec has it.  0 or -errno. */
+int wakers_see(void *wakers, const Step *step);
+/* Has @pairing ask @w, which must outlive it, and be told of each step before the pairing is. */
+void wakers_tell(Wakers *w, Pairing *pairing);
+Wakers *wakers_free(Wakers *w);
+DEFINE_CLEANUP(Wakers *, wakers_free);

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Of each variable some values are drawn evenly and sorted: runs of equal ones are frequent values, and
+ * certain ranks are bounds.  Addresses have no order, and after a boot they are others.
+ */
+
+#include <math.h>
+
+#include "base/array.h"
+#include "causes/why-private.h"
+
+#define CALLS_MAX 16384 /* that are drawn; the same holds of each cohort to compare conditions */
+#define CONDITIONS_MAX 2048
+#define CONDITIONS_BELOW_MAX 1536 /* of functions below the outermost call */
+#define EXACT_MAX 8               /* of a variable */
+#define EXACT_ROOT_MAX 32 /* of one of the outermost call, which may have many sockets or files */
+#define FREQUENT 200      /* a value of one in so many is */
+#define EXACT_LEAST 3
+#define VALUES_MAX 16
+#define N_REFINED 8 /* the best */
+#define AS_GOOD 0.02
+#define HAS_LEAST 20 /* usual calls that have a value, to compare with */
+
+/* Permille above the bound, and, from the other end, below. */
+static const unsigned parts[] = { 500, 250, 100, 50, 30, 20, 15, 10, 5, 2 };
+
+typedef struct Sample {
+        ValueNumber *items;
+        size_t n;
+        bool has_order;
+} Sample;
+
+static int compare_numbers(const void *pa, const void *pb) {
+        const ValueNumber *a = pa, *b = pb;
+
+        if (a->is_negative != b->is_negative)
+                return a->is_negative ? -1 : 1;
+        return a->is_negative ? CMP(b->magnitude, a->magnitude) : CMP(a->magnitude, b->magnitude);
+}
+
+static bool meets(const WhyValue *v, ValueNumber number) {
+        int way = compare_numbers(&number, &v->bound);
+
+        return v->relation == WHY_EQUAL ? way == 0 : v->relation == WHY_ABOVE ? way > 0 : way < 0;
+}
+
+static ValueNumber number_of(const VariableValue *v) {
+        return (ValueNumber){ v->is_negative, v->magnitude };
+}
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+/* Of many calls as many as that, evenly: each so many-th. */
+static size_t stride_of(size_t n) {
+        return n / CALLS_MAX + 1;
+}
+
+static int draw(Sample *samples, const Anatomy *a, const Cohorts *c) {
+        for (size_t i = 0; i < a->n_variables; i++)
+                samples[i].has_order = true;
+        for (size_t i = 0; i < c->n_all; i += stride_of(c->n_all)) {
+                const AnatomyCall *call = &a->calls[c->all[i]];
+
+                for (size_t k = 0; k < call->n_values; k++) {
+                        const VariableValue *v = &a->values[call->first_value + k];
+                        Sample *s = &samples[v->variable];
+
+                        if (!ARRAY_GROW(s->items, s->n))
+                                return -ENOMEM;
+                        s->has_order &= v->magnitude < VARIABLE_NUMBER_MAX;
+                        s->items[s->n++] = number_of(v);
+                }
+        }
+        for (size_t i = 0; i < a->n_variables; i++)
+                SORT(samples[i].items, samples[i].n, compare_numbers);
+        return 0;
+}
+
+/* --- conditions ------------------------------------------------------------------------------- */
+
+static int add(WhyConditions *v, const WhyValue *like, WhyRelation relation, ValueNumber bound) {
+        for (size_t i = v->first[like->variable]; i < v->n; i++)
+                if (v->items[i].relation == relation &&
+                    compare_numbers(&v->items[i].bound, &bound) == 0)
+                        return 0;
+        if (v->n >= (like->node->level < 2 ? CONDITIONS_MAX : CONDITIONS_BELOW_MAX))
+                return 0;
+        if (!ARRAY_GROW(v->items, v->n))
+                return -ENOMEM;
+        v->items[v->n] = *like;
+        v->items[v->n].relation = relation;
+        v->items[v->n++].bound = bound;
+        return 0;
+}
+
+typedef struct Run {
+        size_t at, n;
+} Run;
+
+static int longest_first(const void *pa, const void *pb) {
+        const Run *a = pa, *b = pb;
+
+        return CMP(b->n, a->n) ?: CMP(a->at, b->at);
+}
+
+static int add_frequent(WhyConditions *v, const WhyValue *like, const Sample *s) {
+        size_t least = MAX((size_t) EXACT_LEAST, s->n / FREQUENT), n = 0;
+        size_t most = like->node->level < 2 ? EXACT_ROOT_MAX : EXACT_MAX;
+        _cleanup_free_ Run *runs = calloc(s->n / least + 1, sizeof(*runs));
+        int r = 0;
+
+        if (!runs)
+                return -ENOMEM;
+        for (size_t i = 0, k; i < s->n; i = k) {
+                for (k = i + 1; k < s->n && compare_numbers(&s->items[i], &s->items[k]) == 0;)
+                        k++;
+                if (k - i >= least)
+                        runs[n++] = (Run){ i, k - i };
+        }
+        SORT(runs, n, longest_first);
+        for (size_t i = 0; i < MIN(n, most) && r >= 0; i++)
+                r = add(v, like, WHY_EQUAL, s->items[runs[i].at]);
+        return r;
+}
+
+/* What is at a bound is on neither side. */
+static int add_bounds(WhyConditions *v, const WhyValue *like, const Sample *s) {
+        const ValueNumber *least = &s->items[0], *most = &s->items[s->n - 1];
+        int r = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(parts) && r >= 0; i++) {
+                size_t n = s->n * parts[i] / 1000;
+                ValueNumber high = s->items[s->n - 1 - MIN(n, s->n - 1)], low = s->items[n];
+
+                if (n > 0 && compare_numbers(&high, most) < 0)
+                        r = add(v, like, WHY_ABOVE, high);
+                if (n > 0 && r >= 0 && compare_numbers(&low, least) > 0)
+                        r = add(v, like, WHY_BELOW, low);
+        }
+        if (r >= 0 && least->is_negative && !most->is_negative)
+                r = add(v, like, WHY_BELOW, (ValueNumber){});
+        return r;
+}
+
+static int add_conditions(WhyConditions *v, const Why *w, const WhyValue *like, const Sample *s) {
+        bool is_error = like->node == w->root && streq(like->name, "ret");
+        int r;
+
+        if (s->n == 0 || compare_numbers(&s->items[0], &s->items[s->n - 1]) == 0)
+                return 0;
+        /* That what has failed returns an error is no news, and addresses of two recordings do not compare. */
+        if ((w->spec.by == COHORTS_BY_FAILURE && is_error) ||
+            (w->spec.by == COHORTS_BY_SOURCE && !s->has_order))
+                return 0;
+        r = add_frequent(v, like, s);
+        return r >= 0 && s->has_order ? add_bounds(v, like, s) : r;
+}
+
+size_t why_conditions_find(WhyConditions *v, const Anatomy *a, const AnatomyCall *call) {
+        const VariableValue *values = a->values + call->first_value;
+        size_t n = 0;
+
+        for (size_t k = 0; k < call->n_values; k++) {
+                ValueNumber number = number_of(&values[k]);
+
+                v->n_values[values[k].variable]++;
+                for (uint32_t i = v->first[values[k].variable];
+                     i < v->first[values[k].variable + 1]; i++)
+                        v->counts[i] += meets(&v->items[i], number);
+        }
+        for (size_t k = 0; k < call->n_values; k++) {
+                float all = (float) TAKE(v->n_values[values[k].variable], 0);
+
+                for (uint32_t i = v->first[values[k].variable];
+                     all > 0 && i < v->first[values[k].variable + 1]; i++) {
+                        v->found[n] = i;
+                        v->met[n++] = (float) TAKE(v->counts[i], 0) / all;
+                }
+        }
+        return n;
+}
+
+/* How far calls of a cohort meet each condition, and how many have values for it; of how many calls. */
+static double add_up(WhyConditions *v, const Anatomy *a, const size_t *calls, size_t n, double *met,
+                     double *has) {
+        double n_looked_at = 0;
+
+        for (size_t i = 0; i < n; i += stride_of(n)) {
+                n_looked_at++;
+                for (size_t k = why_conditions_find(v, a, &a->calls[calls[i]]); k-- > 0;) {
+                        met[v->found[k]] += v->met[k];
+                        has[v->found[k]]++;
+                }
+        }
+        return n_looked_at;
+}
+
+static int measure(WhyConditions *v, const Anatomy *a, const Cohorts *c) {
+        _cleanup_free_ double *sums = calloc(4 * v->n + 1, sizeof(*sums));
+        double *met = sums, *has = met + v->n, *met_usual = has + v->n;
+        double *has_usual = met_usual + v->n, n_slow, n_usual;
+
+        if (!sums)
+                return -ENOMEM;
+        n_slow = add_up(v, a, c->slow, c->n_slow, met, has);
+        n_usual = add_up(v, a, c->usual, c->n_usual, met_usual, has_usual);
+        for (size_t i = 0; i < v->n; i++) {
+                WhyValue *x = &v->items[i];
+
+                x->slow_part = met[i] / n_slow;
+                x->usual_part = met_usual[i] / n_usual;
+                x->slow_has = has[i] / n_slow;
+                x->usual_has = has_usual[i] < HAS_LEAST ? 0 : has_usual[i] / n_usual;
+                if (has[i] + has_usual[i] > 0)
+                        v->rates[i] = (met[i] + met_usual[i]) / (has[i] + has_usual[i]);
+        }
+        return 0;
+}
+
+int why_conditions_init(WhyConditions *ret, const Why *w, const Anatomy *a, const Cohorts *c) {
+        size_t n_variables = a->n_variables;
+        Sample *samples = calloc(n_variables + 1, sizeof(*samples));
+        int r = samples ? 0 : -ENOMEM;
+
+        *ret = (WhyConditions){ .first = calloc(n_variables + 2, sizeof(uint32_t)) };
+        if (!ret->first)
+                r = -ENOMEM;
+        if (r >= 0)
+                r = draw(samples, a, c);
+        for (size_t i = 0; i < n_variables && r >= 0; i++) {
+                const Variable *variable = &a->variables[i];
+                WhyValue like = { .variable = (uint32_t) i,
+                                  .node = a->nodes[variable->node],
+                                  .name = variable->name,
+                                  .p = 1 };
+
+                r = add_conditions(ret, w, &like, &samples[i]);
+                ret->first[i + 1] = (uint32_t) ret->n;
+        }
+        for (size_t i = 0; samples && i < n_variables; i++)
+                free(samples[i].items);
+        free(samples);
+        if (r < 0)
+                return r;
+        ret->rates = calloc(ret->n + 1, sizeof(*ret->rates));
+        ret->found = calloc(ret->n + 1, sizeof(*ret->found));
+        ret->met = calloc(ret->n + 1, sizeof(*ret->met));
+        ret->counts = calloc(ret->n + 1, sizeof(*ret->counts));
+        ret->n_values = calloc(n_variables + 1, sizeof(*ret->n_values));
+        if (!ret->rates || !ret->found || !ret->met || !ret->counts || !ret->n_values)
+                return -ENOMEM;
+        return measure(ret, a, c);
+}
+
+/* --- what is told ----------------------------------------------------------------------------- */
+
+/* How many more of the slow calls meet it than if they did as usual ones do that have a value. */
+double why_value_surplus(const WhyValue *v) {
+        return v->usual_has > 0 ? v->slow_part - v->usual_part * v->slow_has / v->usual_has : 0;
+}
+
+static int compare_places(const WhyValue *a, const WhyValue *b) {
+        return CMP(a->node->level, b->node->level) ?: CMP(a->variable, b->variable);
+}
+
+/* The best first; of equals that of the caller, and the one that is simplest to say. */
+static int compare_values(const void *pa, const void *pb) {
+        const WhyValue *a = pa, *b = pb;
+
+        return CMP(why_value_surplus(b), why_value_surplus(a))
+                       ?: compare_places(a, b) ?: CMP(a->relation, b->relation);
+}
+
+typedef struct Edge {
+        ValueNumber number;
+        double slow, usual; /* what this value is of the parts */
+} Edge;
+
+static int compare_edges(const void *pa, const void *pb) {
+        const Edge *a = pa, *b = pb;
+
+        return compare_numbers(&a->number, &b->number);
+}
+
+static int add_edges(Edge **edges, size_t *n, const WhyValue *v, const Anatomy *a,
+                     const size_t *calls, size_t n_calls, bool is_slow) {
+        for (size_t i = 0; i < n_calls; i++) {
+                const AnatomyCall *call = &a->calls[calls[i]];
+                const VariableValue *values = a->values + call->first_value;
+                double n_values = 0, part;
+
+                for (size_t k = 0; k < call->n_values; k++)
+                        n_values += values[k].variable == v->variable;
+                part = n_values > 0 ? 1 / n_values / (double) n_calls : 0;
+                for (size_t k = 0; k < call->n_values; k++) {
+                        if (values[k].variable != v->variable)
+                                continue;
+                        if (!ARRAY_GROW(*edges, *n))
+                                return -ENOMEM;
+                        (*edges)[(*n)++] = (Edge){ number_of(&values[k]), is_slow ? part : 0,
+                                                   is_slow ? 0 : part };
+                }
+        }
+        return 0;
+}
+
+/* Puts the bound where most of the slow calls are on one side, and of the usual ones on the other. */
+static int refine(WhyValue *v, const Anatomy *a, const Cohorts *c) {
+        _cleanup_free_ Edge *edges = NULL;
+        WhyValue x = *v;
+        size_t n = 0;
+        int r = add_edges(&edges, &n, v, a, c->slow, c->n_slow, true);
+
+        if (r >= 0)
+                r = add_edges(&edges, &n, v, a, c->usual, c->n_usual, false);
+        if (r < 0 || n == 0)
+                return r;
+        qsort(edges, n, sizeof(*edges), compare_edges);
+        x.slow_part = x.usual_part = 0;
+        for (size_t i = 0; i + 1 < n; i++) {
+                bool above = v->relation == WHY_ABOVE;
+                const Edge *last = &edges[above ? n - 1 - i : i];
+                const Edge *next = &edges[above ? n - 2 - i : i + 1];
+
+                x.slow_part += last->slow;
+                x.usual_part += last->usual;
+                x.bound = next->number;
+                if (compare_edges(last, next) != 0 && why_value_surplus(&x) > why_value_surplus(v))
+                        *v = x;
+        }
+        return 0;
+}
+
+/* How far a call meets it; NAN: it has no value. */
+static double met_by(const WhyValue *v, const Anatomy *a, const AnatomyCall *call) {
+        const VariableValue *values = a->values + call->first_value;
+        double n = 0, n_met = 0;
+
+        for (size_t k = 0; k < call->n_values; k++) {
+                if (values[k].variable != v->variable)
+                        continue;
+                n++;
+                n_met += meets(v, number_of(&values[k]));
+        }
+        return n_met / n;
+}
+
+static void count_part(double *ret_part, double *ret_has, const WhyValue *v, const Anatomy *a,
+                       const size_t *calls, size_t n) {
+        *ret_part = *ret_has = 0;
+        for (size_t i = 0; i < n; i++) {
+                double met = met_by(v, a, &a->calls[calls[i]]);
+
+                if (isnan(met))
+                        continue;
+                *ret_has += 1 / (double) n;
+                *ret_part += met / (double) n;
+        }
+}
+
+/* Of all calls, which were looked at only in part. */
+static void count(WhyValue *v, const Why *w, const Anatomy *a, const Cohorts *c) {
+        double n = 0, sum_ns = 0, rest = 0, rest_ns = 0;
+
+        count_part(&v->slow_part, &v->slow_has, v, a, c->slow, c->n_slow);
+        count_part(&v->usual_part, &v->usual_has, v, a, c->usual, c->n_usual);
+        for (size_t i = 0; i < c->n_all; i++) {
+                const AnatomyCall *call = &a->calls[c->all[i]];
+                double met = met_by(v, a, call);
+
+                met = isnan(met) ? 0 : met;
+                n += met;
+                sum_ns += met * (double) call->duration_ns;
+                rest += 1 - met;
+                rest_ns += (1 - met) * (double) call->duration_ns;
+        }
+        if (n > 0 && rest > 0)
+                v->change_ns = why_value_surplus(v) * (sum_ns / n - rest_ns / rest);
+        v->share = w->difference_ns != 0 ? v->change_ns / w->difference_ns : 0;
+}
+
+/* The first of those that are as good as the best: what is given to a caller explains what it passes on. */
+static void put_first(Why *w) {
+        size_t best = 0;
+
+        for (size_t i = 1; i < w->n_values; i++)
+                if (why_value_surplus(&w->values[i]) >=
+                            why_value_surplus(&w->values[0]) - AS_GOOD &&
+                    compare_places(&w->values[i], &w->values[best]) < 0)
+                        best = i;
+        for (; best > 0; best--)
+                SWAP(w->values[best], w->values[best - 1]);
+}
+
+int why_conditions_choose(const WhyConditions *v, Why *w, const Anatomy *a, const Cohorts *c) {
+        int r = 0;
+
+        for (size_t i = 0; i < a->n_variables; i++) {
+                const WhyValue *best = NULL;
+
+                for (uint32_t k = v->first[i]; k < v->first[i + 1]; k++)
+                        if (why_value_surplus(&v->items[k]) > 0 && v->items[k].p <= WHY_P_MAX &&
+                            (!best || compare_values(&v->items[k], best) < 0))
+                                best = &v->items[k];
+                if (!best)
+                        continue;
+                if (!ARRAY_GROW(w->values, w->n_values))
+                        return -ENOMEM;
+                w->values[w->n_values++] = *best;
+        }
+        SORT(w->values, w->n_values, compare_values);
+        w->n_values = MIN(w->n_values, (size_t) VALUES_MAX);
+        for (size_t i = 0; i < w->n_values && r >= 0; i++) {
+                WhyValue *x = &w->values[i];
+
+                count(x, w, a, c);
+                if (i < N_REFINED && x->relation != WHY_EQUAL) {
+                        r = refine(x, a, c);
+                        count(x, w, a, c);
+                }
+        }
+        SORT(w->values, w->n_values, compare_values);
+        put_first(w);
+        return r;
+}
+
+void why_conditions_done(WhyConditions *v) {
+        free(v->items);
+        free(v->first);
+        free(v->rates);
+        free(v->found);
+        free(v->met);
+        free(v->counts);
+        free(v->n_values);
+        *v = (WhyConditions){};
+}
