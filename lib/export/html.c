@@ -184,13 +184,13 @@ static void shown_done(Shown *shown) {
 }
 
 static int list_shown(const Html *h, Shown *ret) {
-        size_t n = outliers_n(h->outliers);
+        size_t n = h->outliers->n;
 
         *ret = (Shown){ .calls = calloc(2 * n + 1, sizeof(const Invocation *)) };
         if (!ret->calls)
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++)
-                (void) number_of(ret, outliers_get(h->outliers, i));
+                (void) number_of(ret, h->outliers->slowest[i]);
         for (size_t i = 0; i < n; i++) {
                 const Invocation *usual = outliers_usual(h->outliers, ret->calls[i]);
 
@@ -230,9 +230,9 @@ static int write_slowest(const Html *h) {
         _cleanup_(shown_done) Shown shown = {};
         int r = list_shown(h, &shown);
 
-        for (size_t i = 0; i < outliers_n(h->outliers) && r >= 0; i++) {
+        for (size_t i = 0; i < h->outliers->n && r >= 0; i++) {
                 const Invocation *usual = outliers_usual(h->outliers, shown.calls[i]);
-                const Invocation *v = outliers_get(h->outliers, i);
+                const Invocation *v = h->outliers->slowest[i];
                 Tree tree = { .out = h->s.out, .class = "step", .max_nodes = N_SLOW_TREE_MAX };
 
                 add_slow_summary(h, v, i);
@@ -342,7 +342,7 @@ static int write_spans(const Html *h) {
                 uint64_t ns = v->n_spans > 0 ? v->spans[0].end_ns - v->spans[0].begin_ns : 0;
 
                 buf_adds(h->s.out, i > 0 ? ",\n{\"title\":\"" : "{\"title\":\"");
-                if (i < outliers_n(h->outliers))
+                if (i < h->outliers->n)
                         buf_printf(h->s.out, "%zu. ", i + 1);
                 else
                         buf_adds(h->s.out, "a usual ");
