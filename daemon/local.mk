@@ -17,7 +17,7 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/admission/admission.c \
 	%D%/admission/admission.h \
 	%D%/api/allowance.c \
-	%D%/api/allowance.h \
+	%D%/api/api.h \
 	%D%/admission/arbiter.c \
 	%D%/admission/arbiter.h \
 	%D%/process/background.c \
@@ -86,7 +86,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/record/inventory.c \
 	%D%/record/inventory.h \
 	%D%/api/janitor.c \
-	%D%/api/janitor.h \
 	%D%/process/journal.c \
 	%D%/process/journal.h \
 	%D%/symbols/kernel-symbols.c \
@@ -116,7 +115,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/server/listener.c \
 	%D%/server/listener.h \
 	%D%/api/listing.c \
-	%D%/api/listing.h \
 	%D%/watch/live.c \
 	%D%/watch/live.h \
 	%D%/process/manager.c \
@@ -126,12 +124,9 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/api/methods-access.c \
 	%D%/api/methods-background.c \
 	%D%/api/methods-list.c \
-	%D%/api/methods-private.h \
 	%D%/api/methods-start.c \
 	%D%/api/methods-trigger.c \
-	%D%/api/methods-upkeep.c \
 	%D%/api/methods.c \
-	%D%/api/methods.h \
 	%D%/instances/notifier.c \
 	%D%/instances/notifier.h \
 	%D%/admission/override.c \
@@ -163,8 +158,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/upkeep/removal.h \
 	%D%/server/request.c \
 	%D%/server/request.h \
-	%D%/api/roster.c \
-	%D%/api/roster.h \
 	%D%/record/rotation.c \
 	%D%/record/rotation.h \
 	%D%/process/sandbox.c \
@@ -216,10 +209,8 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/session/session-usage.h \
 	%D%/session/session.c \
 	%D%/session/session.h \
-	%D%/api/sessions-private.h \
-	%D%/api/sessions-survey.c \
 	%D%/api/sessions.c \
-	%D%/api/sessions.h \
+	%D%/api/sessions-start.c \
 	%D%/settings.c \
 	%D%/settings.h \
 	%D%/watch/snapshot.c \

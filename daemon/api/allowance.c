@@ -13,7 +13,7 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "base/unit.h"
-#include "daemon/api/allowance.h"
+#include "daemon/api/api.h"
 #include "meta/event-choice.h"
 #include "meta/trigger.h"
 

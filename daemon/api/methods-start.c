@@ -10,11 +10,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "daemon/api/allowance.h"
-#include "daemon/api/janitor.h"
-#include "daemon/api/methods-private.h"
-#include "daemon/process/background.h"
-#include "daemon/process/journal.h"
+#include "daemon/api/api.h"
 #include "daemon/session/session-trigger.h"
 #include "daemon/tracefs/script.h"
 #include "meta/json-field.h"
@@ -256,7 +252,7 @@ static int start(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
         request.peer = is_attached ? server_call_peer(call) : 0;
         request.arming = tell_of_arming;
         request.userdata = call;
-        r = sessions_start(m->sessions, &session, &request, refusal);
+        r = sessions_start(m->sessions, m->janitor, &session, &request, refusal);
         if (r != 0)
                 return r < 0 ? refuse_failure(r, refusal) : r;
 
@@ -272,11 +268,7 @@ static int start(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
 }
 
 int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        Methods *m = userdata;
-
-        if (methods_is_too_soon(m, call))
-                return methods_run_known(m, call, parameters, method_start);
-        return methods_run_aside(m, call, parameters, start);
+        return methods_run_aside(userdata, call, parameters, start);
 }
 
 /* The reply of DryRun. */
@@ -323,7 +315,7 @@ static int dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void 
         int r = read_request(m, call, parameters, &request, &spec, &profile, refusal);
 
         if (r == 0)
-                r = sessions_prepare(m->sessions, &meta, &request, refusal);
+                r = sessions_prepare(m->sessions, m->janitor, &meta, &request, refusal);
         if (r == 0)
                 r = session_triggers_admit(&meta->spec, refusal);
         if (r == 0)

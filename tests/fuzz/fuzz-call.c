@@ -8,7 +8,7 @@
  * Input: a message without its NUL.
  */
 
-#include "daemon/api/allowance.h"
+#include "daemon/api/api.h"
 #include "daemon/server/request.h"
 #include "fuzz.h"
 #include "wire/frame.h"
