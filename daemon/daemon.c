@@ -25,7 +25,6 @@
 #include "daemon/process/idle.h"
 #include "daemon/process/manager.h"
 #include "daemon/process/privilege.h"
-#include "daemon/server/address.h"
 #include "daemon/server/server.h"
 #include "daemon/settings.h"
 #include "daemon/tracer/controller.h"

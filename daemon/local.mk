@@ -12,8 +12,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	$(AM_V_GEN)mkdir -p %D%/lean && sed '/^#/d; s/.*/"&\\n"/' $(srcdir)/$(@:-text.h=) >$@
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS) $(SECCOMP_CFLAGS) -pthread
 %C%_libdaemon_a_SOURCES = \
-	%D%/server/address.c \
-	%D%/server/address.h \
 	%D%/admission/admission.c \
 	%D%/admission/admission.h \
 	%D%/api/allowance.c \
@@ -82,7 +80,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/process/idle.h \
 	%D%/instances/instance.c \
 	%D%/instances/instance.h \
-	%D%/server/introspection.c \
 	%D%/record/inventory.c \
 	%D%/record/inventory.h \
 	%D%/api/janitor.c \
@@ -113,7 +110,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/tracer/leftovers.c \
 	%D%/tracer/leftovers.h \
 	%D%/server/listener.c \
-	%D%/server/listener.h \
 	%D%/api/listing.c \
 	%D%/watch/live.c \
 	%D%/watch/live.h \
@@ -134,7 +130,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/own-store.c \
 	%D%/own-store.h \
 	%D%/server/peer.c \
-	%D%/server/peer.h \
 	%D%/record/pipe-marks.c \
 	%D%/record/pipe-marks.h \
 	%D%/tracefs/plan-apply.c \
@@ -147,7 +142,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/instances/quiesce.c \
 	%D%/instances/quiesce.h \
 	%D%/server/quota.c \
-	%D%/server/quota.h \
 	%D%/record/reader-private.h \
 	%D%/record/reader-resume.c \
 	%D%/record/reader.c \
@@ -156,8 +150,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/record/recorder.h \
 	%D%/upkeep/removal.c \
 	%D%/upkeep/removal.h \
-	%D%/server/request.c \
-	%D%/server/request.h \
 	%D%/record/rotation.c \
 	%D%/record/rotation.h \
 	%D%/process/sandbox.c \

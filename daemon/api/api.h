@@ -293,7 +293,7 @@ json_t *methods_check_rights(const Methods *m, const ServerCall *call);
                     __VA_ARGS__)
 /* A ServerRefused and a ServerClosed: log it. */
 void methods_on_refused(const ServerCall *call, const Refusal *refusal, void *userdata);
-void methods_on_closed(uid_t uid, pid_t pid, const char *why, void *userdata);
+void methods_on_closed(const Peer *who, const char *why, void *userdata);
 void methods_tell_reading(Methods *m, const ServerCall *call, const SessionMeta *meta);
 
 /* --- methods-background.c --------------------------------------------------------------------- */

@@ -160,7 +160,7 @@ static void tell(const Janitor *j, JanitorJob *job) {
 
         if (j->is_ending || (call && !server_call_is_connected(call)))
                 job->is_called_off = true;
-        else if (call && now >= job->next_tell_ns && server_call_wants_more(call)) {
+        else if (call && now >= job->next_tell_ns && call->wants_more) {
                 job->next_tell_ns = now + TELL_NS;
                 reply = progress_to_json(&job->progress);
                 if (reply && server_call_continue(call, reply) < 0)
@@ -173,7 +173,7 @@ static int describe_why(const JanitorJob *job, const VacuumItem *item, char **re
         if (!job->call)
                 return vacuum_describe_verdict(ret, &job->vacuum, item, &job->limits);
         return asprintf(ret, "uid %u asked for it (ftracectl vacuum)",
-                        (unsigned) server_call_uid(job->call)) < 0
+                        (unsigned) job->call->who.uid) < 0
                        ? -ENOMEM
                        : 0;
 }
@@ -234,7 +234,7 @@ static void answer(const Janitor *j, const JanitorJob *job, int r) {
 
         if (r >= 0 && !server_call_is_connected(job->call))
                 log_notice("A vacuum of uid %u was ended when its client left.",
-                           (unsigned) server_call_uid(job->call));
+                           (unsigned) job->call->who.uid);
         if (reply) {
                 (void) server_call_reply(job->call, reply, NULL, 0);
                 return;

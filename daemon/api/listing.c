@@ -137,10 +137,9 @@ static Progress listing_go_on(Listing *l, Sessions *sessions, uint64_t until_ns)
                         add_json(&l->text, json);
                         json_decref(json);
                 }
-                if (l->text.n_data > FRAME_REPLY_MAX - PART_BYTES &&
-                    !server_call_wants_more(l->call))
+                if (l->text.n_data > FRAME_REPLY_MAX - PART_BYTES && !l->call->wants_more)
                         return refuse_long(l);
-                if (l->text.n_data > PART_BYTES && server_call_wants_more(l->call))
+                if (l->text.n_data > PART_BYTES && l->call->wants_more)
                         return send_part(l) ? IS_OVER : GOES_ON;
                 if (now_ns(CLOCK_MONOTONIC) >= until_ns && l->i < l->names.n)
                         return GOES_ON;

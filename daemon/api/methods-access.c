@@ -99,21 +99,21 @@ int methods_get_session(Methods *m, const ServerCall *call, json_t *parameters, 
         if (meta->newer_version > 0 && (use == METHODS_READ || use == METHODS_CHANGE))
                 return methods_refuse_state(refusal, s, "session '%s' was %s", meta->name,
                                             meta->reason);
-        if (is_change && !server_call_may_all(call) && meta->owner_uid != server_call_uid(call))
+        if (is_change && call->who.right != PEER_ALL && meta->owner_uid != call->who.uid)
                 return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
                                    "session '%s' is user %u's, and you are user %u: only that user "
                                    "and root may do that; repeat it with sudo",
                                    meta->name, (unsigned) meta->owner_uid,
-                                   (unsigned) server_call_uid(call));
+                                   (unsigned) call->who.uid);
         *ret = s;
         return 0;
 }
 
 json_t *methods_check_rights(const Methods *m, const ServerCall *call) {
-        unsigned uid = (unsigned) server_call_uid(call);
+        unsigned uid = (unsigned) call->who.uid;
         _cleanup_free_ char *allowed = NULL;
 
-        if (server_call_may_all(call))
+        if (call->who.right == PEER_ALL)
                 return json_pack("{s:s, s:s, s:s+}", "name", "rights", "state", "good", "text",
                                  "you may do everything: you are ",
                                  uid == 0 ? "root" : "the user whom the daemon runs as");
@@ -142,39 +142,37 @@ static bool may_tell(Methods *m, int what, uid_t uid, bool *ret_is_last) {
 }
 
 void methods_on_refused(const ServerCall *call, const Refusal *refusal, void *userdata) {
-        Methods *m = userdata;
-        uid_t uid = server_call_uid(call);
+        json_t *number = json_object_get(refusal->parameters, "errno");
+        const Peer *who = &call->who;
         bool is_last;
 
-        if (!may_tell(m, METHODS_TOLD_REFUSED, uid, &is_last))
+        if (!may_tell(userdata, METHODS_TOLD_REFUSED, who->uid, &is_last))
                 return;
-        journal_tell(&(JournalEntry){ JOURNAL_REFUSED, .uid = server_call_uid(call),
-                                      .pid = server_call_pid(call),
+        journal_tell(&(JournalEntry){ JOURNAL_REFUSED, .uid = who->uid, .pid = who->pid,
                                       .error = refusal_error_name(refusal->kind),
-                                      .number = (int) json_integer_value(
-                                              json_object_get(refusal->parameters, "errno")),
+                                      .number = (int) json_integer_value(number),
                                       .reason = refusal_message(refusal) },
-                     "Refused uid %u (pid %i): %s%s", (unsigned) uid, (int) server_call_pid(call),
+                     "Refused uid %u (pid %i): %s%s", (unsigned) who->uid, (int) who->pid,
                      refusal_message(refusal), is_last ? NO_MORE : "");
 }
 
-void methods_on_closed(uid_t uid, pid_t pid, const char *why, void *userdata) {
+void methods_on_closed(const Peer *who, const char *why, void *userdata) {
         bool is_last;
 
-        if (may_tell(userdata, METHODS_TOLD_REFUSED, uid, &is_last))
-                journal_tell(
-                        &(JournalEntry){ JOURNAL_REFUSED, .uid = uid, .pid = pid, .reason = why },
-                        "Closed a connection of uid %u (pid %i): %s%s", (unsigned) uid, (int) pid,
-                        why, is_last ? NO_MORE : "");
+        if (may_tell(userdata, METHODS_TOLD_REFUSED, who->uid, &is_last))
+                journal_tell(&(JournalEntry){ JOURNAL_REFUSED, .uid = who->uid, .pid = who->pid,
+                                              .reason = why },
+                             "Closed a connection of uid %u (pid %i): %s%s", (unsigned) who->uid,
+                             (int) who->pid, why, is_last ? NO_MORE : "");
 }
 
 void methods_tell_reading(Methods *m, const ServerCall *call, const SessionMeta *meta) {
-        uid_t uid = server_call_uid(call);
+        uid_t uid = call->who.uid;
         bool is_last;
 
         if (may_tell(m, METHODS_TOLD_READ, uid, &is_last))
-                journal_tell(&(JournalEntry){ JOURNAL_OPENED, meta, .uid = server_call_uid(call),
-                                              .pid = server_call_pid(call) },
+                journal_tell(&(JournalEntry){ JOURNAL_OPENED, meta, .uid = call->who.uid,
+                                              .pid = call->who.pid },
                              "Session '%s' is read by uid %u (pid %i).%s", meta->name,
-                             (unsigned) uid, (int) server_call_pid(call), is_last ? NO_MORE : "");
+                             (unsigned) uid, (int) call->who.pid, is_last ? NO_MORE : "");
 }

@@ -38,8 +38,7 @@ static void errand_run(Errand *e) {
                 return;
         r = e->run(e->call, e->parameters, &refusal, e->methods);
         if (r < 0) {
-                log_error_errno(r, "A call of process %i failed: %m",
-                                (int) server_call_pid(e->call));
+                log_error_errno(r, "A call of process %i failed: %m", (int) e->call->who.pid);
                 r = refusal_set_errno(&refusal, -r, "that failed: %s", origin_report(r));
         }
         if (r == REFUSED)
@@ -50,7 +49,7 @@ static void errand_run(Errand *e) {
 static Errand *take_next(Methods *m, uid_t uid) {
         Errand **at = &m->errands;
 
-        while (*at && server_call_uid((*at)->call) == uid)
+        while (*at && (*at)->call->who.uid == uid)
                 at = &(*at)->next;
         if (!*at)
                 at = &m->errands;
@@ -63,7 +62,7 @@ static void run_one(void *userdata) {
         _cleanup_(errand_freep) Errand *e = take_next(m, m->errand_uid);
 
         if (e) { /* its caller has not left while it stood behind other tasks */
-                m->errand_uid = server_call_uid(e->call);
+                m->errand_uid = e->call->who.uid;
                 errand_run(e);
         }
         m->errand_runs = false;

@@ -32,7 +32,7 @@ int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void 
 
         if (r != 0)
                 return r;
-        (void) snprintf(who, sizeof(who), "triggered by uid %u", (unsigned) server_call_uid(call));
+        (void) snprintf(who, sizeof(who), "triggered by uid %u", (unsigned) call->who.uid);
         r = session_trigger(s, who);
         if (r == -EINVAL)
                 return refuse_state(refusal, s,
@@ -90,8 +90,7 @@ int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void
         r = sessions_admit_snapshot(s, refusal, m->sessions);
         if (r != 0)
                 return r;
-        (void) snprintf(reason, sizeof(reason), "asked for by uid %u",
-                        (unsigned) server_call_uid(call));
+        (void) snprintf(reason, sizeof(reason), "asked for by uid %u", (unsigned) call->who.uid);
         r = session_snapshot(s, reason, on_snapshot, server_call_ref(call));
         if (r < 0)
                 (void) server_call_unref(call);

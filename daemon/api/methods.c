@@ -153,10 +153,10 @@ void methods_on_gone(uint64_t peer, void *userdata) {
 /* To the journal, too. */
 static void tell_change(const ServerCall *call, JournalEvent event, const Session *s,
                         const char *done) {
-        journal_tell(&(JournalEntry){ event, session_meta(s), .uid = server_call_uid(call),
-                                      .pid = server_call_pid(call) },
+        journal_tell(&(JournalEntry){ event, session_meta(s), .uid = call->who.uid,
+                                      .pid = call->who.pid },
                      "Session '%s' is %s by uid %u (pid %i).", session_name(s), done,
-                     (unsigned) server_call_uid(call), (int) server_call_pid(call));
+                     (unsigned) call->who.uid, (int) call->who.pid);
 }
 
 static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -180,8 +180,7 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
         if (r < 0)
                 return r;
         tell_change(call, JOURNAL_STOPPED, session, "stopped");
-        (void) snprintf(reason, sizeof(reason), "stopped by uid %u",
-                        (unsigned) server_call_uid(call));
+        (void) snprintf(reason, sizeof(reason), "stopped by uid %u", (unsigned) call->who.uid);
         session_stop(session, reason);
         return 0;
 }
@@ -283,7 +282,7 @@ static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal,
         name = strdup(session_name(session));
         tell_change(call, JOURNAL_REMOVED, session, "removed");
         (void) snprintf(why, sizeof(why), "uid %u asked for it (ftracectl remove)",
-                        (unsigned) server_call_uid(call));
+                        (unsigned) call->who.uid);
         r = sessions_remove(m->sessions, session, why);
         if (r < 0)
                 return refusal_set_errno(refusal, -r, "session '%s' cannot be removed from %s: %s",

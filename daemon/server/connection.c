@@ -30,9 +30,7 @@
 #define MESSAGE_USEC ((uint64_t) 5 * 1000 * 1000)
 #define ACCURACY_USEC ((uint64_t) 50 * 1000)
 
-/*
- * Connections
- */
+/* --- connections ------------------------------------------------------------------------------ */
 
 static bool connection_is_reading(const Connection *c) {
         return !c->call && !c->ended && !frame_wants_write(c->frame);
@@ -79,7 +77,7 @@ static void connection_tell(const Connection *c, const char *why) {
         const Server *s = c->server;
 
         if (s->closed && !c->dead)
-                s->closed(c->who.uid, c->who.pid, why, s->userdata);
+                s->closed(&c->who, why, s->userdata);
 }
 
 void connection_kill(Connection *c, const char *why) {
@@ -283,29 +281,7 @@ int connection_new(Server *s, int fd, const Peer *who) {
         return 0;
 }
 
-/*
- * Calls
- */
-
-uint64_t server_call_peer(const ServerCall *call) {
-        return call->peer;
-}
-
-uid_t server_call_uid(const ServerCall *call) {
-        return call->who.uid;
-}
-
-pid_t server_call_pid(const ServerCall *call) {
-        return call->who.pid;
-}
-
-bool server_call_may_all(const ServerCall *call) {
-        return call->who.right == PEER_ALL;
-}
-
-bool server_call_wants_more(const ServerCall *call) {
-        return call->wants_more;
-}
+/* --- calls ------------------------------------------------------------------------------------- */
 
 bool server_call_is_connected(const ServerCall *call) {
         return call->connection && !call->connection->dead;

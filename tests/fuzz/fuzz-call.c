@@ -9,7 +9,7 @@
  */
 
 #include "daemon/api/api.h"
-#include "daemon/server/request.h"
+#include "daemon/server/server-private.h"
 #include "fuzz.h"
 #include "wire/frame.h"
 
