@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Two lists: what is set up, in order, and daemon_free(), which takes it down
+ * Two lists: what is set up, in order, and daemon_done(), which takes it down
  * in the reverse order.  A stop, however it comes, ends all sessions first and
  * leaves the loop when the last is sealed, so that nobody's data is cut off.
  */
@@ -19,14 +19,11 @@
 #include "base/unit.h"
 #include "daemon/api/api.h"
 #include "daemon/daemon.h"
-#include "daemon/own-store.h"
 #include "daemon/process/background.h"
 #include "daemon/process/fdstore.h"
 #include "daemon/process/idle.h"
-#include "daemon/process/manager.h"
-#include "daemon/process/privilege.h"
+#include "daemon/process/sandbox.h"
 #include "daemon/server/server.h"
-#include "daemon/settings.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/upkeep/sealer.h"
 #include "store/store.h"
@@ -36,7 +33,7 @@
 #define PREPARE_USEC USEC_PER_SEC /* whoever began it to start a session waits for that alone */
 #define TRACEFS_MAGIC 0x74726163  /* linux/magic.h */
 
-struct Daemon {
+typedef struct Daemon {
         DaemonConfig config;
         sd_event *event;
         Store *store;
@@ -51,14 +48,14 @@ struct Daemon {
         Methods methods;
         Server *server;
         Settings settings;
-        Idle *undoer; /* tries again to put back what could not be, every few seconds */
-        Idle *idle;   /* NULL: it does not leave by itself */
+        Idle undoer; /* tries again to put back what could not be, every few seconds */
+        Idle idle;   /* not begun: it does not leave by itself */
         sd_event_source *watchdog;
         sd_event_source *learning_pass_end; /* of a private one that learns */
         uint64_t watchdog_us;
         bool is_stopping, has_run, is_hung, has_systemd_socket;
         size_t n_left; /* sessions that another daemon goes on with */
-};
+} Daemon;
 
 /* --- what happens meanwhile ------------------------------------------------------------------- */
 
@@ -280,11 +277,15 @@ static int daemon_on_watchdog(sd_event_source *source, uint64_t usec, void *user
 
 /* --- setting up ------------------------------------------------------------------------------- */
 
-static int daemon_load_config(Daemon *d) {
+/* Some of the configuration is a share of the store's disk. */
+static int daemon_open_store(Daemon *d) {
         _cleanup_strv_ Strv problems = {};
-        int r = settings_load(&d->settings, d->config.config_root, d->config.config_file,
-                              store_fd(d->store), &problems);
+        int r = own_store_open(&d->store, &d->ledger, d->config.store);
 
+        if (r < 0)
+                return r;
+        r = settings_load(&d->settings, d->config.config_root, d->config.config_file,
+                          store_fd(d->store), &problems);
         if (r < 0)
                 return log_error_errno(r, "Cannot read the configuration %s: %m",
                                        d->config.config_file ?: "ftraced.conf");
@@ -293,52 +294,39 @@ static int daemon_load_config(Daemon *d) {
         return 0;
 }
 
-static int daemon_open_store(Daemon *d) {
-        return own_store_open(&d->store, &d->ledger, d->config.store);
-}
-
 static int daemon_make_controller(Daemon *d) {
-        int r = controller_new(&d->controller, d->config.tracefs, store_fd(d->store), d->ledger.fd,
-                               true);
-
-        return r < 0 ? log_error_errno(r, "Cannot set up the control of tracefs: %m") : 0;
-}
-
-/* What no session was found for that goes on. */
-static void daemon_settle(Daemon *d) {
-        size_t n;
-
-        controller_settle(d->controller);
-        n = controller_n_restored(d->controller);
-        if (n > 0)
-                journal_tell(&(JournalEntry){ JOURNAL_RESTORED },
-                             "A daemon before this one left %zu changes in the kernel: undone.", n);
-}
-
-static int daemon_make_fdstore(Daemon *d) {
         int r = fdstore_new(&d->fdstore, d->config.private_fd < 0);
 
-        return r < 0 ? log_error_errno(r, "Cannot take over systemd's descriptors: %m") : 0;
+        if (r < 0)
+                return log_error_errno(r, "Cannot take over systemd's descriptors: %m");
+        r = controller_new(&d->controller, d->config.tracefs, store_fd(d->store), d->ledger.fd,
+                           true);
+        return r < 0 ? log_error_errno(r, "Cannot set up the control of tracefs: %m") : 0;
 }
 
 static int daemon_make_sessions(Daemon *d) {
         int r = background_new(&d->background, d->event);
+        size_t n_restored;
 
+        if (r >= 0)
+                r = background_new(&d->sweeper, d->event);
         if (r < 0)
                 return log_error_errno(r, "Cannot make room for tasks: %m");
-        r = background_new(&d->sweeper, d->event);
-        if (r < 0)
-                return log_error_errno(r, "Cannot make room for removals: %m");
         controller_set_aside(d->controller, d->background);
+        controller_set_memory_limit(d->controller, d->settings.limits.max_buffer_memory);
         r = sessions_init(&d->sessions, d->event, d->background, d->sweeper, d->controller,
                           d->store, d->fdstore, &d->settings.limits);
         if (r < 0)
                 return log_error_errno(r, "Cannot make room for sessions: %m");
-        controller_set_memory_limit(d->controller, d->settings.limits.max_buffer_memory);
         r = sessions_load(&d->sessions);
         if (r < 0)
                 return log_error_errno(r, "Cannot list the sessions in %s: %m", d->config.store);
-        daemon_settle(d);
+        controller_settle(d->controller); /* what no session was found for that goes on */
+        n_restored = controller_n_restored(d->controller);
+        if (n_restored > 0)
+                journal_tell(&(JournalEntry){ JOURNAL_RESTORED },
+                             "A daemon before this one left %zu changes in the kernel: undone.",
+                             n_restored);
         return 0;
 }
 
@@ -346,8 +334,6 @@ static int daemon_make_methods(Daemon *d) {
         bool is_asked_only = d->config.private_fd >= 0 && !streq(d->config.store, DAEMON_STORE);
         int r = janitor_init(&d->janitor, &d->sessions, d->sweeper, is_asked_only);
 
-        if (r < 0)
-                return log_error_errno(r, "Cannot watch over the store's size: %m");
         d->methods = (Methods){
                 .event = d->event,
                 .background = d->background,
@@ -358,12 +344,11 @@ static int daemon_make_methods(Daemon *d) {
                 .limits = &d->settings.limits,
                 .config_root = d->config.config_root,
         };
-        r = methods_init(&d->methods);
-        if (r < 0)
-                return log_error_errno(r, "Cannot set up the methods: %m");
+        if (r >= 0)
+                r = methods_init(&d->methods);
         d->sessions.changed = daemon_on_session;
         d->sessions.userdata = d;
-        return 0;
+        return r < 0 ? log_error_errno(r, "Cannot set up the methods: %m") : 0;
 }
 
 static void daemon_on_sealed(const char *session, uint32_t cpu, uint64_t sequence,
@@ -524,25 +509,21 @@ static bool daemon_owes(void *userdata) {
 }
 
 static void daemon_try_again(void *userdata) {
-        Daemon *d = userdata;
-
-        controller_try_again(d->controller);
+        controller_try_again(((Daemon *) userdata)->controller);
 }
 
-static int daemon_add_undoer(Daemon *d) {
-        int r = idle_new(&d->undoer, d->event, UNDO_AGAIN_USEC, daemon_owes, daemon_try_again, d);
-
-        return r < 0 ? log_error_errno(r, "Cannot set up what puts the kernel back: %m") : 0;
-}
-
-/* Where nobody would start it again when somebody connects it stays. */
 static int daemon_add_idle(Daemon *d) {
         int r;
 
+        d->undoer = (Idle){ UNDO_AGAIN_USEC, daemon_owes, daemon_try_again, d };
+        r = idle_init(&d->undoer, d->event);
+        if (r < 0)
+                return log_error_errno(r, "Cannot set up what puts the kernel back: %m");
+        /* Where nobody would start it again when somebody connects it stays. */
         if (d->config.idle_us == 0 || !d->has_systemd_socket)
                 return 0;
-        r = idle_new(&d->idle, d->event, d->config.idle_us, daemon_has_nothing_to_do,
-                     daemon_on_idle, d);
+        d->idle = (Idle){ d->config.idle_us, daemon_has_nothing_to_do, daemon_on_idle, d };
+        r = idle_init(&d->idle, d->event);
         return r < 0 ? log_error_errno(r, "Cannot set up the idle timeout: %m") : 0;
 }
 
@@ -592,50 +573,14 @@ static int (*const set_up[])(Daemon *d) = {
         daemon_make_loop,       /* first of all, for everybody needs it */
         daemon_add_signals,     /* before threads, which inherit the mask */
         daemon_open_store,      /* locks: from here on we are the only one */
-        daemon_load_config,     /* some of it is a share of the store's disk */
-        daemon_make_fdstore,    /* what the one before us held */
         daemon_make_controller, /* keeps what a dead daemon left */
         daemon_make_sessions,   /* goes on with what can be, undoes the rest */
         daemon_make_methods,    /* the janitor looks at the store when the loop runs */
         daemon_make_sealer,     /* whose segments it finishes */
         daemon_make_server,     /* who connects is answered when the loop runs */
-        daemon_add_watchdog,    daemon_add_undoer,
-        daemon_add_idle,        daemon_drop_privileges, /* all is open */
-        daemon_open_aside,                              /* whose thread has what is left of them */
+        daemon_add_watchdog,    daemon_add_idle, daemon_drop_privileges, /* all is open */
+        daemon_open_aside, /* whose thread has what is left of them */
 };
-
-int daemon_new(Daemon **ret, const DaemonConfig *config) {
-        _cleanup_(daemon_freep) Daemon *d = NULL;
-
-        d = NEW(Daemon, .config = *config, .ledger = LEDGER_DIR_INIT);
-        if (!d)
-                return log_error_errno(ENOMEM, "Cannot start: %m");
-        for (size_t i = 0; i < ELEMENTSOF(set_up); i++) {
-                int r = set_up[i](d);
-
-                if (r < 0)
-                        return r;
-        }
-        *ret = TAKE_PTR(d);
-        return 0;
-}
-
-int daemon_run(Daemon *d) {
-        int r = 0, status = 0;
-
-        daemon_log_start(d);
-        (void) sd_notify(0, "READY=1\nSTATUS=0 recording, 0 lost");
-        d->has_run = true;
-        while (r >= 0 && sd_event_get_state(d->event) != SD_EVENT_FINISHED) {
-                origin_forget();
-                r = sd_event_run(d->event, UINT64_MAX);
-        }
-        if (r >= 0)
-                r = sd_event_get_exit_code(d->event, &status);
-        if (r < 0)
-                log_error_errno(r, "The event loop failed: %m");
-        return r;
-}
 
 /* What is left is looked for, not believed.  @r: whether that could be done. */
 static void daemon_log_end(const Daemon *d, int r, const Strv *left) {
@@ -655,21 +600,17 @@ static void daemon_log_end(const Daemon *d, int r, const Strv *left) {
                 log_error("Left in the kernel: %s.", left->items[i]);
 }
 
-Daemon *daemon_free(Daemon *d) {
+static void daemon_done(Daemon *d) {
+        bool had_controller = d->controller;
         _cleanup_strv_ Strv left = {};
-        bool had_controller;
         int r = 0;
 
-        if (!d)
-                return NULL;
-
-        had_controller = d->controller;
         background_settle(d->background);
         if (!d->has_run) /* what it took up is not to end for a start that fails */
                 daemon_leave(d);
         (void) server_free(d->server);
-        (void) idle_free(d->idle);
-        (void) idle_free(d->undoer);
+        idle_done(&d->idle);
+        idle_done(&d->undoer);
         (void) sd_event_source_disable_unref(d->watchdog);
         (void) sd_event_source_disable_unref(d->learning_pass_end);
         janitor_done(&d->janitor);
@@ -690,5 +631,27 @@ Daemon *daemon_free(Daemon *d) {
         (void) store_free(d->store);
         (void) sd_event_unref(d->event);
         settings_done(&d->settings);
-        return mfree(d);
+}
+
+int daemon_run(const DaemonConfig *config) {
+        _cleanup_(daemon_done) Daemon d = { .config = *config, .ledger = LEDGER_DIR_INIT };
+        int r = 0, status = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(set_up); i++) {
+                r = set_up[i](&d);
+                if (r < 0)
+                        return r;
+        }
+        daemon_log_start(&d);
+        (void) sd_notify(0, "READY=1\nSTATUS=0 recording, 0 lost");
+        d.has_run = true;
+        while (r >= 0 && sd_event_get_state(d.event) != SD_EVENT_FINISHED) {
+                origin_forget();
+                r = sd_event_run(d.event, UINT64_MAX);
+        }
+        if (r >= 0)
+                r = sd_event_get_exit_code(d.event, &status);
+        if (r < 0)
+                log_error_errno(r, "The event loop failed: %m");
+        return r;
 }

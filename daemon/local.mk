@@ -87,8 +87,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/process/journal.h \
 	%D%/symbols/kernel-symbols.c \
 	%D%/symbols/kernel-symbols.h \
-	%D%/symbols/kernel-types.c \
-	%D%/symbols/kernel-types.h \
 	%D%/lean/lean-cache.c \
 	%D%/lean/lean-cache.h \
 	%D%/lean/lean.c \
@@ -113,8 +111,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/api/listing.c \
 	%D%/watch/live.c \
 	%D%/watch/live.h \
-	%D%/process/manager.c \
-	%D%/process/manager.h \
 	%D%/admission/memory.c \
 	%D%/admission/memory.h \
 	%D%/api/methods-access.c \
@@ -128,15 +124,12 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/admission/override.c \
 	%D%/admission/override.h \
 	%D%/own-store.c \
-	%D%/own-store.h \
 	%D%/server/peer.c \
 	%D%/record/pipe-marks.c \
 	%D%/record/pipe-marks.h \
 	%D%/tracefs/plan-apply.c \
 	%D%/tracefs/plan.c \
 	%D%/tracefs/plan.h \
-	%D%/process/privilege.c \
-	%D%/process/privilege.h \
 	%D%/tracefs/put-back.c \
 	%D%/tracefs/put-back.h \
 	%D%/instances/quiesce.c \
@@ -154,8 +147,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/record/rotation.h \
 	%D%/process/sandbox.c \
 	%D%/process/sandbox.h \
-	%D%/watch/stored-pages.c \
-	%D%/watch/stored-pages.h \
 	%D%/tracefs/script.c \
 	%D%/tracefs/script.h \
 	%D%/upkeep/seal-worker.c \
@@ -204,7 +195,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/api/sessions.c \
 	%D%/api/sessions-start.c \
 	%D%/settings.c \
-	%D%/settings.h \
 	%D%/watch/snapshot.c \
 	%D%/watch/snapshot.h \
 	%D%/process/spawn.c \

@@ -78,6 +78,7 @@ typedef struct Janitor Janitor;
 typedef struct Sessions {
         SessionContext
                 context; /* what every session refers to, and the limits, which may be others tomorrow */
+        KernelSymbols symbols;
         SessionEntry **entries; /* all of them, in no order */
         size_t n_entries;
         void *by_name;   /* a tree of them: tsearch(3) */
@@ -232,7 +233,7 @@ typedef struct Methods {
         Waiter *waiters;
         sd_event_source *tick; /* while somebody watches */
         STAILQ_HEAD(, Listing) listings;
-        sd_event_source *listing_turn, *listing_pause;
+        sd_event_source *listing_turn;
         Errand *errands;              /* wait for their turn */
         bool errand_runs;             /* one is among the tasks */
         uid_t errand_uid;             /* whose the last one was */
@@ -298,6 +299,7 @@ void methods_tell_reading(Methods *m, const ServerCall *call, const SessionMeta 
 
 /* --- methods-background.c --------------------------------------------------------------------- */
 
+int errands_init(Methods *m);
 /* @run is called by a task, as a method is by the server.  0 or -errno. */
 int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run);
 void methods_drop_errands(Methods *m);      /* that have not begun: they are refused */

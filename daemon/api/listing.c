@@ -150,11 +150,10 @@ static Progress listing_go_on(Listing *l, Sessions *sessions, uint64_t until_ns)
         return IS_OVER; /* without an answer it is refused when it is freed */
 }
 
-static int on_pause(sd_event_source *source, uint64_t usec, void *userdata) {
-        Methods *m = userdata;
+static int begin_turn(Methods *m, uint64_t after_us) {
+        int r = sd_event_source_set_time_relative(m->listing_turn, after_us);
 
-        return sd_event_source_set_enabled(
-                m->listing_turn, STAILQ_EMPTY(&m->listings) ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+        return r < 0 ? r : sd_event_source_set_enabled(m->listing_turn, SD_EVENT_ONESHOT);
 }
 
 static int on_turn(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -171,11 +170,9 @@ static int on_turn(sd_event_source *source, uint64_t usec, void *userdata) {
         } while (progress == WAITS && STAILQ_FIRST(&m->listings) != begin);
         if (progress == IS_OVER)
                 (void) listing_free(first);
-        if (progress != WAITS)
-                return on_pause(NULL, 0, m);
-        (void) sd_event_source_set_time_relative(m->listing_pause, PAUSE_US);
-        (void) sd_event_source_set_enabled(m->listing_pause, SD_EVENT_ONESHOT);
-        return sd_event_source_set_enabled(source, SD_EVENT_OFF);
+        if (STAILQ_EMPTY(&m->listings))
+                return 0;
+        return begin_turn(m, progress == WAITS ? PAUSE_US : 0);
 }
 
 static int note_names(Listing *l, const Sessions *sessions, uint64_t n_newest) {
@@ -216,19 +213,14 @@ int listings_answer(Methods *m, ServerCall *call, json_t *head, ListingKind kind
                 return r;
         STAILQ_INSERT_TAIL(&m->listings, l, link);
         TAKE_PTR(l);
-        return sd_event_source_set_enabled(m->listing_turn, SD_EVENT_ONESHOT);
+        return begin_turn(m, 0);
 }
 
 int listings_init(Methods *m) {
         int r = sd_event_add_time(m->event, &m->listing_turn, CLOCK_MONOTONIC, 0, 0, on_turn, m);
 
         STAILQ_INIT(&m->listings);
-        if (r >= 0)
-                r = sd_event_source_set_enabled(m->listing_turn, SD_EVENT_OFF);
-        if (r >= 0)
-                r = sd_event_add_time(m->event, &m->listing_pause, CLOCK_MONOTONIC, UINT64_MAX, 0,
-                                      on_pause, m);
-        return r;
+        return r < 0 ? r : sd_event_source_set_enabled(m->listing_turn, SD_EVENT_OFF);
 }
 
 void listings_done(Methods *m) {
@@ -237,5 +229,4 @@ void listings_done(Methods *m) {
                 (void) listing_free(l);
         }
         (void) sd_event_source_disable_unref(m->listing_turn);
-        (void) sd_event_source_disable_unref(m->listing_pause);
 }

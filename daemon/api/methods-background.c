@@ -82,23 +82,17 @@ static int on_turn(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-static int need_turns(Methods *m) {
-        int r;
+int errands_init(Methods *m) {
+        int r = sd_event_add_defer(m->event, &m->errand_turn, on_turn, m);
 
-        if (m->errand_turn)
-                return 0;
-        r = sd_event_add_defer(m->event, &m->errand_turn, on_turn, m);
         return r < 0 ? r : sd_event_source_set_enabled(m->errand_turn, SD_EVENT_OFF);
 }
 
 int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run) {
-        int r = need_turns(m);
-        Errand *e, **end = &m->errands;
+        Errand *e = NEW(Errand, .methods = m, .call = server_call_ref(call),
+                        .parameters = json_incref(parameters), .run = run),
+               **end = &m->errands;
 
-        if (r < 0)
-                return r;
-        e = NEW(Errand, .methods = m, .call = server_call_ref(call),
-                .parameters = json_incref(parameters), .run = run);
         if (!e)
                 return -ENOMEM;
         while (*end)

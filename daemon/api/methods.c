@@ -35,7 +35,7 @@ static void methods_drop_waiter(Methods *m, Waiter **at) {
         session_set_watched(session, is_watched);
         for (w = m->waiters; w && !w->is_watch; w = w->next)
                 ;
-        if (!w && m->tick)
+        if (!w)
                 (void) sd_event_source_set_enabled(m->tick, SD_EVENT_OFF);
 }
 
@@ -104,31 +104,19 @@ static int methods_on_tick(sd_event_source *source, uint64_t usec, void *userdat
 }
 
 static int methods_add_waiter(Methods *m, ServerCall *call, Session *session, bool is_watch) {
-        Waiter *w;
-        int r;
+        Waiter *w = NEW(Waiter, .next = m->waiters, .call = server_call_ref(call),
+                        .session = session, .is_watch = is_watch);
 
-        if (is_watch) {
-                if (!m->tick) {
-                        r = sd_event_add_time_relative(m->event, &m->tick, CLOCK_MONOTONIC,
-                                                       WATCH_INTERVAL_US, 0, methods_on_tick, m);
-                        if (r < 0)
-                                return r;
-                } else if (sd_event_source_get_enabled(m->tick, NULL) == SD_EVENT_OFF)
-                        (void) sd_event_source_set_time_relative(m->tick, WATCH_INTERVAL_US);
-                r = sd_event_source_set_enabled(m->tick, SD_EVENT_ON);
-                if (r < 0)
-                        return r;
-        }
-
-        w = NEW(Waiter, .next = m->waiters, .call = server_call_ref(call), .session = session,
-                .is_watch = is_watch);
         if (!w)
                 return -ENOMEM;
         m->waiters = w;
         session_keep_awake(session, true);
-        if (is_watch)
-                session_set_watched(session, true);
-        return 0;
+        if (!is_watch)
+                return 0;
+        session_set_watched(session, true);
+        if (sd_event_source_get_enabled(m->tick, NULL) == SD_EVENT_OFF)
+                (void) sd_event_source_set_time_relative(m->tick, WATCH_INTERVAL_US);
+        return sd_event_source_set_enabled(m->tick, SD_EVENT_ON);
 }
 
 void methods_session_changed(Methods *m, Session *session) {
@@ -408,7 +396,14 @@ const ServerMethod *methods_table(size_t *ret_n) {
 }
 
 int methods_init(Methods *m) {
-        return listings_init(m);
+        int r = sd_event_add_time(m->event, &m->tick, CLOCK_MONOTONIC, UINT64_MAX, 0,
+                                  methods_on_tick, m);
+
+        if (r >= 0)
+                r = sd_event_source_set_enabled(m->tick, SD_EVENT_OFF);
+        if (r >= 0)
+                r = listings_init(m);
+        return r < 0 ? r : errands_init(m);
 }
 
 void methods_done(Methods *m) {

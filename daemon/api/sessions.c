@@ -406,9 +406,9 @@ int sessions_init(Sessions *s, sd_event *event, Background *background, Backgrou
                                  .admit = sessions_admit_snapshot,
                                  .userdata = s,
                          } };
-        r = kernel_symbols_new(&s->context.symbols, "/proc");
-        if (r >= 0)
-                r = removal_new(&s->removal, event, sweeper, store, add_symbols, s);
+        s->symbols.proc = "/proc";
+        s->context.symbols = &s->symbols;
+        r = removal_new(&s->removal, event, sweeper, store, add_symbols, s);
         if (r >= 0)
                 r = uptime_load(&s->context.uptime, store_fd(store));
         if (r >= 0)
@@ -427,15 +427,14 @@ void sessions_done(Sessions *s) {
         while (s->n_entries > 0)
                 remove_entry(s, s->entries[s->n_entries - 1]);
         free(s->entries);
-        (void) kernel_symbols_free(s->context.symbols);
+        kernel_symbols_done(&s->symbols);
         *s = (Sessions){};
 }
 
 void sessions_store_symbols(Sessions *s) {
         const SymbolNames *ignored;
 
-        (void) kernel_symbols_store(s->context.symbols, store_symbols_fd(s->context.store),
-                                    &ignored);
+        (void) kernel_symbols_store(&s->symbols, store_symbols_fd(s->context.store), &ignored);
 }
 
 void sessions_save_uptime(Sessions *s, uint64_t not_since_ns) {
@@ -519,7 +518,7 @@ void sessions_check(Sessions *s, json_t *checks) {
                         continue;
                 nearest = percent;
                 name = session_name(s->awake[i]);
-                setting = guard_setting((GuardKind) kind);
+                setting = guard_settings[kind];
         }
         is_near = name && nearest >= NEAR_PERCENT;
         if (is_near)

@@ -44,5 +44,17 @@ int fdstore_remove(FdStore *s, const char *session_id, uint32_t cpu);
 /* Makes the manager let go of what nobody took, and closes it; how many names. */
 size_t fdstore_drop_rest(FdStore *s);
 
+/*
+ * manager_is_restarting() - whether the manager ends this service to begin it again
+ *
+ * A service that is told to end cannot see whether the next one follows, but the manager knows:
+ * the job of a unit that is being restarted is of type "restart" while it stops (systemd 252
+ * src/core/job.c, job_finish_and_invalidate(): it becomes "start" afterwards).  Asked over its own
+ * socket, or over the system bus, for 15 s at most.
+ *
+ * Return: 1, 0 (also where systemd did not start this process), -errno.
+ */
+int manager_is_restarting(void);
+
 FdStore *fdstore_free(FdStore *s);
 DEFINE_CLEANUP(FdStore *, fdstore_free);

@@ -155,9 +155,8 @@ DEFINE_CLEANUP(Connection *, connection_free);
 static int refuse_long(Connection *c) {
         _cleanup_refusal_ Refusal refusal = {};
 
-        (void) refusal_set(
-                &refusal, REFUSAL_QUOTA_EXCEEDED,
-                json_pack("{s:s, s:I}", "quota", "CallBytes", "limit", (json_int_t) FRAME_CALL_MAX),
+        (void) refusal_set_quota(
+                &refusal, "CallBytes", FRAME_CALL_MAX,
                 "the call is longer than %zuK, which has room for %i names. Name fewer "
                 "functions, or globs (udp_*)",
                 FRAME_CALL_MAX >> 10, 2 * SPEC_MAX_ROOTS);
@@ -167,12 +166,11 @@ static int refuse_long(Connection *c) {
 static int refuse_heavy(Connection *c) {
         _cleanup_refusal_ Refusal refusal = {};
 
-        (void) refusal_set(&refusal, REFUSAL_QUOTA_EXCEEDED,
-                           json_pack("{s:s, s:I}", "quota", "CallBytes", "limit",
-                                     (json_int_t) QUOTA_BYTES_PER_USER),
-                           "pending calls take too much memory: at most %zuM per user and %zuM in "
-                           "all. Try again when some are answered, or name globs (udp_*)",
-                           QUOTA_BYTES_PER_USER >> 20, QUOTA_BYTES >> 20);
+        (void) refusal_set_quota(
+                &refusal, "CallBytes", QUOTA_BYTES_PER_USER,
+                "pending calls take too much memory: at most %zuM per user and %zuM in "
+                "all. Try again when some are answered, or name globs (udp_*)",
+                QUOTA_BYTES_PER_USER >> 20, QUOTA_BYTES >> 20);
         return connection_refuse(c, &refusal);
 }
 

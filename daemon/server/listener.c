@@ -90,20 +90,17 @@ static int refuse_connection(const Server *s, const Peer *who, Refusal *refusal)
         const Quota *q = &s->quota;
 
         if (!quota_is_full(q, who))
-                return refusal_set(
-                        refusal, REFUSAL_QUOTA_EXCEEDED,
-                        json_pack("{s:s, s:I}", "quota", "connections", "limit",
-                                  (json_int_t) q->max_connections),
+                return refusal_set_quota(
+                        refusal, "connections", q->max_connections,
                         "the daemon has all the connections it takes (%zu, %zu of them for root); "
                         "try again when some are closed",
                         q->max_connections, q->max_connections_per_user);
-        return refusal_set(refusal, REFUSAL_QUOTA_EXCEEDED,
-                           json_pack("{s:s, s:I}", "quota", "MaxConnections", "limit",
-                                     (json_int_t) q->max_connections_per_user),
-                           "you have %zu connections to the daemon, and it takes no more of one "
-                           "user (MaxConnections= in [Members] of ftraced.conf); end one that "
-                           "follows, waits or runs first",
-                           q->max_connections_per_user);
+        return refusal_set_quota(
+                refusal, "MaxConnections", q->max_connections_per_user,
+                "you have %zu connections to the daemon, and it takes no more of one "
+                "user (MaxConnections= in [Members] of ftraced.conf); end one that "
+                "follows, waits or runs first",
+                q->max_connections_per_user);
 }
 
 /* What a peer for whom there is no place is told before the connection closes, if it takes it. */

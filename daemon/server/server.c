@@ -199,11 +199,11 @@ static int carry_out(Server *s, ServerCall *call, const Request *q, bool has_fds
 static int refuse_call(const Server *s, Refusal *refusal) {
         size_t max = s->quota.max_calls_per_user;
 
-        return refusal_set(refusal, REFUSAL_QUOTA_EXCEEDED,
-                           json_pack("{s:s, s:I}", "quota", "MaxCalls", "limit", (json_int_t) max),
-                           "%zu calls of yours wait for their answers, and ftraced.conf allows no "
-                           "more (MaxCalls= in [Members]); end one of them first",
-                           max);
+        return refusal_set_quota(
+                refusal, "MaxCalls", max,
+                "%zu calls of yours wait for their answers, and ftraced.conf allows no "
+                "more (MaxCalls= in [Members]); end one of them first",
+                max);
 }
 
 static void on_message(Connection *c, json_t *message, const int *fds) {

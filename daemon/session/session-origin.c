@@ -10,7 +10,6 @@
 #include "base/io.h"
 #include "base/release.h"
 #include "daemon/session/session-origin.h"
-#include "daemon/symbols/kernel-types.h"
 #include "daemon/symbols/symbol-watch.h"
 #include "daemon/watch/health.h"
 

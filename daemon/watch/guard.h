@@ -68,9 +68,8 @@ uint64_t guard_look_bytes(const Guard *g);
  * and how near: a share of the limit in percent.  -1: no limits. */
 int guard_nearest(const Guard *g, unsigned *ret_percent);
 
-SessionLimit guard_limit(GuardKind kind);
 #define GUARD_TEXT_MAX 192
 /* "1,203,441 events a second over 10 s, more than the 1,000,000 that MaxEventRate= allows; ..." */
 char *guard_sentence(char text[static GUARD_TEXT_MAX], const GuardVerdict *v);
-/* "MaxEventRate=" */
-const char *guard_setting(GuardKind kind);
+extern const SessionLimit guard_limits[_GUARD_KIND_N];
+extern const char *const guard_settings[_GUARD_KIND_N]; /* "MaxEventRate=" */

@@ -67,8 +67,8 @@ bool health_refresh(Health *h);
 /* The readers' errors may be others than before. */
 void health_look_at_disk(Health *h);
 /* Something is wrong, or well again, that others noticed; a gap from the last look of all to now. */
-void health_set_condition(Health *h, GapCause cause, const char *reason);
-void health_clear_condition(Health *h, GapCause cause);
+bool health_set_condition(Health *h, GapCause cause, const char *reason); /* whether it is new */
+bool health_clear_condition(Health *h, GapCause cause);                   /* whether it held */
 void health_note_gap(Health *h, GapCause cause);
 /* Pages that were stored are lost: the caller notes it in the metadata.  The trace clock's time. */
 uint64_t health_note_lost(Health *h, uint32_t cpu, uint64_t n_pages);

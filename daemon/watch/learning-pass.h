@@ -9,6 +9,7 @@
 
 #include <systemd/sd-event.h>
 
+#include "daemon/lean/learner.h"
 #include "daemon/tracer/controller.h"
 #include "store/session-dir.h"
 
@@ -31,3 +32,9 @@ int learning_pass_start(LearningPass **ret, sd_event *event, Controller *c, cons
 /* Ends it without an answer. */
 LearningPass *learning_pass_free(LearningPass *l);
 DEFINE_CLEANUP(LearningPass *, learning_pass_free);
+
+/* Has the calls counted that a session has stored from @from_ns up to @to_ns: the newest segments of all CPUs, then the
+ * ones before, as long as they are not too much.  0; -ENODATA: nothing was stored; -errno.  @done as in
+ * learner_start(). */
+int stored_pages_count(Learner **ret, sd_event *event, const SessionDir *dir, uint64_t from_ns,
+                       uint64_t to_ns, LearnerDone done, void *userdata);
