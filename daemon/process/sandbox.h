@@ -17,13 +17,8 @@ typedef enum SandboxPriority {
         SANDBOX_LOW, /* others wait for the result, or pay until it is there: a quarter of a busy CPU */
 } SandboxPriority;
 
-/*
- * sandbox() - for good
- * @n_memory_bytes: of address space
- * @n_file_bytes:   how long a file it writes may become
- *
- * Return: 0; -ENOSYS where the machine or the kernel has no filter for us; other -errno.
- */
+/* For good.  @n_memory_bytes: of address space; @n_file_bytes: how long a file it writes may become.
+ * 0; -ENOSYS where the machine or the kernel has no filter for us; other -errno. */
 int sandbox(SandboxPriority priority, uint64_t n_memory_bytes, uint64_t n_file_bytes);
 
 /*

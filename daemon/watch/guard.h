@@ -53,13 +53,7 @@ typedef struct GuardVerdict {
 
 /* With the limits of @spec, in which 0 and SPEC_UNLIMITED are none, and the totals of now. */
 void guard_init(Guard *g, const Spec *spec, const GuardSample *now);
-
-/*
- * guard_look() - compare with what was before
- * @ret: filled if a limit was passed
- *
- * Return: GUARD_E_PASSED or 0.  Totals that go backwards count as no change.
- */
+/* Compares with what was before: 0, or GUARD_E_PASSED and *@ret.  Totals that go backwards count as no change. */
 enum { GUARD_E_PASSED = 1 };
 int guard_look(Guard *g, const GuardSample *now, GuardVerdict *ret);
 /* After how many stored bytes the next look is due, if it does not come anyhow; UINT64_MAX: none. */

@@ -15,8 +15,8 @@
 
 typedef struct LearningPass LearningPass;
 
-/* @n_calls: of the roots, that it was learned from.  @error: 0, or -errno (it has been logged).  The learning pass may be
- * freed meanwhile. */
+/* @n_calls: of the roots, that it was learned from.  @error: 0, or -errno (it has been logged).  The learning pass may
+ * be freed meanwhile. */
 typedef void (*LearningPassDone)(uint64_t n_calls, int error, void *userdata);
 
 /*
@@ -34,7 +34,6 @@ LearningPass *learning_pass_free(LearningPass *l);
 DEFINE_CLEANUP(LearningPass *, learning_pass_free);
 
 /* Has the calls counted that a session has stored from @from_ns up to @to_ns: the newest segments of all CPUs, then the
- * ones before, as long as they are not too much.  0; -ENODATA: nothing was stored; -errno.  @done as in
- * learner_start(). */
+ * ones before, as long as they are not too much.  0; -ENODATA: nothing was stored; -errno. */
 int stored_pages_count(Learner **ret, sd_event *event, const SessionDir *dir, uint64_t from_ns,
                        uint64_t to_ns, LearnerDone done, void *userdata);
