@@ -179,8 +179,8 @@ static void daemon_apply_settings(Daemon *d) {
 
 static void daemon_reload(Daemon *d) {
         _cleanup_strv_ Strv problems = {};
-        int r = settings_reload(&d->settings, d->config.config_root, d->config.config_file,
-                                store_fd(d->store), &problems);
+        int r = settings_load(&d->settings, d->config.config_root, d->config.config_file,
+                              store_fd(d->store), true, &problems);
 
         if (r == 0) {
                 daemon_apply_settings(d);
@@ -285,7 +285,7 @@ static int daemon_open_store(Daemon *d) {
         if (r < 0)
                 return r;
         r = settings_load(&d->settings, d->config.config_root, d->config.config_file,
-                          store_fd(d->store), &problems);
+                          store_fd(d->store), false, &problems);
         if (r < 0)
                 return log_error_errno(r, "Cannot read the configuration %s: %m",
                                        d->config.config_file ?: "ftraced.conf");
@@ -630,7 +630,7 @@ static void daemon_done(Daemon *d) {
         ledger_dir_done(&d->ledger);
         (void) store_free(d->store);
         (void) sd_event_unref(d->event);
-        settings_done(&d->settings);
+        config_done(&d->settings.config);
 }
 
 int daemon_run(const DaemonConfig *config) {

@@ -201,8 +201,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/process/spawn.h \
 	%D%/instances/stopwatch.c \
 	%D%/instances/stopwatch.h \
-	%D%/symbols/symbol-watch.c \
-	%D%/symbols/symbol-watch.h \
 	%D%/record/syncer.c \
 	%D%/record/syncer.h \
 	%D%/watch/tamper.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "daemon/symbols/symbol-watch.h"
+#include "daemon/symbols/kernel-symbols.h"
 #include "scratch.h"
 
 #define KERNEL "ffffffff81000000 T startup_64\n"
