@@ -21,7 +21,6 @@
 #include "daemon/daemon.h"
 #include "daemon/process/background.h"
 #include "daemon/process/fdstore.h"
-#include "daemon/process/idle.h"
 #include "daemon/process/sandbox.h"
 #include "daemon/server/server.h"
 #include "daemon/tracer/controller.h"
@@ -30,8 +29,20 @@
 
 #define LEARNING_USEC (5 * USEC_PER_SEC) /* a client waits longer: cli/contact/client.c */
 #define UNDO_AGAIN_USEC (5 * USEC_PER_SEC)
+#define IDLE_ACCURACY_USEC 100000
 #define PREPARE_USEC USEC_PER_SEC /* whoever began it to start a session waits for that alone */
 #define TRACEFS_MAGIC 0x74726163  /* linux/magic.h */
+
+/* Something has been so for a while: a timer that runs while it is so, and begins anew after every break. */
+typedef struct Idle {
+        uint64_t usec;
+        bool (*ask)(
+                void *userdata); /* whether it is so now: after every event, so it must be cheap */
+        void (*reached)(void *userdata); /* it has been for so long, and again after as long */
+        void *userdata;
+        sd_event_source *post, *timer;
+        bool is_idle;
+} Idle;
 
 typedef struct Daemon {
         DaemonConfig config;
@@ -54,6 +65,45 @@ typedef struct Daemon {
         bool is_stopping, has_run, is_hung, has_systemd_socket;
         size_t n_left; /* sessions that another daemon goes on with */
 } Daemon;
+
+/* --- waiting for leisure ----------------------------------------------------------------------- */
+
+static int idle_on_post(sd_event_source *source, void *userdata) {
+        Idle *i = userdata;
+        bool is_idle = i->ask(i->userdata);
+
+        if (is_idle == i->is_idle)
+                return 0;
+        i->is_idle = is_idle;
+        if (is_idle)
+                (void) sd_event_source_set_time_relative(i->timer, i->usec);
+        return sd_event_source_set_enabled(i->timer, is_idle ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+}
+
+static int idle_on_time(sd_event_source *source, uint64_t usec, void *userdata) {
+        Idle *i = userdata;
+
+        i->is_idle = false; /* idle_on_post() looks whether it still is */
+        if (i->ask(i->userdata))
+                i->reached(i->userdata);
+        return 0;
+}
+
+static int idle_init(Idle *i, sd_event *event) {
+        int r = sd_event_add_time_relative(event, &i->timer, CLOCK_MONOTONIC, i->usec,
+                                           MIN(i->usec / 10 + 1, (uint64_t) IDLE_ACCURACY_USEC),
+                                           idle_on_time, i);
+
+        i->is_idle = i->ask(i->userdata);
+        if (r >= 0 && !i->is_idle)
+                r = sd_event_source_set_enabled(i->timer, SD_EVENT_OFF);
+        return r < 0 ? r : sd_event_add_post(event, &i->post, idle_on_post, i);
+}
+
+static void idle_done(Idle *i) {
+        i->post = sd_event_source_disable_unref(i->post);
+        i->timer = sd_event_source_disable_unref(i->timer);
+}
 
 /* --- what happens meanwhile ------------------------------------------------------------------- */
 

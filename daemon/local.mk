@@ -76,8 +76,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/health.h \
 	%D%/tracer/host-check.c \
 	%D%/tracer/host-check.h \
-	%D%/process/idle.c \
-	%D%/process/idle.h \
 	%D%/instances/instance.c \
 	%D%/instances/instance.h \
 	%D%/record/inventory.c \
