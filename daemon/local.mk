@@ -12,12 +12,10 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	$(AM_V_GEN)mkdir -p %D%/lean && sed '/^#/d; s/.*/"&\\n"/' $(srcdir)/$(@:-text.h=) >$@
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS) $(SECCOMP_CFLAGS) -pthread
 %C%_libdaemon_a_SOURCES = \
-	%D%/server/address.c \
-	%D%/server/address.h \
 	%D%/admission/admission.c \
 	%D%/admission/admission.h \
 	%D%/api/allowance.c \
-	%D%/api/allowance.h \
+	%D%/api/api.h \
 	%D%/admission/arbiter.c \
 	%D%/admission/arbiter.h \
 	%D%/process/background.c \
@@ -78,21 +76,15 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/health.h \
 	%D%/tracer/host-check.c \
 	%D%/tracer/host-check.h \
-	%D%/process/idle.c \
-	%D%/process/idle.h \
 	%D%/instances/instance.c \
 	%D%/instances/instance.h \
-	%D%/server/introspection.c \
 	%D%/record/inventory.c \
 	%D%/record/inventory.h \
 	%D%/api/janitor.c \
-	%D%/api/janitor.h \
 	%D%/process/journal.c \
 	%D%/process/journal.h \
 	%D%/symbols/kernel-symbols.c \
 	%D%/symbols/kernel-symbols.h \
-	%D%/symbols/kernel-types.c \
-	%D%/symbols/kernel-types.h \
 	%D%/lean/lean-cache.c \
 	%D%/lean/lean-cache.h \
 	%D%/lean/lean.c \
@@ -114,45 +106,33 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/tracer/leftovers.c \
 	%D%/tracer/leftovers.h \
 	%D%/server/listener.c \
-	%D%/server/listener.h \
 	%D%/api/listing.c \
-	%D%/api/listing.h \
 	%D%/watch/live.c \
 	%D%/watch/live.h \
-	%D%/process/manager.c \
-	%D%/process/manager.h \
 	%D%/admission/memory.c \
 	%D%/admission/memory.h \
 	%D%/api/methods-access.c \
 	%D%/api/methods-background.c \
 	%D%/api/methods-list.c \
-	%D%/api/methods-private.h \
 	%D%/api/methods-start.c \
 	%D%/api/methods-trigger.c \
-	%D%/api/methods-upkeep.c \
 	%D%/api/methods.c \
-	%D%/api/methods.h \
 	%D%/instances/notifier.c \
 	%D%/instances/notifier.h \
 	%D%/admission/override.c \
 	%D%/admission/override.h \
 	%D%/own-store.c \
-	%D%/own-store.h \
 	%D%/server/peer.c \
-	%D%/server/peer.h \
 	%D%/record/pipe-marks.c \
 	%D%/record/pipe-marks.h \
 	%D%/tracefs/plan-apply.c \
 	%D%/tracefs/plan.c \
 	%D%/tracefs/plan.h \
-	%D%/process/privilege.c \
-	%D%/process/privilege.h \
 	%D%/tracefs/put-back.c \
 	%D%/tracefs/put-back.h \
 	%D%/instances/quiesce.c \
 	%D%/instances/quiesce.h \
 	%D%/server/quota.c \
-	%D%/server/quota.h \
 	%D%/record/reader-private.h \
 	%D%/record/reader-resume.c \
 	%D%/record/reader.c \
@@ -161,16 +141,10 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/record/recorder.h \
 	%D%/upkeep/removal.c \
 	%D%/upkeep/removal.h \
-	%D%/server/request.c \
-	%D%/server/request.h \
-	%D%/api/roster.c \
-	%D%/api/roster.h \
 	%D%/record/rotation.c \
 	%D%/record/rotation.h \
 	%D%/process/sandbox.c \
 	%D%/process/sandbox.h \
-	%D%/watch/stored-pages.c \
-	%D%/watch/stored-pages.h \
 	%D%/tracefs/script.c \
 	%D%/tracefs/script.h \
 	%D%/upkeep/seal-worker.c \
@@ -216,20 +190,15 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/session/session-usage.h \
 	%D%/session/session.c \
 	%D%/session/session.h \
-	%D%/api/sessions-private.h \
-	%D%/api/sessions-survey.c \
 	%D%/api/sessions.c \
-	%D%/api/sessions.h \
+	%D%/api/sessions-start.c \
 	%D%/settings.c \
-	%D%/settings.h \
 	%D%/watch/snapshot.c \
 	%D%/watch/snapshot.h \
 	%D%/process/spawn.c \
 	%D%/process/spawn.h \
 	%D%/instances/stopwatch.c \
 	%D%/instances/stopwatch.h \
-	%D%/symbols/symbol-watch.c \
-	%D%/symbols/symbol-watch.h \
 	%D%/record/syncer.c \
 	%D%/record/syncer.h \
 	%D%/watch/tamper.c \

@@ -10,11 +10,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "daemon/api/allowance.h"
-#include "daemon/api/janitor.h"
-#include "daemon/api/methods-private.h"
-#include "daemon/process/background.h"
-#include "daemon/process/journal.h"
+#include "daemon/api/api.h"
 #include "daemon/session/session-trigger.h"
 #include "daemon/tracefs/script.h"
 #include "meta/json-field.h"
@@ -175,31 +171,30 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
                         "'%s' cannot be a session's name: letters, digits, '.', '_' and "
                         "'-', at most %i, the first a letter or digit",
                         quoted, SESSION_NAME_MAX);
-        if (force && !server_call_may_all(call))
+        if (force && call->who.right != PEER_ALL)
                 return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
                                    "only root may switch off a tracer of somebody else (--force)");
         if (profile)
                 r = take_profile(m, ret_profile, profile, refusal);
         if (r == 0)
                 r = merge_spec(ret_profile, json_object_get(parameters, "spec"), &spec, refusal);
-        if (r == 0)
-                r = spec_from_json(ret_spec, spec, &field);
-        else
+        if (r != 0)
                 return r;
+        r = spec_from_json(ret_spec, spec, &field);
         if (r > 0)
                 return refuse_spec(spec, field, refusal);
         if (r == 0)
                 look_at_sample(ret_spec);
-        if (r == 0 && !server_call_may_all(call))
+        if (r == 0 && call->who.right != PEER_ALL)
                 r = allowance_ask(&asked, json_object_get(parameters, "spec"), ret_profile->name,
                                   refusal);
         *ret = (SessionRequest){ .name = name,
                                  .profile = ret_profile->name,
                                  .spec = ret_spec,
-                                 .owner_uid = server_call_uid(call),
-                                 .owner_pid = server_call_pid(call),
+                                 .owner_uid = call->who.uid,
+                                 .owner_pid = call->who.pid,
                                  .force = force,
-                                 .is_member = !server_call_may_all(call),
+                                 .is_member = call->who.right != PEER_ALL,
                                  .asked = asked };
         return r;
 }
@@ -212,10 +207,10 @@ static void log_start(ServerCall *call, const Session *session) {
         char arm[UNIT_TEXT_MAX];
 
         journal_tell(
-                &(JournalEntry){ JOURNAL_STARTED, .meta = m, .uid = server_call_uid(call),
-                                 .pid = server_call_pid(call) },
+                &(JournalEntry){ JOURNAL_STARTED, .meta = m, .uid = call->who.uid,
+                                 .pid = call->who.pid },
                 "Session '%s' started by uid %u (pid %i): %.200s%s on %zu CPUs%s%s, armed in %s.",
-                m->name, (unsigned) server_call_uid(call), (int) server_call_pid(call), roots ?: "",
+                m->name, (unsigned) call->who.uid, (int) call->who.pid, roots ?: "",
                 roots && strlen(roots) > 200 ? "..." : "", m->n_cpus,
                 m->instance ? ", instance " : "", m->instance ?: "",
                 format_duration(arm, m->arm_ns));
@@ -226,16 +221,11 @@ static void tell_of_arming(const ControllerOutlook *outlook, void *userdata) {
         ServerCall *call = userdata;
         json_t *o;
 
-        if (!server_call_wants_more(call) || controller_outlook_tell(outlook, &text) < 0 || !text)
+        if (!call->wants_more || controller_outlook_tell(outlook, &text) < 0 || !text)
                 return;
         o = json_pack("{s:s}", "arming", text);
         if (o)
                 (void) server_call_continue(call, o);
-}
-
-static int refuse_failure(int error, Refusal *refusal) {
-        log_error_errno(error, "A start failed: %m");
-        return refusal_set_errno(refusal, -error, "starting failed: %s", origin_report(error));
 }
 
 static int start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -252,13 +242,16 @@ static int start(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
                 r = parameter_get_boolean(parameters, "attach", &is_attached, refusal);
         if (r != 0)
                 return r;
-        request.peer = is_attached ? server_call_peer(call) : 0;
+        request.peer = is_attached ? call->peer : 0;
         request.arming = tell_of_arming;
         request.userdata = call;
-        r = sessions_start(m->sessions, &session, &request, refusal);
-        if (r != 0)
-                return r < 0 ? refuse_failure(r, refusal) : r;
-
+        r = sessions_start(m->sessions, m->janitor, &session, &request, refusal);
+        if (r < 0) {
+                log_error_errno(r, "A start failed: %m");
+                return refusal_set_errno(refusal, -r, "starting failed: %s", origin_report(r));
+        }
+        if (r > 0)
+                return r;
         log_start(call, session);
         if (!server_call_is_connected(call)) {
                 if (request.peer != 0)
@@ -271,18 +264,14 @@ static int start(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
 }
 
 int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        Methods *m = userdata;
-
-        if (methods_is_too_soon(m, call))
-                return methods_run_known(m, call, parameters, method_start);
-        return methods_run_aside(m, call, parameters, start);
+        return methods_run_aside(userdata, call, parameters, start);
 }
 
-/* The reply of DryRun. */
-static json_t *plan_to_json(const Methods *m, const Plan *p, size_t n_arm,
-                            const SessionMeta *meta) {
+/* The message of DryRun; it may be long. */
+static char *plan_to_text(const Methods *m, const Plan *p, size_t n_arm, const SessionMeta *meta) {
         _cleanup_buf_ Buf out = BUF_INIT;
         _cleanup_free_ char *script = NULL;
+        json_auto_t *reply = NULL;
         struct utsname u;
 
         if (uname(&u) < 0)
@@ -296,17 +285,10 @@ static json_t *plan_to_json(const Methods *m, const Plan *p, size_t n_arm,
                                     .waits = controller_waits_for_start(&meta->spec) });
         if (buf_take_string(&out, &script) < 0)
                 return NULL;
-        return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", meta->name, "tracefs",
-                         controller_tracefs(m->controller), "script", script, "steps",
-                         script_steps(p, 0, n_arm), "undo", script_steps(p, n_arm, p->n),
-                         "warnings", json_strv_new(&meta->warnings));
-}
-
-/* The whole message; it may be long. */
-static char *plan_to_text(const Methods *m, const Plan *p, size_t n_arm, const SessionMeta *meta) {
-        json_t *plan = plan_to_json(m, p, n_arm, meta);
-        json_auto_t *reply = plan ? json_pack("{s:o}", "parameters", plan) : NULL;
-
+        reply = json_pack("{s:{s:s, s:s, s:s, s:o, s:o, s:o}}", "parameters", "name", meta->name,
+                          "tracefs", controller_tracefs(m->controller), "script", script, "steps",
+                          script_steps(p, 0, n_arm), "undo", script_steps(p, n_arm, p->n),
+                          "warnings", json_strv_new(&meta->warnings));
         return reply ? json_dumps(reply, JSON_COMPACT) : NULL;
 }
 
@@ -322,7 +304,7 @@ static int dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void 
         int r = read_request(m, call, parameters, &request, &spec, &profile, refusal);
 
         if (r == 0)
-                r = sessions_prepare(m->sessions, &meta, &request, refusal);
+                r = sessions_prepare(m->sessions, m->janitor, &meta, &request, refusal);
         if (r == 0)
                 r = session_triggers_admit(&meta->spec, refusal);
         if (r == 0)

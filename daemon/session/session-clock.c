@@ -9,7 +9,7 @@
 
 struct SessionClock {
         SessionClockConfig config;
-        ClockWatch *watch;
+        sd_event_source *watch;
 };
 
 static void say(const SessionMeta *m, const ClockShift *shift) {
@@ -49,8 +49,10 @@ void session_clock_look(SessionClock *c) {
         c->config.changed(c->config.session);
 }
 
-static void on_step(void *userdata) {
-        session_clock_look(userdata);
+static int on_timer(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+        if (clock_watch_has_stepped(fd))
+                session_clock_look(userdata);
+        return 0;
 }
 
 int session_clock_new(SessionClock **ret, const SessionClockConfig *config) {
@@ -59,7 +61,7 @@ int session_clock_new(SessionClock **ret, const SessionClockConfig *config) {
 
         if (!c)
                 return -ENOMEM;
-        r = clock_watch_new(&c->watch, config->event, on_step, c);
+        r = clock_watch_new(&c->watch, config->event, on_timer, c);
         if (r < 0)
                 (void) log_warning_errno(r,
                                          "Session '%s': steps of the clock are only noticed by "
@@ -73,6 +75,6 @@ int session_clock_new(SessionClock **ret, const SessionClockConfig *config) {
 SessionClock *session_clock_free(SessionClock *c) {
         if (!c)
                 return NULL;
-        (void) clock_watch_free(c->watch);
+        (void) sd_event_source_disable_unref(c->watch);
         return mfree(c);
 }

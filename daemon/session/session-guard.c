@@ -40,6 +40,6 @@ int session_guard_look(SessionGuard *g, char ret[static GUARD_TEXT_MAX], Session
                 return 0;
         }
         (void) guard_sentence(ret, &verdict);
-        *ret_limit = guard_limit(verdict.kind);
+        *ret_limit = guard_limits[verdict.kind];
         return GUARD_E_PASSED;
 }

@@ -10,8 +10,7 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "daemon/session/session-origin.h"
-#include "daemon/symbols/kernel-types.h"
-#include "daemon/symbols/symbol-watch.h"
+#include "daemon/symbols/kernel-symbols.h"
 #include "daemon/watch/health.h"
 
 /* Recordings travel; a machine-id(5) should not, so this is one of ours that is made of it. */

@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "daemon/session/session-roots.h"
-#include "daemon/symbols/symbol-watch.h"
+#include "daemon/symbols/kernel-symbols.h"
 
 struct SessionRoots {
         SessionRootsConfig config;

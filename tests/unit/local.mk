@@ -117,7 +117,7 @@ unit_programs += %D%/lib-render
 
 # daemon/
 unit_programs += %D%/daemon-process
-%C%_daemon_process_SOURCES = %D%/test-background.c %D%/test-fdstore.c %D%/test-idle.c %D%/test-journal.c \
+%C%_daemon_process_SOURCES = %D%/test-background.c %D%/test-fdstore.c %D%/test-journal.c \
 	%D%/test-sandbox.c %D%/test-settings.c %D%/test-spawn.c
 %C%_daemon_process_CFLAGS = $(unit_cflags)
 %C%_daemon_process_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
@@ -185,7 +185,7 @@ unit_programs += %D%/daemon-session
 %C%_daemon_session_LDFLAGS = $(fake_kernel_ldflags)
 
 unit_programs += %D%/daemon-api
-%C%_daemon_api_SOURCES = %D%/test-allowance.c %D%/test-roster.c %D%/test-sessions.c
+%C%_daemon_api_SOURCES = %D%/test-allowance.c %D%/test-sessions.c
 %C%_daemon_api_CFLAGS = $(unit_cflags)
 %C%_daemon_api_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 %C%_daemon_api_LDFLAGS = $(fake_kernel_ldflags)

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "server-fixture.h"
 #include "base/io.h"
-#include "daemon/server/quota.h"
+#include "daemon/server/server-private.h"
 #include "daemon/server/server.h"
+#include "server-fixture.h"
 
 /* Until the server has seen that all others have hung up. */
 static void wait_until_alone(Client *c) {
