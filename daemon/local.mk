@@ -14,6 +14,25 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 %C%_libdaemon_a_SOURCES = \
 	%D%/server/address.c \
 	%D%/server/address.h \
+	%D%/session/rescue-pages.c \
+	%D%/session/rescue.c \
+	%D%/session/rescue.h \
+	%D%/session/session-adopt.c \
+	%D%/session/session-hold.c \
+	%D%/session/session-hooks.c \
+	%D%/session/session-lean.c \
+	%D%/session/session-listen.c \
+	%D%/session/session-live.c \
+	%D%/session/session-private.h \
+	%D%/session/session-run.c \
+	%D%/session/session-snapshot.c \
+	%D%/session/session-start.c \
+	%D%/session/session-state.c \
+	%D%/session/session-sync.c \
+	%D%/session/session-trigger.c \
+	%D%/session/session-watch.c \
+	%D%/session/session.c \
+	%D%/session/session.h \
 	%D%/admission/admission.c \
 	%D%/admission/admission.h \
 	%D%/api/allowance.c \
@@ -59,10 +78,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/upkeep/dir-syncer.h \
 	%D%/upkeep/disk-usage.c \
 	%D%/upkeep/disk-usage.h \
-	%D%/session/rescue.c \
-	%D%/session/rescue.h \
-	%D%/session/rescue-pages.c \
-	%D%/session/rescue-pages.h \
 	%D%/instances/black-box.c \
 	%D%/instances/black-box.h \
 	%D%/instances/event-set.c \
@@ -180,42 +195,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/server/server-private.h \
 	%D%/server/server.c \
 	%D%/server/server.h \
-	%D%/session/session-adopt.c \
-	%D%/session/session-adopt.h \
-	%D%/session/session-clock.c \
-	%D%/session/session-clock.h \
-	%D%/session/session-guard.c \
-	%D%/session/session-guard.h \
-	%D%/session/session-hold.c \
-	%D%/session/session-hold.h \
-	%D%/session/session-hooks.c \
-	%D%/session/session-hooks.h \
-	%D%/session/session-kept.c \
-	%D%/session/session-kept.h \
-	%D%/session/session-lean.c \
-	%D%/session/session-lean.h \
-	%D%/session/session-origin.c \
-	%D%/session/session-origin.h \
-	%D%/session/session-private.h \
-	%D%/session/session-rest.c \
-	%D%/session/session-rest.h \
-	%D%/session/session-roots.c \
-	%D%/session/session-roots.h \
-	%D%/session/session-run.c \
-	%D%/session/session-snapshot.c \
-	%D%/session/session-snapshot.h \
-	%D%/session/session-start.c \
-	%D%/session/session-sync.c \
-	%D%/session/session-sync.h \
-	%D%/session/session-tasks.c \
-	%D%/session/session-tasks.h \
-	%D%/session/session-trigger.c \
-	%D%/session/session-trigger.h \
-	%D%/session/session-types.h \
-	%D%/session/session-usage.c \
-	%D%/session/session-usage.h \
-	%D%/session/session.c \
-	%D%/session/session.h \
 	%D%/api/sessions-private.h \
 	%D%/api/sessions-survey.c \
 	%D%/api/sessions.c \
@@ -248,8 +227,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/tracer/tracer.h \
 	%D%/watch/tracing-copy.c \
 	%D%/watch/tracing-copy.h \
-	%D%/session/transition.c \
-	%D%/session/transition.h \
 	%D%/admission/untraced.c \
 	%D%/admission/untraced.h \
 	%D%/lean/lean-tree.c \

@@ -7,7 +7,6 @@
  *
  *      WAITING until all sessions are known, and what was removed before is off the disk, so that what is
  *              free can be believed
- *      NOTING when sessions were kept that came without a word of it
  *      LOOKING at those that would go, for a reason to keep them
  *      REMOVING one after the other
  *
@@ -53,7 +52,7 @@ struct Janitor {
         Waiting *waiting;
 
         /* of the job that is under way */
-        enum { NOTHING, WAITING, NOTING, LOOKING, REMOVING } phase;
+        enum { NOTHING, WAITING, LOOKING, REMOVING } phase;
         Job job;
         bool is_called_off;
         Vacuum vacuum;
@@ -87,7 +86,7 @@ static bool janitor_begin(Janitor *j) {
  * at what others leave of the disk. */
 static void set_timer(Janitor *j) {
         RetainLimits limits = vacuum_limits(j->limits);
-        uint64_t next_ns = vacuum_next_ns(&j->vacuum, &limits), now = uptime_now(&j->vacuum.uptime);
+        uint64_t next_ns = vacuum_next_ns(&j->vacuum, &limits), now = now_ns(CLOCK_REALTIME);
 
         if (sessions_n_live(j->sessions) > 0)
                 next_ns = MIN(next_ns, now + LOOK_NS);
@@ -152,7 +151,6 @@ static void janitor_finish(Janitor *j, int error) {
         }
         if (error >= 0)
                 let_rings_yield(j, &v);
-        sessions_save_uptime(j->sessions, LOOK_NS);
         if (error < 0)
                 log_warning_errno(error, "Cannot look for sessions to remove: %m");
 }
@@ -188,7 +186,7 @@ static VacuumItem item_of(const RosterEntry *e) {
         return (VacuumItem){
                 .name = e->name,
                 .n_bytes = s ? session_disk_bytes(s) : rest->footprint.n_bytes,
-                .kept_ns = s ? session_kept_ns(s) : rest->kept_ns,
+                .kept_ns = s ? session_meta_kept_ns(session_meta(s)) : rest->kept_ns,
                 .growth_bytes = s ? session_growth_bytes(s) : 0,
                 .is_live = s && (session_meta(s)->state == SESSION_NEW || session_is_live(s)),
                 .keep = is_pinned ? KEEP_PINNED : KEEP_NOT,
@@ -200,7 +198,6 @@ static int list_sessions(const Janitor *j, Vacuum *v) {
         _cleanup_free_ RosterEntry **sorted = NULL;
         int r = roster_sort(roster, &sorted);
 
-        v->uptime = *sessions_uptime(j->sessions);
         for (size_t i = 0; r == 0 && i < roster_n(roster); i++) {
                 VacuumItem item = item_of(sorted[i]);
 
@@ -213,14 +210,6 @@ static int janitor_list(Janitor *j) {
         int r = list_sessions(j, &j->vacuum);
 
         return r < 0 ? r : vacuum_decide(&j->vacuum, j->store, &j->job.limits);
-}
-
-/* What came without a word of when it was kept, one after the other. */
-static bool janitor_note_next(Janitor *j) {
-        if (sessions_save_kept(j->sessions, &j->i_item))
-                return true;
-        j->i_item = 0;
-        return false;
 }
 
 /* A Keep, or -errno. */
@@ -339,11 +328,7 @@ static void janitor_work(Janitor *j, uint64_t until_ns) {
                         r = janitor_list(j);
                         if (r >= 0 && !j->job.call)
                                 set_timer(j);
-                        j->phase = NOTING;
-                        break;
-                case NOTING:
-                        if (!janitor_note_next(j))
-                                j->phase = LOOKING;
+                        j->phase = LOOKING;
                         break;
                 case LOOKING:
                         r = janitor_look_at_next(j);

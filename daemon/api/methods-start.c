@@ -15,7 +15,6 @@
 #include "daemon/api/methods-private.h"
 #include "daemon/process/background.h"
 #include "daemon/process/journal.h"
-#include "daemon/session/session-trigger.h"
 #include "daemon/tracefs/script.h"
 #include "meta/json-field.h"
 #include "meta/sample.h"
@@ -325,9 +324,9 @@ static int dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void 
         if (r == 0)
                 r = sessions_prepare(m->sessions, &meta, &request, refusal);
         if (r == 0)
-                r = session_triggers_admit(&meta->spec, refusal);
+                r = session_admit_triggers(&meta->spec, refusal);
         if (r == 0)
-                r = session_triggers_admit_moments(&meta->spec, refusal);
+                r = session_admit_moments(&meta->spec, refusal);
         if (r == 0)
                 r = controller_rehearse(m->controller, &plan, &n_arm, meta, request.force, refusal);
         if (r != 0)

@@ -23,8 +23,7 @@ struct Sessions {
         Removal *removal;
         int (*has_room)(Refusal *refusal, void *userdata);
         void *room_userdata;
-        uint64_t uptime_saved_ns; /* on it */
-        bool is_starting;         /* one more is about to be among them */
+        bool is_starting; /* one more is about to be among them */
 
         /* sessions-survey.c */
         sd_event_source *survey; /* NULL: it is over */

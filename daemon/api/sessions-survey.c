@@ -170,18 +170,6 @@ void sessions_segment_sealed(Sessions *s, const char *name, uint32_t cpu, uint64
                 session_rest_sealed(&e->rest, n_before, n_bytes);
 }
 
-bool sessions_save_kept(Sessions *s, size_t *i) {
-        while (*i < roster_n(s->roster)) {
-                RosterEntry *e = roster_get(s->roster, (*i)++);
-                Session *session;
-
-                if ((e->session || e->rest.is_kept_unsaved) && wake(s, e, &session) == 0 &&
-                    session_save_kept(session))
-                        return true;
-        }
-        return false;
-}
-
 uint64_t sessions_disk_bytes(Sessions *s) {
         uint64_t n_bytes = 0;
 
@@ -207,26 +195,8 @@ bool sessions_are_known(const Sessions *s, size_t *ret_n_known, size_t *ret_n) {
         return !s->survey;
 }
 
-/* Those of which nobody knows when they were kept were so when they were first seen.  Who began earlier is to
- * have been kept earlier, in whatever order they were looked at. */
-static void order_guesses(Sessions *s) {
-        _cleanup_free_ RosterEntry **sorted = NULL;
-        uint64_t last_ns = 0;
-
-        if (roster_sort(s->roster, &sorted) < 0)
-                return;
-        for (size_t i = 0; i < roster_n(s->roster); i++) {
-                RosterEntry *e = sorted[i];
-
-                if (e->session || !e->rest.is_kept_guessed || !e->rest.is_kept_unsaved)
-                        continue;
-                last_ns = e->rest.kept_ns = MAX(e->rest.kept_ns, last_ns + 1);
-        }
-}
-
 static void survey_end(Sessions *s) {
         s->survey = sd_event_source_disable_unref(s->survey);
-        order_guesses(s);
         sessions_name_foreign(s);
         if (s->known)
                 s->known(NULL, s->userdata);
@@ -396,8 +366,7 @@ static int take_up_all(Sessions *s) {
 int sessions_load(Sessions *s) {
         int r;
 
-        (void) rescue_run(&(RescueConfig){ s->context.controller, s->context.store,
-                                           &s->context.uptime }); /* before anybody may arm */
+        (void) rescue_run(s->context.controller, s->context.store); /* before anybody may arm */
         r = take_up_all(s);
         if (r < 0)
                 return r;

@@ -87,10 +87,6 @@ int sessions_new(Sessions **ret, sd_event *event, Background *background, Backgr
                 .admit = sessions_admit_snapshot,
                 .userdata = s,
         };
-        r = uptime_load(&s->context.uptime, store_fd(store));
-        if (r < 0)
-                return r;
-        sessions_save_uptime(s, 0);
         *ret = TAKE_PTR(s);
         return 0;
 }
@@ -103,23 +99,6 @@ void sessions_store_symbols(Sessions *s) {
 
 void sessions_set_limits(Sessions *s, const Limits *limits) {
         s->limits = s->context.limits = limits;
-}
-
-const Uptime *sessions_uptime(const Sessions *s) {
-        return &s->context.uptime;
-}
-
-void sessions_save_uptime(Sessions *s, uint64_t not_since_ns) {
-        uint64_t now = uptime_now(&s->context.uptime);
-        int r;
-
-        if (s->uptime_saved_ns > 0 && now - s->uptime_saved_ns < not_since_ns)
-                return;
-        s->uptime_saved_ns = now;
-        r = uptime_save(&s->context.uptime, store_fd(s->context.store));
-        if (r < 0)
-                log_debug("sessions", "How long the host has run cannot be noted: %s",
-                          origin_text(r));
 }
 
 void sessions_set_room(Sessions *s, int (*has_room)(Refusal *refusal, void *userdata),
@@ -587,8 +566,6 @@ Sessions *sessions_free(Sessions *s) {
 
         s->changed = NULL;
         s->survey = sd_event_source_disable_unref(s->survey);
-        if (*s->context.uptime.id)
-                sessions_save_uptime(s, 0);
         s->removal = removal_free(s->removal);
         for (size_t i = 0; i < s->n; i++)
                 (void) session_free(s->items[i]);

@@ -86,14 +86,9 @@ uint64_t sessions_disk_bytes(Sessions *s); /* of those that are known */
 /* As session_segment_sealed(). */
 void sessions_segment_sealed(Sessions *s, const char *name, uint32_t cpu, uint64_t sequence,
                              uint64_t n_before, uint64_t n_bytes);
-/* session_save_kept() of the next one, from the @*i-th on, that it is to be done of: whether there was one. */
-bool sessions_save_kept(Sessions *s, size_t *i);
 /* Removes an ended session; its data go after it (daemon/upkeep/removal.h).  @why: noted (store/removed.h).  0 or
  * -errno. */
 int sessions_remove(Sessions *s, Session *session, const char *why);
-/* Of the store. */
-const Uptime *sessions_uptime(const Sessions *s);
-void sessions_save_uptime(Sessions *s, uint64_t not_since_ns); /* unless it was so lately */
 /* Who says whether there is room for another session: 0, REFUSED, -errno; one, NULL: there is. */
 void sessions_set_room(Sessions *s, int (*has_room)(Refusal *refusal, void *userdata),
                        void *userdata);

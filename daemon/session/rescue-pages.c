@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "codec/page-source.h"
-#include "daemon/session/rescue-pages.h"
+#include "daemon/session/rescue.h"
 #include "store/page.h"
 #include "store/segment.h"
 

@@ -20,17 +20,17 @@
 #include "daemon/process/journal.h"
 #include "daemon/record/pipe-marks.h"
 #include "daemon/session/rescue.h"
-#include "daemon/session/rescue-pages.h"
 #include "daemon/session/session.h"
-#include "daemon/session/session-kept.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/live.h"
 #include "daemon/watch/snapshot.h"
 #include "meta/trace-clock.h"
+#include "store/boot-clock.h"
 #include "store/tracing-link.h"
 
 typedef struct Rescue {
-        const RescueConfig *config;
+        Controller *controller;
+        Store *store;
         BlackBox box;
         bool has_box;
         SessionDir *origin_dir;
@@ -64,23 +64,23 @@ static bool waits_for_rescue(const SessionMeta *m) {
 /* Of the store; false: it cannot be read. */
 static bool read_session(const Rescue *x, const char *name, SessionDir **ret_dir,
                          SessionMeta **ret) {
-        return store_open_session(x->config->store, name, ret_dir) >= 0 &&
+        return store_open_session(x->store, name, ret_dir) >= 0 &&
                session_dir_read_meta(*ret_dir, ret) == 0;
 }
 
 /* Only the latest can have been the last to record there; what is said of others session_load() finds.  @is_live:
  * those that can be told without a look at all that rest. */
 static int find_origin(Rescue *x, bool is_live) {
-        char boot_id[UPTIME_BOOT_ID_CHARS + 1];
+        char boot_id[BOOT_ID_CHARS + 1];
         _cleanup_strv_ Strv names = {};
-        int r = store_list(x->config->store, &names);
+        int r = store_list(x->store, &names);
 
-        uptime_boot_id(boot_id);
+        boot_id_read(boot_id);
         for (size_t i = 0; r >= 0 && i < names.n; i++) {
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
 
-                if (store_open_session(x->config->store, names.items[i], &dir) < 0 ||
+                if (store_open_session(x->store, names.items[i], &dir) < 0 ||
                     (is_live && !may_be_live(dir)) || session_dir_read_meta(dir, &m) != 0 ||
                     !streq(m->name, names.items[i]) || !died_with_its_kernel(m, boot_id) ||
                     !(is_live ? session_state_is_live(m->state) : waits_for_rescue(m)))
@@ -167,7 +167,7 @@ static int make_session(const Rescue *x, SessionDir **ret, SessionMeta **ret_met
 
         r = make_meta(x, &m);
         if (r >= 0)
-                r = store_make_session(x->config->store, x->name, &dir);
+                r = store_make_session(x->store, x->name, &dir);
         if (r < 0)
                 return r;
         r = tracing_link(x->origin_dir, dir);
@@ -176,10 +176,10 @@ static int make_session(const Rescue *x, SessionDir **ret, SessionMeta **ret_met
         if (r >= 0 && syncfs(session_dir_fd(dir)) < 0)
                 r = ORIGIN(-errno);
         if (r >= 0)
-                r = store_settle_session(x->config->store, x->name);
+                r = store_settle_session(x->store, x->name);
         if (r < 0) {
                 dir = session_dir_free(dir);
-                k = store_discard_session(x->config->store, x->name);
+                k = store_discard_session(x->store, x->name);
                 if (k < 0)
                         log_warning_errno(k, "Cannot remove the unfinished session '%s': %m",
                                           x->name);
@@ -205,7 +205,7 @@ static int find_made(Rescue *x, SessionDir **ret, SessionMeta **ret_meta) {
                                 x->origin->boot_id, suffix);
                 if (!session_name_is_valid(x->name))
                         return ORIGIN(-EBADMSG);
-                r = store_open_session(x->config->store, x->name, &dir);
+                r = store_open_session(x->store, x->name, &dir);
                 if (r < 0)
                         return r;
                 if (session_dir_read_meta(dir, &m) == 0 && streq_ptr(m->origin, x->origin->name)) {
@@ -241,7 +241,7 @@ static uint64_t find_snapshot(const Rescue *x) {
         _cleanup_strv_ Strv names = {};
         uint64_t ns = 0;
 
-        if (origin->n_snapshots == 0 || store_list(x->config->store, &names) < 0)
+        if (origin->n_snapshots == 0 || store_list(x->store, &names) < 0)
                 return 0;
         for (size_t i = 0; i < names.n; i++) {
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
@@ -297,7 +297,7 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
         free(m->reason);
         m->reason = reason;
         m->state = SESSION_SEALED;
-        session_kept_note(m, x->config->uptime);
+        m->kept_realtime_ns = now_ns(CLOCK_REALTIME);
         if (syncfs(session_dir_fd(dir)) < 0)
                 return ORIGIN(-errno);
         r = session_dir_write_meta(dir, m);
@@ -319,7 +319,7 @@ static int end_origin(Rescue *x, const SessionMeta *made, const char *why) {
         m->state = SESSION_FAILED;
         m->stop = made ? made->stop : m->start;
         conditions_done(&m->degraded);
-        session_kept_note(m, x->config->uptime);
+        m->kept_realtime_ns = now_ns(CLOCK_REALTIME);
         pipe_marks_remove(m->id);
         disk_usage_release(x->origin_dir);
         r = disk_usage_count(x->origin_dir, m);
@@ -348,7 +348,7 @@ static int move_pages(const Rescue *x, SessionDir *dir, const SessionMeta *m) {
 
         for (size_t i = 0; r >= 0 && i < x->box.n_cpus; i++)
                 if (x->box.n_events[i] > 0)
-                        r = rescue_move_cpu(x->config->controller, &x->box, i, dir, m);
+                        r = rescue_move_cpu(x->controller, &x->box, i, dir, m);
         return r;
 }
 
@@ -360,7 +360,7 @@ static int finish(Rescue *x, const SessionMeta *m) {
         if (r < 0)
                 return r;
         if (x->has_box)
-                r = controller_clear_black_box(x->config->controller, &x->box);
+                r = controller_clear_black_box(x->controller, &x->box);
         if (r < 0)
                 log_warning_errno(r, "Cannot empty the black box, instance %s: %m", x->box.name);
         journal_tell(&(JournalEntry){ JOURNAL_RESCUED, .meta = m },
@@ -396,10 +396,9 @@ static int rescue_origin(Rescue *x) {
         return r < 0 ? r : finish(x, m);
 }
 
-int rescue_run(const RescueConfig *config) {
-        _cleanup_(rescue_done) Rescue x = { .config = config };
-        int found = controller_find_black_box(config->controller, &x.box),
-            r = find_origin(&x, true);
+int rescue_run(Controller *c, Store *store) {
+        _cleanup_(rescue_done) Rescue x = { .controller = c, .store = store };
+        int found = controller_find_black_box(c, &x.box), r = find_origin(&x, true);
 
         x.has_box = found == 0;
         if (r == 0 && black_box_n_events(&x.box) > 0)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "base/now.h"
 #include "base/name.h"
 #include "base/text.h"
 #include "codec/page-source.h"
@@ -152,12 +153,10 @@ static int fill_meta(SessionMeta *m, const SnapshotConfig *c, const SessionDir *
         int r = text_replace(&m->reason, c->reason);
 
         if (r >= 0)
-                r = text_replace(&m->kept_of, c->uptime->id);
-        if (r >= 0)
                 r = disk_usage_count(dir, m);
         if (r < 0)
                 return r;
-        m->kept_ns = uptime_now(c->uptime);
+        m->kept_realtime_ns = now_ns(CLOCK_REALTIME);
         for (size_t i = 0; i < m->n_cpus; i++) {
                 m->cpus[i].n_bytes = m->cpus[i].n_pages * m->page_bytes;
                 m->cpus[i].pages_dropped = m->cpus[i].read_events = 0;

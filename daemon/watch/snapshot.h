@@ -12,7 +12,6 @@
 #include "meta/meta.h"
 #include "store/session-dir.h"
 #include "store/store.h"
-#include "store/uptime.h"
 
 typedef struct SnapshotConfig {
         Store *store;
@@ -21,7 +20,6 @@ typedef struct SnapshotConfig {
         Tracer *tracer;
         uint64_t end_sequence; /* segments below this are complete, and taken */
         ClockTuple stop;       /* the moment until which they reach */
-        const Uptime *uptime;  /* of the store */
         const char *reason;
 } SnapshotConfig;
 

@@ -38,8 +38,8 @@ noinst_LIBRARIES += %D%/libstore.a
 	%D%/tracing-formats.h \
 	%D%/tracing-link.c \
 	%D%/tracing-link.h \
-	%D%/uptime.c \
-	%D%/uptime.h \
+	%D%/boot-clock.c \
+	%D%/boot-clock.h \
 	%D%/vacuum.c \
 	%D%/vacuum.h
 store_libs = %D%/libstore.a $(meta_libs) $(ZSTD_LIBS) $(XXHASH_LIBS)

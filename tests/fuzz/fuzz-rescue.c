@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "codec/page-source.h"
-#include "daemon/session/rescue-pages.h"
+#include "daemon/session/rescue.h"
 #include "fuzz-scratch.h"
 #include "store/page.h"
 

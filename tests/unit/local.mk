@@ -45,7 +45,7 @@ unit_programs += %D%/lib-store
 %C%_lib_store_SOURCES = %D%/test-condition.c %D%/test-cut-log.c %D%/test-entry.c %D%/test-lock.c \
 	%D%/test-outlook.c %D%/test-page.c %D%/test-periods.c %D%/test-recover.c %D%/test-removed.c %D%/test-retain.c \
 	%D%/test-segment.c %D%/test-session-dir.c %D%/test-store.c %D%/test-symbol-file.c \
-	%D%/test-uptime.c %D%/test-vacuum.c
+	%D%/test-vacuum.c
 %C%_lib_store_CFLAGS = $(unit_cflags)
 %C%_lib_store_LDADD = $(unit_libs) $(codec_libs) $(CHECK_LIBS)
 
@@ -164,7 +164,7 @@ unit_programs += %D%/daemon-lean
 %C%_daemon_watch_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/daemon-session
-%C%_daemon_session_SOURCES = %D%/test-adoption.c %D%/test-rescue.c %D%/test-session-hooks.c %D%/test-transition.c
+%C%_daemon_session_SOURCES = %D%/test-rescue.c %D%/test-session.c
 %C%_daemon_session_CFLAGS = $(unit_cflags)
 %C%_daemon_session_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 %C%_daemon_session_LDFLAGS = $(fake_kernel_ldflags)
