@@ -74,8 +74,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/tracer/controller.h \
 	%D%/daemon.c \
 	%D%/daemon.h \
-	%D%/upkeep/dir-syncer.c \
-	%D%/upkeep/dir-syncer.h \
 	%D%/upkeep/disk-usage.c \
 	%D%/upkeep/disk-usage.h \
 	%D%/instances/black-box.c \

@@ -4,12 +4,11 @@
  * A queue of sessions, whose segments are listed when it comes to them: one may have tens of thousands.
  * One worker runs at a time; in between the loop is free:
  *
- *      next job -> open, make the temporary -> worker ... ends -> check -> rename -> sync ... -> next job
+ *      next job -> open, make the temporary -> worker ... ends -> check -> rename -> next job
  *
  * The temporary lies beside the segment as .SSSSSSSS.sealing; who removes a session removes it, too.
- * It changes places with the segment in one step, which fails if the segment has gone meanwhile: so
- * nothing that was removed comes back.  What was there goes when the other is on the disk under its name, which
- * a disk may take its time for (daemon/upkeep/dir-syncer.h); if it cannot be, they change back.
+ * The worker has synced it, so that after a crash the segment's name is that of either, and both are whole.  Only
+ * the loop removes segments and sessions: one that has gone meanwhile does not come back.
  */
 
 #include <fcntl.h>
@@ -23,7 +22,6 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "daemon/process/spawn.h"
-#include "daemon/upkeep/dir-syncer.h"
 #include "daemon/upkeep/seal-worker.h"
 #include "daemon/upkeep/sealer.h"
 #include "store/sealed.h"
@@ -43,9 +41,7 @@ struct Sealer {
         bool is_waiting; /* for space, until the retry */
         bool is_said;    /* that there is none */
 
-        /* while a worker runs, and then its file's name is synced, for the first segment */
-        DirSyncer *syncer;
-        bool is_exchanged; /* the temporary is what was there before */
+        /* while a worker runs, for the first segment */
         SessionDir *dir;
         int cpu_fd, out_fd;
         SegmentHeader header;
@@ -85,7 +81,7 @@ int sealer_add_session(Sealer *s, const char *session) {
                 if (streq(s->sessions.items[i], session))
                         return 0;
         r = strv_add(&s->sessions, session);
-        if (r >= 0 && !s->child && !s->syncer && !s->is_waiting)
+        if (r >= 0 && !s->child && !s->is_waiting)
                 (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
         return r;
 }
@@ -190,11 +186,8 @@ static int start_worker(Sealer *s, const SessionDir *dir, int in_fd) {
 }
 
 static void leave_segment(Sealer *s) {
-        /* The next daemon drops what was there before, if its name is not on the disk yet. */
-        if (s->cpu_fd >= 0 && !s->syncer)
+        if (s->cpu_fd >= 0)
                 (void) unlinkat(s->cpu_fd, s->temporary, 0);
-        s->syncer = dir_syncer_free(s->syncer);
-        s->is_exchanged = false;
         s->cpu_fd = safe_close(s->cpu_fd);
         s->out_fd = safe_close(s->out_fd);
         s->dir = session_dir_free(s->dir);
@@ -257,13 +250,6 @@ static void say_failure(const Sealer *s, const char *why) {
                   place.cpu, place.sequence, first_session(s), why);
 }
 
-static void on_synced(int result, void *userdata);
-
-static void change_back(Sealer *s) {
-        if (TAKE(s->is_exchanged, false))
-                (void) renameat2(s->cpu_fd, s->temporary, s->cpu_fd, s->name, RENAME_EXCHANGE);
-}
-
 /* Whether the segment was removed while the worker read it. */
 static bool is_gone(const Sealer *s) {
         struct stat now, dir;
@@ -275,25 +261,6 @@ static bool is_gone(const Sealer *s) {
                     AT_SYMLINK_NOFOLLOW) < 0)
                 return errno == ENOENT;
         return fstat(session_dir_fd(s->dir), &dir) >= 0 && now.st_ino != dir.st_ino;
-}
-
-/* The file that the worker wrote takes the segment's place, which is to be synced.  0 or -errno (-ENOENT: it has
- * gone). */
-static int replace_segment(Sealer *s) {
-        const struct timespec times[] = { s->before.st_atim, s->before.st_mtim };
-
-        /* It is as old as what is in it. */
-        (void) futimens(s->out_fd, times);
-        s->is_exchanged =
-                renameat2(s->cpu_fd, s->temporary, s->cpu_fd, s->name, RENAME_EXCHANGE) >= 0;
-        if (!s->is_exchanged) {
-                if (errno != EINVAL && errno != ENOSYS)
-                        return ORIGIN(-errno);
-                if (faccessat(s->cpu_fd, s->name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ||
-                    renameat(s->cpu_fd, s->temporary, s->cpu_fd, s->name) < 0)
-                        return ORIGIN(-errno);
-        }
-        return dir_syncer_new(&s->syncer, s->config.event, s->cpu_fd, on_synced, s);
 }
 
 /* What the worker says is not believed on its word alone. */
@@ -322,33 +289,19 @@ static void say_sealed(Sealer *s) {
                                (uint64_t) after.st_blocks * 512, s->config.userdata);
 }
 
-static void on_synced(int result, void *userdata) {
-        Sealer *s = userdata;
-
-        s->syncer = dir_syncer_free(s->syncer);
-        if (result < 0) {
-                change_back(s);
-                say_failure(s, origin_text(result));
-        } else
-                say_sealed(s);
-        leave_segment(s);
-        finish_first(s);
-}
-
-/* Its end is on_synced() if there is a syncer. */
 static void finish_segment(Sealer *s) {
-        int r;
+        const struct timespec times[] = { s->before.st_atim, s->before.st_mtim };
 
         if (!output_is_ours(s)) {
                 say_failure(s, "what the worker wrote is not this segment");
                 return;
         }
-        r = replace_segment(s);
-        if (r < 0) {
-                change_back(s);
-                if (r != -ENOENT) /* removed meanwhile */
-                        say_failure(s, origin_text(r));
-        }
+        /* It is as old as what is in it. */
+        (void) futimens(s->out_fd, times);
+        if (renameat(s->cpu_fd, s->temporary, s->cpu_fd, s->name) < 0)
+                say_failure(s, strerror(errno));
+        else
+                say_sealed(s);
 }
 
 /* Whether the first job is to be tried again in a moment. */
@@ -388,8 +341,6 @@ static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata
                                         strsignal(si->si_status));
                 say_failure(s, text);
         }
-        if (s->syncer)
-                return 0;
         leave_segment(s);
         if (is_full) {
                 wait_for_space(s, seal_worker_problem(SEAL_WORKER_E_NO_SPACE));
@@ -405,7 +356,7 @@ static int on_next(sd_event_source *source, uint64_t usec, void *userdata) {
         bool is_listing = !s->is_listed;
         int r;
 
-        if (s->sessions.n == 0 || s->child || s->syncer || wait_for_reader(s))
+        if (s->sessions.n == 0 || s->child || wait_for_reader(s))
                 return 0;
         r = store_open_session(s->config.store, first_session(s), &s->dir);
         if (r >= 0)
