@@ -50,9 +50,9 @@ const char *functions_find_module(const Functions *f, const char *name);
  * @ret_n: how many there are, or which pattern it was
  *
  * Globs have the kernel's meaning (linux 6.1 lib/glob.c, glob_match()): '*', '?', "[a-z]", and a
- * '[' that is never closed stands for itself.  Names, and globs that begin with some letters or have some
- * side by side, are found quickly; of others there may be so many, and so much in each, that it would
- * take more than about a tenth of a second.
+ * '[' that is never closed stands for itself.  Names, and globs that begin with some letters, are found
+ * quickly; of others there may be so many, and so much in each, that it would take more than about a
+ * quarter of a second.
  * Return: 0, FUNCTIONS_E_NOTHING (a pattern stands for none), FUNCTIONS_E_COSTLY, -ENOMEM.
  */
 enum { FUNCTIONS_E_NOTHING = 1, FUNCTIONS_E_COSTLY = 2 };
