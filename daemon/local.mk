@@ -50,9 +50,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/lean/call-sample.c \
 	%D%/lean/call-sample.h \
 	%D%/admission/capability.c \
-	%D%/admission/capability.h \
-	%D%/admission/clock-reader.c \
-	%D%/admission/clock-reader.h \
 	%D%/process/clock-watch.c \
 	%D%/process/clock-watch.h \
 	%D%/server/connection.c \
@@ -134,8 +131,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/live.h \
 	%D%/process/manager.c \
 	%D%/process/manager.h \
-	%D%/admission/memory.c \
-	%D%/admission/memory.h \
 	%D%/api/methods-access.c \
 	%D%/api/methods-background.c \
 	%D%/api/methods-list.c \
@@ -148,7 +143,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/instances/notifier.c \
 	%D%/instances/notifier.h \
 	%D%/admission/override.c \
-	%D%/admission/override.h \
 	%D%/own-store.c \
 	%D%/own-store.h \
 	%D%/server/peer.c \
@@ -216,7 +210,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/instances/value-probe.c \
 	%D%/instances/value-probe.h \
 	%D%/admission/task-finder.c \
-	%D%/admission/task-finder.h \
 	%D%/process/thread.c \
 	%D%/process/thread.h \
 	%D%/tracefs/tracefs.c \
@@ -225,8 +218,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/tracer/tracer.h \
 	%D%/watch/tracing-copy.c \
 	%D%/watch/tracing-copy.h \
-	%D%/admission/untraced.c \
-	%D%/admission/untraced.h \
 	%D%/lean/lean-tree.c \
 	%D%/lean/lean-tree.h \
 	%D%/lean/usual-loads.c \

@@ -44,8 +44,7 @@ static bool class_matches(const char *class, char c, const char **end) {
         return found != (*class == '!');
 }
 
-/* *@n_steps is counted up. */
-static bool glob_matches(const char *pattern, const char *name, uint64_t *n_steps) {
+bool function_glob_matches(const char *pattern, const char *name, uint64_t *n_steps) {
         const char *star = NULL, *from = NULL; /* the last '*', and where it was tried last */
 
         while (*name) {
@@ -81,12 +80,6 @@ static bool glob_matches(const char *pattern, const char *name, uint64_t *n_step
                         return false;
         }
         return pattern[strspn(pattern, "*")] == 0;
-}
-
-bool function_glob_matches(const char *pattern, const char *name) {
-        uint64_t n_steps = 0;
-
-        return glob_matches(pattern, name, &n_steps);
 }
 
 /* --- many ------------------------------------------------------------------------------------- */
@@ -132,7 +125,8 @@ static bool expand_glob(Expansion *x, const char *glob) {
              i++) {
                 bool is_chosen = has_bit(x->chosen, i);
 
-                if ((is_chosen && matches) || !glob_matches(glob, x->f->names[i], &x->n_steps))
+                if ((is_chosen && matches) ||
+                    !function_glob_matches(glob, x->f->names[i], &x->n_steps))
                         continue;
                 matches = true;
                 if (!is_chosen) {
@@ -201,7 +195,7 @@ static bool take_glob(Expansion *x, const char *glob, uint64_t *left) {
         if (strchr(glob, '[') || from == to)
                 return false;
         for (size_t i = from; i < to && x->n_steps <= KEPT_STEPS_MAX; i++)
-                if (glob_matches(glob, x->f->names[i], &x->n_steps)) {
+                if (function_glob_matches(glob, x->f->names[i], &x->n_steps)) {
                         if (!has_bit(x->chosen, i))
                                 return false;
                         n += has_bit(left, i);
@@ -209,7 +203,7 @@ static bool take_glob(Expansion *x, const char *glob, uint64_t *left) {
         if (n < 2 || x->n_steps > KEPT_STEPS_MAX)
                 return false;
         for (size_t i = from; i < to; i++)
-                if (has_bit(left, i) && glob_matches(glob, x->f->names[i], &x->n_steps))
+                if (has_bit(left, i) && function_glob_matches(glob, x->f->names[i], &x->n_steps))
                         clear_bits(left, i, i + 1);
         return true;
 }

@@ -2,7 +2,7 @@
 
 /* What a spec says of whose, where and which calls are recorded, and what that makes of tracefs. */
 
-#include "daemon/admission/task-finder.h"
+#include "daemon/admission/admission.h"
 #include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 #include "meta/trace-clock.h"
