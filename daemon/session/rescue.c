@@ -51,23 +51,6 @@ static bool may_be_live(const SessionDir *dir) {
                faccessat(session_dir_fd(dir), STORE_RESERVE_NAME, F_OK, 0) >= 0;
 }
 
-static bool died_with_its_kernel(const SessionMeta *m, const char *boot_id) {
-        return m->spec.black_box && m->boot_id && *m->boot_id && !streq(m->boot_id, boot_id) &&
-               m->start.realtime_ns > 0 && !m->origin;
-}
-
-/* Of which a rescue failed, for want of disk space perhaps: the daemon has then ended it as any other. */
-static bool waits_for_rescue(const SessionMeta *m) {
-        return m->state == SESSION_FAILED && streq_ptr(m->reason, SESSION_REASON_DAEMON_ENDED);
-}
-
-/* Of the store; false: it cannot be read. */
-static bool read_session(const Rescue *x, const char *name, SessionDir **ret_dir,
-                         SessionMeta **ret) {
-        return store_open_session(x->store, name, ret_dir) >= 0 &&
-               session_dir_read_meta(*ret_dir, ret) == 0;
-}
-
 /* Only the latest can have been the last to record there; what is said of others session_load() finds.  @is_live:
  * those that can be told without a look at all that rest. */
 static int find_origin(Rescue *x, bool is_live) {
@@ -82,10 +65,15 @@ static int find_origin(Rescue *x, bool is_live) {
 
                 if (store_open_session(x->store, names.items[i], &dir) < 0 ||
                     (is_live && !may_be_live(dir)) || session_dir_read_meta(dir, &m) != 0 ||
-                    !streq(m->name, names.items[i]) || !died_with_its_kernel(m, boot_id) ||
-                    !(is_live ? session_state_is_live(m->state) : waits_for_rescue(m)))
+                    !streq(m->name, names.items[i]) || !m->spec.black_box || m->origin ||
+                    !m->boot_id || !*m->boot_id || streq(m->boot_id, boot_id) ||
+                    m->start.realtime_ns == 0 ||
+                    (x->origin && x->origin->start.realtime_ns >= m->start.realtime_ns))
                         continue;
-                if (x->origin && x->origin->start.realtime_ns >= m->start.realtime_ns)
+                /* Or a rescue failed, for want of disk space perhaps: the daemon has then ended it as any other. */
+                if (is_live ? !session_state_is_live(m->state)
+                            : m->state != SESSION_FAILED ||
+                                      !streq_ptr(m->reason, SESSION_REASON_DAEMON_ENDED))
                         continue;
                 (void) session_dir_free(x->origin_dir);
                 (void) session_meta_free(x->origin);
@@ -247,8 +235,10 @@ static uint64_t find_snapshot(const Rescue *x) {
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
 
-                if (!streq(names.items[i], x->name) && read_session(x, names.items[i], &dir, &m) &&
-                    streq_ptr(m->origin, origin->name) && streq_ptr(m->boot_id, origin->boot_id) &&
+                if (!streq(names.items[i], x->name) &&
+                    store_open_session(x->store, names.items[i], &dir) >= 0 &&
+                    session_dir_read_meta(dir, &m) == 0 && streq_ptr(m->origin, origin->name) &&
+                    streq_ptr(m->boot_id, origin->boot_id) &&
                     m->stop.trace_ns > origin->start.trace_ns)
                         ns = MAX(ns, m->stop.trace_ns);
         }
@@ -343,15 +333,6 @@ static int lose_origin(Rescue *x, const char *why) {
 
 /* --- all of it ---------------------------------------------------------------------------------- */
 
-static int move_pages(const Rescue *x, SessionDir *dir, const SessionMeta *m) {
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < x->box.n_cpus; i++)
-                if (x->box.n_events[i] > 0)
-                        r = rescue_move_cpu(x->controller, &x->box, i, dir, m);
-        return r;
-}
-
 /* All of it is in @m, and on the disk. */
 static int finish(Rescue *x, const SessionMeta *m) {
         char n_pages[UNIT_TEXT_MAX];
@@ -389,8 +370,9 @@ static int rescue_origin(Rescue *x) {
                                       : "this kernel was booted without the memory in which it "
                                         "was recorded");
         r = is_made ? disk_usage_recover(dir, m) : make_session(x, &dir, &m);
-        if (r >= 0 && has_pages && m->page_bytes == x->box.page_bytes)
-                r = move_pages(x, dir, m);
+        for (size_t i = 0; r >= 0 && m->page_bytes == x->box.page_bytes && i < x->box.n_cpus; i++)
+                if (x->box.n_events[i] > 0)
+                        r = rescue_move_cpu(x->controller, &x->box, i, dir, m);
         if (r >= 0)
                 r = end_session(x, dir, m);
         return r < 0 ? r : finish(x, m);

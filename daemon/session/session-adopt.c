@@ -109,8 +109,6 @@ const char *session_read_live(const Session *s, Live *ret, char text[static SESS
         return text;
 }
 
-/* --- what is missing --------------------------------------------------------------------------- */
-
 /* Where the recording of a CPU is known to have come to: the time of its last page [ns]. */
 static uint64_t session_stored_ns(const Session *s, uint32_t cpu) {
         _cleanup_free_ uint64_t *sequences = NULL;
@@ -145,16 +143,6 @@ static int add_gap(Session *s, uint32_t cpu, GapCause cause, uint64_t n_pages) {
                                                 .n_pages = n_pages });
 }
 
-/* Of the @i-th CPU, after recorder_resume(): pages whose other half died with the daemon. */
-static int note_torn(Session *s, size_t i) {
-        CpuAccount torn = {};
-
-        recorder_read_account(s->recorder, i, &torn);
-        return torn.pages_lost == 0 ? 0 : add_gap(s, torn.cpu, GAP_DAEMON_GONE, torn.pages_lost);
-}
-
-/* --- CPU by CPU --------------------------------------------------------------------------------- */
-
 /* Where the kernel's counters of a CPU were, as live.json says or, if it says nothing, session.json. */
 static int resume_counters(Session *s, const Live *live, const CpuAccount *account) {
         InstanceCounters counters;
@@ -188,6 +176,7 @@ static uint64_t lost_bytes(PipeMarks *marks, size_t i) {
 /* *@n_lost: bytes that were in its pipe and are missing. */
 static int take_cpu(Session *s, const Live *live, PipeMarks *marks, size_t i, uint64_t *n_lost) {
         uint32_t cpu = s->meta->cpus[i].cpu;
+        CpuAccount torn = {};
         int r = session_hold_take_cpu(s, cpu);
 
         if (r == 0 && !live->left && lost_bytes(marks, i) > 0) {
@@ -200,9 +189,11 @@ static int take_cpu(Session *s, const Live *live, PipeMarks *marks, size_t i, ui
                 r = resume_counters(s, live, &s->meta->cpus[i]);
         if (r >= 0)
                 r = recorder_resume(s->recorder);
-        if (r >= 0)
-                r = note_torn(s, i);
-        return r;
+        if (r < 0)
+                return r;
+        recorder_read_account(s->recorder, i,
+                              &torn); /* pages whose other half died with the daemon */
+        return torn.pages_lost == 0 ? 0 : add_gap(s, cpu, GAP_DAEMON_GONE, torn.pages_lost);
 }
 
 int session_take_cpus(Session *s, const Live *live) {
@@ -226,8 +217,6 @@ int session_take_cpus(Session *s, const Live *live) {
                              format_bytes(text, n_lost));
         return MIN(r, 0);
 }
-
-/* --- all of it -------------------------------------------------------------------------------- */
 
 /* Everything but the readers' start.  *@why: it ends now. */
 static int session_rebuild(Session *s, const char **why, char text[static SESSION_WHY_MAX]) {

@@ -110,14 +110,8 @@ void session_hear_tracer(Session *s) {
 static void begin_watch(Session *s, int r) {
         const char *what = "writing set_ftrace_filter";
 
-        if (r >= 0 && s->meta->state == SESSION_RECORDING) {
-                what = "watching the control files of tracefs";
-                r = session_is_watched(s) ? health_watch(s->health) : 0;
-                if (r >= 0) {
-                        what = "setting the timer of learning";
-                        r = session_lean_begin(s);
-                }
-        }
+        if (r >= 0 && s->meta->state == SESSION_RECORDING)
+                r = session_is_watched(s) ? session_begin_watch(s, &what) : session_lean_begin(s);
         if (r >= 0 || s->meta->state != SESSION_RECORDING)
                 return;
         log_error_errno(r, "Session '%s' cannot record: %s failed: %m", s->meta->name, what);

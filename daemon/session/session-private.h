@@ -372,7 +372,9 @@ void session_free_triggers(Session *s);
 /* --- session-run.c ---------------------------------------------------------------------------- */
 
 /* ARMED or just programmed becomes RECORDING; 0 or -errno and *@ret_what that failed. */
-int session_go(Session *s, const char **ret_what, const char **ret_object);
+int session_go(Session *s, const char **ret_what);
+/* Of that, for when all is hooked: looks after its control files, and learns. */
+int session_begin_watch(Session *s, const char **ret_what);
 /* RECORDING becomes ARMED again; what was recorded becomes a snapshot. */
 void session_pause(Session *s, const char *reason);
 int session_set_deadline(Session *s);

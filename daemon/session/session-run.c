@@ -26,6 +26,17 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
+int session_begin_watch(Session *s, const char **ret_what) {
+        int r;
+
+        *ret_what = "watching the control files of tracefs";
+        r = health_watch(s->health);
+        if (r < 0)
+                return r;
+        *ret_what = "setting the timer of learning";
+        return session_lean_begin(s);
+}
+
 int session_set_deadline(Session *s) {
         const SessionMeta *m = s->meta;
         uint64_t start_us = m->start.boottime_ns / NSEC_PER_USEC,
@@ -37,48 +48,25 @@ int session_set_deadline(Session *s) {
                                  start_us + MIN(duration_us, UINT64_MAX / 4), 1000, on_deadline, s);
 }
 
-/* The kernel may have switched it on already, a moment ago. */
-static int go_record(Session *s) {
-        int r = tracer_set_recording(s->tracer, true);
+int session_go(Session *s, const char **ret_what) {
+        uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
+        int r;
 
+        *ret_what =
+                "writing tracing_on"; /* which the kernel may have switched on already, a moment ago */
+        r = tracer_set_recording(s->tracer, true);
         if (r >= 0 && s->meta->start.realtime_ns == 0)
                 r = tracer_read_clocks(s->tracer, &s->meta->start);
         if (r >= 0 && !s->meta->spec.in_kernel)
                 recorder_set_held(s->recorder, false);
-        return r;
-}
-
-/* Once all is hooked, if it is not. */
-static int go_watch(Session *s) {
-        return session_hooks_are_due(s) ? 0 : health_watch(s->health);
-}
-
-static int go_learn(Session *s) {
-        return session_hooks_are_due(s) ? 0 : session_lean_begin(s);
-}
-
-static const struct {
-        int (*step)(Session *s);
-        const char *what, *object;
-} go_steps[] = {
-        { go_record, "writing", "tracing_on" },
-        { go_watch, "watching", "the control files of tracefs" },
-        { session_set_deadline, "setting", "the timer of its duration" },
-        { go_learn, "setting", "the timer of learning" },
-};
-
-int session_go(Session *s, const char **ret_what, const char **ret_object) {
-        uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
-
-        for (size_t i = 0; i < ELEMENTSOF(go_steps); i++) {
-                int r = go_steps[i].step(s);
-
-                if (r < 0) {
-                        *ret_what = go_steps[i].what;
-                        *ret_object = go_steps[i].object;
-                        return r;
-                }
+        if (r >= 0 && !session_hooks_are_due(s)) /* else once all is hooked */
+                r = session_begin_watch(s, ret_what);
+        if (r >= 0) {
+                *ret_what = "setting the timer of its duration";
+                r = session_set_deadline(s);
         }
+        if (r < 0)
+                return r;
         session_enter(s, SESSION_EVENT_START, NULL);
         session_begin_clock(s);
         session_begin_guard(s);

@@ -20,10 +20,10 @@
 
 /* --- refusals ---------------------------------------------------------------------------------- */
 
-static int refuse_errno(Refusal *refusal, int error, const char *what, const char *object) {
+static int refuse_errno(Refusal *refusal, int error, const char *what) {
         return refusal_set_errno(refusal, error,
-                                 "cannot record: %s %s failed: %s; nothing was left changed", what,
-                                 object, origin_text(error));
+                                 "cannot record: %s failed: %s; nothing was left changed", what,
+                                 origin_text(error));
 }
 
 /* @what: "making a directory in", or "copying events/header_page to", which may fail at its other end. */
@@ -38,11 +38,9 @@ static int refuse_store(const Session *s, Refusal *refusal, int error, const cha
 }
 
 /* Whatever changes the kernel writes the ledger first. */
-static int refuse_kernel(const Session *s, Refusal *refusal, int error, const char *what,
-                         const char *object) {
-        int r = controller_refuse_ledger(s->context->controller, error, refusal);
-
-        return r ?: refuse_errno(refusal, error, what, object);
+static int refuse_kernel(const Session *s, Refusal *refusal, int error, const char *what) {
+        return controller_refuse_ledger(s->context->controller, error, refusal)
+                       ?: refuse_errno(refusal, error, what);
 }
 
 /* --- where it was made -------------------------------------------------------------------------- */
@@ -82,39 +80,6 @@ static int add_host(SessionMeta *m) {
         return add_machine_id(m);
 }
 
-/* Arguments have their names from them.  What a kretprobe sees is as wide as a register; fprobes know types
- * themselves (daemon/instances/value-probe.h). */
-static bool needs_types(const SessionMeta *m, bool *ret_has_args) {
-        *ret_has_args = m->spec.args || m->spec.args_functions.n > 0;
-        return *ret_has_args || ((m->spec.retval || m->spec.retval_functions.n > 0) &&
-                                 release_compare(m->kernel, 6, 5) == RELEASE_BEFORE);
-}
-
-/* Without them arguments are drawn as "()". */
-static int add_types(SessionMeta *m, int symbols_fd) {
-        _cleanup_close_ int root_fd = -EBADF;
-        char hash[SYMBOL_HASH_CHARS + 1];
-        bool has_args;
-        int r;
-
-        if (!needs_types(m, &has_args))
-                return 0;
-        root_fd = dir_open(AT_FDCWD, "/");
-        r = root_fd < 0 ? root_fd : kernel_types_store(root_fd, symbols_fd, hash);
-        if (r == KERNEL_TYPES_E_NONE && !has_args)
-                return 0;
-        if (r == KERNEL_TYPES_E_NONE) {
-                health_warn(m, "the kernel does not say what its functions' arguments are "
-                               "(/sys/kernel/btf/vmlinux is missing): they are recorded, but "
-                               "cannot be drawn");
-                return 0;
-        }
-        if (r < 0)
-                return r;
-        m->types = strdup(hash);
-        return m->types ? 0 : -ENOMEM;
-}
-
 /* --- the steps ---------------------------------------------------------------------------------- */
 
 /* Before arming, which slows the kernel down; and again after it, when it costs nothing unless
@@ -135,9 +100,30 @@ static int session_store_symbols(Session *s, Refusal *refusal) {
         return 0;
 }
 
+/* Arguments have their names from them, and are drawn as "()" without.  What a kretprobe sees is as wide as a register;
+ * fprobes know types themselves (daemon/instances/value-probe.h). */
 static int session_store_types(Session *s, Refusal *refusal) {
-        int r = add_types(s->meta, store_symbols_fd(s->context->store));
+        const Spec *spec = &s->meta->spec;
+        bool has_args = spec->args || spec->args_functions.n > 0,
+             has_returns = (spec->retval || spec->retval_functions.n > 0) &&
+                           release_compare(s->meta->kernel, 6, 5) == RELEASE_BEFORE;
+        _cleanup_close_ int root_fd = -EBADF;
+        char hash[SYMBOL_HASH_CHARS + 1];
+        int r;
 
+        if (!has_args && !has_returns)
+                return 0;
+        root_fd = dir_open(AT_FDCWD, "/");
+        r = root_fd < 0 ? root_fd
+                        : kernel_types_store(root_fd, store_symbols_fd(s->context->store), hash);
+        if (r == KERNEL_TYPES_E_NONE && has_args)
+                session_warn(s, "the kernel does not say what its functions' arguments are "
+                                "(/sys/kernel/btf/vmlinux is missing): they are recorded, but "
+                                "cannot be drawn");
+        if (r == KERNEL_TYPES_E_NONE)
+                return 0;
+        s->meta->types = r < 0 ? NULL : strdup(hash);
+        r = r < 0 ? r : s->meta->types ? 0 : -ENOMEM;
         return r < 0 ? refuse_store(s, refusal, r, "copying /sys/kernel/btf to") : 0;
 }
 
@@ -146,7 +132,7 @@ static int session_arm(Session *s, Refusal *refusal) {
         int r = controller_arm(s->context->controller, &s->tracer, s->meta, s->admission, refusal);
 
         if (r < 0)
-                return refuse_kernel(s, refusal, r, "programming", "function_graph");
+                return refuse_kernel(s, refusal, r, "programming function_graph");
         if (r > 0)
                 return r;
         s->meta->arm_ns = now_ns(CLOCK_MONOTONIC) - since_ns;
@@ -189,7 +175,7 @@ static int session_open_cpu(Session *s, uint32_t cpu, Refusal *refusal) {
         if (fd == -ENOENT) /* possible CPUs may have gaps */
                 return 0;
         if (fd < 0)
-                return refuse_errno(refusal, fd, "opening", "a CPU's trace_pipe_raw");
+                return refuse_errno(refusal, fd, "opening a CPU's trace_pipe_raw");
         r = recorder_add(s->recorder, cpu, fd);
         if (r < 0)
                 return refuse_store(s, refusal, r, "making a CPU's directory in");
@@ -203,7 +189,7 @@ static int session_open_cpus(Session *s, Refusal *refusal) {
         int r = session_make_recorder(s);
 
         if (r < 0)
-                return refuse_errno(refusal, r, "making", "the readers");
+                return refuse_errno(refusal, r, "making the readers");
 
         for (uint32_t cpu = 0; cpu < m->n_possible_cpus; cpu++) {
                 r = session_open_cpu(s, cpu, refusal);
@@ -213,7 +199,7 @@ static int session_open_cpus(Session *s, Refusal *refusal) {
 
         m->n_cpus = recorder_n_cpus(s->recorder);
         if (m->n_cpus == 0)
-                return refuse_errno(refusal, ENODEV, "opening", "any CPU's trace_pipe_raw");
+                return refuse_errno(refusal, ENODEV, "opening any CPU's trace_pipe_raw");
         m->cpus = calloc(m->n_cpus, sizeof(*m->cpus));
         if (!m->cpus) {
                 m->n_cpus = 0;
@@ -224,7 +210,7 @@ static int session_open_cpus(Session *s, Refusal *refusal) {
 
 static int session_begin(Session *s, Refusal *refusal) {
         bool waits = session_waits_for_trigger(s);
-        const char *what, *object;
+        const char *what;
         ClockTuple now;
         int r = session_dir_write_meta(s->dir, s->meta);
 
@@ -241,10 +227,10 @@ static int session_begin(Session *s, Refusal *refusal) {
         recorder_set_held(s->recorder, waits || s->meta->spec.in_kernel);
         r = recorder_start(s->recorder);
         if (r < 0)
-                return refuse_errno(refusal, r, "starting", "a reader's thread");
+                return refuse_errno(refusal, r, "starting a reader's thread");
         r = tracer_read_clocks(s->tracer, &now);
         if (r < 0)
-                return refuse_errno(refusal, r, "reading", "the trace clock");
+                return refuse_errno(refusal, r, "reading the trace clock");
         if (s->triggers)
                 s->meta->armed = now;
         if (!waits)
@@ -254,13 +240,13 @@ static int session_begin(Session *s, Refusal *refusal) {
                 return refuse_store(s, refusal, r, "preparing the rotation of segments in");
         r = session_follow_tasks(s);
         if (r < 0)
-                return refuse_kernel(s, refusal, r, "following", "tasks by name or control group");
-        r = waits ? 0 : session_go(s, &what, &object);
+                return refuse_kernel(s, refusal, r, "following tasks by name or control group");
+        r = waits ? 0 : session_go(s, &what);
         if (r < 0)
-                return refuse_kernel(s, refusal, r, what, object);
+                return refuse_kernel(s, refusal, r, what);
         r = session_begin_triggers(s, false);
         if (r < 0)
-                return refuse_kernel(s, refusal, r, "listening to", "its triggers");
+                return refuse_kernel(s, refusal, r, "listening to its triggers");
         /* Arming may have taken longer than there was time: better none than one that is late. */
         return session_admit_moments(&s->meta->spec, refusal);
 }

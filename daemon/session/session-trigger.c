@@ -89,10 +89,6 @@ static int on_snapshot(sd_event_source *source, uint64_t usec, void *userdata) {
 
 /* Now, or when the delay is over. */
 static void order(const Rule *r, TriggerAction action, const char *why) {
-        static void (*const now[_TRIGGER_ACTION_N])(SessionTriggers * t, const char *why) = {
-                [TRIGGER_STOP] = do_stop,
-                [TRIGGER_SNAPSHOT] = do_snapshot,
-        };
         SessionTriggers *t = r->all;
         sd_event_source **timer = action == TRIGGER_STOP ? &t->stop : &t->snapshot;
         uint64_t delay_ns = r->trigger.delay_ns[action];
@@ -104,7 +100,10 @@ static void order(const Rule *r, TriggerAction action, const char *why) {
                                        delay_ns / NSEC_PER_USEC, 1000,
                                        action == TRIGGER_STOP ? on_stop : on_snapshot, t) >= 0)
                 return;
-        now[action](t, why);
+        if (action == TRIGGER_STOP)
+                do_stop(t, why);
+        else
+                do_snapshot(t, why);
 }
 
 static void order_the_rest(const Rule *r, const char *why) {
@@ -115,12 +114,12 @@ static void order_the_rest(const Rule *r, const char *why) {
 /* Whether what else the rule does can follow now. */
 static bool begin_recording(Rule *r, const char *why) {
         SessionTriggers *t = r->all;
-        const char *what, *object;
-        int k = session_go(t->session, &what, &object);
+        const char *what;
+        int k = session_go(t->session, &what);
 
         if (k < 0) {
-                log_error_errno(k, "Session '%s' cannot record: %s %s failed: %m",
-                                t->session->meta->name, what, object);
+                log_error_errno(k, "Session '%s' cannot record: %s failed: %m",
+                                t->session->meta->name, what);
                 session_stop(t->session, "its trigger fired, and it could not record");
                 return false;
         }
