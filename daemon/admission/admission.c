@@ -250,18 +250,13 @@ int admit_hooked(const Functions *f, const Spec *spec, Strv *ret, Refusal *refus
                           ret, refusal);
 }
 
-static bool leaves_nothing(const Strv *roots, const Strv *notrace) {
-        for (size_t i = 0; i < roots->n; i++)
-                if (!strv_finds(notrace, roots->items[i]))
-                        return false;
-        return true;
-}
-
 static int contradiction(Refusal *refusal, const char *field, const char *sentence) {
         return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", field, "%s", sentence);
 }
 
 int admit_together(const Spec *spec, const Strv *roots, const Strv *notrace, Refusal *refusal) {
+        size_t i = 0;
+
         if (spec->lean == LEAN_FULL)
                 return contradiction(refusal, "lean",
                                      "--lean=full is no more: --lean=auto, the default, hooks what "
@@ -275,7 +270,9 @@ int admit_together(const Spec *spec, const Strv *roots, const Strv *notrace, Ref
                 return contradiction(refusal, spec->comms.n > 0 ? "comms" : "cgroups",
                                      "--pid, --comm and --cgroup each say whose calls are "
                                      "recorded. Use one of them.");
-        if (leaves_nothing(roots, notrace))
+        while (i < roots->n && strv_finds(notrace, roots->items[i]))
+                i++;
+        if (i == roots->n)
                 return contradiction(refusal, "notrace",
                                      "--notrace leaves out every function that is to be recorded. "
                                      "Leave out less.");
@@ -430,44 +427,49 @@ int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Strv
         return r;
 }
 
-static int refuse_foreign(const Tracefs *fs, const Ledger *ledger, const char *dir,
-                          const char *tracer, Refusal *refusal) {
-        _cleanup_free_ char *where = tracefs_where(fs, dir), *names = NULL, *way_out = NULL;
+/* Who holds the pipes of @dir open, "" if nobody; *@ret_where: its path.  The caller frees both.  0 or -errno. */
+static int name_holders(const Tracefs *fs, const char *dir, char **ret, char **ret_where) {
         _cleanup_strv_ Strv holders = {};
-        bool left = ledger_covers(ledger, dir);
         int r = tracefs_find_pipe_holders(fs, dir, &holders);
 
         if (r < 0)
                 return r;
-        names = strv_join(&holders, ", ");
-        if (!where || !names ||
-            (left ? asprintf(&way_out, "End that process: the rest is put back by itself.")
+        *ret = strv_join(&holders, ", ");
+        *ret_where = tracefs_where(fs, dir);
+        return *ret && *ret_where ? 0 : -ENOMEM;
+}
+
+static int refuse_foreign(const Tracefs *fs, const Ledger *ledger, const char *dir,
+                          const char *tracer, Refusal *refusal) {
+        _cleanup_free_ char *where = NULL, *names = NULL, *way_out = NULL;
+        bool left = ledger_covers(ledger, dir);
+        int r = name_holders(fs, dir, &names, &where);
+
+        if (r < 0)
+                return r;
+        if ((left ? asprintf(&way_out, "End that process: the rest is put back by itself.")
                   : asprintf(&way_out,
                              "Wait until they are done (--wait); if nobody uses it: echo nop > "
                              "%s/current_tracer, or --force.",
                              where)) < 0)
                 return -ENOMEM;
-        return refusal_set_of(refusal, REFUSAL_BUSY, "holder", holders.n > 0 ? names : "unknown",
+        return refusal_set_of(refusal, REFUSAL_BUSY, "holder", *names ? names : "unknown",
                               "current_tracer of %s is %s, %s%s%s. %s", where, tracer,
                               left ? "left on by an earlier ftraced" : "set by somebody else",
-                              holders.n > 0 ? "; its pipes are held open by " : "", names, way_out);
+                              *names ? "; its pipes are held open by " : "", names, way_out);
 }
 
 int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal) {
-        _cleanup_free_ char *where = tracefs_where(fs, dir), *names = NULL;
-        _cleanup_strv_ Strv holders = {};
-        int r = tracefs_find_pipe_holders(fs, dir, &holders);
+        _cleanup_free_ char *where = NULL, *names = NULL;
+        int r = name_holders(fs, dir, &names, &where);
 
         if (r < 0)
                 return r;
-        names = strv_join(&holders, ", ");
-        if (!where || !names)
-                return -ENOMEM;
         return refusal_set_of(
-                refusal, REFUSAL_BUSY, "holder", holders.n > 0 ? names : "unknown",
+                refusal, REFUSAL_BUSY, "holder", *names ? names : "unknown",
                 "trace_pipe or trace_pipe_raw of %s is held open by %s: recording would "
                 "take its events away. Stop that first, or --wait.",
-                where, holders.n > 0 ? names : "another process");
+                where, *names ? names : "another process");
 }
 
 int admit_tracer(const Tracefs *fs, const Ledger *ledger, bool instances, const Strv *ours,

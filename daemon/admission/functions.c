@@ -169,16 +169,12 @@ const char *functions_find_module(const Functions *f, const char *name) {
         return at ? module_of(f, (size_t) (at - f->names)) : NULL;
 }
 
-/* The first line that holds @name, or where it would be. */
-static size_t find_line(const Functions *f, const char *name) {
-        return BISECT(0, f->n_lines, i, strcmp(f->lines[i].name, name) < 0);
-}
-
 int functions_find_lines(const Functions *f, const Strv *names, Strv *ret) {
         int r = 0;
 
         for (size_t i = 0; i < names->n; i++)
-                for (size_t k = find_line(f, names->items[i]);
+                for (size_t k = BISECT(0, f->n_lines, m,
+                                       strcmp(f->lines[m].name, names->items[i]) < 0);
                      r >= 0 && k < f->n_lines && streq(f->lines[k].name, names->items[i]); k++)
                         r = strv_addf(ret, "%" PRIu32, f->lines[k].line);
         return r;

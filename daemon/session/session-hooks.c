@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
+ * What is hooked follows the state: everything while it records, the roots alone while it waits for a trigger
+ * (tracer_waits()), and less once it is known what they call or what that costs.  Each takes the kernel most of a
+ * second, so it is a task: the session records from the trigger on, and can be stopped or wait again meanwhile.
+ *
  * The task looks at the state after each change, so that the last word is hooked however often it
  * changed.  What is to be done once everything is hooked is done at the task's end: watching the
  * control files, which nobody else has changed then, learning, the trigger's other actions, and the

@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Timers of lessons and of looks; what is hooked is changed by a task, which looks what is due when its turn comes.
- * After a lesson nothing but the roots is hooked until it is known what they call, so that others pay no longer than
- * was said: that, too, is our own work.
+ * What is hooked while it records, with --lean=auto
+ *
+ *      nobody knows the roots:  all ──0.3 s──> roots ──> what was learned ──1 h──> all, for 0.3 s ...
+ *      their tree is known:     the tree ──others pay too much──> less of it ──not any more──> the tree
+ *
+ *   - a lesson is all hooked for a moment; then nothing but the roots is, so that others pay no longer than was said,
+ *     until what it stored is learned (daemon/watch/learning-pass.h): that, too, is our own work.  One that saw too
+ *     few calls of the roots is repeated, after ever longer and only while something is recorded.  What a session
+ *     with everything hooked saw is learned when it ends
+ *   - what others call is looked at after a second, then ever less often, and whenever the host begins to do more
+ *     (daemon/watch/host-load.h); what costs them too much is not hooked any more, and comes back, to be looked at
+ *     anew, when the host does less
+ *   - while the roots are not called, what usual loads call often is not hooked either (daemon/lean/usual-loads.h)
+ *   - once in RelearnSec= (an hour) there is a lesson of what is called by now
+ *
+ * Timers say when; what is hooked is changed by a task, which looks what is due when its turn comes.
  */
 
 #include "base/log.h"
@@ -27,8 +40,7 @@ static void stop_waiting(Session *s) {
 }
 
 static void stop_timers(Session *s) {
-        LeanTimer *timers[] = { &s->lean.lesson, &s->lean.retry, &s->lean.watch, &s->lean.load,
-                                &s->lean.widen };
+        LeanTimer *timers[] = { &s->lean.lesson, &s->lean.later, &s->lean.watch, &s->lean.load };
 
         for (size_t i = 0; i < ELEMENTSOF(timers); i++)
                 timers[i]->source = sd_event_source_disable_unref(timers[i]->source);
@@ -60,9 +72,9 @@ static int set_timer(Session *s, LeanTimer *t, uint64_t us, sd_event_time_handle
 
 /* --- what is hooked ---------------------------------------------------------------------------- */
 
-static int set_lesson_timer(Session *s);
-static int set_later_timers(Session *s);
-static void wait_for_pages(Session *s);
+static int set_later_timer(Session *s);
+static int on_pages(sd_event_source *source, uint64_t usec, void *userdata);
+static int on_lesson(sd_event_source *source, uint64_t usec, void *userdata);
 
 /* Calls that overlap it are slow because of it. */
 static void end_lesson(Session *s) {
@@ -73,7 +85,7 @@ static void end_lesson(Session *s) {
         (void) own_works_add(&m->own_work, s->lean.since_ns, now_ns);
         if (m->tree_from == TREE_LEARNED)
                 m->tree_from = TREE_LESSON;
-        (void) set_later_timers(s);
+        (void) set_later_timer(s);
 }
 
 /* A task. */
@@ -89,10 +101,12 @@ static void change_hooks(void *userdata) {
                 return;
         }
         if (s->lean.state == LESSON_HOOKS_ALL && s->lean.scope == LEAN_LESSON)
-                (void) set_lesson_timer(s);
-        else if (s->lean.state == LESSON_IS_OVER && s->lean.scope == LEAN_ROOTS)
-                wait_for_pages(s);
-        else if (s->lean.state == LESSON_IS_READ)
+                (void) set_timer(s, &s->lean.lesson, LESSON_US, on_lesson);
+        else if (s->lean.state == LESSON_IS_OVER && s->lean.scope == LEAN_ROOTS) {
+                s->lean.n_turns = 0;
+                recorder_flush(s->recorder);
+                (void) set_timer(s, &s->lean.lesson, FLUSH_US, on_pages);
+        } else if (s->lean.state == LESSON_IS_READ)
                 end_lesson(s);
 }
 
@@ -153,12 +167,6 @@ static int on_pages(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
-static void wait_for_pages(Session *s) {
-        s->lean.n_turns = 0;
-        recorder_flush(s->recorder);
-        (void) set_timer(s, &s->lean.lesson, FLUSH_US, on_pages);
-}
-
 static int on_lesson(sd_event_source *source, uint64_t usec, void *userdata) {
         Session *s = userdata;
 
@@ -167,10 +175,6 @@ static int on_lesson(sd_event_source *source, uint64_t usec, void *userdata) {
         s->lean.until_ns = now_on_trace_clock(s);
         ask_for_change(s, LEAN_ROOTS, HOOK_NARROWED);
         return 0;
-}
-
-static int set_lesson_timer(Session *s) {
-        return set_timer(s, &s->lean.lesson, LESSON_US, on_lesson);
 }
 
 static void begin_lesson(Session *s) {
@@ -183,44 +187,33 @@ static void begin_lesson(Session *s) {
         ask_for_change(s, LEAN_LESSON, HOOK_WIDENED);
 }
 
-/* Where nothing is recorded there would be nothing to learn. */
-static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
+static int on_later(sd_event_source *source, uint64_t usec, void *userdata) {
         Session *s = userdata;
 
-        s->lean.retry.source = sd_event_source_disable_unref(s->lean.retry.source);
-        if (recorder_n_bytes(s->recorder) > s->lean.n_bytes)
-                begin_lesson(s);
+        s->lean.later.source = sd_event_source_disable_unref(s->lean.later.source);
+        if (s->meta->learns && recorder_n_bytes(s->recorder) <= s->lean.n_bytes)
+                recorder_flush(s->recorder); /* nothing to learn from yet; for the next time */
         else
-                recorder_flush(s->recorder); /* for the next time */
-        if (s->lean.state == LESSON_NONE)
-                (void) set_later_timers(s);
+                begin_lesson(s);
+        if (s->meta->learns && s->lean.state == LESSON_NONE)
+                (void) set_later_timer(s);
         return 0;
 }
 
-static int on_widen(sd_event_source *source, uint64_t usec, void *userdata) {
-        Session *s = userdata;
-
-        s->lean.widen.source = sd_event_source_disable_unref(s->lean.widen.source);
-        begin_lesson(s);
-        return 0;
-}
-
-/* Of the next lesson. */
-static int set_later_timers(Session *s) {
+/* Of the next lesson: soon if one saw too little, or in RelearnSec=. */
+static int set_later_timer(Session *s) {
         const Limits *limits = s->context->limits;
         const SessionMeta *m = s->meta;
-        uint64_t widen_us;
+        uint64_t *us = &s->lean.later.us;
 
         if (!lean_asks(&m->spec) || m->n_hooked == 0 || m->spec.lesson == LESSON_NO ||
             m->spec.in_kernel)
                 return 0;
-        if (m->learns) {
-                s->lean.retry.us =
-                        s->lean.retry.us == 0 ? RETRY_US : MIN(2 * s->lean.retry.us, MAX_US);
-                return set_timer(s, &s->lean.retry, s->lean.retry.us, on_retry);
-        }
-        widen_us = limits ? limits->relearn_ns / NSEC_PER_USEC : 0;
-        return widen_us == 0 ? 0 : set_timer(s, &s->lean.widen, widen_us, on_widen);
+        if (m->learns)
+                *us = *us == 0 ? RETRY_US : MIN(2 * *us, MAX_US);
+        else
+                *us = limits ? limits->relearn_ns / NSEC_PER_USEC : 0;
+        return *us == 0 ? 0 : set_timer(s, &s->lean.later, *us, on_later);
 }
 
 /* --- what others call -------------------------------------------------------------------------- */
@@ -237,7 +230,7 @@ static void on_bystanders(Load *load, int error, void *userdata) {
                 load_done(&s->lean.others);
                 s->lean.others = TAKE(*load, (Load){});
                 s->lean.others.is_work =
-                        is_work; /* that it is not any more is for the next look at the roots */
+                        is_work; /* that it is over the next look at the roots finds */
         }
         s->lean.bystanders = bystander_watch_free(s->lean.bystanders);
         s->lean.was_own = true;
@@ -306,15 +299,6 @@ static int on_call(sd_event_source *source, int fd, uint32_t events, void *userd
         return 0;
 }
 
-/* Told at once: what is not hooked is missing in the first calls.  Where it cannot be, the looks find it. */
-static void wait_for_call(Session *s) {
-        s->lean.call_fd = controller_open_events(s->tracer);
-        if (s->lean.call_fd < 0 ||
-            sd_event_add_io(s->context->event, &s->lean.call, s->lean.call_fd, EPOLLIN | EPOLLET,
-                            on_call, s) < 0)
-                stop_waiting(s);
-}
-
 /*
  * While the roots are not called it is little loss to hook less, and work that comes pays nothing.  When they are, all is
  * hooked that this host's work does not call often, at once; and it takes longer until they count as quiet again.  A
@@ -335,8 +319,12 @@ static void look_at_roots(Session *s) {
         strv_done(&s->lean.others.counted); /* what goes now goes for another reason */
         ask_for_change(s, LEAN_TREE, HOOK_THINNED);
         stop_waiting(s);
-        if (!s->lean.others.is_work) {
-                wait_for_call(s);
+        if (!s->lean.others.is_work) { /* what is not hooked is missing in the first calls */
+                s->lean.call_fd = controller_open_events(s->tracer);
+                if (s->lean.call_fd < 0 ||
+                    sd_event_add_io(s->context->event, &s->lean.call, s->lean.call_fd,
+                                    EPOLLIN | EPOLLET, on_call, s) < 0)
+                        stop_waiting(s); /* the looks find it */
                 return;
         }
         s->lean.quiet_looks =
@@ -373,9 +361,9 @@ int session_lean_begin(Session *s) {
                 s->lean.state = LESSON_HOOKS_ALL;
                 s->lean.since_ns = m->start.trace_ns;
                 s->lean.learned_ns = MAX(s->lean.learned_ns, s->lean.since_ns);
-                r = set_lesson_timer(s);
-        } else if (!s->lean.retry.source && !s->lean.widen.source)
-                r = set_later_timers(s);
+                r = set_timer(s, &s->lean.lesson, LESSON_US, on_lesson);
+        } else if (!s->lean.later.source)
+                r = set_later_timer(s);
         if (r >= 0 && lean_watches(&m->spec) && !s->lean.load.source) {
                 s->lean.others.is_work = m->spec.triggers.n == 0;
                 s->lean.quiet_looks = QUIET_LOOKS;

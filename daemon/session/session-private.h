@@ -108,7 +108,7 @@ typedef struct LeanTimer {
 } LeanTimer;
 
 typedef struct SessionLean {
-        LeanTimer lesson, retry, watch, load, widen;
+        LeanTimer lesson, later, watch, load;
         LessonState state;
         LearningPass *learning_pass; /* goes on after the end */
         BystanderWatch *bystanders;
@@ -221,18 +221,6 @@ void session_look_at_silence(Session *s);
 
 /* --- session-sync.c ---------------------------------------------------------------------------- */
 
-/*
- * What is told as kept is on the disk
- *
- *      readers have ended -> kernel put back, session.json says sealed and pages_unsynced
- *              -> segments, files and directories are synced -> accounts, session.json again
- *              -> that is synced -> whoever waits for the end is told
- *
- * Who waits for the end waits SYNC_WAIT_S at most.  A disk that takes longer is told as such, and the accounts
- * follow when it is through.  A snapshot is an ended session from the beginning, whose session.json says
- * pages_unsynced: it is synced as one that an earlier daemon had not told.
- */
-#define SYNC_WAIT_S 15
 /* Before the readers are made.  0 or -errno. */
 int session_sync_init(Session *s);
 /* Tells all who wait: nothing more comes. */
@@ -283,11 +271,6 @@ int session_look_at_cost(Session *s, char text[static GUARD_TEXT_MAX], SessionLi
 
 /* --- session-hooks.c --------------------------------------------------------------------------- */
 
-/*
- * What is hooked follows the state: everything while it records, the roots alone while it waits for a trigger
- * (tracer_waits()), and less once it is known what they call or what that costs.  Each takes the kernel most of a
- * second, so it is a task: the session records from the trigger on, and can be stopped or wait again meanwhile.
- */
 /* Its control files, now. */
 bool session_is_watched(const Session *s);
 /* After a change between RECORDING and ARMED.  @since_ns: CLOCK_MONOTONIC, when its trigger fired; 0:
@@ -307,21 +290,6 @@ void session_hooks_interrupt(Session *s);
 
 /* --- session-lean.c ---------------------------------------------------------------------------- */
 
-/*
- * What is hooked while it records, with --lean=auto
- *
- *      nobody knows the roots:  all ──0.3 s──> roots ──> what was learned ──1 h──> all, for 0.3 s ...
- *      their tree is known:     the tree ──others pay too much──> less of it ──not any more──> the tree
- *
- *   - a lesson is all hooked for a moment; then what it stored is learned (daemon/watch/learning-pass.h).  One that
- *     saw too few calls of the roots is repeated, after ever longer and only while something is recorded.  What a
- *     session with everything hooked saw is learned when it ends
- *   - what others call is looked at after a second, then ever less often, and whenever the host begins to do more
- *     (daemon/watch/host-load.h); what costs them too much is not hooked any more, and comes back, to be looked at
- *     anew, when the host does less
- *   - while the roots are not called, what usual loads call often is not hooked either (daemon/lean/usual-loads.h)
- *   - once in RelearnSec= (an hour) there is a lesson of what is called by now
- */
 /* It records, and all that it needs is hooked.  0 or -errno. */
 int session_lean_begin(Session *s);
 /* Hooks less from now on, because it costs the host more than it may: whether there is anything to leave out. */
@@ -333,13 +301,6 @@ void session_lean_done(Session *s);
 
 /* --- session-snapshot.c ------------------------------------------------------------------------ */
 
-/*
- * A snapshot under way
- *
- *      begin -> readers flush -> cut -> readers flush -> linked, and made -> end
- *
- * In between the main loop is free.  Of a ring in the kernel's buffer recording is switched off meanwhile.
- */
 /* The readers may have done what it waits for.  Whether it is at its end. */
 bool session_snapshot_look(Session *s);
 /* Whoever asked is told, and the session goes on as before; one that was not made is cancelled.  They may ask for

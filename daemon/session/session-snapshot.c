@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A snapshot is two flushes of the readers with a cut between them: after the first, all that was
- * recorded before is in segments; after the second, those segments are closed and the next have
- * begun.  Then they are linked.
+ * A snapshot under way:
+ *
+ *      begin -> readers flush -> cut -> readers flush -> linked, and made -> end
+ *
+ * After the first flush all that was recorded before is in segments; after the second, those segments are closed and
+ * the next have begun.  In between the main loop is free.  Of a ring in the kernel's buffer recording is switched off
+ * meanwhile.
  */
 
 #include "base/log.h"

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A session's end, from the last page that is stored to the last that is on the disk, beside the loop. */
+/*
+ * What is told as kept is on the disk:
+ *
+ *      readers have ended -> kernel put back, session.json says sealed and pages_unsynced
+ *              -> segments, files and directories are synced -> accounts, session.json again
+ *              -> that is synced -> whoever waits for the end is told
+ *
+ * All of it beside the loop.  Who waits for the end waits SYNC_WAIT_S at most.  A disk that takes longer is told as
+ * such, and the accounts follow when it is through.  A snapshot is an ended session from the beginning, whose
+ * session.json says pages_unsynced: it is synced as one that an earlier daemon had not told.
+ */
 
 #include "base/log.h"
 #include "base/now.h"
@@ -9,6 +19,7 @@
 #include "daemon/session/session-private.h"
 #include "store/symbol-file.h"
 
+#define SYNC_WAIT_S 15
 #define RETRY_USEC (2 * USEC_PER_SEC)
 
 /* The pages lie behind the first of them, or the recording's beginning. */
