@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Two lists: what is set up, in order, and daemon_free(), which takes it down
+ * Two lists: what is set up, in order, and daemon_done(), which takes it down
  * in the reverse order.  A stop, however it comes, ends all sessions first and
  * leaves the loop when the last is sealed, so that nobody's data is cut off.
  */
@@ -17,20 +17,13 @@
 #include "base/log.h"
 #include "base/now.h"
 #include "base/unit.h"
-#include "daemon/api/janitor.h"
-#include "daemon/api/methods.h"
-#include "daemon/api/sessions.h"
+#include "daemon/api/api.h"
 #include "daemon/daemon.h"
-#include "daemon/own-store.h"
 #include "daemon/process/background.h"
 #include "daemon/process/fdstore.h"
 #include "daemon/process/idle.h"
-#include "daemon/process/journal.h"
-#include "daemon/process/manager.h"
-#include "daemon/process/privilege.h"
-#include "daemon/server/address.h"
+#include "daemon/process/sandbox.h"
 #include "daemon/server/server.h"
-#include "daemon/settings.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/upkeep/sealer.h"
 #include "store/store.h"
@@ -40,7 +33,7 @@
 #define PREPARE_USEC USEC_PER_SEC /* whoever began it to start a session waits for that alone */
 #define TRACEFS_MAGIC 0x74726163  /* linux/magic.h */
 
-struct Daemon {
+typedef struct Daemon {
         DaemonConfig config;
         sd_event *event;
         Store *store;
@@ -49,20 +42,20 @@ struct Daemon {
         Background *background;
         Background *sweeper; /* of what is removed, which no start waits for */
         Controller *controller;
-        Sessions *sessions;
+        Sessions sessions;
+        Janitor janitor; /* which removes nothing by itself from a store that was named for one recording */
         Sealer *sealer; /* NULL in a private daemon, which leaves when its client does */
-        Methods *methods;
+        Methods methods;
         Server *server;
         Settings settings;
-        Idle *undoer;     /* tries again to put back what could not be, every few seconds */
-        Idle *idle;       /* NULL: it does not leave by itself */
-        Janitor *janitor; /* NULL: nothing is removed by itself */
+        Idle undoer; /* tries again to put back what could not be, every few seconds */
+        Idle idle;   /* not begun: it does not leave by itself */
         sd_event_source *watchdog;
         sd_event_source *learning_pass_end; /* of a private one that learns */
         uint64_t watchdog_us;
         bool is_stopping, has_run, is_hung, has_systemd_socket;
         size_t n_left; /* sessions that another daemon goes on with */
-};
+} Daemon;
 
 /* --- what happens meanwhile ------------------------------------------------------------------- */
 
@@ -71,8 +64,8 @@ static void daemon_notify_status(Daemon *d) {
         uint64_t n_lost = 0;
         size_t n_live = 0;
 
-        for (size_t i = 0; i < sessions_n(d->sessions); i++) {
-                Session *s = sessions_get(d->sessions, i);
+        for (size_t i = 0; i < d->sessions.n_awake; i++) {
+                Session *s = d->sessions.awake[i];
 
                 if (!session_is_live(s))
                         continue;
@@ -94,21 +87,11 @@ static int daemon_seal(Daemon *d, const Session *s) {
                        : sealer_add_session(d->sealer, session_name(s));
 }
 
-/* One that has been looked at; NULL: all have. */
-static void daemon_on_known(Session *s, void *userdata) {
-        Daemon *d = userdata;
-
-        if (s)
-                (void) daemon_seal(d, s);
-        else
-                methods_sessions_known(d->methods);
-}
-
 static void daemon_on_session(Session *s, void *userdata) {
         Daemon *d = userdata;
 
-        methods_session_changed(d->methods, s);
-        janitor_look(d->janitor);
+        methods_session_changed(&d->methods, s);
+        janitor_look(&d->janitor);
         (void) daemon_seal(d, s);
         daemon_notify_status(d);
 }
@@ -135,16 +118,16 @@ static int daemon_on_post(sd_event_source *source, void *userdata) {
         bool is_abandoned = d->config.private_fd >= 0 && server_n_connections(d->server) == 0;
 
         if ((d->is_stopping || (is_abandoned && !daemon_is_learning(d))) &&
-            !background_is_busy(d->background) && sessions_have_ended(d->sessions))
+            !background_is_busy(d->background) && sessions_have_ended(&d->sessions))
                 return sd_event_exit(d->event, 0);
         if (!background_is_busy(d->background))
-                sessions_tidy(d->sessions);
+                sessions_tidy(&d->sessions);
         return 0;
 }
 
 /* Leaves what is recorded to the next daemon. */
 static void daemon_leave(Daemon *d) {
-        d->n_left = sessions_leave_all(d->sessions);
+        d->n_left = sessions_leave_all(&d->sessions);
         if (d->n_left > 0)
                 controller_leave(d->controller);
 }
@@ -163,7 +146,7 @@ static int daemon_on_trigger(sd_event_source *source, const struct signalfd_sigi
                              void *userdata) {
         Daemon *d = userdata;
 
-        if (!d->is_stopping && sessions_signal(d->sessions) == 0)
+        if (!d->is_stopping && sessions_signal(&d->sessions) == 0)
                 log_notice("SIGUSR2 of pid %u: no session waits for a signal.", si->ssi_pid);
         return 0;
 }
@@ -177,11 +160,11 @@ static int daemon_on_signal(sd_event_source *source, const struct signalfd_sigin
         d->is_stopping = true;
         (void) sd_notify(0, "STOPPING=1");
         background_settle(d->background);
-        methods_end(d->methods);
+        methods_drop_errands(&d->methods);
         if (daemon_is_followed(si->ssi_signo))
                 daemon_leave(d);
         else
-                sessions_stop_all(d->sessions, "the daemon was stopped");
+                sessions_stop_all(&d->sessions, "the daemon was stopped");
         return 0;
 }
 
@@ -190,9 +173,8 @@ static void daemon_apply_settings(Daemon *d) {
         const MemberLimits *m = &d->settings.limits.member;
 
         controller_set_memory_limit(d->controller, d->settings.limits.max_buffer_memory);
-        sessions_set_limits(d->sessions, &d->settings.limits); /* they are others */
         server_set_quota(d->server, (size_t) m->max_connections, (size_t) m->max_calls);
-        janitor_look(d->janitor);
+        janitor_look(&d->janitor);
 }
 
 static void daemon_reload(Daemon *d) {
@@ -232,7 +214,7 @@ static void daemon_prepare(void *userdata) {
         Daemon *d = userdata;
 
         (void) controller_load_functions(d->controller);
-        sessions_store_symbols(d->sessions);
+        sessions_store_symbols(&d->sessions);
 }
 
 /* What the first start would have to read, half a second of it, is there before. */
@@ -247,10 +229,9 @@ static int daemon_on_preparation(sd_event_source *source, uint64_t usec, void *u
 static bool daemon_has_nothing_to_do(void *userdata) {
         Daemon *d = userdata;
 
-        return server_n_connections(d->server) == 0 &&
-               sessions_are_known(d->sessions, NULL, NULL) && sessions_n_live(d->sessions) == 0 &&
+        return server_n_connections(d->server) == 0 && sessions_n_live(&d->sessions) == 0 &&
                !controller_is_learning(d->controller) && !background_is_busy(d->background) &&
-               !background_is_busy(d->sweeper) && !janitor_is_busy(d->janitor) &&
+               !background_is_busy(d->sweeper) && !janitor_is_busy(&d->janitor) &&
                !(d->sealer && sealer_is_busy(d->sealer)) && !controller_owes(d->controller);
 }
 
@@ -270,8 +251,8 @@ static void daemon_on_idle(void *userdata) {
 static void daemon_look_for_hung(Daemon *d) {
         const Session *hung = NULL;
 
-        for (size_t i = 0; i < sessions_n(d->sessions); i++) {
-                const Session *s = sessions_get(d->sessions, i);
+        for (size_t i = 0; i < d->sessions.n_awake; i++) {
+                const Session *s = d->sessions.awake[i];
 
                 if (session_is_live(s) && session_is_hung(s))
                         hung = s;
@@ -296,11 +277,15 @@ static int daemon_on_watchdog(sd_event_source *source, uint64_t usec, void *user
 
 /* --- setting up ------------------------------------------------------------------------------- */
 
-static int daemon_load_config(Daemon *d) {
+/* Some of the configuration is a share of the store's disk. */
+static int daemon_open_store(Daemon *d) {
         _cleanup_strv_ Strv problems = {};
-        int r = settings_load(&d->settings, d->config.config_root, d->config.config_file,
-                              store_fd(d->store), &problems);
+        int r = own_store_open(&d->store, &d->ledger, d->config.store);
 
+        if (r < 0)
+                return r;
+        r = settings_load(&d->settings, d->config.config_root, d->config.config_file,
+                          store_fd(d->store), &problems);
         if (r < 0)
                 return log_error_errno(r, "Cannot read the configuration %s: %m",
                                        d->config.config_file ?: "ftraced.conf");
@@ -309,71 +294,73 @@ static int daemon_load_config(Daemon *d) {
         return 0;
 }
 
-static int daemon_open_store(Daemon *d) {
-        return own_store_open(&d->store, &d->ledger, d->config.store);
-}
-
 static int daemon_make_controller(Daemon *d) {
-        int r = controller_new(&d->controller, d->config.tracefs, store_fd(d->store), d->ledger.fd,
-                               true);
-
-        return r < 0 ? log_error_errno(r, "Cannot set up the control of tracefs: %m") : 0;
-}
-
-/* What no session was found for that goes on. */
-static void daemon_settle(Daemon *d) {
-        size_t n;
-
-        controller_settle(d->controller);
-        n = controller_n_restored(d->controller);
-        if (n > 0)
-                journal_tell(&(JournalEntry){ JOURNAL_RESTORED },
-                             "A daemon before this one left %zu changes in the kernel: undone.", n);
-}
-
-static int daemon_make_fdstore(Daemon *d) {
         int r = fdstore_new(&d->fdstore, d->config.private_fd < 0);
 
-        return r < 0 ? log_error_errno(r, "Cannot take over systemd's descriptors: %m") : 0;
+        if (r < 0)
+                return log_error_errno(r, "Cannot take over systemd's descriptors: %m");
+        r = controller_new(&d->controller, d->config.tracefs, store_fd(d->store), d->ledger.fd,
+                           true);
+        return r < 0 ? log_error_errno(r, "Cannot set up the control of tracefs: %m") : 0;
 }
 
 static int daemon_make_sessions(Daemon *d) {
         int r = background_new(&d->background, d->event);
+        size_t n_restored;
 
+        if (r >= 0)
+                r = background_new(&d->sweeper, d->event);
         if (r < 0)
                 return log_error_errno(r, "Cannot make room for tasks: %m");
-        r = background_new(&d->sweeper, d->event);
-        if (r < 0)
-                return log_error_errno(r, "Cannot make room for removals: %m");
         controller_set_aside(d->controller, d->background);
-        r = sessions_new(&d->sessions, d->event, d->background, d->sweeper, d->controller, d->store,
-                         d->fdstore);
+        controller_set_memory_limit(d->controller, d->settings.limits.max_buffer_memory);
+        r = sessions_init(&d->sessions, d->event, d->background, d->sweeper, d->controller,
+                          d->store, d->fdstore, &d->settings.limits);
         if (r < 0)
                 return log_error_errno(r, "Cannot make room for sessions: %m");
-        sessions_set_limits(d->sessions, &d->settings.limits);
-        controller_set_memory_limit(d->controller, d->settings.limits.max_buffer_memory);
-        r = sessions_load(d->sessions);
+        r = sessions_load(&d->sessions);
         if (r < 0)
                 return log_error_errno(r, "Cannot list the sessions in %s: %m", d->config.store);
-        daemon_settle(d);
-        r = methods_new(&d->methods, d->event, d->background, d->controller, d->store, d->sessions,
-                        &d->settings.limits, d->config.config_root);
-        if (r < 0)
-                return log_error_errno(r, "Cannot set up the methods: %m");
-        sessions_set_handlers(d->sessions, daemon_on_session, daemon_on_known, d);
+        controller_settle(d->controller); /* what no session was found for that goes on */
+        n_restored = controller_n_restored(d->controller);
+        if (n_restored > 0)
+                journal_tell(&(JournalEntry){ JOURNAL_RESTORED },
+                             "A daemon before this one left %zu changes in the kernel: undone.",
+                             n_restored);
         return 0;
+}
+
+static int daemon_make_methods(Daemon *d) {
+        bool is_asked_only = d->config.private_fd >= 0 && !streq(d->config.store, DAEMON_STORE);
+        int r = janitor_init(&d->janitor, &d->sessions, d->sweeper, is_asked_only);
+
+        d->methods = (Methods){
+                .event = d->event,
+                .background = d->background,
+                .controller = d->controller,
+                .store = d->store,
+                .sessions = &d->sessions,
+                .janitor = &d->janitor,
+                .limits = &d->settings.limits,
+                .config_root = d->config.config_root,
+        };
+        if (r >= 0)
+                r = methods_init(&d->methods);
+        d->sessions.changed = daemon_on_session;
+        d->sessions.userdata = d;
+        return r < 0 ? log_error_errno(r, "Cannot set up the methods: %m") : 0;
 }
 
 static void daemon_on_sealed(const char *session, uint32_t cpu, uint64_t sequence,
                              uint64_t n_before, uint64_t n_bytes, void *userdata) {
         Daemon *d = userdata;
 
-        sessions_segment_sealed(d->sessions, session, cpu, sequence, n_before, n_bytes);
+        sessions_segment_sealed(&d->sessions, session, cpu, sequence, n_before, n_bytes);
 }
 
 /* A worker that learns has descriptors alone; and what is being synced would be sealed under its hands. */
 static bool daemon_is_held(const char *session, void *userdata) {
-        return sessions_is_held(((const Daemon *) userdata)->sessions, session);
+        return sessions_is_held(&((const Daemon *) userdata)->sessions, session);
 }
 
 static int daemon_make_sealer(Daemon *d) {
@@ -388,8 +375,14 @@ static int daemon_make_sealer(Daemon *d) {
                                            .is_held = daemon_is_held,
                                            .userdata = d,
                                    });
-        for (size_t i = 0; r >= 0 && i < sessions_n(d->sessions); i++)
-                r = daemon_seal(d, sessions_get(d->sessions, i));
+        for (size_t i = 0; r >= 0 && i < d->sessions.n_entries; i++) {
+                const SessionEntry *e = d->sessions.entries[i];
+
+                if (e->session)
+                        r = daemon_seal(d, e->session);
+                else if (e->rest.brief.newer_version == 0)
+                        r = sealer_add_session(d->sealer, e->name);
+        }
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the sealing of segments: %m");
         return 0;
@@ -417,18 +410,6 @@ static int daemon_add_sockets(Daemon *d) {
                 n_sockets++;
         }
         return n_sockets;
-}
-
-/* A store that somebody named for a single recording is nobody's to tidy up. */
-static int daemon_make_janitor(Daemon *d) {
-        bool is_asked_only = d->config.private_fd >= 0 && !streq(d->config.store, DAEMON_STORE);
-        int r = janitor_new(&d->janitor, d->event, d->store, d->sessions, &d->settings.limits,
-                            is_asked_only);
-
-        if (r < 0)
-                return log_error_errno(r, "Cannot watch over the store's size: %m");
-        methods_set_janitor(d->methods, d->janitor);
-        return 0;
 }
 
 static int daemon_listen(Daemon *d) {
@@ -470,7 +451,7 @@ static int daemon_make_server(Daemon *d) {
         int r;
         const ServerMethod *table = methods_table(&n);
 
-        r = server_new(&d->server, d->event, table, n, methods_on_gone, d->methods);
+        r = server_new(&d->server, d->event, table, n, methods_on_gone, &d->methods);
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the server: %m");
         server_set_log(d->server, methods_on_refused, methods_on_closed);
@@ -528,25 +509,21 @@ static bool daemon_owes(void *userdata) {
 }
 
 static void daemon_try_again(void *userdata) {
-        Daemon *d = userdata;
-
-        controller_try_again(d->controller);
+        controller_try_again(((Daemon *) userdata)->controller);
 }
 
-static int daemon_add_undoer(Daemon *d) {
-        int r = idle_new(&d->undoer, d->event, UNDO_AGAIN_USEC, daemon_owes, daemon_try_again, d);
-
-        return r < 0 ? log_error_errno(r, "Cannot set up what puts the kernel back: %m") : 0;
-}
-
-/* Where nobody would start it again when somebody connects it stays. */
 static int daemon_add_idle(Daemon *d) {
         int r;
 
+        d->undoer = (Idle){ UNDO_AGAIN_USEC, daemon_owes, daemon_try_again, d };
+        r = idle_init(&d->undoer, d->event);
+        if (r < 0)
+                return log_error_errno(r, "Cannot set up what puts the kernel back: %m");
+        /* Where nobody would start it again when somebody connects it stays. */
         if (d->config.idle_us == 0 || !d->has_systemd_socket)
                 return 0;
-        r = idle_new(&d->idle, d->event, d->config.idle_us, daemon_has_nothing_to_do,
-                     daemon_on_idle, d);
+        d->idle = (Idle){ d->config.idle_us, daemon_has_nothing_to_do, daemon_on_idle, d };
+        r = idle_init(&d->idle, d->event);
         return r < 0 ? log_error_errno(r, "Cannot set up the idle timeout: %m") : 0;
 }
 
@@ -585,8 +562,7 @@ static void daemon_log_start(Daemon *d) {
 
         (void) uname(&u);
         log_info("ftraced %s on Linux %s: store %s with %zu sessions, tracefs %s, %s.",
-                 PACKAGE_VERSION, u.release, d->config.store,
-                 roster_n(sessions_roster(d->sessions)),
+                 PACKAGE_VERSION, u.release, d->config.store, d->sessions.n_entries,
                  tracefs ?: "nowhere (nothing can be recorded)",
                  controller_has_instances(d->controller)
                          ? "an instance for each session"
@@ -597,50 +573,14 @@ static int (*const set_up[])(Daemon *d) = {
         daemon_make_loop,       /* first of all, for everybody needs it */
         daemon_add_signals,     /* before threads, which inherit the mask */
         daemon_open_store,      /* locks: from here on we are the only one */
-        daemon_load_config,     /* some of it is a share of the store's disk */
-        daemon_make_fdstore,    /* what the one before us held */
         daemon_make_controller, /* keeps what a dead daemon left */
         daemon_make_sessions,   /* goes on with what can be, undoes the rest */
-        daemon_make_janitor,    /* looks at it when the loop runs */
+        daemon_make_methods,    /* the janitor looks at the store when the loop runs */
         daemon_make_sealer,     /* whose segments it finishes */
         daemon_make_server,     /* who connects is answered when the loop runs */
-        daemon_add_watchdog,    daemon_add_undoer,
-        daemon_add_idle,        daemon_drop_privileges, /* all is open */
-        daemon_open_aside,                              /* whose thread has what is left of them */
+        daemon_add_watchdog,    daemon_add_idle, daemon_drop_privileges, /* all is open */
+        daemon_open_aside, /* whose thread has what is left of them */
 };
-
-int daemon_new(Daemon **ret, const DaemonConfig *config) {
-        _cleanup_(daemon_freep) Daemon *d = NULL;
-
-        d = NEW(Daemon, .config = *config, .ledger = LEDGER_DIR_INIT);
-        if (!d)
-                return log_error_errno(ENOMEM, "Cannot start: %m");
-        for (size_t i = 0; i < ELEMENTSOF(set_up); i++) {
-                int r = set_up[i](d);
-
-                if (r < 0)
-                        return r;
-        }
-        *ret = TAKE_PTR(d);
-        return 0;
-}
-
-int daemon_run(Daemon *d) {
-        int r = 0, status = 0;
-
-        daemon_log_start(d);
-        (void) sd_notify(0, "READY=1\nSTATUS=0 recording, 0 lost");
-        d->has_run = true;
-        while (r >= 0 && sd_event_get_state(d->event) != SD_EVENT_FINISHED) {
-                origin_forget();
-                r = sd_event_run(d->event, UINT64_MAX);
-        }
-        if (r >= 0)
-                r = sd_event_get_exit_code(d->event, &status);
-        if (r < 0)
-                log_error_errno(r, "The event loop failed: %m");
-        return r;
-}
 
 /* What is left is looked for, not believed.  @r: whether that could be done. */
 static void daemon_log_end(const Daemon *d, int r, const Strv *left) {
@@ -660,27 +600,23 @@ static void daemon_log_end(const Daemon *d, int r, const Strv *left) {
                 log_error("Left in the kernel: %s.", left->items[i]);
 }
 
-Daemon *daemon_free(Daemon *d) {
+static void daemon_done(Daemon *d) {
+        bool had_controller = d->controller;
         _cleanup_strv_ Strv left = {};
-        bool had_controller;
         int r = 0;
 
-        if (!d)
-                return NULL;
-
-        had_controller = d->controller;
         background_settle(d->background);
-        if (d->sessions && !d->has_run) /* what it took up is not to end for a start that fails */
+        if (!d->has_run) /* what it took up is not to end for a start that fails */
                 daemon_leave(d);
         (void) server_free(d->server);
-        (void) idle_free(d->idle);
-        (void) idle_free(d->undoer);
+        idle_done(&d->idle);
+        idle_done(&d->undoer);
         (void) sd_event_source_disable_unref(d->watchdog);
         (void) sd_event_source_disable_unref(d->learning_pass_end);
-        d->janitor = janitor_free(d->janitor);
+        janitor_done(&d->janitor);
         d->sealer = sealer_free(d->sealer);
-        (void) sessions_free(d->sessions); /* ends what still records */
-        (void) methods_free(d->methods);
+        sessions_done(&d->sessions); /* ends what still records */
+        methods_done(&d->methods);
         if (had_controller) {
                 controller_end(d->controller); /* puts the kernel back */
                 r = controller_find_left(d->controller, &left);
@@ -695,5 +631,27 @@ Daemon *daemon_free(Daemon *d) {
         (void) store_free(d->store);
         (void) sd_event_unref(d->event);
         settings_done(&d->settings);
-        return mfree(d);
+}
+
+int daemon_run(const DaemonConfig *config) {
+        _cleanup_(daemon_done) Daemon d = { .config = *config, .ledger = LEDGER_DIR_INIT };
+        int r = 0, status = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(set_up); i++) {
+                r = set_up[i](&d);
+                if (r < 0)
+                        return r;
+        }
+        daemon_log_start(&d);
+        (void) sd_notify(0, "READY=1\nSTATUS=0 recording, 0 lost");
+        d.has_run = true;
+        while (r >= 0 && sd_event_get_state(d.event) != SD_EVENT_FINISHED) {
+                origin_forget();
+                r = sd_event_run(d.event, UINT64_MAX);
+        }
+        if (r >= 0)
+                r = sd_event_get_exit_code(d.event, &status);
+        if (r < 0)
+                log_error_errno(r, "The event loop failed: %m");
+        return r;
 }

@@ -5,13 +5,9 @@
  * Daemon: everything put together, and the loop
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/cleanup.h"
-#include "base/strv.h"
-
-typedef struct Daemon Daemon;
+#include "daemon/tracefs/ledger-dir.h"
+#include "meta/config.h"
+#include "store/store.h"
 
 #define DAEMON_STORE LOCALSTATEDIR "/lib/ftraced" /* unless said */
 
@@ -26,12 +22,38 @@ typedef struct DaemonConfig {
         int private_fd; /* serve this connected socket alone, and leave when it closes; or -EBADF */
 } DaemonConfig;
 
-/* Everything up to the first call.  Says itself what is wrong: -errno is for the exit status.
- * @config's strings are borrowed for as long as the daemon lives. */
-int daemon_new(Daemon **ret, const DaemonConfig *config);
-/* Serves until SIGTERM, SIGINT, SIGUSR1 (what records goes on without it), or the end of the
- * private connection.  0 or -errno, said too. */
-int daemon_run(Daemon *d);
-/* Ends what still records and puts the kernel back, unless another daemon is to go on with it. */
-Daemon *daemon_free(Daemon *d);
-DEFINE_CLEANUP(Daemon *, daemon_free);
+/*
+ * daemon_run() - serves until SIGTERM, SIGINT, SIGUSR1 (what records goes on without it), or the end of the private
+ *                connection
+ *
+ * Then it ends what still records and puts the kernel back, unless another daemon is to go on with it.  Says itself
+ * what is wrong: -errno is for the exit status.
+ */
+int daemon_run(const DaemonConfig *config);
+
+/* --- own-store.c: the store that this daemon writes to, or a sentence that says why it cannot --- */
+
+/* @ret_ledger: where its ledger is.  Root's daemon takes the group of a directory that is there already, and what it
+ * makes has it.  Logs what is in the way.  0 or -errno; -EBUSY: another daemon owns it. */
+int own_store_open(Store **ret, LedgerDir *ret_ledger, const char *path);
+/* The ledger of the store @path alone, which need not be there.  Likewise. */
+int own_store_open_ledger(LedgerDir *ret, const char *path);
+
+/* --- settings.c: ftraced.conf and its drop-ins, as they count now ------------------------------ */
+
+/* At the start what is wrong in them is left out, so that a daemon always starts.  Later they are read again all or
+ * nothing: with anything wrong what was read before stays. */
+typedef struct Settings {
+        Config config;
+        Limits limits; /* refers to the Config */
+} Settings;
+
+/* Reads them for the first time.  @store_fd: some are shares of its disk.  0 or -errno; @problems are
+ * sentences.  settings_done() it. */
+int settings_load(Settings *s, const char *root, const char *file, int store_fd, Strv *problems);
+/* Reads them again.  0; SETTINGS_E_PROBLEMS and -errno: nothing has changed. */
+enum { SETTINGS_E_PROBLEMS = 1 };
+int settings_reload(Settings *s, const char *root, const char *file, int store_fd, Strv *problems);
+/* Whether nothing is wrong in them: 0, or -errno and said. */
+int settings_check(const char *root, const char *file);
+void settings_done(Settings *s);

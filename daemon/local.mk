@@ -12,8 +12,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	$(AM_V_GEN)mkdir -p %D%/lean && sed '/^#/d; s/.*/"&\\n"/' $(srcdir)/$(@:-text.h=) >$@
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS) $(SECCOMP_CFLAGS) -pthread
 %C%_libdaemon_a_SOURCES = \
-	%D%/server/address.c \
-	%D%/server/address.h \
 	%D%/session/rescue-pages.c \
 	%D%/session/rescue.c \
 	%D%/session/rescue.h \
@@ -35,10 +33,24 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/session/session.h \
 	%D%/admission/admission.c \
 	%D%/admission/admission.h \
-	%D%/api/allowance.c \
-	%D%/api/allowance.h \
 	%D%/admission/arbiter.c \
 	%D%/admission/arbiter.h \
+	%D%/admission/capability.c \
+	%D%/upkeep/disk-usage.c \
+	%D%/upkeep/disk-usage.h \
+	%D%/admission/functions-expand.c \
+	%D%/admission/functions.c \
+	%D%/admission/functions.h \
+	%D%/admission/override.c \
+	%D%/upkeep/removal.c \
+	%D%/upkeep/removal.h \
+	%D%/upkeep/seal-worker.c \
+	%D%/upkeep/seal-worker.h \
+	%D%/upkeep/sealer.c \
+	%D%/upkeep/sealer.h \
+	%D%/admission/task-finder.c \
+	%D%/api/allowance.c \
+	%D%/api/api.h \
 	%D%/process/background.c \
 	%D%/process/background.h \
 	%D%/record/backoff.c \
@@ -49,7 +61,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/lean/call-rates.h \
 	%D%/lean/call-sample.c \
 	%D%/lean/call-sample.h \
-	%D%/admission/capability.c \
 	%D%/process/clock-watch.c \
 	%D%/process/clock-watch.h \
 	%D%/server/connection.c \
@@ -71,17 +82,12 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/tracer/controller.h \
 	%D%/daemon.c \
 	%D%/daemon.h \
-	%D%/upkeep/disk-usage.c \
-	%D%/upkeep/disk-usage.h \
 	%D%/instances/black-box.c \
 	%D%/instances/black-box.h \
 	%D%/instances/event-set.c \
 	%D%/instances/event-set.h \
 	%D%/process/fdstore.c \
 	%D%/process/fdstore.h \
-	%D%/admission/functions-expand.c \
-	%D%/admission/functions.c \
-	%D%/admission/functions.h \
 	%D%/watch/guard.c \
 	%D%/watch/guard.h \
 	%D%/watch/health.c \
@@ -92,17 +98,13 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/process/idle.h \
 	%D%/instances/instance.c \
 	%D%/instances/instance.h \
-	%D%/server/introspection.c \
 	%D%/record/inventory.c \
 	%D%/record/inventory.h \
 	%D%/api/janitor.c \
-	%D%/api/janitor.h \
 	%D%/process/journal.c \
 	%D%/process/journal.h \
 	%D%/symbols/kernel-symbols.c \
 	%D%/symbols/kernel-symbols.h \
-	%D%/symbols/kernel-types.c \
-	%D%/symbols/kernel-types.h \
 	%D%/lean/lean-cache.c \
 	%D%/lean/lean-cache.h \
 	%D%/lean/lean.c \
@@ -124,75 +126,47 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/tracer/leftovers.c \
 	%D%/tracer/leftovers.h \
 	%D%/server/listener.c \
-	%D%/server/listener.h \
 	%D%/api/listing.c \
-	%D%/api/listing.h \
 	%D%/watch/live.c \
 	%D%/watch/live.h \
-	%D%/process/manager.c \
-	%D%/process/manager.h \
 	%D%/api/methods-access.c \
 	%D%/api/methods-background.c \
 	%D%/api/methods-list.c \
-	%D%/api/methods-private.h \
 	%D%/api/methods-start.c \
 	%D%/api/methods-trigger.c \
-	%D%/api/methods-upkeep.c \
 	%D%/api/methods.c \
-	%D%/api/methods.h \
 	%D%/instances/notifier.c \
 	%D%/instances/notifier.h \
-	%D%/admission/override.c \
 	%D%/own-store.c \
-	%D%/own-store.h \
 	%D%/server/peer.c \
-	%D%/server/peer.h \
 	%D%/record/pipe-marks.c \
 	%D%/record/pipe-marks.h \
 	%D%/tracefs/plan-apply.c \
 	%D%/tracefs/plan.c \
 	%D%/tracefs/plan.h \
-	%D%/process/privilege.c \
-	%D%/process/privilege.h \
 	%D%/tracefs/put-back.c \
 	%D%/tracefs/put-back.h \
 	%D%/instances/quiesce.c \
 	%D%/instances/quiesce.h \
 	%D%/server/quota.c \
-	%D%/server/quota.h \
 	%D%/record/reader-private.h \
 	%D%/record/reader-resume.c \
 	%D%/record/reader.c \
 	%D%/record/reader.h \
 	%D%/record/recorder.c \
 	%D%/record/recorder.h \
-	%D%/upkeep/removal.c \
-	%D%/upkeep/removal.h \
-	%D%/server/request.c \
-	%D%/server/request.h \
-	%D%/api/roster.c \
-	%D%/api/roster.h \
 	%D%/record/rotation.c \
 	%D%/record/rotation.h \
 	%D%/process/sandbox.c \
 	%D%/process/sandbox.h \
-	%D%/watch/stored-pages.c \
-	%D%/watch/stored-pages.h \
 	%D%/tracefs/script.c \
 	%D%/tracefs/script.h \
-	%D%/upkeep/seal-worker.c \
-	%D%/upkeep/seal-worker.h \
-	%D%/upkeep/sealer.c \
-	%D%/upkeep/sealer.h \
 	%D%/server/server-private.h \
 	%D%/server/server.c \
 	%D%/server/server.h \
-	%D%/api/sessions-private.h \
-	%D%/api/sessions-survey.c \
 	%D%/api/sessions.c \
-	%D%/api/sessions.h \
+	%D%/api/sessions-start.c \
 	%D%/settings.c \
-	%D%/settings.h \
 	%D%/watch/snapshot.c \
 	%D%/watch/snapshot.h \
 	%D%/process/spawn.c \
@@ -209,7 +183,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/instances/task-filter.h \
 	%D%/instances/value-probe.c \
 	%D%/instances/value-probe.h \
-	%D%/admission/task-finder.c \
 	%D%/process/thread.c \
 	%D%/process/thread.h \
 	%D%/tracefs/tracefs.c \

@@ -10,9 +10,7 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/daemon.h"
-#include "daemon/settings.h"
 #include "daemon/lean/learn-worker.h"
-#include "daemon/own-store.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/upkeep/seal-worker.h"
 
@@ -203,7 +201,6 @@ static int restore(void) {
 }
 
 int main(int argc, char *argv[]) {
-        _cleanup_(daemon_freep) Daemon *d = NULL;
         int r;
 
         /* Our own children (daemon/upkeep/sealer.c, daemon/lean/learner.c): nothing of what follows concerns them. */
@@ -224,7 +221,5 @@ int main(int argc, char *argv[]) {
                                : EXIT_SUCCESS;
         if (arg_restore)
                 return restore() < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-        if (daemon_new(&d, &arg_config) < 0 || daemon_run(d) < 0)
-                return EXIT_FAILURE;
-        return EXIT_SUCCESS;
+        return daemon_run(&arg_config) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

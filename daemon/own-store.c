@@ -6,7 +6,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "daemon/own-store.h"
+#include "daemon/daemon.h"
 #include "store/entry.h"
 
 #define FORMER_LEDGER_MAX_BYTES (64U << 20)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "daemon/settings.h"
+#include "daemon/daemon.h"
 
 static int work_out(Settings *s, int store_fd) {
         struct statvfs fs;

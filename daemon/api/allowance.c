@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A table says for each member of a Spec what has to be allowed if a call has it.
+ * A table says for each member of a Spec what has to be allowed if a call has it.  A member that it does not have is
+ * refused, so that a new one is root's alone until somebody has decided.
  *
  * A glob is not expanded to see whether it is allowed: what it stands for changes with the modules
  * that are loaded.  It is compared as text, by a rule that can only err on the side of refusing.
@@ -13,7 +14,7 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "base/unit.h"
-#include "daemon/api/allowance.h"
+#include "daemon/api/api.h"
 #include "meta/event-choice.h"
 #include "meta/trigger.h"
 
@@ -30,55 +31,34 @@
  * task's id and name in it, so that one of all tasks tells more than one of a few.
  */
 static const struct {
-        const char *member;
         unsigned bits;
-} members[] = {
-        { "functions", ALLOWANCE_FUNCTIONS },
-        { "notrace", ALLOWANCE_NOTRACE | VIEW },
-        { "hooked", ALLOWANCE_HOOKED | VIEW },
-        { "events", ALLOWANCE_EVENTS },
-        { "triggers", VIEW },
-        { "pids", VIEW },
-        { "comms", VIEW },
-        { "cgroups", VIEW },
-        { "cpus", VIEW },
-        { "flat", VIEW },
-        { "slower_ns", VIEW },
-        { "no_irqs", VIEW },
-        { "no_sleep_time", VIEW },
-        { "args", VIEW },
-        { "retval", VIEW },
-        { "retval_functions", VIEW },
-        { "args_functions", VIEW },
-        { "ring", VIEW },
-        { "in_kernel", VIEW },
-        { "max_captures", VIEW },
-        { "max_captures_a_day", VIEW },
-        { "min_gap_ns", VIEW },
-        { "sample_ppm", VIEW },
-        { "depth", VIEW },
-        { "duration_ns", COST },
-        { "max_bytes", COST },
-        { "black_box", COST },
-        { "clock", COST },
-        { "segment_bytes", COST },
-        { "segment_ns", COST },
-        { "buffer_bytes", COST },
-        { "max_functions", COST },
-        { "on_full", COST },
-        { "lean", COST },
-        { "lesson", COST },
-        { "budget_ppm", COST },
-        { "max_hooked", COST },
-        { "max_event_rate", COST },
-        { "max_write_rate", COST },
-        { "max_cpu_ppm", COST },
+        const char *members;
+} answers[] = {
+        { ALLOWANCE_FUNCTIONS, "functions" },
+        { ALLOWANCE_EVENTS, "events" },
+        { ALLOWANCE_NOTRACE | VIEW, "notrace" },
+        { ALLOWANCE_HOOKED | VIEW, "hooked" },
+        { VIEW, "triggers pids comms cgroups cpus flat slower_ns no_irqs no_sleep_time args retval "
+                "retval_functions args_functions ring in_kernel max_captures max_captures_a_day "
+                "min_gap_ns sample_ppm depth" },
+        { COST, "duration_ns max_bytes black_box clock segment_bytes segment_ns buffer_bytes "
+                "max_functions on_full lean lesson budget_ppm max_hooked max_event_rate "
+                "max_write_rate max_cpu_ppm" },
 };
 
+static bool word_is_in(const char *word, const char *list) {
+        size_t n = strlen(word);
+
+        for (const char *p = list; n > 0 && (p = strstr(p, word)); p++)
+                if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' ') && !strchr(word, ' '))
+                        return true;
+        return false;
+}
+
 static int find_bits(const char *member, unsigned *ret) {
-        for (size_t i = 0; i < ELEMENTSOF(members); i++)
-                if (streq(members[i].member, member)) {
-                        *ret |= members[i].bits;
+        for (size_t i = 0; i < ELEMENTSOF(answers); i++)
+                if (word_is_in(member, answers[i].members)) {
+                        *ret |= answers[i].bits;
                         return 0;
                 }
         return ORIGIN(-ENOENT);
@@ -268,20 +248,18 @@ int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *
 
 int allowance_admit(const MemberLimits *l, const AllowanceUse *use, Refusal *refusal) {
         if (l->max_sessions > 0 && use->n_sessions >= l->max_sessions)
-                return refusal_set(refusal, REFUSAL_QUOTA_EXCEEDED,
-                                   json_pack("{s:s, s:I}", "quota", "MaxSessions", "limit",
-                                             (json_int_t) l->max_sessions),
-                                   "%zu sessions of yours have not ended, and ftraced.conf allows "
-                                   "no more (MaxSessions= in [Members]); stop one of them first",
-                                   use->n_sessions);
+                return refusal_set_quota(
+                        refusal, "MaxSessions", l->max_sessions,
+                        "%zu sessions of yours have not ended, and ftraced.conf allows "
+                        "no more (MaxSessions= in [Members]); stop one of them first",
+                        use->n_sessions);
         if (l->max_stored_bytes > 0 && use->stored_bytes >= l->max_stored_bytes)
-                return refusal_set(refusal, REFUSAL_QUOTA_EXCEEDED,
-                                   json_pack("{s:s, s:I}", "quota", "MaxStored", "limit",
-                                             (json_int_t) l->max_stored_bytes),
-                                   "the sessions of user %u count as %s on disk, and ftraced.conf "
-                                   "allows %s (MaxStored= in [Members]); remove some of them first",
-                                   (unsigned) use->uid, FORMAT_BYTES(use->stored_bytes),
-                                   FORMAT_BYTES(l->max_stored_bytes));
+                return refusal_set_quota(
+                        refusal, "MaxStored", l->max_stored_bytes,
+                        "the sessions of user %u count as %s on disk, and ftraced.conf "
+                        "allows %s (MaxStored= in [Members]); remove some of them first",
+                        (unsigned) use->uid, FORMAT_BYTES(use->stored_bytes),
+                        FORMAT_BYTES(l->max_stored_bytes));
         return 0;
 }
 

@@ -7,13 +7,10 @@
  * waits for it.
  */
 
-#include <sys/queue.h>
 #include <time.h>
 
-#include "base/buf.h"
 #include "base/now.h"
-#include "base/strv.h"
-#include "daemon/api/listing.h"
+#include "daemon/api/api.h"
 #include "wire/frame.h"
 
 #define SLICE_NS (10 * NSEC_PER_MSEC)
@@ -21,19 +18,13 @@
 #define PAUSE_US 5000
 #define RECENT_S 86400
 
-typedef struct Listing {
+struct Listing {
         STAILQ_ENTRY(Listing) link;
         ServerCall *call;
         ListingKind kind;
         Strv names;
         size_t i; /* of the next name */
         Buf text;
-} Listing;
-
-struct Listings {
-        Sessions *sessions;
-        sd_event_source *source, *pause;
-        STAILQ_HEAD(, Listing) queue;
 };
 
 static Listing *listing_free(Listing *l) {
@@ -70,22 +61,23 @@ static json_t *brief_of_live(Session *s) {
 
 /* Whether it is there still.  *@ret: NULL without memory. */
 static bool describe(Sessions *sessions, const char *name, ListingKind kind, json_t **ret) {
-        const RosterEntry *e = roster_find(sessions_roster(sessions), name);
         Session *s;
 
-        if (!e || (kind == LISTING_BRIEFS && !e->session && !e->is_known))
-                return false;
         if (kind == LISTING_BRIEFS) {
-                *ret = e->session ? brief_of_live(e->session) : brief_to_json(&e->rest.brief);
-                return true;
+                const SessionEntry *e = sessions_find(sessions, name);
+
+                if (e)
+                        *ret = e->session ? brief_of_live(e->session)
+                                          : brief_to_json(&e->rest.brief);
+                return e;
         }
-        s = sessions_find(sessions, name);
-        if (s)
-                *ret = session_to_json(s);
-        return s;
+        if (sessions_open(sessions, &s, name) != 0)
+                return false;
+        *ret = session_to_json(s);
+        return true;
 }
 
-static bool is_recent(const RosterEntry *e) {
+static bool is_recent(const SessionEntry *e) {
         const SessionMeta *m = e->session ? session_meta(e->session) : NULL;
         SessionLimit limit = m ? m->limit : e->rest.brief.limit;
         uint64_t stop_ns = m ? m->stop.realtime_ns : e->rest.brief.stop_ns;
@@ -145,10 +137,9 @@ static Progress listing_go_on(Listing *l, Sessions *sessions, uint64_t until_ns)
                         add_json(&l->text, json);
                         json_decref(json);
                 }
-                if (l->text.n_data > FRAME_REPLY_MAX - PART_BYTES &&
-                    !server_call_wants_more(l->call))
+                if (l->text.n_data > FRAME_REPLY_MAX - PART_BYTES && !l->call->wants_more)
                         return refuse_long(l);
-                if (l->text.n_data > PART_BYTES && server_call_wants_more(l->call))
+                if (l->text.n_data > PART_BYTES && l->call->wants_more)
                         return send_part(l) ? IS_OVER : GOES_ON;
                 if (now_ns(CLOCK_MONOTONIC) >= until_ns && l->i < l->names.n)
                         return GOES_ON;
@@ -159,44 +150,35 @@ static Progress listing_go_on(Listing *l, Sessions *sessions, uint64_t until_ns)
         return IS_OVER; /* without an answer it is refused when it is freed */
 }
 
-static int pause_all(Listings *l) {
-        (void) sd_event_source_set_time_relative(l->pause, PAUSE_US);
-        (void) sd_event_source_set_enabled(l->pause, SD_EVENT_ONESHOT);
-        return sd_event_source_set_enabled(l->source, SD_EVENT_OFF);
-}
+static int begin_turn(Methods *m, uint64_t after_us) {
+        int r = sd_event_source_set_time_relative(m->listing_turn, after_us);
 
-static int on_pause(sd_event_source *source, uint64_t usec, void *userdata) {
-        Listings *l = userdata;
-
-        return sd_event_source_set_enabled(l->source, STAILQ_EMPTY(&l->queue) ? SD_EVENT_OFF
-                                                                              : SD_EVENT_ONESHOT);
+        return r < 0 ? r : sd_event_source_set_enabled(m->listing_turn, SD_EVENT_ONESHOT);
 }
 
 static int on_turn(sd_event_source *source, uint64_t usec, void *userdata) {
-        Listings *l = userdata;
-        Listing *begin = STAILQ_FIRST(&l->queue), *first;
+        Methods *m = userdata;
+        Listing *begin = STAILQ_FIRST(&m->listings), *first;
         Progress progress;
 
         do { /* the first of them that does not wait */
-                first = STAILQ_FIRST(&l->queue);
-                STAILQ_REMOVE_HEAD(&l->queue, link);
-                progress = listing_go_on(first, l->sessions, now_ns(CLOCK_MONOTONIC) + SLICE_NS);
+                first = STAILQ_FIRST(&m->listings);
+                STAILQ_REMOVE_HEAD(&m->listings, link);
+                progress = listing_go_on(first, m->sessions, now_ns(CLOCK_MONOTONIC) + SLICE_NS);
                 if (progress != IS_OVER)
-                        STAILQ_INSERT_TAIL(&l->queue, first, link);
-        } while (progress == WAITS && STAILQ_FIRST(&l->queue) != begin);
+                        STAILQ_INSERT_TAIL(&m->listings, first, link);
+        } while (progress == WAITS && STAILQ_FIRST(&m->listings) != begin);
         if (progress == IS_OVER)
                 (void) listing_free(first);
-        if (progress == WAITS)
-                return pause_all(l);
-        return sd_event_source_set_enabled(source, STAILQ_EMPTY(&l->queue) ? SD_EVENT_OFF
-                                                                           : SD_EVENT_ONESHOT);
+        if (STAILQ_EMPTY(&m->listings))
+                return 0;
+        return begin_turn(m, progress == WAITS ? PAUSE_US : 0);
 }
 
 static int note_names(Listing *l, const Sessions *sessions, uint64_t n_newest) {
-        const Roster *roster = sessions_roster(sessions);
-        _cleanup_free_ RosterEntry **sorted = NULL;
-        size_t n = roster_n(roster);
-        int r = roster_sort(roster, &sorted);
+        _cleanup_free_ SessionEntry **sorted = NULL;
+        size_t n = sessions->n_entries;
+        int r = sessions_sort(sessions, &sorted);
 
         for (size_t i = n_newest > 0 && n_newest < n ? n - n_newest : 0; r >= 0 && i < n; i++)
                 if (l->kind != LISTING_RECENT || is_recent(sorted[i]))
@@ -204,14 +186,10 @@ static int note_names(Listing *l, const Sessions *sessions, uint64_t n_newest) {
         return r;
 }
 
-static int listing_begin(Listing **ret, Sessions *sessions, ServerCall *call, const json_t *head,
-                         ListingKind kind, uint64_t n_newest) {
-        _cleanup_(listing_freep) Listing *l = NEW(Listing, .text = BUF_INIT, .kind = kind);
-        int r;
+static int listing_begin(Listing *l, const Sessions *sessions, const json_t *head,
+                         uint64_t n_newest) {
+        int r = note_names(l, sessions, n_newest);
 
-        if (!l)
-                return -ENOMEM;
-        r = note_names(l, sessions, n_newest);
         if (r < 0)
                 return r;
         buf_adds(&l->text, "{\"parameters\":");
@@ -220,56 +198,35 @@ static int listing_begin(Listing **ret, Sessions *sessions, ServerCall *call, co
                 return l->text.error;
         l->text.n_data--; /* the head goes on */
         buf_adds(&l->text, json_object_size(head) > 0 ? "," : "");
-        buf_adds(&l->text, array_of(kind));
-        if (l->text.error < 0)
-                return l->text.error;
-        l->call = server_call_ref(call);
-        *ret = TAKE_PTR(l);
-        return 0;
+        buf_adds(&l->text, array_of(l->kind));
+        return l->text.error;
 }
 
-int listings_answer(Listings *l, ServerCall *call, json_t *head, ListingKind kind,
+int listings_answer(Methods *m, ServerCall *call, json_t *head, ListingKind kind,
                     uint64_t n_newest) {
         json_auto_t *consumed = head;
-        _cleanup_(listing_freep) Listing *one = NULL;
-        int r = consumed ? listing_begin(&one, l->sessions, call, head, kind, n_newest) : -ENOMEM;
+        _cleanup_(listing_freep) Listing *l =
+                NEW(Listing, .text = BUF_INIT, .kind = kind, .call = server_call_ref(call));
+        int r = consumed && l ? listing_begin(l, m->sessions, head, n_newest) : -ENOMEM;
 
-        if (r < 0 || listing_go_on(one, l->sessions, now_ns(CLOCK_MONOTONIC) + SLICE_NS) == IS_OVER)
+        if (r < 0 || listing_go_on(l, m->sessions, now_ns(CLOCK_MONOTONIC) + SLICE_NS) == IS_OVER)
                 return r;
-        STAILQ_INSERT_TAIL(&l->queue, one, link);
-        TAKE_PTR(one);
-        return sd_event_source_set_enabled(l->source, SD_EVENT_ONESHOT);
+        STAILQ_INSERT_TAIL(&m->listings, l, link);
+        TAKE_PTR(l);
+        return begin_turn(m, 0);
 }
 
-int listings_new(Listings **ret, sd_event *event, Sessions *sessions) {
-        _cleanup_(listings_freep) Listings *l = NEW(Listings, .sessions = sessions);
-        int r;
+int listings_init(Methods *m) {
+        int r = sd_event_add_time(m->event, &m->listing_turn, CLOCK_MONOTONIC, 0, 0, on_turn, m);
 
-        if (!l)
-                return -ENOMEM;
-        STAILQ_INIT(&l->queue);
-        r = sd_event_add_time(event, &l->source, CLOCK_MONOTONIC, 0, 0, on_turn, l);
-        if (r >= 0)
-                r = sd_event_source_set_enabled(l->source, SD_EVENT_OFF);
-        if (r >= 0)
-                r = sd_event_add_time(event, &l->pause, CLOCK_MONOTONIC, UINT64_MAX, 0, on_pause,
-                                      l);
-        if (r < 0)
-                return r;
-        *ret = TAKE_PTR(l);
-        return 0;
+        STAILQ_INIT(&m->listings);
+        return r < 0 ? r : sd_event_source_set_enabled(m->listing_turn, SD_EVENT_OFF);
 }
 
-Listings *listings_free(Listings *l) {
-        if (!l)
-                return NULL;
-        while (!STAILQ_EMPTY(&l->queue)) {
-                Listing *one = STAILQ_FIRST(&l->queue);
-
-                STAILQ_REMOVE_HEAD(&l->queue, link);
-                (void) listing_free(one);
+void listings_done(Methods *m) {
+        for (Listing *l; (l = STAILQ_FIRST(&m->listings));) {
+                STAILQ_REMOVE_HEAD(&m->listings, link);
+                (void) listing_free(l);
         }
-        (void) sd_event_source_disable_unref(l->source);
-        (void) sd_event_source_disable_unref(l->pause);
-        return mfree(l);
+        (void) sd_event_source_disable_unref(m->listing_turn);
 }

@@ -7,9 +7,7 @@
 
 #include "base/name.h"
 #include "base/now.h"
-#include "daemon/api/allowance.h"
-#include "daemon/api/methods-private.h"
-#include "daemon/process/journal.h"
+#include "daemon/api/api.h"
 #include "store/removed.h"
 
 #define TOLD_MAX 20 /* of one user that are logged, of each kind, in so long */
@@ -56,39 +54,12 @@ int parameter_reply(ServerCall *call, const char *name, json_t *value) {
         return reply ? server_call_reply(call, reply, NULL, 0) : -ENOMEM;
 }
 
-/* 0, and *@ret, if @s is the caller's to change; REFUSED. */
-static int admit_owner(const ServerCall *call, Session *s, Session **ret, Refusal *refusal) {
-        if (!server_call_may_all(call) && session_meta(s)->owner_uid != server_call_uid(call))
-                return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
-                                   "session '%s' is user %u's, and you are user %u: only that user "
-                                   "and root may do that; repeat it with sudo",
-                                   session_name(s), (unsigned) session_meta(s)->owner_uid,
-                                   (unsigned) server_call_uid(call));
-        *ret = s;
-        return 0;
-}
-
-int methods_find_session(Methods *m, json_t *parameters, Session **ret, Refusal *refusal) {
+static int refuse_unknown(const Methods *m, const char *name, Refusal *refusal) {
         _cleanup_removed_ Removed gone = {};
         _cleanup_free_ char *text = NULL;
-        const char *name = NULL, *like;
         char quoted[NAME_QUOTE_MAX];
-        Session *s;
-        int r = parameter_get_string(parameters, "session", &name, refusal);
+        const char *like;
 
-        if (r != 0)
-                return r;
-        if (!name)
-                return parameter_refuse(refusal, "session", "a string");
-        r = sessions_open(m->sessions, &s, name);
-        if (r < 0)
-                return refusal_set_errno(
-                        refusal, -r, "session.json of session '%s' in %s cannot be read: %s",
-                        name_quote(quoted, name), store_path(m->store), origin_text(r));
-        if (r == 0) {
-                *ret = s;
-                return 0;
-        }
         if (removed_find(&gone, store_fd(m->store), name) > 0 &&
             removed_describe(&text, &gone) >= 0)
                 return refusal_set(refusal, REFUSAL_SESSION_NOT_FOUND,
@@ -104,49 +75,45 @@ int methods_find_session(Methods *m, json_t *parameters, Session **ret, Refusal 
                               like ? "'?" : "");
 }
 
-int methods_get_session(Methods *m, json_t *parameters, Session **ret, Refusal *refusal) {
+int methods_get_session(Methods *m, const ServerCall *call, json_t *parameters, MethodsUse use,
+                        Session **ret, Refusal *refusal) {
+        bool is_change = use == METHODS_CHANGE || use == METHODS_CHANGE_NEWER;
         const SessionMeta *meta;
+        const char *name = NULL;
+        char quoted[NAME_QUOTE_MAX];
         Session *s;
-        int r = methods_find_session(m, parameters, &s, refusal);
+        int r = parameter_get_string(parameters, "session", &name, refusal);
 
         if (r != 0)
                 return r;
+        if (!name)
+                return parameter_refuse(refusal, "session", "a string");
+        r = sessions_open(m->sessions, &s, name);
+        if (r == SESSIONS_E_NONE)
+                return refuse_unknown(m, name, refusal);
+        if (r < 0)
+                return refusal_set_errno(
+                        refusal, -r, "session.json of session '%s' in %s cannot be read: %s",
+                        name_quote(quoted, name), store_path(m->store), origin_text(r));
         meta = session_meta(s);
-        if (meta->newer_version > 0)
+        if (meta->newer_version > 0 && (use == METHODS_READ || use == METHODS_CHANGE))
                 return methods_refuse_state(refusal, s, "session '%s' was %s", meta->name,
                                             meta->reason);
+        if (is_change && call->who.right != PEER_ALL && meta->owner_uid != call->who.uid)
+                return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                                   "session '%s' is user %u's, and you are user %u: only that user "
+                                   "and root may do that; repeat it with sudo",
+                                   meta->name, (unsigned) meta->owner_uid,
+                                   (unsigned) call->who.uid);
         *ret = s;
         return 0;
 }
 
-int methods_refuse_live(Refusal *refusal, Session *session) {
-        return methods_refuse_state(
-                refusal, session,
-                "session '%s' still records; end it with `ftracectl stop %s` first",
-                session_name(session), session_name(session));
-}
-
-int methods_get_own_session(Methods *m, const ServerCall *call, json_t *parameters, Session **ret,
-                            Refusal *refusal) {
-        Session *s;
-        int r = methods_get_session(m, parameters, &s, refusal);
-
-        return r != 0 ? r : admit_owner(call, s, ret, refusal);
-}
-
-int methods_find_own_session(Methods *m, const ServerCall *call, json_t *parameters, Session **ret,
-                             Refusal *refusal) {
-        Session *s;
-        int r = methods_find_session(m, parameters, &s, refusal);
-
-        return r != 0 ? r : admit_owner(call, s, ret, refusal);
-}
-
 json_t *methods_check_rights(const Methods *m, const ServerCall *call) {
-        unsigned uid = (unsigned) server_call_uid(call);
+        unsigned uid = (unsigned) call->who.uid;
         _cleanup_free_ char *allowed = NULL;
 
-        if (server_call_may_all(call))
+        if (call->who.right == PEER_ALL)
                 return json_pack("{s:s, s:s, s:s+}", "name", "rights", "state", "good", "text",
                                  "you may do everything: you are ",
                                  uid == 0 ? "root" : "the user whom the daemon runs as");
@@ -160,8 +127,8 @@ json_t *methods_check_rights(const Methods *m, const ServerCall *call) {
 
 /* Whether it is told: not of who does it in a loop, who would fill the journal, or have it drop the rest.
  * @ret_is_last: and for a while nothing more. */
-static bool may_tell(Methods *m, MethodsTold what, uid_t uid, bool *ret_is_last) {
-        typeof(&m->told[what][0]) told = &m->told[what][uid % METHODS_TOLD_USERS];
+static bool may_tell(Methods *m, int what, uid_t uid, bool *ret_is_last) {
+        typeof(&m->told[0][0]) told = &m->told[what][uid % METHODS_TOLD_USERS];
         uint64_t now = now_ns(CLOCK_MONOTONIC);
 
         if (now >= told->since_ns + TOLD_NS) {
@@ -175,43 +142,37 @@ static bool may_tell(Methods *m, MethodsTold what, uid_t uid, bool *ret_is_last)
 }
 
 void methods_on_refused(const ServerCall *call, const Refusal *refusal, void *userdata) {
-        Methods *m = userdata;
-        uid_t uid = server_call_uid(call);
+        json_t *number = json_object_get(refusal->parameters, "errno");
+        const Peer *who = &call->who;
         bool is_last;
 
-        if (!may_tell(m, METHODS_TOLD_REFUSED, uid, &is_last))
+        if (!may_tell(userdata, METHODS_TOLD_REFUSED, who->uid, &is_last))
                 return;
-        journal_tell(&(JournalEntry){ JOURNAL_REFUSED, .uid = server_call_uid(call),
-                                      .pid = server_call_pid(call),
+        journal_tell(&(JournalEntry){ JOURNAL_REFUSED, .uid = who->uid, .pid = who->pid,
                                       .error = refusal_error_name(refusal->kind),
-                                      .number = (int) json_integer_value(
-                                              json_object_get(refusal->parameters, "errno")),
+                                      .number = (int) json_integer_value(number),
                                       .reason = refusal_message(refusal) },
-                     "Refused uid %u (pid %i): %s%s", (unsigned) uid, (int) server_call_pid(call),
+                     "Refused uid %u (pid %i): %s%s", (unsigned) who->uid, (int) who->pid,
                      refusal_message(refusal), is_last ? NO_MORE : "");
 }
 
-void methods_on_closed(uid_t uid, pid_t pid, const char *why, void *userdata) {
+void methods_on_closed(const Peer *who, const char *why, void *userdata) {
         bool is_last;
 
-        if (may_tell(userdata, METHODS_TOLD_REFUSED, uid, &is_last))
-                journal_tell(
-                        &(JournalEntry){ JOURNAL_REFUSED, .uid = uid, .pid = pid, .reason = why },
-                        "Closed a connection of uid %u (pid %i): %s%s", (unsigned) uid, (int) pid,
-                        why, is_last ? NO_MORE : "");
+        if (may_tell(userdata, METHODS_TOLD_REFUSED, who->uid, &is_last))
+                journal_tell(&(JournalEntry){ JOURNAL_REFUSED, .uid = who->uid, .pid = who->pid,
+                                              .reason = why },
+                             "Closed a connection of uid %u (pid %i): %s%s", (unsigned) who->uid,
+                             (int) who->pid, why, is_last ? NO_MORE : "");
 }
 
 void methods_tell_reading(Methods *m, const ServerCall *call, const SessionMeta *meta) {
-        uid_t uid = server_call_uid(call);
+        uid_t uid = call->who.uid;
         bool is_last;
 
         if (may_tell(m, METHODS_TOLD_READ, uid, &is_last))
-                journal_tell(&(JournalEntry){ JOURNAL_OPENED, meta, .uid = server_call_uid(call),
-                                              .pid = server_call_pid(call) },
+                journal_tell(&(JournalEntry){ JOURNAL_OPENED, meta, .uid = call->who.uid,
+                                              .pid = call->who.pid },
                              "Session '%s' is read by uid %u (pid %i).%s", meta->name,
-                             (unsigned) uid, (int) server_call_pid(call), is_last ? NO_MORE : "");
-}
-
-bool methods_is_too_soon(const Methods *m, const ServerCall *call) {
-        return !server_call_may_all(call) && !sessions_are_known(m->sessions, NULL, NULL);
+                             (unsigned) uid, (int) call->who.pid, is_last ? NO_MORE : "");
 }

@@ -10,8 +10,7 @@
 #include <errno.h>
 
 #include "base/log.h"
-#include "daemon/api/janitor.h"
-#include "daemon/api/methods-private.h"
+#include "daemon/api/api.h"
 
 struct Errand {
         Errand *next;
@@ -39,8 +38,7 @@ static void errand_run(Errand *e) {
                 return;
         r = e->run(e->call, e->parameters, &refusal, e->methods);
         if (r < 0) {
-                log_error_errno(r, "A call of process %i failed: %m",
-                                (int) server_call_pid(e->call));
+                log_error_errno(r, "A call of process %i failed: %m", (int) e->call->who.pid);
                 r = refusal_set_errno(&refusal, -r, "that failed: %s", origin_report(r));
         }
         if (r == REFUSED)
@@ -51,7 +49,7 @@ static void errand_run(Errand *e) {
 static Errand *take_next(Methods *m, uid_t uid) {
         Errand **at = &m->errands;
 
-        while (*at && server_call_uid((*at)->call) == uid)
+        while (*at && (*at)->call->who.uid == uid)
                 at = &(*at)->next;
         if (!*at)
                 at = &m->errands;
@@ -64,7 +62,7 @@ static void run_one(void *userdata) {
         _cleanup_(errand_freep) Errand *e = take_next(m, m->errand_uid);
 
         if (e) { /* its caller has not left while it stood behind other tasks */
-                m->errand_uid = server_call_uid(e->call);
+                m->errand_uid = e->call->who.uid;
                 errand_run(e);
         }
         m->errand_runs = false;
@@ -84,54 +82,29 @@ static int on_turn(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-static int need_turns(Methods *m) {
-        int r;
+int errands_init(Methods *m) {
+        int r = sd_event_add_defer(m->event, &m->errand_turn, on_turn, m);
 
-        if (m->errand_turn)
-                return 0;
-        r = sd_event_add_defer(m->event, &m->errand_turn, on_turn, m);
         return r < 0 ? r : sd_event_source_set_enabled(m->errand_turn, SD_EVENT_OFF);
 }
 
-/* At the end of the list @end. */
-static int add_errand(Errand **end, Methods *m, ServerCall *call, json_t *parameters,
-                      ServerMethodHandler run) {
+int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run) {
         Errand *e = NEW(Errand, .methods = m, .call = server_call_ref(call),
-                        .parameters = json_incref(parameters), .run = run);
+                        .parameters = json_incref(parameters), .run = run),
+               **end = &m->errands;
 
         if (!e)
                 return -ENOMEM;
         while (*end)
                 end = &(*end)->next;
         *end = e;
+        begin_one(m);
         return 0;
 }
 
-int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run) {
-        int r = need_turns(m);
-
-        if (r >= 0)
-                r = add_errand(&m->errands, m, call, parameters, run);
-        if (r >= 0)
-                begin_one(m);
-        return r;
-}
-
-int methods_run_known(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run) {
-        return add_errand(&m->postponed, m, call, parameters, run);
-}
-
-void methods_sessions_known(Methods *m) {
-        janitor_go_on(m->janitor);
-        while (m->postponed) {
-                _cleanup_(errand_freep) Errand *e = POP(m->postponed);
-
-                errand_run(e);
-        }
-}
-
-static void drop_gone(Errand **at) {
-        while (*at) {
+/* What is counted of a call (daemon/server/quota.h) is its connection's, so it does not outlive that. */
+void methods_drop_gone_errands(Methods *m) {
+        for (Errand **at = &m->errands; *at;) {
                 _cleanup_(errand_freep) Errand *e =
                         server_call_is_connected((*at)->call) ? NULL : POP(*at);
 
@@ -140,15 +113,9 @@ static void drop_gone(Errand **at) {
         }
 }
 
-/* What is counted of a call (daemon/server/quota.h) is its connection's, so it does not outlive that. */
-void methods_drop_gone_errands(Methods *m) {
-        drop_gone(&m->errands);
-        drop_gone(&m->postponed);
-}
-
-static void drop(Errand **first) {
-        while (*first) {
-                _cleanup_(errand_freep) Errand *e = POP(*first);
+void methods_drop_errands(Methods *m) {
+        while (m->errands) {
+                _cleanup_(errand_freep) Errand *e = POP(m->errands);
                 _cleanup_refusal_ Refusal refusal = {};
 
                 if (!server_call_is_connected(e->call))
@@ -157,9 +124,4 @@ static void drop(Errand **first) {
                                          "the daemon was stopped while this waited for its turn");
                 (void) server_call_refuse(e->call, &refusal);
         }
-}
-
-void methods_drop_errands(Methods *m) {
-        drop(&m->errands);
-        drop(&m->postponed);
 }

@@ -10,11 +10,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "daemon/api/allowance.h"
-#include "daemon/api/janitor.h"
-#include "daemon/api/methods-private.h"
-#include "daemon/process/background.h"
-#include "daemon/process/journal.h"
+#include "daemon/api/api.h"
 #include "daemon/tracefs/script.h"
 #include "meta/json-field.h"
 #include "meta/sample.h"
@@ -175,7 +171,7 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
                         "'%s' cannot be a session's name: letters, digits, '.', '_' and "
                         "'-', at most %i, the first a letter or digit",
                         quoted, SESSION_NAME_MAX);
-        if (force && !server_call_may_all(call))
+        if (force && call->who.right != PEER_ALL)
                 return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
                                    "only root may switch off a tracer of somebody else (--force)");
         if (profile)
@@ -190,16 +186,16 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
                 return refuse_spec(spec, field, refusal);
         if (r == 0)
                 look_at_sample(ret_spec);
-        if (r == 0 && !server_call_may_all(call))
+        if (r == 0 && call->who.right != PEER_ALL)
                 r = allowance_ask(&asked, json_object_get(parameters, "spec"), ret_profile->name,
                                   refusal);
         *ret = (SessionRequest){ .name = name,
                                  .profile = ret_profile->name,
                                  .spec = ret_spec,
-                                 .owner_uid = server_call_uid(call),
-                                 .owner_pid = server_call_pid(call),
+                                 .owner_uid = call->who.uid,
+                                 .owner_pid = call->who.pid,
                                  .force = force,
-                                 .is_member = !server_call_may_all(call),
+                                 .is_member = call->who.right != PEER_ALL,
                                  .asked = asked };
         return r;
 }
@@ -212,10 +208,10 @@ static void log_start(ServerCall *call, const Session *session) {
         char arm[UNIT_TEXT_MAX];
 
         journal_tell(
-                &(JournalEntry){ JOURNAL_STARTED, .meta = m, .uid = server_call_uid(call),
-                                 .pid = server_call_pid(call) },
+                &(JournalEntry){ JOURNAL_STARTED, .meta = m, .uid = call->who.uid,
+                                 .pid = call->who.pid },
                 "Session '%s' started by uid %u (pid %i): %.200s%s on %zu CPUs%s%s, armed in %s.",
-                m->name, (unsigned) server_call_uid(call), (int) server_call_pid(call), roots ?: "",
+                m->name, (unsigned) call->who.uid, (int) call->who.pid, roots ?: "",
                 roots && strlen(roots) > 200 ? "..." : "", m->n_cpus,
                 m->instance ? ", instance " : "", m->instance ?: "",
                 format_duration(arm, m->arm_ns));
@@ -226,7 +222,7 @@ static void tell_of_arming(const ControllerOutlook *outlook, void *userdata) {
         ServerCall *call = userdata;
         json_t *o;
 
-        if (!server_call_wants_more(call) || controller_outlook_tell(outlook, &text) < 0 || !text)
+        if (!call->wants_more || controller_outlook_tell(outlook, &text) < 0 || !text)
                 return;
         o = json_pack("{s:s}", "arming", text);
         if (o)
@@ -252,10 +248,10 @@ static int start(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
                 r = parameter_get_boolean(parameters, "attach", &is_attached, refusal);
         if (r != 0)
                 return r;
-        request.peer = is_attached ? server_call_peer(call) : 0;
+        request.peer = is_attached ? call->peer : 0;
         request.arming = tell_of_arming;
         request.userdata = call;
-        r = sessions_start(m->sessions, &session, &request, refusal);
+        r = sessions_start(m->sessions, m->janitor, &session, &request, refusal);
         if (r != 0)
                 return r < 0 ? refuse_failure(r, refusal) : r;
 
@@ -271,11 +267,7 @@ static int start(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
 }
 
 int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
-        Methods *m = userdata;
-
-        if (methods_is_too_soon(m, call))
-                return methods_run_known(m, call, parameters, method_start);
-        return methods_run_aside(m, call, parameters, start);
+        return methods_run_aside(userdata, call, parameters, start);
 }
 
 /* The reply of DryRun. */
@@ -322,7 +314,7 @@ static int dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void 
         int r = read_request(m, call, parameters, &request, &spec, &profile, refusal);
 
         if (r == 0)
-                r = sessions_prepare(m->sessions, &meta, &request, refusal);
+                r = sessions_prepare(m->sessions, m->janitor, &meta, &request, refusal);
         if (r == 0)
                 r = session_admit_triggers(&meta->spec, refusal);
         if (r == 0)

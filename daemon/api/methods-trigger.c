@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "daemon/api/methods-private.h"
+#include "daemon/api/api.h"
 #include "daemon/watch/snapshot.h"
 
 /* "session 'boot' is recording" and @text. */
@@ -28,11 +28,11 @@ static void on_ready(Session *s, void *userdata) {
 int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Session *s;
         char who[64];
-        int r = methods_get_own_session(userdata, call, parameters, &s, refusal);
+        int r = methods_get_session(userdata, call, parameters, METHODS_CHANGE, &s, refusal);
 
         if (r != 0)
                 return r;
-        (void) snprintf(who, sizeof(who), "triggered by uid %u", (unsigned) server_call_uid(call));
+        (void) snprintf(who, sizeof(who), "triggered by uid %u", (unsigned) call->who.uid);
         r = session_trigger(s, who);
         if (r == -EINVAL)
                 return refuse_state(refusal, s,
@@ -77,11 +77,8 @@ int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void
         Methods *m = userdata;
         char reason[96];
         Session *s;
-        int r;
+        int r = methods_get_session(m, call, parameters, METHODS_CHANGE, &s, refusal);
 
-        if (methods_is_too_soon(m, call))
-                return methods_run_known(m, call, parameters, method_snapshot);
-        r = methods_get_own_session(m, call, parameters, &s, refusal);
         if (r != 0)
                 return r;
         if (!session_meta(s)->spec.ring)
@@ -93,8 +90,7 @@ int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void
         r = sessions_admit_snapshot(s, refusal, m->sessions);
         if (r != 0)
                 return r;
-        (void) snprintf(reason, sizeof(reason), "asked for by uid %u",
-                        (unsigned) server_call_uid(call));
+        (void) snprintf(reason, sizeof(reason), "asked for by uid %u", (unsigned) call->who.uid);
         r = session_snapshot(s, reason, on_snapshot, server_call_ref(call));
         if (r < 0)
                 (void) server_call_unref(call);

@@ -7,9 +7,7 @@
  */
 
 #include "base/io.h"
-#include "daemon/api/janitor.h"
-#include "daemon/api/methods-private.h"
-#include "daemon/process/journal.h"
+#include "daemon/api/api.h"
 
 #define WATCH_INTERVAL_US 1000000U
 
@@ -37,7 +35,7 @@ static void methods_drop_waiter(Methods *m, Waiter **at) {
         session_set_watched(session, is_watched);
         for (w = m->waiters; w && !w->is_watch; w = w->next)
                 ;
-        if (!w && m->tick)
+        if (!w)
                 (void) sd_event_source_set_enabled(m->tick, SD_EVENT_OFF);
 }
 
@@ -106,31 +104,19 @@ static int methods_on_tick(sd_event_source *source, uint64_t usec, void *userdat
 }
 
 static int methods_add_waiter(Methods *m, ServerCall *call, Session *session, bool is_watch) {
-        Waiter *w;
-        int r;
+        Waiter *w = NEW(Waiter, .next = m->waiters, .call = server_call_ref(call),
+                        .session = session, .is_watch = is_watch);
 
-        if (is_watch) {
-                if (!m->tick) {
-                        r = sd_event_add_time_relative(m->event, &m->tick, CLOCK_MONOTONIC,
-                                                       WATCH_INTERVAL_US, 0, methods_on_tick, m);
-                        if (r < 0)
-                                return r;
-                } else if (sd_event_source_get_enabled(m->tick, NULL) == SD_EVENT_OFF)
-                        (void) sd_event_source_set_time_relative(m->tick, WATCH_INTERVAL_US);
-                r = sd_event_source_set_enabled(m->tick, SD_EVENT_ON);
-                if (r < 0)
-                        return r;
-        }
-
-        w = NEW(Waiter, .next = m->waiters, .call = server_call_ref(call), .session = session,
-                .is_watch = is_watch);
         if (!w)
                 return -ENOMEM;
         m->waiters = w;
         session_keep_awake(session, true);
-        if (is_watch)
-                session_set_watched(session, true);
-        return 0;
+        if (!is_watch)
+                return 0;
+        session_set_watched(session, true);
+        if (sd_event_source_get_enabled(m->tick, NULL) == SD_EVENT_OFF)
+                (void) sd_event_source_set_time_relative(m->tick, WATCH_INTERVAL_US);
+        return sd_event_source_set_enabled(m->tick, SD_EVENT_ON);
 }
 
 void methods_session_changed(Methods *m, Session *session) {
@@ -149,18 +135,23 @@ void methods_on_gone(uint64_t peer, void *userdata) {
         sessions_peer_gone(m->sessions, peer);
 }
 
-void methods_end(Methods *m) {
-        methods_drop_errands(m);
-}
-
 /* --- the methods --------------------------------------------------------------------------------
  */
+
+/* To the journal, too. */
+static void tell_change(const ServerCall *call, JournalEvent event, const Session *s,
+                        const char *done) {
+        journal_tell(&(JournalEntry){ event, session_meta(s), .uid = call->who.uid,
+                                      .pid = call->who.pid },
+                     "Session '%s' is %s by uid %u (pid %i).", session_name(s), done,
+                     (unsigned) call->who.uid, (int) call->who.pid);
+}
 
 static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Methods *m = userdata;
         Session *session;
         char reason[64];
-        int r = methods_get_own_session(m, call, parameters, &session, refusal);
+        int r = methods_get_session(m, call, parameters, METHODS_CHANGE, &session, refusal);
 
         if (r != 0)
                 return r;
@@ -176,23 +167,18 @@ static int method_stop(ServerCall *call, json_t *parameters, Refusal *refusal, v
         r = methods_add_waiter(m, call, session, false);
         if (r < 0)
                 return r;
-        journal_tell(&(JournalEntry){ JOURNAL_STOPPED, session_meta(session),
-                                      .uid = server_call_uid(call), .pid = server_call_pid(call) },
-                     "Session '%s' is stopped by uid %u (pid %i).", session_name(session),
-                     (unsigned) server_call_uid(call), (int) server_call_pid(call));
-        (void) snprintf(reason, sizeof(reason), "stopped by uid %u",
-                        (unsigned) server_call_uid(call));
+        tell_change(call, JOURNAL_STOPPED, session, "stopped");
+        (void) snprintf(reason, sizeof(reason), "stopped by uid %u", (unsigned) call->who.uid);
         session_stop(session, reason);
         return 0;
 }
 
 static int method_describe(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         Session *session;
-        int r = methods_find_session(userdata, parameters, &session, refusal);
+        int r = methods_get_session(userdata, call, parameters, METHODS_READ_NEWER, &session,
+                                    refusal);
 
-        if (r != 0)
-                return r;
-        return parameter_reply(call, "session", session_explain(session));
+        return r != 0 ? r : parameter_reply(call, "session", session_explain(session));
 }
 
 static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
@@ -202,7 +188,7 @@ static int method_open(ServerCall *call, json_t *parameters, Refusal *refusal, v
         int fds[2];
         Session *session;
         json_t *reply;
-        int r = methods_get_session(m, parameters, &session, refusal);
+        int r = methods_get_session(m, call, parameters, METHODS_READ, &session, refusal);
 
         if (r != 0)
                 return r;
@@ -230,7 +216,7 @@ static int method_watch(ServerCall *call, json_t *parameters, Refusal *refusal, 
         Methods *m = userdata;
         Session *session;
         News news = {};
-        int r = methods_get_session(m, parameters, &session, refusal);
+        int r = methods_get_session(m, call, parameters, METHODS_READ, &session, refusal);
 
         if (r != 0)
                 return r;
@@ -268,23 +254,23 @@ static int method_remove(ServerCall *call, json_t *parameters, Refusal *refusal,
         _cleanup_free_ char *name = NULL;
         Session *session;
         char why[64];
-        int r = methods_find_own_session(m, call, parameters, &session, refusal);
+        int r = methods_get_session(m, call, parameters, METHODS_CHANGE_NEWER, &session, refusal);
 
         if (r != 0)
                 return r;
         if (session_is_live(session))
-                return methods_refuse_live(refusal, session);
+                return methods_refuse_state(
+                        refusal, session,
+                        "session '%s' still records; end it with `ftracectl stop %s` first",
+                        session_name(session), session_name(session));
 
         r = refuse_to_remove(session, refusal);
         if (r != 0)
                 return r;
         name = strdup(session_name(session));
-        journal_tell(&(JournalEntry){ JOURNAL_REMOVED, session_meta(session),
-                                      .uid = server_call_uid(call), .pid = server_call_pid(call) },
-                     "Session '%s' is removed by uid %u (pid %i).", session_name(session),
-                     (unsigned) server_call_uid(call), (int) server_call_pid(call));
+        tell_change(call, JOURNAL_REMOVED, session, "removed");
         (void) snprintf(why, sizeof(why), "uid %u asked for it (ftracectl remove)",
-                        (unsigned) server_call_uid(call));
+                        (unsigned) call->who.uid);
         r = sessions_remove(m->sessions, session, why);
         if (r < 0)
                 return refusal_set_errno(refusal, -r, "session '%s' cannot be removed from %s: %s",
@@ -296,7 +282,7 @@ static int method_pin(ServerCall *call, json_t *parameters, Refusal *refusal, vo
         json_t *pinned = json_object_get(parameters, "pinned");
         Methods *m = userdata;
         Session *session;
-        int r = methods_get_own_session(m, call, parameters, &session, refusal);
+        int r = methods_get_session(m, call, parameters, METHODS_CHANGE, &session, refusal);
 
         if (r != 0)
                 return r;
@@ -357,6 +343,25 @@ static int method_check(ServerCall *call, json_t *parameters, Refusal *refusal, 
         return methods_run_aside(userdata, call, parameters, check);
 }
 
+static int method_vacuum(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        RetainLimits l = {};
+        Methods *m = userdata;
+        bool dry_run;
+        int r = parameter_get_number(parameters, "max_bytes", &l.max_use_bytes, refusal);
+
+        if (r == 0)
+                r = parameter_get_number(parameters, "max_age_ns", &l.max_age_ns, refusal);
+        if (r == 0)
+                r = parameter_get_number(parameters, "max_sessions", &l.max_sessions, refusal);
+        if (r == 0)
+                r = parameter_get_boolean(parameters, "dry_run", &dry_run, refusal);
+        if (r != 0)
+                return r;
+        if (!l.max_use_bytes && !l.max_age_ns && !l.max_sessions)
+                l = vacuum_limits(m->limits);
+        return janitor_vacuum(m->janitor, call, &l, dry_run);
+}
+
 #define PARAMETERS(...) ((const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
 
 static const ServerMethod table[] = {
@@ -390,35 +395,24 @@ const ServerMethod *methods_table(size_t *ret_n) {
         return table;
 }
 
-int methods_new(Methods **ret, sd_event *event, Background *background, Controller *controller,
-                Store *store, Sessions *sessions, const Limits *limits, const char *config_root) {
-        Methods *m = NEW(Methods, .event = event, .background = background,
-                         .controller = controller, .store = store, .sessions = sessions,
-                         .limits = limits, .config_root = config_root);
-        int r;
+int methods_init(Methods *m) {
+        int r = sd_event_add_time(m->event, &m->tick, CLOCK_MONOTONIC, UINT64_MAX, 0,
+                                  methods_on_tick, m);
 
-        if (!m)
-                return -ENOMEM;
-        r = listings_new(&m->listings, event, sessions);
-        if (r < 0) {
-                (void) methods_free(m);
-                return r;
-        }
-        *ret = m;
-        return 0;
+        if (r >= 0)
+                r = sd_event_source_set_enabled(m->tick, SD_EVENT_OFF);
+        if (r >= 0)
+                r = listings_init(m);
+        return r < 0 ? r : errands_init(m);
 }
 
-Methods *methods_free(Methods *m) {
-        if (!m)
-                return NULL;
-
+void methods_done(Methods *m) {
         for (Waiter *w; (w = POP(m->waiters));) {
                 (void) server_call_unref(w->call);
                 free(w);
         }
-        (void) listings_free(m->listings);
+        listings_done(m);
         methods_drop_errands(m);
         (void) sd_event_source_disable_unref(m->errand_turn);
         (void) sd_event_source_disable_unref(m->tick);
-        return mfree(m);
 }

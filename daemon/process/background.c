@@ -106,11 +106,17 @@ static void *thread_run(void *userdata) {
 
 /* --- in the loop's ---------------------------------------------------------------------------- */
 
-/* Until the task leaves or ends; which of the two. */
-static bool wait_for_end(Background *a) {
+/* Lets the first task run until it leaves or ends; whether it has ended.  @was_away: it has left before, and comes
+ * back. */
+static bool give_turn(Background *a, bool was_away) {
         bool has_ended;
 
         (void) pthread_mutex_lock(&a->lock);
+        while (was_away && a->turn == TURN_LOOP)
+                (void) pthread_cond_wait(&a->changed, &a->lock);
+        a->turn = TURN_TASK;
+        a->has_ended = false;
+        (void) pthread_cond_broadcast(&a->changed);
         while (a->turn == TURN_TASK)
                 (void) pthread_cond_wait(&a->changed, &a->lock);
         has_ended = a->has_ended;
@@ -128,15 +134,6 @@ static int need_thread(Background *a) {
         r = thread_start(&a->thread, 0, thread_run, a);
         a->has_thread = r >= 0;
         return r;
-}
-
-/* The first of the list. */
-static void begin(Background *a) {
-        (void) pthread_mutex_lock(&a->lock);
-        a->turn = TURN_TASK;
-        a->has_ended = false;
-        (void) pthread_cond_broadcast(&a->changed);
-        (void) pthread_mutex_unlock(&a->lock);
 }
 
 static void pop(Background *a) {
@@ -172,24 +169,15 @@ static void run_tasks(Background *a) {
                 if (r < 0) {
                         log_debug("background", "no thread: %s", origin_text(r));
                         run_here(a);
-                } else {
-                        begin(a);
-                        if (!wait_for_end(a))
-                                return;
-                }
+                } else if (!give_turn(a, false))
+                        return;
                 pop(a);
         }
 }
 
 /* The task that has returned goes on, and those behind it. */
 static void resume(Background *a) {
-        (void) pthread_mutex_lock(&a->lock);
-        while (a->turn == TURN_LOOP) /* it is away still */
-                (void) pthread_cond_wait(&a->changed, &a->lock);
-        a->turn = TURN_TASK;
-        (void) pthread_cond_broadcast(&a->changed);
-        (void) pthread_mutex_unlock(&a->lock);
-        if (!wait_for_end(a))
+        if (!give_turn(a, true))
                 return;
         pop(a);
         run_tasks(a);

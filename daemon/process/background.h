@@ -4,14 +4,11 @@
 /*
  * Background: slow work of the daemon beside its loop
  *
- * Arming and disarming ask the kernel for things that take it tenths of a second, while other clients
- * want an answer.  Such work is a task: a function like any other, which says where it is about to wait
- * (background_leave()) and where it is through (background_return()).  In between the loop goes on, and only
- * there: at any moment either the loop or one task runs, never two of them, so that tasks use the
- * daemon's structures as the loop does, without locks.  What a task has looked at before it left may
- * have changed when it returns.  Tasks share a thread that lives as long as the Background.
- *
- * Tasks run one after the other, in the order of coming.
+ * Arming and disarming ask the kernel for things that take it tenths of a second, while other clients want an answer.
+ * Such work is a task: a function like any other, which says where it is about to wait (background_leave()) and where
+ * it is through (background_return()).  In between the loop goes on, and only there: at any moment either the loop or
+ * one task runs, so that tasks use the daemon's structures as the loop does, without locks.  What a task has looked at
+ * before it left may have changed when it returns.  Tasks run one after the other, in the order of coming.
  */
 
 #include <stdbool.h>
@@ -40,14 +37,13 @@ void background_open(Background *a);
 int background_run(Background *a, BackgroundTask task, void *userdata);
 /* Whether any is under way, for whoever is no task.  NULL: no. */
 bool background_is_busy(const Background *a);
-/* Returns when all have ended; the loop stands still meanwhile.  Called by a task: nothing happens;
- * NULL is fine. */
+/* Returns when all have ended; the loop stands still meanwhile.  Called by a task: nothing happens; NULL is fine. */
 void background_settle(Background *a);
 
 /*
- * Around what takes time.  In between nothing of the daemon's may be touched but what the task alone
- * knows of, and nobody leaves again before he has returned, which is asserted: while somebody settles
- * the second one would never come back.  Whoever is no task may call them, too: then the loop waits.
+ * Around what takes time.  In between nothing of the daemon's may be touched but what the task alone knows of, and
+ * nobody leaves again before he has returned, which is asserted: while somebody settles the second one would never come
+ * back.  Whoever is no task may call them, too: then the loop waits.
  */
 void background_leave(void);
 void background_return(void);

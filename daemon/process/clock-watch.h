@@ -9,13 +9,10 @@
  * timerfd_resume() after a sleep).
  */
 
+#include <stdbool.h>
 #include <systemd/sd-event.h>
 
-#include "base/cleanup.h"
-
-typedef struct ClockWatch ClockWatch;
-typedef void (*ClockStepped)(void *userdata);
-
-int clock_watch_new(ClockWatch **ret, sd_event *event, ClockStepped stepped, void *userdata);
-ClockWatch *clock_watch_free(ClockWatch *w);
-DEFINE_CLEANUP(ClockWatch *, clock_watch_free);
+/* @handler asks clock_watch_has_stepped() of its descriptor.  0 or -errno. */
+int clock_watch_new(sd_event_source **ret, sd_event *event, sd_event_io_handler_t handler,
+                    void *userdata);
+bool clock_watch_has_stepped(int fd);

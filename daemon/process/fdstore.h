@@ -4,14 +4,11 @@
 /*
  * FdStore: descriptors that outlive the daemon
  *
- * The service manager keeps, for each CPU of each live session, the open trace_pipe_raw and the
- * reading end of the pipe, and hands them to the next daemon beside the sockets.  While it holds
- * them the kernel refuses to switch the tracer off (-EBUSY), and pages that are in a pipe stay
- * there.
- *
- * A name is "ftraced-SESSIONID-CPU" for both descriptors of a CPU; which is which their type tells.
- * FDPOLL=0 keeps process 1 from polling them: it would be woken by the tracer.  (systemd 251 and
- * older, which do not know the word, refuse trace_pipe_raw's hang-ups at most.)
+ * The service manager keeps, for each CPU of each live session, the open trace_pipe_raw and the reading end of the
+ * pipe, and hands them to the next daemon beside the sockets.  While it holds them the kernel refuses to switch the
+ * tracer off (-EBUSY), and pages that are in a pipe stay there.  A name is "ftraced-SESSIONID-CPU" for both descriptors
+ * of a CPU; which is which their type tells.  FDPOLL=0 keeps process 1 from polling them: it would be woken by the
+ * tracer.  (systemd 251 and older, which do not know the word, refuse trace_pipe_raw's hang-ups at most.)
  *
  * Source: sd_notify(3), "FDSTORE=1"; systemd 252 src/core/service.c, service_add_fd_store().
  */
@@ -46,3 +43,12 @@ size_t fdstore_drop_rest(FdStore *s);
 
 FdStore *fdstore_free(FdStore *s);
 DEFINE_CLEANUP(FdStore *, fdstore_free);
+
+/*
+ * manager_is_restarting() - whether the manager ends this service to begin it again
+ *
+ * The job of a unit that is being restarted is of type "restart" while it stops (systemd 252 src/core/job.c,
+ * job_finish_and_invalidate(): it becomes "start" afterwards).  Asked over its own socket, or over the system bus, for
+ * 15 s at most.  Return: 1, 0 (also where systemd did not start this process), -errno.
+ */
+int manager_is_restarting(void);

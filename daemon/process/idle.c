@@ -4,18 +4,10 @@
 
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "daemon/process/idle.h"
 
 #define ACCURACY_USEC 100000
-
-struct Idle {
-        uint64_t usec;
-        IdleAsk ask;
-        IdleReached reached;
-        void *userdata;
-        sd_event_source *post, *timer;
-        bool is_idle;
-};
 
 static int on_post(sd_event_source *source, void *userdata) {
         Idle *i = userdata;
@@ -38,30 +30,18 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata) {
         return 0;
 }
 
-int idle_new(Idle **ret, sd_event *event, uint64_t usec, IdleAsk ask, IdleReached reached,
-             void *userdata) {
-        _cleanup_(idle_freep) Idle *i = NEW(Idle, .usec = usec, .ask = ask, .reached = reached,
-                                            .userdata = userdata, .is_idle = ask(userdata));
-        int r;
+int idle_init(Idle *i, sd_event *event) {
+        int r = sd_event_add_time_relative(event, &i->timer, CLOCK_MONOTONIC, i->usec,
+                                           MIN(i->usec / 10 + 1, (uint64_t) ACCURACY_USEC), on_time,
+                                           i);
 
-        if (!i)
-                return -ENOMEM;
-        r = sd_event_add_time_relative(event, &i->timer, CLOCK_MONOTONIC, usec,
-                                       MIN(usec / 10 + 1, (uint64_t) ACCURACY_USEC), on_time, i);
+        i->is_idle = i->ask(i->userdata);
         if (r >= 0 && !i->is_idle)
                 r = sd_event_source_set_enabled(i->timer, SD_EVENT_OFF);
-        if (r >= 0)
-                r = sd_event_add_post(event, &i->post, on_post, i);
-        if (r < 0)
-                return r;
-        *ret = TAKE_PTR(i);
-        return 0;
+        return r < 0 ? r : sd_event_add_post(event, &i->post, on_post, i);
 }
 
-Idle *idle_free(Idle *i) {
-        if (!i)
-                return NULL;
-        (void) sd_event_source_disable_unref(i->post);
-        (void) sd_event_source_disable_unref(i->timer);
-        return mfree(i);
+void idle_done(Idle *i) {
+        i->post = sd_event_source_disable_unref(i->post);
+        i->timer = sd_event_source_disable_unref(i->timer);
 }

@@ -9,16 +9,17 @@
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
-#include "base/cleanup.h"
+typedef struct Idle {
+        uint64_t usec;
+        bool (*ask)(
+                void *userdata); /* whether it is so now: after every event, so it must be cheap */
+        void (*reached)(
+                void *userdata); /* it has been for @usec without a break, and again after as long */
+        void *userdata;
+        sd_event_source *post, *timer; /* its own, as the next */
+        bool is_idle;
+} Idle;
 
-typedef struct Idle Idle;
-
-/* Whether it is so now: asked after every event, so it must be cheap. */
-typedef bool (*IdleAsk)(void *userdata);
-typedef void (*IdleReached)(void *userdata);
-
-/* @reached is called when @ask has said yes for @usec without a break, and again after as long.  0 or -errno. */
-int idle_new(Idle **ret, sd_event *event, uint64_t usec, IdleAsk ask, IdleReached reached,
-             void *userdata);
-Idle *idle_free(Idle *i);
-DEFINE_CLEANUP(Idle *, idle_free);
+/* @i: filled by the caller.  idle_done() it.  0 or -errno. */
+int idle_init(Idle *i, sd_event *event);
+void idle_done(Idle *i);

@@ -9,18 +9,25 @@
  * calls that read, write and end, anonymous memory, and nothing else; any other kills the process.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum SandboxPriority {
         SANDBOX_IDLE, /* when nothing else wants to run: on a busy host that may be never */
-        SANDBOX_LOW,  /* others wait for the result, or pay until it is there: a quarter of a busy CPU */
+        SANDBOX_LOW, /* others wait for the result, or pay until it is there: a quarter of a busy CPU */
 } SandboxPriority;
 
-/*
- * sandbox() - for good
- * @n_memory_bytes: of address space
- * @n_file_bytes:   how long a file it writes may become
- *
- * Return: 0; -ENOSYS where the machine or the kernel has no filter for us; other -errno.
- */
+/* For good.  @n_memory_bytes: of address space; @n_file_bytes: how long a file it writes may become.
+ * 0; -ENOSYS where the machine or the kernel has no filter for us; other -errno. */
 int sandbox(SandboxPriority priority, uint64_t n_memory_bytes, uint64_t n_file_bytes);
+
+/*
+ * privilege_drop() - what root's process gives up, and sets no_new_privs; before the first thread
+ * @keeps_syslog: CAP_SYSLOG stays, which addresses in /proc/kallsyms need (linux 6.1 kernel/ksyms_common.c,
+ *                kallsyms_show_value()); files of tracefs belong to uid 0 and need no capability
+ *
+ * 0 or -errno.
+ */
+int privilege_drop(bool keeps_syslog);
+/* The soft limit of descriptors becomes the hard one: a session needs up to four for each CPU. */
+int privilege_raise_descriptors(void);

@@ -30,9 +30,7 @@
 #define MESSAGE_USEC ((uint64_t) 5 * 1000 * 1000)
 #define ACCURACY_USEC ((uint64_t) 50 * 1000)
 
-/*
- * Connections
- */
+/* --- connections ------------------------------------------------------------------------------ */
 
 static bool connection_is_reading(const Connection *c) {
         return !c->call && !c->ended && !frame_wants_write(c->frame);
@@ -79,7 +77,7 @@ static void connection_tell(const Connection *c, const char *why) {
         const Server *s = c->server;
 
         if (s->closed && !c->dead)
-                s->closed(c->who.uid, c->who.pid, why, s->userdata);
+                s->closed(&c->who, why, s->userdata);
 }
 
 void connection_kill(Connection *c, const char *why) {
@@ -157,9 +155,8 @@ DEFINE_CLEANUP(Connection *, connection_free);
 static int refuse_long(Connection *c) {
         _cleanup_refusal_ Refusal refusal = {};
 
-        (void) refusal_set(
-                &refusal, REFUSAL_QUOTA_EXCEEDED,
-                json_pack("{s:s, s:I}", "quota", "CallBytes", "limit", (json_int_t) FRAME_CALL_MAX),
+        (void) refusal_set_quota(
+                &refusal, "CallBytes", FRAME_CALL_MAX,
                 "the call is longer than %zuK, which has room for %i names. Name fewer "
                 "functions, or globs (udp_*)",
                 FRAME_CALL_MAX >> 10, 2 * SPEC_MAX_ROOTS);
@@ -169,12 +166,11 @@ static int refuse_long(Connection *c) {
 static int refuse_heavy(Connection *c) {
         _cleanup_refusal_ Refusal refusal = {};
 
-        (void) refusal_set(&refusal, REFUSAL_QUOTA_EXCEEDED,
-                           json_pack("{s:s, s:I}", "quota", "CallBytes", "limit",
-                                     (json_int_t) QUOTA_BYTES_PER_USER),
-                           "pending calls take too much memory: at most %zuM per user and %zuM in "
-                           "all. Try again when some are answered, or name globs (udp_*)",
-                           QUOTA_BYTES_PER_USER >> 20, QUOTA_BYTES >> 20);
+        (void) refusal_set_quota(
+                &refusal, "CallBytes", QUOTA_BYTES_PER_USER,
+                "pending calls take too much memory: at most %zuM per user and %zuM in "
+                "all. Try again when some are answered, or name globs (udp_*)",
+                QUOTA_BYTES_PER_USER >> 20, QUOTA_BYTES >> 20);
         return connection_refuse(c, &refusal);
 }
 
@@ -283,29 +279,7 @@ int connection_new(Server *s, int fd, const Peer *who) {
         return 0;
 }
 
-/*
- * Calls
- */
-
-uint64_t server_call_peer(const ServerCall *call) {
-        return call->peer;
-}
-
-uid_t server_call_uid(const ServerCall *call) {
-        return call->who.uid;
-}
-
-pid_t server_call_pid(const ServerCall *call) {
-        return call->who.pid;
-}
-
-bool server_call_may_all(const ServerCall *call) {
-        return call->who.right == PEER_ALL;
-}
-
-bool server_call_wants_more(const ServerCall *call) {
-        return call->wants_more;
-}
+/* --- calls ------------------------------------------------------------------------------------- */
 
 bool server_call_is_connected(const ServerCall *call) {
         return call->connection && !call->connection->dead;

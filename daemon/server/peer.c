@@ -9,8 +9,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "base/cleanup.h"
-#include "daemon/server/peer.h"
+#include "daemon/server/server-private.h"
 
 /* All supplementary groups; the caller frees.  -ERANGE tells how many there are, which a process
  * cannot change any more. */
@@ -45,7 +44,7 @@ gid_t peer_group_of_socket(int fd) {
         return st.st_gid;
 }
 
-PeerRight peer_right(uid_t uid, gid_t gid, const gid_t *groups, size_t n_groups, gid_t group) {
+int peer_right(uid_t uid, gid_t gid, const gid_t *groups, size_t n_groups, gid_t group) {
         if (uid == 0 || uid == geteuid())
                 return PEER_ALL;
         if (group == PEER_NO_GROUP)

@@ -4,8 +4,7 @@
 
 #include <assert.h>
 
-#include "base/cleanup.h"
-#include "daemon/server/quota.h"
+#include "daemon/server/server-private.h"
 
 struct QuotaAccount {
         QuotaAccount *next;
@@ -23,14 +22,14 @@ static QuotaAccount *find(const Quota *q, uid_t uid) {
 bool quota_is_full(const Quota *q, const Peer *peer) {
         const QuotaAccount *a = find(q, peer->uid);
 
-        return a && a->n_connections >= q->limits.max_connections_per_user;
+        return a && a->n_connections >= q->max_connections_per_user;
 }
 
 int quota_add_connection(Quota *q, const Peer *peer) {
-        size_t kept = peer->right == PEER_ALL ? 0 : q->limits.max_connections_per_user;
+        size_t kept = peer->right == PEER_ALL ? 0 : q->max_connections_per_user;
         QuotaAccount *a = find(q, peer->uid);
 
-        if (quota_is_full(q, peer) || q->n_connections + kept >= q->limits.max_connections)
+        if (quota_is_full(q, peer) || q->n_connections + kept >= q->max_connections)
                 return QUOTA_E_FULL;
         if (!a) {
                 a = NEW(QuotaAccount, .next = q->accounts, .uid = peer->uid);
@@ -76,7 +75,7 @@ bool quota_add_call(Quota *q, const Peer *peer) {
         QuotaAccount *a = find(q, peer->uid);
 
         assert(a);
-        if (peer->right != PEER_ALL && a->n_calls >= q->limits.max_calls_per_user)
+        if (peer->right != PEER_ALL && a->n_calls >= q->max_calls_per_user)
                 return false;
         a->n_calls++;
         return true;

@@ -1,23 +1,105 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * Who connects becomes a Connection (daemon/server/connection.c) if there is a place for him; what he sends
- * finds its method in a table, if he may call it.
- */
+/* What a peer sends finds its method in a table, if he may call it.  org.varlink.service is the server's own. */
 
 #include <assert.h>
-#include <sys/socket.h>
 
-#include "base/grow.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "daemon/server/listener.h"
-#include "daemon/server/request.h"
 #include "daemon/server/server-private.h"
+#include "wire/interface.h"
 
-/*
- * From a message to a method
- */
+#define SERVICE "org.varlink.service"
+
+/* --- org.varlink.service ---------------------------------------------------------------------- */
+
+static const struct {
+        const char *name, *text;
+} descriptions[] = {
+        { SERVICE, interface_org_varlink_service },
+        { "org.ftraced", interface_org_ftraced },
+};
+
+/* How much of a method's name is it. */
+static size_t interface_length(const char *method) {
+        const char *dot = strrchr(method, '.');
+
+        return dot ? (size_t) (dot - method) : 0;
+}
+
+static bool same_interface(const char *method, const char *other) {
+        size_t n = interface_length(method);
+
+        return n == interface_length(other) && memcmp(method, other, n) == 0;
+}
+
+static int method_get_info(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
+        json_t *interfaces = json_pack("[s]", SERVICE);
+        const Server *s = userdata;
+
+        for (size_t i = 0; i < s->n_methods; i++)
+                if (i == 0 || !same_interface(s->methods[i].name, s->methods[i - 1].name))
+                        (void) json_array_append_new(
+                                interfaces, json_stringn(s->methods[i].name,
+                                                         interface_length(s->methods[i].name)));
+        return server_call_reply(call,
+                                 json_pack("{s:s, s:s, s:s, s:s, s:o}", "vendor", PACKAGE_NAME,
+                                           "product", PACKAGE_NAME, "version", PACKAGE_VERSION,
+                                           "url", PACKAGE_URL, "interfaces", interfaces),
+                                 NULL, 0);
+}
+
+static int method_get_description(ServerCall *call, json_t *parameters, Refusal *refusal,
+                                  void *userdata) {
+        const char *name = json_string_value(json_object_get(parameters, "interface"));
+        char quoted[NAME_QUOTE_MAX];
+
+        if (!name)
+                return refusal_set_of(refusal, REFUSAL_INVALID_PARAMETER, "parameter", "interface",
+                                      "\"interface\" must be the name of an interface");
+        for (size_t i = 0; i < ELEMENTSOF(descriptions); i++)
+                if (streq(name, descriptions[i].name))
+                        return server_call_reply(
+                                call, json_pack("{s:s}", "description", descriptions[i].text), NULL,
+                                0);
+        return refusal_set_of(refusal, REFUSAL_INTERFACE_NOT_FOUND, "interface", name,
+                              "there is no interface %s", name_quote(quoted, name));
+}
+
+static const ServerMethod service[] = {
+        { SERVICE ".GetInfo", method_get_info, (const char *const[]){ NULL }, false },
+        { SERVICE ".GetInterfaceDescription", method_get_description,
+          (const char *const[]){ "interface", NULL }, false },
+};
+
+/* --- from a message to a method --------------------------------------------------------------- */
+
+int request_parse(Request *ret, json_t *message) {
+        Request q = {};
+        const char *key;
+        json_t *value;
+
+        json_object_foreach (message, key, value) {
+                bool *flag = streq(key, "more")      ? &q.more
+                             : streq(key, "oneway")  ? &q.oneway
+                             : streq(key, "upgrade") ? &q.upgrade
+                                                     : NULL;
+
+                if (flag && json_is_boolean(value))
+                        *flag = json_is_true(value);
+                else if (streq(key, "method") && json_is_string(value))
+                        q.method = json_string_value(value);
+                else if (streq(key, "parameters") && json_is_object(value))
+                        q.parameters = value;
+                else
+                        return ORIGIN(-EBADMSG);
+        }
+        if (!q.method || q.more + q.oneway + q.upgrade > 1)
+                return ORIGIN(-EBADMSG);
+
+        *ret = q;
+        return 0;
+}
 
 static const ServerMethod *find_method(const ServerMethod *methods, size_t n, const char *name) {
         for (size_t i = 0; i < n; i++)
@@ -27,18 +109,17 @@ static const ServerMethod *find_method(const ServerMethod *methods, size_t n, co
 }
 
 static int refuse_unknown(const Server *s, const char *name, Refusal *refusal) {
-        bool known = introspection_same_interface(name, introspection_methods[0].name);
+        bool known = same_interface(name, SERVICE ".GetInfo");
         char quoted[NAME_QUOTE_MAX];
 
         for (size_t i = 0; i < s->n_methods && !known; i++)
-                known = introspection_same_interface(name, s->methods[i].name);
+                known = same_interface(name, s->methods[i].name);
         if (known)
                 return refusal_set_of(refusal, REFUSAL_METHOD_NOT_FOUND, "method", name,
                                       "there is no method %s", name_quote(quoted, name));
-        return refusal_set(
-                refusal, REFUSAL_INTERFACE_NOT_FOUND,
-                json_pack("{s:s%}", "interface", name, introspection_interface_length(name)),
-                "there is no interface for the method %s", name_quote(quoted, name));
+        return refusal_set(refusal, REFUSAL_INTERFACE_NOT_FOUND,
+                           json_pack("{s:s%}", "interface", name, interface_length(name)),
+                           "there is no interface for the method %s", name_quote(quoted, name));
 }
 
 static int refuse_parameter(const char *parameter, Refusal *refusal, const char *problem) {
@@ -90,12 +171,11 @@ static int carry_out(Server *s, ServerCall *call, const Request *q, bool has_fds
         _cleanup_(json_decrefp) json_t *none = NULL;
         void *userdata = s;
         int r;
-        const ServerMethod *m =
-                find_method(introspection_methods, introspection_n_methods, q->method);
+        const ServerMethod *m = find_method(service, ELEMENTSOF(service), q->method);
 
         if (!m) {
                 if (call->who.right == PEER_NOTHING &&
-                    !introspection_same_interface(q->method, introspection_methods[0].name))
+                    !same_interface(q->method, SERVICE ".GetInfo"))
                         return refuse_stranger(&call->who, refusal);
                 m = find_method(s->methods, s->n_methods, q->method);
                 userdata = s->userdata;
@@ -116,34 +196,14 @@ static int carry_out(Server *s, ServerCall *call, const Request *q, bool has_fds
         return m->handler(call, q->parameters ?: none, refusal, userdata);
 }
 
-static int refuse_connection(const Server *s, const Peer *who, Refusal *refusal) {
-        const QuotaLimits *l = &s->quota.limits;
-
-        if (!quota_is_full(&s->quota, who))
-                return refusal_set(
-                        refusal, REFUSAL_QUOTA_EXCEEDED,
-                        json_pack("{s:s, s:I}", "quota", "connections", "limit",
-                                  (json_int_t) l->max_connections),
-                        "the daemon has all the connections it takes (%zu, %zu of them for root); "
-                        "try again when some are closed",
-                        l->max_connections, l->max_connections_per_user);
-        return refusal_set(refusal, REFUSAL_QUOTA_EXCEEDED,
-                           json_pack("{s:s, s:I}", "quota", "MaxConnections", "limit",
-                                     (json_int_t) l->max_connections_per_user),
-                           "you have %zu connections to the daemon, and it takes no more of one "
-                           "user (MaxConnections= in [Members] of ftraced.conf); end one that "
-                           "follows, waits or runs first",
-                           l->max_connections_per_user);
-}
-
 static int refuse_call(const Server *s, Refusal *refusal) {
-        size_t max = s->quota.limits.max_calls_per_user;
+        size_t max = s->quota.max_calls_per_user;
 
-        return refusal_set(refusal, REFUSAL_QUOTA_EXCEEDED,
-                           json_pack("{s:s, s:I}", "quota", "MaxCalls", "limit", (json_int_t) max),
-                           "%zu calls of yours wait for their answers, and ftraced.conf allows no "
-                           "more (MaxCalls= in [Members]); end one of them first",
-                           max);
+        return refusal_set_quota(
+                refusal, "MaxCalls", max,
+                "%zu calls of yours wait for their answers, and ftraced.conf allows no "
+                "more (MaxCalls= in [Members]); end one of them first",
+                max);
 }
 
 static void on_message(Connection *c, json_t *message, const int *fds) {
@@ -161,19 +221,12 @@ static void on_message(Connection *c, json_t *message, const int *fds) {
         for (size_t i = 0; i < FRAME_FDS_MAX; i++)
                 has_fds = has_fds || fds[i] >= 0;
 
-        call = malloc(sizeof(*call));
+        call = NEW(ServerCall, .n_ref = 1, .connection = c, .peer = c->peer, .who = c->who,
+                   .wants_more = q.more, .oneway = q.oneway);
         if (!call) {
                 connection_kill(c, strerror(ENOMEM));
                 return;
         }
-        *call = (ServerCall){
-                .n_ref = 1,
-                .connection = c,
-                .peer = c->peer,
-                .who = c->who,
-                .wants_more = q.more,
-                .oneway = q.oneway,
-        };
         c->call = server_call_ref(call);
 
         has_place = quota_add_call(&s->quota, &c->who);
@@ -187,51 +240,7 @@ static void on_message(Connection *c, json_t *message, const int *fds) {
         }
 }
 
-/*
- * The server
- */
-
-/* What a peer for whom there is no place is told before the connection closes, if it takes it. */
-static void turn_away(const Server *s, int fd, const Peer *who) {
-        _cleanup_refusal_ Refusal refusal = {};
-        _cleanup_free_ char *text = NULL;
-        json_auto_t *message = NULL;
-
-        (void) refuse_connection(s, who, &refusal);
-        if (s->closed)
-                s->closed(who->uid, who->pid, refusal_message(&refusal), s->userdata);
-        message = server_refusal_to_json(&refusal);
-        text = message ? json_dumps(message, JSON_COMPACT) : NULL;
-        if (text)
-                (void) send(fd, text, strlen(text) + 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-/* @fd is consumed on success.  0, QUOTA_E_FULL, -errno. */
-static int server_accept(Server *s, int fd, Peer *ret) {
-        int r = peer_of_socket(ret, fd);
-
-        if (r >= 0)
-                r = quota_add_connection(&s->quota, ret);
-        if (r != 0)
-                return r;
-        r = connection_new(s, fd, ret);
-        if (r < 0)
-                quota_remove_connection(&s->quota, ret);
-        return r;
-}
-
-static void on_accepted(int accepted_fd, void *userdata) {
-        _cleanup_close_ int fd = accepted_fd;
-        Peer who;
-        int r = server_accept(userdata, fd, &who);
-
-        if (r == 0)
-                TAKE_FD(fd);
-        else if (r == QUOTA_E_FULL)
-                turn_away(userdata, fd, &who);
-        else
-                log_error_errno(r, "Cannot serve a connection: %m");
-}
+/* --- the server ------------------------------------------------------------------------------- */
 
 int server_new(Server **ret, sd_event *event, const ServerMethod *methods, size_t n_methods,
                ServerGone gone, void *userdata) {
@@ -246,37 +255,16 @@ int server_new(Server **ret, sd_event *event, const ServerMethod *methods, size_
         return 0;
 }
 
-int server_add_listener(Server *s, int fd) {
-        int r;
-
-        if (!ARRAY_GROW(s->listeners, s->n_listeners))
-                return -ENOMEM;
-        r = listener_new(&s->listeners[s->n_listeners], s->event, fd, on_accepted, s);
-        if (r < 0)
-                return r;
-        s->n_listeners++;
-        return 0;
-}
-
 void server_set_log(Server *s, ServerRefused refused, ServerClosed closed) {
         s->refused = refused;
         s->closed = closed;
 }
 
 void server_set_quota(Server *s, size_t max_connections_per_user, size_t max_calls_per_user) {
-        s->quota.limits = (QuotaLimits){
-                .max_connections = SERVER_MAX_CONNECTIONS,
-                .max_connections_per_user = MIN(max_connections_per_user ?: SIZE_MAX,
-                                                (size_t) SERVER_MAX_CONNECTIONS / 2),
-                .max_calls_per_user = max_calls_per_user ?: SIZE_MAX,
-        };
-}
-
-int server_add_connection(Server *s, int fd) {
-        Peer who;
-        int r = server_accept(s, fd, &who);
-
-        return r == QUOTA_E_FULL ? -EMFILE : r;
+        s->quota.max_connections = SERVER_MAX_CONNECTIONS;
+        s->quota.max_connections_per_user =
+                MIN(max_connections_per_user ?: SIZE_MAX, (size_t) SERVER_MAX_CONNECTIONS / 2);
+        s->quota.max_calls_per_user = max_calls_per_user ?: SIZE_MAX;
 }
 
 size_t server_n_connections(const Server *s) {
@@ -295,9 +283,10 @@ Server *server_free(Server *s) {
         s->gone = NULL;
         while (!LIST_EMPTY(&s->connections))
                 connection_free(LIST_FIRST(&s->connections));
-        while (s->n_listeners > 0)
-                listener_free(s->listeners[--s->n_listeners]);
-        free(s->listeners);
+        for (Listener *l; (l = SLIST_FIRST(&s->listeners));) {
+                SLIST_REMOVE_HEAD(&s->listeners, link);
+                listener_free(l);
+        }
         quota_done(&s->quota);
         sd_event_unref(s->event);
         return mfree(s);

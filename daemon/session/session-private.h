@@ -177,7 +177,7 @@ struct Session {
         SessionHold hold;
         SessionSync sync;
         Guard guard;
-        ClockWatch *clock;
+        sd_event_source *clock; /* while it records */
         SymbolWatch modules;
         bool modules_changed; /* since session_look_at_roots() */
         Following following;

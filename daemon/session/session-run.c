@@ -94,7 +94,7 @@ void session_stop(Session *s, const char *reason) {
         session_hooks_interrupt(s);
         session_end_triggers(s);
         session_look_at_clock(s);
-        s->clock = clock_watch_free(s->clock);
+        s->clock = sd_event_source_disable_unref(s->clock);
         switch_off(s);
         session_unfollow_tasks(s);
         (void) tracer_read_clocks(s->tracer, &s->meta->stop);
@@ -148,7 +148,7 @@ int session_take_down(Session *s, TakeDown how) {
         if (how == TAKE_DOWN_UNDONE)
                 session_end_triggers(s);
         s->deadline = sd_event_source_disable_unref(s->deadline);
-        s->clock = clock_watch_free(s->clock);
+        s->clock = sd_event_source_disable_unref(s->clock);
         s->health = health_free(s->health);
         if (how == TAKE_DOWN_UNDONE && s->tracer)
                 (void) tracer_set_recording(s->tracer, false);

@@ -14,7 +14,6 @@
 #include "base/now.h"
 #include "base/release.h"
 #include "daemon/session/session-private.h"
-#include "daemon/symbols/kernel-types.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/tracing-copy.h"
 

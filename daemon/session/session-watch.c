@@ -52,12 +52,14 @@ void session_look_at_clock(Session *s) {
         session_on_change(s);
 }
 
-static void on_step(void *userdata) {
-        session_look_at_clock(userdata);
+static int on_clock(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+        if (clock_watch_has_stepped(fd))
+                session_look_at_clock(userdata);
+        return 0;
 }
 
 void session_begin_clock(Session *s) {
-        int r = s->clock ? 0 : clock_watch_new(&s->clock, s->context->event, on_step, s);
+        int r = s->clock ? 0 : clock_watch_new(&s->clock, s->context->event, on_clock, s);
 
         if (r < 0)
                 (void) log_warning_errno(r,
@@ -292,6 +294,6 @@ int session_look_at_cost(Session *s, char text[static GUARD_TEXT_MAX], SessionLi
                 return 0;
         }
         (void) guard_sentence(text, &verdict);
-        *ret_limit = guard_limit(verdict.kind);
+        *ret_limit = guard_limits[verdict.kind];
         return GUARD_E_PASSED;
 }

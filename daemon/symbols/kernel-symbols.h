@@ -16,9 +16,8 @@
  */
 
 #include "base/cleanup.h"
-#include "store/symbol-file.h"
 
-typedef struct KernelSymbols KernelSymbols;
+#include "store/symbol-file.h"
 
 /* Names in the store; "" where there is nothing. */
 typedef struct SymbolNames {
@@ -26,16 +25,21 @@ typedef struct SymbolNames {
         char modules[SYMBOL_HASH_CHARS + 1]; /* "": a kernel without modules */
 } SymbolNames;
 
+typedef struct KernelSymbols {
+        const char *proc; /* where procfs is; the rest is its own */
+        char *modules;    /* the list when `names` were made; NULL: not yet */
+        SymbolNames names;
+        bool is_reading; /* somebody who has left meanwhile */
+} KernelSymbols;
+
 enum {
-        KERNEL_SYMBOLS_E_HIDDEN = 1,
+        KERNEL_SYMBOLS_E_HIDDEN = 1, /* every address reads as 0: kptr_restrict, or no CAP_SYSLOG */
         KERNEL_SYMBOLS_E_BUSY, /* a task of the daemon's is at it (daemon/process/background.h) */
-};                             /* every address reads as 0: kptr_restrict, or no CAP_SYSLOG */
+};
 
 /* Where the kernel's symbols are: $FTRACED_KALLSYMS, for where a sandbox covers /proc/kallsyms, or
  * @otherwise. */
 const char *kernel_symbols_path(const char *otherwise);
-/* @proc: where procfs is, "/proc"; borrowed. */
-int kernel_symbols_new(KernelSymbols **ret, const char *proc);
 /*
  * kernel_symbols_store() - see that the store has the symbols of now
  * @ret: valid until the next call
@@ -45,5 +49,15 @@ int kernel_symbols_new(KernelSymbols **ret, const char *proc);
  * Return: 0, KERNEL_SYMBOLS_E_HIDDEN, KERNEL_SYMBOLS_E_BUSY, -errno.
  */
 int kernel_symbols_store(KernelSymbols *k, int symbols_fd, const SymbolNames **ret);
-KernelSymbols *kernel_symbols_free(KernelSymbols *k);
-DEFINE_CLEANUP(KernelSymbols *, kernel_symbols_free);
+void kernel_symbols_done(KernelSymbols *k);
+
+/*
+ * kernel_types_store() - see that the store has what the kernel says of its functions' parameters now
+ * @root_fd: what /sys and /proc are below
+ *
+ * The files of /sys/kernel/btf put behind each other as decode/prototypes.h has it, some 6 MB, of which 2 remain in the
+ * store, once for each content.  They are not looked into here.
+ * Return: 0 and the file's name, KERNEL_TYPES_E_NONE, -errno.
+ */
+enum { KERNEL_TYPES_E_NONE = 1 }; /* the kernel was built without */
+int kernel_types_store(int root_fd, int symbols_fd, char ret_hash[static SYMBOL_HASH_CHARS + 1]);

@@ -19,36 +19,32 @@
 #include "base/now.h"
 #include "daemon/upkeep/removal.h"
 
-#define SLICE_NS (50 * NSEC_PER_MSEC) /* then the handler hears of it */
+#define SLICE_NS (50 * NSEC_PER_MSEC)
 
 struct Removal {
         Store *store;
         Background *sweeper;
         RemovalUsed used;
         void *userdata;
-        RemovalMoved moved;
-        void *moved_userdata;
         sd_event_source *source; /* of looking at symbols */
         bool symbols_are_due;
         bool is_running; /* the task is under way, or will be */
         Strv names;      /* what store_hide_session() called them; the first is being cleared */
-        uint64_t freed_bytes;
 };
-
-static void tell(const Removal *r) {
-        if (r->moved)
-                r->moved(r->moved_userdata);
-}
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static void clear_some(Removal *r) {
-        const char *name = r->names.items[0];
-        uint64_t freed_bytes = 0;
-        int k = BACKGROUND_CALL(store_clear_hidden(
-                r->store, name, now_ns(CLOCK_MONOTONIC) + SLICE_NS, &freed_bytes));
+bool removal_go_on(Removal *r, uint64_t *freed_bytes) {
+        const char *name = r->names.n > 0 ? r->names.items[0] : NULL;
+        uint64_t n_bytes = 0;
+        int k;
 
-        r->freed_bytes += freed_bytes;
+        if (!name)
+                return false;
+        k = BACKGROUND_CALL(
+                store_clear_hidden(r->store, name, now_ns(CLOCK_MONOTONIC) + SLICE_NS, &n_bytes));
+        if (freed_bytes)
+                *freed_bytes += n_bytes;
         if (k < 0)
                 log_warning_errno(
                         k,
@@ -57,16 +53,15 @@ static void clear_some(Removal *r) {
                         store_path(r->store), name);
         if (k != TREE_GOES_ON)
                 free(strv_take_first(&r->names));
+        return true;
 }
 
 /* A task. */
 static void clear(void *userdata) {
         Removal *r = userdata;
 
-        while (r->names.n > 0) {
-                clear_some(r);
-                tell(r);
-        }
+        while (removal_go_on(r, NULL))
+                ;
         r->is_running = false;
         r->symbols_are_due = true;
         removal_look(r);
@@ -91,19 +86,6 @@ int removal_add(Removal *r, const char *name) {
         if (background_run(r->sweeper, clear, r) < 0)
                 clear(r); /* the loop waits */
         return 0;
-}
-
-bool removal_is_done(Removal *r, uint64_t *freed_bytes) {
-        uint64_t n_bytes = TAKE(r->freed_bytes, 0);
-
-        if (freed_bytes)
-                *freed_bytes += n_bytes;
-        return r->names.n == 0;
-}
-
-void removal_set_handler(Removal *r, RemovalMoved moved, void *userdata) {
-        r->moved = moved;
-        r->moved_userdata = userdata;
 }
 
 /* --- symbols ---------------------------------------------------------------------------------- */

@@ -22,18 +22,15 @@ typedef struct Removal Removal;
  * removal_look()), -errno. */
 enum { REMOVAL_E_LATER = _STORE_E_N };
 typedef int (*RemovalUsed)(Strv *ret, void *userdata);
-typedef void (*RemovalMoved)(void *userdata);
 
 /* @sweeper, of which it takes much, and @store: borrowed.  0 or -errno. */
 int removal_new(Removal **ret, sd_event *event, Background *sweeper, Store *store, RemovalUsed used,
                 void *userdata);
 /* From now on there is no session @name.  0 or -errno. */
 int removal_add(Removal *r, const char *name);
-/* Whether all that was added is off the disk.  @freed_bytes: what went since the last call is added; may
- * be NULL. */
-bool removal_is_done(Removal *r, uint64_t *freed_bytes);
-/* @moved is called a few times a second while it is not, and when it is; one handler, NULL: nobody. */
-void removal_set_handler(Removal *r, RemovalMoved moved, void *userdata);
+/* In a task of the sweeper's: takes a moment's worth of what was added off the disk.  Whether there was any.
+ * @freed_bytes: what went is added; may be NULL. */
+bool removal_go_on(Removal *r, uint64_t *freed_bytes);
 /* What symbols are referred to may be known now; NULL is fine. */
 void removal_look(Removal *r);
 /* Finishes what is left. */

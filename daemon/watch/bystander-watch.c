@@ -10,9 +10,8 @@
 
 #include "base/log.h"
 #include "base/now.h"
-#include "daemon/lean/learner.h"
 #include "daemon/watch/bystander-watch.h"
-#include "daemon/watch/stored-pages.h"
+#include "daemon/watch/learning-pass.h"
 
 /* What a reader takes to fetch what is in the kernel's buffer. */
 #define SETTLE_US (2 * UINT64_C(1000000))

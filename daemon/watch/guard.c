@@ -16,21 +16,20 @@ static char *format_cpu(char text[static UNIT_TEXT_MAX], uint64_t us) {
 }
 
 static const struct {
-        SessionLimit limit;
         size_t offset; /* of the limit in a spec */
         char *(*format)(char text[static UNIT_TEXT_MAX], uint64_t n);
-        const char *what, *setting, *way_out;
+        const char *what, *way_out;
 } kinds[_GUARD_KIND_N] = {
-        [GUARD_EVENTS] = { SESSION_LIMIT_EVENT_RATE, offsetof(Spec, max_event_rate), format_count,
-                           "events a second",
-                           "MaxEventRate=", "name fewer functions, or raise --max-event-rate" },
-        [GUARD_BYTES] = { SESSION_LIMIT_WRITE_RATE, offsetof(Spec, max_write_rate), format_bytes,
-                          "stored a second",
-                          "MaxWriteRate=", "name fewer functions, or raise --max-write-rate" },
-        [GUARD_CPU] = { SESSION_LIMIT_CPU, offsetof(Spec, max_cpu_ppm), format_cpu,
-                        "of a CPU for storing",
-                        "MaxCPU=", "name fewer functions, or raise --max-cpu" },
+        [GUARD_EVENTS] = { offsetof(Spec, max_event_rate), format_count, "events a second",
+                           "name fewer functions, or raise --max-event-rate" },
+        [GUARD_BYTES] = { offsetof(Spec, max_write_rate), format_bytes, "stored a second",
+                          "name fewer functions, or raise --max-write-rate" },
+        [GUARD_CPU] = { offsetof(Spec, max_cpu_ppm), format_cpu, "of a CPU for storing",
+                        "name fewer functions, or raise --max-cpu" },
 };
+const SessionLimit guard_limits[_GUARD_KIND_N] = { SESSION_LIMIT_EVENT_RATE,
+                                                   SESSION_LIMIT_WRITE_RATE, SESSION_LIMIT_CPU };
+const char *const guard_settings[_GUARD_KIND_N] = { "MaxEventRate=", "MaxWriteRate=", "MaxCPU=" };
 
 static const GuardSample *sample(const Guard *g, uint64_t i) {
         return &g->samples[i % GUARD_SAMPLES];
@@ -136,21 +135,13 @@ int guard_nearest(const Guard *g, unsigned *ret_percent) {
         return nearest;
 }
 
-SessionLimit guard_limit(GuardKind kind) {
-        return kinds[kind].limit;
-}
-
-const char *guard_setting(GuardKind kind) {
-        return kinds[kind].setting;
-}
-
 char *guard_sentence(char text[static GUARD_TEXT_MAX], const GuardVerdict *v) {
         char seen[UNIT_TEXT_MAX], limit[UNIT_TEXT_MAX], window[UNIT_TEXT_MAX];
 
         (void) snprintf(text, GUARD_TEXT_MAX, "%s %s over %s, more than the %s of %s; %s",
                         kinds[v->kind].format(seen, v->rate), kinds[v->kind].what,
                         format_duration(window, v->window_ns),
-                        kinds[v->kind].format(limit, v->limit), kinds[v->kind].setting,
+                        kinds[v->kind].format(limit, v->limit), guard_settings[v->kind],
                         kinds[v->kind].way_out);
         return text;
 }

@@ -53,13 +53,7 @@ typedef struct GuardVerdict {
 
 /* With the limits of @spec, in which 0 and SPEC_UNLIMITED are none, and the totals of now. */
 void guard_init(Guard *g, const Spec *spec, const GuardSample *now);
-
-/*
- * guard_look() - compare with what was before
- * @ret: filled if a limit was passed
- *
- * Return: GUARD_E_PASSED or 0.  Totals that go backwards count as no change.
- */
+/* Compares with what was before: 0, or GUARD_E_PASSED and *@ret.  Totals that go backwards count as no change. */
 enum { GUARD_E_PASSED = 1 };
 int guard_look(Guard *g, const GuardSample *now, GuardVerdict *ret);
 /* After how many stored bytes the next look is due, if it does not come anyhow; UINT64_MAX: none. */
@@ -68,9 +62,8 @@ uint64_t guard_look_bytes(const Guard *g);
  * and how near: a share of the limit in percent.  -1: no limits. */
 int guard_nearest(const Guard *g, unsigned *ret_percent);
 
-SessionLimit guard_limit(GuardKind kind);
 #define GUARD_TEXT_MAX 192
 /* "1,203,441 events a second over 10 s, more than the 1,000,000 that MaxEventRate= allows; ..." */
 char *guard_sentence(char text[static GUARD_TEXT_MAX], const GuardVerdict *v);
-/* "MaxEventRate=" */
-const char *guard_setting(GuardKind kind);
+extern const SessionLimit guard_limits[_GUARD_KIND_N];
+extern const char *const guard_settings[_GUARD_KIND_N]; /* "MaxEventRate=" */

@@ -28,7 +28,7 @@ struct Health {
         Seen *seen; /* one for each of meta->cpus */
         uint64_t looked_ns;
         uint64_t before_ns; /* when the look at the interval before the last one was */
-        Tamper *tamper;
+        Tamper tamper;
         sd_event_source *timer;
         int error;          /* of the disk, at the moment */
         uint64_t cpu_ns;    /* that the looks took */
@@ -160,7 +160,7 @@ bool health_refresh(Health *h) {
 
 /* --- conditions ------------------------------------------------------------------------------- */
 
-static bool set_condition(Health *h, GapCause cause, const char *reason) {
+bool health_set_condition(Health *h, GapCause cause, const char *reason) {
         SessionMeta *m = h->config.meta;
         bool is_new = !conditions_find(&m->degraded, cause);
         int r = conditions_set(&m->degraded, cause, now_ns(CLOCK_REALTIME), reason);
@@ -173,21 +173,13 @@ static bool set_condition(Health *h, GapCause cause, const char *reason) {
         return r > 0;
 }
 
-static bool clear_condition(Health *h, GapCause cause) {
+bool health_clear_condition(Health *h, GapCause cause) {
         if (!conditions_clear(&h->config.meta->degraded, cause))
                 return false;
         log_notice("Session '%s': over is that %s%s", h->config.meta->name,
                    gap_cause_sentence(cause),
                    h->config.meta->degraded.n == 0 ? "; it is well again." : ".");
         return true;
-}
-
-void health_set_condition(Health *h, GapCause cause, const char *reason) {
-        (void) set_condition(h, cause, reason);
-}
-
-void health_clear_condition(Health *h, GapCause cause) {
-        (void) clear_condition(h, cause);
 }
 
 void health_note_gap(Health *h, GapCause cause) {
@@ -227,9 +219,9 @@ void health_look_at_disk(Health *h) {
         h->error = error;
         cause = disk_cause(h, _GAP_CAUSE_N);
         if (cause != GAP_NO_SPACE)
-                (void) clear_condition(h, GAP_NO_SPACE);
+                (void) health_clear_condition(h, GAP_NO_SPACE);
         if (cause != GAP_DISK_FAILED)
-                (void) clear_condition(h, GAP_DISK_FAILED);
+                (void) health_clear_condition(h, GAP_DISK_FAILED);
         if (error != 0) {
                 (void) snprintf(reason, sizeof(reason),
                                 "storing pages failed: %s; they wait in the kernel's buffer, %s a "
@@ -237,7 +229,7 @@ void health_look_at_disk(Health *h) {
                                 strerror(error), format_bytes(size, m->spec.buffer_bytes),
                                 cause == GAP_NO_SPACE ? "make room in" : "mend the disk of",
                                 h->config.store, store_way_out(error));
-                (void) set_condition(h, cause, reason);
+                (void) health_set_condition(h, cause, reason);
         }
         changed(h, true);
 }
@@ -252,8 +244,8 @@ static bool look_at_progress(Health *h) {
         if (h->error != 0)
                 return false; /* more is known than that */
         if (h->n_stuck == 0) {
-                was_disk = clear_condition(h, GAP_DISK_FAILED);
-                return clear_condition(h, GAP_DAEMON_GONE) || was_disk;
+                was_disk = health_clear_condition(h, GAP_DISK_FAILED);
+                return health_clear_condition(h, GAP_DAEMON_GONE) || was_disk;
         }
         if (h->n_stuck * HEALTH_LOOK_S < HEALTH_STUCK_S)
                 return false;
@@ -280,7 +272,7 @@ static bool look_at_progress(Health *h) {
                                 who, HEALTH_STUCK_S);
                 break;
         }
-        return set_condition(h, cause, reason);
+        return health_set_condition(h, cause, reason);
 }
 
 bool health_is_hung(const Health *h) {
@@ -297,10 +289,10 @@ static void on_tampering(GapCause cause, uint64_t since_ns, const char *sentence
         (void) health_refresh(h);
         if (sentence) {
                 (void) add_gap_of_all(h, cause, since_ns, GAP_OPEN);
-                (void) set_condition(h, cause, sentence);
+                (void) health_set_condition(h, cause, sentence);
         } else {
                 gaps_close(&h->config.meta->gaps, cause, h->looked_ns);
-                (void) clear_condition(h, cause);
+                (void) health_clear_condition(h, cause);
         }
         changed(h, true);
 }
@@ -342,8 +334,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
                 is_new = true;
         is_new = look_at_strangers(h) || is_new;
         changed(h, is_new); /* which looks at modules */
-        if (h->tamper)
-                tamper_look(h->tamper, timer_ns, false);
+        tamper_look(&h->tamper, timer_ns, false);
         h->cpu_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
         if (h->config.looked)
                 h->config.looked(h->config.userdata);
@@ -355,27 +346,23 @@ uint64_t health_cpu_ns(const Health *h) {
         return h->cpu_ns;
 }
 
-static int watch_anew(Health *h) {
-        h->tamper = tamper_free(h->tamper);
-        return tamper_new(&h->tamper,
-                          &(TamperConfig){
-                                  .tracefs = tracer_tracefs(h->config.tracer),
-                                  .tracefs_fd = tracer_tracefs_fd(h->config.tracer),
-                                  .dir = instance_dir(tracer_instance(h->config.tracer)),
-                                  .clock = h->config.meta->clock,
-                                  .ftrace_enabled = "/proc/sys/kernel/ftrace_enabled",
-                                  .get_roots = tracer_get_roots,
-                                  .get_hooks = tracer_get_hooks,
-                                  .tracer = h->config.tracer,
-                                  .handler = on_tampering,
-                                  .userdata = h,
-                          },
-                          trace_ns(h));
-}
-
 int health_watch(Health *h) {
-        int r = watch_anew(h);
+        int r;
 
+        tamper_end(&h->tamper);
+        h->tamper = (Tamper){
+                .tracefs = tracer_tracefs(h->config.tracer),
+                .tracefs_fd = tracer_tracefs_fd(h->config.tracer),
+                .dir = instance_dir(tracer_instance(h->config.tracer)),
+                .clock = h->config.meta->clock,
+                .ftrace_enabled = "/proc/sys/kernel/ftrace_enabled",
+                .get_roots = tracer_get_roots,
+                .get_hooks = tracer_get_hooks,
+                .tracer = h->config.tracer,
+                .handler = on_tampering,
+                .userdata = h,
+        };
+        r = tamper_begin(&h->tamper, trace_ns(h));
         if (r >= 0 && !h->timer)
                 r = sd_event_add_time_relative(h->config.event, &h->timer, CLOCK_MONOTONIC,
                                                HEALTH_LOOK_S * USEC_PER_SEC, 0, on_timer, h);
@@ -385,34 +372,32 @@ int health_watch(Health *h) {
 }
 
 void health_hold_hooks(Health *h) {
-        if (h->tamper)
-                tamper_hold_hooks(h->tamper);
+        tamper_hold_hooks(&h->tamper);
 }
 
 int health_release_hooks(Health *h) {
-        if (!h->tamper)
+        if (!h->tamper.watches)
                 return health_watch(h);
-        tamper_release_hooks(h->tamper, trace_ns(h));
+        health_renew_hooks(h);
         return 0;
 }
 
 void health_renew_hooks(Health *h) {
-        if (h->tamper)
-                tamper_release_hooks(h->tamper, trace_ns(h));
+        tamper_release_hooks(&h->tamper, trace_ns(h));
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
 void health_end_watch(Health *h) {
-        if (h->tamper) {
+        if (h->tamper.watches) {
                 changed(h, false); /* as above */
-                tamper_look(h->tamper, trace_ns(h), true);
+                tamper_look(&h->tamper, trace_ns(h), true);
         }
-        h->tamper = tamper_free(h->tamper);
+        tamper_end(&h->tamper);
 }
 
 void health_drop_watch(Health *h) {
-        h->tamper = tamper_free(h->tamper);
+        tamper_end(&h->tamper);
 }
 
 void health_finish(Health *h) {
@@ -452,7 +437,7 @@ void health_resume(Health *h, size_t i, uint64_t stored_ns) {
 Health *health_free(Health *h) {
         if (!h)
                 return NULL;
-        (void) tamper_free(h->tamper);
+        tamper_end(&h->tamper);
         (void) sd_event_source_disable_unref(h->timer);
         free(h->seen);
         return mfree(h);

@@ -4,14 +4,13 @@
 /*
  * Health: what is wrong with a live session, and what it lacks for that
  *
- * Keeps three members of the session's metadata up to date: the CPUs' accounts,
- * the conditions ("degraded": the disk is full, somebody switched tracing off)
- * and the gaps that come of them.  All of it in the main thread, which never
+ * Keeps three members of the session's metadata up to date: the CPUs' accounts, the conditions ("degraded": the disk is
+ * full, somebody switched tracing off) and the gaps that come of them.  All of it in the main thread, which never
  * waits: a condition is what the readers, the control files and the kernel's counters say.
  *
- * Where a loss lies is known to about HEALTH_LOOK_S: an overrun between the look
- * at which the CPU's pages were last seen to move and the look that found it, and what
- * others do between the last look at which the file was right and the one that saw it.
+ * Where a loss lies is known to about HEALTH_LOOK_S: an overrun between the look at which the CPU's pages were last
+ * seen to move and the look that found it, and what others do between the last look at which the file was right and the
+ * one that saw it.
  */
 
 #include <stdbool.h>
@@ -24,18 +23,11 @@
 
 #define HEALTH_LOOK_S 4 /* between looks */
 #define HEALTH_PUT_OFF_S                                                                           \
-        10 /* a look waits for tasks of the daemon for so long, lest clients wait for it */
+        10 /* a look waits for the daemon's tasks so long, lest clients wait for it */
 #define HEALTH_STUCK_S 10 /* a disk that has not answered for so long is said to be stuck */
+#define HEALTH_HUNG_S 20  /* a reader that does not move for so long, for no reason, never will */
 
 typedef struct Health Health;
-
-#define HEALTH_HUNG_S 20 /* a reader that does not move for so long, for no reason, never will */
-
-/* Conditions or gaps are others than before, or a look is due: if modules came or went, health_hold_hooks(). */
-typedef void (*HealthChanged)(bool is_new, void *userdata);
-
-/* HEALTH_LOOK_S have passed and all that is looked at then was; may end the session. */
-typedef void (*HealthLooked)(void *userdata);
 
 typedef struct HealthConfig {
         sd_event *event;
@@ -43,18 +35,15 @@ typedef struct HealthConfig {
         Recorder *recorder;
         Tracer *tracer;
         const char *store; /* its path, for sentences */
-        HealthChanged changed;
-        HealthLooked looked;
+        /* Conditions or gaps are others than before, or a look is due: if modules came or went, health_hold_hooks(). */
+        void (*changed)(bool is_new, void *userdata);
+        /* HEALTH_LOOK_S have passed and all that is looked at then was; may end the session. */
+        void (*looked)(void *userdata);
         void *userdata;
 } HealthConfig;
 
-/*
- * health_new()
- *
- * The accounts in config->meta are where the session begins or goes on: what the kernel and the
- * readers count beyond them is noted by the next health_refresh().  Everything in @config is borrowed.
- * Return: 0 or -errno.
- */
+/* The accounts in config->meta are where the session begins or goes on: what the kernel and the readers count beyond
+ * them is noted by the next health_refresh().  Everything in @config is borrowed.  0 or -errno. */
 int health_new(Health **ret, const HealthConfig *config);
 /* The @i-th CPU's pages are stored up to @stored_ns, of a session that is taken up: what was lost
  * meanwhile is behind it. */
@@ -66,9 +55,10 @@ int health_watch(Health *h);
 bool health_refresh(Health *h);
 /* The readers' errors may be others than before. */
 void health_look_at_disk(Health *h);
-/* Something is wrong, or well again, that others noticed; a gap from the last look of all to now. */
-void health_set_condition(Health *h, GapCause cause, const char *reason);
-void health_clear_condition(Health *h, GapCause cause);
+/* Something is wrong, or well again, that others noticed: whether that is news. */
+bool health_set_condition(Health *h, GapCause cause, const char *reason);
+bool health_clear_condition(Health *h, GapCause cause);
+/* A gap from the last look of all to now. */
 void health_note_gap(Health *h, GapCause cause);
 /* Pages that were stored are lost: the caller notes it in the metadata.  The trace clock's time. */
 uint64_t health_note_lost(Health *h, uint32_t cpu, uint64_t n_pages);
@@ -80,9 +70,9 @@ uint64_t health_cpu_ns(const Health *h);
 void health_end_watch(Health *h);
 /* The same without a last look: what it would find is the kernel's doing at our behest. */
 void health_drop_watch(Health *h);
-/* In between the daemon writes which functions are hooked; all else is watched meanwhile. */
+/* In between the daemon writes which functions are hooked; all else is watched meanwhile.  The latter also where
+ * nothing was watched before: 0 or -errno. */
 void health_hold_hooks(Health *h);
-/* Also where nothing was watched before.  0 or -errno. */
 int health_release_hooks(Health *h);
 /* The loop itself has just written them, between two looks. */
 void health_renew_hooks(Health *h);

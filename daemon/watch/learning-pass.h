@@ -9,13 +9,14 @@
 
 #include <systemd/sd-event.h>
 
+#include "daemon/lean/learner.h"
 #include "daemon/tracer/controller.h"
 #include "store/session-dir.h"
 
 typedef struct LearningPass LearningPass;
 
-/* @n_calls: of the roots, that it was learned from.  @error: 0, or -errno (it has been logged).  The learning pass may be
- * freed meanwhile. */
+/* @n_calls: of the roots, that it was learned from.  @error: 0, or -errno (it has been logged).  The learning pass may
+ * be freed meanwhile. */
 typedef void (*LearningPassDone)(uint64_t n_calls, int error, void *userdata);
 
 /*
@@ -31,3 +32,8 @@ int learning_pass_start(LearningPass **ret, sd_event *event, Controller *c, cons
 /* Ends it without an answer. */
 LearningPass *learning_pass_free(LearningPass *l);
 DEFINE_CLEANUP(LearningPass *, learning_pass_free);
+
+/* Has the calls counted that a session has stored from @from_ns up to @to_ns: the newest segments of all CPUs, then the
+ * ones before, as long as they are not too much.  0; -ENODATA: nothing was stored; -errno. */
+int stored_pages_count(Learner **ret, sd_event *event, const SessionDir *dir, uint64_t from_ns,
+                       uint64_t to_ns, LearnerDone done, void *userdata);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/watch/tamper.h"
 
@@ -22,7 +23,7 @@ enum {
         HOOKS = 1 << 3,    /* the daemon itself writes it: tamper_hold_hooks() */
         ROOTS = 1 << 4,    /* it must say what the arbiter says */
         CLOCK = 1 << 5,    /* it must say the session's */
-        SYSCTL = 1 << 6,   /* not in tracefs: TamperConfig.ftrace_enabled */
+        SYSCTL = 1 << 6,   /* not in tracefs: Tamper.ftrace_enabled */
         STAYS = 1 << 7,    /* functions stay in it when their module goes, as addresses */
 };
 
@@ -56,7 +57,7 @@ static const struct {
         { "set_event_notrace_pid", NOT_PIDS, GAP_FILTER_CHANGED, OTHER_EVENTS },
 };
 
-typedef struct Watch {
+typedef struct TamperWatch {
         char *path;       /* relative to tracefs, or absolute */
         char *wanted;     /* NULL: not compared, or get_hooks() knows it */
         uint64_t well_ns; /* the last look at which it said that */
@@ -64,23 +65,11 @@ typedef struct Watch {
         bool is_unread;   /* the first look reads what is wanted, which may be long */
 } Watch;
 
-struct Tamper {
-        TamperConfig config;
-        Watch watches[ELEMENTSOF(files)];
-        bool holds_hooks; /* the files of HOOKS are being written by the daemon */
-};
-
 /* --- what a file says ------------------------------------------------------------------------- */
-
-static int read_now(const Tamper *t, size_t i, char **ret) {
-        return control_read(t->config.tracefs_fd, t->watches[i].path, ret);
-}
 
 /* Borrowed; NULL: it is not compared. */
 static const char *wanted_of(const Tamper *t, size_t i) {
-        const TamperConfig *c = &t->config;
-
-        return (files[i].flags & HOOKS ? c->get_hooks(c->tracer, files[i].name) : NULL)
+        return (files[i].flags & HOOKS ? t->get_hooks(t->tracer, files[i].name) : NULL)
                        ?: t->watches[i].wanted;
 }
 
@@ -89,7 +78,7 @@ static void read_wanted(Tamper *t, size_t i) {
 
         w->is_unread = false;
         w->wanted = mfree(w->wanted);
-        if (wanted_of(t, i) || read_now(t, i, &w->wanted) < 0)
+        if (wanted_of(t, i) || control_read(t->tracefs_fd, t->watches[i].path, &w->wanted) < 0)
                 return;
         if ((files[i].flags & PIDS && *w->wanted) ||
             (files[i].flags & NOT_PIDS && !t->watches[i - 1].wanted))
@@ -119,7 +108,7 @@ static int has_all(const char *now, Strv *wanted, const Strv *gone) {
 
 static int is_in_roots(const Tamper *t, const char *now) {
         _cleanup_strv_ Strv wanted = {}, gone = {};
-        int r = t->config.get_roots(t->config.tracer, &wanted, &gone);
+        int r = t->get_roots(t->tracer, &wanted, &gone);
 
         return r < 0 ? r : has_all(now, &wanted, &gone);
 }
@@ -134,7 +123,7 @@ static int is_what_stayed(const char *now, const char *text) {
 /* 1: the file says what it should; 0: it says *@ret_now; -errno: it cannot be told. */
 static int is_as_wanted(const Tamper *t, size_t i, char **ret_now) {
         _cleanup_free_ char *now = NULL;
-        int r = read_now(t, i, &now);
+        int r = control_read(t->tracefs_fd, t->watches[i].path, &now);
 
         if (r < 0)
                 return r;
@@ -146,7 +135,7 @@ static int is_as_wanted(const Tamper *t, size_t i, char **ret_now) {
                 r = is_in_roots(t, now);
                 if (r == 0) { /* get_roots() has taken out what became of addresses */
                         now = mfree(now);
-                        r = read_now(t, i, &now);
+                        r = control_read(t->tracefs_fd, t->watches[i].path, &now);
                         if (r >= 0)
                                 r = is_in_roots(t, now);
                 }
@@ -159,7 +148,7 @@ static int is_as_wanted(const Tamper *t, size_t i, char **ret_now) {
 /* --- what is told ------------------------------------------------------------------------------ */
 
 static void report(const Tamper *t, size_t i, uint64_t since_ns, const char *sentence) {
-        t->config.handler(files[i].cause, since_ns, sentence, t->config.userdata);
+        t->handler(files[i].cause, since_ns, sentence, t->userdata);
 }
 
 /* A value as it fits into a sentence: the first line of a list. */
@@ -171,7 +160,7 @@ static void report_began(const Tamper *t, size_t i, const char *now) {
 
         (void) snprintf(sentence, sizeof(sentence),
                         "%.300s%s%.300s was changed by somebody else to \"%.*s\"%s; %s",
-                        is_sysctl ? "" : t->config.tracefs, is_sysctl ? "" : "/", path, n, now,
+                        is_sysctl ? "" : t->tracefs, is_sysctl ? "" : "/", path, n, now,
                         now[n] ? " and more" : "", files[i].effect);
         report(t, i, t->watches[i].well_ns, sentence);
 }
@@ -218,7 +207,7 @@ static void look_at(Tamper *t, size_t i, uint64_t at_ns, bool is_last) {
 }
 
 void tamper_look(Tamper *t, uint64_t at_ns, bool is_last) {
-        for (size_t i = 0; i < ELEMENTSOF(files); i++)
+        for (size_t i = 0; t->watches && i < ELEMENTSOF(files); i++)
                 look_at(t, i, at_ns, is_last);
 }
 
@@ -228,7 +217,7 @@ void tamper_hold_hooks(Tamper *t) {
 
 void tamper_release_hooks(Tamper *t, uint64_t at_ns) {
         t->holds_hooks = false;
-        for (size_t i = 0; i < ELEMENTSOF(files); i++) {
+        for (size_t i = 0; t->watches && i < ELEMENTSOF(files); i++) {
                 if (!(files[i].flags & HOOKS))
                         continue;
                 read_wanted(t, i);
@@ -240,41 +229,41 @@ void tamper_release_hooks(Tamper *t, uint64_t at_ns) {
 
 /* --- setting up ------------------------------------------------------------------------------- */
 
-int tamper_new(Tamper **ret, const TamperConfig *config, uint64_t at_ns) {
-        _cleanup_(tamper_freep) Tamper *t = NEW(Tamper, .config = *config);
+static int begin_watch(Tamper *t, size_t i, uint64_t at_ns) {
+        const char *wanted = files[i].flags & CLOCK ? t->clock : files[i].wanted;
+        Watch *w = &t->watches[i];
 
-        if (!t)
+        w->well_ns = at_ns;
+        w->wanted = wanted ? strdup(wanted) : NULL;
+        if (text_format(&w->path, "%s%s", files[i].flags & (TOP | SYSCTL) ? "" : t->dir,
+                        files[i].flags & SYSCTL ? t->ftrace_enabled : files[i].name) < 0 ||
+            (wanted && !w->wanted))
                 return -ENOMEM;
-        for (size_t i = 0; i < ELEMENTSOF(files); i++) {
-                const char *wanted = files[i].flags & CLOCK ? config->clock : files[i].wanted;
-                Watch *w = &t->watches[i];
-                int n = files[i].flags & SYSCTL
-                                ? asprintf(&w->path, "%s", config->ftrace_enabled)
-                                : asprintf(&w->path, "%s%s",
-                                           files[i].flags & TOP ? "" : config->dir, files[i].name);
-
-                if (n < 0) {
-                        w->path = NULL;
-                        return -ENOMEM;
-                }
-                w->well_ns = at_ns;
-                if (wanted && !(w->wanted = strdup(wanted)))
-                        return -ENOMEM;
-                if (files[i].flags & HOOKS) /* who started the session does not wait for it */
-                        w->is_unread = true;
-                else if (!wanted && !(files[i].flags & ROOTS))
-                        read_wanted(t, i);
-        }
-        *ret = TAKE_PTR(t);
+        if (files[i].flags & HOOKS) /* who started the session does not wait for it */
+                w->is_unread = true;
+        else if (!wanted && !(files[i].flags & ROOTS))
+                read_wanted(t, i);
         return 0;
 }
 
-Tamper *tamper_free(Tamper *t) {
-        if (!t)
-                return NULL;
-        for (size_t i = 0; i < ELEMENTSOF(files); i++) {
+int tamper_begin(Tamper *t, uint64_t at_ns) {
+        int r = 0;
+
+        t->watches = calloc(ELEMENTSOF(files), sizeof(*t->watches));
+        if (!t->watches)
+                return -ENOMEM;
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(files); i++)
+                r = begin_watch(t, i, at_ns);
+        if (r < 0)
+                tamper_end(t);
+        return r;
+}
+
+void tamper_end(Tamper *t) {
+        for (size_t i = 0; t->watches && i < ELEMENTSOF(files); i++) {
                 free(t->watches[i].path);
                 free(t->watches[i].wanted);
         }
-        return mfree(t);
+        free(TAKE_PTR(t->watches));
+        t->holds_hooks = false;
 }

@@ -13,21 +13,17 @@
  * What is found is reported, never undone: who did it may have had a reason.
  */
 
-#include <stdint.h>
-
-#include "base/cleanup.h"
 #include "base/strv.h"
 #include "daemon/tracer/tracer.h"
 #include "meta/gap.h"
-
-typedef struct Tamper Tamper;
 
 /* From @since_ns on, at the earliest, it may have been so; @sentence names the file and the way out.  NULL: all
  * that stands for @cause is again as it was programmed. */
 typedef void (*TamperHandler)(GapCause cause, uint64_t since_ns, const char *sentence,
                               void *userdata);
 
-typedef struct TamperConfig {
+typedef struct Tamper {
+        /* filled by its owner; borrowed */
         const char *tracefs; /* its path */
         int tracefs_fd;
         const char *dir;            /* of the buffer: "" or "instances/x/" */
@@ -41,26 +37,23 @@ typedef struct TamperConfig {
         const Tracer *tracer; /* for these */
         TamperHandler handler;
         void *userdata;
-} TamperConfig;
+
+        struct TamperWatch *watches; /* its own; NULL: nothing is watched */
+        bool holds_hooks;            /* the lists of functions are being written by the daemon */
+} Tamper;
 
 /*
- * tamper_new() - after everything is programmed
+ * tamper_begin() - after everything is programmed
  * @at_ns: now, in the trace's clock, as below
  *
- * What the files say now is what they should say, but for those of which only one value records.
- * Everything in @config is borrowed.
+ * What the files say now is what they should say, but for those of which only one value records.  tamper_end() it.
  * Return: 0 or -errno.
  */
-int tamper_new(Tamper **ret, const TamperConfig *config, uint64_t at_ns);
-/* Compares all, and calls the handler for what is new; a long list only if it @is_last. */
+int tamper_begin(Tamper *t, uint64_t at_ns);
+/* Compares all, and calls the handler for what is new; a long list only if it @is_last.  Nothing before it is begun. */
 void tamper_look(Tamper *t, uint64_t at_ns, bool is_last);
-/*
- * tamper_hold_hooks(), tamper_release_hooks()
- *
- * In between the daemon writes which functions are hooked, and whoever else does is not noticed; after
- * it what these files say is what they should say.
- */
+/* From tamper_hold_hooks() on the daemon writes which functions are hooked, and whoever else does is not noticed; after
+ * this what these files say is what they should say. */
 void tamper_hold_hooks(Tamper *t);
 void tamper_release_hooks(Tamper *t, uint64_t at_ns);
-Tamper *tamper_free(Tamper *t);
-DEFINE_CLEANUP(Tamper *, tamper_free);
+void tamper_end(Tamper *t);

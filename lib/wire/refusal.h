@@ -66,6 +66,11 @@ int refusal_set(Refusal *r, RefusalKind kind, json_t *parameters, const char *fo
 /* With one parameter. */
 #define refusal_set_of(r, kind, parameter, value, ...)                                             \
         refusal_set((r), (kind), json_pack("{ss}", (parameter), (value)), __VA_ARGS__)
+/* A REFUSAL_QUOTA_EXCEEDED: of which limit, and how much it is. */
+#define refusal_set_quota(r, name, limit, ...)                                                     \
+        refusal_set((r), REFUSAL_QUOTA_EXCEEDED,                                                   \
+                    json_pack("{ss sI}", "quota", (name), "limit", (json_int_t) (limit)),          \
+                    __VA_ARGS__)
 const char *refusal_message(const Refusal *r);
 void refusal_done(Refusal *r);
 #define _cleanup_refusal_ _cleanup_(refusal_done)

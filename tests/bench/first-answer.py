@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """first-answer.py SCRATCH FTRACED [OPTION...]
 
-Begins a daemon, whose socket is SCRATCH/socket, asks it as soon as it listens, and until it knows all
-recordings.  Its pid is in SCRATCH/pid then; hundredths of milliseconds since its exec are added to
-SCRATCH/first and SCRATCH/known, and those that it had a CPU to first.cpu and known.cpu.
+Begins a daemon, whose socket is SCRATCH/socket, asks it as soon as it listens.  Its pid is in
+SCRATCH/pid then; hundredths of milliseconds since its exec are added to SCRATCH/first, and those that it had a CPU
+to first.cpu.
 """
 
 import json
@@ -52,9 +52,6 @@ while True:
             sys.exit("the daemon does not start")
         time.sleep(0.001)
 note("first")
-while "survey" in ask("org.ftraced.GetStatus", {"brief": True}).get("parameters", {}):
-    time.sleep(0.01)
-note("known")
 with open(os.path.join(scratch, "pid"), "w", encoding="ascii") as f:
     print(daemon.pid, file=f)
 daemon.returncode = 0  # it goes on

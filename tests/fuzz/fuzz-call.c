@@ -8,8 +8,8 @@
  * Input: a message without its NUL.
  */
 
-#include "daemon/api/allowance.h"
-#include "daemon/server/request.h"
+#include "daemon/api/api.h"
+#include "daemon/server/server-private.h"
 #include "fuzz.h"
 #include "wire/frame.h"
 

@@ -170,7 +170,7 @@ unit_programs += %D%/daemon-session
 %C%_daemon_session_LDFLAGS = $(fake_kernel_ldflags)
 
 unit_programs += %D%/daemon-api
-%C%_daemon_api_SOURCES = %D%/test-allowance.c %D%/test-roster.c %D%/test-sessions.c
+%C%_daemon_api_SOURCES = %D%/test-allowance.c %D%/test-sessions.c
 %C%_daemon_api_CFLAGS = $(unit_cflags)
 %C%_daemon_api_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 %C%_daemon_api_LDFLAGS = $(fake_kernel_ldflags)

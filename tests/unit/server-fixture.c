@@ -90,9 +90,8 @@ static int method_who(ServerCall *call, json_t *parameters, Refusal *refusal, vo
         const Server *const *s = userdata;
 
         return server_call_reply(call,
-                                 json_pack("{s:i, s:i, s:I, s:i}", "uid", server_call_uid(call),
-                                           "pid", server_call_pid(call), "peer",
-                                           (json_int_t) server_call_peer(call), "n",
+                                 json_pack("{s:i, s:i, s:I, s:i}", "uid", call->who.uid, "pid",
+                                           call->who.pid, "peer", (json_int_t) call->peer, "n",
                                            (int) server_n_connections(*s)),
                                  NULL, 0);
 }

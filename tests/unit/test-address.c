@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "daemon/server/address.h"
+#include "daemon/server/server.h"
 #include "tests/unit/unit.h"
 
 static char dir[64], path[96];

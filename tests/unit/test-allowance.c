@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "daemon/api/allowance.h"
+#include "daemon/api/api.h"
 #include "tests/unit/unit.h"
 
 static Strv words(const char *text) {

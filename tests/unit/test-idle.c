@@ -38,10 +38,10 @@ static int give_up(sd_event_source *source, uint64_t usec, void *userdata) {
 static uint64_t run(unsigned n, uint64_t busy_us, uint64_t give_up_us) {
         uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
         World w = { .is_busy = busy_us > 0, .n_left = n };
-        Idle *idle;
+        Idle idle = { IDLE_US, ask, reached, &w };
 
         ck_assert_int_ge(sd_event_new(&w.event), 0);
-        ck_assert_int_eq(idle_new(&idle, w.event, IDLE_US, ask, reached, &w), 0);
+        ck_assert_int_eq(idle_init(&idle, w.event), 0);
         if (busy_us > 0)
                 ck_assert_int_ge(sd_event_add_time_relative(w.event, NULL, CLOCK_MONOTONIC, busy_us,
                                                             1, become_free, &w),
@@ -50,7 +50,7 @@ static uint64_t run(unsigned n, uint64_t busy_us, uint64_t give_up_us) {
                                                     give_up, &w),
                          0);
         (void) sd_event_loop(w.event);
-        idle_free(idle);
+        idle_done(&idle);
         sd_event_unref(w.event);
         return w.reached_ns > 0 ? (w.reached_ns - since_ns) / NSEC_PER_USEC : 0;
 }

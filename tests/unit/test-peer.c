@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
-#include "daemon/server/peer.h"
+#include "daemon/server/server-private.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 
@@ -73,8 +73,8 @@ START_TEST(a_group_counts_only_where_the_mode_lets_it_write)
 END_TEST
 
 /* Connects as somebody in @groups, and what that makes of him. */
-static PeerRight right_of(int listen_fd, const struct sockaddr_un *address, const gid_t *groups,
-                          size_t n_groups) {
+static int right_of(int listen_fd, const struct sockaddr_un *address, const gid_t *groups,
+                    size_t n_groups) {
         _cleanup_close_ int fd = -EBADF;
         int status = -1;
         pid_t pid = fork();

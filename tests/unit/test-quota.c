@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/cleanup.h"
-#include "daemon/server/quota.h"
+#include "daemon/server/server-private.h"
 #include "tests/unit/unit.h"
 
 #define LIMITS                                                                                     \
@@ -19,7 +19,7 @@ static void take(Quota *q, const Peer *peer, size_t n) {
 
 START_TEST(one_user_does_not_take_the_places_of_others)
         {
-                Quota q = { .limits = LIMITS };
+                Quota q = LIMITS;
 
                 take(&q, &alice, 3);
                 ck_assert_int_eq(quota_add_connection(&q, &alice), QUOTA_E_FULL);
@@ -44,10 +44,10 @@ START_TEST(what_calls_hold_is_bounded_for_each_user_and_for_all)
         {
                 const size_t most = QUOTA_BYTES_PER_USER + QUOTA_FREE_BYTES;
                 size_t a = 0, b = 0, roots = 0, others[QUOTA_BYTES / QUOTA_BYTES_PER_USER] = {};
-                Quota q = { .limits = LIMITS };
+                Quota q = LIMITS;
                 Peer one = { .uid = 100, .right = PEER_MEMBER };
 
-                q.limits.max_connections = 100;
+                q.max_connections = 100;
                 take(&q, &alice, 2);
                 take(&q, &root, 1);
                 ck_assert(quota_hold(&q, &alice, &a, QUOTA_FREE_BYTES));
@@ -75,7 +75,7 @@ END_TEST
 
 START_TEST(calls_that_wait_are_counted_for_all_of_a_users_connections)
         {
-                Quota q = { .limits = LIMITS };
+                Quota q = LIMITS;
 
                 ck_assert_int_eq(quota_add_connection(&q, &alice), 0);
                 ck_assert_int_eq(quota_add_connection(&q, &root), 0);

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/now.h"
-#include "daemon/server/quota.h"
+#include "daemon/server/server-private.h"
 #include "daemon/server/server.h"
 #include "server-fixture.h"
 

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "daemon/settings.h"
+#include "daemon/daemon.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 

@@ -8,7 +8,7 @@
 typedef struct Host {
         Scratch scratch;
         int symbols_fd;
-        KernelSymbols *symbols;
+        KernelSymbols symbols;
         SessionMeta *meta;
         SymbolWatch watch;
 } Host;
@@ -23,20 +23,20 @@ static void host_init(Host *h) {
         ck_assert_int_eq(dir_make(h->scratch.fd, "symbols", 0700), 0);
         h->symbols_fd = dir_open(h->scratch.fd, "symbols");
         ck_assert_int_ge(h->symbols_fd, 0);
-        ck_assert_int_eq(kernel_symbols_new(&h->symbols, h->scratch.path), 0);
+        h->symbols.proc = h->scratch.path;
         ck_assert_int_eq(session_meta_new(&h->meta), 0);
         put(h, "a 4096 0 - Live 0xffffffffc0000000\n", KERNEL "ffffffffc0000000 t a_f\t[a]\n");
 }
 
 static void host_done(Host *h) {
         session_meta_free(h->meta);
-        kernel_symbols_free(h->symbols);
+        kernel_symbols_done(&h->symbols);
         safe_close(h->symbols_fd);
         scratch_done(&h->scratch);
 }
 
 static int look(Host *h, uint64_t trace_ns) {
-        return symbol_watch_look(&h->watch, h->symbols, h->symbols_fd, h->meta, trace_ns);
+        return symbol_watch_look(&h->watch, &h->symbols, h->symbols_fd, h->meta, trace_ns);
 }
 
 START_TEST(a_change_lies_between_two_looks)
@@ -45,7 +45,7 @@ START_TEST(a_change_lies_between_two_looks)
                 const SymbolMap *map;
 
                 host_init(&h);
-                ck_assert_int_eq(symbol_watch_begin(h.symbols, h.symbols_fd, h.meta), 0);
+                ck_assert_int_eq(symbol_watch_begin(&h.symbols, h.symbols_fd, h.meta), 0);
                 ck_assert_int_eq(look(&h, 1000), 0);
                 ck_assert_int_eq(look(&h, 2000), 0);
                 put(&h, "b 4096 0 - Live 0xffffffffc0000000\n",
@@ -67,7 +67,7 @@ START_TEST(modules_that_return_have_the_first_files_again)
                 uint64_t later;
 
                 host_init(&h);
-                ck_assert_int_eq(symbol_watch_begin(h.symbols, h.symbols_fd, h.meta), 0);
+                ck_assert_int_eq(symbol_watch_begin(&h.symbols, h.symbols_fd, h.meta), 0);
                 put(&h, "", KERNEL);
                 ck_assert_int_eq(look(&h, 1000), SYMBOL_WATCH_E_CHANGED);
                 ck_assert_ptr_null(h.meta->symbol_maps.items[0].modules);
@@ -85,7 +85,7 @@ START_TEST(a_map_that_was_taken_away_is_found_again)
                 _cleanup_(host_done) Host h;
 
                 host_init(&h);
-                ck_assert_int_eq(symbol_watch_begin(h.symbols, h.symbols_fd, h.meta), 0);
+                ck_assert_int_eq(symbol_watch_begin(&h.symbols, h.symbols_fd, h.meta), 0);
                 ck_assert_int_eq(look(&h, 1000), 0);
                 put(&h, "", KERNEL);
                 ck_assert_int_eq(look(&h, 2000), SYMBOL_WATCH_E_CHANGED);
@@ -102,7 +102,7 @@ START_TEST(maps_have_a_bound)
                 int r = 0;
 
                 host_init(&h);
-                ck_assert_int_eq(symbol_watch_begin(h.symbols, h.symbols_fd, h.meta), 0);
+                ck_assert_int_eq(symbol_watch_begin(&h.symbols, h.symbols_fd, h.meta), 0);
                 for (int i = 0; i <= SYMBOL_MAPS_MAX; i++) {
                         char modules[64];
 
@@ -123,7 +123,7 @@ START_TEST(after_a_failure_the_next_looks_are_left_out)
                 int n_failed = 0, fd;
 
                 host_init(&h);
-                ck_assert_int_eq(symbol_watch_begin(h.symbols, h.symbols_fd, h.meta), 0);
+                ck_assert_int_eq(symbol_watch_begin(&h.symbols, h.symbols_fd, h.meta), 0);
                 put(&h, "", KERNEL);
                 fd = h.symbols_fd;
                 h.symbols_fd = -EBADF;
@@ -144,7 +144,7 @@ START_TEST(a_session_whose_symbols_were_hidden_is_left_alone)
 
                 host_init(&h);
                 put(&h, "a 4096 0 - Live 0x0\n", "0000000000000000 T startup_64\n");
-                ck_assert_int_eq(symbol_watch_begin(h.symbols, h.symbols_fd, h.meta),
+                ck_assert_int_eq(symbol_watch_begin(&h.symbols, h.symbols_fd, h.meta),
                                  KERNEL_SYMBOLS_E_HIDDEN);
                 ck_assert_ptr_null(h.meta->symbols);
                 put(&h, "", KERNEL);

@@ -24,7 +24,7 @@ static const struct {
 typedef struct Fixture {
         Scratch scratch;
         char ftrace_enabled[PATH_MAX + 32];
-        Tamper *tamper;
+        Tamper tamper;
         uint64_t at_ns;
         Strv said; /* "filter_changed since 3", "filter_changed is over", ... */
         Strv roots;
@@ -64,19 +64,17 @@ static void put(Fixture *f, const char *file, const char *text) {
 }
 
 static void watch(Fixture *f) {
-        ck_assert_int_eq(tamper_new(&f->tamper,
-                                    &(TamperConfig){ .tracefs = f->scratch.path,
-                                                     .tracefs_fd = f->scratch.fd,
-                                                     .dir = "",
-                                                     .clock = "mono",
-                                                     .ftrace_enabled = f->ftrace_enabled,
-                                                     .get_roots = get_roots,
-                                                     .get_hooks = get_hooks,
-                                                     .handler = on_report,
-                                                     .tracer = (const Tracer *) (const void *) f,
-                                                     .userdata = f },
-                                    f->at_ns),
-                         0);
+        f->tamper = (Tamper){ .tracefs = f->scratch.path,
+                              .tracefs_fd = f->scratch.fd,
+                              .dir = "",
+                              .clock = "mono",
+                              .ftrace_enabled = f->ftrace_enabled,
+                              .get_roots = get_roots,
+                              .get_hooks = get_hooks,
+                              .handler = on_report,
+                              .tracer = (const Tracer *) (const void *) f,
+                              .userdata = f };
+        ck_assert_int_eq(tamper_begin(&f->tamper, f->at_ns), 0);
 }
 
 static void fixture_init(Fixture *f) {
@@ -90,7 +88,7 @@ static void fixture_init(Fixture *f) {
 }
 
 static void fixture_done(Fixture *f) {
-        f->tamper = tamper_free(f->tamper);
+        tamper_end(&f->tamper);
         strv_done(&f->said);
         strv_done(&f->roots);
         scratch_done(&f->scratch);
@@ -100,7 +98,7 @@ static void fixture_done(Fixture *f) {
 static void look(Fixture *f, bool is_last, const char *expected) {
         _cleanup_free_ char *text = NULL;
 
-        tamper_look(f->tamper, ++f->at_ns, is_last);
+        tamper_look(&f->tamper, ++f->at_ns, is_last);
         text = strv_join(&f->said, ", ");
         ck_assert_str_eq(text, expected);
         strv_done(&f->said);
@@ -192,7 +190,7 @@ START_TEST(a_list_of_processes_changes_as_they_come_and_go)
                 _cleanup_fixture_ Fixture f;
 
                 fixture_init(&f);
-                f.tamper = tamper_free(f.tamper);
+                tamper_end(&f.tamper);
                 put(&f, "set_ftrace_pid", "17\n");
                 watch(&f);
                 put(&f, "set_ftrace_pid", "17\n18\n");
@@ -244,18 +242,18 @@ START_TEST(while_we_write_what_is_hooked_all_else_is_watched)
 
                 fixture_init(&f);
                 expect(&f, "");
-                tamper_hold_hooks(f.tamper);
+                tamper_hold_hooks(&f.tamper);
                 put(&f, "set_ftrace_filter", "udp_sendmsg\n");
                 put(&f, "tracing_on", "0\n");
                 expect(&f, "tracing_off since 1");
                 put(&f, "set_ftrace_filter", "udp_sendmsg\nip_make_skb\n");
                 put(&f, "tracing_on", "1\n");
-                tamper_release_hooks(f.tamper, f.at_ns);
+                tamper_release_hooks(&f.tamper, f.at_ns);
                 expect(&f, "tracing_off is over");
                 put(&f, "set_ftrace_filter", "udp_sendmsg\n");
                 expect(&f, "filter_changed since 3");
-                tamper_hold_hooks(f.tamper);
-                tamper_release_hooks(f.tamper, f.at_ns);
+                tamper_hold_hooks(&f.tamper);
+                tamper_release_hooks(&f.tamper, f.at_ns);
                 expect(&f, "filter_changed is over");
         }
 END_TEST

@@ -114,18 +114,6 @@ static void count_ended(Count *count, const json_t *reply) {
         count->n_lost = number_of(reply, "events_lost");
 }
 
-/* Nobody is to take what is counted so far for all there is. */
-static void add_survey(Buf *out, const json_t *reply) {
-        const json_t *survey = json_object_get(reply, "survey");
-
-        if (survey && number_of(survey, "total") == 0)
-                buf_adds(out, "  still reading the store\n");
-        else if (survey)
-                buf_printf(out, "  still reading the store: %s of %s sessions are counted\n",
-                           FORMAT_COUNT(number_of(survey, "done")),
-                           FORMAT_COUNT(number_of(survey, "total")));
-}
-
 static void first_line(Buf *out, const Options *o, const json_t *reply, const Count *count) {
         json_int_t store_bytes = json_integer_value(json_object_get(reply, "store_bytes"));
         const char *version = json_string_value(json_object_get(reply, "version"));
@@ -142,7 +130,6 @@ static void first_line(Buf *out, const Options *o, const json_t *reply, const Co
         buf_printf(out, "; store %s, %s lost\n",
                    FORMAT_BYTES((uint64_t) MAX(store_bytes, (json_int_t) 0)),
                    FORMAT_COUNT(count->n_lost));
-        add_survey(out, reply);
         if (!json_object_get(reply, "tracefs"))
                 buf_adds(out, "  tracefs was not found: ftracectl doctor\n");
 }

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/*
+ * The room's inside, which the daemon puts together: all sessions and the methods of org.ftraced on top of them.
+ * From the bottom up: allowance.c, sessions.c (all there are), janitor.c (what is removed), sessions-start.c,
+ * methods-access.c, methods-background.c and listing.c, then the methods, of which methods.c has the table.
+ */
+
+#include <sys/queue.h>
+#include <systemd/sd-event.h>
+
+#include "base/buf.h"
+#include "daemon/process/journal.h"
+#include "daemon/server/server.h"
+#include "daemon/session/session.h"
+#include "daemon/upkeep/removal.h"
+#include "meta/config.h"
+#include "store/vacuum.h"
+
+/* --- allowance.c: what a member may record ------------------------------------------------------ */
+
+/*
+ * [Members] of ftraced.conf says it.  A profile is root's, so that what it says is allowed as it stands; what a call
+ * says besides, or without a profile, is looked at: functions and events that are not allowed are refused, wherever
+ * they are named (as roots, beside them, in a trigger, since what fires tells as much as what is recorded).
+ */
+typedef enum AllowanceAsked {
+        ALLOWANCE_FUNCTIONS = 1 << 0,
+        ALLOWANCE_NOTRACE = 1 << 1,
+        ALLOWANCE_HOOKED = 1 << 2,
+        ALLOWANCE_EVENTS = 1 << 3,
+        ALLOWANCE_TRIGGERS = 1 << 4,
+        ALLOWANCE_ALL = (1 << 5) - 1,
+} AllowanceAsked;
+
+/*
+ * allowance_ask() - what has to be allowed of a spec for what a call says itself
+ * @ret:   bits of AllowanceAsked; all without a profile
+ * @given: the spec in the call, may be NULL
+ *
+ * A call that changes what is seen of a profile's functions, whose calls for one, is asked for those
+ * functions as if it had named them.  Return: 0; REFUSED: there is a member that nobody has decided on.
+ */
+int allowance_ask(unsigned *ret, const json_t *given, bool has_profile, Refusal *refusal);
+/* Whether all that was asked for stays within what is allowed.  0, REFUSED, -ENOMEM. */
+int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *refusal);
+/* A glob does if it is itself on the list, or if one there that has nothing but a * at its end begins as it does. */
+bool allowance_covers(const Strv *allowed, const char *pattern);
+
+#define ALLOWANCE_SESSION_BYTES                                                                    \
+        (256U << 10) /* each session counts as, at least: the daemon has all in memory */
+
+typedef struct AllowanceUse {
+        uid_t uid;
+        size_t n_sessions; /* that have not ended */
+        uint64_t stored_bytes;
+} AllowanceUse;
+
+/* Whether that user may have one more.  0, REFUSED. */
+int allowance_admit(const MemberLimits *l, const AllowanceUse *use, Refusal *refusal);
+/* After that: makes the size what is left; a sentence if it was more.  0 or -ENOMEM. */
+int allowance_narrow(const MemberLimits *l, const AllowanceUse *use, Spec *spec, Strv *warnings);
+/* All of it in a few words, for `doctor`; the caller frees.  0 or -ENOMEM. */
+int allowance_describe(const Limits *l, char **ret);
+
+/* --- sessions.c: all of them, live ones and those that the store keeps ------------------------ */
+
+typedef struct SessionEntry {
+        char *name;
+        Session *session; /* NULL: it rests */
+        SessionRest rest; /* as of when it was laid down, while it rests */
+        Strv symbols;     /* of the store's, that it refers to; likewise */
+} SessionEntry;
+
+typedef struct Janitor Janitor;
+
+typedef struct Sessions {
+        SessionContext
+                context; /* what every session refers to, and the limits, which may be others tomorrow */
+        KernelSymbols symbols;
+        SessionEntry **entries; /* all of them, in no order */
+        size_t n_entries;
+        void *by_name;   /* a tree of them: tsearch(3) */
+        Session **awake; /* among which are all that record */
+        size_t n_awake;
+        size_t n_unreadable; /* in the store, and not here */
+        Removal *removal;    /* of removed ones' data */
+        SessionChanged changed;
+        void *userdata;
+        bool is_starting;         /* one more is about to be among those that are awake */
+} Sessions;
+
+/* Everything is borrowed.  @sweeper: for what is removed, which nothing else waits for.  sessions_done() it, also after
+ * a failure. */
+int sessions_init(Sessions *s, sd_event *event, Background *background, Background *sweeper,
+                  Controller *controller, Store *store, FdStore *fdstore, const Limits *limits);
+/* Keeps what a kernel that died left in memory (daemon/session/rescue.h), goes on with what a daemon that has gone left
+ * recording, lets the service manager go of what belongs to none, and reads all others.  What cannot be read is logged
+ * and left alone.  0 or -errno. */
+int sessions_load(Sessions *s);
+void sessions_done(Sessions *s);
+/* In a task, so that the next start need not read the kernel's symbols. */
+void sessions_store_symbols(Sessions *s);
+
+/* By name or id.  Of one that has ended session.json is read; it is there until sessions_tidy(), or as long as
+ * session_keep_awake() says.  0, SESSIONS_E_NONE, -errno: there is one, and it cannot be read. */
+enum { SESSIONS_E_NONE = 1 };
+int sessions_open(Sessions *s, Session **ret, const char *name);
+SessionEntry *sessions_find(const Sessions *s, const char *name); /* NULL: none */
+/* The name that may have been meant by one that there is not; NULL: none. */
+const char *sessions_nearest(const Sessions *s, const char *name);
+/* All, oldest first; the caller frees the array.  0 or -ENOMEM. */
+int sessions_sort(const Sessions *s, SessionEntry ***ret);
+uint64_t session_entry_disk_bytes(const SessionEntry *e);
+bool sessions_is_held(const Sessions *s, const char *name); /* it is learned from, or synced */
+size_t sessions_n_live(const Sessions *s);
+/* As session_segment_sealed(). */
+void sessions_segment_sealed(Sessions *s, const char *name, uint32_t cpu, uint64_t sequence,
+                             uint64_t n_before, uint64_t n_bytes);
+/* Room for another one that is awake, and one that is starting; then it is among them, owned on success.  0 or
+ * -ENOMEM. */
+int sessions_make_room(Sessions *s);
+int sessions_add(Sessions *s, Session *session);
+/* Removes an ended session; its data go after it (daemon/upkeep/removal.h).  @why: noted (store/removed.h).  0 or
+ * -errno. */
+int sessions_remove(Sessions *s, Session *session, const char *why);
+/* The disk is full: whether any ring let go of something. */
+bool sessions_yield(Sessions *s);
+/* No task is under way: what waits for that may go on, and sessions that nobody uses are laid down. */
+void sessions_tidy(Sessions *s);
+/* Whether @session's owner may have a snapshot of it; SessionContext.admit, with the Sessions.  0, REFUSED, -errno. */
+int sessions_admit_snapshot(const Session *session, Refusal *refusal, void *userdata);
+AllowanceUse sessions_use_of(const Sessions *s, uid_t uid);
+/* Adds a CheckResult (org.ftraced.varlink) of how near the live sessions are to their limits. */
+void sessions_check(Sessions *s, json_t *checks);
+/* SIGUSR2: how many sessions waited for it. */
+size_t sessions_signal(Sessions *s);
+void sessions_stop_all(Sessions *s, const char *reason);
+/* The daemon goes and another one goes on: how many sessions it leaves.  The others end. */
+size_t sessions_leave_all(Sessions *s);
+/* Whether none has to be waited for before the daemon may go. */
+bool sessions_have_ended(const Sessions *s);
+/* The connection @peer has gone: sessions attached to it end. */
+void sessions_peer_gone(Sessions *s, uint64_t peer);
+
+/* --- janitor.c: keeps the store within its limits, and within others when asked --------------- */
+
+typedef struct JanitorJob JanitorJob;
+
+struct Janitor {
+        Sessions *sessions;
+        Background *sweeper;
+        sd_event_source *soon, *timer;
+        bool is_asked_only; /* it never looks by itself */
+        bool is_to_look;    /* by itself */
+        bool is_running;    /* a task is at it */
+        bool is_ending;
+        bool is_yielding; /* rings are, for want of room */
+        uint64_t
+                next_yield_ns; /* CLOCK_MONOTONIC: not before, however often somebody asks for room */
+        JanitorJob *waiting;   /* asked for */
+};
+
+/* Looks after every change, when a session becomes too old or may go from then on, and every 15 s while something
+ * records.  Everything is borrowed. */
+int janitor_init(Janitor *j, Sessions *sessions, Background *sweeper, bool is_asked_only);
+void janitor_done(Janitor *j);
+/* Something has changed: looks once the loop is free. */
+void janitor_look(Janitor *j);
+bool janitor_is_busy(const Janitor *j);
+/* Vacuums when what was asked for before is done: @call is kept, told meanwhile how far that is, and answered at the
+ * end.  A caller who hangs up wants no more of it: the session that is being removed is, and no other.
+ * 0 or -ENOMEM. */
+int janitor_vacuum(Janitor *j, ServerCall *call, const RetainLimits *limits, bool dry_run);
+/* What goes next; NULL: nothing is removed by itself here, or there is no memory. */
+json_t *janitor_foresee(const Janitor *j);
+/* Adds a CheckResult of that. */
+void janitor_check(const Janitor *j, json_t *checks);
+/* Whether another recording may begin; what may go for it goes.  0, REFUSED, -errno. */
+int janitor_has_room(Janitor *j, Refusal *refusal);
+
+/* --- sessions-start.c ------------------------------------------------------------------------- */
+
+/* What somebody wants to be recorded; all borrowed. */
+typedef struct SessionRequest {
+        const char *name;    /* NULL: one is made from the first function */
+        const char *profile; /* that the spec is from, or NULL */
+        const Spec *spec;
+        uid_t owner_uid;
+        pid_t owner_pid;
+        uint64_t peer;  /* the connection whose end stops it, 0: none */
+        bool force;     /* a tracer of somebody else is switched off meanwhile */
+        bool is_member; /* not root's: within [Members] of ftraced.conf */
+        unsigned asked; /* of a member: what has to be allowed */
+        /* Before arming, of sessions_start(); NULL: nobody wants to know. */
+        void (*arming)(const ControllerOutlook *outlook, void *userdata);
+        void *userdata;
+} SessionRequest;
+
+/* What the session would begin with: a name that is free, a spec within the limits.  @j: NULL: there is room.
+ * 0, REFUSED, -errno. */
+int sessions_prepare(Sessions *s, Janitor *j, SessionMeta **ret, const SessionRequest *request,
+                     Refusal *refusal);
+/* A task (daemon/process/background.h).  0, REFUSED, -errno. */
+int sessions_start(Sessions *s, Janitor *j, Session **ret, const SessionRequest *request,
+                   Refusal *refusal);
+
+/* --- methods.c: interface org.ftraced (lib/wire/org.ftraced.varlink) -------------------------- */
+
+typedef struct Errand Errand; /* methods-background.c */
+typedef struct Waiter Waiter;
+typedef struct Listing Listing; /* listing.c */
+
+/* What is told of users that any of them can make be told without end: how often, lately; those who share a place share
+ * what may be told. */
+enum { METHODS_TOLD_REFUSED, METHODS_TOLD_READ, _METHODS_TOLD_N };
+#define METHODS_TOLD_USERS 64
+
+typedef struct Methods {
+        sd_event *event;
+        Background *background;
+        Controller *controller;
+        Store *store;
+        Sessions *sessions;
+        Janitor *janitor;
+        const Limits *limits;
+        const char *config_root; /* before the paths of profiles; NULL: none */
+        Waiter *waiters;
+        sd_event_source *tick; /* while somebody watches */
+        STAILQ_HEAD(, Listing) listings;
+        sd_event_source *listing_turn;
+        Errand *errands;              /* wait for their turn */
+        bool errand_runs;             /* one is among the tasks */
+        uid_t errand_uid;             /* whose the last one was */
+        sd_event_source *errand_turn; /* of the next */
+        struct {
+                uint64_t since_ns;
+                unsigned n;
+        } told[_METHODS_TOLD_N][METHODS_TOLD_USERS];
+} Methods;
+
+/* All but the event sources is set, and borrowed.  methods_done() it, also after a failure.  0 or -errno. */
+int methods_init(Methods *m);
+void methods_done(Methods *m);
+/* The table for server_new(), whose userdata is the Methods. */
+const ServerMethod *methods_table(size_t *ret_n);
+/* A ServerGone: ends what was attached to the connection, and forgets who waited on it. */
+void methods_on_gone(uint64_t peer, void *userdata);
+/* Answers whoever waits for @session; to be called after each change of a session's state. */
+void methods_session_changed(Methods *m, Session *session);
+
+int method_get_status(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_list(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_list_briefs(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_snapshot(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_list_profiles(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+int method_get_profile(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata);
+
+/* --- methods-access.c: what a call says, and who may do what ---------------------------------- */
+
+/* REFUSED: what parameter @name should have been. */
+int parameter_refuse(Refusal *refusal, const char *name, const char *wanted);
+/* A string that may be absent or null: *@ret is NULL then; a number (0) and a boolean (false).  0, REFUSED. */
+int parameter_get_string(json_t *parameters, const char *name, const char **ret, Refusal *refusal);
+int parameter_get_number(json_t *parameters, const char *name, uint64_t *ret, Refusal *refusal);
+int parameter_get_boolean(json_t *parameters, const char *name, bool *ret, Refusal *refusal);
+/* @value is consumed; NULL is what a failed json_*() gives. */
+int parameter_reply(ServerCall *call, const char *name, json_t *value);
+
+/* The session that a call names, for who wants to: */
+typedef enum MethodsUse {
+        METHODS_READ,         /* not one that a newer ftraced recorded */
+        METHODS_CHANGE,       /* likewise; the caller's own */
+        METHODS_READ_NEWER,   /* whoever recorded it */
+        METHODS_CHANGE_NEWER, /* likewise; the caller's own */
+} MethodsUse;
+int methods_get_session(Methods *m, const ServerCall *call, json_t *parameters, MethodsUse use,
+                        Session **ret, Refusal *refusal); /* 0, REFUSED */
+/* A CheckResult (org.ftraced.varlink) of what the caller may do. */
+json_t *methods_check_rights(const Methods *m, const ServerCall *call);
+/* REFUSED, with a sentence of the state that @session is in. */
+#define methods_refuse_state(refusal, session, ...)                                                \
+        refusal_set((refusal), REFUSAL_SESSION_STATE,                                              \
+                    json_pack("{ss ss}", "session", session_name(session), "state",                \
+                              session_state_name(session_meta(session)->state)),                   \
+                    __VA_ARGS__)
+/* A ServerRefused and a ServerClosed: log it. */
+void methods_on_refused(const ServerCall *call, const Refusal *refusal, void *userdata);
+void methods_on_closed(const Peer *who, const char *why, void *userdata);
+void methods_tell_reading(Methods *m, const ServerCall *call, const SessionMeta *meta);
+
+/* --- methods-background.c --------------------------------------------------------------------- */
+
+int errands_init(Methods *m);
+/* @run is called by a task, as a method is by the server.  0 or -errno. */
+int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMethodHandler run);
+void methods_drop_errands(Methods *m);      /* that have not begun: they are refused */
+void methods_drop_gone_errands(Methods *m); /* whose callers have left */
+
+/* --- listing.c: answers that have many sessions in them, written a few sessions at a time ----- */
+
+typedef enum ListingKind {
+        LISTING_SESSIONS, /* "sessions": every Session */
+        LISTING_RECENT,   /* the same of those that are live, and that a limit ended within a day */
+        LISTING_BRIEFS,   /* "briefs": a Brief of each */
+} ListingKind;
+
+int listings_init(Methods *m);
+void listings_done(Methods *m);
+/*
+ * listings_answer() - answer @call with @head and what there is of @kind, oldest first
+ * @head: an object; consumed, and what a failed json_*() gives is -ENOMEM
+ * @n_newest: at most so many; 0: all
+ *
+ * At once if that takes but a moment.  Whoever asks with `more` gets it in parts, each a reply of its own that has the
+ * next of the sessions; the first has the rest, too.  0 or -errno.
+ */
+int listings_answer(Methods *m, ServerCall *call, json_t *head, ListingKind kind,
+                    uint64_t n_newest);

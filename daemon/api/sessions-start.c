@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* From what somebody wants to be recorded to a session that records: its name, its limits, its admission. */
+
+#include <ctype.h>
+#include <sys/random.h>
+
+#include "base/log.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "daemon/api/api.h"
+
+#define NAME_STEM_MAX 48 /* characters of a generated name before the -XXXX */
+#define NAME_TRIES 64
+
+/* "udp_*msg" becomes "udp_msg-4f1c"; so does a profile's name. */
+static int make_name(Sessions *s, const char *function, char **ret) {
+        char stem[NAME_STEM_MAX + 1];
+        size_t n = 0;
+
+        for (const char *p = function; *p && n < NAME_STEM_MAX; p++)
+                if (isalnum((unsigned char) *p) || (n > 0 && (*p == '_' || *p == '-')))
+                        stem[n++] = *p;
+        stem[n] = 0;
+
+        for (unsigned i = 0; i < NAME_TRIES; i++) {
+                _cleanup_free_ char *name = NULL;
+                uint16_t random;
+
+                if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+                        return ORIGIN(-errno);
+                if (asprintf(&name, "%s-%04x", n > 0 ? stem : "session", random) < 0) {
+                        name = NULL;
+                        return -ENOMEM;
+                }
+                if (session_name_is_valid(name) && !sessions_find(s, name)) {
+                        *ret = TAKE_PTR(name);
+                        return 0;
+                }
+        }
+        return ORIGIN(-EEXIST);
+}
+
+/* Root, or whoever the daemon belongs to, may ask for more than ftraced.conf allows; others get what
+ * it allows. */
+static int apply_guards(const Limits *l, SessionMeta *m) {
+        const struct {
+                uint64_t *value, limit;
+                const char *setting;
+        } guards[] = {
+                { &m->spec.max_hooked, l->max_hooked, "MaxHookedFunctions=" },
+                { &m->spec.max_event_rate, l->max_event_rate, "MaxEventRate=" },
+                { &m->spec.max_write_rate, l->max_write_rate, "MaxWriteRate=" },
+                { &m->spec.max_cpu_ppm, l->max_cpu_ppm, "MaxCPU=" },
+        };
+        bool may_raise = m->owner_uid == 0 || m->owner_uid == geteuid();
+
+        for (size_t i = 0; i < ELEMENTSOF(guards); i++) {
+                uint64_t limit = MIN(guards[i].limit ?: SPEC_UNLIMITED, SPEC_UNLIMITED),
+                         asked = *guards[i].value;
+                int r;
+
+                if (asked > 0 && (asked <= limit || may_raise))
+                        continue;
+                *guards[i].value = limit;
+                /* Who watches sees whether it takes long: a slow host is no danger. */
+                if (asked == 0 && may_raise && m->spec.lesson == LESSON_WHOLE &&
+                    guards[i].value == &m->spec.max_cpu_ppm)
+                        *guards[i].value = SPEC_UNLIMITED;
+                if (asked == 0)
+                        continue;
+                r = strv_addf(&m->warnings,
+                              "only root may ask for more than %s in ftraced.conf allows",
+                              guards[i].setting);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* Writes into the spec what ftraced.conf says where the spec says nothing, and less where it says
+ * too much. */
+static int apply_limits(const Sessions *s, SessionMeta *m) {
+        const Limits *l = s->context.limits;
+        Spec *spec = &m->spec;
+        char text[UNIT_TEXT_MAX];
+        int r;
+
+        r = apply_guards(l, m);
+        if (r < 0)
+                return r;
+        /* 0 in a spec is "as ftraced.conf says", there it is "no limit". */
+        spec->segment_bytes = spec->segment_bytes ?: l->max_segment_bytes ?: SPEC_UNLIMITED;
+        spec->segment_ns = spec->segment_ns ?: l->max_segment_ns;
+        if (spec->lean == LEAN_DEFAULT)
+                spec->lean = (SpecLean) l->lean;
+        if (spec->max_bytes == 0 && (spec->ring || l->session_is_limited))
+                spec->max_bytes = l->max_session_bytes;
+        if (!l->session_is_limited || spec->max_bytes <= l->max_session_bytes)
+                return 0;
+        spec->max_bytes = l->max_session_bytes;
+        return strv_addf(&m->warnings, "its size is limited to %s by MaxSessionSize=",
+                         format_bytes(text, l->max_session_bytes));
+}
+
+/* A ring in the kernel of its own accord, with what the kernel says: of a panic, for one. */
+static int complete_black_box(Spec *spec) {
+        static const char messages[] = "printk:console";
+
+        if (!spec->black_box)
+                return 0;
+        spec->in_kernel = spec->ring = true;
+        for (size_t i = 0; i < spec->events.n; i++)
+                if (startswith(spec->events.items[i], messages))
+                        return 0;
+        return spec->events.n < SPEC_MAX_EVENTS ? strv_add(&spec->events, messages) : 0;
+}
+
+/* @use: NULL: root's. */
+static int make_meta(Sessions *s, SessionMeta **ret, const SessionRequest *q,
+                     const AllowanceUse *use) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        int r = session_meta_new(&m);
+
+        if (r < 0)
+                return r;
+        spec_done(&m->spec);
+        r = spec_copy(&m->spec, q->spec);
+        if (r < 0)
+                return r;
+        m->owner_uid = q->owner_uid;
+        m->owner_pid = q->owner_pid;
+        if (q->profile && !(m->profile = strdup(q->profile)))
+                return -ENOMEM;
+        if (q->name)
+                r = (m->name = strdup(q->name)) ? 0 : -ENOMEM;
+        else
+                r = make_name(s, q->profile ?: q->spec->functions.items[0], &m->name);
+        if (r >= 0 && use)
+                r = allowance_narrow(&s->context.limits->member, use, &m->spec, &m->warnings);
+        if (r >= 0)
+                r = complete_black_box(&m->spec);
+        if (r >= 0)
+                r = apply_limits(s, m);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(m);
+        return 0;
+}
+
+int sessions_prepare(Sessions *s, Janitor *j, SessionMeta **ret, const SessionRequest *q,
+                     Refusal *refusal) {
+        AllowanceUse use;
+        int r;
+
+        if (q->name && sessions_find(s, q->name))
+                return refusal_set_of(refusal, REFUSAL_SESSION_EXISTS, "session", q->name,
+                                      "a session named '%s' exists; choose another name, or remove "
+                                      "it with `ftracectl remove %s`",
+                                      q->name, q->name);
+        r = j ? janitor_has_room(j, refusal) : 0;
+        if (r != 0)
+                return r;
+        if (!q->is_member)
+                return make_meta(s, ret, q, NULL);
+        use = sessions_use_of(s, q->owner_uid);
+        r = allowance_check(s->context.limits, q->spec, q->asked, refusal);
+        if (r == 0)
+                r = allowance_admit(&s->context.limits->member, &use, refusal);
+        return r != 0 ? r : make_meta(s, ret, q, &use);
+}
+
+static int refuse_learning(const Spec *spec, Refusal *refusal) {
+        bool is_one = spec->functions.n == 1;
+
+        return refusal_set(refusal, REFUSAL_LEARNING, NULL,
+                           "what %s%s call%s is being learned, so that nothing else is hooked",
+                           spec->functions.items[0], is_one ? "" : " and others",
+                           is_one ? "s" : "");
+}
+
+/* All that can be asked of @q before anything is made, and before anybody is told of a neighbour. */
+static int look(Sessions *s, Janitor *j, SessionMeta **ret_meta, Admission **ret,
+                const SessionRequest *q, Refusal *refusal) {
+        Controller *c = s->context.controller;
+        ControllerOutlook outlook;
+        int r = sessions_prepare(s, j, ret_meta, q, refusal);
+
+        if (r == 0)
+                r = controller_admit(c, ret, *ret_meta, q->force, refusal);
+        if (r != 0)
+                return r;
+        outlook = controller_foresee(c, *ret_meta, *ret);
+        if (outlook.is_learning)
+                return refuse_learning(&(*ret_meta)->spec, refusal);
+        if (q->arming)
+                q->arming(&outlook, q->userdata);
+        return 0;
+}
+
+/* First, so that whoever draws them live is ready for what the new roots bring.  @told: those
+ * for whom it is news. */
+static int tell_neighbours(Sessions *s, const SessionMeta *m, Strv *told) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < s->n_awake; i++)
+                if (session_add_neighbour(s->awake[i], m->name))
+                        r = strv_add(told, session_name(s->awake[i]));
+        return r;
+}
+
+int sessions_start(Sessions *s, Janitor *j, Session **ret, const SessionRequest *q,
+                   Refusal *refusal) {
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_(admission_freep) Admission *admission = NULL;
+        _cleanup_strv_ Strv told = {};
+        Session *session = NULL;
+        int r = look(s, j, &m, &admission, q, refusal);
+
+        if (r == 0)
+                r = sessions_make_room(s);
+        if (r != 0)
+                return r;
+        s->is_starting = true;
+        r = tell_neighbours(s, m, &told);
+        if (r >= 0)
+                r = session_start(&session, &s->context, m, admission, q->peer, refusal);
+        s->is_starting = false;
+        if (r != 0) {
+                for (size_t i = 0; i < told.n; i++) {
+                        const SessionEntry *other = sessions_find(s, told.items[i]);
+
+                        if (other && other->session)
+                                session_drop_neighbour(other->session, m->name);
+                }
+                return r;
+        }
+        TAKE_PTR(m);
+        r = sessions_make_room(s);
+        if (r >= 0)
+                r = sessions_add(s, session);
+        if (r < 0) {
+                (void) session_free(session); /* what it recorded so far is kept */
+                return r;
+        }
+        *ret = session;
+        s->context.changed(session, s);
+        return 0;
+}
