@@ -375,7 +375,7 @@ int sessions_init(Sessions *s, sd_event *event, Background *background, Backgrou
                          } };
         s->symbols.proc = "/proc";
         s->context.symbols = &s->symbols;
-        return removal_new(&s->removal, event, sweeper, store, add_symbols, s);
+        return removal_new(&s->removal, sweeper, store, add_symbols, s);
 }
 
 void sessions_done(Sessions *s) {
