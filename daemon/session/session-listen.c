@@ -11,21 +11,21 @@
 #include "daemon/session/session-private.h"
 
 const char *rule_text(const Rule *r) {
-        return trigger_rule_on(r->all->session->meta->spec.triggers.items[r->i]);
+        return trigger_rule_on(r->session->meta->spec.triggers.items[r->i]);
 }
 
 TriggerCount *rule_count(const Rule *r) {
-        return &r->all->session->meta->captures.triggers[r->i];
+        return &r->session->meta->captures.triggers[r->i];
 }
 
 int rule_switch(const Rule *r) {
-        return tracer_switch_of(&r->all->session->meta->spec, &r->trigger);
+        return tracer_switch_of(&r->session->meta->spec, &r->trigger);
 }
 
 /* --- listening --------------------------------------------------------------------------------- */
 
 static void put_switch(Rule *r) {
-        Session *s = r->all->session;
+        Session *s = r->session;
         int on = rule_switch(r), k;
 
         if (on < 0)
@@ -43,7 +43,7 @@ static void put_switch(Rule *r) {
 
 /* What is written to set_ftrace_filter must not come between. */
 static void take_switch(Rule *r) {
-        Session *s = r->all->session;
+        Session *s = r->session;
 
         if (session_hooks_are_changing(s) || !TAKE(r->has_switch, false))
                 return;
@@ -54,7 +54,7 @@ static void take_switch(Rule *r) {
 void rule_listen(Rule *r) {
         uint64_t n = 0;
 
-        if (r->all->has_begun && r->trigger.kind != TRIGGER_COUNT &&
+        if (r->session->triggers.has_begun && r->trigger.kind != TRIGGER_COUNT &&
             trigger_is_capture(&r->trigger) && notifier_count(r->notifier, &n) >= 0)
                 rule_count(r)->suppressed += n;
         (void) notifier_clear(r->notifier);
@@ -69,12 +69,11 @@ void rule_end_listening(Rule *r) {
 }
 
 void session_take_left_switches(Session *s) {
-        SessionTriggers *t = s->triggers;
         bool has_any = false;
 
-        for (size_t i = 0; i < t->n; i++) {
-                has_any = has_any || t->rules[i].has_switch;
-                take_switch(&t->rules[i]);
+        for (size_t i = 0; i < s->triggers.n; i++) {
+                has_any = has_any || s->triggers.rules[i].has_switch;
+                take_switch(&s->triggers.rules[i]);
         }
         if (has_any)
                 (void) tracer_set_recording(s->tracer, false);
@@ -129,39 +128,29 @@ int session_admit_moments(const Spec *spec, Refusal *refusal) {
 
 int session_make_triggers(Session *s, Refusal *refusal) {
         const Spec *spec = &s->meta->spec;
-        SessionTriggers *t;
+        SessionTriggers *t = &s->triggers;
         bool stops = false;
         int r = session_admit_triggers(spec, refusal);
 
-        if (r != 0 || spec->triggers.n == 0)
-                return r;
-        t = s->triggers = calloc(1, sizeof(*t));
-        if (!t)
-                return -ENOMEM;
         for (; r == 0 && t->n < spec->triggers.n; t->n++) {
                 Rule *rule = &t->rules[t->n];
                 char why[TRIGGER_WHY_MAX];
 
-                *rule = (Rule){ .all = t, .i = t->n };
+                *rule = (Rule){ .session = s, .i = t->n };
                 r = trigger_parse(&rule->trigger, spec->triggers.items[t->n], why);
                 t->start_queue = t->start_queue || rule->trigger.does[TRIGGER_START];
                 t->keeps = t->keeps || rule->trigger.does[TRIGGER_SNAPSHOT];
                 stops = stops || rule->trigger.does[TRIGGER_STOP];
         }
         t->repeats = t->start_queue && stops && !spec->ring && spec->max_captures != 1;
-        s->meta->captures.n_triggers = t->n;
-        return MIN(r, 0);
-}
-
-bool session_waits_for_trigger(const Session *s) {
-        return s->triggers && s->triggers->start_queue;
+        if (t->n > 0)
+                s->meta->captures.n_triggers = t->n;
+        return r;
 }
 
 void session_end_triggers(Session *s) {
-        SessionTriggers *t = s->triggers;
+        SessionTriggers *t = &s->triggers;
 
-        if (!t)
-                return;
         t->has_begun = false;
         for (size_t i = 0; i < t->n; i++) {
                 if (t->rules[i].notifier)
@@ -174,10 +163,8 @@ void session_end_triggers(Session *s) {
 }
 
 void session_free_triggers(Session *s) {
-        SessionTriggers *t = TAKE_PTR(s->triggers);
+        SessionTriggers *t = &s->triggers;
 
-        if (!t)
-                return;
         for (size_t i = 0; i < t->n; i++) {
                 (void) sd_event_source_disable_unref(t->rules[i].timer);
                 (void) notifier_free(t->rules[i].notifier);
@@ -187,5 +174,5 @@ void session_free_triggers(Session *s) {
         (void) sd_event_source_disable_unref(t->stop);
         (void) sd_event_source_disable_unref(t->snapshot);
         free(t->fired_why);
-        free(t);
+        *t = (SessionTriggers){};
 }

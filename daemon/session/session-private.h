@@ -128,10 +128,8 @@ typedef struct SessionLean {
         bool is_due, has_task, has_ended, sheds, was_own;
 } SessionLean;
 
-typedef struct SessionTriggers SessionTriggers;
-
 typedef struct Rule {
-        SessionTriggers *all;
+        Session *session;
         size_t i; /* in the spec, and in the captures' counts */
         Trigger trigger;
         Notifier *notifier;
@@ -140,8 +138,7 @@ typedef struct Rule {
         bool has_switch;
 } Rule;
 
-struct SessionTriggers {
-        Session *session; /* from session_begin_triggers() on */
+typedef struct SessionTriggers {
         Rule rules[TRIGGER_MAX];
         size_t n;
         sd_event_source *gap;      /* until a cap lets go */
@@ -150,11 +147,12 @@ struct SessionTriggers {
         bool start_queue;          /* some rule does, so it waits armed */
         bool repeats;              /* each recording becomes a snapshot, and it waits again */
         bool keeps;                /* some rule makes snapshots */
-        bool has_begun;
-        bool stops_next; /* when the snapshot that is under way is done */
-        Rule *fired;     /* what else it does waits until all is hooked */
+        bool are_heard;            /* from session_begin_triggers() on */
+        bool has_begun;            /* after it, and before session_end_triggers() */
+        bool stops_next;           /* when the snapshot that is under way is done */
+        Rule *fired;               /* what else it does waits until all is hooked */
         char *fired_why;
-};
+} SessionTriggers;
 
 typedef struct SessionSnapshot SessionSnapshot;
 
@@ -182,8 +180,8 @@ struct Session {
         bool modules_changed; /* since session_look_at_roots() */
         Following following;
         SessionHooks hooks;
-        SessionLean lean;          /* goes on after the end */
-        SessionTriggers *triggers; /* NULL: it has none */
+        SessionLean lean; /* goes on after the end */
+        SessionTriggers triggers;
         SessionSnapshot *snapshot; /* one that is under way */
         sd_event_source *deadline;
         uint64_t next_tasks_ns; /* CLOCK_MONOTONIC: their names are not copied again before */
@@ -321,10 +319,8 @@ void rule_listen(Rule *r);
 void rule_end_listening(Rule *r);
 /* Its end was asked for while hooks changed: switches stayed, and one may have switched recording on again. */
 void session_take_left_switches(Session *s);
-/* NULL: it has no rules.  Before anything is programmed: 0, REFUSED, -errno. */
+/* Before anything is programmed.  0, REFUSED, -errno. */
 int session_make_triggers(Session *s, Refusal *refusal);
-/* Whether the session waits for one to begin recording. */
-bool session_waits_for_trigger(const Session *s);
 /* Before recording is switched off for good: listens no more.  Not freed: a rule may be what ends the session. */
 void session_end_triggers(Session *s);
 /* Before the tracer is disarmed, which notifiers in use would hinder; never from within a trigger. */

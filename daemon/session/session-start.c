@@ -208,7 +208,7 @@ static int session_open_cpus(Session *s, Refusal *refusal) {
 }
 
 static int session_begin(Session *s, Refusal *refusal) {
-        bool waits = session_waits_for_trigger(s);
+        bool waits = s->triggers.start_queue;
         const char *what;
         ClockTuple now;
         int r = session_dir_write_meta(s->dir, s->meta);
@@ -230,7 +230,7 @@ static int session_begin(Session *s, Refusal *refusal) {
         r = tracer_read_clocks(s->tracer, &now);
         if (r < 0)
                 return refuse_errno(refusal, r, "reading the trace clock");
-        if (s->triggers)
+        if (s->triggers.n > 0)
                 s->meta->armed = now;
         if (!waits)
                 s->meta->start = now;

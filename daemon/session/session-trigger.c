@@ -18,30 +18,30 @@
 
 #define COUNT_LOOK_USEC (2 * USEC_PER_SEC)
 
-static void look(SessionTriggers *t);
+static void look(Session *s);
 
 /* --- what a firing would do ------------------------------------------------------------------- */
 
 static bool can_act(const Rule *r) {
-        const SessionTriggers *t = r->all;
-        SessionState state = t->session->meta->state;
+        const Session *s = r->session;
+        SessionState state = s->meta->state;
 
-        if (t->session->is_leaving)
+        if (s->is_leaving)
                 return false;
         if (r->trigger.does[TRIGGER_START])
-                return state == SESSION_ARMED && !t->session->snapshot;
+                return state == SESSION_ARMED && !s->snapshot;
         if (state != SESSION_RECORDING)
                 return false;
         if (r->trigger.does[TRIGGER_SNAPSHOT])
-                return !t->session->snapshot && !t->snapshot;
-        return !t->stop && !t->stops_next;
+                return !s->snapshot && !s->triggers.snapshot;
+        return !s->triggers.stop && !s->triggers.stops_next;
 }
 
 /* How long a cap still holds captures back [ns]. */
-static uint64_t wait_ns(const SessionTriggers *t) {
-        const Spec *spec = &t->session->meta->spec;
+static uint64_t wait_ns(const Session *s) {
+        const Spec *spec = &s->meta->spec;
 
-        return captures_wait(&t->session->meta->captures,
+        return captures_wait(&s->meta->captures,
                              &(CaptureCaps){ .max = spec->max_captures,
                                              .max_a_day = spec->max_captures_a_day,
                                              .min_gap_ns = spec->min_gap_ns },
@@ -50,60 +50,60 @@ static uint64_t wait_ns(const SessionTriggers *t) {
 
 /* --- doing it --------------------------------------------------------------------------------- */
 
-static void do_stop(SessionTriggers *t, const char *why) {
-        if (t->session->meta->state != SESSION_RECORDING)
+static void do_stop(Session *s, const char *why) {
+        if (s->meta->state != SESSION_RECORDING)
                 return;
-        if (t->session->snapshot) {
-                t->stops_next = true;
+        if (s->snapshot) {
+                s->triggers.stops_next = true;
                 return;
         }
-        if (t->repeats)
-                session_pause(t->session, why);
+        if (s->triggers.repeats)
+                session_pause(s, why);
         else
-                session_stop(t->session, why);
+                session_stop(s, why);
 }
 
-static void do_snapshot(SessionTriggers *t, const char *why) {
-        int r = session_snapshot(t->session, why, NULL, NULL);
+static void do_snapshot(Session *s, const char *why) {
+        int r = session_snapshot(s, why, NULL, NULL);
 
         if (r < 0)
-                log_warning_errno(r, "Session '%s': no snapshot can be made: %m",
-                                  t->session->meta->name);
+                log_warning_errno(r, "Session '%s': no snapshot can be made: %m", s->meta->name);
 }
 
 static int on_stop(sd_event_source *source, uint64_t usec, void *userdata) {
-        SessionTriggers *t = userdata;
+        Session *s = userdata;
 
-        t->stop = sd_event_source_disable_unref(t->stop);
-        do_stop(t, "stopped by its trigger");
+        s->triggers.stop = sd_event_source_disable_unref(s->triggers.stop);
+        do_stop(s, "stopped by its trigger");
         return 0;
 }
 
 static int on_snapshot(sd_event_source *source, uint64_t usec, void *userdata) {
-        SessionTriggers *t = userdata;
+        Session *s = userdata;
 
-        t->snapshot = sd_event_source_disable_unref(t->snapshot);
-        do_snapshot(t, "its trigger fired");
+        s->triggers.snapshot = sd_event_source_disable_unref(s->triggers.snapshot);
+        do_snapshot(s, "its trigger fired");
         return 0;
 }
 
 /* Now, or when the delay is over. */
 static void order(const Rule *r, TriggerAction action, const char *why) {
-        SessionTriggers *t = r->all;
-        sd_event_source **timer = action == TRIGGER_STOP ? &t->stop : &t->snapshot;
+        Session *s = r->session;
+        sd_event_source **timer =
+                action == TRIGGER_STOP ? &s->triggers.stop : &s->triggers.snapshot;
         uint64_t delay_ns = r->trigger.delay_ns[action];
 
         if (!r->trigger.does[action] || *timer)
                 return;
         if (delay_ns > 0 &&
-            sd_event_add_time_relative(t->session->context->event, timer, CLOCK_MONOTONIC,
+            sd_event_add_time_relative(s->context->event, timer, CLOCK_MONOTONIC,
                                        delay_ns / NSEC_PER_USEC, 1000,
-                                       action == TRIGGER_STOP ? on_stop : on_snapshot, t) >= 0)
+                                       action == TRIGGER_STOP ? on_stop : on_snapshot, s) >= 0)
                 return;
         if (action == TRIGGER_STOP)
-                do_stop(t, why);
+                do_stop(s, why);
         else
-                do_snapshot(t, why);
+                do_snapshot(s, why);
 }
 
 static void order_the_rest(const Rule *r, const char *why) {
@@ -113,31 +113,31 @@ static void order_the_rest(const Rule *r, const char *why) {
 
 /* Whether what else the rule does can follow now. */
 static bool begin_recording(Rule *r, const char *why) {
-        SessionTriggers *t = r->all;
+        Session *s = r->session;
         const char *what;
-        int k = session_go(t->session, &what);
+        int k = session_go(s, &what);
 
         if (k < 0) {
-                log_error_errno(k, "Session '%s' cannot record: %s failed: %m",
-                                t->session->meta->name, what);
-                session_stop(t->session, "its trigger fired, and it could not record");
+                log_error_errno(k, "Session '%s' cannot record: %s failed: %m", s->meta->name,
+                                what);
+                session_stop(s, "its trigger fired, and it could not record");
                 return false;
         }
-        if (session_hooks_are_changing(t->session)) {
-                free(t->fired_why);
-                t->fired_why = strdup(why);
-                t->fired = r;
+        if (session_hooks_are_changing(s)) {
+                free(s->triggers.fired_why);
+                s->triggers.fired_why = strdup(why);
+                s->triggers.fired = r;
                 return false;
         }
-        return t->session->meta->state == SESSION_RECORDING; /* or it could not be hooked */
+        return s->meta->state == SESSION_RECORDING; /* or it could not be hooked */
 }
 
 static void act(Rule *r, const char *why) {
-        SessionMeta *m = r->all->session->meta;
+        SessionMeta *m = r->session->meta;
 
         log_info("Session '%s': %s.", m->name, why);
         if (r->has_switch && rule_switch(r) == 0) /* the kernel has switched it off */
-                health_drop_watch(r->all->session->health);
+                health_drop_watch(r->session->health);
         if (trigger_is_capture(&r->trigger))
                 captures_note(&m->captures, now_ns(CLOCK_REALTIME));
         if (r->trigger.does[TRIGGER_START] && m->state == SESSION_ARMED && !begin_recording(r, why))
@@ -147,14 +147,14 @@ static void act(Rule *r, const char *why) {
 
 /* @n: how often it happened; once is enough, the rest came too soon after. */
 static void fire(Rule *r, uint64_t n) {
-        SessionTriggers *t = r->all;
+        Session *s = r->session;
         TriggerCount *count = rule_count(r);
         bool is_capture = trigger_is_capture(&r->trigger);
         _cleanup_free_ char *why = NULL;
 
-        if (t->session->is_leaving) /* the next daemon's */
+        if (s->is_leaving) /* the next daemon's */
                 return;
-        if (!can_act(r) || (is_capture && wait_ns(t) > 0)) {
+        if (!can_act(r) || (is_capture && wait_ns(s) > 0)) {
                 count->suppressed += is_capture ? n : 0;
                 return;
         }
@@ -164,11 +164,11 @@ static void fire(Rule *r, uint64_t n) {
         if (asprintf(&why, "%s fired", rule_text(r)) < 0)
                 why = NULL;
         act(r, why ?: "its trigger fired");
-        if (!session_is_live(t->session))
+        if (!session_is_live(s))
                 return;
-        session_save(t->session);
-        look(t);
-        session_tell(t->session);
+        session_save(s);
+        look(s);
+        session_tell(s);
 }
 
 /* --- hearing of it ---------------------------------------------------------------------------- */
@@ -180,15 +180,15 @@ static void hear(Rule *r) {
         uint64_t n = 0;
 
         r->listens = false;
-        if (r->all->session->is_leaving)
+        if (r->session->is_leaving)
                 return; /* the next daemon hears of it */
         if (notifier_count(r->notifier, &n) < 0 || n == 0) {
-                look(r->all);
+                look(r->session);
                 return;
         }
         if (r->trigger.kind == TRIGGER_COUNT && n < r->trigger.value) {
                 r->listens = true;
-                if (sd_event_add_time_relative(r->all->session->context->event, &r->timer,
+                if (sd_event_add_time_relative(r->session->context->event, &r->timer,
                                                CLOCK_MONOTONIC, COUNT_LOOK_USEC, 0, on_count,
                                                r) < 0)
                         (void) notifier_listen(r->notifier, true);
@@ -196,7 +196,7 @@ static void hear(Rule *r) {
         }
         (void) notifier_clear(r->notifier);
         fire(r, r->trigger.kind == TRIGGER_COUNT ? 1 : n);
-        look(r->all);
+        look(r->session);
 }
 
 static int on_count(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -212,35 +212,35 @@ static void on_ring(void *userdata) {
 }
 
 static int on_gap(sd_event_source *source, uint64_t usec, void *userdata) {
-        SessionTriggers *t = userdata;
+        Session *s = userdata;
 
-        t->gap = sd_event_source_disable_unref(t->gap);
-        look(t);
+        s->triggers.gap = sd_event_source_disable_unref(s->triggers.gap);
+        look(s);
         return 0;
 }
 
 /* All that may be captured has been. */
-static bool is_done(const SessionTriggers *t, uint64_t wait) {
-        SessionState state = t->session->meta->state;
+static bool is_done(const Session *s, uint64_t wait) {
+        SessionState state = s->meta->state;
 
-        if (wait != UINT64_MAX || t->session->snapshot || t->snapshot || t->stop)
+        if (wait != UINT64_MAX || s->snapshot || s->triggers.snapshot || s->triggers.stop)
                 return false;
-        if (t->repeats)
+        if (s->triggers.repeats)
                 return state == SESSION_ARMED;
-        return t->keeps && !t->start_queue && state == SESSION_RECORDING;
+        return s->triggers.keeps && !s->triggers.start_queue && state == SESSION_RECORDING;
 }
 
-static void look(SessionTriggers *t) {
-        uint64_t wait = wait_ns(t);
+static void look(Session *s) {
+        uint64_t wait = wait_ns(s);
 
-        if (t->session->is_leaving)
+        if (s->is_leaving)
                 return;
-        if (is_done(t, wait)) {
-                session_stop(t->session, "as many captures were made as --max-captures allows");
+        if (is_done(s, wait)) {
+                session_stop(s, "as many captures were made as --max-captures allows");
                 return;
         }
-        for (size_t i = 0; i < t->n && !session_hooks_are_changing(t->session); i++) {
-                Rule *r = &t->rules[i];
+        for (size_t i = 0; i < s->triggers.n && !session_hooks_are_changing(s); i++) {
+                Rule *r = &s->triggers.rules[i];
                 bool wants = can_act(r) && (wait == 0 || !trigger_is_capture(&r->trigger));
 
                 if (!r->notifier || wants == r->listens || r->timer)
@@ -250,37 +250,34 @@ static void look(SessionTriggers *t) {
                 else
                         rule_end_listening(r);
         }
-        if (wait > 0 && wait < UINT64_MAX && !t->gap)
-                (void) sd_event_add_time_relative(t->session->context->event, &t->gap,
+        if (wait > 0 && wait < UINT64_MAX && !s->triggers.gap)
+                (void) sd_event_add_time_relative(s->context->event, &s->triggers.gap,
                                                   CLOCK_BOOTTIME, wait / NSEC_PER_USEC + 1, 0,
-                                                  on_gap, t);
+                                                  on_gap, s);
 }
 
 void session_look_at_triggers(Session *s) {
-        SessionTriggers *t = s->triggers;
-
-        if (!t || !t->has_begun || !session_is_live(s))
+        if (!s->triggers.has_begun || !session_is_live(s))
                 return;
-        if (!s->snapshot && TAKE(t->stops_next, false))
-                do_stop(t, "stopped by its trigger");
+        if (!s->snapshot && TAKE(s->triggers.stops_next, false))
+                do_stop(s, "stopped by its trigger");
         if (session_is_live(s))
-                look(t);
+                look(s);
 }
 
 void session_triggers_hooked(Session *s) {
-        SessionTriggers *t = s->triggers;
         SessionState state = s->meta->state;
         Rule *fired;
 
-        if (!t || !t->session || session_hooks_are_changing(s))
+        if (!s->triggers.are_heard || session_hooks_are_changing(s))
                 return;
         if (state != SESSION_RECORDING && state != SESSION_ARMED) {
                 session_take_left_switches(s);
                 return;
         }
-        fired = TAKE(t->fired, NULL);
+        fired = TAKE(s->triggers.fired, NULL);
         if (fired && state == SESSION_RECORDING)
-                order_the_rest(fired, t->fired_why ?: "its trigger fired");
+                order_the_rest(fired, s->triggers.fired_why ?: "its trigger fired");
         session_look_at_triggers(s);
 }
 
@@ -319,7 +316,7 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata) {
 }
 
 static int set_timer(Rule *r) {
-        sd_event *event = r->all->session->context->event;
+        sd_event *event = r->session->context->event;
         uint64_t at_us;
 
         if (r->trigger.kind == TRIGGER_AT && !r->trigger.is_moment)
@@ -331,7 +328,7 @@ static int set_timer(Rule *r) {
         if (r->trigger.is_moment)
                 return sd_event_add_time(event, &r->timer, CLOCK_REALTIME,
                                          r->trigger.value / NSEC_PER_USEC, 1, on_time, r);
-        at_us = r->all->session->meta->armed.boottime_ns / NSEC_PER_USEC +
+        at_us = r->session->meta->armed.boottime_ns / NSEC_PER_USEC +
                 MIN(r->trigger.value / NSEC_PER_USEC, UINT64_MAX / 4);
         return sd_event_add_time(event, &r->timer, CLOCK_BOOTTIME, at_us, 1000, on_time, r);
 }
@@ -339,16 +336,15 @@ static int set_timer(Rule *r) {
 /* --- commands --------------------------------------------------------------------------------- */
 
 int session_trigger(Session *s, const char *who) {
-        SessionTriggers *t = s->triggers;
         Rule *r = NULL;
 
-        if (!t || !t->has_begun || !session_is_live(s))
+        if (!s->triggers.has_begun || !session_is_live(s))
                 return ORIGIN(-EINVAL);
-        for (size_t i = 0; i < t->n && !r; i++)
-                if (t->rules[i].trigger.kind == TRIGGER_COMMAND)
-                        r = &t->rules[i];
+        for (size_t i = 0; i < s->triggers.n && !r; i++)
+                if (s->triggers.rules[i].trigger.kind == TRIGGER_COMMAND)
+                        r = &s->triggers.rules[i];
         if (!r)
-                r = &t->rules[0];
+                r = &s->triggers.rules[0];
         if (!can_act(r))
                 return ORIGIN(-EBUSY);
         rule_count(r)->fired++;
@@ -356,20 +352,19 @@ int session_trigger(Session *s, const char *who) {
         act(r, who);
         if (session_is_live(s)) {
                 session_save(s);
-                look(t);
+                look(s);
         }
         session_tell(s);
         return 0;
 }
 
 bool session_signal(Session *s) {
-        SessionTriggers *t = s->triggers;
         bool waits = false;
 
-        for (size_t i = 0; t && t->has_begun && i < t->n; i++)
-                if (t->rules[i].trigger.kind == TRIGGER_SIGNAL && session_is_live(s)) {
+        for (size_t i = 0; s->triggers.has_begun && i < s->triggers.n; i++)
+                if (s->triggers.rules[i].trigger.kind == TRIGGER_SIGNAL && session_is_live(s)) {
                         waits = true;
-                        fire(&t->rules[i], 1);
+                        fire(&s->triggers.rules[i], 1);
                 }
         return waits;
 }
@@ -377,9 +372,9 @@ bool session_signal(Session *s) {
 /* --- from the beginning to the end ------------------------------------------------------------ */
 
 /* What rang while there was no daemon. */
-static void catch_up(SessionTriggers *t) {
-        for (size_t i = 0; i < t->n; i++) {
-                Rule *r = &t->rules[i];
+static void catch_up(Session *s) {
+        for (size_t i = 0; i < s->triggers.n; i++) {
+                Rule *r = &s->triggers.rules[i];
                 uint64_t n = 0;
 
                 if (!r->notifier || r->trigger.kind == TRIGGER_COUNT ||
@@ -391,14 +386,13 @@ static void catch_up(SessionTriggers *t) {
 }
 
 int session_begin_triggers(Session *s, bool is_adopted) {
-        SessionTriggers *t = s->triggers;
         int r = 0;
 
-        if (!t)
+        if (s->triggers.n == 0)
                 return 0;
-        t->session = s;
-        for (size_t i = 0; r >= 0 && i < t->n; i++) {
-                Rule *rule = &t->rules[i];
+        s->triggers.are_heard = true;
+        for (size_t i = 0; r >= 0 && i < s->triggers.n; i++) {
+                Rule *rule = &s->triggers.rules[i];
 
                 if (tracer_can_ring(&rule->trigger))
                         r = tracer_open_notifier(s->tracer, &rule->notifier, i, s->context->event,
@@ -409,8 +403,8 @@ int session_begin_triggers(Session *s, bool is_adopted) {
         if (r < 0)
                 return r;
         if (is_adopted)
-                catch_up(t);
-        look(t);
-        t->has_begun = true;
+                catch_up(s);
+        look(s);
+        s->triggers.has_begun = true;
         return 0;
 }

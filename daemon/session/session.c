@@ -202,9 +202,9 @@ void session_keep_awake(Session *s, bool awake) {
 
 bool session_may_rest(const Session *s) {
         return !session_is_live(s) && s->meta->state != SESSION_NEW && s->n_users == 0 &&
-               s->is_saved && !s->dir && !s->recorder && !s->tracer && !s->health && !s->triggers &&
-               !s->snapshot && !session_hooks_are_changing(s) && !session_is_learned(s) &&
-               !session_is_syncing(s) && !s->is_leaving;
+               s->is_saved && !s->dir && !s->recorder && !s->tracer && !s->health &&
+               s->triggers.n == 0 && !s->snapshot && !session_hooks_are_changing(s) &&
+               !session_is_learned(s) && !session_is_syncing(s) && !s->is_leaving;
 }
 
 int session_rest(Session *s, SessionRest *ret) {
