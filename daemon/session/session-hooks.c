@@ -89,7 +89,7 @@ static void hook(void *userdata) {
 
         s->hooks.is_hooking = false;
         s->hooks.settled(s, true, r);
-        session_tell_wishes(s, &s->hooks.wishes);
+        session_tell_wishes(s, &s->hooks.wishes, 0);
         session_tell(s);
 }
 

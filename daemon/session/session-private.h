@@ -210,7 +210,7 @@ void session_measure(Session *s, uint64_t segment_bytes);
 /* What it may take of the disk; 0: it is no ring there. */
 uint64_t session_ring_bytes(const Session *s);
 int session_add_wish(SessionWish **list, SessionDone done, void *userdata);
-void session_tell_wishes(Session *s, SessionWish **list);
+void session_tell_wishes(Session *s, SessionWish **list, int error);
 
 /* --- session.c -------------------------------------------------------------------------------- */
 

@@ -13,16 +13,9 @@
 #include "base/log.h"
 #include "daemon/session/session-private.h"
 
-typedef struct SnapshotWish SnapshotWish;
-struct SnapshotWish {
-        SnapshotWish *next;
-        SnapshotDone done;
-        void *userdata;
-};
-
 struct SessionSnapshot {
         char *reason;
-        SnapshotWish *wishes;
+        SessionWish *wishes;
         ClockTuple stop;
         Session *made;  /* once it is */
         int error;      /* -ECANCELED until then */
@@ -33,7 +26,7 @@ struct SessionSnapshot {
 static SessionSnapshot *snapshot_free(SessionSnapshot *p) {
         if (!p)
                 return NULL;
-        for (SnapshotWish *w; (w = POP(p->wishes));)
+        for (SessionWish *w; (w = POP(p->wishes));)
                 free(w);
         free(p->reason);
         return mfree(p);
@@ -41,18 +34,6 @@ static SessionSnapshot *snapshot_free(SessionSnapshot *p) {
 DEFINE_CLEANUP(SessionSnapshot *, snapshot_free);
 
 /* --- begin ------------------------------------------------------------------------------------- */
-
-static int add_wish(SessionSnapshot *p, SnapshotDone done, void *userdata) {
-        SnapshotWish *w;
-
-        if (!done)
-                return 0;
-        w = NEW(SnapshotWish, .next = p->wishes, .done = done, .userdata = userdata);
-        if (!w)
-                return -ENOMEM;
-        p->wishes = w;
-        return 0;
-}
 
 static void freeze(Session *s) {
         int r;
@@ -81,12 +62,12 @@ static int admit(Session *s) {
         return ORIGIN(-EDQUOT);
 }
 
-int session_snapshot(Session *s, const char *reason, SnapshotDone done, void *userdata) {
+int session_snapshot(Session *s, const char *reason, SessionDone done, void *userdata) {
         _cleanup_(snapshot_freep) SessionSnapshot *p = NULL;
         int r;
 
         if (s->snapshot)
-                return add_wish(s->snapshot, done, userdata);
+                return done ? session_add_wish(&s->snapshot->wishes, done, userdata) : 0;
         if (!s->recorder || s->is_leaving ||
             (s->meta->state != SESSION_RECORDING && s->meta->state != SESSION_ARMED))
                 return ORIGIN(-EINVAL);
@@ -96,7 +77,7 @@ int session_snapshot(Session *s, const char *reason, SnapshotDone done, void *us
         p = NEW(SessionSnapshot, .error = -ECANCELED, .reason = strdup(reason));
         if (!p || !p->reason)
                 return -ENOMEM;
-        r = add_wish(p, done, userdata);
+        r = done ? session_add_wish(&p->wishes, done, userdata) : 0;
         if (r < 0)
                 return r;
         p->is_frozen = s->meta->spec.in_kernel && s->meta->state == SESSION_RECORDING;
@@ -119,7 +100,7 @@ void session_look_at_cuts(Session *s) {
                 session_on_change(s);
 }
 
-static void log_kept(Session *made, void *userdata) {
+static void log_kept(Session *made, int error, void *userdata) {
         const SessionMeta *m = made->meta;
 
         log_info("Session '%s': kept as '%s' (%s).", m->origin, m->name, m->reason);
@@ -144,7 +125,7 @@ static int make(Session *s, SessionSnapshot *p) {
         session_save(s);
         r = s->context->found(name, &p->made, s->context->userdata);
         if (r >= 0 && session_when_synced(p->made, log_kept, NULL) < 0)
-                log_kept(p->made, NULL);
+                log_kept(p->made, 0, NULL);
         return r;
 }
 
@@ -192,7 +173,6 @@ void session_end_snapshot(Session *s) {
                 return;
         if (s->meta->state == SESSION_RECORDING && !s->is_leaving && p->is_frozen)
                 thaw(s);
-        for (SnapshotWish *w = p->wishes; w; w = w->next)
-                w->done(s, p->error == 0 ? p->made : NULL, p->error, w->userdata);
+        session_tell_wishes(p->error == 0 ? p->made : s, &p->wishes, p->error);
         snapshot_free(p);
 }

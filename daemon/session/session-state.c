@@ -170,9 +170,9 @@ int session_add_wish(SessionWish **list, SessionDone done, void *userdata) {
         return 0;
 }
 
-void session_tell_wishes(Session *s, SessionWish **list) {
+void session_tell_wishes(Session *s, SessionWish **list, int error) {
         for (SessionWish *w; (w = POP(*list));) {
-                w->done(s, w->userdata);
+                w->done(s, error, w->userdata);
                 free(w);
         }
 }

@@ -108,7 +108,7 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
                     s->meta->name, SYNC_WAIT_S);
         save(s);
         if (s->sync.is_told)
-                session_tell_wishes(s, &s->sync.wishes);
+                session_tell_wishes(s, &s->sync.wishes, 0);
         else
                 tell_end(s);
         return 0;
@@ -161,7 +161,7 @@ static void finish(Session *s) {
                 retry(s);
         if (is_told)
                 session_tell(s);
-        session_tell_wishes(s, &s->sync.wishes);
+        session_tell_wishes(s, &s->sync.wishes, 0);
 }
 
 /* While it records. */
@@ -212,7 +212,7 @@ int session_sync_init(Session *s) {
 }
 
 void session_sync_done(Session *s) {
-        session_tell_wishes(s, &s->sync.wishes);
+        session_tell_wishes(s, &s->sync.wishes, 0);
         s->sync.syncer = syncer_free(s->sync.syncer);
         s->sync.deadline = sd_event_source_disable_unref(s->sync.deadline);
         s->sync.retry = sd_event_source_disable_unref(s->sync.retry);

@@ -31,10 +31,8 @@
 typedef struct Session Session;
 /* After every change of state. */
 typedef void (*SessionChanged)(Session *s, void *userdata);
-/* Of session_when_hooked() and session_when_synced(). */
-typedef void (*SessionDone)(Session *s, void *userdata);
-/* Of session_snapshot(). */
-typedef void (*SnapshotDone)(Session *s, Session *made, int error, void *userdata);
+/* What somebody waited for is so, or will never be.  @error: 0, but for session_snapshot(). */
+typedef void (*SessionDone)(Session *s, int error, void *userdata);
 
 /* What sessions need of the daemon; outlives them. */
 typedef struct SessionContext {
@@ -122,12 +120,12 @@ void session_stop(Session *s, const char *reason);
  *
  * Of a ring in the kernel's buffer, and of what a trigger began and ended, it is moved: recording
  * stands still until it is done.  Of a ring on disk it is linked, and recording goes on.
- * @done: with the new session, which may still be synced (session_when_synced()); or with NULL and an
+ * @done: with the new session, which may still be synced (session_when_synced()); or with @s and an
  *        error: SNAPSHOT_E_EMPTY (daemon/watch/snapshot.h), -ECANCELED (it ended meanwhile), other -errno.
  *        NULL: nobody asks.
  * Return: 0, -EINVAL (it is no ring, or does not record), -ENOMEM.
  */
-int session_snapshot(Session *s, const char *reason, SnapshotDone done, void *userdata);
+int session_snapshot(Session *s, const char *reason, SessionDone done, void *userdata);
 /*
  * session_trigger() - as if the first of the rules had fired that wait for a command, or if there is
  *                     none the first of all; caps do not hold it back
