@@ -12,12 +12,45 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	$(AM_V_GEN)mkdir -p %D%/lean && sed '/^#/d; s/.*/"&\\n"/' $(srcdir)/$(@:-text.h=) >$@
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS) $(SECCOMP_CFLAGS) -pthread
 %C%_libdaemon_a_SOURCES = \
+	%D%/session/rescue-pages.c \
+	%D%/session/rescue.c \
+	%D%/session/rescue.h \
+	%D%/session/session-adopt.c \
+	%D%/session/session-hold.c \
+	%D%/session/session-hooks.c \
+	%D%/session/session-lean.c \
+	%D%/session/session-listen.c \
+	%D%/session/session-live.c \
+	%D%/session/session-private.h \
+	%D%/session/session-run.c \
+	%D%/session/session-snapshot.c \
+	%D%/session/session-start.c \
+	%D%/session/session-state.c \
+	%D%/session/session-sync.c \
+	%D%/session/session-trigger.c \
+	%D%/session/session-watch.c \
+	%D%/session/session.c \
+	%D%/session/session.h \
 	%D%/admission/admission.c \
 	%D%/admission/admission.h \
-	%D%/api/allowance.c \
-	%D%/api/api.h \
 	%D%/admission/arbiter.c \
 	%D%/admission/arbiter.h \
+	%D%/admission/capability.c \
+	%D%/upkeep/disk-usage.c \
+	%D%/upkeep/disk-usage.h \
+	%D%/admission/functions-expand.c \
+	%D%/admission/functions.c \
+	%D%/admission/functions.h \
+	%D%/admission/override.c \
+	%D%/upkeep/removal.c \
+	%D%/upkeep/removal.h \
+	%D%/upkeep/seal-worker.c \
+	%D%/upkeep/seal-worker.h \
+	%D%/upkeep/sealer.c \
+	%D%/upkeep/sealer.h \
+	%D%/admission/task-finder.c \
+	%D%/api/allowance.c \
+	%D%/api/api.h \
 	%D%/process/background.c \
 	%D%/process/background.h \
 	%D%/record/backoff.c \
@@ -28,10 +61,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/lean/call-rates.h \
 	%D%/lean/call-sample.c \
 	%D%/lean/call-sample.h \
-	%D%/admission/capability.c \
-	%D%/admission/capability.h \
-	%D%/admission/clock-reader.c \
-	%D%/admission/clock-reader.h \
 	%D%/process/clock-watch.c \
 	%D%/process/clock-watch.h \
 	%D%/server/connection.c \
@@ -53,23 +82,12 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/tracer/controller.h \
 	%D%/daemon.c \
 	%D%/daemon.h \
-	%D%/upkeep/dir-syncer.c \
-	%D%/upkeep/dir-syncer.h \
-	%D%/upkeep/disk-usage.c \
-	%D%/upkeep/disk-usage.h \
-	%D%/session/rescue.c \
-	%D%/session/rescue.h \
-	%D%/session/rescue-pages.c \
-	%D%/session/rescue-pages.h \
 	%D%/instances/black-box.c \
 	%D%/instances/black-box.h \
 	%D%/instances/event-set.c \
 	%D%/instances/event-set.h \
 	%D%/process/fdstore.c \
 	%D%/process/fdstore.h \
-	%D%/admission/functions-expand.c \
-	%D%/admission/functions.c \
-	%D%/admission/functions.h \
 	%D%/watch/guard.c \
 	%D%/watch/guard.h \
 	%D%/watch/health.c \
@@ -109,8 +127,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/api/listing.c \
 	%D%/watch/live.c \
 	%D%/watch/live.h \
-	%D%/admission/memory.c \
-	%D%/admission/memory.h \
 	%D%/api/methods-access.c \
 	%D%/api/methods-background.c \
 	%D%/api/methods-list.c \
@@ -119,8 +135,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/api/methods.c \
 	%D%/instances/notifier.c \
 	%D%/instances/notifier.h \
-	%D%/admission/override.c \
-	%D%/admission/override.h \
 	%D%/own-store.c \
 	%D%/server/peer.c \
 	%D%/record/pipe-marks.c \
@@ -139,57 +153,15 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/record/reader.h \
 	%D%/record/recorder.c \
 	%D%/record/recorder.h \
-	%D%/upkeep/removal.c \
-	%D%/upkeep/removal.h \
 	%D%/record/rotation.c \
 	%D%/record/rotation.h \
 	%D%/process/sandbox.c \
 	%D%/process/sandbox.h \
 	%D%/tracefs/script.c \
 	%D%/tracefs/script.h \
-	%D%/upkeep/seal-worker.c \
-	%D%/upkeep/seal-worker.h \
-	%D%/upkeep/sealer.c \
-	%D%/upkeep/sealer.h \
 	%D%/server/server-private.h \
 	%D%/server/server.c \
 	%D%/server/server.h \
-	%D%/session/session-adopt.c \
-	%D%/session/session-adopt.h \
-	%D%/session/session-clock.c \
-	%D%/session/session-clock.h \
-	%D%/session/session-guard.c \
-	%D%/session/session-guard.h \
-	%D%/session/session-hold.c \
-	%D%/session/session-hold.h \
-	%D%/session/session-hooks.c \
-	%D%/session/session-hooks.h \
-	%D%/session/session-kept.c \
-	%D%/session/session-kept.h \
-	%D%/session/session-lean.c \
-	%D%/session/session-lean.h \
-	%D%/session/session-origin.c \
-	%D%/session/session-origin.h \
-	%D%/session/session-private.h \
-	%D%/session/session-rest.c \
-	%D%/session/session-rest.h \
-	%D%/session/session-roots.c \
-	%D%/session/session-roots.h \
-	%D%/session/session-run.c \
-	%D%/session/session-snapshot.c \
-	%D%/session/session-snapshot.h \
-	%D%/session/session-start.c \
-	%D%/session/session-sync.c \
-	%D%/session/session-sync.h \
-	%D%/session/session-tasks.c \
-	%D%/session/session-tasks.h \
-	%D%/session/session-trigger.c \
-	%D%/session/session-trigger.h \
-	%D%/session/session-types.h \
-	%D%/session/session-usage.c \
-	%D%/session/session-usage.h \
-	%D%/session/session.c \
-	%D%/session/session.h \
 	%D%/api/sessions.c \
 	%D%/api/sessions-start.c \
 	%D%/settings.c \
@@ -207,8 +179,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/instances/task-filter.h \
 	%D%/instances/value-probe.c \
 	%D%/instances/value-probe.h \
-	%D%/admission/task-finder.c \
-	%D%/admission/task-finder.h \
 	%D%/process/thread.c \
 	%D%/process/thread.h \
 	%D%/tracefs/tracefs.c \
@@ -217,10 +187,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/tracer/tracer.h \
 	%D%/watch/tracing-copy.c \
 	%D%/watch/tracing-copy.h \
-	%D%/session/transition.c \
-	%D%/session/transition.h \
-	%D%/admission/untraced.c \
-	%D%/admission/untraced.h \
 	%D%/lean/lean-tree.c \
 	%D%/lean/lean-tree.h \
 	%D%/lean/usual-loads.c \

@@ -261,7 +261,7 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
 
         if (status != STATUS_OK)
                 return status;
-        r = uptime_load(&vacuum.uptime, store_fd(store)) ?: store_list(store, &names);
+        r = store_list(store, &names);
         if (r < 0)
                 return store_failure(o, "the sessions", r);
         items = calloc(names.n + 1, sizeof(*items));

@@ -15,10 +15,116 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/admission/admission.h"
-#include "daemon/admission/task-finder.h"
-#include "daemon/admission/untraced.h"
 #include "daemon/tracefs/control.h"
 #include "meta/json-field.h"
+#include "store/symbol-file.h"
+
+/* --- functions that cannot be traced ------------------------------------------------------------ */
+
+/*
+ * The kernel's symbols tell three cases apart: the function is there and kept from tracing; the compiler
+ * has left but a variant of it (".isra.0", ".constprop.0", ".part.0", ".cold"); it is not there at all,
+ * because it was inlined wherever it is called, or because its module is not loaded, which
+ * modules.symbols tells of those that modules export.
+ */
+
+#define MODULES_MAX ((size_t) 16 << 20)
+
+typedef enum Found {
+        FOUND_NOTHING,
+        FOUND_VARIANT,
+        FOUND_DATA,
+        FOUND_FUNCTION,
+} Found;
+
+/* "ADDRESS TYPE NAME[\tMODULE]" at the end of whose address @line is. */
+static Found look_at(const char *line, const char *name, size_t n_name) {
+        char type = line[1];
+
+        if (strncmp(line + 3, name, n_name) != 0)
+                return FOUND_NOTHING;
+        switch (line[3 + n_name]) {
+        case '\n':
+        case '\t':
+        case 0:
+                return strchr("tTwW", type) ? FOUND_FUNCTION : FOUND_DATA;
+        case '.':
+                return strchr("tT", type) ? FOUND_VARIANT : FOUND_NOTHING;
+        default:
+                return FOUND_NOTHING;
+        }
+}
+
+/* @ret_variant: the first, in @symbols, when there is but a variant. */
+static Found find_symbol(const char *symbols, const char *name, const char **ret_variant) {
+        size_t n_name = strlen(name);
+        Found best = FOUND_NOTHING;
+
+        for (const char *s = symbols; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+                const char *space = s + strcspn(s, " \n");
+                Found f;
+
+                if (*space != ' ' || space[1] == 0 || space[2] != ' ')
+                        continue;
+                f = look_at(space, name, n_name);
+                if (f == FOUND_VARIANT && best < f)
+                        *ret_variant = space + 3;
+                best = MAX(best, f);
+        }
+        return best;
+}
+
+/* "alias symbol:NAME MODULE" */
+static int find_module(int root_fd, const char *name, char **ret) {
+        _cleanup_free_ char *path = NULL, *text = NULL, *wanted = NULL;
+        struct utsname u;
+        const char *at;
+
+        if (uname(&u) < 0)
+                return ORIGIN(-errno);
+        if (asprintf(&path, "lib/modules/%s/modules.symbols", u.release) < 0 ||
+            asprintf(&wanted, "\nalias symbol:%s ", name) < 0)
+                return -ENOMEM;
+        if (file_read(root_fd, path, &text, NULL, MODULES_MAX) < 0)
+                return ORIGIN(-ENOENT);
+        at = strstr(text, wanted);
+        if (!at)
+                return ORIGIN(-ENOENT);
+        at += strlen(wanted);
+        *ret = strndup(at, strcspn(at, "\n"));
+        return *ret ? 0 : -ENOMEM;
+}
+
+int untraced_explain(char **ret, int root_fd, const char *name) {
+        _cleanup_free_ char *symbols = NULL, *module = NULL;
+        const char *variant = NULL;
+        int n = -1, r;
+
+        if (file_read(root_fd, "proc/kallsyms", &symbols, NULL, SYMBOL_FILE_MAX) < 0) {
+                *ret = strdup("");
+                return *ret ? 0 : -ENOMEM;
+        }
+        switch (find_symbol(symbols, name, &variant)) {
+        case FOUND_FUNCTION:
+                n = asprintf(ret, ": this kernel has it and keeps tracing out of it (notrace)");
+                break;
+        case FOUND_DATA:
+                n = asprintf(ret, ": it is no function");
+                break;
+        case FOUND_VARIANT:
+                n = asprintf(ret, ": the compiler has left %.*s of it",
+                             (int) strcspn(variant, "\t\n"), variant);
+                break;
+        case FOUND_NOTHING:
+                r = find_module(root_fd, name, &module);
+                if (r == -ENOMEM)
+                        return r;
+                n = r >= 0 ? asprintf(ret, ": its module is not loaded (modprobe %s)", module)
+                           : asprintf(ret, "%s", "");
+                break;
+        }
+        return n < 0 ? -ENOMEM : 0;
+}
 
 int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
         _cleanup_strv_ Strv like = {};
@@ -142,18 +248,13 @@ int admit_hooked(const Functions *f, const Spec *spec, Strv *ret, Refusal *refus
                           ret, refusal);
 }
 
-static bool leaves_nothing(const Strv *roots, const Strv *notrace) {
-        for (size_t i = 0; i < roots->n; i++)
-                if (!strv_finds(notrace, roots->items[i]))
-                        return false;
-        return true;
-}
-
 static int contradiction(Refusal *refusal, const char *field, const char *sentence) {
         return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", field, "%s", sentence);
 }
 
 int admit_together(const Spec *spec, const Strv *roots, const Strv *notrace, Refusal *refusal) {
+        size_t i = 0;
+
         if (spec->lean == LEAN_FULL)
                 return contradiction(refusal, "lean",
                                      "--lean=full is no more: --lean=auto, the default, hooks what "
@@ -167,7 +268,9 @@ int admit_together(const Spec *spec, const Strv *roots, const Strv *notrace, Ref
                 return contradiction(refusal, spec->comms.n > 0 ? "comms" : "cgroups",
                                      "--pid, --comm and --cgroup each say whose calls are "
                                      "recorded. Use one of them.");
-        if (leaves_nothing(roots, notrace))
+        while (i < roots->n && strv_finds(notrace, roots->items[i]))
+                i++;
+        if (i == roots->n)
                 return contradiction(refusal, "notrace",
                                      "--notrace leaves out every function that is to be recorded. "
                                      "Leave out less.");
@@ -322,44 +425,49 @@ int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Strv
         return r;
 }
 
-static int refuse_foreign(const Tracefs *fs, const Ledger *ledger, const char *dir,
-                          const char *tracer, Refusal *refusal) {
-        _cleanup_free_ char *where = tracefs_where(fs, dir), *names = NULL, *way_out = NULL;
+/* Who holds the pipes of @dir open, "" if nobody; *@ret_where: its path.  The caller frees both.  0 or -errno. */
+static int name_holders(const Tracefs *fs, const char *dir, char **ret, char **ret_where) {
         _cleanup_strv_ Strv holders = {};
-        bool left = ledger_covers(ledger, dir);
         int r = tracefs_find_pipe_holders(fs, dir, &holders);
 
         if (r < 0)
                 return r;
-        names = strv_join(&holders, ", ");
-        if (!where || !names ||
-            (left ? asprintf(&way_out, "End that process: the rest is put back by itself.")
+        *ret = strv_join(&holders, ", ");
+        *ret_where = tracefs_where(fs, dir);
+        return *ret && *ret_where ? 0 : -ENOMEM;
+}
+
+static int refuse_foreign(const Tracefs *fs, const Ledger *ledger, const char *dir,
+                          const char *tracer, Refusal *refusal) {
+        _cleanup_free_ char *where = NULL, *names = NULL, *way_out = NULL;
+        bool left = ledger_covers(ledger, dir);
+        int r = name_holders(fs, dir, &names, &where);
+
+        if (r < 0)
+                return r;
+        if ((left ? asprintf(&way_out, "End that process: the rest is put back by itself.")
                   : asprintf(&way_out,
                              "Wait until they are done (--wait); if nobody uses it: echo nop > "
                              "%s/current_tracer, or --force.",
                              where)) < 0)
                 return -ENOMEM;
-        return refusal_set_of(refusal, REFUSAL_BUSY, "holder", holders.n > 0 ? names : "unknown",
+        return refusal_set_of(refusal, REFUSAL_BUSY, "holder", *names ? names : "unknown",
                               "current_tracer of %s is %s, %s%s%s. %s", where, tracer,
                               left ? "left on by an earlier ftraced" : "set by somebody else",
-                              holders.n > 0 ? "; its pipes are held open by " : "", names, way_out);
+                              *names ? "; its pipes are held open by " : "", names, way_out);
 }
 
 int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal) {
-        _cleanup_free_ char *where = tracefs_where(fs, dir), *names = NULL;
-        _cleanup_strv_ Strv holders = {};
-        int r = tracefs_find_pipe_holders(fs, dir, &holders);
+        _cleanup_free_ char *where = NULL, *names = NULL;
+        int r = name_holders(fs, dir, &names, &where);
 
         if (r < 0)
                 return r;
-        names = strv_join(&holders, ", ");
-        if (!where || !names)
-                return -ENOMEM;
         return refusal_set_of(
-                refusal, REFUSAL_BUSY, "holder", holders.n > 0 ? names : "unknown",
+                refusal, REFUSAL_BUSY, "holder", *names ? names : "unknown",
                 "trace_pipe or trace_pipe_raw of %s is held open by %s: recording would "
                 "take its events away. Stop that first, or --wait.",
-                where, holders.n > 0 ? names : "another process");
+                where, *names ? names : "another process");
 }
 
 int admit_tracer(const Tracefs *fs, const Ledger *ledger, bool instances, const Strv *ours,
@@ -421,4 +529,88 @@ int refuse_held(const Claim *holder, const char *what, uint64_t depth, Refusal *
         return refusal_set_of(refusal, REFUSAL_BUSY, "holder", holder->session,
                               "%s. Stop it first: ftracectl stop %s; or --wait.", why,
                               holder->session);
+}
+
+/* --- memory ------------------------------------------------------------------------------------- */
+
+/* Asked before a buffer is made: a kernel that runs out of memory for it would take it from everybody. */
+
+int memory_available(int root_fd, uint64_t *ret) {
+        _cleanup_free_ char *text = NULL;
+        const char *line;
+        uint64_t kib;
+        int r = file_read(root_fd, "proc/meminfo", &text, NULL, 65536);
+
+        if (r < 0)
+                return r;
+        line = strstr(text, "MemAvailable:");
+        if (!line || sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) != 1)
+                return ORIGIN(-EBADMSG);
+        *ret = kib * 1024;
+        return 0;
+}
+
+/* @otherwise if it cannot be told. */
+static size_t online_cpus(int root_fd, size_t otherwise) {
+        _cleanup_free_ char *text = NULL;
+        unsigned first, last;
+        const char *list;
+        size_t n = 0;
+
+        if (file_read(root_fd, "sys/devices/system/cpu/online", &text, NULL, 65536) < 0)
+                return otherwise;
+        list = text;
+        while (cpu_list_next(&list, &first, &last) > 0)
+                n += last - first + 1;
+        return n > 0 ? n : otherwise;
+}
+
+uint64_t memory_of_buffers(const Spec *spec, uint64_t n_cpus) {
+        uint64_t n;
+
+        return __builtin_mul_overflow(spec->buffer_bytes, n_cpus, &n) ? UINT64_MAX : n;
+}
+
+/*
+ * What others hold is part of what is available no more, for as many CPUs as have been online: a
+ * CPU gets its buffers when it comes online (linux 6.1 kernel/trace/ring_buffer.c,
+ * trace_rb_cpu_prepare()).  So it is added before the share is taken.
+ */
+int memory_admit(const Tracefs *fs, const Spec *spec, const MemoryUse *use, Refusal *refusal) {
+        char each[UNIT_TEXT_MAX], total[UNIT_TEXT_MAX],
+                others[UNIT_TEXT_MAX + 32] = "", rest[UNIT_TEXT_MAX], fit[UNIT_TEXT_MAX + 64];
+        uint64_t available, needed, limit, per_cpu;
+        _cleanup_free_ uint32_t *cpus = NULL;
+        size_t n, n_online;
+        int r = tracefs_get_cpus(fs, &cpus, &n);
+
+        if (r < 0)
+                return r;
+        if ((use->limit.percent == 0 && use->limit.bytes == 0) || spec->black_box)
+                return 0; /* what the kernel was booted with is nobody else's */
+        if (memory_available(fs->root_fd, &available) < 0)
+                return 0; /* nothing to compare with; the kernel refuses what it cannot give */
+        n_online = MIN(online_cpus(fs->root_fd, n), n);
+        limit = use->limit.bytes;
+        if (use->limit.percent > 0)
+                limit = (uint64_t) ((double) (available + use->held_bytes * n_online) *
+                                    use->limit.percent / 100);
+        needed = memory_of_buffers(spec, n);
+        if (!__builtin_add_overflow(needed, use->held_bytes * n, &needed) && needed <= limit)
+                return 0;
+
+        per_cpu = (limit / n > use->held_bytes ? limit / n - use->held_bytes : 0) >> 20 << 20;
+        if (per_cpu > 0)
+                (void) snprintf(fit, sizeof(fit), "Use --buffer-size=%s or less",
+                                format_bytes(rest, per_cpu));
+        else
+                (void) snprintf(fit, sizeof(fit), "Stop another session");
+        if (use->held_bytes > 0)
+                (void) snprintf(others, sizeof(others), " beside %s of other sessions",
+                                format_bytes(rest, use->held_bytes * n));
+        return refusal_set(refusal, REFUSAL_NO_MEMORY, NULL,
+                           "buffers of %s for each of %zu CPUs%s need %s, which is more than the "
+                           "%s that MaxBufferMemory= allows. %s.",
+                           format_bytes(each, spec->buffer_bytes), n, others,
+                           format_bytes(total, needed), format_bytes(rest, limit), fit);
 }

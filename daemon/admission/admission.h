@@ -13,7 +13,9 @@
 #include "daemon/admission/arbiter.h"
 #include "daemon/admission/functions.h"
 #include "daemon/tracefs/ledger.h"
+#include "daemon/tracefs/plan.h"
 #include "daemon/tracefs/tracefs.h"
+#include "meta/config.h"
 #include "meta/spec.h"
 #include "wire/refusal.h"
 
@@ -30,7 +32,7 @@ int admit_cpus(const Tracefs *fs, const Spec *spec, Refusal *refusal);
 int admit_clock(const Tracefs *fs, const Spec *spec, Refusal *refusal);
 /*
  * All threads that the spec's processes have now, sorted: set_ftrace_pid takes threads.  Where others
- * may join them TASK_NOBODY is one of them (daemon/admission/task-finder.h), so that there always is one; that
+ * may join them TASK_NOBODY is one of them (below), so that there always is one; that
  * there is nobody else adds a sentence to @warnings.
  */
 int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Strv *warnings,
@@ -55,3 +57,111 @@ int refuse_held_pipe(const Tracefs *fs, const char *dir, Refusal *refusal);
 /* REFUSAL_BUSY naming the session.  @what: a file that exists once per kernel and cannot be shared
  * with it, or NULL: the tracer itself.  @depth: what the new session asks for. */
 int refuse_held(const Claim *holder, const char *what, uint64_t depth, Refusal *refusal);
+/* Why @name is not among the functions that can be traced, read below @root_fd: ": REASON", or "" if that is not
+ * known; the caller frees.  0 or -ENOMEM. */
+int untraced_explain(char **ret, int root_fd, const char *name);
+
+/* --- what the kernel's buffers take of memory, and may take ------------------------------------- */
+
+typedef struct MemoryUse {
+        ConfigShare limit;   /* of the memory that is available, or bytes; all 0: none */
+        uint64_t held_bytes; /* of all live sessions, for each CPU */
+} MemoryUse;
+
+/* MemAvailable of /proc/meminfo [bytes]: 0, -EBADMSG, -errno. */
+int memory_available(int root_fd, uint64_t *ret);
+/* What a session's buffers take of @n_cpus CPUs; UINT64_MAX beyond that. */
+uint64_t memory_of_buffers(const Spec *spec, uint64_t n_cpus);
+/* Whether the buffers of all possible CPUs fit, with those of all other sessions: 0, REFUSED, -errno. */
+int memory_admit(const Tracefs *fs, const Spec *spec, const MemoryUse *use, Refusal *refusal);
+
+/* --- capability.c ------------------------------------------------------------------------------- */
+
+/*
+ * Capability: what some kernels can record and others cannot
+ *
+ * Whether this one can is read from the files of tracefs that it takes, not from its version.  The same table
+ * answers `ftracectl doctor` and refuses a session.
+ */
+
+typedef struct Capability {
+        const char *name;   /* "args" */
+        const char *option; /* "--args"; NULL: none asks for it */
+        const char *what;   /* "the calls' arguments" */
+        const char *
+                files; /* in tracefs, separated by spaces: all of them exist; NULL: no file tells */
+        const char *word;         /* stands in the one file, too */
+        const char *since;        /* the first version of Linux, and what it is configured with */
+        const char *instead;      /* in tracefs, files that do as well; NULL: none */
+        const char *instead_what; /* what they can */
+} Capability;
+
+/* The @i-th, or NULL. */
+const Capability *capability_get(size_t i);
+/* Whether it is by what stands in `instead` that this kernel can. */
+bool capability_is_instead(const Capability *c, const Tracefs *fs);
+/* What is missing, which the caller frees; NULL: nothing.  0 or -errno. */
+int capability_find_missing(const Capability *c, const Tracefs *fs, char **ret);
+/* The first that @spec takes and this kernel does not have: 0, REFUSED, -errno. */
+int admit_capabilities(const Tracefs *fs, const Spec *spec, Refusal *refusal);
+
+/* --- task-finder.c ------------------------------------------------------------------------------ */
+
+/*
+ * Task finder: who has a name, or is in a control group
+ *
+ * What set_ftrace_pid takes are tasks: threads, each by its own number.  They come and go while
+ * they are looked for; whoever has gone is left out.
+ */
+
+/* A number above all tasks', which end below PID_MAX_LIMIT (linux 6.1 include/linux/threads.h): a list
+ * with it alone names nobody, where an empty one would name everybody.  PID_MAX_LIMIT itself would
+ * read as "no pid" (kernel/trace/ftrace.c, FTRACE_NO_PIDS). */
+#define TASK_NOBODY "4194305"
+#define TASK_NUMBER_MAX 21
+
+/*
+ * task_find_nobody() - a number that is no task's
+ *
+ * TASK_NOBODY, and before linux 5.16, whose lists end at kernel.pid_max (5.10 kernel/trace/trace.c,
+ * trace_pid_write()), the highest number that is free just now, which comes up last: should a task get it, the
+ * next call returns another.
+ * Return: 0, -ENOENT (all that it looked at are taken), -errno.
+ */
+int task_find_nobody(const Tracefs *fs, char ret[static TASK_NUMBER_MAX]);
+
+/* Adds all threads of processes that are called one of @comms, and threads of others that are.  0 or
+ * -errno. */
+int task_find_by_comms(const Tracefs *fs, const Strv *comms, Strv *ret);
+/*
+ * task_find_by_cgroup() - add all threads of the processes in a control group and those below it
+ * @path: below /sys/fs/cgroup, which may stand before it
+ *
+ * Return: 0, -ENOENT (there is no such group, or it is outside), -errno.
+ */
+int task_find_by_cgroup(const Tracefs *fs, const char *path, Strv *ret);
+
+/* --- override.c --------------------------------------------------------------------------------- */
+
+/*
+ * Override: a tracer of somebody else, switched off while a session records
+ *
+ * Only where the session's owner said --force.  The tracer's name is written into the ledger as
+ * shared (LEDGER_TRACER), so it comes back when the last session has gone and all other files say
+ * what they said.  What cannot be overridden is a pipe that is held open: its reader would lose
+ * events that it waits for.
+ */
+
+/*
+ * override_find() - the buffers whose tracer is in the way
+ * @instances, @ours: as admit_tracer() has them
+ * @dirs:     "" or "instances/x/" are added
+ * @warnings: a sentence for each is added, with its tracer
+ *
+ * Writes nothing.  0, REFUSED (a pipe of one is held open), -errno.
+ */
+int override_find(const Tracefs *fs, bool instances, const Strv *ours, Strv *dirs, Strv *warnings,
+                  Refusal *refusal);
+/* Adds the steps that switch them off, and what they are to the ledger.  A step that meets an open
+ * pipe fails with -EBUSY. */
+int override_plan(Plan *p, const Tracefs *fs, Ledger *l, const Strv *dirs);

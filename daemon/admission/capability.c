@@ -23,30 +23,10 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "daemon/admission/capability.h"
+#include "daemon/admission/admission.h"
 #include "meta/trigger.h"
 
 #define WORD_FILE_MAX 4096
-
-static bool wants_args(const Spec *s) {
-        return s->args || s->args_functions.n > 0;
-}
-
-static bool wants_retval(const Spec *s) {
-        return s->retval || s->retval_functions.n > 0;
-}
-
-static bool wants_comms(const Spec *s) {
-        return s->comms.n > 0;
-}
-
-static bool wants_cgroups(const Spec *s) {
-        return s->cgroups.n > 0;
-}
-
-static bool wants_tai(const Spec *s) {
-        return streq_ptr(s->clock, "tai");
-}
 
 static bool waits_for(const Spec *s, const char *trigger) {
         for (size_t i = 0; i < s->triggers.n; i++)
@@ -55,45 +35,49 @@ static bool waits_for(const Spec *s, const char *trigger) {
         return false;
 }
 
-static bool waits_for_slower(const Spec *s) {
-        return waits_for(s, "slower:");
-}
+enum {
+        CAN_SESSIONS,
+        CAN_ARGS,
+        CAN_RETVAL,
+        CAN_SCHED,
+        CAN_COMM,
+        CAN_CGROUP,
+        CAN_TAI,
+        CAN_FUNCTION,
+        CAN_RETURN,
+        CAN_SLOWER,
+        _CAN_N,
+};
 
-static bool waits_for_return(const Spec *s) {
-        return waits_for(s, "return:");
-}
-
-static bool waits_for_function(const Spec *s) {
-        return waits_for(s, "function:");
-}
-
-static const Capability capabilities[] = {
-        { "sessions", NULL, "several recordings at once", NULL, NULL, "6.11", NULL },
-        { "args", "--args", "the calls' arguments", "options/funcgraph-args", NULL,
-          "5.0 with CONFIG_KPROBE_EVENTS, 6.15 with CONFIG_FUNCTION_TRACE_ARGS", wants_args,
-          "dynamic_events kprobe_events",
-          "the arguments of roots and of --args=FUNCTION, by a probe of each" },
-        { "retval", "--retval", "what calls return", "options/funcgraph-retval", NULL,
-          "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS, 6.5 with "
-          "CONFIG_FUNCTION_GRAPH_RETVAL",
-          wants_retval, "dynamic_events kprobe_events",
-          "what roots and --retval=FUNCTION return, by a probe of each" },
-        { "sched", "--sched", "when tasks wait, and for whom",
-          "events/sched/sched_switch events/sched/sched_waking", NULL, "4.3", NULL },
-        { "comm", "--comm", "only tasks of a name", "events/task/task_rename", NULL, "3.3",
-          wants_comms },
-        { "cgroup", "--cgroup", "only tasks of a control group", "events/cgroup/cgroup_attach_task",
-          NULL, "4.9 with CONFIG_CGROUPS", wants_cgroups },
-        { "clock-tai", "--clock=tai", "times that are the same on all hosts", "trace_clock", "tai",
-          "5.19", wants_tai },
-        { "on-function", "--on=function", "when a function is called", "available_tracers",
-          "function", "2.6.28 with CONFIG_FUNCTION_TRACER", waits_for_function },
-        { "on-return", "--on=return", "when a function returns something",
-          "dynamic_events kprobe_events", NULL,
-          "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS", waits_for_return },
-        { "on-slower", "--on=slower", "when a call has taken long",
-          "dynamic_events kprobe_events synthetic_events events/sched/sched_switch/hist", NULL,
-          "5.0 with CONFIG_KPROBE_EVENTS and CONFIG_HIST_TRIGGERS", waits_for_slower },
+static const Capability capabilities[_CAN_N] = {
+        [CAN_SESSIONS] = { "sessions", NULL, "several recordings at once", NULL, NULL, "6.11" },
+        [CAN_ARGS] = { "args", "--args", "the calls' arguments", "options/funcgraph-args", NULL,
+                       "5.0 with CONFIG_KPROBE_EVENTS, 6.15 with CONFIG_FUNCTION_TRACE_ARGS",
+                       "dynamic_events kprobe_events",
+                       "the arguments of roots and of --args=FUNCTION, by a probe of each" },
+        [CAN_RETVAL] = { "retval", "--retval", "what calls return", "options/funcgraph-retval",
+                         NULL,
+                         "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS, 6.5 with "
+                         "CONFIG_FUNCTION_GRAPH_RETVAL",
+                         "dynamic_events kprobe_events",
+                         "what roots and --retval=FUNCTION return, by a probe of each" },
+        [CAN_SCHED] = { "sched", "--sched", "when tasks wait, and for whom",
+                        "events/sched/sched_switch events/sched/sched_waking", NULL, "4.3" },
+        [CAN_COMM] = { "comm", "--comm", "only tasks of a name", "events/task/task_rename", NULL,
+                       "3.3" },
+        [CAN_CGROUP] = { "cgroup", "--cgroup", "only tasks of a control group",
+                         "events/cgroup/cgroup_attach_task", NULL, "4.9 with CONFIG_CGROUPS" },
+        [CAN_TAI] = { "clock-tai", "--clock=tai", "times that are the same on all hosts",
+                      "trace_clock", "tai", "5.19" },
+        [CAN_FUNCTION] = { "on-function", "--on=function", "when a function is called",
+                           "available_tracers", "function", "2.6.28 with CONFIG_FUNCTION_TRACER" },
+        [CAN_RETURN] = { "on-return", "--on=return", "when a function returns something",
+                         "dynamic_events kprobe_events", NULL,
+                         "5.0 with CONFIG_KPROBE_EVENTS or CONFIG_FPROBE_EVENTS" },
+        [CAN_SLOWER] = { "on-slower", "--on=slower", "when a call has taken long",
+                         "dynamic_events kprobe_events synthetic_events "
+                         "events/sched/sched_switch/hist",
+                         NULL, "5.0 with CONFIG_KPROBE_EVENTS and CONFIG_HIST_TRIGGERS" },
 };
 
 const Capability *capability_get(size_t i) {
@@ -136,14 +120,24 @@ int capability_find_missing(const Capability *c, const Tracefs *fs, char **ret) 
 }
 
 int admit_capabilities(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
-        for (const Capability *c = capabilities; c < capabilities + ELEMENTSOF(capabilities); c++) {
+        const bool is_wanted[_CAN_N] = {
+                /* what something else refuses is not among them */
+                [CAN_ARGS] = spec->args || spec->args_functions.n > 0,
+                [CAN_RETVAL] = spec->retval || spec->retval_functions.n > 0,
+                [CAN_COMM] = spec->comms.n > 0,
+                [CAN_CGROUP] = spec->cgroups.n > 0,
+                [CAN_TAI] = streq_ptr(spec->clock, "tai"),
+                [CAN_FUNCTION] = waits_for(spec, "function:"),
+                [CAN_RETURN] = waits_for(spec, "return:"),
+                [CAN_SLOWER] = waits_for(spec, "slower:"),
+        };
+
+        for (size_t i = 0; i < _CAN_N; i++) {
+                const Capability *c = &capabilities[i];
                 _cleanup_free_ char *missing = NULL;
                 struct utsname u;
-                int r;
+                int r = is_wanted[i] ? capability_find_missing(c, fs, &missing) : 0;
 
-                if (!c->is_wanted || !c->is_wanted(spec))
-                        continue;
-                r = capability_find_missing(c, fs, &missing);
                 if (r < 0)
                         return r;
                 if (!missing)

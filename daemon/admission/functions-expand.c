@@ -2,13 +2,8 @@
 
 /*
  * A bit for each function, so that a list of globs that match the same ones costs no more memory than one
- * that does not.  A glob is compared with the names that begin as it does, and of these, where many globs
- * have to be, with those that have its pairs of neighbouring characters: for each pair there is a row of
- * bits that says which names have it.  Pairs share rows, so that a row may say too much and never too little.
- *
- *      "*_sendm*"      row('_','s') & row('s','e') & row('e','n') & ... -> a handful of names to compare
- *
- * Whoever asks decides what is compared, so that the work is counted, and there is an end to it.
+ * that does not.  A glob is compared with the names that begin as it does.  Whoever asks decides what is compared,
+ * so that the work is counted, and there is an end to it.
  */
 
 #include <errno.h>
@@ -17,14 +12,12 @@
 #include "base/name.h"
 #include "daemon/admission/functions.h"
 
-#define STEPS_MAX (UINT64_C(32) << 20)     /* characters compared: a tenth of a second at most */
-#define GLOBS_MANY 16                      /* from so many on the rows are worth being made */
+#define STEPS_MAX (UINT64_C(64) << 20) /* characters compared: a quarter of a second at most */
+#define GLOBS_KEPT_MAX 16
 #define KEPT_STEPS_MAX (UINT64_C(2) << 20) /* likewise, for globs that may be kept */
-#define N_ROWS 1024
 #define WORD_BITS 64
 #define SHORTER_BY 4 /* words less are worth it */
-#define READ_WALKS                                                                                 \
-        3 /* printing a function takes the kernel so many times as long as comparing it */
+#define READ_WALKS 3 /* printing a function takes the kernel so many times as long as comparing */
 
 /* --- one glob --------------------------------------------------------------------------------- */
 
@@ -51,8 +44,7 @@ static bool class_matches(const char *class, char c, const char **end) {
         return found != (*class == '!');
 }
 
-/* *@n_steps is counted up. */
-static bool glob_matches(const char *pattern, const char *name, uint64_t *n_steps) {
+bool function_glob_matches(const char *pattern, const char *name, uint64_t *n_steps) {
         const char *star = NULL, *from = NULL; /* the last '*', and where it was tried last */
 
         while (*name) {
@@ -90,20 +82,12 @@ static bool glob_matches(const char *pattern, const char *name, uint64_t *n_step
         return pattern[strspn(pattern, "*")] == 0;
 }
 
-bool function_glob_matches(const char *pattern, const char *name) {
-        uint64_t n_steps = 0;
-
-        return glob_matches(pattern, name, &n_steps);
-}
-
 /* --- many ------------------------------------------------------------------------------------- */
 
 typedef struct Expansion {
         const Functions *f;
-        size_t n_words;   /* of a row */
-        uint64_t *chosen; /* a row */
-        uint64_t *with;   /* a row: names that the glob is compared with */
-        uint64_t *rows;   /* N_ROWS of them, or NULL */
+        size_t n_words;   /* of bits */
+        uint64_t *chosen; /* a bit for each function */
         size_t n;         /* chosen */
         uint64_t n_steps;
 } Expansion;
@@ -111,14 +95,11 @@ typedef struct Expansion {
 static int expansion_init(Expansion *x, const Functions *f) {
         *x = (Expansion){ .f = f, .n_words = f->n / WORD_BITS + 1 };
         x->chosen = calloc(x->n_words, sizeof(*x->chosen));
-        x->with = calloc(x->n_words, sizeof(*x->with));
-        return x->chosen && x->with ? 0 : -ENOMEM;
+        return x->chosen ? 0 : -ENOMEM;
 }
 
 static void expansion_done(Expansion *x) {
         free(x->chosen);
-        free(x->with);
-        free(x->rows);
 }
 
 static bool has_bit(const uint64_t *row, size_t i) {
@@ -129,82 +110,31 @@ static void set_bit(uint64_t *row, size_t i) {
         row[i / WORD_BITS] |= UINT64_C(1) << (i % WORD_BITS);
 }
 
-static uint64_t *row_of(const Expansion *x, const char *pair) {
-        unsigned hash = ((unsigned char) pair[0] * 37U + (unsigned char) pair[1]) * 2654435761U;
-
-        return x->rows + (hash >> 22) % N_ROWS * x->n_words;
-}
-
-static int make_rows(Expansion *x) {
-        x->rows = calloc(N_ROWS * x->n_words, sizeof(*x->rows));
-        if (!x->rows)
-                return -ENOMEM;
-        for (size_t i = 0; i < x->f->n; i++)
-                for (const char *s = x->f->names[i]; s[0] && s[1]; s++)
-                        set_bit(row_of(x, s), i);
-        return 0;
-}
-
 /* Where names that are not less than the first @n characters of @text begin, or with @after those that
  * are greater. */
 static size_t find_bound(const Functions *f, const char *text, size_t n, bool after) {
         return BISECT(0, f->n, i, strncmp(f->names[i], text, n) < (after ? 1 : 0));
 }
 
-static bool is_literal(char c) {
-        return c && !strchr("*?[", c);
-}
-
-/* The bits of x->with from the word of @from to that of @to. */
-static void find_candidates(Expansion *x, const char *glob, size_t from, size_t to) {
-        size_t first = from / WORD_BITS, n = (to - 1) / WORD_BITS - first + 1;
-
-        memset(x->with + first, 0xff, n * sizeof(*x->with));
-        for (const char *s = glob; x->rows && *s && *s != '['; s++) {
-                const uint64_t *row;
-
-                if (!is_literal(s[0]) || !is_literal(s[1]))
-                        continue;
-                row = row_of(x, s);
-                for (size_t i = first; i < first + n; i++)
-                        x->with[i] &= row[i];
-                x->n_steps += n / 8;
-        }
-}
-
-/* Compares @glob with its candidates that are chosen already, until one matches, or with all others. */
-static bool compare(Expansion *x, const char *glob, size_t from, size_t to, bool chosen) {
+/* Whether it stands for any. */
+static bool expand_glob(Expansion *x, const char *glob) {
+        size_t n_plain = strcspn(glob, "*?["), to = find_bound(x->f, glob, n_plain, true);
         bool matches = false;
 
-        for (size_t word = from / WORD_BITS; word * WORD_BITS < to; word++) {
-                uint64_t bits = x->with[word] & (chosen ? x->chosen[word] : ~x->chosen[word]);
+        for (size_t i = find_bound(x->f, glob, n_plain, false); i < to && x->n_steps <= STEPS_MAX;
+             i++) {
+                bool is_chosen = has_bit(x->chosen, i);
 
-                for (; bits && x->n_steps <= STEPS_MAX; bits &= bits - 1) {
-                        size_t i = word * WORD_BITS + (size_t) __builtin_ctzll(bits);
-
-                        if (i < from || i >= to || !glob_matches(glob, x->f->names[i], &x->n_steps))
-                                continue;
-                        matches = true;
-                        if (chosen)
-                                return true;
+                if ((is_chosen && matches) ||
+                    !function_glob_matches(glob, x->f->names[i], &x->n_steps))
+                        continue;
+                matches = true;
+                if (!is_chosen) {
                         set_bit(x->chosen, i);
                         x->n++;
                 }
         }
-        x->n_steps += (to - from) / WORD_BITS;
         return matches;
-}
-
-static bool expand_glob(Expansion *x, const char *glob) {
-        size_t n_plain = strcspn(glob, "*?["), from = find_bound(x->f, glob, n_plain, false),
-               to = find_bound(x->f, glob, n_plain, true);
-        bool matches;
-
-        if (from == to)
-                return false;
-        find_candidates(x, glob, from, to);
-        matches = compare(x, glob, from, to, false);
-        return matches || compare(x, glob, from, to, true);
 }
 
 static bool expand_name(Expansion *x, const char *name) {
@@ -219,21 +149,11 @@ static bool expand_name(Expansion *x, const char *name) {
         return true;
 }
 
-static bool are_many(const Strv *patterns) {
-        size_t n = 0;
-
-        for (size_t i = 0; i < patterns->n; i++)
-                n += function_pattern_is_glob(patterns->items[i]);
-        return n >= GLOBS_MANY;
-}
-
 int functions_expand(const Functions *f, const Strv *patterns, size_t max, Strv *ret,
                      size_t *ret_n) {
         _cleanup_(expansion_done) Expansion x;
         int r = expansion_init(&x, f);
 
-        if (r >= 0 && are_many(patterns))
-                r = make_rows(&x);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < patterns->n; i++) {
@@ -275,7 +195,7 @@ static bool take_glob(Expansion *x, const char *glob, uint64_t *left) {
         if (strchr(glob, '[') || from == to)
                 return false;
         for (size_t i = from; i < to && x->n_steps <= KEPT_STEPS_MAX; i++)
-                if (glob_matches(glob, x->f->names[i], &x->n_steps)) {
+                if (function_glob_matches(glob, x->f->names[i], &x->n_steps)) {
                         if (!has_bit(x->chosen, i))
                                 return false;
                         n += has_bit(left, i);
@@ -283,7 +203,7 @@ static bool take_glob(Expansion *x, const char *glob, uint64_t *left) {
         if (n < 2 || x->n_steps > KEPT_STEPS_MAX)
                 return false;
         for (size_t i = from; i < to; i++)
-                if (has_bit(left, i) && glob_matches(glob, x->f->names[i], &x->n_steps))
+                if (has_bit(left, i) && function_glob_matches(glob, x->f->names[i], &x->n_steps))
                         clear_bits(left, i, i + 1);
         return true;
 }
@@ -319,19 +239,20 @@ static int add_words(const Expansion *x, uint64_t *left, Strv *ret) {
         return r;
 }
 
-/* x->with is what is left. */
 static int shorten(Expansion *x, const Strv *names, const Strv *globs, Strv *ret) {
-        int r = 0;
+        _cleanup_free_ uint64_t *left = calloc(x->n_words, sizeof(*left));
+        int r = left ? 0 : -ENOMEM;
 
         for (size_t i = 0; r >= 0 && i < names->n; i++)
                 if (!expand_name(x, names->items[i]))
                         r = strv_add(ret, names->items[i]);
-        memcpy(x->with, x->chosen, x->n_words * sizeof(*x->with));
-        for (size_t i = 0; globs && r >= 0 && i < MIN(globs->n, (size_t) GLOBS_MANY); i++)
+        if (r >= 0)
+                memcpy(left, x->chosen, x->n_words * sizeof(*left));
+        for (size_t i = 0; globs && r >= 0 && i < MIN(globs->n, (size_t) GLOBS_KEPT_MAX); i++)
                 if (function_pattern_is_glob(globs->items[i]) &&
-                    take_glob(x, globs->items[i], x->with))
+                    take_glob(x, globs->items[i], left))
                         r = strv_add(ret, globs->items[i]);
-        return r < 0 ? r : add_words(x, x->with, ret);
+        return r < 0 ? r : add_words(x, left, ret);
 }
 
 int functions_shorten(const Functions *f, const Strv *names, const Strv *globs, Strv *ret) {

@@ -168,16 +168,12 @@ const char *functions_find_module(const Functions *f, const char *name) {
         return at ? module_of(f, (size_t) (at - f->names)) : NULL;
 }
 
-/* The first line that holds @name, or where it would be. */
-static size_t find_line(const Functions *f, const char *name) {
-        return BISECT(0, f->n_lines, i, strcmp(f->lines[i].name, name) < 0);
-}
-
 int functions_find_lines(const Functions *f, const Strv *names, Strv *ret) {
         int r = 0;
 
         for (size_t i = 0; i < names->n; i++)
-                for (size_t k = find_line(f, names->items[i]);
+                for (size_t k = BISECT(0, f->n_lines, m,
+                                       strcmp(f->lines[m].name, names->items[i]) < 0);
                      r >= 0 && k < f->n_lines && streq(f->lines[k].name, names->items[i]); k++)
                         r = strv_addf(ret, "%" PRIu32, f->lines[k].line);
         return r;
@@ -195,4 +191,34 @@ int functions_open_list(const Functions *f) {
                 return fd;
         fd = write_list(f); /* there is no /proc */
         return fd < 0 || lseek(fd, 0, SEEK_SET) >= 0 ? fd : ORIGIN(-errno);
+}
+
+/* --- clock readers ------------------------------------------------------------------------------ */
+
+/* Only the clock source in use matters: naming a function in a filter costs the kernel a walk over all of them, so the
+ * usual host, on its TSC, pays nothing. */
+static const struct {
+        const char *clock_source, *function;
+} readers[] = {
+        { "hpet", "read_hpet" },
+        { "acpi_pm", "acpi_pm_read" },
+        { "acpi_pm", "acpi_pm_read_slow" },
+        { "acpi_pm", "acpi_pm_read_verified" },
+        { "jiffies", "jiffies_read" },
+};
+
+int clock_reader_find(const Tracefs *fs, const Functions *f, Strv *ret) {
+        _cleanup_free_ char *now = NULL;
+        int r = file_read(fs->root_fd,
+                          "sys/devices/system/clocksource/clocksource0/current_clocksource", &now,
+                          NULL, 256);
+
+        if (r < 0) /* a machine without the choice has none of these */
+                return 0;
+        now[strcspn(now, "\n")] = 0;
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(readers); i++)
+                if (streq(now, readers[i].clock_source) &&
+                    functions_contain(f, readers[i].function))
+                        r = strv_add(ret, readers[i].function);
+        return r;
 }

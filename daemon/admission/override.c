@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "daemon/admission/admission.h"
-#include "daemon/admission/override.h"
 #include "daemon/tracefs/control.h"
 
 static char *tracer_path(const char *dir) {

@@ -18,7 +18,7 @@
 
 #include "base/io.h"
 #include "base/unit.h"
-#include "daemon/admission/task-finder.h"
+#include "daemon/admission/admission.h"
 
 #define CGROUP_ROOT "sys/fs/cgroup"
 #define CGROUP_DEPTH_MAX 64

@@ -81,7 +81,6 @@ typedef struct Sessions {
         Removal *removal;    /* of removed ones' data */
         SessionChanged changed;
         void *userdata;
-        uint64_t uptime_saved_ns; /* on it */
         bool is_starting;         /* one more is about to be among those that are awake */
 } Sessions;
 
@@ -112,8 +111,6 @@ size_t sessions_n_live(const Sessions *s);
 /* As session_segment_sealed(). */
 void sessions_segment_sealed(Sessions *s, const char *name, uint32_t cpu, uint64_t sequence,
                              uint64_t n_before, uint64_t n_bytes);
-/* session_save_kept() of the next one, from the @*i-th on, that it is to be done of: whether there was one. */
-bool sessions_save_kept(Sessions *s, size_t *i);
 /* Room for another one that is awake, and one that is starting; then it is among them, owned on success.  0 or
  * -ENOMEM. */
 int sessions_make_room(Sessions *s);
@@ -121,7 +118,6 @@ int sessions_add(Sessions *s, Session *session);
 /* Removes an ended session; its data go after it (daemon/upkeep/removal.h).  @why: noted (store/removed.h).  0 or
  * -errno. */
 int sessions_remove(Sessions *s, Session *session, const char *why);
-void sessions_save_uptime(Sessions *s, uint64_t not_since_ns); /* unless it was so lately */
 /* The disk is full: whether any ring let go of something. */
 bool sessions_yield(Sessions *s);
 /* No task is under way: what waits for that may go on, and sessions that nobody uses are laid down. */

@@ -37,7 +37,7 @@ static Store *store_of(const Janitor *j) {
  * at what others leave of the disk. */
 static void set_timer(Janitor *j, const Vacuum *v) {
         RetainLimits limits = vacuum_limits(j->sessions->context.limits);
-        uint64_t next_ns = vacuum_next_ns(v, &limits), now = uptime_now(&v->uptime);
+        uint64_t next_ns = vacuum_next_ns(v, &limits), now = now_ns(CLOCK_REALTIME);
 
         if (sessions_n_live(j->sessions) > 0)
                 next_ns = MIN(next_ns, now + LOOK_NS);
@@ -87,7 +87,6 @@ static int list_sessions(const Janitor *j, Vacuum *v) {
         size_t n = j->sessions->n_entries;
         int r = sessions_sort(j->sessions, &sorted);
 
-        v->uptime = j->sessions->context.uptime;
         for (size_t i = 0; r == 0 && i < n; i++) {
                 const SessionEntry *e = sorted[i];
                 Session *s = e->session; /* or it rests */
@@ -96,7 +95,7 @@ static int list_sessions(const Janitor *j, Vacuum *v) {
                 r = vacuum_add(v, &(VacuumItem){
                                           .name = e->name,
                                           .n_bytes = session_entry_disk_bytes(e),
-                                          .kept_ns = s ? session_kept_ns(s) : e->rest.kept_ns,
+                                          .kept_ns = s ? session_meta_kept_ns(session_meta(s)) : e->rest.kept_ns,
                                           .growth_bytes = s ? session_growth_bytes(s) : 0,
                                           .is_live = s && (session_meta(s)->state == SESSION_NEW ||
                                                            session_is_live(s)),
@@ -127,9 +126,6 @@ static int choose(Janitor *j, JanitorJob *job) {
                 r = vacuum_decide(v, store_of(j), &job->limits);
         if (r >= 0 && !job->call)
                 set_timer(j, v);
-        for (size_t i = 0;
-             sessions_save_kept(j->sessions, &i);) /* that came without a word of it */
-                take_turns(job);
         for (VacuumItem *item; r >= 0 && (item = vacuum_next(v));) {
                 Session *s;
 
@@ -256,13 +252,10 @@ static void carry_out(Janitor *j, JanitorJob *job) {
                 remove_chosen(j, job);
         if (job->call)
                 answer(j, job, r);
-        else {
-                if (r >= 0)
-                        let_rings_yield(j, &job->vacuum);
-                else if (!j->is_ending)
-                        log_warning_errno(r, "Cannot look for sessions to remove: %m");
-                sessions_save_uptime(j->sessions, LOOK_NS);
-        }
+        else if (r >= 0)
+                let_rings_yield(j, &job->vacuum);
+        else if (!j->is_ending)
+                log_warning_errno(r, "Cannot look for sessions to remove: %m");
         vacuum_done(&job->vacuum);
 }
 

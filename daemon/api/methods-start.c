@@ -11,7 +11,6 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/api/api.h"
-#include "daemon/session/session-trigger.h"
 #include "daemon/tracefs/script.h"
 #include "meta/json-field.h"
 #include "meta/profile.h"
@@ -306,9 +305,9 @@ static int dry_run(ServerCall *call, json_t *parameters, Refusal *refusal, void 
         if (r == 0)
                 r = sessions_prepare(m->sessions, m->janitor, &meta, &request, refusal);
         if (r == 0)
-                r = session_triggers_admit(&meta->spec, refusal);
+                r = session_admit_triggers(&meta->spec, refusal);
         if (r == 0)
-                r = session_triggers_admit_moments(&meta->spec, refusal);
+                r = session_admit_moments(&meta->spec, refusal);
         if (r == 0)
                 r = controller_rehearse(m->controller, &plan, &n_arm, meta, request.force, refusal);
         if (r != 0)

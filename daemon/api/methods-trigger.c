@@ -18,7 +18,7 @@ static int refuse_state(Refusal *refusal, const Session *s, const char *text) {
 }
 
 /* The session is what the call waited for. */
-static void on_ready(Session *s, void *userdata) {
+static void on_ready(Session *s, int error, void *userdata) {
         ServerCall *call = userdata;
 
         (void) parameter_reply(call, "session", session_meta_to_json(session_meta(s)));
@@ -43,18 +43,18 @@ int method_trigger(ServerCall *call, json_t *parameters, Refusal *refusal, void 
         if (r < 0)
                 return r;
         if (session_when_hooked(s, on_ready, server_call_ref(call)) < 0)
-                on_ready(s, call);
+                on_ready(s, 0, call);
         return 0;
 }
 
-static void on_snapshot(Session *s, Session *made, int error, void *userdata) {
+static void on_snapshot(Session *s, int error, void *userdata) {
         _cleanup_refusal_ Refusal refusal = {};
         ServerCall *call = userdata;
         int r = 0;
 
-        if (made) {
-                if (session_when_synced(made, on_ready, call) < 0)
-                        on_ready(made, call);
+        if (error == 0) {
+                if (session_when_synced(s, on_ready, call) < 0)
+                        on_ready(s, 0, call);
                 return;
         }
         if (error == SNAPSHOT_E_EMPTY)

@@ -217,18 +217,6 @@ void sessions_segment_sealed(Sessions *s, const char *name, uint32_t cpu, uint64
                 session_rest_sealed(&e->rest, n_before, n_bytes);
 }
 
-bool sessions_save_kept(Sessions *s, size_t *i) {
-        while (*i < s->n_entries) {
-                SessionEntry *e = s->entries[(*i)++];
-                Session *session;
-
-                if ((e->session || e->rest.is_kept_unsaved) && wake(s, e, &session) == 0 &&
-                    session_save_kept(session))
-                        return true;
-        }
-        return false;
-}
-
 /* --- from the store ------------------------------------------------------------------------------ */
 
 static int drop_unreadable(Sessions *s, SessionEntry *e, int r) {
@@ -298,22 +286,6 @@ static int load_names(Sessions *s, const Strv *names, bool are_live) {
         return r;
 }
 
-/* Those of which nobody knows when they were kept were so when they were first seen.  Who began earlier is to
- * have been kept earlier, in whatever order they were looked at. */
-static int order_guesses(Sessions *s) {
-        _cleanup_free_ SessionEntry **sorted = NULL;
-        uint64_t last_ns = 0;
-        int r = sessions_sort(s, &sorted);
-
-        for (size_t i = 0; r >= 0 && i < s->n_entries; i++) {
-                SessionEntry *e = sorted[i];
-
-                if (!e->session && e->rest.is_kept_guessed && e->rest.is_kept_unsaved)
-                        last_ns = e->rest.kept_ns = MAX(e->rest.kept_ns, last_ns + 1);
-        }
-        return r;
-}
-
 /* One message for all: whoever put them there may have had a reason. */
 static void name_foreign(const Sessions *s) {
         _cleanup_strv_ Strv names = {};
@@ -330,8 +302,7 @@ int sessions_load(Sessions *s) {
         _cleanup_strv_ Strv names = {};
         int r;
 
-        (void) rescue_run(&(RescueConfig){ s->context.controller, s->context.store,
-                                           &s->context.uptime }); /* before anybody may arm */
+        (void) rescue_run(s->context.controller, s->context.store); /* before anybody may arm */
         r = store_list(s->context.store, &names);
         if (r >= 0)
                 r = load_names(s, &names, true);
@@ -339,8 +310,6 @@ int sessions_load(Sessions *s) {
                 return r;
         (void) fdstore_drop_rest(s->context.fdstore);
         r = load_names(s, &names, false);
-        if (r >= 0)
-                r = order_guesses(s);
         if (r >= 0)
                 name_foreign(s);
         return r;
@@ -391,8 +360,6 @@ static int on_found(const char *name, Session **ret, void *userdata) {
 
 int sessions_init(Sessions *s, sd_event *event, Background *background, Background *sweeper,
                   Controller *controller, Store *store, FdStore *fdstore, const Limits *limits) {
-        int r;
-
         *s = (Sessions){ .context = {
                                  .event = event,
                                  .background = background,
@@ -407,18 +374,11 @@ int sessions_init(Sessions *s, sd_event *event, Background *background, Backgrou
                          } };
         s->symbols.proc = "/proc";
         s->context.symbols = &s->symbols;
-        r = removal_new(&s->removal, event, sweeper, store, add_symbols, s);
-        if (r >= 0)
-                r = uptime_load(&s->context.uptime, store_fd(store));
-        if (r >= 0)
-                sessions_save_uptime(s, 0);
-        return r;
+        return removal_new(&s->removal, sweeper, store, add_symbols, s);
 }
 
 void sessions_done(Sessions *s) {
         s->changed = NULL;
-        if (*s->context.uptime.id)
-                sessions_save_uptime(s, 0);
         s->removal = removal_free(s->removal);
         for (size_t i = 0; i < s->n_awake; i++)
                 (void) session_free(s->awake[i]);
@@ -434,19 +394,6 @@ void sessions_store_symbols(Sessions *s) {
         const SymbolNames *ignored;
 
         (void) kernel_symbols_store(&s->symbols, store_symbols_fd(s->context.store), &ignored);
-}
-
-void sessions_save_uptime(Sessions *s, uint64_t not_since_ns) {
-        uint64_t now = uptime_now(&s->context.uptime);
-        int r;
-
-        if (s->uptime_saved_ns > 0 && now - s->uptime_saved_ns < not_since_ns)
-                return;
-        s->uptime_saved_ns = now;
-        r = uptime_save(&s->context.uptime, store_fd(s->context.store));
-        if (r < 0)
-                log_debug("sessions", "How long the host has run cannot be noted: %s",
-                          origin_text(r));
 }
 
 int sessions_remove(Sessions *s, Session *session, const char *why) {

@@ -24,7 +24,7 @@ int task_filter_open(const Tracefs *fs, const char *session);
 /*
  * task_filter_set() - make the buffer in @dir record the tasks in @wanted
  * @has_events: it records events beside the graph, of which the same holds
- * @wanted:     sorted (daemon/admission/task-finder.h)
+ * @wanted:     sorted (daemon/admission/admission.h)
  *
  * Writes the difference: a list that is written anew is empty for a moment, which means everybody.
  * Who is wanted no more is added to set_ftrace_notrace_pid (set_event_notrace_pid).

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/session/rescue-pages.h"
+#include "daemon/session/rescue.h"
 #include "pages/page-source.h"
 #include "store/page.h"
 #include "store/segment.h"
@@ -34,14 +34,6 @@ static int read_page(int fd, uint8_t *room, size_t page_bytes) {
         return n > 0;
 }
 
-/* A ring has lost what came before, on purpose. */
-static void forget_missed(void *page, size_t page_bytes) {
-        PageInfo info;
-
-        if (page_parse(&info, page, page_bytes, false) == 0 && info.missed)
-                page_forget_missed(page);
-}
-
 static bool is_same(const void *a, const void *b, size_t page_bytes) {
         PageInfo x, y;
 
@@ -56,6 +48,7 @@ static bool is_same(const void *a, const void *b, size_t page_bytes) {
 static int move_all(SegmentWriter *w, int raw_fd, uint64_t max_pages, uint32_t page_bytes,
                     const void *last, uint64_t *ret_n) {
         uint64_t n = 0;
+        PageInfo info;
         int r = 1;
 
         while (r > 0 && n < max_pages) {
@@ -75,8 +68,8 @@ static int move_all(SegmentWriter *w, int raw_fd, uint64_t max_pages, uint32_t p
                         continue;
                 }
                 last = NULL;
-                if (n == 0)
-                        forget_missed(room, page_bytes);
+                if (n == 0 && page_parse(&info, room, page_bytes, false) == 0 && info.missed)
+                        page_forget_missed(room); /* a ring has lost what came before, on purpose */
                 segment_tail_commit(w);
                 n++;
         }

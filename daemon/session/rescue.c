@@ -18,19 +18,19 @@
 #include "base/unit.h"
 #include "daemon/process/journal.h"
 #include "daemon/record/pipe-marks.h"
-#include "daemon/session/rescue-pages.h"
 #include "daemon/session/rescue.h"
-#include "daemon/session/session-kept.h"
 #include "daemon/session/session.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/live.h"
 #include "daemon/watch/snapshot.h"
 #include "meta/clock.h"
 #include "pages/page-source.h"
+#include "retention/boot-clock.h"
 #include "store/tracing.h"
 
 typedef struct Rescue {
-        const RescueConfig *config;
+        Controller *controller;
+        Store *store;
         BlackBox box;
         bool has_box;
         SessionDir *origin_dir;
@@ -51,41 +51,29 @@ static bool may_be_live(const SessionDir *dir) {
                faccessat(session_dir_fd(dir), STORE_RESERVE_NAME, F_OK, 0) >= 0;
 }
 
-static bool died_with_its_kernel(const SessionMeta *m, const char *boot_id) {
-        return m->spec.black_box && m->boot_id && *m->boot_id && !streq(m->boot_id, boot_id) &&
-               m->start.realtime_ns > 0 && !m->origin;
-}
-
-/* Of which a rescue failed, for want of disk space perhaps: the daemon has then ended it as any other. */
-static bool waits_for_rescue(const SessionMeta *m) {
-        return m->state == SESSION_FAILED && streq_ptr(m->reason, SESSION_REASON_DAEMON_ENDED);
-}
-
-/* Of the store; false: it cannot be read. */
-static bool read_session(const Rescue *x, const char *name, SessionDir **ret_dir,
-                         SessionMeta **ret) {
-        return store_open_session(x->config->store, name, ret_dir) >= 0 &&
-               session_dir_read_meta(*ret_dir, ret) == 0;
-}
-
 /* Only the latest can have been the last to record there; what is said of others session_load() finds.  @is_live:
  * those that can be told without a look at all that rest. */
 static int find_origin(Rescue *x, bool is_live) {
-        char boot_id[UPTIME_BOOT_ID_CHARS + 1];
+        char boot_id[BOOT_ID_CHARS + 1];
         _cleanup_strv_ Strv names = {};
-        int r = store_list(x->config->store, &names);
+        int r = store_list(x->store, &names);
 
-        uptime_boot_id(boot_id);
+        boot_id_read(boot_id);
         for (size_t i = 0; r >= 0 && i < names.n; i++) {
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
 
-                if (store_open_session(x->config->store, names.items[i], &dir) < 0 ||
+                if (store_open_session(x->store, names.items[i], &dir) < 0 ||
                     (is_live && !may_be_live(dir)) || session_dir_read_meta(dir, &m) != 0 ||
-                    !streq(m->name, names.items[i]) || !died_with_its_kernel(m, boot_id) ||
-                    !(is_live ? session_state_is_live(m->state) : waits_for_rescue(m)))
+                    !streq(m->name, names.items[i]) || !m->spec.black_box || m->origin ||
+                    !m->boot_id || !*m->boot_id || streq(m->boot_id, boot_id) ||
+                    m->start.realtime_ns == 0 ||
+                    (x->origin && x->origin->start.realtime_ns >= m->start.realtime_ns))
                         continue;
-                if (x->origin && x->origin->start.realtime_ns >= m->start.realtime_ns)
+                /* Or a rescue failed, for want of disk space perhaps: the daemon has then ended it as any other. */
+                if (is_live ? !session_state_is_live(m->state)
+                            : m->state != SESSION_FAILED ||
+                                      !streq_ptr(m->reason, SESSION_REASON_DAEMON_ENDED))
                         continue;
                 (void) session_dir_free(x->origin_dir);
                 (void) session_meta_free(x->origin);
@@ -167,7 +155,7 @@ static int make_session(const Rescue *x, SessionDir **ret, SessionMeta **ret_met
 
         r = make_meta(x, &m);
         if (r >= 0)
-                r = store_make_session(x->config->store, x->name, &dir);
+                r = store_make_session(x->store, x->name, &dir);
         if (r < 0)
                 return r;
         r = tracing_link(x->origin_dir, dir);
@@ -176,10 +164,10 @@ static int make_session(const Rescue *x, SessionDir **ret, SessionMeta **ret_met
         if (r >= 0 && syncfs(session_dir_fd(dir)) < 0)
                 r = ORIGIN(-errno);
         if (r >= 0)
-                r = store_settle_session(x->config->store, x->name);
+                r = store_settle_session(x->store, x->name);
         if (r < 0) {
                 dir = session_dir_free(dir);
-                k = store_discard_session(x->config->store, x->name);
+                k = store_discard_session(x->store, x->name);
                 if (k < 0)
                         log_warning_errno(k, "Cannot remove the unfinished session '%s': %m",
                                           x->name);
@@ -205,7 +193,7 @@ static int find_made(Rescue *x, SessionDir **ret, SessionMeta **ret_meta) {
                                 x->origin->boot_id, suffix);
                 if (!session_name_is_valid(x->name))
                         return ORIGIN(-EBADMSG);
-                r = store_open_session(x->config->store, x->name, &dir);
+                r = store_open_session(x->store, x->name, &dir);
                 if (r < 0)
                         return r;
                 if (session_dir_read_meta(dir, &m) == 0 && streq_ptr(m->origin, x->origin->name)) {
@@ -241,14 +229,16 @@ static uint64_t find_snapshot(const Rescue *x) {
         _cleanup_strv_ Strv names = {};
         uint64_t ns = 0;
 
-        if (origin->n_snapshots == 0 || store_list(x->config->store, &names) < 0)
+        if (origin->n_snapshots == 0 || store_list(x->store, &names) < 0)
                 return 0;
         for (size_t i = 0; i < names.n; i++) {
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
 
-                if (!streq(names.items[i], x->name) && read_session(x, names.items[i], &dir, &m) &&
-                    streq_ptr(m->origin, origin->name) && streq_ptr(m->boot_id, origin->boot_id) &&
+                if (!streq(names.items[i], x->name) &&
+                    store_open_session(x->store, names.items[i], &dir) >= 0 &&
+                    session_dir_read_meta(dir, &m) == 0 && streq_ptr(m->origin, origin->name) &&
+                    streq_ptr(m->boot_id, origin->boot_id) &&
                     m->stop.trace_ns > origin->start.trace_ns)
                         ns = MAX(ns, m->stop.trace_ns);
         }
@@ -297,7 +287,7 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
         free(m->reason);
         m->reason = reason;
         m->state = SESSION_SEALED;
-        session_kept_note(m, x->config->uptime);
+        m->kept_realtime_ns = now_ns(CLOCK_REALTIME);
         if (syncfs(session_dir_fd(dir)) < 0)
                 return ORIGIN(-errno);
         r = session_dir_write_meta(dir, m);
@@ -319,7 +309,7 @@ static int end_origin(Rescue *x, const SessionMeta *made, const char *why) {
         m->state = SESSION_FAILED;
         m->stop = made ? made->stop : m->start;
         conditions_done(&m->degraded);
-        session_kept_note(m, x->config->uptime);
+        m->kept_realtime_ns = now_ns(CLOCK_REALTIME);
         pipe_marks_remove(m->id);
         disk_usage_release(x->origin_dir);
         r = disk_usage_count(x->origin_dir, m);
@@ -343,15 +333,6 @@ static int lose_origin(Rescue *x, const char *why) {
 
 /* --- all of it ---------------------------------------------------------------------------------- */
 
-static int move_pages(const Rescue *x, SessionDir *dir, const SessionMeta *m) {
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < x->box.n_cpus; i++)
-                if (x->box.n_events[i] > 0)
-                        r = rescue_move_cpu(x->config->controller, &x->box, i, dir, m);
-        return r;
-}
-
 /* All of it is in @m, and on the disk. */
 static int finish(Rescue *x, const SessionMeta *m) {
         char n_pages[UNIT_TEXT_MAX];
@@ -360,7 +341,7 @@ static int finish(Rescue *x, const SessionMeta *m) {
         if (r < 0)
                 return r;
         if (x->has_box)
-                r = controller_clear_black_box(x->config->controller, &x->box);
+                r = controller_clear_black_box(x->controller, &x->box);
         if (r < 0)
                 log_warning_errno(r, "Cannot empty the black box, instance %s: %m", x->box.name);
         journal_tell(&(JournalEntry){ JOURNAL_RESCUED, .meta = m },
@@ -390,17 +371,17 @@ static int rescue_origin(Rescue *x) {
                                       : "this kernel was booted without the memory in which it "
                                         "was recorded");
         r = is_made ? disk_usage_recover(dir, m) : make_session(x, &dir, &m);
-        if (r >= 0 && has_pages && m->page_bytes == x->box.page_bytes)
-                r = move_pages(x, dir, m);
+        for (size_t i = 0; r >= 0 && m->page_bytes == x->box.page_bytes && i < x->box.n_cpus; i++)
+                if (x->box.n_events[i] > 0)
+                        r = rescue_move_cpu(x->controller, &x->box, i, dir, m);
         if (r >= 0)
                 r = end_session(x, dir, m);
         return r < 0 ? r : finish(x, m);
 }
 
-int rescue_run(const RescueConfig *config) {
-        _cleanup_(rescue_done) Rescue x = { .config = config };
-        int found = controller_find_black_box(config->controller, &x.box),
-            r = find_origin(&x, true);
+int rescue_run(Controller *c, Store *store) {
+        _cleanup_(rescue_done) Rescue x = { .controller = c, .store = store };
+        int found = controller_find_black_box(c, &x.box), r = find_origin(&x, true);
 
         x.has_box = found == 0;
         if (r == 0 && black_box_n_events(&x.box) > 0)

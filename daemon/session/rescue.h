@@ -17,15 +17,12 @@
  * say is not believed: how many are taken depends on the buffer's size alone.
  */
 
+#include "daemon/instances/black-box.h"
 #include "daemon/tracer/controller.h"
+#include "meta/meta.h"
 #include "retention/uptime.h"
+#include "store/session-dir.h"
 #include "store/store.h"
-
-typedef struct RescueConfig {
-        Controller *controller;
-        Store *store;
-        const Uptime *uptime; /* of the store */
-} RescueConfig;
 
 /* BOOTID of the session's name is the dead kernel's boot id. */
 #define RESCUE_PREFIX "blackbox-"
@@ -37,4 +34,34 @@ typedef struct RescueConfig {
  * Return: how many sessions were made (0 or 1), or -errno: nothing was lost that was there before, and the next
  * daemon tries again.
  */
-int rescue_run(const RescueConfig *config);
+int rescue_run(Controller *c, Store *store);
+
+/* --- the pages of one CPU, from the black box into segments of a session (rescue-pages.c) ------------ */
+
+/*
+ * rescue_move_cpu() - read what @b has of its @i-th CPU
+ * @m: whose id and page size the segment has
+ *
+ * One segment more than there is in @dir, closed and synced; those before it go of which it has all once more.  As
+ * many pages are read as the buffer can hold, and a few; of a page that is damaged all bytes that came are kept, for
+ * readers to say so.
+ * Return: 0 or -errno.
+ */
+int rescue_move_cpu(Controller *c, const BlackBox *b, size_t i, SessionDir *dir,
+                    const SessionMeta *m);
+/* The same from any descriptor that gives pages as trace_pipe_raw does (borrowed): for tests. */
+int rescue_move_pages(int raw_fd, uint32_t cpu, uint64_t max_pages, SessionDir *dir,
+                      const SessionMeta *m, uint64_t *ret_n_pages);
+
+/* When the first and the last page of a segment begin (page_source_span()); false: that cannot be told. */
+bool rescue_get_span(const SessionDir *dir, uint32_t cpu, uint64_t sequence, uint64_t *ret_first_ns,
+                     uint64_t *ret_last_ns);
+
+/*
+ * rescue_find_seam() - whether there are pages of @cpu from before @ns
+ * @ns:          on the recording's trace clock
+ * @ret_next_ns: set if so: when the first page after @ns begins; UINT64_MAX: there is none
+ *
+ * As the pages' headers say; those that cannot be read, or are damaged, count for neither.
+ */
+bool rescue_find_seam(const SessionDir *dir, uint32_t cpu, uint64_t ns, uint64_t *ret_next_ns);

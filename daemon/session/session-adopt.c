@@ -1,104 +1,169 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Without a service manager trace_pipe_raw is opened anew, and what was in a pipe when the daemon was
- * killed is lost: a gap says so.  With one nothing is missing but the rest of a page whose other half
- * died with the daemon.
+ * How a session comes from the store: one that has ended, as its session.json says; or one that an earlier
+ * daemon of this boot left recording, which goes on.  Without a service manager trace_pipe_raw is then
+ * opened anew, and what was in a pipe when the daemon was killed is lost: a gap says so.  With one nothing
+ * is missing but the rest of a page whose other half died with the daemon.
  */
 
+#include "base/log.h"
+#include "base/now.h"
 #include "base/unit.h"
-#include "daemon/record/pipe-marks.h"
+#include "daemon/process/journal.h"
 #include "daemon/record/reader.h"
-#include "daemon/session/session-adopt.h"
+#include "daemon/session/session-private.h"
 #include "daemon/upkeep/disk-usage.h"
-#include "daemon/watch/health.h"
 #include "pages/page-source.h"
 
-const char *adoption_read_live(const SessionDir *dir, Live *ret,
-                               char text[static ADOPTION_WHY_MAX]) {
-        int r = live_read(dir, ret);
+/* As its session.json says; of a newer ftraced's with @takes_newer, as far as it is understood, else
+ * META_E_NEWER.  0, META_E_INVALID, -errno. */
+static int session_open(Session **ret, const SessionContext *context, const char *name,
+                        bool takes_newer) {
+        _cleanup_(session_freep) Session *s = NULL;
+        int r = session_new(&s, context);
+
+        if (r < 0)
+                return r;
+        s->is_saved = true;
+        r = store_open_session(context->store, name, &s->dir);
+        if (r < 0)
+                return r;
+        r = takes_newer ? session_dir_read_any_meta(s->dir, name, &s->meta)
+                        : session_dir_read_meta(s->dir, &s->meta);
+        if (r != 0)
+                return r;
+        if (!streq(s->meta->name, name))
+                return META_E_INVALID;
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+/* --- from the store: one that has ended ------------------------------------------------------- */
+
+int session_load(Session **ret, const SessionContext *context, const char *name) {
+        _cleanup_(session_freep) Session *s = NULL;
+        int r = session_open(&s, context, name, true);
+
+        if (r != 0)
+                return r;
+        if (s->meta->newer_version > 0)
+                log_notice("Session '%s' is left as it is: %s.", name, s->meta->reason);
+
+        if (session_state_is_live(s->meta->state)) {
+                live_remove(s->dir);
+                pipe_marks_remove(s->meta->id);
+                r = disk_usage_recover(s->dir, s->meta);
+                if (r < 0)
+                        log_warning_errno(r, "Cannot count the pages of session '%s': %m", name);
+                session_enter(s, SESSION_EVENT_FAIL, SESSION_REASON_DAEMON_ENDED);
+                conditions_done(&s->meta->degraded);
+                s->meta->kept_realtime_ns = now_ns(CLOCK_REALTIME);
+                session_save(s);
+                log_notice("Session '%s' was recording when its daemon ended; what it had stored "
+                           "is kept.",
+                           name);
+        }
+
+        s->footprint = BACKGROUND_CALL(footprint_measure(s->dir)); /* there may be many files */
+        s->measured_ns = now_ns(CLOCK_MONOTONIC);
+        if (s->meta->pages_unsynced > 0 && session_sync_init(s) >= 0) /* or it says so still */
+                session_sync_again(s);
+        else
+                s->dir = session_dir_free(s->dir);
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+int session_wake(Session **ret, const SessionContext *context, const SessionRest *rest) {
+        _cleanup_(session_freep) Session *s = NULL;
+        int r = session_open(&s, context, rest->brief.name, true);
+
+        if (r != 0)
+                return r;
+        if (!streq(s->meta->id, rest->brief.id) || session_is_live(s))
+                return META_E_INVALID; /* another one has taken its place */
+        s->dir = session_dir_free(s->dir);
+        s->footprint = rest->footprint;
+        s->measured_ns = now_ns(CLOCK_MONOTONIC);
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+/* --- from the store: one that goes on --------------------------------------------------------- */
+
+const char *session_read_live(const Session *s, Live *ret, char text[static SESSION_WHY_MAX]) {
+        int r = live_read(s->dir, ret);
 
         if (r == 0)
                 return ret->attached ? "its client left" : NULL;
         if (r == LIVE_E_NEWER)
-                (void) snprintf(text, ADOPTION_WHY_MAX,
+                (void) snprintf(text, SESSION_WHY_MAX,
                                 "a newer ftraced had begun it (live.json is of version %i, this "
                                 "daemon knows %i): drained and ended",
                                 ret->version, LIVE_VERSION);
         else
-                (void) snprintf(text, ADOPTION_WHY_MAX,
+                (void) snprintf(text, SESSION_WHY_MAX,
                                 "an ftraced that left no readable live.json had begun it: drained "
                                 "and ended");
         return text;
 }
 
-/* --- what is missing --------------------------------------------------------------------------- */
-
-uint64_t adoption_stored_ns(const SessionDir *dir, const SessionMeta *m, uint32_t cpu) {
+/* Where the recording of a CPU is known to have come to: the time of its last page [ns]. */
+static uint64_t session_stored_ns(const Session *s, uint32_t cpu) {
         _cleanup_free_ uint64_t *sequences = NULL;
         size_t n = 0;
 
-        if (session_dir_list_segments(dir, cpu, &sequences, &n) < 0)
+        if (session_dir_list_segments(s->dir, cpu, &sequences, &n) < 0)
                 n = 0;
         while (n-- > 0) {
                 _cleanup_(page_source_freep) PageSource *g = NULL;
                 uint64_t first_ns, last_ns;
 
-                if (page_source_open(&g, dir, cpu, sequences[n], NULL) == 0 &&
+                if (page_source_open(&g, s->dir, cpu, sequences[n], NULL) == 0 &&
                     page_source_span(g, false, &first_ns, &last_ns) == 0)
                         return last_ns;
         }
-        return m->start.trace_ns;
+        return s->meta->start.trace_ns;
 }
 
 /* What was in the pipe of @cpu died with its daemon, or nothing was recorded when it did.  @n_pages are
  * counted as lost. */
-static int add_gap(const AdoptionConfig *c, uint32_t cpu, GapCause cause, uint64_t n_pages) {
+static int add_gap(Session *s, uint32_t cpu, GapCause cause, uint64_t n_pages) {
         ClockTuple now;
-        int r = tracer_read_clocks(c->tracer, &now);
+        int r = tracer_read_clocks(s->tracer, &now);
 
         if (r < 0)
                 return r;
-        return gaps_add(&c->meta->gaps, &(Gap){ .cpu = cpu,
+        return gaps_add(&s->meta->gaps, &(Gap){ .cpu = cpu,
                                                 .cause = cause,
-                                                .from_ns = adoption_stored_ns(c->dir, c->meta, cpu),
+                                                .from_ns = session_stored_ns(s, cpu),
                                                 .to_ns = now.trace_ns,
                                                 .n_events = GAP_UNKNOWN,
                                                 .n_pages = n_pages });
 }
 
-/* Of the @i-th CPU, after recorder_resume(): pages whose other half died with the daemon. */
-static int note_torn(const AdoptionConfig *c, size_t i) {
-        CpuAccount torn = {};
-
-        recorder_read_account(c->recorder, i, &torn);
-        return torn.pages_lost == 0 ? 0 : add_gap(c, torn.cpu, GAP_DAEMON_GONE, torn.pages_lost);
-}
-
-/* --- CPU by CPU --------------------------------------------------------------------------------- */
-
 /* Where the kernel's counters of a CPU were, as live.json says or, if it says nothing, session.json. */
-static int resume_counters(const AdoptionConfig *c, const CpuAccount *account) {
-        const Live *live = c->live;
+static int resume_counters(Session *s, const Live *live, const CpuAccount *account) {
         InstanceCounters counters;
         CpuAccount now = { .cpu = account->cpu };
         int r;
 
         for (size_t i = 0; i < live->n_cpus; i++)
                 if (live->cpus[i].cpu == account->cpu)
-                        return instance_set_counters(tracer_instance(c->tracer), account->cpu,
+                        return instance_set_counters(tracer_instance(s->tracer), account->cpu,
                                                      &live->cpus[i].counters);
 
-        r = instance_read_account(tracer_instance(c->tracer), &now);
+        r = instance_read_account(tracer_instance(s->tracer), &now);
         if (r >= 0)
-                r = instance_get_counters(tracer_instance(c->tracer), account->cpu, &counters);
+                r = instance_get_counters(tracer_instance(s->tracer), account->cpu, &counters);
         if (r < 0)
                 return r;
         counters.sum[0] = account->overrun;
         counters.sum[1] = account->commit_overrun;
         counters.sum[2] = account->dropped_events;
         counters.sum[3] = account->read_events;
-        return instance_set_counters(tracer_instance(c->tracer), account->cpu, &counters);
+        return instance_set_counters(tracer_instance(s->tracer), account->cpu, &counters);
 }
 
 /* What was in the pipe of the @i-th CPU at most when the daemon was killed. */
@@ -109,42 +174,181 @@ static uint64_t lost_bytes(PipeMarks *marks, size_t i) {
 }
 
 /* *@n_lost: bytes that were in its pipe and are missing. */
-static int take_cpu(const AdoptionConfig *c, PipeMarks *marks, size_t i, uint64_t *n_lost) {
-        uint32_t cpu = c->meta->cpus[i].cpu;
-        int r = session_hold_take_cpu(c->hold, c->recorder, c->tracer, cpu);
+static int take_cpu(Session *s, const Live *live, PipeMarks *marks, size_t i, uint64_t *n_lost) {
+        uint32_t cpu = s->meta->cpus[i].cpu;
+        CpuAccount torn = {};
+        int r = session_hold_take_cpu(s, cpu);
 
-        if (r == 0 && !c->live->left && lost_bytes(marks, i) > 0) {
+        if (r == 0 && !live->left && lost_bytes(marks, i) > 0) {
                 *n_lost += lost_bytes(marks, i);
-                r = add_gap(c, cpu, GAP_DAEMON_GONE, 0);
+                r = add_gap(s, cpu, GAP_DAEMON_GONE, 0);
         }
-        if (r >= 0 && tracer_was_quiesced(c->tracer))
-                r = add_gap(c, cpu, GAP_ROOTS_CHANGED, 0);
+        if (r >= 0 && tracer_was_quiesced(s->tracer))
+                r = add_gap(s, cpu, GAP_ROOTS_CHANGED, 0);
         if (r >= 0)
-                r = resume_counters(c, &c->meta->cpus[i]);
+                r = resume_counters(s, live, &s->meta->cpus[i]);
         if (r >= 0)
-                r = recorder_resume(c->recorder);
-        if (r >= 0)
-                r = note_torn(c, i);
-        return r;
+                r = recorder_resume(s->recorder);
+        if (r < 0)
+                return r;
+        recorder_read_account(s->recorder, i,
+                              &torn); /* pages whose other half died with the daemon */
+        return torn.pages_lost == 0 ? 0 : add_gap(s, cpu, GAP_DAEMON_GONE, torn.pages_lost);
 }
 
-int adoption_take_cpus(const AdoptionConfig *c) {
+int session_take_cpus(Session *s, const Live *live) {
         _cleanup_(pipe_marks_freep) PipeMarks *marks = NULL;
         char text[UNIT_TEXT_MAX];
         uint64_t n_lost = 0;
-        int r = 0;
+        int r;
 
-        (void) pipe_marks_open(&marks, c->meta->id, c->meta->n_cpus);
-        for (size_t i = 0; r >= 0 && i < c->meta->n_cpus; i++)
-                r = take_cpu(c, marks, i, &n_lost);
+        (void) pipe_marks_open(&marks, s->meta->id, s->meta->n_cpus);
+        r = session_make_recorder(s);
+        for (size_t i = 0; r >= 0 && i < s->meta->n_cpus; i++)
+                r = take_cpu(s, live, marks, i, &n_lost);
         if (r >= 0)
-                r = disk_usage_count(c->dir, c->meta);
-        for (size_t i = 0; r >= 0 && i < c->meta->n_cpus; i++)
-                recorder_add_account(c->recorder, i, &c->meta->cpus[i]);
+                r = disk_usage_count(s->dir, s->meta);
+        for (size_t i = 0; r >= 0 && i < s->meta->n_cpus; i++)
+                recorder_add_account(s->recorder, i, &s->meta->cpus[i]);
         if (r >= 0 && n_lost > 0)
-                health_warn(c->meta,
-                            "the daemon was killed while nobody else held its pipes: up to %s "
-                            "that were in them are missing",
-                            format_bytes(text, n_lost));
+                session_warn(s,
+                             "the daemon was killed while nobody else held its pipes: up to %s "
+                             "that were in them are missing",
+                             format_bytes(text, n_lost));
         return MIN(r, 0);
+}
+
+/* Everything but the readers' start.  *@why: it ends now. */
+static int session_rebuild(Session *s, const char **why, char text[static SESSION_WHY_MAX]) {
+        _cleanup_live_ Live live = {};
+        const char *changed = NULL;
+        ClockTuple now;
+        int r;
+
+        if (s->meta->n_cpus == 0 ||
+            (s->meta->state == SESSION_ARMED && s->meta->armed.realtime_ns == 0))
+                return SESSION_E_NOT_LIVE;
+        r = controller_adopt(s->context->controller, &s->tracer, s->meta, &changed);
+        if (r == CONTROLLER_E_GONE) {
+                log_notice("Session '%s' cannot be taken up: %s.", s->meta->name, changed);
+                return SESSION_E_NOT_LIVE;
+        }
+        if (r < 0)
+                return r;
+        session_hear_tracer(s);
+        *why = session_read_live(s, &live, text) ?: changed;
+        r = session_take_cpus(s, &live);
+        if (r >= 0)
+                r = session_make_health(s);
+        for (size_t i = 0; r >= 0 && i < s->meta->n_cpus; i++)
+                health_resume(s->health, i, session_stored_ns(s, s->meta->cpus[i].cpu));
+        if (r >= 0)
+                r = tracer_read_clocks(s->tracer, &now);
+        if (r >= 0)
+                r = session_make_rotation(s, &now, 0);
+        if (r >= 0)
+                r = session_hold_all(s);
+        if (r < 0)
+                return r;
+        recorder_set_held(s->recorder, s->meta->spec.in_kernel || s->meta->state == SESSION_ARMED);
+        if (!s->meta->spec.ring)
+                syncer_add_all(s->sync.syncer, 0); /* what it closed and had no time to */
+        return recorder_start(s->recorder);
+}
+
+/* What it waits for is in the kernel still. */
+static int session_go_on_waiting(Session *s) {
+        _cleanup_refusal_ Refusal refusal = {};
+        int r = session_make_triggers(s, &refusal);
+
+        if (r == 0)
+                r = session_begin_triggers(s, true);
+        if (r != 0)
+                return r > 0 ? -EBADMSG : r;
+        /* A daemon that died between the two halves of a snapshot left it off. */
+        if (s->meta->spec.in_kernel && s->meta->state == SESSION_RECORDING && !s->snapshot)
+                r = tracer_set_recording(s->tracer, true);
+        return MIN(r, 0);
+}
+
+static void session_go_on(Session *s, const char *why) {
+        int r;
+
+        /* Not session_refresh(): reading all symbols takes long, and can wait until we are ready. */
+        (void) health_refresh(s->health);
+        session_save(s);
+        if (s->meta->state == SESSION_DRAINING) {
+                (void) tracer_set_recording(s->tracer, false);
+                recorder_stop(s->recorder);
+                return;
+        }
+        if (why) {
+                log_notice("Session '%s' was recording when its daemon ended, and ends now: %s.",
+                           s->meta->name, why);
+                session_stop(s, why);
+                return;
+        }
+        journal_tell(&(JournalEntry){ JOURNAL_TAKEN_UP, .meta = s->meta },
+                     "Session '%s' was %s when its daemon ended: taken up.", s->meta->name,
+                     session_state_name(s->meta->state));
+        r = session_go_on_waiting(s);
+        if (r < 0) {
+                log_error_errno(r, "Cannot go on waiting for the triggers of session '%s': %m",
+                                s->meta->name);
+                session_stop(s, "the daemon was restarted, and its triggers could not be taken up");
+                return;
+        }
+        if (s->meta->state == SESSION_ARMED) {
+                session_hooks_follow(s, 0);
+                return;
+        }
+        r = session_hooks_are_due(s) ? 0 : health_watch(s->health);
+        if (r < 0)
+                log_warning_errno(r,
+                                  "Cannot watch the control files of session '%s': %m; what others "
+                                  "do to them is not noticed.",
+                                  s->meta->name);
+        r = session_follow_tasks(s);
+        if (r < 0)
+                session_warn(s,
+                             "tasks that joined since the daemon ended, and later, are missing: %s",
+                             origin_text(r));
+        r = session_set_deadline(s);
+        if (r < 0) {
+                log_error_errno(r, "Cannot set the timer of session '%s': %m", s->meta->name);
+                session_stop(s, "the timer of its duration could not be set");
+                return;
+        }
+        session_begin_clock(s);
+        session_begin_guard(s);
+        if (session_hooks_are_due(s))
+                session_hooks_follow(s, 0);
+        else
+                (void) session_lean_begin(s); /* without it everything stays hooked */
+        session_on_recorder(s);               /* it may have been full */
+}
+
+int session_adopt(Session **ret, const SessionContext *context, const char *name) {
+        _cleanup_(session_freep) Session *s = NULL;
+        const char *why = NULL;
+        char text[SESSION_WHY_MAX];
+        int r = session_open(&s, context, name, false);
+
+        if (r == META_E_NEWER) /* what it has in the kernel is put back by the ledger */
+                return SESSION_E_NOT_LIVE;
+        if (r != 0)
+                return r;
+        if (!session_state_is_live(s->meta->state))
+                return SESSION_E_NOT_LIVE;
+
+        r = session_rebuild(s, &why, text);
+        if (r != 0) {
+                if (r < 0)
+                        log_warning_errno(r, "Session '%s' cannot be taken up: %m", name);
+                (void) session_take_down(s, TAKE_DOWN_GIVEN_UP);
+                return SESSION_E_NOT_LIVE;
+        }
+        session_go_on(s, why);
+        *ret = TAKE_PTR(s);
+        return 0;
 }

@@ -3,103 +3,65 @@
 /*
  * What the process alone has of a recording is copied outside before the first event: the next daemon
  * makes the session again from that, session.json, the ledger and the segments, and its readers go on
- * in the middle of a page if need be (session-adopt.h).
+ * in the middle of a page if need be (session-adopt.c).
  */
 
 #include "base/log.h"
-#include "daemon/record/pipe-marks.h"
-#include "daemon/session/session-hold.h"
-#include "daemon/watch/live.h"
+#include "daemon/session/session-private.h"
 
-struct SessionHold {
-        SessionHoldConfig config;
-        PipeMarks *marks; /* while nobody holds the pipes */
-        bool is_held;     /* the manager has copies of the descriptors */
-};
-
-int session_hold_new(SessionHold **ret, const SessionHoldConfig *config) {
-        *ret = NEW(SessionHold, .config = *config);
-        return *ret ? 0 : -ENOMEM;
-}
-
-SessionHold *session_hold_free(SessionHold *h) {
-        if (!h)
-                return NULL;
-        (void) pipe_marks_free(h->marks);
-        return mfree(h);
-}
-
-/* --- a CPU ------------------------------------------------------------------------------------- */
-
-void session_hold_cpu(SessionHold *h, Recorder *recorder, uint32_t cpu, int raw_fd) {
-        const SessionHoldConfig *c = &h->config;
+void session_hold_cpu(Session *s, uint32_t cpu, int raw_fd) {
         int pipe_fd, r;
 
-        if (!fdstore_is_there(c->fdstore))
+        if (!fdstore_is_there(s->context->fdstore))
                 return;
-        r = recorder_make_pipe(recorder, &pipe_fd);
+        r = recorder_make_pipe(s->recorder, &pipe_fd);
         if (r >= 0)
-                r = fdstore_put(c->fdstore, c->meta->id, cpu, raw_fd, pipe_fd);
+                r = fdstore_put(s->context->fdstore, s->meta->id, cpu, raw_fd, pipe_fd);
         if (r >= 0)
-                h->is_held = true;
+                s->hold.is_held = true;
         else
                 log_warning_errno(r,
                                   "The service manager does not take the descriptors of CPU %u of "
                                   "session '%s': %m; if this daemon is killed, what is in its pipe "
                                   "then is lost.",
-                                  cpu, c->meta->name);
+                                  cpu, s->meta->name);
 }
 
-/* Those that the manager held. */
-static int add_held(Recorder *recorder, uint32_t cpu, int *raw_fd, int *pipe_fd) {
-        int r = recorder_add(recorder, cpu, *raw_fd);
-
-        if (r < 0)
-                return r;
-        TAKE_FD(*raw_fd);
-        r = recorder_take_pipe(recorder, *pipe_fd);
-        if (r < 0)
-                return r;
-        TAKE_FD(*pipe_fd);
-        return 0;
-}
-
-int session_hold_take_cpu(SessionHold *h, Recorder *recorder, Tracer *tracer, uint32_t cpu) {
+int session_hold_take_cpu(Session *s, uint32_t cpu) {
         _cleanup_close_ int raw_fd = -EBADF, pipe_fd = -EBADF;
-        const SessionHoldConfig *c = &h->config;
+        bool are_held;
         int raw, r;
 
-        fdstore_take(c->fdstore, c->meta->id, cpu, &raw_fd, &pipe_fd);
-        if (raw_fd >= 0 && pipe_fd >= 0) {
-                r = add_held(recorder, cpu, &raw_fd, &pipe_fd);
-                if (r < 0)
-                        return r;
-                h->is_held = true;
-                return 1;
+        fdstore_take(s->context->fdstore, s->meta->id, cpu, &raw_fd, &pipe_fd);
+        are_held = raw_fd >= 0 && pipe_fd >= 0;
+        if (!are_held) {
+                /* One of the two without the other is of no use: the page that is cut in two is in both. */
+                if (raw_fd >= 0 || pipe_fd >= 0)
+                        (void) fdstore_remove(s->context->fdstore, s->meta->id, cpu);
+                safe_close(raw_fd);
+                raw_fd = instance_open_raw(tracer_instance(s->tracer), cpu);
+                if (raw_fd < 0)
+                        return raw_fd;
         }
-
-        /* One of the two without the other is of no use: the page that is cut in two is in both. */
-        if (raw_fd >= 0 || pipe_fd >= 0)
-                (void) fdstore_remove(c->fdstore, c->meta->id, cpu);
-        raw = instance_open_raw(tracer_instance(tracer), cpu);
-        if (raw < 0)
-                return raw;
-        r = recorder_add(recorder, cpu, raw);
-        if (r < 0) {
-                safe_close(raw);
+        r = recorder_add(s->recorder, cpu, raw_fd);
+        if (r < 0)
                 return r;
+        raw = TAKE_FD(raw_fd);
+        if (!are_held) {
+                session_hold_cpu(s, cpu, raw);
+                return 0;
         }
-        session_hold_cpu(h, recorder, cpu, raw);
-        return 0;
+        r = recorder_take_pipe(s->recorder, pipe_fd);
+        if (r < 0)
+                return r;
+        TAKE_FD(pipe_fd);
+        s->hold.is_held = true;
+        return 1;
 }
 
-/* --- all of them ------------------------------------------------------------------------------- */
-
-static int write_live(const SessionHold *h, const Tracer *tracer, bool left) {
-        const SessionMeta *m = h->config.meta;
-        _cleanup_live_ Live l = { .attached = h->config.is_attached,
-                                  .held = h->is_held,
-                                  .left = left };
+int session_hold_write(const Session *s, bool left) {
+        const SessionMeta *m = s->meta;
+        _cleanup_live_ Live l = { .attached = s->peer != 0, .held = s->hold.is_held, .left = left };
 
         l.cpus = calloc(m->n_cpus + 1, sizeof(*l.cpus));
         if (!l.cpus)
@@ -108,59 +70,43 @@ static int write_live(const SessionHold *h, const Tracer *tracer, bool left) {
                 LiveCpu *c = &l.cpus[l.n_cpus];
 
                 c->cpu = m->cpus[i].cpu;
-                if (instance_get_counters(tracer_instance(tracer), c->cpu, &c->counters) >= 0)
+                if (instance_get_counters(tracer_instance(s->tracer), c->cpu, &c->counters) >= 0)
                         l.n_cpus++;
         }
-        return live_write(h->config.dir, &l);
+        return live_write(s->dir, &l);
 }
 
-int session_hold_all(SessionHold *h, Recorder *recorder, const Tracer *tracer) {
-        const SessionMeta *m = h->config.meta;
-        int r = h->is_held ? fdstore_barrier(h->config.fdstore) : 0;
+int session_hold_all(Session *s) {
+        int r = s->hold.is_held ? fdstore_barrier(s->context->fdstore) : 0;
 
         if (r < 0)
                 log_warning_errno(r, "The service manager does not answer: %m");
-        if (!h->is_held) {
-                r = pipe_marks_new(&h->marks, m->id, m->n_cpus);
+        if (!s->hold.is_held) {
+                r = pipe_marks_new(&s->hold.marks, s->meta->id, s->meta->n_cpus);
                 if (r >= 0)
-                        recorder_set_marks(recorder, h->marks);
+                        recorder_set_marks(s->recorder, s->hold.marks);
                 else /* whoever comes after a kill will have to assume the worst */
                         log_debug("store", "no marks in /dev/shm: %s", origin_text(r));
         }
-        return write_live(h, tracer, false);
+        return session_hold_write(s, false);
 }
 
-int session_hold_leave(SessionHold *h, const Tracer *tracer, bool is_clean) {
-        return write_live(h, tracer, is_clean);
-}
-
-void session_hold_let_go(SessionHold *h) {
-        const SessionMeta *m;
+void session_hold_let_go(Session *s) {
+        const SessionMeta *m = s->meta;
         int r = 0;
 
-        if (!h)
-                return;
-        m = h->config.meta;
-        h->marks = pipe_marks_free(h->marks);
+        s->hold.marks = pipe_marks_free(s->hold.marks);
         if (m->id)
                 pipe_marks_remove(m->id);
-        if (!h->is_held)
+        if (!TAKE(s->hold.is_held, false))
                 return;
         for (size_t i = 0; i < m->n_cpus && r >= 0; i++)
-                r = fdstore_remove(h->config.fdstore, m->id, m->cpus[i].cpu);
+                r = fdstore_remove(s->context->fdstore, m->id, m->cpus[i].cpu);
         if (r >= 0)
-                r = fdstore_barrier(h->config.fdstore);
+                r = fdstore_barrier(s->context->fdstore);
         if (r < 0)
                 log_warning_errno(r,
                                   "The service manager does not let go of the descriptors of "
                                   "session '%s': %m",
                                   m->name);
-        h->is_held = false;
-}
-
-void session_hold_give_up(SessionHold *h) {
-        if (!h)
-                return;
-        h->is_held = true;
-        session_hold_let_go(h);
 }

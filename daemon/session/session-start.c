@@ -1,30 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * How a session begins: anew, or from the store.  Starting is one list of steps.  What they did is undone
- * by session_undo() if one of them fails, and by session_finish() at the end.  A session of the store is
- * one that has ended, as its session.json says; or one that an earlier daemon of this boot left recording,
- * which goes on (session-adopt.h).
+ * How a session begins anew: one list of steps.  What they did is undone by session_take_down() if one of them
+ * fails, and by session_finish() at the end.
  */
 
-#include <unistd.h>
+#include <fcntl.h>
+#include <sys/utsname.h>
+#include <systemd/sd-id128.h>
 
 #include "base/io.h"
 #include "base/log.h"
-#include "daemon/process/journal.h"
-#include "daemon/record/pipe-marks.h"
-#include "daemon/record/reader.h"
-#include "daemon/session/session-adopt.h"
-#include "daemon/session/session-kept.h"
-#include "daemon/session/session-origin.h"
+#include "base/release.h"
 #include "daemon/session/session-private.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/tracing-copy.h"
 
-static int refuse_errno(Refusal *refusal, int error, const char *what, const char *object) {
+/* --- refusals ---------------------------------------------------------------------------------- */
+
+static int refuse_errno(Refusal *refusal, int error, const char *what) {
         return refusal_set_errno(refusal, error,
-                                 "cannot record: %s %s failed: %s; nothing was left changed", what,
-                                 object, origin_text(error));
+                                 "cannot record: %s failed: %s; nothing was left changed", what,
+                                 origin_text(error));
 }
 
 /* @what: "making a directory in", or "copying events/header_page to", which may fail at its other end. */
@@ -39,24 +36,92 @@ static int refuse_store(const Session *s, Refusal *refusal, int error, const cha
 }
 
 /* Whatever changes the kernel writes the ledger first. */
-static int refuse_kernel(const Session *s, Refusal *refusal, int error, const char *what,
-                         const char *object) {
-        int r = controller_refuse_ledger(s->context->controller, error, refusal);
-
-        return r ?: refuse_errno(refusal, error, what, object);
+static int refuse_kernel(const Session *s, Refusal *refusal, int error, const char *what) {
+        return controller_refuse_ledger(s->context->controller, error, refusal)
+                       ?: refuse_errno(refusal, error, what);
 }
 
-/* Before arming, and again after it. */
+/* --- where it was made -------------------------------------------------------------------------- */
+
+/* Recordings travel; a machine-id(5) should not, so this is one of ours that is made of it. */
+static int add_machine_id(SessionMeta *m) {
+        static const sd_id128_t ours =
+                SD_ID128_MAKE(41, c8, 0e, 2b, 5d, 0f, 4a, 6e, 9a, 3f, 7d, 1c, 52, b6, e0, 93);
+        char text[SD_ID128_STRING_MAX];
+        sd_id128_t id;
+
+        if (sd_id128_get_machine_app_specific(ours, &id) < 0)
+                return 0;
+        m->machine_id = strdup(sd_id128_to_string(id, text));
+        return m->machine_id ? 0 : -ENOMEM;
+}
+
+static int add_host(SessionMeta *m) {
+        _cleanup_free_ char *boot_id = NULL;
+        struct utsname u;
+        int r;
+
+        if (uname(&u) < 0)
+                return ORIGIN(-errno);
+        r = session_meta_renew_id(m);
+        if (r < 0)
+                return r;
+        if (file_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", &boot_id, NULL, 128) >= 0)
+                boot_id[strcspn(boot_id, "\n")] = 0;
+        m->kernel = strdup(u.release);
+        m->machine = strdup(u.machine);
+        m->host = strdup(u.nodename);
+        m->boot_id = strdup(boot_id ?: "");
+        m->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+        if (!m->kernel || !m->machine || !m->host || !m->boot_id)
+                return -ENOMEM;
+        return add_machine_id(m);
+}
+
+/* --- the steps ---------------------------------------------------------------------------------- */
+
+/* Before arming, which slows the kernel down; and again after it, when it costs nothing unless
+ * modules came meanwhile. */
 static int session_store_symbols(Session *s, Refusal *refusal) {
-        int r = session_origin_add_symbols(s->meta, s->context->symbols,
-                                           store_symbols_fd(s->context->store));
+        bool is_again = s->meta->state != SESSION_NEW;
+        int r;
 
-        return r < 0 ? refuse_store(s, refusal, r, "copying /proc/kallsyms to") : 0;
+        if (is_again && !s->meta->symbols)
+                return 0;
+        r = symbol_watch_begin(s->context->symbols, store_symbols_fd(s->context->store), s->meta);
+        if (r < 0)
+                return refuse_store(s, refusal, r, "copying /proc/kallsyms to");
+        if (r == KERNEL_SYMBOLS_E_HIDDEN && !is_again)
+                session_warn(s, "the kernel hides its symbols' addresses (sysctl "
+                                "kernel.kptr_restrict, or no CAP_SYSLOG): functions have "
+                                "no names");
+        return 0;
 }
 
+/* Arguments have their names from them, and are drawn as "()" without.  What a kretprobe sees is as wide as a register;
+ * fprobes know types themselves (daemon/instances/value-probe.h). */
 static int session_store_types(Session *s, Refusal *refusal) {
-        int r = session_origin_add_types(s->meta, store_symbols_fd(s->context->store));
+        const Spec *spec = &s->meta->spec;
+        bool has_args = spec->args || spec->args_functions.n > 0,
+             has_returns = (spec->retval || spec->retval_functions.n > 0) &&
+                           release_compare(s->meta->kernel, 6, 5) == RELEASE_BEFORE;
+        _cleanup_close_ int root_fd = -EBADF;
+        char hash[SYMBOL_HASH_CHARS + 1];
+        int r;
 
+        if (!has_args && !has_returns)
+                return 0;
+        root_fd = dir_open(AT_FDCWD, "/");
+        r = root_fd < 0 ? root_fd
+                        : kernel_types_store(root_fd, store_symbols_fd(s->context->store), hash);
+        if (r == KERNEL_TYPES_E_NONE && has_args)
+                session_warn(s, "the kernel does not say what its functions' arguments are "
+                                "(/sys/kernel/btf/vmlinux is missing): they are recorded, but "
+                                "cannot be drawn");
+        if (r == KERNEL_TYPES_E_NONE)
+                return 0;
+        s->meta->types = r < 0 ? NULL : strdup(hash);
+        r = r < 0 ? r : s->meta->types ? 0 : -ENOMEM;
         return r < 0 ? refuse_store(s, refusal, r, "copying /sys/kernel/btf to") : 0;
 }
 
@@ -65,11 +130,11 @@ static int session_arm(Session *s, Refusal *refusal) {
         int r = controller_arm(s->context->controller, &s->tracer, s->meta, s->admission, refusal);
 
         if (r < 0)
-                return refuse_kernel(s, refusal, r, "programming", "function_graph");
+                return refuse_kernel(s, refusal, r, "programming function_graph");
         if (r > 0)
                 return r;
         s->meta->arm_ns = now_ns(CLOCK_MONOTONIC) - since_ns;
-        tracer_set_handlers(s->tracer, session_on_quiesced, session_on_crowded, s);
+        session_hear_tracer(s);
         session_enter(s, SESSION_EVENT_ARM, NULL);
         return 0;
 }
@@ -101,53 +166,6 @@ static int session_copy_tracing(Session *s, Refusal *refusal) {
         return refuse_store(s, refusal, r, what);
 }
 
-static int session_make_sync(Session *s) {
-        return session_sync_new(&s->sync, &(SessionSyncConfig){
-                                                  .session = s,
-                                                  .event = s->context->event,
-                                                  .store = s->context->store,
-                                                  .dir = s->dir,
-                                                  .meta = s->meta,
-                                                  .save = session_on_save,
-                                                  .failing = session_on_failing,
-                                                  .lost = session_on_lost,
-                                                  .told = session_on_told,
-                                                  .done = session_on_synced,
-                                                  .changed = session_tell,
-                                          });
-}
-
-static int session_make_recorder(Session *s) {
-        const SessionMeta *m = s->meta;
-        int r = session_make_sync(s);
-
-        if (r < 0)
-                return r;
-        return recorder_new(&s->recorder,
-                            &(RecorderConfig){
-                                    .event = s->context->event,
-                                    .dir = s->dir,
-                                    .syncer = session_sync_syncer(s->sync),
-                                    .session_id = m->id,
-                                    .page_bytes = m->page_bytes,
-                                    .max_bytes = m->spec.ring ? 0 : m->spec.max_bytes,
-                                    .segment_bytes = m->spec.segment_bytes ?: READER_SEGMENT_BYTES,
-                                    .period_bytes = session_ring_bytes(s) / ROTATION_RING_PARTS,
-                                    .first_sequence = m->first_sequence,
-                                    .is_overwritten = m->spec.in_kernel,
-                                    .buffer_bytes = m->spec.buffer_bytes,
-                                    .changed = session_on_recorder,
-                                    .userdata = s,
-                            });
-}
-
-static int session_make_hold(Session *s) {
-        return session_hold_new(&s->hold, &(SessionHoldConfig){ .fdstore = s->context->fdstore,
-                                                                .meta = s->meta,
-                                                                .dir = s->dir,
-                                                                .is_attached = s->peer != 0 });
-}
-
 static int session_open_cpu(Session *s, uint32_t cpu, Refusal *refusal) {
         _cleanup_close_ int fd = instance_open_raw(tracer_instance(s->tracer), cpu);
         int raw_fd = fd, r;
@@ -155,36 +173,21 @@ static int session_open_cpu(Session *s, uint32_t cpu, Refusal *refusal) {
         if (fd == -ENOENT) /* possible CPUs may have gaps */
                 return 0;
         if (fd < 0)
-                return refuse_errno(refusal, fd, "opening", "a CPU's trace_pipe_raw");
+                return refuse_errno(refusal, fd, "opening a CPU's trace_pipe_raw");
         r = recorder_add(s->recorder, cpu, fd);
         if (r < 0)
                 return refuse_store(s, refusal, r, "making a CPU's directory in");
         TAKE_FD(fd);
-        session_hold_cpu(s->hold, s->recorder, cpu, raw_fd);
+        session_hold_cpu(s, cpu, raw_fd);
         return 0;
-}
-
-static int session_make_health(Session *s) {
-        return health_new(&s->health, &(HealthConfig){
-                                              .event = s->context->event,
-                                              .meta = s->meta,
-                                              .recorder = s->recorder,
-                                              .tracer = s->tracer,
-                                              .store = store_path(s->context->store),
-                                              .changed = session_on_health,
-                                              .looked = session_on_look,
-                                              .userdata = s,
-                                      });
 }
 
 static int session_open_cpus(Session *s, Refusal *refusal) {
         SessionMeta *m = s->meta;
-        int r = session_make_hold(s);
+        int r = session_make_recorder(s);
 
-        if (r >= 0)
-                r = session_make_recorder(s);
         if (r < 0)
-                return refuse_errno(refusal, r, "making", "the readers");
+                return refuse_errno(refusal, r, "making the readers");
 
         for (uint32_t cpu = 0; cpu < m->n_possible_cpus; cpu++) {
                 r = session_open_cpu(s, cpu, refusal);
@@ -194,7 +197,7 @@ static int session_open_cpus(Session *s, Refusal *refusal) {
 
         m->n_cpus = recorder_n_cpus(s->recorder);
         if (m->n_cpus == 0)
-                return refuse_errno(refusal, ENODEV, "opening", "any CPU's trace_pipe_raw");
+                return refuse_errno(refusal, ENODEV, "opening any CPU's trace_pipe_raw");
         m->cpus = calloc(m->n_cpus, sizeof(*m->cpus));
         if (!m->cpus) {
                 m->n_cpus = 0;
@@ -203,15 +206,9 @@ static int session_open_cpus(Session *s, Refusal *refusal) {
         return session_make_health(s);
 }
 
-static int session_make_triggers(Session *s, Refusal *refusal) {
-        int r = session_triggers_admit_moments(&s->meta->spec, refusal);
-
-        return r != 0 ? r : session_triggers_new(&s->triggers, s->meta, refusal);
-}
-
 static int session_begin(Session *s, Refusal *refusal) {
-        bool waits = session_triggers_start(s->triggers);
-        const char *what, *object;
+        bool waits = s->triggers.start_queue;
+        const char *what;
         ClockTuple now;
         int r = session_dir_write_meta(s->dir, s->meta);
 
@@ -221,77 +218,65 @@ static int session_begin(Session *s, Refusal *refusal) {
         if (r < 0)
                 return refuse_store(s, refusal, r, "naming the session's directory in");
         s->is_saved = true;
-        r = session_hold_all(s->hold, s->recorder, s->tracer);
+        r = session_hold_all(s);
         if (r < 0)
                 return refuse_store(s, refusal, r, "writing live.json in");
 
         recorder_set_held(s->recorder, waits || s->meta->spec.in_kernel);
         r = recorder_start(s->recorder);
         if (r < 0)
-                return refuse_errno(refusal, r, "starting", "a reader's thread");
+                return refuse_errno(refusal, r, "starting a reader's thread");
         r = tracer_read_clocks(s->tracer, &now);
         if (r < 0)
-                return refuse_errno(refusal, r, "reading", "the trace clock");
-        if (s->triggers)
+                return refuse_errno(refusal, r, "reading the trace clock");
+        if (s->triggers.n > 0)
                 s->meta->armed = now;
         if (!waits)
                 s->meta->start = now;
-        r = session_make_parts(s, &now, now.trace_ns);
+        r = session_make_rotation(s, &now, now.trace_ns);
         if (r < 0)
                 return refuse_store(s, refusal, r, "preparing the rotation of segments in");
-        r = following_new(&s->following, s->context->event, s->meta, s->tracer);
+        r = session_follow_tasks(s);
         if (r < 0)
-                return refuse_kernel(s, refusal, r, "following", "tasks by name or control group");
-        r = waits ? 0 : session_go(s, &what, &object);
+                return refuse_kernel(s, refusal, r, "following tasks by name or control group");
+        r = waits ? 0 : session_go(s, &what);
         if (r < 0)
-                return refuse_kernel(s, refusal, r, what, object);
+                return refuse_kernel(s, refusal, r, what);
         r = session_begin_triggers(s, false);
         if (r < 0)
-                return refuse_kernel(s, refusal, r, "listening to", "its triggers");
+                return refuse_kernel(s, refusal, r, "listening to its triggers");
         /* Arming may have taken longer than there was time: better none than one that is late. */
-        return session_triggers_admit_moments(&s->meta->spec, refusal);
+        return session_admit_moments(&s->meta->spec, refusal);
 }
 
-/* A start that failed: the reverse of what was done, as far as it was done. */
-static void session_undo(Session *s) {
-        int r;
+static int session_wait_for(Session *s, Refusal *refusal) {
+        int r = session_admit_moments(&s->meta->spec, refusal);
 
-        s->is_finishing = true; /* whatever its readers say */
-        session_triggers_end(s->triggers);
-        s->triggers = session_triggers_free(s->triggers);
-        s->clock = session_clock_free(s->clock);
-        s->deadline = sd_event_source_disable_unref(s->deadline);
-        s->health = health_free(s->health);
-        if (s->tracer)
-                (void) tracer_set_recording(s->tracer, false);
-        s->rotation = rotation_free(s->rotation);
-        s->recorder = recorder_free(s->recorder);
-        s->sync = session_sync_free(s->sync);
-        session_hold_let_go(s->hold);
-        s->following = following_free(s->following);
-        if (s->tracer) {
-                r = tracer_disarm(TAKE_PTR(s->tracer));
-                if (r < 0)
-                        log_error_errno(r,
-                                        "Could not put the kernel back after the failed start of "
-                                        "'%s': %m; it is tried again, or try `ftraced --restore`.",
-                                        s->meta->name);
-        }
-        if (s->dir) {
-                s->dir = session_dir_free(s->dir);
-                r = store_discard_session(s->context->store, s->meta->name);
-                if (r < 0)
-                        log_error_errno(r,
-                                        "Could not remove session '%s', which failed to start: %m",
-                                        s->meta->name);
-        }
+        return r != 0 ? r : session_make_triggers(s, refusal);
 }
 
 static int (*const start_steps[])(Session *s, Refusal *refusal) = {
-        session_make_triggers, session_store_types,   session_store_symbols,
-        session_arm,           session_make_dir,      session_copy_tracing,
-        session_open_cpus,     session_store_symbols, session_begin,
+        session_wait_for,  session_store_types,   session_store_symbols,
+        session_arm,       session_make_dir,      session_copy_tracing,
+        session_open_cpus, session_store_symbols, session_begin,
 };
+
+static void undo(Session *s) {
+        int r = session_take_down(s, TAKE_DOWN_UNDONE);
+
+        if (r < 0)
+                log_error_errno(r,
+                                "Could not put the kernel back after the failed start of "
+                                "'%s': %m; it is tried again, or try `ftraced --restore`.",
+                                s->meta->name);
+        if (!s->dir)
+                return;
+        s->dir = session_dir_free(s->dir);
+        r = store_discard_session(s->context->store, s->meta->name);
+        if (r < 0)
+                log_error_errno(r, "Could not remove session '%s', which failed to start: %m",
+                                s->meta->name);
+}
 
 int session_start(Session **ret, const SessionContext *context, SessionMeta *m, Admission *a,
                   uint64_t peer, Refusal *refusal) {
@@ -304,13 +289,13 @@ int session_start(Session **ret, const SessionContext *context, SessionMeta *m, 
         s->peer = peer;
         s->admission = a;
 
-        r = session_origin_add_host(m);
+        r = add_host(m);
         for (size_t i = 0; r == 0 && i < ELEMENTSOF(start_steps); i++)
                 r = start_steps[i](s, refusal);
         if (r != 0) {
-                session_undo(s);
-                session_free_parts(s);
-                free(s);
+                undo(s);
+                TAKE_PTR(s->meta);
+                (void) session_free(s);
                 return r;
         }
 
@@ -321,247 +306,5 @@ int session_start(Session **ret, const SessionContext *context, SessionMeta *m, 
                 (void) BACKGROUND_CALL(syncfs(session_dir_fd(s->dir)));
         }
         *ret = s;
-        return 0;
-}
-
-/* As its session.json says; of a newer ftraced's with @takes_newer, as far as it is understood, else
- * META_E_NEWER.  0, META_E_INVALID, -errno. */
-static int session_open(Session **ret, const SessionContext *context, const char *name,
-                        bool takes_newer) {
-        _cleanup_(session_freep) Session *s = NULL;
-        int r = session_new(&s, context);
-
-        if (r < 0)
-                return r;
-        s->is_saved = true;
-        r = store_open_session(context->store, name, &s->dir);
-        if (r < 0)
-                return r;
-        r = takes_newer ? session_dir_read_any_meta(s->dir, name, &s->meta)
-                        : session_dir_read_meta(s->dir, &s->meta);
-        if (r != 0)
-                return r;
-        if (!streq(s->meta->name, name))
-                return META_E_INVALID;
-        *ret = TAKE_PTR(s);
-        return 0;
-}
-
-/* --- from the store: one that has ended ------------------------------------------------------- */
-
-int session_load(Session **ret, const SessionContext *context, const char *name) {
-        _cleanup_(session_freep) Session *s = NULL;
-        int r = session_open(&s, context, name, true);
-
-        if (r != 0)
-                return r;
-        if (s->meta->newer_version > 0)
-                log_notice("Session '%s' is left as it is: %s.", name, s->meta->reason);
-
-        if (session_state_is_live(s->meta->state)) {
-                live_remove(s->dir);
-                pipe_marks_remove(s->meta->id);
-                r = disk_usage_recover(s->dir, s->meta);
-                if (r < 0)
-                        log_warning_errno(r, "Cannot count the pages of session '%s': %m", name);
-                session_enter(s, SESSION_EVENT_FAIL, SESSION_REASON_DAEMON_ENDED);
-                conditions_done(&s->meta->degraded);
-                session_kept_note(s->meta, &s->context->uptime);
-                session_save(s);
-                log_notice("Session '%s' was recording when its daemon ended; what it had stored "
-                           "is kept.",
-                           name);
-        }
-
-        session_usage_measure(&s->usage, s->dir);
-        if (s->meta->pages_unsynced > 0 && session_make_sync(s) >= 0) /* or it says so still */
-                session_sync_again(s->sync);
-        else
-                s->dir = session_dir_free(s->dir);
-        *ret = TAKE_PTR(s);
-        return 0;
-}
-
-int session_wake(Session **ret, const SessionContext *context, const SessionRest *rest) {
-        _cleanup_(session_freep) Session *s = NULL;
-        int r = session_open(&s, context, rest->brief.name, true);
-
-        if (r != 0)
-                return r;
-        if (!streq(s->meta->id, rest->brief.id) || session_is_live(s))
-                return META_E_INVALID; /* another one has taken its place */
-        s->dir = session_dir_free(s->dir);
-        session_usage_set(&s->usage, rest->footprint);
-        r = session_kept_set(s->meta, &context->uptime, rest->kept_ns);
-        if (r < 0)
-                return r;
-        s->is_kept_unsaved = rest->is_kept_unsaved;
-        s->is_kept_guessed = rest->is_kept_guessed;
-        *ret = TAKE_PTR(s);
-        return 0;
-}
-
-/* --- from the store: one that goes on --------------------------------------------------------- */
-
-static int session_take_cpus(Session *s, const Live *live) {
-        int r = session_make_recorder(s);
-
-        return r < 0 ? r
-                     : adoption_take_cpus(&(AdoptionConfig){ .meta = s->meta,
-                                                             .dir = s->dir,
-                                                             .tracer = s->tracer,
-                                                             .recorder = s->recorder,
-                                                             .hold = s->hold,
-                                                             .live = live });
-}
-
-/* Everything but the readers' start.  *@why: it ends now. */
-static int session_rebuild(Session *s, const char **why, char text[static ADOPTION_WHY_MAX]) {
-        _cleanup_live_ Live live = {};
-        const char *changed = NULL;
-        ClockTuple now;
-        int r;
-
-        if (s->meta->n_cpus == 0 ||
-            (s->meta->state == SESSION_ARMED && s->meta->armed.realtime_ns == 0))
-                return SESSION_E_NOT_LIVE;
-        r = controller_adopt(s->context->controller, &s->tracer, s->meta, &changed);
-        if (r == CONTROLLER_E_GONE) {
-                log_notice("Session '%s' cannot be taken up: %s.", s->meta->name, changed);
-                return SESSION_E_NOT_LIVE;
-        }
-        if (r < 0)
-                return r;
-        tracer_set_handlers(s->tracer, session_on_quiesced, session_on_crowded, s);
-        *why = adoption_read_live(s->dir, &live, text) ?: changed;
-        r = session_take_cpus(s, &live);
-        if (r >= 0)
-                r = session_make_health(s);
-        for (size_t i = 0; r >= 0 && i < s->meta->n_cpus; i++)
-                health_resume(s->health, i,
-                              adoption_stored_ns(s->dir, s->meta, s->meta->cpus[i].cpu));
-        if (r >= 0)
-                r = tracer_read_clocks(s->tracer, &now);
-        if (r >= 0)
-                r = session_make_parts(s, &now, 0);
-        if (r >= 0)
-                r = session_hold_all(s->hold, s->recorder, s->tracer);
-        if (r < 0)
-                return r;
-        recorder_set_held(s->recorder, s->meta->spec.in_kernel || s->meta->state == SESSION_ARMED);
-        if (!s->meta->spec.ring)
-                syncer_add_all(session_sync_syncer(s->sync),
-                               0); /* what it closed and had no time to */
-        return recorder_start(s->recorder);
-}
-
-/* What it waits for is in the kernel still. */
-static int session_go_on_waiting(Session *s) {
-        _cleanup_refusal_ Refusal refusal = {};
-        int r = session_triggers_new(&s->triggers, s->meta, &refusal);
-
-        if (r == 0)
-                r = session_begin_triggers(s, true);
-        if (r != 0)
-                return r > 0 ? -EBADMSG : r;
-        /* A daemon that died between the two halves of a snapshot left it off. */
-        if (s->meta->spec.in_kernel && s->meta->state == SESSION_RECORDING && !s->snapshot)
-                r = tracer_set_recording(s->tracer, true);
-        return MIN(r, 0);
-}
-
-static void session_go_on(Session *s, const char *why) {
-        int r;
-
-        /* Not session_refresh(): reading all symbols takes long, and can wait until we are ready. */
-        (void) health_refresh(s->health);
-        session_save(s);
-        if (s->meta->state == SESSION_DRAINING) {
-                (void) tracer_set_recording(s->tracer, false);
-                recorder_stop(s->recorder);
-                return;
-        }
-        if (why) {
-                log_notice("Session '%s' was recording when its daemon ended, and ends now: %s.",
-                           s->meta->name, why);
-                session_stop(s, why);
-                return;
-        }
-        journal_tell(&(JournalEntry){ JOURNAL_TAKEN_UP, .meta = s->meta },
-                     "Session '%s' was %s when its daemon ended: taken up.", s->meta->name,
-                     session_state_name(s->meta->state));
-        r = session_go_on_waiting(s);
-        if (r < 0) {
-                log_error_errno(r, "Cannot go on waiting for the triggers of session '%s': %m",
-                                s->meta->name);
-                session_stop(s, "the daemon was restarted, and its triggers could not be taken up");
-                return;
-        }
-        if (s->meta->state == SESSION_ARMED) {
-                session_hooks_follow(s->hooks, 0);
-                return;
-        }
-        r = session_hooks_are_due(s->hooks) ? 0 : health_watch(s->health);
-        if (r < 0)
-                log_warning_errno(r,
-                                  "Cannot watch the control files of session '%s': %m; what others "
-                                  "do to them is not noticed.",
-                                  s->meta->name);
-        r = following_new(&s->following, s->context->event, s->meta, s->tracer);
-        if (r < 0)
-                session_warn(s,
-                             "tasks that joined since the daemon ended, and later, are missing: %s",
-                             origin_text(r));
-        r = session_set_deadline(s);
-        if (r < 0) {
-                log_error_errno(r, "Cannot set the timer of session '%s': %m", s->meta->name);
-                session_stop(s, "the timer of its duration could not be set");
-                return;
-        }
-        session_begin_clock(s);
-        session_guard_begin(&s->guard);
-        if (session_hooks_are_due(s->hooks))
-                session_hooks_follow(s->hooks, 0);
-        else
-                (void) session_lean_begin(s->lean); /* without it everything stays hooked */
-        session_on_recorder(s);                     /* it may have been full */
-}
-
-/* As if it had never been looked at: what it changed in the kernel controller_settle() undoes. */
-static void session_give_up(Session *s) {
-        s->health = health_free(s->health);
-        s->rotation = rotation_free(s->rotation);
-        s->recorder = recorder_free(s->recorder);
-        s->sync = session_sync_free(s->sync);
-        session_hold_give_up(s->hold);
-        s->triggers = session_triggers_free(s->triggers);
-        if (s->tracer)
-                tracer_forget(TAKE_PTR(s->tracer));
-}
-
-int session_adopt(Session **ret, const SessionContext *context, const char *name) {
-        _cleanup_(session_freep) Session *s = NULL;
-        const char *why = NULL;
-        char text[ADOPTION_WHY_MAX];
-        int r = session_open(&s, context, name, false);
-
-        if (r == META_E_NEWER) /* what it has in the kernel is put back by the ledger */
-                return SESSION_E_NOT_LIVE;
-        if (r != 0)
-                return r;
-        if (!session_state_is_live(s->meta->state))
-                return SESSION_E_NOT_LIVE;
-
-        r = session_make_hold(s);
-        if (r >= 0)
-                r = session_rebuild(s, &why, text);
-        if (r != 0) {
-                if (r < 0)
-                        log_warning_errno(r, "Session '%s' cannot be taken up: %m", name);
-                session_give_up(s);
-                return SESSION_E_NOT_LIVE;
-        }
-        session_go_on(s, why);
-        *ret = TAKE_PTR(s);
         return 0;
 }

@@ -1,39 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A session's end, from the last page that is stored to the last that is on the disk. */
+/*
+ * What is told as kept is on the disk:
+ *
+ *      readers have ended -> kernel put back, session.json says sealed and pages_unsynced
+ *              -> segments, files and directories are synced -> accounts, session.json again
+ *              -> that is synced -> whoever waits for the end is told
+ *
+ * All of it beside the loop.  Who waits for the end waits SYNC_WAIT_S at most.  A disk that takes longer is told as
+ * such, and the accounts follow when it is through.  A snapshot is an ended session from the beginning, whose
+ * session.json says pages_unsynced: it is synced as one that an earlier daemon had not told.
+ */
 
 #include "base/io.h"
 #include "base/log.h"
-#include "daemon/session/session-sync.h"
-#include "daemon/watch/health.h"
+#include "base/unit.h"
+#include "daemon/process/journal.h"
+#include "daemon/session/session-private.h"
 #include "store/symbol-file.h"
 
+#define SYNC_WAIT_S 15
 #define RETRY_USEC (2 * USEC_PER_SEC)
 
-typedef struct Wish Wish;
-struct Wish {
-        Wish *next;
-        SessionSynced done;
-        void *userdata;
-};
-
-struct SessionSync {
-        SessionSyncConfig config;
-        Syncer *syncer; /* until all of it is on the disk */
-        sd_event_source *deadline;
-        SessionState end_state;     /* once it is told */
-        bool is_syncing, is_synced; /* after its end; but for session.json */
-        bool is_told;               /* that it has ended */
-        Wish *wishes;               /* after that */
-        bool is_saved;
-        sd_event_source *retry; /* of writing session.json, when all else is done */
-};
-
 /* The pages lie behind the first of them, or the recording's beginning. */
-static void note_failure(SessionSync *y, const SyncerFailure *f) {
-        SessionMeta *m = y->config.meta;
+static void note_failure(Session *s, const SyncerFailure *f) {
+        SessionMeta *m = s->meta;
         uint64_t from_ns = f->first_ns > 0 ? f->first_ns : m->start.trace_ns,
-                 to_ns = y->is_syncing ? m->stop.trace_ns : y->config.lost(y->config.session, f);
+                 to_ns = !s->sync.is_syncing && s->health
+                                 ? health_note_lost(s->health, f->cpu, f->n_pages)
+                                 : m->stop.trace_ns;
         CpuAccount *account = f->n_pages > 0 ? session_meta_account(m, f->cpu) : NULL;
 
         if (account) {
@@ -59,234 +54,221 @@ static void note_failure(SessionSync *y, const SyncerFailure *f) {
 }
 
 /* It is still draining for whoever asks, and has ended if nobody comes to say so. */
-static void save(SessionSync *y) {
-        SessionMeta *m = y->config.meta;
-        SessionState state = TAKE(m->state, y->end_state);
+static void save(Session *s) {
+        SessionState state = TAKE(s->meta->state, s->sync.end_state);
 
-        y->is_saved = y->config.save(y->config.session);
-        m->state = state;
+        session_save(s);
+        s->meta->state = state;
 }
 
-static void note_failures(SessionSync *y) {
+static void note_failures(Session *s) {
         SyncerFailure f;
 
-        while (syncer_take_failure(y->syncer, &f))
-                note_failure(y, &f);
-        if (y->is_syncing)
-                y->config.meta->pages_unsynced = syncer_n_left(y->syncer);
+        while (syncer_take_failure(s->sync.syncer, &f))
+                note_failure(s, &f);
+        if (s->sync.is_syncing)
+                s->meta->pages_unsynced = syncer_n_left(s->sync.syncer);
 }
 
-static void tell_end(SessionSync *y) {
-        y->deadline = sd_event_source_disable_unref(y->deadline);
-        y->is_told = true;
-        y->config.meta->state = y->end_state;
-        y->config.told(y->config.session);
+static void log_end(const SessionMeta *m) {
+        uint64_t n_lost = session_meta_events_lost(m), n_pages_lost = session_meta_pages_lost(m);
+        char size[UNIT_TEXT_MAX], length[UNIT_TEXT_MAX], count[UNIT_TEXT_MAX];
+
+        journal_tell(&(JournalEntry){ m->state == SESSION_FAILED              ? JOURNAL_FAILED
+                                      : m->limit != SESSION_LIMIT_NONE        ? JOURNAL_COSTLY
+                                      : n_lost + n_pages_lost + m->gaps.n > 0 ? JOURNAL_LOST
+                                                                              : JOURNAL_ENDED,
+                                      .meta = m },
+                     "Session '%s' ended after %s (%s): %s stored, %s%s.", m->name,
+                     format_duration(length, session_meta_length_ns(m)), m->reason ?: "no reason",
+                     format_bytes(size, session_meta_n_bytes(m)),
+                     n_lost > 0      ? format_count(count, n_lost)
+                     : m->gaps.n > 0 ? "an unknown number of"
+                                     : "nothing",
+                     n_lost + m->gaps.n > 0 ? " events lost" : " lost by the kernel");
+        if (n_pages_lost > 0)
+                log_warning("Session '%s': %s pages could not be stored.", m->name,
+                            format_count(count, n_pages_lost));
 }
 
-static void tell_wishes(SessionSync *y) {
-        for (Wish *w; (w = POP(y->wishes));) {
-                w->done(y->config.session, w->userdata);
-                free(w);
-        }
+static void tell_end(Session *s) {
+        s->sync.deadline = sd_event_source_disable_unref(s->sync.deadline);
+        s->sync.is_told = true;
+        s->meta->state = s->sync.end_state;
+        log_end(s->meta);
+        session_tell(s);
 }
 
 static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
-        SessionSync *y = userdata;
+        Session *s = userdata;
 
-        y->deadline = sd_event_source_disable_unref(y->deadline);
-        note_failures(y);
+        s->sync.deadline = sd_event_source_disable_unref(s->sync.deadline);
+        note_failures(s);
         log_warning("Session '%s': its disk has not written all of it %u s after its end.",
-                    y->config.meta->name, SYNC_WAIT_S);
-        save(y);
-        if (y->is_told)
-                tell_wishes(y);
+                    s->meta->name, SYNC_WAIT_S);
+        save(s);
+        if (s->sync.is_told)
+                session_tell_wishes(s, &s->sync.wishes, 0);
         else
-                tell_end(y);
+                tell_end(s);
         return 0;
 }
 
-static int set_deadline(SessionSync *y) {
-        return sd_event_add_time_relative(y->config.event, &y->deadline, CLOCK_MONOTONIC,
-                                          SYNC_WAIT_S * USEC_PER_SEC, 0, on_deadline, y);
+static int set_deadline(Session *s) {
+        return sd_event_add_time_relative(s->context->event, &s->sync.deadline, CLOCK_MONOTONIC,
+                                          SYNC_WAIT_S * USEC_PER_SEC, 0, on_deadline, s);
 }
 
-int session_sync_await(SessionSync *y, SessionSynced done, void *userdata) {
-        _cleanup_free_ Wish *w = NULL;
-        Wish **end = &y->wishes;
+int session_when_synced(Session *s, SessionDone done, void *userdata) {
         int r;
 
-        if (!y->syncer || !y->is_told)
+        if (!s->sync.syncer || !s->sync.is_told)
                 return ORIGIN(-EINVAL);
-        w = NEW(Wish, .done = done, .userdata = userdata);
-        if (!w)
-                return -ENOMEM;
-        r = y->deadline ? 0 : set_deadline(y);
-        if (r < 0)
-                return r;
-        while (*end)
-                end = &(*end)->next;
-        *end = TAKE_PTR(w);
-        return 0;
-}
-
-bool session_sync_is_busy(const SessionSync *y) {
-        return y->syncer && y->is_syncing;
+        r = s->sync.deadline ? 0 : set_deadline(s);
+        return r < 0 ? r : session_add_wish(&s->sync.wishes, done, userdata);
 }
 
 static int on_retry(sd_event_source *source, uint64_t usec, void *userdata) {
-        SessionSync *y = userdata;
+        Session *s = userdata;
 
-        save(y);
-        if (!y->is_saved)
+        save(s);
+        if (!s->is_saved)
                 return sd_event_source_set_time_relative(source, RETRY_USEC);
-        log_notice("Session '%s': session.json is written now.", y->config.meta->name);
-        y->retry = sd_event_source_disable_unref(y->retry);
-        y->config.done(y->config.session);
+        log_notice("Session '%s': session.json is written now.", s->meta->name);
+        s->sync.retry = sd_event_source_disable_unref(s->sync.retry);
+        s->dir = session_dir_free(s->dir);
         return 0;
 }
 
 /* Its session.json says something else than how it has ended. */
-static void retry(SessionSync *y) {
-        if (sd_event_add_time_relative(y->config.event, &y->retry, CLOCK_MONOTONIC, RETRY_USEC, 0,
-                                       on_retry, y) >= 0)
-                (void) sd_event_source_set_enabled(y->retry, SD_EVENT_ON);
+static void retry(Session *s) {
+        if (sd_event_add_time_relative(s->context->event, &s->sync.retry, CLOCK_MONOTONIC,
+                                       RETRY_USEC, 0, on_retry, s) >= 0)
+                (void) sd_event_source_set_enabled(s->sync.retry, SD_EVENT_ON);
 }
 
 /* All is on the disk, or has failed. */
-static void finish(SessionSync *y) {
-        bool is_told = y->is_told;
+static void finish(Session *s) {
+        bool is_told = s->sync.is_told;
 
-        y->syncer = syncer_free(y->syncer);
-        y->deadline = sd_event_source_disable_unref(y->deadline);
+        s->sync.syncer = syncer_free(s->sync.syncer);
+        s->sync.deadline = sd_event_source_disable_unref(s->sync.deadline);
         if (!is_told)
-                tell_end(y);
-        if (y->is_saved)
-                y->config.done(y->config.session);
+                tell_end(s);
+        if (s->is_saved)
+                s->dir = session_dir_free(s->dir);
         else
-                retry(y);
+                retry(s);
         if (is_told)
-                y->config.changed(y->config.session);
-        tell_wishes(y);
+                session_tell(s);
+        session_tell_wishes(s, &s->sync.wishes, 0);
 }
 
 /* While it records. */
-static void look_at_failing(SessionSync *y) {
-        int error = syncer_error(y->syncer);
+static void look_at_failing(Session *s) {
+        int error = syncer_error(s->sync.syncer);
         char reason[512];
 
+        if (!s->health)
+                return;
         (void) snprintf(reason, sizeof(reason),
                         "writing back what was stored failed: %s; those pages are lost: mend the "
                         "disk of %s",
-                        strerror(error), store_path(y->config.store));
-        y->config.failing(y->config.session, error != 0 ? reason : NULL);
+                        strerror(error), store_path(s->context->store));
+        if (error != 0)
+                health_set_condition(s->health, GAP_NOT_WRITTEN, reason);
+        else
+                health_clear_condition(s->health, GAP_NOT_WRITTEN);
+        session_on_change(s);
 }
 
 static void on_moved(void *userdata) {
-        SessionSync *y = userdata;
+        Session *s = userdata;
 
-        if (y->is_syncing && !syncer_is_done(y->syncer))
+        if (s->sync.is_syncing && !syncer_is_done(s->sync.syncer))
                 return;
-        note_failures(y);
-        if (!y->is_syncing) {
-                look_at_failing(y);
-                return;
-        }
-        if (!TAKE(y->is_synced, true)) {
-                save(y);
-                syncer_end(y->syncer);
+        note_failures(s);
+        if (!s->sync.is_syncing) {
+                look_at_failing(s);
                 return;
         }
-        finish(y);
-}
-
-int session_sync_new(SessionSync **ret, const SessionSyncConfig *config) {
-        int r;
-        SessionSync *y = NEW(SessionSync, .config = *config, .is_saved = true);
-
-        if (!y)
-                return -ENOMEM;
-        r = syncer_new(&y->syncer, &(SyncerConfig){
-                                           .event = config->event,
-                                           .dir = config->dir,
-                                           .page_bytes = config->meta->page_bytes,
-                                           .is_ring = config->meta->spec.ring,
-                                           .moved = on_moved,
-                                           .userdata = y,
-                                   });
-        if (r < 0) {
-                free(y);
-                return r;
+        if (!TAKE(s->sync.is_synced, true)) {
+                save(s);
+                syncer_end(s->sync.syncer);
+                return;
         }
-        *ret = y;
-        return 0;
+        finish(s);
 }
 
-SessionSync *session_sync_free(SessionSync *y) {
-        if (!y)
-                return NULL;
-        tell_wishes(y);
-        (void) syncer_free(y->syncer);
-        (void) sd_event_source_disable_unref(y->deadline);
-        (void) sd_event_source_disable_unref(y->retry);
-        return mfree(y);
+int session_sync_init(Session *s) {
+        return syncer_new(&s->sync.syncer, &(SyncerConfig){
+                                                   .event = s->context->event,
+                                                   .dir = s->dir,
+                                                   .page_bytes = s->meta->page_bytes,
+                                                   .is_ring = s->meta->spec.ring,
+                                                   .moved = on_moved,
+                                                   .userdata = s,
+                                           });
 }
 
-Syncer *session_sync_syncer(SessionSync *y) {
-        return y->syncer;
+void session_sync_done(Session *s) {
+        session_tell_wishes(s, &s->sync.wishes, 0);
+        s->sync.syncer = syncer_free(s->sync.syncer);
+        s->sync.deadline = sd_event_source_disable_unref(s->sync.deadline);
+        s->sync.retry = sd_event_source_disable_unref(s->sync.retry);
 }
 
-/* Kernel symbols and types, which sessions share. */
-static void add_shared_files(SessionSync *y) {
-        const SessionMeta *m = y->config.meta;
-        int symbols_fd = store_symbols_fd(y->config.store);
+/* And kernel symbols and types, which sessions share. */
+static void sync_rest(Session *s) {
+        const SessionMeta *m = s->meta;
+        int symbols_fd = store_symbols_fd(s->context->store);
         const char *const names[] = { m->symbols, m->modules, m->types };
 
         for (size_t i = 0; i < ELEMENTSOF(names) && symbols_fd >= 0; i++)
                 if (names[i])
-                        syncer_add(y->syncer, symbol_file_open(symbols_fd, names[i]), 0, 0);
+                        syncer_add(s->sync.syncer, symbol_file_open(symbols_fd, names[i]), 0, 0);
+        syncer_end(s->sync.syncer);
 }
 
-void session_sync_end(SessionSync *y) {
-        SessionMeta *m = y->config.meta;
+void session_sync_end(Session *s) {
+        SessionMeta *m = s->meta;
 
-        y->end_state = m->state;
-        y->is_syncing = true;
-        m->pages_unsynced = m->spec.ring ? session_meta_total(m).n_pages : syncer_n_left(y->syncer);
-        save(y);
+        s->sync.end_state = m->state;
+        s->sync.is_syncing = true;
+        m->pages_unsynced = m->spec.ring ? session_meta_n_pages(m) : syncer_n_left(s->sync.syncer);
+        save(s);
         m->state = SESSION_DRAINING;
         if (m->spec.ring)
-                syncer_add_all(y->syncer, m->pages_unsynced);
-        add_shared_files(y);
-        if (set_deadline(y) < 0)
+                syncer_add_all(s->sync.syncer, m->pages_unsynced);
+        if (set_deadline(s) < 0)
                 log_debug("session", "%s: no timer", m->name);
-        syncer_end(y->syncer);
+        sync_rest(s);
 }
 
-void session_sync_again(SessionSync *y) {
-        y->is_told = y->is_syncing = true;
-        y->end_state = y->config.meta->state;
-        syncer_add_all(y->syncer, y->config.meta->pages_unsynced);
-        add_shared_files(y);
-        syncer_end(y->syncer);
+void session_sync_again(Session *s) {
+        s->sync.is_told = s->sync.is_syncing = true;
+        s->sync.end_state = s->meta->state;
+        syncer_add_all(s->sync.syncer, s->meta->pages_unsynced);
+        sync_rest(s);
 }
 
-void session_sync_settle(SessionSync *y) {
+void session_sync_settle(Session *s) {
         uint64_t until_ns = now_ns(CLOCK_MONOTONIC) + SYNC_WAIT_S * NSEC_PER_SEC;
 
-        if (!y || !y->is_syncing)
+        if (!s->sync.is_syncing)
                 return;
-        while (!y->is_told && now_ns(CLOCK_MONOTONIC) < until_ns) {
+        while (!s->sync.is_told && now_ns(CLOCK_MONOTONIC) < until_ns) {
                 (void) usleep(1000);
-                if (syncer_is_done(y->syncer))
-                        on_moved(y);
+                if (syncer_is_done(s->sync.syncer))
+                        on_moved(s);
         }
-        if (!y->is_told)
-                (void) on_deadline(NULL, 0, y);
-        if (y->retry)
-                save(y); /* for the last time */
+        if (!s->sync.is_told)
+                (void) on_deadline(NULL, 0, s);
+        if (s->sync.retry)
+                save(s); /* for the last time */
 }
 
-void session_sync_leave(SessionSync *y) {
-        note_failures(y);
-        y->syncer = syncer_free(y->syncer);
+void session_sync_leave(Session *s) {
+        note_failures(s);
+        s->sync.syncer = syncer_free(s->sync.syncer);
 }

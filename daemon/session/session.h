@@ -5,7 +5,7 @@
  * Session: one recording, from Start to Remove
  *
  * While it is live it owns a programmed tracer, the readers and the session's
- * directory; afterwards only what session.json says.  States: daemon/session/transition.h.
+ * directory; afterwards only what session.json says.  States: daemon/session/session-private.h.
  */
 
 #include <stdbool.h>
@@ -15,22 +15,25 @@
 #include "base/cleanup.h"
 #include "daemon/process/background.h"
 #include "daemon/process/fdstore.h"
-#include "daemon/session/session-rest.h"
-#include "daemon/session/session-types.h"
 #include "daemon/symbols/kernel-symbols.h"
 #include "daemon/tracer/controller.h"
+#include "meta/brief.h"
 #include "meta/config.h"
 #include "meta/meta.h"
 #include "retention/keep.h"
 #include "retention/uptime.h"
+#include "store/footprint.h"
 #include "store/store.h"
 #include "wire/refusal.h"
 
 /* Why one has failed that was live when its daemon ended, and could not go on. */
 #define SESSION_REASON_DAEMON_ENDED "the daemon ended without stopping it"
 
+typedef struct Session Session;
 /* After every change of state. */
 typedef void (*SessionChanged)(Session *s, void *userdata);
+/* What somebody waited for is so, or will never be.  @error: 0, but for session_snapshot(). */
+typedef void (*SessionDone)(Session *s, int error, void *userdata);
 
 /* What sessions need of the daemon; outlives them. */
 typedef struct SessionContext {
@@ -40,7 +43,6 @@ typedef struct SessionContext {
         Store *store;
         KernelSymbols *symbols;
         FdStore *fdstore;
-        Uptime uptime;        /* of the store */
         const Limits *limits; /* NULL: none */
         SessionChanged changed;
         /* A session that has been made in the store: an ended one.  0 or -errno. */
@@ -64,6 +66,16 @@ int session_start(Session **ret, const SessionContext *context, SessionMeta *m, 
 /* An ended session from the store; one that a dead daemon left becomes `failed`.
  * 0, META_E_INVALID, -errno. */
 int session_load(Session **ret, const SessionContext *context, const char *name);
+
+/* What stays in memory of one that has ended while nobody asks for it. */
+typedef struct SessionRest {
+        Brief brief;
+        Footprint footprint;
+        uint64_t kept_ns; /* session_meta_kept_ns() */
+} SessionRest;
+void session_rest_done(SessionRest *rest);
+/* As session_segment_sealed(). */
+void session_rest_sealed(SessionRest *rest, uint64_t n_before, uint64_t n_bytes);
 
 /*
  * One that has ended is laid down while nobody asks for it:
@@ -109,12 +121,12 @@ void session_stop(Session *s, const char *reason);
  *
  * Of a ring in the kernel's buffer, and of what a trigger began and ended, it is moved: recording
  * stands still until it is done.  Of a ring on disk it is linked, and recording goes on.
- * @done: with the new session, which may still be synced (session_when_synced()); or with NULL and an
+ * @done: with the new session, which may still be synced (session_when_synced()); or with @s and an
  *        error: SNAPSHOT_E_EMPTY (daemon/watch/snapshot.h), -ECANCELED (it ended meanwhile), other -errno.
  *        NULL: nobody asks.
  * Return: 0, -EINVAL (it is no ring, or does not record), -ENOMEM.
  */
-int session_snapshot(Session *s, const char *reason, SnapshotDone done, void *userdata);
+int session_snapshot(Session *s, const char *reason, SessionDone done, void *userdata);
 /*
  * session_trigger() - as if the first of the rules had fired that wait for a command, or if there is
  *                     none the first of all; caps do not hold it back
@@ -122,13 +134,17 @@ int session_snapshot(Session *s, const char *reason, SnapshotDone done, void *us
  * Return: 0, -EINVAL (it has no triggers), -EBUSY (there is nothing to do in the state it is in).
  */
 int session_trigger(Session *s, const char *who);
+/* Whether the rules of @spec make sense, and whether the moments that they wait for are to come: asked when it is begun,
+ * and never again.  0, REFUSED, -errno. */
+int session_admit_triggers(const Spec *spec, Refusal *refusal);
+int session_admit_moments(const Spec *spec, Refusal *refusal);
 /* Calls @done, once, when what it records is hooked, or it has ended before.  0, -EINVAL (it is, or it
  * waits for a trigger), -ENOMEM. */
-int session_when_hooked(Session *s, SessionHooked done, void *userdata);
+int session_when_hooked(Session *s, SessionDone done, void *userdata);
 /* Calls @done, once, when an ended session is on its disk, or it is known that some of it never will be, or
  * that takes too long: its meta says which.  0, -EINVAL (it is so already, or the session has not ended),
  * other -errno. */
-int session_when_synced(Session *s, SessionSynced done, void *userdata);
+int session_when_synced(Session *s, SessionDone done, void *userdata);
 /* Whether it has ended, and is not known to be on its disk. */
 bool session_is_syncing(const Session *s);
 /* SIGUSR2: whether it waits for that. */
@@ -148,10 +164,8 @@ bool session_is_hung(const Session *s);
 uint64_t session_peer(const Session *s);
 /* Which limit a live session is nearest to, and how near (daemon/watch/guard.h); -1: none. */
 int session_guard_nearest(const Session *s, unsigned *ret_percent);
-/* What it takes in the store (retention/footprint.h); of one that has ended that is remembered until it is said
- * to have changed, of a live one for a moment. */
+/* What it takes in the store (store/footprint.h); of a live one that is remembered for a moment. */
 uint64_t session_disk_bytes(Session *s);
-void session_forget_disk_bytes(Session *s);
 
 /* A file of another size took a segment's place. */
 void session_segment_sealed(Session *s, uint32_t cpu, uint64_t sequence, uint64_t n_before,
@@ -159,10 +173,6 @@ void session_segment_sealed(Session *s, uint32_t cpu, uint64_t sequence, uint64_
 
 /* 0 or -errno: it is as it was. */
 int session_set_pinned(Session *s, bool pinned);
-/* When it was told as kept, on the store's uptime; from now on it is known if it was not. */
-uint64_t session_kept_ns(Session *s);
-/* That is to be written down: a moment for it.  Whether it was. */
-bool session_save_kept(Session *s);
 /* What a live one may still take; 0: nobody knows. */
 uint64_t session_growth_bytes(Session *s);
 /* The disk is full: a ring lets go of its oldest segments.  Whether it did. */

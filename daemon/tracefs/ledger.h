@@ -50,7 +50,7 @@
 typedef enum LedgerKind {
         LEDGER_FILE,     /* a file said "old" */
         LEDGER_INSTANCE, /* a directory was not there */
-        LEDGER_TRACER,   /* a current_tracer of somebody else (daemon/admission/override.h) */
+        LEDGER_TRACER,   /* a current_tracer of somebody else (daemon/admission/admission.h) */
         LEDGER_LINE,     /* a command file did not have the line "old" */
         _LEDGER_KIND_N,
 } LedgerKind;

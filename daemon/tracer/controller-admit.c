@@ -12,8 +12,6 @@
 #include "base/io.h"
 #include "base/unit.h"
 #include "daemon/admission/admission.h"
-#include "daemon/admission/capability.h"
-#include "daemon/admission/override.h"
 #include "daemon/instances/black-box.h"
 #include "daemon/instances/event-set.h"
 #include "daemon/instances/notifier.h"

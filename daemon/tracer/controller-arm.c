@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/admission/admission.h"
-#include "daemon/admission/override.h"
 #include "daemon/instances/black-box.h"
 #include "daemon/instances/event-set.h"
 #include "daemon/instances/task-filter.h"

@@ -10,7 +10,7 @@
  * change hooks everything (tried).  6.1, which has no instances of function_graph, does as it is told.  What
  * set_ftrace_filter lists they all heed, so an instance lists all the others there once there is a second user, or what
  * is hooked changes.  That takes 6.12 seconds, and is only so where the trace clock is read by a function
- * (daemon/admission/clock-reader.h).
+ * (daemon/admission/functions.h).
  */
 
 #include "daemon/tracer/controller-private.h"

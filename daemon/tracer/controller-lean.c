@@ -14,7 +14,7 @@
 #include "base/array.h"
 #include "base/io.h"
 #include "base/log.h"
-#include "daemon/admission/clock-reader.h"
+#include "daemon/admission/functions.h"
 #include "daemon/lean/lean.h"
 #include "daemon/tracer/controller-private.h"
 

@@ -14,7 +14,6 @@
 #include "daemon/admission/admission.h"
 #include "daemon/admission/arbiter.h"
 #include "daemon/admission/functions.h"
-#include "daemon/admission/memory.h"
 #include "daemon/instances/instance.h"
 #include "daemon/instances/value-probe.h"
 #include "daemon/lean/lean.h"

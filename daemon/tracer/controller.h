@@ -114,7 +114,7 @@ int controller_outlook_tell(const ControllerOutlook *o, char **ret);
  * controller_admit() - whether controller_arm() may begin: all that can be asked before anything is written
  * @ret:   what arming goes by; admission_free() it
  * @m:     not changed
- * @force: switch tracers of others off that are in the way (daemon/admission/override.h)
+ * @force: switch tracers of others off that are in the way (daemon/admission/admission.h)
  *
  * 0, REFUSED, -errno.
  */

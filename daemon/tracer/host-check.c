@@ -16,7 +16,7 @@
 
 #include "base/io.h"
 #include "base/unit.h"
-#include "daemon/admission/capability.h"
+#include "daemon/admission/admission.h"
 #include "daemon/symbols/kernel-symbols.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracefs/ledger-dir.h"

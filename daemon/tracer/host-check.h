@@ -13,7 +13,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "daemon/admission/memory.h"
+#include "daemon/admission/admission.h"
 #include "daemon/tracefs/ledger.h"
 #include "daemon/tracefs/tracefs.h"
 #include "wire/refusal.h"

@@ -3,15 +3,11 @@
 /*
  * A list of names, and a task that clears them one after the other as long as there are any: to unlink
  * a file may take a busy disk tenths of a second, during which the loop goes on.  What it unlinks
- * nobody else knows of any more, not even by its name (store_hide_session()).
+ * nobody else knows of any more, not even by its name (store_hide_session()).  What cannot be unlinked is
+ * said and left to the next daemon, which tries again when it opens the store.
  *
- * Symbols are another matter, for a session that is about to be may want them: they are looked at in
- * the loop, by an event source after all others, when the last of the list is gone; so whoever removes
- * one session after the other has them looked at once.  If it is not known at the moment who uses them
- * it is tried again at removal_look().
- *
- * What cannot be unlinked is said and left to the next daemon, which tries again when it opens the
- * store.
+ * Symbols are another matter, for a session that is about to be may want them: they are looked at when the last of
+ * the list is gone, and it is known who uses them.
  */
 
 #include "base/io.h"
@@ -25,13 +21,10 @@ struct Removal {
         Background *sweeper;
         RemovalUsed used;
         void *userdata;
-        sd_event_source *source; /* of looking at symbols */
         bool symbols_are_due;
         bool is_running; /* the task is under way, or will be */
         Strv names;      /* what store_hide_session() called them; the first is being cleared */
 };
-
-/* --- files ------------------------------------------------------------------------------------ */
 
 bool removal_go_on(Removal *r, uint64_t *freed_bytes) {
         const char *name = r->names.n > 0 ? r->names.items[0] : NULL;
@@ -63,7 +56,6 @@ static void clear(void *userdata) {
                 ;
         r->is_running = false;
         r->symbols_are_due = true;
-        removal_look(r);
 }
 
 int removal_add(Removal *r, const char *name) {
@@ -87,11 +79,10 @@ int removal_add(Removal *r, const char *name) {
         return 0;
 }
 
-/* --- symbols ---------------------------------------------------------------------------------- */
-
-static void drop_symbols(Removal *r) {
+void removal_look(Removal *r) {
         _cleanup_strv_ Strv used = {};
-        int k = r->used(&used, r->userdata);
+        int k = r->symbols_are_due && !r->is_running ? r->used(&used, r->userdata)
+                                                     : REMOVAL_E_LATER;
 
         if (k == REMOVAL_E_LATER)
                 return;
@@ -102,38 +93,10 @@ static void drop_symbols(Removal *r) {
                 log_warning_errno(k, "Cannot remove the symbols that no session uses any more: %m");
 }
 
-static int on_free_loop(sd_event_source *source, void *userdata) {
-        Removal *r = userdata;
-
-        if (r->symbols_are_due && !r->is_running)
-                drop_symbols(r);
-        return sd_event_source_set_enabled(source, SD_EVENT_OFF);
-}
-
-void removal_look(Removal *r) {
-        if (r && r->symbols_are_due)
-                (void) sd_event_source_set_enabled(r->source, SD_EVENT_ON);
-}
-
-/* ---------------------------------------------------------------------------------------------- */
-
-int removal_new(Removal **ret, sd_event *event, Background *sweeper, Store *store, RemovalUsed used,
+int removal_new(Removal **ret, Background *sweeper, Store *store, RemovalUsed used,
                 void *userdata) {
-        _cleanup_(removal_freep) Removal *r = NEW(Removal, .sweeper = sweeper, .store = store,
-                                                  .used = used, .userdata = userdata);
-        int k;
-
-        if (!r)
-                return -ENOMEM;
-        k = sd_event_add_defer(event, &r->source, on_free_loop, r);
-        if (k >= 0)
-                k = sd_event_source_set_enabled(r->source, SD_EVENT_OFF);
-        if (k >= 0)
-                k = sd_event_source_set_priority(r->source, SD_EVENT_PRIORITY_IDLE + 1);
-        if (k < 0)
-                return k;
-        *ret = TAKE_PTR(r);
-        return 0;
+        *ret = NEW(Removal, .sweeper = sweeper, .store = store, .used = used, .userdata = userdata);
+        return *ret ? 0 : -ENOMEM;
 }
 
 Removal *removal_free(Removal *r) {
@@ -141,7 +104,6 @@ Removal *removal_free(Removal *r) {
                 return NULL;
         if (r->is_running)
                 background_settle(r->sweeper);
-        (void) sd_event_source_disable_unref(r->source);
         strv_done(&r->names);
         return mfree(r);
 }

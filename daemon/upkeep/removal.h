@@ -9,7 +9,6 @@
  */
 
 #include <stdint.h>
-#include <systemd/sd-event.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -23,15 +22,14 @@ typedef struct Removal Removal;
 enum { REMOVAL_E_LATER = _STORE_E_N };
 typedef int (*RemovalUsed)(Strv *ret, void *userdata);
 
-/* @sweeper, of which it takes much, and @store: borrowed.  0 or -errno. */
-int removal_new(Removal **ret, sd_event *event, Background *sweeper, Store *store, RemovalUsed used,
-                void *userdata);
+/* @sweeper, of which it takes much, and @store: borrowed.  0 or -ENOMEM. */
+int removal_new(Removal **ret, Background *sweeper, Store *store, RemovalUsed used, void *userdata);
 /* From now on there is no session @name.  0 or -errno. */
 int removal_add(Removal *r, const char *name);
 /* In a task of the sweeper's: takes a moment's worth of what was added off the disk.  Whether there was any.
  * @freed_bytes: what went is added; may be NULL. */
 bool removal_go_on(Removal *r, uint64_t *freed_bytes);
-/* What symbols are referred to may be known now; NULL is fine. */
+/* The loop is free: what symbols are referred to may be known now. */
 void removal_look(Removal *r);
 /* Finishes what is left. */
 Removal *removal_free(Removal *r);

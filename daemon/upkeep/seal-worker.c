@@ -40,18 +40,6 @@ const char *seal_worker_problem(int status) {
         return NULL;
 }
 
-static int status_of_errno(int r) {
-        switch (r) {
-        case -ENOSPC:
-        case -EDQUOT:
-                return SEAL_WORKER_E_NO_SPACE;
-        case -ENOMEM:
-                return SEAL_WORKER_E_NO_MEMORY;
-        default:
-                return SEAL_WORKER_E_IO;
-        }
-}
-
 static int work(const SealedSource *source) {
         SealedSize size;
         int r = sealed_write(SEAL_WORKER_FD_OUT, source, &size);
@@ -64,7 +52,10 @@ static int work(const SealedSource *source) {
                 r = sealed_write_check(SEAL_WORKER_FD_OUT, &size);
         if (r == SEALED_WRITE_E_DIFFERS)
                 return SEAL_WORKER_E_DIFFERS;
-        return r < 0 ? status_of_errno(r) : SEAL_WORKER_DONE;
+        return r == -ENOSPC || r == -EDQUOT ? SEAL_WORKER_E_NO_SPACE
+               : r == -ENOMEM               ? SEAL_WORKER_E_NO_MEMORY
+               : r < 0                      ? SEAL_WORKER_E_IO
+                                            : SEAL_WORKER_DONE;
 }
 
 int seal_worker(const char *byte_order) {

@@ -4,12 +4,11 @@
  * A queue of sessions, whose segments are listed when it comes to them: one may have tens of thousands.
  * One worker runs at a time; in between the loop is free:
  *
- *      next job -> open, make the temporary -> worker ... ends -> check -> rename -> sync ... -> next job
+ *      next job -> open, make the temporary -> worker ... ends -> check -> rename -> next job
  *
  * The temporary lies beside the segment as .SSSSSSSS.sealing; who removes a session removes it, too.
- * It changes places with the segment in one step, which fails if the segment has gone meanwhile: so
- * nothing that was removed comes back.  What was there goes when the other is on the disk under its name, which
- * a disk may take its time for (daemon/upkeep/dir-syncer.h); if it cannot be, they change back.
+ * The worker has synced it, so that after a crash the segment's name is that of either, and both are whole.  Only
+ * the loop removes segments and sessions: one that has gone meanwhile does not come back.
  */
 
 #include <fcntl.h>
@@ -23,7 +22,6 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "daemon/process/spawn.h"
-#include "daemon/upkeep/dir-syncer.h"
 #include "daemon/upkeep/seal-worker.h"
 #include "daemon/upkeep/sealer.h"
 #include "store/sealed.h"
@@ -43,9 +41,7 @@ struct Sealer {
         bool is_waiting; /* for space, until the retry */
         bool is_said;    /* that there is none */
 
-        /* while a worker runs, and then its file's name is synced, for the first segment */
-        DirSyncer *syncer;
-        bool is_exchanged; /* the temporary is what was there before */
+        /* while a worker runs, for the first segment */
         SessionDir *dir;
         int cpu_fd, out_fd;
         SegmentHeader header;
@@ -85,7 +81,7 @@ int sealer_add_session(Sealer *s, const char *session) {
                 if (streq(s->sessions.items[i], session))
                         return 0;
         r = strv_add(&s->sessions, session);
-        if (r >= 0 && !s->child && !s->syncer && !s->is_waiting)
+        if (r >= 0 && !s->child && !s->is_waiting)
                 (void) sd_event_source_set_enabled(s->next, SD_EVENT_ONESHOT);
         return r;
 }
@@ -94,29 +90,7 @@ bool sealer_is_busy(const Sealer *s) {
         return s->sessions.n > 0;
 }
 
-static char *format_temporary(char ret[static TEMPORARY_MAX], uint64_t sequence) {
-        (void) snprintf(ret, TEMPORARY_MAX, ".%08" PRIx32 ".sealing", (uint32_t) sequence);
-        return ret;
-}
-
 /* --- beginning -------------------------------------------------------------------------------- */
-
-/* 0 or -errno. */
-static int list_segments(Sealer *s) {
-        int r = session_dir_list_places(s->dir, &s->places, &s->n_places);
-
-        s->is_listed = r >= 0;
-        return r;
-}
-
-/* What a daemon that died has left half sealed. */
-static void drop_temporary(const Sealer *s, SegmentPlace place) {
-        char path[16 + TEMPORARY_MAX], temporary[TEMPORARY_MAX];
-
-        (void) snprintf(path, sizeof(path), "cpu%" PRIu32 "/%s", place.cpu,
-                        format_temporary(temporary, place.sequence));
-        (void) unlinkat(session_dir_fd(s->dir), path, 0);
-}
 
 typedef struct Gathering {
         const SessionDir *dir;
@@ -147,25 +121,16 @@ static int gather_formats(const SessionDir *dir) {
         return lseek(fd, 0, SEEK_SET) < 0 ? ORIGIN(-errno) : TAKE_FD(fd);
 }
 
-/* Consumes nothing.  0 or -errno. */
-static int spawn(Sealer *s, const int fds[static 4], bool big_endian, pid_t *ret) {
+static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata);
+
+static int start_worker(Sealer *s, int in_fd) {
         static const char *const self[] = { "/proc/self/exe", SEAL_WORKER_OPTION, NULL };
         const char *const *command = s->config.worker ?: self;
         const char *words[SPAWN_WORDS_MAX + 1] = {};
-        size_t n = 0;
-
-        for (; command[n] && n < SPAWN_WORDS_MAX - 1; n++)
-                words[n] = command[n];
-        words[n] = big_endian ? "big" : "little";
-        return spawn_worker(ret, words, fds, 4);
-}
-
-static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata);
-
-static int start_worker(Sealer *s, const SessionDir *dir, int in_fd) {
-        _cleanup_close_ int formats_fd = gather_formats(dir),
+        _cleanup_close_ int formats_fd = gather_formats(s->dir),
                             null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
+        size_t n = 0;
         pid_t pid;
         int r;
 
@@ -173,10 +138,12 @@ static int start_worker(Sealer *s, const SessionDir *dir, int in_fd) {
                 return formats_fd;
         if (null_fd < 0)
                 return ORIGIN(-errno);
-        if (session_dir_read_meta(dir, &meta) != 0)
+        if (session_dir_read_meta(s->dir, &meta) != 0)
                 return ORIGIN(-ENODATA);
-        r = spawn(s, (const int[]){ in_fd, s->out_fd, null_fd, formats_fd }, meta->big_endian,
-                  &pid);
+        for (; command[n] && n < SPAWN_WORDS_MAX - 1; n++)
+                words[n] = command[n];
+        words[n] = meta->big_endian ? "big" : "little";
+        r = spawn_worker(&pid, words, (const int[]){ in_fd, s->out_fd, null_fd, formats_fd }, 4);
         if (r < 0)
                 return r;
         r = sd_event_add_child(s->config.event, &s->child, pid, WEXITED, on_child, s);
@@ -190,11 +157,8 @@ static int start_worker(Sealer *s, const SessionDir *dir, int in_fd) {
 }
 
 static void leave_segment(Sealer *s) {
-        /* The next daemon drops what was there before, if its name is not on the disk yet. */
-        if (s->cpu_fd >= 0 && !s->syncer)
+        if (s->cpu_fd >= 0)
                 (void) unlinkat(s->cpu_fd, s->temporary, 0);
-        s->syncer = dir_syncer_free(s->syncer);
-        s->is_exchanged = false;
         s->cpu_fd = safe_close(s->cpu_fd);
         s->out_fd = safe_close(s->out_fd);
         s->dir = session_dir_free(s->dir);
@@ -205,28 +169,28 @@ enum { SEGMENT_STARTED = 1 };
 /* SEGMENT_STARTED, 0: nothing to be done, -errno. */
 static int start_segment(Sealer *s) {
         const SegmentPlace place = first_place(s);
-        _cleanup_close_ int in_fd = -EBADF;
+        _cleanup_close_ int in_fd =
+                session_dir_open_segment_file(s->dir, place.cpu, place.sequence);
         int r;
 
-        drop_temporary(s, place);
-        in_fd = session_dir_open_segment_file(s->dir, place.cpu, place.sequence);
         if (in_fd < 0)
                 return in_fd;
-        r = segment_read_header(in_fd, &s->header);
-        if (r != 0 || s->header.state != SEGMENT_STATE_CLOSED)
-                return MIN(r, 0); /* sealed, damaged, or still written: not ours */
-        if (fstat(in_fd, &s->before) < 0)
-                return ORIGIN(-errno);
         s->cpu_fd = session_dir_make_cpu(s->dir, place.cpu);
         if (s->cpu_fd < 0)
                 return s->cpu_fd;
         (void) segment_format_name(s->name, place.sequence);
-        (void) format_temporary(s->temporary, place.sequence);
+        (void) snprintf(s->temporary, sizeof(s->temporary), ".%08" PRIx32 ".sealing",
+                        (uint32_t) place.sequence);
+        (void) unlinkat(s->cpu_fd, s->temporary,
+                        0); /* what a daemon that died has left half sealed */
+        r = segment_read_header(in_fd, &s->header);
+        if (r != 0 || s->header.state != SEGMENT_STATE_CLOSED)
+                return MIN(r, 0); /* sealed, damaged, or still written: not ours */
         s->out_fd = openat(s->cpu_fd, s->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
                            STORE_FILE_MODE);
-        if (s->out_fd < 0)
+        if (s->out_fd < 0 || fstat(in_fd, &s->before) < 0)
                 return ORIGIN(-errno);
-        r = start_worker(s, s->dir, in_fd);
+        r = start_worker(s, in_fd);
         return r < 0 ? r : SEGMENT_STARTED;
 }
 
@@ -237,31 +201,23 @@ static void retry_in(Sealer *s, uint64_t usec) {
         (void) sd_event_source_set_enabled(s->retry, SD_EVENT_ONESHOT);
 }
 
-static void wait_for_space(Sealer *s, const char *why) {
-        const SegmentPlace place = first_place(s);
-
-        if (!s->is_said)
-                log_warning("Cannot seal segment cpu%" PRIu32 "/%08" PRIx64
-                            ".seg of session '%s': %s; it stays as it is and is tried again every "
-                            "minute.",
-                            place.cpu, place.sequence, first_session(s), why);
-        s->is_waiting = s->is_said = true;
-        retry_in(s, RETRY_US);
-}
+#define NOT_SEALED "Cannot seal segment cpu%" PRIu32 "/%08" PRIx64 ".seg of session '%s': %s; "
 
 static void say_failure(const Sealer *s, const char *why) {
         const SegmentPlace place = first_place(s);
 
-        log_error("Cannot seal segment cpu%" PRIu32 "/%08" PRIx64
-                  ".seg of session '%s': %s; it stays as it is.",
-                  place.cpu, place.sequence, first_session(s), why);
+        log_error(NOT_SEALED "it stays as it is.", place.cpu, place.sequence, first_session(s),
+                  why);
 }
 
-static void on_synced(int result, void *userdata);
+static void wait_for_space(Sealer *s, const char *why) {
+        const SegmentPlace place = first_place(s);
 
-static void change_back(Sealer *s) {
-        if (TAKE(s->is_exchanged, false))
-                (void) renameat2(s->cpu_fd, s->temporary, s->cpu_fd, s->name, RENAME_EXCHANGE);
+        if (!s->is_said)
+                log_warning(NOT_SEALED "it stays as it is and is tried again every minute.",
+                            place.cpu, place.sequence, first_session(s), why);
+        s->is_waiting = s->is_said = true;
+        retry_in(s, RETRY_US);
 }
 
 /* Whether the segment was removed while the worker read it. */
@@ -277,25 +233,6 @@ static bool is_gone(const Sealer *s) {
         return fstat(session_dir_fd(s->dir), &dir) >= 0 && now.st_ino != dir.st_ino;
 }
 
-/* The file that the worker wrote takes the segment's place, which is to be synced.  0 or -errno (-ENOENT: it has
- * gone). */
-static int replace_segment(Sealer *s) {
-        const struct timespec times[] = { s->before.st_atim, s->before.st_mtim };
-
-        /* It is as old as what is in it. */
-        (void) futimens(s->out_fd, times);
-        s->is_exchanged =
-                renameat2(s->cpu_fd, s->temporary, s->cpu_fd, s->name, RENAME_EXCHANGE) >= 0;
-        if (!s->is_exchanged) {
-                if (errno != EINVAL && errno != ENOSYS)
-                        return ORIGIN(-errno);
-                if (faccessat(s->cpu_fd, s->name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ||
-                    renameat(s->cpu_fd, s->temporary, s->cpu_fd, s->name) < 0)
-                        return ORIGIN(-errno);
-        }
-        return dir_syncer_new(&s->syncer, s->config.event, s->cpu_fd, on_synced, s);
-}
-
 /* What the worker says is not believed on its word alone. */
 static bool output_is_ours(const Sealer *s) {
         SealedHeader h;
@@ -306,13 +243,19 @@ static bool output_is_ours(const Sealer *s) {
                memcmp(h.session_id, s->header.session_id, sizeof(h.session_id)) == 0;
 }
 
-static void say_sealed(Sealer *s) {
+/* NULL, or why the worker's file does not take the segment's place. */
+static const char *finish_segment(Sealer *s) {
+        const struct timespec times[] = { s->before.st_atim, s->before.st_mtim };
         const SegmentPlace place = first_place(s);
         struct stat after;
 
+        if (!output_is_ours(s))
+                return "what the worker wrote is not this segment";
+        (void) futimens(s->out_fd, times); /* it is as old as what is in it */
+        if (fstat(s->out_fd, &after) < 0 ||
+            renameat(s->cpu_fd, s->temporary, s->cpu_fd, s->name) < 0)
+                return strerror(errno);
         s->is_said = false;
-        if (fstat(s->out_fd, &after) < 0)
-                return;
         log_debug("sealer", "cpu%" PRIu32 "/%s of session '%s' sealed: %lld bytes for %lld.",
                   place.cpu, s->name, first_session(s), (long long) after.st_size,
                   (long long) s->before.st_size);
@@ -320,35 +263,7 @@ static void say_sealed(Sealer *s) {
                 s->config.done(first_session(s), place.cpu, place.sequence,
                                (uint64_t) s->before.st_blocks * 512,
                                (uint64_t) after.st_blocks * 512, s->config.userdata);
-}
-
-static void on_synced(int result, void *userdata) {
-        Sealer *s = userdata;
-
-        s->syncer = dir_syncer_free(s->syncer);
-        if (result < 0) {
-                change_back(s);
-                say_failure(s, origin_text(result));
-        } else
-                say_sealed(s);
-        leave_segment(s);
-        finish_first(s);
-}
-
-/* Its end is on_synced() if there is a syncer. */
-static void finish_segment(Sealer *s) {
-        int r;
-
-        if (!output_is_ours(s)) {
-                say_failure(s, "what the worker wrote is not this segment");
-                return;
-        }
-        r = replace_segment(s);
-        if (r < 0) {
-                change_back(s);
-                if (r != -ENOENT) /* removed meanwhile */
-                        say_failure(s, origin_text(r));
-        }
+        return NULL;
 }
 
 /* Whether the first job is to be tried again in a moment. */
@@ -361,7 +276,8 @@ static bool wait_for_reader(Sealer *s) {
 
 static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata) {
         Sealer *s = userdata;
-        bool is_exit = si->si_code == CLD_EXITED, is_full = false;
+        bool is_exit = si->si_code == CLD_EXITED;
+        const char *why = is_exit ? seal_worker_problem(si->si_status) : NULL;
         char text[80];
 
         s->child = sd_event_source_disable_unref(s->child);
@@ -370,31 +286,23 @@ static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata
                 return 0;
         }
         if (is_gone(s))
-                log_debug("sealer", "%s of session '%s' was removed meanwhile.", s->name,
-                          first_session(s));
+                why = NULL;
         else if (is_exit && si->si_status == SEAL_WORKER_DONE)
-                finish_segment(s);
-        else if (is_exit && seal_worker_problem(si->si_status)) {
-                is_full = si->si_status == SEAL_WORKER_E_NO_SPACE;
-                if (!is_full)
-                        say_failure(s, seal_worker_problem(si->si_status));
-        } else {
-                if (is_exit)
-                        (void) snprintf(text, sizeof(text), "the worker ended with status %i",
-                                        si->si_status);
-                else
-                        (void) snprintf(text, sizeof(text),
-                                        "the worker was killed by signal %i (%s)", si->si_status,
-                                        strsignal(si->si_status));
-                say_failure(s, text);
+                why = finish_segment(s);
+        else if (!why) {
+                (void) snprintf(text, sizeof(text),
+                                is_exit ? "the worker ended with status %i%s"
+                                        : "the worker was killed by signal %i (%s)",
+                                si->si_status, is_exit ? "" : strsignal(si->si_status));
+                why = text;
         }
-        if (s->syncer)
-                return 0;
         leave_segment(s);
-        if (is_full) {
-                wait_for_space(s, seal_worker_problem(SEAL_WORKER_E_NO_SPACE));
+        if (why && is_exit && si->si_status == SEAL_WORKER_E_NO_SPACE) {
+                wait_for_space(s, why);
                 return 0;
         }
+        if (why)
+                say_failure(s, why);
         finish_first(s);
         return 0;
 }
@@ -405,11 +313,13 @@ static int on_next(sd_event_source *source, uint64_t usec, void *userdata) {
         bool is_listing = !s->is_listed;
         int r;
 
-        if (s->sessions.n == 0 || s->child || s->syncer || wait_for_reader(s))
+        if (s->sessions.n == 0 || s->child || wait_for_reader(s))
                 return 0;
         r = store_open_session(s->config.store, first_session(s), &s->dir);
         if (r >= 0)
-                r = is_listing ? list_segments(s) : start_segment(s);
+                r = is_listing ? session_dir_list_places(s->dir, &s->places, &s->n_places)
+                               : start_segment(s);
+        s->is_listed = s->is_listed || r >= 0;
         if (r == SEGMENT_STARTED)
                 return 0;
         leave_segment(s);

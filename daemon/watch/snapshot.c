@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "base/name.h"
+#include "base/now.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/snapshot.h"
 #include "daemon/watch/tracing-copy.h"
@@ -148,12 +149,10 @@ static int fill_meta(SessionMeta *m, const SnapshotConfig *c, const SessionDir *
         int r = text_replace(&m->reason, c->reason);
 
         if (r >= 0)
-                r = text_replace(&m->kept_of, c->uptime->id);
-        if (r >= 0)
                 r = disk_usage_count(dir, m);
         if (r < 0)
                 return r;
-        m->kept_ns = uptime_now(c->uptime);
+        m->kept_realtime_ns = now_ns(CLOCK_REALTIME);
         for (size_t i = 0; i < m->n_cpus; i++) {
                 m->cpus[i].n_bytes = m->cpus[i].n_pages * m->page_bytes;
                 m->cpus[i].pages_dropped = m->cpus[i].read_events = 0;

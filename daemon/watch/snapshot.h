@@ -21,7 +21,6 @@ typedef struct SnapshotConfig {
         Tracer *tracer;
         uint64_t end_sequence; /* segments below this are complete, and taken */
         ClockTuple stop;       /* the moment until which they reach */
-        const Uptime *uptime;  /* of the store */
         const char *reason;
 } SnapshotConfig;
 

@@ -130,8 +130,7 @@ static const JsonField meta_fields[] = {
         OPTIONAL(bytes_dropped, U64, INT64_MAX),
         OPTIONAL(pinned, BOOL, 0),
         OPTIONAL(pages_unsynced, U64, INT64_MAX),
-        OPTIONAL(kept_ns, U64, INT64_MAX),
-        WORD(kept_of, JSON_FIELD_NULLABLE | JSON_FIELD_OMIT, session_id_is_valid),
+        OPTIONAL(kept_realtime_ns, U64, INT64_MAX),
         OPTIONAL(n_snapshots, U64, INT64_MAX),
         WORD(origin, JSON_FIELD_NULLABLE, session_name_is_valid),
         JSON_FIELD(SessionMeta, state, WORD, .flags = JSON_FIELD_REQUIRED,
@@ -398,6 +397,10 @@ uint64_t session_meta_length_ns(const SessionMeta *m) {
                 end_ns = now_ns(CLOCK_BOOTTIME);
         }
         return end_ns > m->start.boottime_ns ? end_ns - m->start.boottime_ns : 0;
+}
+
+uint64_t session_meta_kept_ns(const SessionMeta *m) {
+        return m->kept_realtime_ns ?: m->stop.realtime_ns ?: m->start.realtime_ns ?: UINT64_MAX;
 }
 
 int symbol_maps_add(SymbolMaps *m, uint64_t unchanged_ns, uint64_t from_ns, const char *symbols,

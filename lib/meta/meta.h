@@ -144,21 +144,20 @@ typedef struct SessionMeta {
         Strv probe_events; /* "SYSTEM:NAME:FUNCTION" of what tells values of that (calls/steps.h) */
         bool learns;       /* what is seen under the roots is learned for lean */
         uint64_t arm_ns;   /* how long programming took */
-        uint64_t first_sequence; /* of a ring: the first that is kept; dropped ones came before */
-        uint64_t bytes_dropped;  /* by the ring, in segments */
-        bool pinned;             /* not to be removed */
-        uint64_t kept_ns;        /* when it was told as kept, on the uptime of the store ... */
-        char *kept_of; /* ... that has this id (retention/uptime.h); NULL: nobody noted it */
-        char *origin;  /* the session of which it is a snapshot; NULL: it is none */
-        uint64_t pages_unsynced; /* that are not known to be on the disk, after its end */
-        uint64_t n_snapshots;    /* that were made of it */
-        uint32_t newer_version;  /* of its session.json, which is left as it is; 0: we know it */
-        Captures captures;       /* what its triggers came to */
-        ClockTuple armed;        /* since when it waits for them; all 0: it never did */
-        ClockTuple start, stop;  /* all 0 until then */
-        ClockSteps clock_steps;  /* when the clock was set, or the host slept, meanwhile */
-        ClockTuple kept_since;   /* when first_sequence began; all 0 while nothing was dropped */
-        CpuAccount *cpus;        /* n_cpus of them, ascending by cpu */
+        uint64_t first_sequence;   /* of a ring: the first that is kept; dropped ones came before */
+        uint64_t bytes_dropped;    /* by the ring, in segments */
+        bool pinned;               /* not to be removed */
+        uint64_t kept_realtime_ns; /* when it was told as kept; 0: nobody noted it */
+        char *origin;              /* the session of which it is a snapshot; NULL: it is none */
+        uint64_t pages_unsynced;   /* that are not known to be on the disk, after its end */
+        uint64_t n_snapshots;      /* that were made of it */
+        uint32_t newer_version;    /* of its session.json, which is left as it is; 0: we know it */
+        Captures captures;         /* what its triggers came to */
+        ClockTuple armed;          /* since when it waits for them; all 0: it never did */
+        ClockTuple start, stop;    /* all 0 until then */
+        ClockSteps clock_steps;    /* when the clock was set, or the host slept, meanwhile */
+        ClockTuple kept_since;     /* when first_sequence began; all 0 while nothing was dropped */
+        CpuAccount *cpus;          /* n_cpus of them, ascending by cpu */
         size_t n_cpus;
         Gaps gaps;           /* where something may be missing */
         Conditions degraded; /* what is wrong at the moment; none: all is well */
@@ -209,6 +208,8 @@ uint64_t cpu_account_events_lost(const CpuAccount *c);
 uint64_t session_meta_realtime_ns(const SessionMeta *m, uint64_t trace_ns);
 /* stop - start while stopped, now - start (CLOCK_BOOTTIME) while live, 0 before. */
 uint64_t session_meta_length_ns(const SessionMeta *m);
+/* When it was told as kept, or what is nearest to that (CLOCK_REALTIME); UINT64_MAX: nobody knows. */
+uint64_t session_meta_kept_ns(const SessionMeta *m);
 /* Copies; @modules may be NULL.  0, -ENOMEM, -ENOSPC (SYMBOL_MAPS_MAX of them are there). */
 int symbol_maps_add(SymbolMaps *m, uint64_t unchanged_ns, uint64_t from_ns, const char *symbols,
                     const char *modules);

@@ -2,6 +2,8 @@
 noinst_LIBRARIES += %D%/libretention.a
 %C%_libretention_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libretention_a_SOURCES = \
+	%D%/boot-clock.c \
+	%D%/boot-clock.h \
 	%D%/footprint.c \
 	%D%/footprint.h \
 	%D%/keep.c \
@@ -12,8 +14,6 @@ noinst_LIBRARIES += %D%/libretention.a
 	%D%/removed.h \
 	%D%/retain.c \
 	%D%/retain.h \
-	%D%/uptime.c \
-	%D%/uptime.h \
 	%D%/vacuum.c \
 	%D%/vacuum.h
 retention_libs = %D%/libretention.a $(store_libs)

@@ -36,7 +36,10 @@ static size_t find_newest(const RetainItem *items, size_t n) {
 uint64_t retain_stays_until(const RetainItem *item, const RetainLimits *l, uint64_t now_ns) {
         uint64_t min_age_ns = l->max_age_ns > 0 ? MIN(l->min_age_ns, l->max_age_ns) : l->min_age_ns;
 
-        return may_go(item) ? add_capped(MIN(item->kept_ns, now_ns), min_age_ns) : UINT64_MAX;
+        if (!may_go(item))
+                return UINT64_MAX;
+        /* By a clock that was wrong: it could not go until the clock shows that once more. */
+        return item->kept_ns > now_ns ? now_ns : add_capped(item->kept_ns, min_age_ns);
 }
 
 uint64_t retain_goes_at(const RetainItem *item, const RetainLimits *l, uint64_t now_ns) {

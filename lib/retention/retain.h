@@ -15,9 +15,10 @@
 
 typedef struct RetainItem {
         uint64_t n_bytes; /* on disk */
-        uint64_t kept_ns; /* when it was told as kept (retention/uptime.h); in the future: now */
-        bool is_live;     /* it has not ended: it stays, and is not counted as a session */
-        bool must_stay;   /* pinned, being read, or holds what is not ours */
+        uint64_t
+                kept_ns; /* CLOCK_REALTIME: when it was told as kept; in the future: not too old, nor young */
+        bool is_live;   /* it has not ended: it stays, and is not counted as a session */
+        bool must_stay; /* pinned, being read, or holds what is not ours */
 } RetainItem;
 
 /* 0: no limit. */

@@ -9,6 +9,7 @@
 #include "base/unit.h"
 #include "retention/footprint.h"
 #include "retention/vacuum.h"
+#include "retention/boot-clock.h"
 
 static const char *const verdict_texts[_RETAIN_VERDICT_N] = {
         [RETAIN_KEEP] = "kept",
@@ -51,29 +52,12 @@ RetainLimits vacuum_limits(const Limits *l) {
         };
 }
 
-uint64_t vacuum_kept_ns(const SessionMeta *m, const Uptime *u, uint64_t otherwise_ns) {
-        if (m->kept_of && streq(m->kept_of, u->id))
-                return m->kept_ns;
-        if (m->kept_of || !m->boot_id || !*u->boot_id || !streq(u->boot_id, m->boot_id) ||
-            m->stop.boottime_ns == 0)
-                return otherwise_ns;
-        return uptime_at(u, m->stop.boottime_ns);
-}
-
-/* For who asks for an age: the best that there is. */
-static uint64_t by_wall_clock(const SessionMeta *m, const Uptime *u) {
-        uint64_t ended_ns = m->stop.realtime_ns ?: m->start.realtime_ns,
-                 realtime_ns = now_ns(CLOCK_REALTIME), now = uptime_now(u);
-
-        return now - MIN(realtime_ns > ended_ns ? realtime_ns - ended_ns : 0, now);
-}
-
 int vacuum_add_session(Vacuum *v, const SessionMeta *m, uint64_t n_bytes) {
         return vacuum_add(
                 v, &(VacuumItem){
                            .name = m->name,
                            .n_bytes = n_bytes,
-                           .kept_ns = vacuum_kept_ns(m, &v->uptime, by_wall_clock(m, &v->uptime)),
+                           .kept_ns = session_meta_kept_ns(m),
                            .is_live = m->state == SESSION_NEW || session_state_is_live(m->state),
                            .keep = m->pinned ? KEEP_PINNED : KEEP_NOT,
                    });
@@ -128,25 +112,37 @@ static int measure(const Vacuum *v, const Store *store, uint64_t *ret_used, uint
         return 0;
 }
 
+/* In this boot. */
+static RetainLimits limits_now(const RetainLimits *limits, const Store *store) {
+        RetainLimits l = *limits;
+
+        if ((l.max_age_ns > 0 || l.min_age_ns > 0) && boot_clock_was_set(store_fd(store)))
+                l.max_age_ns = l.min_age_ns = 0;
+        return l;
+}
+
 int vacuum_decide(Vacuum *v, const Store *store, const RetainLimits *limits) {
         _cleanup_free_ RetainItem *items = make_items(v);
         _cleanup_free_ RetainVerdict *verdicts = calloc(v->n + 1, sizeof(*verdicts));
-        uint64_t now = uptime_now(&v->uptime);
+        RetainLimits l = limits_now(limits, store);
+        uint64_t now = now_ns(CLOCK_REALTIME);
         int r;
 
         if (!items || !verdicts)
                 return -ENOMEM;
         r = measure(v, store, &v->used_bytes, &v->free_bytes);
         if (r >= 0)
-                r = retain_decide(verdicts, items, v->n, limits, now, v->free_bytes);
+                r = retain_decide(verdicts, items, v->n, &l, now, v->free_bytes);
         if (r < 0)
                 return r;
         v->i_next = 0;
         for (size_t i = 0; i < v->n; i++) {
-                uint64_t stays_ns = retain_stays_until(&items[i], limits, now);
+                uint64_t stays_ns = retain_stays_until(&items[i], &l, now);
 
                 v->items[i].verdict = verdicts[i];
                 v->items[i].stays_ns = stays_ns > now ? stays_ns : 0;
+                v->items[i].is_age_unsure =
+                        l.max_age_ns == 0 && retain_goes_at(&items[i], limits, now) < now;
         }
         return 0;
 }
@@ -207,10 +203,8 @@ int vacuum_run(Vacuum *ret, const Store *store, const RetainLimits *limits,
                const VacuumWork *work) {
         _cleanup_vacuum_ Vacuum v = {};
         VacuumProgress p;
-        int r = uptime_load(&v.uptime, store_fd(store));
+        int r = list(&v, store);
 
-        if (r >= 0)
-                r = list(&v, store);
         if (r >= 0)
                 r = look_at_chosen(&v, store, limits);
         if (r < 0)
@@ -235,7 +229,7 @@ int vacuum_run(Vacuum *ret, const Store *store, const RetainLimits *limits,
 }
 
 uint64_t vacuum_next_ns(const Vacuum *v, const RetainLimits *limits) {
-        uint64_t next_ns = UINT64_MAX, now = uptime_now(&v->uptime);
+        uint64_t next_ns = UINT64_MAX, now = now_ns(CLOCK_REALTIME);
 
         for (size_t i = 0; i < v->n; i++) {
                 const VacuumItem *item = &v->items[i];
@@ -264,13 +258,6 @@ static int foresee_verdicts(RetainVerdict *ret, const Outlook *o, const RetainIt
         return retain_decide(ret, items, n, &l, now, o->free_bytes);
 }
 
-static uint64_t to_realtime(const Uptime *u, uint64_t uptime_ns) {
-        uint64_t realtime_ns =
-                uptime_ns < INT64_MAX ? uptime_to_realtime(u, uptime_ns) : UINT64_MAX;
-
-        return MIN(realtime_ns, (uint64_t) INT64_MAX);
-}
-
 static int name_next(Outlook *o, const Vacuum *v, const RetainItem *items, RetainVerdict *verdicts,
                      uint64_t now) {
         size_t next = retain_next(items, verdicts, v->n, &o->limits);
@@ -286,8 +273,8 @@ static int name_next(Outlook *o, const Vacuum *v, const RetainItem *items, Retai
         o->why = verdicts[next];
         stays_ns = retain_stays_until(&items[next], &o->limits, now);
         at_ns = retain_goes_at(&items[next], &o->limits, now);
-        o->not_before_ns = stays_ns > now ? to_realtime(&v->uptime, stays_ns) : 0;
-        o->at_ns = at_ns < UINT64_MAX ? to_realtime(&v->uptime, at_ns) : 0;
+        o->not_before_ns = stays_ns > now ? MIN(stays_ns, (uint64_t) INT64_MAX) : 0;
+        o->at_ns = at_ns < UINT64_MAX ? MIN(at_ns, (uint64_t) INT64_MAX) : 0;
         for (size_t i = 0; i < v->n; i++)
                 o->n_going += verdicts[i] != RETAIN_KEEP;
         while (r >= 0 && o->going.n < MIN(o->n_going, (uint64_t) OUTLOOK_NAMES)) {
@@ -301,8 +288,8 @@ static int name_next(Outlook *o, const Vacuum *v, const RetainItem *items, Retai
 int vacuum_foresee(Outlook *ret, const Vacuum *v, const Store *store, const RetainLimits *limits) {
         _cleanup_free_ RetainItem *items = make_items(v);
         _cleanup_free_ RetainVerdict *verdicts = calloc(v->n + 1, sizeof(*verdicts));
-        _cleanup_outlook_ Outlook o = { .limits = *limits };
-        uint64_t now = uptime_now(&v->uptime);
+        _cleanup_outlook_ Outlook o = { .limits = limits_now(limits, store) };
+        uint64_t now = now_ns(CLOCK_REALTIME);
         int r;
 
         if (!items || !verdicts)
@@ -311,10 +298,10 @@ int vacuum_foresee(Outlook *ret, const Vacuum *v, const Store *store, const Reta
         for (size_t i = 0; i < v->n; i++)
                 o.growth_bytes += MIN(v->items[i].growth_bytes, UINT64_MAX - o.growth_bytes);
         if (r >= 0)
-                r = retain_decide(verdicts, items, v->n, limits, now, o.free_bytes);
+                r = retain_decide(verdicts, items, v->n, &o.limits, now, o.free_bytes);
         if (r < 0)
                 return r;
-        o.is_full = retain_is_full(limits, o.used_bytes, o.free_bytes);
+        o.is_full = retain_is_full(&o.limits, o.used_bytes, o.free_bytes);
         for (size_t i = 0; i < v->n; i++)
                 o.is_full = o.is_full && verdicts[i] == RETAIN_KEEP;
         r = foresee_verdicts(verdicts, &o, items, v->n, now);
@@ -361,6 +348,9 @@ const char *vacuum_item_reason(const VacuumItem *i) {
                 return "it records";
         if (i->keep == KEEP_NOT && i->stays_ns > 0)
                 return "it was kept a short while ago (MinRetentionSec=)";
+        if (i->keep == KEEP_NOT && i->is_age_unsure)
+                return "the clock was set by more than a day: nothing goes for its age until the "
+                       "host boots";
         return i->keep == KEEP_NOT ? NULL : reasons[i->keep];
 }
 

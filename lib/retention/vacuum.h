@@ -4,7 +4,8 @@
 /*
  * Vacuum: a store brought within limits
  *
- * retention/retain.h decides; this looks at the store, and removes.
+ * store/retain.h decides; this looks at the store, and removes.  In a boot in which the clock was set by more than a
+ * day nothing goes, or stays, for its age (retention/boot-clock.h).
  */
 
 #include "meta/config.h"
@@ -17,22 +18,22 @@
 typedef struct VacuumItem {
         char *name;
         uint64_t n_bytes;
-        uint64_t kept_ns;      /* vacuum_kept_ns() */
+        uint64_t kept_ns;      /* session_meta_kept_ns() */
         uint64_t growth_bytes; /* of a live one: what it may still take; 0: nobody knows */
         bool is_live;
         bool is_looked_at; /* keep is known, not only whether it is pinned */
         Keep keep;
         char *foreign; /* with KEEP_FOREIGN */
         RetainVerdict verdict;
-        uint64_t stays_ns; /* until then nothing but a request removes it; 0: that has gone by */
-        int error;         /* -errno: it had to go and could not; 0 with a verdict: it went */
+        uint64_t stays_ns;  /* until then nothing but a request removes it; 0: that has gone by */
+        bool is_age_unsure; /* it would be too old, but for boot_clock_was_set() */
+        int error;          /* -errno: it had to go and could not; 0 with a verdict: it went */
 } VacuumItem;
 
 typedef struct Vacuum {
         VacuumItem *items;
         size_t n;
         size_t i_next;                   /* of vacuum_next() */
-        Uptime uptime;                   /* the store's; set before all else */
         uint64_t used_bytes, free_bytes; /* when it was decided */
         uint64_t freed_bytes;            /* of what went, or would */
 } Vacuum;
@@ -44,14 +45,6 @@ typedef struct VacuumProgress {
 
 /* What the settings say of removing. */
 RetainLimits vacuum_limits(const Limits *l);
-/*
- * vacuum_kept_ns() - when a session was told as kept
- * @u:            of the store
- * @otherwise_ns: if nobody noted it in this store: it came from another one, or an older ftraced kept it,
- *                and not in this boot
- */
-uint64_t vacuum_kept_ns(const SessionMeta *m, const Uptime *u, uint64_t otherwise_ns);
-
 /*
  * What a vacuum is made of, for whoever does it bit by bit:
  *
@@ -91,7 +84,7 @@ typedef struct VacuumWork {
  */
 int vacuum_run(Vacuum *ret, const Store *store, const RetainLimits *limits, const VacuumWork *work);
 
-/* When the next one may go that may not yet, or is too old; UINT64_MAX: none does.  On the uptime. */
+/* When the next one may go that may not yet, or is too old; UINT64_MAX: none does. */
 uint64_t vacuum_next_ns(const Vacuum *v, const RetainLimits *limits);
 /* What goes next of all that was added.  0 or -errno. */
 int vacuum_foresee(Outlook *ret, const Vacuum *v, const Store *store, const RetainLimits *limits);

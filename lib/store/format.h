@@ -6,7 +6,7 @@
  *
  *      STORE/
  *        lock                     flock()ed by the daemon that owns the store; holds its pid (store/store.h)
- *        uptime                   what ages are counted on (retention/uptime.h)
+ *        clock                    whether ages can be believed in this boot (retention/boot-clock.h)
  *        removed                  what became of sessions that are no more (retention/removed.h)
  *        symbols/HASH.zst         kallsyms, or a list of modules (daemon/symbols/kernel-symbols.h), zstd,
  *                                 named by the XXH3-128 of the plain text (32 hex digits)

@@ -9,9 +9,9 @@
 
 #include <sys/mman.h>
 
-#include "daemon/session/rescue-pages.h"
-#include "pages/page-source.h"
+#include "daemon/session/rescue.h"
 #include "fuzz-scratch.h"
+#include "pages/page-source.h"
 #include "store/page.h"
 
 #define PAGE 4096U

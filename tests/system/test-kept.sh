@@ -136,7 +136,7 @@ ok 'the daemon ends in peace' stop_ftraced
 
 # --- ages --------------------------------------------------------------------------------------
 year=$((366 * 24 * 3600))
-config MaxUse=0 MaxRetentionSec=5y # this host has not been up for so long
+config MaxUse=0 MaxRetentionSec=5y
 ok 'a daemon starts that keeps for years' start_ftraced --tracefs "$work/tracefs"
 is 'both are there' "$(names)" 'r1 r2'
 echo $((10 * year)) >"$WORLD_DIR/ahead"
@@ -145,11 +145,10 @@ fed future 10
 exits 'and is stopped' 0 ftracectl stop future
 settle
 is 'nothing went' "$(names)" 'future r1 r2'
-ok 'the daemon is restarted' eval 'stop_ftraced && start_ftraced --tracefs "$work/tracefs"'
-settle
+exits 'a vacuum' 0 ftracectl vacuum --time=1y
+says 'says why' '^Kept r1 .*: the clock was set by more than a day' "$out"
 is 'nothing went' "$(names)" 'future r1 r2'
-echo "00000000-0000-0000-0000-000000000001" >"$WORLD_DIR/boot_id"
-ok 'the host is booted anew' eval 'stop_ftraced && start_ftraced --tracefs "$work/tracefs"'
+ok 'the daemon is restarted' eval 'stop_ftraced && start_ftraced --tracefs "$work/tracefs"'
 settle
 is 'nothing went' "$(names)" 'future r1 r2'
 rm "$WORLD_DIR/ahead"
@@ -158,44 +157,45 @@ settle
 is 'nothing went' "$(names)" 'future r1 r2'
 ok 'the daemon ends' stop_ftraced
 
-# As if the host had run on.
-later() { # SECONDS
-        read -r id ns boot_id boottime_ns <"$store/uptime"
-        echo "$id $((ns + $1 * 1000000000)) $boot_id $boottime_ns" >"$store/uptime"
+# As if the host had been off.
+later() { # YEARS BOOT
+        echo $(($1 * year)) >"$WORLD_DIR/ahead"
+        echo "00000000-0000-0000-0000-00000000000$2" >"$WORLD_DIR/boot_id"
 }
-later $((3 * year))
-ok 'three years later' start_ftraced --tracefs "$work/tracefs"
+later 3 1
+ok 'three years later it boots' start_ftraced --tracefs "$work/tracefs"
 settle
 is 'all is there' "$(names)" 'future r1 r2'
 exits 'a list says what goes when' 0 ftracectl list
 says 'for its age' '^Nothing has to go; r1 .* would be next: at 2.*, 18..d.* after it was kept \(MaxRetentionSec=\)' "$out"
 ok 'it ends' stop_ftraced
-later $((3 * year))
+later 6 2
 ok 'and three more' start_ftraced --tracefs "$work/tracefs"
-ok 'they go' wait_until 10 names_are ''
+ok 'they go' wait_until 10 names_are future
+ok 'it ends' stop_ftraced
+later 16 3
+ok 'and ten more' start_ftraced --tracefs "$work/tracefs"
+ok 'the last one goes' wait_until 10 names_are ''
 exits 'and it is known' 3 ftracectl show future
 says 'by which rule' "session 'future' .* was removed on .*: it was kept longer than 18..d.* ago \(MaxRetentionSec=\)"
 ok 'it ends' stop_ftraced
 exits 'without a daemon it is known as well' 3 ftracectl --store "$store" show future
 says 'by which rule' 'MaxRetentionSec='
+rm "$WORLD_DIR/ahead" "$WORLD_DIR/boot_id"
 
-# What nobody noted it of was kept when it is first seen.
+# What nobody noted it of is as old as its end.
+config MaxUse=0 MaxRetentionSec=5y
 ok 'a daemon starts' start_ftraced --tracefs "$work/tracefs"
 record old 10
+record older 10
 ok 'it ends' stop_ftraced
-later $((10 * year))
-jq 'del(.kept_ns, .kept_of) | .boot_id = "" | .stop.realtime_ns = 1000000000' "$store/sessions/old/session.json" >"$work/old.json"
-cp "$work/old.json" "$store/sessions/old/session.json"
-ok 'a daemon starts where an older one kept something long ago' start_ftraced --tracefs "$work/tracefs"
-settle
-is 'it is there' "$(names)" old
-ok 'and it is noted' wait_until 10 eval 'jq -e .kept_ns "$store/sessions/old/session.json"'
-ok 'it ends' stop_ftraced
-jq '.kept_of = "0123456789abcdef"' "$store/sessions/old/session.json" >"$work/old.json"
-cp "$work/old.json" "$store/sessions/old/session.json"
-ok 'a daemon starts where one of another store was put' start_ftraced --tracefs "$work/tracefs"
-settle
-is 'it is there' "$(names)" old
+for name in old older; do
+        jq 'del(.kept_realtime_ns) | if .name == "older" then .stop.realtime_ns = 1000000000 else . end' \
+                "$store/sessions/$name/session.json" >"$work/old.json"
+        cp "$work/old.json" "$store/sessions/$name/session.json"
+done
+ok 'a daemon starts where an older one kept something' start_ftraced --tracefs "$work/tracefs"
+ok 'what ended long ago goes' wait_until 10 names_are old
 clean
 ok 'it ends' stop_ftraced
 

@@ -107,7 +107,7 @@ mkfifo "$sessions/strange/session.json" "$sessions/kept/cpu8/00000000.seg"
 ln -s /etc/passwd "$sessions/kept/cpu8/00000001.seg"
 look_at_planted() { # FILE: all but what a daemon may write: its lock, and how long the host has run
         look "$work/all"
-        grep -v -e ' \./lock ' -e '/lock ' -e '/lock$' -e '/uptime ' -e '/uptime$' -e '^\./store d ' "$work/all" >"$1"
+        grep -v -e ' \./lock ' -e '/lock ' -e '/lock$' -e '/clock ' -e '/clock$' -e '^\./store d ' "$work/all" >"$1"
 }
 look_at_planted "$work/before"
 ok 'a daemon starts among foreign files' start_ftraced --tracefs "$work/tracefs"

@@ -46,7 +46,7 @@ unit_programs += %D%/lib-store
 %C%_lib_store_LDADD = $(unit_libs) $(pages_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/lib-retention
-%C%_lib_retention_SOURCES = %D%/test-outlook.c %D%/test-removed.c %D%/test-retain.c %D%/test-uptime.c \
+%C%_lib_retention_SOURCES = %D%/test-outlook.c %D%/test-removed.c %D%/test-retain.c \
 	%D%/test-vacuum.c
 %C%_lib_retention_CFLAGS = $(unit_cflags)
 %C%_lib_retention_LDADD = $(unit_libs) $(retention_libs) $(codec_libs) $(CHECK_LIBS)
@@ -179,7 +179,7 @@ unit_programs += %D%/daemon-lean
 %C%_daemon_watch_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/daemon-session
-%C%_daemon_session_SOURCES = %D%/test-adoption.c %D%/test-rescue.c %D%/test-session-hooks.c %D%/test-transition.c
+%C%_daemon_session_SOURCES = %D%/test-rescue.c %D%/test-session.c
 %C%_daemon_session_CFLAGS = $(unit_cflags)
 %C%_daemon_session_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 %C%_daemon_session_LDFLAGS = $(fake_kernel_ldflags)

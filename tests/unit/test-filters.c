@@ -2,9 +2,9 @@
 
 /* What a spec says of whose, where and which calls are recorded, and what that makes of tracefs. */
 
-#include "fake-kernel.h"
-#include "daemon/admission/task-finder.h"
+#include "daemon/admission/admission.h"
 #include "daemon/tracer/controller.h"
+#include "fake-kernel.h"
 #include "meta/clock.h"
 
 #define CASE(name, instances)                                                                      \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "daemon/admission/memory.h"
+#include "daemon/admission/admission.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 
@@ -23,88 +23,48 @@ static Tracefs host(const Scratch *s, const char *available, const char *online)
         return (Tracefs){ .fd = s->fd, .root_fd = s->fd };
 }
 
-static int admit(const Tracefs *fs, uint64_t buffer_bytes, const MemoryUse *use, const char *part) {
-        const Spec spec = { .buffer_bytes = buffer_bytes };
-        _cleanup_refusal_ Refusal refusal = {};
-        int r = memory_admit(fs, &spec, use, &refusal);
-
-        if (r == REFUSED)
-                ck_assert_msg(part && strstr(refusal_message(&refusal), part), "%s",
-                              refusal_message(&refusal));
-        return r;
-}
-
-START_TEST(buffers_of_all_possible_cpus_count)
+/* Buffers of all possible CPUs count, and what other sessions hold with what they have taken already; what CPUs that
+ * are not online would take is not available twice. */
+START_TEST(buffers_are_admitted_as_far_as_all_of_them_fit)
         {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                Tracefs fs = host(&s, "81920", "0\n"); /* 80 MiB */
-                MemoryUse use = { .limit.percent = 50 };
+                static const struct {
+                        const char *available, *online;
+                        unsigned percent;
+                        uint64_t bytes, held_bytes, buffer_bytes;
+                        const char *part; /* of the refusal; NULL: none */
+                } table[] = {
+                        { "81920", "0\n", 50, 0, 0, 10 * MIB, NULL },
+                        { "81920", "0\n", 50, 0, 0, 10 * MIB + 4096, "4 CPUs need 40M" },
+                        { "81920", "0\n", 50, 0, 0, 64 * MIB, "--buffer-size=10M or less" },
+                        { "40960", "0-3\n", 75, 0, 10 * MIB, 5 * MIB - 65536, NULL },
+                        { "40960", "0-3\n", 75, 0, 10 * MIB, 6 * MIB,
+                          "beside 40M of other sessions need 64M" },
+                        { "40960", "0-3\n", 75, 0, 40 * MIB, MIB, "Stop another session" },
+                        { "40960", "1\n", 100, 0, 10 * MIB, 2 * MIB, NULL },
+                        { "40960", "1\n", 100, 0, 10 * MIB, 3 * MIB, "need 52M" },
+                        { "999999999", "0-1,3\n", 0, 16 * MIB, 0, 4 * MIB, NULL },
+                        { "999999999", "0-1,3\n", 0, 16 * MIB, 0, 5 * MIB,
+                          "the 16M that MaxBufferMemory=" },
+                        { "1", "0\n", 0, 0, 0, UINT64_MAX, NULL }, /* the kernel decides */
+                        { "40960", "0\n", 50, 0, 1, UINT64_MAX / 4 + 2, "" }, /* wraps around */
+                };
 
-                ck_assert_int_eq(admit(&fs, 10 * MIB, &use, NULL), 0);
-                ck_assert_int_eq(admit(&fs, 10 * MIB + 4096, &use, "4 CPUs need 40M"), REFUSED);
-                ck_assert_int_eq(admit(&fs, 64 * MIB, &use, "--buffer-size=10M or less"), REFUSED);
+                for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                        _cleanup_scratch_ Scratch s = SCRATCH;
+                        _cleanup_refusal_ Refusal refusal = {};
+                        Tracefs fs = host(&s, table[i].available, table[i].online);
+                        const Spec spec = { .buffer_bytes = table[i].buffer_bytes };
+                        const MemoryUse use = { .limit = { .percent = table[i].percent,
+                                                           .bytes = table[i].bytes },
+                                                .held_bytes = table[i].held_bytes };
+                        int r = memory_admit(&fs, &spec, &use, &refusal);
+
+                        ck_assert_msg(r == (table[i].part ? REFUSED : 0), "%zu: %i", i, r);
+                        if (table[i].part)
+                                ck_assert_msg(strstr(refusal_message(&refusal), table[i].part),
+                                              "%s", refusal_message(&refusal));
+                }
         }
 END_TEST
 
-START_TEST(what_other_sessions_hold_counts_with_what_they_have_taken_already)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                Tracefs fs = host(&s, "40960", "0-3\n"); /* 40 MiB, and 4 * 10 are held */
-                MemoryUse use = { .limit.percent = 75, .held_bytes = 10 * MIB };
-
-                ck_assert_int_eq(admit(&fs, 5 * MIB - 65536, &use, NULL), 0);
-                ck_assert_int_eq(admit(&fs, 6 * MIB, &use, "beside 40M of other sessions need 64M"),
-                                 REFUSED);
-                use.held_bytes = 40 * MIB;
-                ck_assert_int_eq(admit(&fs, MIB, &use, "Stop another session"), REFUSED);
-        }
-END_TEST
-
-START_TEST(what_cpus_that_are_not_online_would_take_is_not_available_twice)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                Tracefs fs = host(&s, "40960", "1\n"); /* 40 MiB, and 10 are held */
-                MemoryUse use = { .limit.percent = 100, .held_bytes = 10 * MIB };
-
-                ck_assert_int_eq(admit(&fs, 2 * MIB, &use, NULL), 0);
-                ck_assert_int_eq(admit(&fs, 3 * MIB, &use, "need 52M"), REFUSED);
-        }
-END_TEST
-
-START_TEST(a_limit_in_bytes_holds_whatever_is_available)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                Tracefs fs = host(&s, "999999999", "0-1,3\n");
-                MemoryUse use = { .limit.bytes = 16 * MIB };
-
-                ck_assert_int_eq(admit(&fs, 4 * MIB, &use, NULL), 0);
-                ck_assert_int_eq(admit(&fs, 5 * MIB, &use, "the 16M that MaxBufferMemory="),
-                                 REFUSED);
-        }
-END_TEST
-
-START_TEST(without_a_limit_the_kernel_decides)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                Tracefs fs = host(&s, "1", "0\n");
-                MemoryUse use = {};
-
-                ck_assert_int_eq(admit(&fs, UINT64_MAX, &use, NULL), 0);
-        }
-END_TEST
-
-START_TEST(a_size_that_wraps_around_is_refused)
-        {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                Tracefs fs = host(&s, "40960", "0\n");
-                MemoryUse use = { .limit.percent = 50, .held_bytes = 1 };
-
-                ck_assert_int_eq(admit(&fs, UINT64_MAX / 4 + 2, &use, ""), REFUSED);
-        }
-END_TEST
-
-UNIT_SUITE("memory", buffers_of_all_possible_cpus_count,
-           what_other_sessions_hold_counts_with_what_they_have_taken_already,
-           what_cpus_that_are_not_online_would_take_is_not_available_twice,
-           a_limit_in_bytes_holds_whatever_is_available, without_a_limit_the_kernel_decides,
-           a_size_that_wraps_around_is_refused)
+UNIT_SUITE("memory", buffers_are_admitted_as_far_as_all_of_them_fit)

@@ -9,13 +9,13 @@
 
 #include "base/array.h"
 #include "base/io.h"
-#include "daemon/session/rescue-pages.h"
 #include "daemon/session/rescue.h"
 #include "daemon/session/session.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/live.h"
 #include "fake-kernel.h"
 #include "pages/page-source.h"
+#include "retention/boot-clock.h"
 #include "store/segment.h"
 
 #define BOX "instances/boot_mapped/"
@@ -29,7 +29,6 @@ typedef struct World {
         Controller *controller;
         Scratch scratch;
         Store *store;
-        Uptime uptime;
 } World;
 
 /* Not by write(), which the fake kernel takes for one to a control file. */
@@ -68,7 +67,6 @@ static World world_new(void) {
         w.controller = fake_controller(w.kernel);
         (void) snprintf(path, sizeof(path), "%s/store", w.scratch.path);
         ck_assert_int_eq(store_open_for_writing(&w.store, path, NULL), 0);
-        ck_assert_int_eq(uptime_load(&w.uptime, store_fd(w.store)), 0);
         return w;
 }
 
@@ -112,7 +110,7 @@ static SessionMeta *read_meta(World *w, const char *name, SessionDir **ret_dir) 
 }
 
 static int rescue(World *w) {
-        return rescue_run(&(RescueConfig){ w->controller, w->store, &w->uptime });
+        return rescue_run(w->controller, w->store);
 }
 
 static void make_page(uint8_t page[static PAGE], uint64_t ns, uint64_t commit, uint8_t fill) {
@@ -543,13 +541,13 @@ START_TEST(what_records_in_this_boot_or_not_there_is_left_alone)
                 _cleanup_(world_done) World w = world_new();
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                char boot_id[UPTIME_BOOT_ID_CHARS + 1];
+                char boot_id[BOOT_ID_CHARS + 1];
                 uint8_t page[PAGE];
 
                 make_page(page, START_NS + NSEC_PER_SEC, 64, '1');
                 put_cpu(&w, 0, page, PAGE, 1);
                 ck_assert_int_eq(rescue(&w), 0);
-                uptime_boot_id(boot_id);
+                boot_id_read(boot_id);
                 make_origin(&w, "box", boot_id);
                 ck_assert_int_eq(rescue(&w), 0);
                 m = read_meta(&w, "box", &dir);

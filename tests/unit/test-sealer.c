@@ -7,8 +7,8 @@
 
 #include "daemon/upkeep/seal-worker.h"
 #include "daemon/upkeep/sealer.h"
-#include "pages/page-source.h"
 #include "page-builder.h"
+#include "pages/page-source.h"
 
 #define SESSION "it"
 #define N_PAGES 6
@@ -24,21 +24,6 @@ typedef struct Fixture {
         unsigned n_done;
         uint64_t last_sequence;
 } Fixture;
-
-/* A disk that takes its time for names, or fails to write them; the worker is another program. */
-static unsigned held;  /* atomic: by whom directories are not synced yet */
-static unsigned error; /* atomic */
-
-int fsync(int fd) {
-        struct stat st;
-
-        if (fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode))
-                return (int) syscall(SYS_fsync, fd);
-        while (__atomic_load_n(&held, __ATOMIC_ACQUIRE) > 0)
-                (void) usleep(1000);
-        errno = (int) __atomic_load_n(&error, __ATOMIC_ACQUIRE);
-        return errno != 0 ? -1 : 0;
-}
 
 static void on_done(const char *session, uint32_t cpu, uint64_t sequence, uint64_t n_before,
                     uint64_t n_bytes, void *userdata) {
@@ -264,71 +249,6 @@ START_TEST(a_full_disk_is_waited_for)
         }
 END_TEST
 
-START_TEST(a_disk_that_takes_its_time_for_a_name_holds_nobody_up)
-        {
-                _cleanup_(fixture_done) Fixture f;
-
-                fixture_init(&f, NULL);
-                add_segment(&f, 0);
-                add_segment(&f, 1);
-                __atomic_store_n(&held, 1, __ATOMIC_RELEASE);
-                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
-                while (!check_segment(&f, 0)) /* the loop returns */
-                        ck_assert_int_ge(sd_event_run(f.event, 10000), 0);
-                run(&f, 300);
-                ck_assert(sealer_is_busy(f.sealer));
-                ck_assert_uint_eq(f.n_done, 0);
-                ck_assert_uint_eq(n_files(&f),
-                                  3); /* what was there goes when that is on the disk */
-                __atomic_store_n(&held, 0, __ATOMIC_RELEASE);
-                run(&f, LONG_MS);
-                ck_assert_uint_eq(f.n_done, 2);
-                ck_assert_uint_eq(n_files(&f), 2);
-                ck_assert(check_segment(&f, 0) && check_segment(&f, 1));
-        }
-END_TEST
-
-START_TEST(a_name_that_cannot_be_written_leaves_the_segment_as_it_was)
-        {
-                _cleanup_(fixture_done) Fixture f;
-                struct stat before, after;
-
-                fixture_init(&f, NULL);
-                add_segment(&f, 0);
-                before = segment_stat(&f);
-                __atomic_store_n(&error, EIO, __ATOMIC_RELEASE);
-                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
-                run(&f, LONG_MS);
-                after = segment_stat(&f);
-                ck_assert(!sealer_is_busy(f.sealer));
-                ck_assert_uint_eq(f.n_done, 0);
-                ck_assert_uint_eq(before.st_ino, after.st_ino);
-                ck_assert(!check_segment(&f, 0));
-                ck_assert_uint_eq(n_files(&f), 1);
-        }
-END_TEST
-
-START_TEST(an_end_before_a_name_is_written_leaves_both_for_the_next_daemon)
-        {
-                _cleanup_(fixture_done) Fixture f;
-
-                fixture_init(&f, NULL);
-                add_segment(&f, 0);
-                __atomic_store_n(&held, 1, __ATOMIC_RELEASE);
-                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
-                while (!check_segment(&f, 0))
-                        ck_assert_int_ge(sd_event_run(f.event, 10000), 0);
-                f.sealer = sealer_free(f.sealer);
-                ck_assert_uint_eq(n_files(&f), 2);
-                __atomic_store_n(&held, 0, __ATOMIC_RELEASE);
-                fixture_change_worker(&f, "exit 1");
-                ck_assert_int_eq(sealer_add_session(f.sealer, SESSION), 0);
-                run(&f, LONG_MS);
-                ck_assert_uint_eq(n_files(&f), 1);
-                ck_assert(check_segment(&f, 0));
-        }
-END_TEST
-
 START_TEST(what_is_removed_meanwhile_stays_removed)
         {
                 _cleanup_(fixture_done) Fixture f;
@@ -400,8 +320,5 @@ END_TEST
 UNIT_SUITE("sealer", a_closed_segment_is_replaced_by_a_sealed_one,
            all_that_are_closed_are_sealed_and_what_was_left_half_done_goes,
            a_worker_that_fails_leaves_the_segment_as_it_was, a_full_disk_is_waited_for,
-           a_disk_that_takes_its_time_for_a_name_holds_nobody_up,
-           a_name_that_cannot_be_written_leaves_the_segment_as_it_was,
-           an_end_before_a_name_is_written_leaves_both_for_the_next_daemon,
            what_is_removed_meanwhile_stays_removed, what_is_removed_when_it_is_sealed_is_no_failure,
            an_end_in_the_middle_leaves_the_segment_for_the_next_daemon)

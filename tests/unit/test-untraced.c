@@ -2,7 +2,7 @@
 
 #include <sys/utsname.h>
 
-#include "daemon/admission/untraced.h"
+#include "daemon/admission/admission.h"
 #include "fake-kernel.h"
 
 static void expect(const FakeKernel *k, const char *name, const char *wanted) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -8,14 +9,15 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "base/now.h"
+#include "base/unit.h"
 #include "retention/footprint.h"
 #include "retention/vacuum.h"
+#include "retention/boot-clock.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 
 #define PAGE 4096U
-#define STORE_ID "00000000000000ab"
-#define UPTIME STORE_ID " 1000 another-boot 500\n" /* a little more than 1000 now */
 
 static Scratch scratch;
 static Store *store;
@@ -26,7 +28,6 @@ static void setup(void) {
         scratch = scratch_new();
         (void) snprintf(path, sizeof(path), "%s/store", scratch.path);
         ck_assert_int_eq(store_open_for_writing(&store, path, NULL), 0);
-        scratch_write(store_fd(store), "uptime", UPTIME, strlen(UPTIME));
 }
 
 static void teardown(void) {
@@ -44,8 +45,7 @@ static SessionMeta *meta_of(const char *name, uint64_t ended_ns) {
         m->page_bytes = PAGE;
         m->start.realtime_ns = 1;
         m->stop.realtime_ns = ended_ns;
-        m->kept_ns = ended_ns;
-        m->kept_of = ended_ns > 0 ? strdup(STORE_ID) : NULL;
+        m->kept_realtime_ns = ended_ns;
         ck_assert_int_eq(strv_add(&m->spec.functions, "f"), 0);
         return m;
 }
@@ -279,38 +279,83 @@ START_TEST(the_next_one_to_become_too_old_is_known)
         }
 END_TEST
 
-static SessionMeta *kept_before(uint64_t ago_ns, const Uptime *u) {
-        SessionMeta *m = meta_of("x", 5);
-
-        m->kept_ns = uptime_now(u) - ago_ns;
-        return m;
-}
-
-START_TEST(an_age_is_the_uptimes_the_boots_or_nobodys)
+START_TEST(nothing_goes_for_its_age_in_a_boot_in_which_the_clock_was_set)
         {
-                Uptime u = { .id = STORE_ID, .before_ns = UPTIME_BEGIN_NS };
-                _cleanup_(session_meta_freep) SessionMeta *m = kept_before(7, &u);
-                ck_assert_uint_eq(vacuum_kept_ns(m, &u, 3), m->kept_ns);
-                m->kept_of[0] = 'f'; /* it was another store's */
-                ck_assert_uint_eq(vacuum_kept_ns(m, &u, 3), 3);
-                free(TAKE_PTR(m->kept_of));
-                ck_assert_uint_eq(vacuum_kept_ns(m, &u, 3), 3);
-                m->boot_id = strdup("this boot");
-                ck_assert_uint_eq(vacuum_kept_ns(m, &u, 3), 3);
-                (void) strcpy(u.boot_id, m->boot_id);
-                m->stop.boottime_ns = 1;
-                ck_assert_uint_eq(vacuum_kept_ns(m, &u, 3), UPTIME_BEGIN_NS + 1);
+                static const int64_t set_s[] = { 0, 3600, -3600, 2 * 86400, -2 * 86400 };
+
+                for (size_t i = 0; i < ELEMENTSOF(set_s); i++) {
+                        char boot_id[BOOT_ID_CHARS + 1], line[BOOT_ID_CHARS + 32];
+                        bool is_far = set_s[i] > 86400 || set_s[i] < -86400;
+                        _cleanup_free_ char *left = NULL, *full = NULL;
+                        _cleanup_vacuum_ Vacuum v = {}, w = {};
+                        uint64_t then = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME);
+                        int n;
+
+                        setup();
+                        boot_id_read(boot_id);
+                        then += (uint64_t) (set_s[i] * (int64_t) NSEC_PER_SEC);
+                        n = snprintf(line, sizeof(line), "%s %" PRIu64 "\n", boot_id, then);
+                        scratch_write(store_fd(store), "clock", line, (size_t) n);
+                        add("a", 5, false);
+                        left = left_after(&(RetainLimits){ .max_age_ns = 3600 * NSEC_PER_SEC }, &v);
+                        ck_assert_str_eq(left, is_far ? "a" : "");
+                        if (is_far)
+                                expect_reason(&v, "a",
+                                              "the clock was set by more than a day: nothing goes "
+                                              "for its age until the host boots");
+                        full = left_after(
+                                &(RetainLimits){ .max_use_bytes = 1, .min_age_ns = UINT64_MAX },
+                                &w);
+                        ck_assert_str_eq(full, "");
+                        teardown();
+                }
+        }
+END_TEST
+
+START_TEST(a_boot_is_noted_when_it_is_first_seen)
+        {
+                static const char *const before[] = { "", "x", "another-boot 5\n",
+                                                      "another-boot\n" };
+
+                for (size_t i = 0; i < ELEMENTSOF(before); i++) {
+                        _cleanup_free_ char *text = NULL, *again = NULL;
+
+                        setup();
+                        scratch_write(store_fd(store), "clock", before[i], strlen(before[i]));
+                        ck_assert(!boot_clock_was_set(store_fd(store)));
+                        ck_assert_int_eq(file_read(store_fd(store), "clock", &text, NULL, 4096), 0);
+                        ck_assert_str_ne(text, before[i]);
+                        ck_assert(!boot_clock_was_set(store_fd(store)));
+                        ck_assert_int_eq(file_read(store_fd(store), "clock", &again, NULL, 4096),
+                                         0);
+                        ck_assert_str_eq(text, again);
+                        teardown();
+                }
+        }
+END_TEST
+
+START_TEST(an_age_is_since_it_was_kept_or_ended)
+        {
+                _cleanup_(session_meta_freep) SessionMeta *m = meta_of("x", 5);
+
+                m->kept_realtime_ns = 7;
+                ck_assert_uint_eq(session_meta_kept_ns(m), 7);
+                m->kept_realtime_ns = 0;
+                ck_assert_uint_eq(session_meta_kept_ns(m), 5);
+                m->stop.realtime_ns = 0;
+                ck_assert_uint_eq(session_meta_kept_ns(m), 1);
+                m->start.realtime_ns = 0;
+                ck_assert_uint_eq(session_meta_kept_ns(m), UINT64_MAX);
         }
 END_TEST
 
 START_TEST(what_goes_next_is_foreseen_with_what_is_still_to_come)
         {
-                _cleanup_vacuum_ Vacuum v = { .uptime = { .id = STORE_ID,
-                                                          .before_ns = UPTIME_BEGIN_NS } };
+                _cleanup_vacuum_ Vacuum v = {};
                 RetainLimits l = { .max_use_bytes = 100,
                                    .min_age_ns = 1ULL << 60,
                                    .keep_newest = true };
-                uint64_t now = uptime_now(&v.uptime);
+                uint64_t now = now_ns(CLOCK_REALTIME);
                 _cleanup_outlook_ Outlook one = {}, two = {};
                 _cleanup_free_ char *text = NULL;
 
@@ -435,6 +480,8 @@ UNIT_SUITE("vacuum", what_is_pinned_read_live_or_not_ours_stays,
            a_reader_that_is_done_holds_nothing, a_reader_that_comes_while_somebody_looks_holds_it,
            a_copy_of_the_lock_holds_as_well, everything_counts_but_what_is_kept_for_the_end,
            a_dry_run_removes_nothing_and_says_the_same, a_session_that_cannot_be_read_is_left_alone,
-           the_next_one_to_become_too_old_is_known, an_age_is_the_uptimes_the_boots_or_nobodys,
+           the_next_one_to_become_too_old_is_known, an_age_is_since_it_was_kept_or_ended,
+           a_boot_is_noted_when_it_is_first_seen,
+           nothing_goes_for_its_age_in_a_boot_in_which_the_clock_was_set,
            what_goes_next_is_foreseen_with_what_is_still_to_come,
            what_ftraced_did_not_make_is_foreign, a_link_or_fifo_of_our_name_is_foreign)

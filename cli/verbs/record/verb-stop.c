@@ -16,6 +16,7 @@
 #include "cli/terminal/terminal.h"
 #include "meta/brief.h"
 #include "retention/uptime.h"
+#include "retention/boot-clock.h"
 
 #define JUST_ENDED_NS (60 * NSEC_PER_SEC) /* ago at most: whoever stops all may have meant it */
 #define LOOK_AT_NEWEST 100
@@ -30,12 +31,12 @@ static bool ended_by_itself(const SessionMeta *m) {
 
 static bool has_just_ended(const json_t *session) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        char boot_id[UPTIME_BOOT_ID_CHARS + 1];
+        char boot_id[BOOT_ID_CHARS + 1];
         const char *field;
 
         if (session_meta_from_json(&m, session, &field) != 0 || !ended_by_itself(m))
                 return false;
-        uptime_boot_id(boot_id);
+        boot_id_read(boot_id);
         return m->boot_id && streq(m->boot_id, boot_id) && m->stop.boottime_ns > 0 &&
                now_ns(CLOCK_BOOTTIME) < m->stop.boottime_ns + JUST_ENDED_NS;
 }

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * What changes around a session while it records: the clock on the wall, modules and the roots in them,
+ * the tasks that it follows, and what it costs the host.
+ */
+
+#include "base/log.h"
+#include "base/now.h"
+#include "base/unit.h"
+#include "daemon/instances/task-filter.h"
+#include "daemon/session/session-private.h"
+
+/* --- the clock --------------------------------------------------------------------------------- */
+
+/*
+ * A recording's times are the trace clock's; what the clock on the wall showed is worked out from the moments
+ * that are written down: its start, and one after each time that it was set or the host slept.
+ */
+
+static void say_shift(const SessionMeta *m, const ClockShift *shift) {
+        char text[UNIT_TEXT_MAX];
+
+        if (shift->slept_ns >= CLOCK_STEP_NS_MIN)
+                log_info("Session '%s': the host slept for %s.", m->name,
+                         format_duration(text, (uint64_t) shift->slept_ns));
+        if (shift->set_ns >= CLOCK_STEP_NS_MIN)
+                log_info("Session '%s': the clock was set forward by %s.", m->name,
+                         format_duration(text, (uint64_t) shift->set_ns));
+        else if (shift->set_ns <= -CLOCK_STEP_NS_MIN)
+                log_info("Session '%s': the clock was set back by %s.", m->name,
+                         format_duration(text, 0 - (uint64_t) shift->set_ns));
+}
+
+void session_look_at_clock(Session *s) {
+        SessionMeta *m = s->meta;
+        ClockTuple now, before;
+        ClockShift shift;
+        int r;
+
+        if (m->state != SESSION_RECORDING || tracer_read_clocks(s->tracer, &now) < 0)
+                return;
+        before = m->clock_steps.n > 0 ? m->clock_steps.items[m->clock_steps.n - 1] : m->start;
+        r = clock_steps_note(&m->clock_steps, &m->start, &now);
+        if (r < 0)
+                (void) log_error_errno(r, "Session '%s': a step of the clock is not noted: %m",
+                                       m->name);
+        if (r <= 0)
+                return;
+        shift = clock_shift(&before, &now);
+        say_shift(m, &shift);
+        session_on_change(s);
+}
+
+static int on_clock(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+        if (clock_watch_has_stepped(fd))
+                session_look_at_clock(userdata);
+        return 0;
+}
+
+void session_begin_clock(Session *s) {
+        int r = s->clock ? 0 : clock_watch_new(&s->clock, s->context->event, on_clock, s);
+
+        if (r < 0)
+                (void) log_warning_errno(r,
+                                         "Session '%s': steps of the clock are only noticed by "
+                                         "looking at it: %m",
+                                         s->meta->name);
+        session_look_at_clock(s);
+}
+
+/* --- modules, their symbols and roots ---------------------------------------------------------- */
+
+void session_look_at_modules(Session *s) {
+        SessionMeta *m = s->meta;
+        ClockTuple now;
+        int r;
+
+        if (!s->tracer || !s->rotation || tracer_read_clocks(s->tracer, &now) < 0)
+                return;
+        r = symbol_watch_look(&s->modules, s->context->symbols, store_symbols_fd(s->context->store),
+                              m, now.trace_ns);
+        if (r != 0) { /* they have changed, or may have */
+                s->modules_changed = true;
+                /* The kernel takes functions of a module out of the lists: that is nobody's tampering. */
+                health_hold_hooks(s->health);
+        }
+        if (r == SYMBOL_WATCH_E_CHANGED) {
+                session_save(s);
+                if (s->is_saved)
+                        log_info("Session '%s': modules changed; addresses mean something else "
+                                 "from now on.",
+                                 m->name);
+                else /* or a removal would take the symbols along: the next look tries again */
+                        symbol_maps_drop_last(&m->symbol_maps);
+        } else if (r == -ENOSPC && m->symbol_maps.n >= SYMBOL_MAPS_MAX)
+                session_warn(s,
+                             "modules changed more than %u times: functions of modules that were "
+                             "loaded later may have no names or wrong ones",
+                             SYMBOL_MAPS_MAX);
+        else if (r < 0 && s->modules.n_failures == 1)
+                session_warn(s,
+                             "modules may have changed, but storing /proc/kallsyms failed: %s; it "
+                             "is tried again",
+                             origin_text(r));
+}
+
+/* 0 or -errno. */
+static int renew_roots(Session *s, Strv *ret_gone, Strv *ret_back) {
+        int r = tracer_renew_roots(s->tracer, s->meta, ret_gone, ret_back), k = 0;
+
+        if (s->meta->state == SESSION_RECORDING)
+                k = health_release_hooks(s->health);
+        else
+                health_renew_hooks(s->health);
+        if (r < 0 || k < 0)
+                (void) log_warning_errno(r < 0 ? r : k,
+                                         "Session '%s': cannot look whether its roots are still "
+                                         "there: %m",
+                                         s->meta->name);
+        return r;
+}
+
+/*
+ * As long as other roots are left the session goes on without those that went, says so, and takes them
+ * up again when their module is back.  With the last one it ends: it could record nothing, and the
+ * address that is left armed may become another function's.
+ */
+bool session_look_at_roots(Session *s, char why[static ROOTS_TEXT_MAX]) {
+        _cleanup_strv_ Strv gone = {}, back = {};
+        _cleanup_free_ char *names = NULL;
+        const char *whose;
+
+        if (!TAKE(s->modules_changed, false) || s->meta->state != SESSION_RECORDING ||
+            renew_roots(s, &gone, &back) < 0)
+                return false;
+        names = strv_join(&gone, ", ");
+        whose = gone.n == 1 ? "its module" : "their modules";
+        if (gone.n == s->meta->roots.n) {
+                (void) snprintf(why, ROOTS_TEXT_MAX,
+                                "%s went with %s: nothing is left to record; load the module and "
+                                "start again",
+                                names && strlen(names) < 300 ? names : "all its roots", whose);
+                return true;
+        }
+        if (back.n > 0)
+                health_note_gap(s->health, GAP_ROOT_GONE);
+        if (gone.n > 0) {
+                (void) snprintf(why, ROOTS_TEXT_MAX,
+                                "%.300s went with %s: recorded again when the module is loaded "
+                                "again",
+                                names ?: "a root", whose);
+                health_set_condition(s->health, GAP_ROOT_GONE, why);
+        } else
+                health_clear_condition(s->health, GAP_ROOT_GONE);
+        session_on_change(s);
+        return false;
+}
+
+/* --- tasks that join --------------------------------------------------------------------------- */
+
+/*
+ * By name or control group: the daemon is woken when somebody may have joined them or left
+ * (daemon/instances/task-filter.h), and looks.  Who is born into a control group tells nobody, so that
+ * is looked at once a second, too.  The event of a new name comes before the name is there (linux
+ * 6.1 fs/exec.c, __set_task_comm()), so that every event is followed by a second look.  A look may
+ * walk through all of /proc: between two of them passes ten times what one takes, whatever is going on.
+ */
+
+#define LOOK_GAP_MIN_US (UINT64_C(2) * 1000)
+#define LOOK_GAP_FACTOR 10
+#define LOOK_SETTLED_US (UINT64_C(50) * 1000)
+#define LOOK_CGROUP_US USEC_PER_SEC
+#define LOOK_NAME_US (10 * USEC_PER_SEC) /* in case that an event was lost */
+#define DRAIN_BYTES 65536
+#define DRAINS_MAX 64 /* at once: the rest wakes again */
+
+static void look_at_tasks(Session *s) {
+        uint64_t before = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC, after;
+        int r = tracer_follow(s->tracer, &s->meta->spec);
+
+        if (r < 0 && !s->following.has_failed)
+                session_warn(s,
+                             "the recorded tasks could not be looked up: %s; those that joined "
+                             "since are missing, and it is tried again",
+                             origin_text(r));
+        s->following.has_failed = r < 0;
+        after = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
+        s->following.next_us = after + MAX(LOOK_GAP_MIN_US, LOOK_GAP_FACTOR * (after - before));
+}
+
+static int set_tasks_timer(Session *s, uint64_t us) {
+        int r = sd_event_source_set_time_relative(s->following.timer, us);
+
+        return r < 0 ? r : sd_event_source_set_enabled(s->following.timer, SD_EVENT_ONESHOT);
+}
+
+static int look_again_later(Session *s) {
+        look_at_tasks(s);
+        return set_tasks_timer(s, s->meta->spec.cgroups.n > 0 ? LOOK_CGROUP_US : LOOK_NAME_US);
+}
+
+static int on_tasks_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        return look_again_later(userdata);
+}
+
+/* What it says is of no interest, only that it says something. */
+static bool drain(int fd) {
+        _cleanup_free_ char *room = malloc(DRAIN_BYTES);
+        ssize_t n = 1;
+
+        for (unsigned i = 0; room && i < DRAINS_MAX && n > 0; i++)
+                n = read(fd, room, DRAIN_BYTES);
+        return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+static int on_task_event(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+        Session *s = userdata;
+        uint64_t now;
+
+        if (!drain(fd)) { /* somebody has removed it; the timer goes on */
+                s->following.io = sd_event_source_disable_unref(s->following.io);
+                return 0;
+        }
+        now = now_ns(CLOCK_MONOTONIC) / NSEC_PER_USEC;
+        if (now < s->following.next_us)
+                return set_tasks_timer(s, s->following.next_us - now);
+        look_at_tasks(s);
+        return set_tasks_timer(s, LOOK_SETTLED_US);
+}
+
+int session_follow_tasks(Session *s) {
+        sd_event *event = s->context->event;
+        int r;
+
+        if (!task_filter_follows(&s->meta->spec))
+                return 0;
+        s->following.fd = tracer_open_tasks(s->tracer);
+        if (s->following.fd < 0)
+                return s->following.fd;
+        r = sd_event_add_io(event, &s->following.io, s->following.fd, EPOLLIN, on_task_event, s);
+        if (r >= 0)
+                r = sd_event_add_time_relative(event, &s->following.timer, CLOCK_MONOTONIC,
+                                               LOOK_CGROUP_US, 1000, on_tasks_timer, s);
+        if (r >= 0) {
+                (void) drain(s->following.fd);
+                r = look_again_later(s);
+        }
+        if (r < 0)
+                session_unfollow_tasks(s);
+        return r;
+}
+
+void session_unfollow_tasks(Session *s) {
+        s->following.io = sd_event_source_disable_unref(s->following.io);
+        s->following.timer = sd_event_source_disable_unref(s->following.timer);
+        s->following.fd = safe_close(s->following.fd);
+}
+
+/* --- what it costs ----------------------------------------------------------------------------- */
+
+/* Nothing of it needs a look into pages: events are counted by the kernel, bytes and CPU time by the readers. */
+static GuardSample take_sample(const Session *s) {
+        GuardSample now = { .at_ns = now_ns(CLOCK_MONOTONIC) };
+
+        now.totals[GUARD_EVENTS] = session_meta_n_events(s->meta) +
+                                   session_meta_events_lost(s->meta) +
+                                   instance_n_waiting(tracer_instance(s->tracer));
+        now.totals[GUARD_BYTES] = recorder_n_bytes(s->recorder);
+        now.totals[GUARD_CPU] =
+                (recorder_cpu_ns(s->recorder) + health_cpu_ns(s->health)) / NSEC_PER_USEC;
+        return now;
+}
+
+/* A look comes with the health's, and the readers ask for one sooner when they have stored what a flood would. */
+static void set_next_look(Session *s) {
+        recorder_look_at(s->recorder,
+                         add_capped(recorder_n_bytes(s->recorder), guard_look_bytes(&s->guard)));
+}
+
+void session_begin_guard(Session *s) {
+        GuardSample now = take_sample(s);
+
+        guard_init(&s->guard, &s->meta->spec, &now);
+        set_next_look(s);
+}
+
+int session_look_at_cost(Session *s, char text[static GUARD_TEXT_MAX], SessionLimit *ret_limit) {
+        GuardSample now = take_sample(s);
+        GuardVerdict verdict;
+
+        if (guard_look(&s->guard, &now, &verdict) != GUARD_E_PASSED) {
+                set_next_look(s);
+                return 0;
+        }
+        (void) guard_sentence(text, &verdict);
+        *ret_limit = guard_limits[verdict.kind];
+        return GUARD_E_PASSED;
+}
