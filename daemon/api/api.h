@@ -16,7 +16,7 @@
 #include "daemon/session/session.h"
 #include "daemon/upkeep/removal.h"
 #include "meta/config.h"
-#include "store/vacuum.h"
+#include "retention/vacuum.h"
 
 /* --- allowance.c: what a member may record ------------------------------------------------------ */
 
@@ -115,7 +115,7 @@ void sessions_segment_sealed(Sessions *s, const char *name, uint32_t cpu, uint64
  * -ENOMEM. */
 int sessions_make_room(Sessions *s);
 int sessions_add(Sessions *s, Session *session);
-/* Removes an ended session; its data go after it (daemon/upkeep/removal.h).  @why: noted (store/removed.h).  0 or
+/* Removes an ended session; its data go after it (daemon/upkeep/removal.h).  @why: noted (retention/removed.h).  0 or
  * -errno. */
 int sessions_remove(Sessions *s, Session *session, const char *why);
 /* The disk is full: whether any ring let go of something. */

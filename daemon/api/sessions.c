@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <search.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "daemon/api/api.h"

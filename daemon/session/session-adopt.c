@@ -7,8 +7,8 @@
  * is missing but the rest of a page whose other half died with the daemon.
  */
 
+#include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/process/journal.h"
 #include "daemon/record/reader.h"

@@ -5,8 +5,8 @@
  * told by the notifier, does the rest (session-trigger.c).
  */
 
+#include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/session/session-private.h"
 

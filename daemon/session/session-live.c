@@ -2,8 +2,8 @@
 
 /* What the readers, the health, the tracer and the hooks of a live session say, and what becomes of it then. */
 
+#include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/record/reader.h"
 #include "daemon/session/session-private.h"

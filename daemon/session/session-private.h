@@ -31,7 +31,7 @@
 #include "daemon/watch/live.h"
 #include "daemon/watch/snapshot.h"
 #include "meta/trigger.h"
-#include "store/footprint.h"
+#include "retention/footprint.h"
 
 /*
  * Which state follows which

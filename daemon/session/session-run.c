@@ -192,9 +192,9 @@ void session_finish(void *userdata) {
         session_measure(s, segment_bytes);
         r = session_take_down(s, TAKE_DOWN_ENDED);
 
-        if (session_meta_pages_lost(s->meta) > 0)
+        if (session_meta_total(s->meta).pages_lost > 0)
                 session_warn(s, "%llu pages could not be stored: the disk was full or failed",
-                             (unsigned long long) session_meta_pages_lost(s->meta));
+                             (unsigned long long) session_meta_total(s->meta).pages_lost);
         if (r < 0) {
                 (void) snprintf(reason, sizeof(reason),
                                 "%s, but the kernel could not be put back as it was: %s; it is "

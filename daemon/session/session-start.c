@@ -11,7 +11,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "base/release.h"
+#include "base/name.h"
 #include "daemon/session/session-private.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/tracing-copy.h"

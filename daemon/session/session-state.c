@@ -2,8 +2,8 @@
 
 /* A session's state, what is written of it, and what it takes on disk. */
 
+#include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/session/session-private.h"
 

@@ -71,7 +71,7 @@ static void note_failures(Session *s) {
 }
 
 static void log_end(const SessionMeta *m) {
-        uint64_t n_lost = session_meta_events_lost(m), n_pages_lost = session_meta_pages_lost(m);
+        uint64_t n_lost = session_meta_events_lost(m), n_pages_lost = session_meta_total(m).pages_lost;
         char size[UNIT_TEXT_MAX], length[UNIT_TEXT_MAX], count[UNIT_TEXT_MAX];
 
         journal_tell(&(JournalEntry){ m->state == SESSION_FAILED              ? JOURNAL_FAILED
@@ -81,7 +81,7 @@ static void log_end(const SessionMeta *m) {
                                       .meta = m },
                      "Session '%s' ended after %s (%s): %s stored, %s%s.", m->name,
                      format_duration(length, session_meta_length_ns(m)), m->reason ?: "no reason",
-                     format_bytes(size, session_meta_n_bytes(m)),
+                     format_bytes(size, session_meta_total(m).n_bytes),
                      n_lost > 0      ? format_count(count, n_lost)
                      : m->gaps.n > 0 ? "an unknown number of"
                                      : "nothing",
@@ -235,7 +235,7 @@ void session_sync_end(Session *s) {
 
         s->sync.end_state = m->state;
         s->sync.is_syncing = true;
-        m->pages_unsynced = m->spec.ring ? session_meta_n_pages(m) : syncer_n_left(s->sync.syncer);
+        m->pages_unsynced = m->spec.ring ? session_meta_total(m).n_pages : syncer_n_left(s->sync.syncer);
         save(s);
         m->state = SESSION_DRAINING;
         if (m->spec.ring)

@@ -5,8 +5,8 @@
  * the tasks that it follows, and what it costs the host.
  */
 
+#include "base/io.h"
 #include "base/log.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "daemon/instances/task-filter.h"
 #include "daemon/session/session-private.h"
@@ -263,7 +263,7 @@ void session_unfollow_tasks(Session *s) {
 static GuardSample take_sample(const Session *s) {
         GuardSample now = { .at_ns = now_ns(CLOCK_MONOTONIC) };
 
-        now.totals[GUARD_EVENTS] = session_meta_n_events(s->meta) +
+        now.totals[GUARD_EVENTS] = session_meta_total(s->meta).read_events +
                                    session_meta_events_lost(s->meta) +
                                    instance_n_waiting(tracer_instance(s->tracer));
         now.totals[GUARD_BYTES] = recorder_n_bytes(s->recorder);

@@ -7,7 +7,7 @@
 #include "daemon/session/session-private.h"
 #include "daemon/watch/tracing-copy.h"
 #include "meta/brief.h"
-#include "store/vacuum.h"
+#include "retention/vacuum.h"
 
 #define TASKS_GAP_FACTOR 10 /* between two copies of their names: of what one takes */
 

@@ -20,9 +20,9 @@
 #include "meta/brief.h"
 #include "meta/config.h"
 #include "meta/meta.h"
+#include "retention/footprint.h"
 #include "retention/keep.h"
 #include "retention/uptime.h"
-#include "store/footprint.h"
 #include "store/store.h"
 #include "wire/refusal.h"
 
@@ -164,7 +164,7 @@ bool session_is_hung(const Session *s);
 uint64_t session_peer(const Session *s);
 /* Which limit a live session is nearest to, and how near (daemon/watch/guard.h); -1: none. */
 int session_guard_nearest(const Session *s, unsigned *ret_percent);
-/* What it takes in the store (store/footprint.h); of a live one that is remembered for a moment. */
+/* What it takes in the store (retention/footprint.h); of a live one that is remembered for a moment. */
 uint64_t session_disk_bytes(Session *s);
 
 /* A file of another size took a segment's place. */

@@ -14,11 +14,9 @@
 #include <fcntl.h>
 #include <stdbool.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/now.h"
-#include "base/strv.h"
-#include "base/text.h"
 #include "daemon/process/background.h"
 #include "daemon/symbols/kernel-symbols.h"
 

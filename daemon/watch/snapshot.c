@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 #include "base/array.h"
+#include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "base/now.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/snapshot.h"
 #include "daemon/watch/tracing-copy.h"

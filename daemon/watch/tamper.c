@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/text.h"
+#include "base/array.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/watch/tamper.h"
 

@@ -11,7 +11,7 @@
  * A tree that is kept leaves its entries where they are, as if they had never been in one.
  */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "calls/steps.h"
 
 struct WaitingStep {

@@ -9,9 +9,9 @@
  * shorter than all that stayed does not come any more.
  */
 
+#include "base/array.h"
 #include "causes/chance.h"
 #include "causes/outliers.h"
-#include "base/grow.h"
 
 typedef struct OutlierRoot Root;
 

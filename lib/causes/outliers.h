@@ -4,7 +4,7 @@
 /*
  * Outliers: the outermost calls that took longest, each with its own tree
  *
- * Calls in which ftraced changed what is hooked (meta/own-work.h) are left out.  Beside them a sample of the calls of
+ * Calls in which ftraced changed what is hooked (meta/gap.h) are left out.  Beside them a sample of the calls of
  * each root is kept, OUTLIERS_SAMPLES of them, drawn evenly from all; the one of these that took nearest to the median
  * stands for what is usual.  Of more than OUTLIERS_ROOTS roots the others have no median.
  *

@@ -5,10 +5,9 @@
 #include <fcntl.h>
 #include <inttypes.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "base/now.h"
-#include "base/strv.h"
 #include "base/unit.h"
 #include "retention/boot-clock.h"
 #include "store/entry.h"

@@ -4,7 +4,7 @@
 /*
  * Vacuum: a store brought within limits
  *
- * store/retain.h decides; this looks at the store, and removes.  In a boot in which the clock was set by more than a
+ * retention/retain.h decides; this looks at the store, and removes.  In a boot in which the clock was set by more than a
  * day nothing goes, or stays, for its age (retention/boot-clock.h).
  */
 

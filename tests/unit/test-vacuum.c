@@ -9,11 +9,10 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
-#include "base/now.h"
 #include "base/unit.h"
+#include "retention/boot-clock.h"
 #include "retention/footprint.h"
 #include "retention/vacuum.h"
-#include "retention/boot-clock.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 
