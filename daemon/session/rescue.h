@@ -20,7 +20,7 @@
 #include "daemon/instances/black-box.h"
 #include "daemon/tracer/controller.h"
 #include "meta/meta.h"
-#include "retention/uptime.h"
+#include "retention/boot-clock.h"
 #include "store/session-dir.h"
 #include "store/store.h"
 

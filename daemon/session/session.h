@@ -22,7 +22,7 @@
 #include "meta/meta.h"
 #include "retention/footprint.h"
 #include "retention/keep.h"
-#include "retention/uptime.h"
+#include "retention/boot-clock.h"
 #include "store/store.h"
 #include "wire/refusal.h"
 

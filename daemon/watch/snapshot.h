@@ -10,7 +10,7 @@
 
 #include "daemon/tracer/controller.h"
 #include "meta/meta.h"
-#include "retention/uptime.h"
+#include "retention/boot-clock.h"
 #include "store/session-dir.h"
 #include "store/store.h"
 

@@ -12,7 +12,7 @@
 #include "retention/keep.h"
 #include "retention/outlook.h"
 #include "retention/retain.h"
-#include "retention/uptime.h"
+#include "retention/boot-clock.h"
 #include "store/store.h"
 
 typedef struct VacuumItem {

@@ -15,7 +15,6 @@
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "meta/brief.h"
-#include "retention/uptime.h"
 #include "retention/boot-clock.h"
 
 #define JUST_ENDED_NS (60 * NSEC_PER_SEC) /* ago at most: whoever stops all may have meant it */
