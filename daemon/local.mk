@@ -42,14 +42,10 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/tracer/controller-admit.c \
 	%D%/tracer/controller-adopt.c \
 	%D%/tracer/controller-arm.c \
-	%D%/tracer/controller-black-box.c \
 	%D%/tracer/controller-dry.c \
 	%D%/tracer/controller-filter.c \
 	%D%/tracer/controller-hooks.c \
-	%D%/tracer/controller-lean.c \
 	%D%/tracer/controller-private.h \
-	%D%/tracer/controller-roots.c \
-	%D%/tracer/controller-silence.c \
 	%D%/tracer/controller-trigger.c \
 	%D%/tracer/controller.c \
 	%D%/tracer/controller.h \
@@ -77,7 +73,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/health.c \
 	%D%/watch/health.h \
 	%D%/tracer/host-check.c \
-	%D%/tracer/host-check.h \
 	%D%/process/idle.c \
 	%D%/process/idle.h \
 	%D%/instances/instance.c \
@@ -103,16 +98,11 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/lean/learner.h \
 	%D%/watch/learning-pass.c \
 	%D%/watch/learning-pass.h \
-	%D%/tracefs/ledger-claim.c \
-	%D%/tracefs/ledger-dir.c \
-	%D%/tracefs/ledger-dir.h \
 	%D%/tracefs/ledger-file.c \
-	%D%/tracefs/ledger-private.h \
 	%D%/tracefs/ledger-undo.c \
 	%D%/tracefs/ledger.c \
 	%D%/tracefs/ledger.h \
 	%D%/tracer/leftovers.c \
-	%D%/tracer/leftovers.h \
 	%D%/server/listener.c \
 	%D%/server/listener.h \
 	%D%/api/listing.c \
@@ -142,13 +132,11 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/server/peer.h \
 	%D%/record/pipe-marks.c \
 	%D%/record/pipe-marks.h \
-	%D%/tracefs/plan-apply.c \
 	%D%/tracefs/plan.c \
 	%D%/tracefs/plan.h \
 	%D%/process/privilege.c \
 	%D%/process/privilege.h \
 	%D%/tracefs/put-back.c \
-	%D%/tracefs/put-back.h \
 	%D%/instances/quiesce.c \
 	%D%/instances/quiesce.h \
 	%D%/server/quota.c \
@@ -227,7 +215,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/process/spawn.c \
 	%D%/process/spawn.h \
 	%D%/instances/stopwatch.c \
-	%D%/instances/stopwatch.h \
 	%D%/symbols/symbol-watch.c \
 	%D%/symbols/symbol-watch.h \
 	%D%/record/syncer.c \
@@ -245,7 +232,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/tracefs/tracefs.c \
 	%D%/tracefs/tracefs.h \
 	%D%/tracer/tracer.c \
-	%D%/tracer/tracer.h \
 	%D%/watch/tracing-copy.c \
 	%D%/watch/tracing-copy.h \
 	%D%/session/transition.c \

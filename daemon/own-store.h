@@ -7,7 +7,7 @@
  * Root's daemon takes the group of a directory that is there already, and what it makes has it.
  */
 
-#include "daemon/tracefs/ledger-dir.h"
+#include "daemon/tracefs/ledger.h"
 #include "store/store.h"
 
 /* @ret_ledger: where its ledger is.  Logs what is in the way.  0 or -errno; -EBUSY: another daemon owns it. */

@@ -34,8 +34,7 @@ bool event_set_is_used(const Spec *spec);
 int admit_markers(const Tracefs *fs, const Spec *spec, const char *session, bool has_instances,
                   Refusal *refusal);
 /* @threads: that are recorded; none: all. */
-int event_set_plan(const Spec *spec, const Strv *threads, Instance *i, Plan *p, const Tracefs *fs,
-                   Ledger *l, const char *session);
+int event_set_plan(const Spec *spec, const Strv *threads, const Instance *i, Plan *p);
 /* What became of a filter that the kernel does not take, in its own words.  @file: where it was
  * written, and still stands; @field: of the spec, in which it is. */
 int refuse_event_filter(const Tracefs *fs, const char *file, const char *field, Refusal *refusal);

@@ -10,7 +10,6 @@
 #include <sys/epoll.h>
 
 #include "base/hash.h"
-#include "base/io.h"
 #include "base/text.h"
 #include "daemon/admission/admission.h"
 #include "daemon/instances/notifier.h"
@@ -28,25 +27,19 @@ struct Notifier {
         void *userdata;
 };
 
-static char *make_dir(const NotifierPlace *p) {
-        char *dir;
-
-        return asprintf(&dir, NOTIFIER_DIR_FORMAT "/", p->session, p->number) < 0 ? NULL : dir;
+uint64_t notifier_hash(const char *session) {
+        return hash_bytes(HASH_BYTES_FIRST, session, strlen(session));
 }
 
-uint64_t notifier_hash(const NotifierPlace *p) {
-        return hash_bytes(HASH_BYTES_FIRST, p->session, strlen(p->session));
-}
-
-int notifier_event(const NotifierPlace *p, const Trigger *t, const char *system, const char *suffix,
-                   const char *filter, Trigger *ret) {
+int notifier_event(const char *session, size_t number, const Trigger *t, const char *system,
+                   const char *suffix, const char *filter, Trigger *ret) {
         _cleanup_trigger_ Trigger event = { .kind = TRIGGER_EVENT };
         int r;
 
         memcpy(event.does, t->does, sizeof(event.does));
         memcpy(event.delay_ns, t->delay_ns, sizeof(event.delay_ns));
-        if (asprintf(&event.name, NOTIFIER_EVENT_FORMAT "%s", notifier_hash(p), p->number, suffix) <
-            0) {
+        if (asprintf(&event.name, NOTIFIER_EVENT_FORMAT "%s", notifier_hash(session), number,
+                     suffix) < 0) {
                 event.name = NULL;
                 return -ENOMEM;
         }
@@ -60,18 +53,13 @@ int notifier_event(const NotifierPlace *p, const Trigger *t, const char *system,
 
 /* --- hanging ---------------------------------------------------------------------------------- */
 
-static int add(Plan *p, const Tracefs *fs, const char *dir, const char *file, const char *value,
-               const char *text) {
-        _cleanup_free_ char *path = NULL;
-
-        if (asprintf(&path, "%s%s", dir, file) < 0)
-                return -ENOMEM;
-        return plan_add_text(p, fs, NULL, NULL, path, value, text);
+static int add(Plan *p, const char *dir, const char *file, const char *value, const char *text) {
+        return plan_add_text(p, NULL, TRACEFS_PATH("%s/%s", dir, file), value, text);
 }
 
 /* The function tracer on @names. */
-static int add_functions(Plan *p, const Tracefs *fs, const char *dir, const Functions *f,
-                         const Strv *names, const Strv *threads) {
+static int add_functions(Plan *p, const char *dir, const Functions *f, const Strv *names,
+                         const Strv *threads) {
         _cleanup_strv_ Strv found = {};
         _cleanup_free_ char *text = strv_join(names, "\n"), *lines = NULL,
                             *pids = strv_join(threads, "\n");
@@ -82,30 +70,27 @@ static int add_functions(Plan *p, const Tracefs *fs, const char *dir, const Func
         lines = strv_join(&found, "\n");
         if (!text || !lines || !pids)
                 return -ENOMEM;
-        r = add(p, fs, dir, "set_ftrace_filter", text, lines);
+        r = add(p, dir, "set_ftrace_filter", text, lines);
         if (r >= 0 && threads->n > 0)
-                r = add(p, fs, dir, "set_ftrace_pid", pids, NULL);
+                r = add(p, dir, "set_ftrace_pid", pids, NULL);
         if (r >= 0 && threads->n > 0)
-                r = add(p, fs, dir, "options/function-fork", "1", NULL);
-        return r < 0 ? r : add(p, fs, dir, "current_tracer", "function", NULL);
+                r = add(p, dir, "options/function-fork", "1", NULL);
+        return r < 0 ? r : add(p, dir, "current_tracer", "function", NULL);
 }
 
 /* It is in the ledger although its instance goes: an event of our own cannot go while it is on.  In a
  * dry plan that event is not there to be read. */
-static int add_event(Plan *p, const NotifierPlace *place, const char *dir, const Trigger *t) {
-        _cleanup_free_ char *enable = NULL, *filter = NULL;
+static int add_event(Plan *p, const char *dir, const Trigger *t) {
+        const char *enable = TRACEFS_PATH("%s/events/%s/%s/enable", dir, t->system, t->name),
+                   *filter = TRACEFS_PATH("%s/events/%s/%s/filter", dir, t->system, t->name);
         int r = 0;
 
-        if (asprintf(&enable, "%sevents/%s/%s/enable", dir, t->system, t->name) < 0)
-                return -ENOMEM;
-        if (asprintf(&filter, "%sevents/%s/%s/filter", dir, t->system, t->name) < 0)
-                return -ENOMEM;
         if (t->filter)
                 r = plan_step(p, PLAN_LINE, filter, NULL, t->filter, NULL);
         if (r >= 0)
-                r = ledger_add(place->ledger, place->session, LEDGER_FILE, enable, "0");
+                r = ledger_add(p->ledger, p->session, LEDGER_FILE, enable, "0");
         if (r >= 0)
-                r = ledger_commit(place->ledger, place->fs->path);
+                r = ledger_commit(p->ledger);
         if (r >= 0)
                 r = plan_step(p, PLAN_SET, enable, "0", "1", NULL);
         if (r >= 0)
@@ -114,70 +99,55 @@ static int add_event(Plan *p, const NotifierPlace *place, const char *dir, const
 }
 
 /* Of a synthetic one a dry plan has but the step that would make it. */
-static bool event_exists(const Plan *p, const Tracefs *fs, const Trigger *t) {
-        _cleanup_free_ char *path = NULL;
-
-        if (p->is_dry && (streq(t->system, STOPWATCH_SYSTEM) || streq(t->system, "ftraced")))
+static bool event_exists(const Tracefs *fs, const Trigger *t, bool is_dry) {
+        if (is_dry && (streq(t->system, STOPWATCH_SYSTEM) || streq(t->system, "ftraced")))
                 return true;
-        return asprintf(&path, "events/%s/%s/enable", t->system, t->name) >= 0 &&
-               faccessat(fs->fd, path, F_OK, 0) >= 0;
+        return faccessat(fs->fd, TRACEFS_PATH("events/%s/%s/enable", t->system, t->name), F_OK,
+                         0) >= 0;
 }
 
-int notifier_admit(const Tracefs *fs, const Trigger *t, const Functions *functions,
+int notifier_admit(const Tracefs *fs, const Trigger *t, const Functions *functions, bool is_dry,
                    Refusal *refusal) {
-        static const Plan none = {};
-
         if ((t->kind == TRIGGER_FUNCTION || t->kind == TRIGGER_RETURN) &&
             !functions_contain(functions, t->name))
                 return refuse_no_function(functions, t->name, refusal);
-        if (t->kind == TRIGGER_EVENT && !event_exists(&none, fs, t))
+        if (t->kind == TRIGGER_EVENT && !event_exists(fs, t, is_dry))
                 return refuse_no_event(fs, t->system, t->name, refusal);
         return 0;
 }
 
-int notifier_attach(const NotifierPlace *place, Plan *p, const Trigger *t,
-                    const Functions *functions, const Strv *roots, const Strv *threads,
-                    Refusal *refusal) {
-        _cleanup_free_ char *dir = make_dir(place), *path = NULL;
+int notifier_attach(Plan *p, size_t number, const Trigger *t, const Functions *functions,
+                    const Strv *roots, const Strv *threads, Refusal *refusal) {
+        const char *dir = TRACEFS_PATH(NOTIFIER_DIR_FORMAT, p->session, number), *file = "";
         _cleanup_strv_ Strv names = {}, nobody = {};
-        const Tracefs *fs = place->fs;
-        const char *file = "";
-        int r = 0;
+        int r = notifier_admit(p->fs, t, functions, p->is_dry, refusal);
 
-        if (!dir)
-                return -ENOMEM;
-        if (t->kind == TRIGGER_FUNCTION && !functions_contain(functions, t->name))
-                return refuse_no_function(functions, t->name, refusal);
-        if (t->kind == TRIGGER_EVENT && !event_exists(p, fs, t))
-                return refuse_no_event(fs, t->system, t->name, refusal);
-        path = strndup(dir, strlen(dir) - 1);
-        if (!path)
-                return -ENOMEM;
-
-        r = plan_make_dir(p, fs, place->ledger, place->session, path, &file);
+        if (r != 0)
+                return r;
+        r = plan_make_dir(p, dir, &file);
         if (r >= 0)
-                r = add(p, fs, dir, "buffer_size_kb", BUFFER_KB, NULL);
+                r = add(p, dir, "buffer_size_kb", BUFFER_KB, NULL);
         if (r >= 0)
-                r = add(p, fs, dir, "buffer_percent", "0", NULL);
+                r = add(p, dir, "buffer_percent", "0", NULL);
         if (r >= 0)
-                r = add(p, fs, dir, "options/overwrite", "1", NULL);
+                r = add(p, dir, "options/overwrite", "1", NULL);
         if (r >= 0 && t->kind == TRIGGER_EVENT)
-                r = add_event(p, place, dir, t);
+                r = add_event(p, dir, t);
         else if (r >= 0) {
                 r = t->kind == TRIGGER_FUNCTION ? strv_add(&names, t->name)
                                                 : strv_copy(&names, roots);
                 if (r >= 0)
-                        r = add_functions(p, fs, dir, functions, &names,
+                        r = add_functions(p, dir, functions, &names,
                                           t->kind == TRIGGER_COUNT ? threads : &nobody);
         }
         if (r >= 0)
-                r = plan_apply(p, fs, &file);
+                r = plan_apply(p, &file);
         if (r == -EINVAL && strstr(file, "/filter"))
-                return refuse_event_filter(fs, file, "triggers", refusal);
+                return refuse_event_filter(p->fs, file, "triggers", refusal);
         if (r < 0)
                 return refusal_set_errno(refusal, -r,
                                          "the trigger cannot be programmed: %s in %s: %s", file,
-                                         fs->path, origin_text(r));
+                                         p->fs->path, origin_text(r));
         return 0;
 }
 
@@ -191,17 +161,17 @@ static int on_ring(sd_event_source *source, int fd, uint32_t revents, void *user
         return 0;
 }
 
-int notifier_open(Notifier **ret, const NotifierPlace *place, sd_event *event, NotifierRung rung,
-                  void *userdata) {
+int notifier_open(Notifier **ret, const Tracefs *fs, const char *session, size_t number,
+                  sd_event *event, NotifierRung rung, void *userdata) {
         _cleanup_(notifier_freep) Notifier *b =
-                NEW(Notifier, .fs = place->fs, .fd = -EBADF, .rung = rung, .userdata = userdata);
+                NEW(Notifier, .fs = fs, .fd = -EBADF, .rung = rung, .userdata = userdata);
         int r;
 
-        if (!b)
+        if (!b || asprintf(&b->dir, NOTIFIER_DIR_FORMAT "/", session, number) < 0) {
+                if (b)
+                        b->dir = NULL;
                 return -ENOMEM;
-        b->dir = make_dir(place);
-        if (!b->dir)
-                return -ENOMEM;
+        }
         b->fd = tracefs_open(b->fs, O_RDONLY | O_NONBLOCK, "%strace_pipe", b->dir);
         if (b->fd < 0)
                 return b->fd;
@@ -218,30 +188,13 @@ int notifier_listen(Notifier *b, bool listen) {
         return sd_event_source_set_enabled(b->source, listen ? SD_EVENT_ON : SD_EVENT_OFF);
 }
 
-/* "entries: 12" and "overrun: 3" (linux 6.1 kernel/trace/trace.c, tracing_stats_read()). */
-static uint64_t read_stat(const char *text, const char *name) {
-        const char *at = strstr(text, name);
-
-        return at && (at == text || at[-1] == '\n') ? strtoull(at + strlen(name), NULL, 10) : 0;
-}
-
 int notifier_count(Notifier *b, uint64_t *ret) {
-        _cleanup_free_ uint32_t *cpus = NULL;
-        uint64_t count = 0;
-        size_t n;
-        int r = tracefs_get_cpus(b->fs, &cpus, &n);
+        uint64_t stats[_STAT_N];
+        int r = tracefs_sum_stats(b->fs, b->dir, stats);
 
-        for (size_t i = 0; r >= 0 && i < n; i++) {
-                _cleanup_free_ char *text = NULL;
-
-                r = tracefs_read(b->fs, &text, "%sper_cpu/cpu%u/stats", b->dir, cpus[i]);
-                if (r >= 0)
-                        count += read_stat(text, "entries: ") + read_stat(text, "overrun: ");
-        }
-        if (r < 0)
-                return r;
-        *ret = count;
-        return 0;
+        if (r >= 0)
+                *ret = stats[STAT_ENTRIES] + stats[STAT_OVERRUN];
+        return r;
 }
 
 int notifier_clear(Notifier *b) {
@@ -259,62 +212,36 @@ Notifier *notifier_free(Notifier *b) {
 
 /* --- switches --------------------------------------------------------------------------------- */
 
-/* The control file and the line in it. */
-static int describe_switch(const char *dir, const Trigger *t, bool on, char **ret_file,
-                           char **ret_line) {
+/* The control file, and the line in it, which the caller frees; NULL without memory. */
+static char *describe_switch(const char *dir, const Trigger *t, bool on,
+                             char ret_file[static PATH_MAX]) {
         const char *word = on ? "traceon" : "traceoff";
-        char *file = NULL, *line = NULL;
-        int k;
+        char *line;
+        int n;
 
-        if (t->kind == TRIGGER_FUNCTION)
-                k = asprintf(&file, "%sset_ftrace_filter", dir);
-        else
-                k = asprintf(&file, "%sevents/%s/%s/trigger", dir, t->system, t->name);
-        if (k < 0)
-                return -ENOMEM;
-        if (t->kind == TRIGGER_FUNCTION)
-                k = asprintf(&line, "%s:%s:1", t->name, word);
-        else
-                k = asprintf(&line, "%s:1%s%s", word, t->filter ? " if " : "", t->filter ?: "");
-        if (k < 0) {
-                free(file);
-                return -ENOMEM;
+        if (t->kind == TRIGGER_FUNCTION) {
+                (void) tracefs_path(ret_file, "%sset_ftrace_filter", dir);
+                n = asprintf(&line, "%s:%s:1", t->name, word);
+        } else {
+                (void) tracefs_path(ret_file, "%sevents/%s/%s/trigger", dir, t->system, t->name);
+                n = asprintf(&line, "%s:1%s%s", word, t->filter ? " if " : "", t->filter ?: "");
         }
-        *ret_file = file;
-        *ret_line = line;
-        return 0;
+        return n < 0 ? NULL : line;
 }
 
-int switch_plan(Plan *p, Ledger *l, const char *session, const char *dir, const Trigger *t,
-                bool on) {
-        _cleanup_free_ char *file = NULL, *line = NULL;
-        int r = describe_switch(dir, t, on, &file, &line);
+int switch_put(Plan *p, const char *dir, const Trigger *t, bool on) {
+        char file[PATH_MAX];
+        _cleanup_free_ char *line = describe_switch(dir, t, on, file);
 
-        return r < 0 ? r : plan_add_line(p, l, session, file, line);
-}
-
-int switch_put(const Tracefs *fs, Ledger *l, const char *session, const char *dir, const Trigger *t,
-               bool on) {
-        _cleanup_plan_ Plan plan = {};
-        const char *file;
-        int r = switch_plan(&plan, l, session, dir, t, on);
-
-        if (r >= 0)
-                r = ledger_commit(l, fs->path);
-        if (r >= 0)
-                r = plan_apply(&plan, fs, &file);
-        if (r == -EEXIST)
-                ledger_drop_line(l, session, file, plan.steps[0].value);
-        return r;
+        return line ? plan_put_line(p, file, line) : -ENOMEM;
 }
 
 int switch_take(const Tracefs *fs, const char *dir, const Trigger *t, bool on) {
-        _cleanup_free_ char *file = NULL, *line = NULL;
+        char file[PATH_MAX];
+        char *line = describe_switch(dir, t, on, file);
         _cleanup_strv_ Strv lines = {};
-        int r = describe_switch(dir, t, on, &file, &line);
+        int r = line ? strv_take(&lines, line) : -ENOMEM;
 
-        if (r >= 0)
-                r = strv_add(&lines, line);
         if (r >= 0)
                 r = control_remove(fs->fd, file, &lines);
         return r == -ENODEV ? 0 : r; /* what set_ftrace_filter says if there is none */

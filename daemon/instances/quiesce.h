@@ -16,8 +16,6 @@
  * pid_write(), synchronize_rcu()).  Calls that begin meanwhile are missing.
  */
 
-#include "base/strv.h"
-#include "daemon/tracefs/ledger.h"
 #include "daemon/tracefs/plan.h"
 
 /* Whether this kernel wants it. */
@@ -27,7 +25,6 @@ bool quiesce_is_needed(const Tracefs *fs);
 #define LEDGER_QUIESCE "(hush)"
 
 typedef struct Quiesce {
-        const Tracefs *fs;
         Ledger *ledger;
         Strv files, olds; /* what they said */
 } Quiesce;
@@ -42,11 +39,11 @@ typedef struct Quiesce {
  * Return: 0 or -errno; quiesce_begin(): -EBUSY: processes come faster than they can be named; quiesce_end():
  * what could not be put back stays in the ledger.
  */
-int quiesce_prepare(Quiesce *h, Ledger *l, const Tracefs *fs, const Strv *dirs);
+int quiesce_prepare(Quiesce *h, Ledger *l, const Strv *dirs);
 int quiesce_begin(Quiesce *h, const Strv *dirs);
 int quiesce_end(Quiesce *h);
 void quiesce_done(Quiesce *h); /* one that did not begin */
 /* After a daemon that died meanwhile: puts everything back, adds whose lists these were to @ret. */
-int quiesce_recover(Ledger *l, const Tracefs *fs, Strv *ret_dirs);
+int quiesce_recover(Ledger *l, Strv *ret_dirs);
 /* What quiesce_begin() or quiesce_end() would write now, as steps of a dry plan.  0 or -errno. */
-int quiesce_plan(Plan *p, const Tracefs *fs, const Strv *dirs, bool begins);
+int quiesce_plan(Plan *p, const Strv *dirs, bool begins);

@@ -18,7 +18,7 @@
 /* Whether somebody may join those whom @spec is about. */
 bool task_filter_follows(const Spec *spec);
 /* The instance, and what it records.  0 or -errno. */
-int task_filter_plan(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const Spec *spec);
+int task_filter_plan(Plan *p, const Spec *spec);
 /* Its trace_pipe, not blocking; the caller owns it; -errno. */
 int task_filter_open(const Tracefs *fs, const char *session);
 /*

@@ -47,23 +47,20 @@ int value_probe_find_handlers(const Functions *f, const Tracefs *fs, Strv *ret);
 
 /*
  * value_probe_make() - make the events of @functions
- * @p:          gets the steps if it is dry; else they are made at once
+ * @p:          as for plan_put_line()
  * @spec:       functions that it names and that cannot be probed are refused; of others a sentence in @warnings tells,
  *              and of modules that do not say what their functions' arguments are
  * @ret_events: "ftraced:NAME:FUNCTION" of each that was made is added
  *
  * Each is in the ledger before it is there.  0, REFUSED, -errno.
  */
-int value_probe_make(ValueKind kind, Plan *p, const Functions *f, const Tracefs *fs, Ledger *l,
-                     const char *session, const Strv *functions, const Spec *spec, Strv *ret_events,
-                     Strv *warnings, Refusal *refusal);
+int value_probe_make(ValueKind kind, Plan *p, const Functions *f, const Strv *functions,
+                     const Spec *spec, Strv *ret_events, Strv *warnings, Refusal *refusal);
 /*
  * value_probe_make_event() - one event "ftraced:@name", whose field `ret` has the sign of what @function returns
  *
  * For the kernel's own filters.  Where the kernel does not know types it is an int.  As value_probe_make().
  */
-int value_probe_make_event(Plan *p, const Tracefs *fs, Ledger *l, const char *session,
-                           const char *function, const char *name, Refusal *refusal);
+int value_probe_make_event(Plan *p, const char *function, const char *name, Refusal *refusal);
 /* They are on in the buffer of @i from now on; the ledger switches them off before it removes them. */
-int value_probe_plan(Plan *p, Ledger *l, const char *session, const Instance *i,
-                     const Strv *events);
+int value_probe_plan(Plan *p, const Instance *i, const Strv *events);

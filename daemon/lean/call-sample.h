@@ -14,32 +14,29 @@
 
 #include "daemon/instances/instance.h"
 
+#define CALL_SAMPLE_MS 100
+#define CALL_SAMPLE_KB                                                                             \
+        2048 /* of each CPU's buffer, or less on many: 80,000 calls; then the oldest go */
+
 typedef struct CallSample {
         char *format; /* of the event ftrace/function, whose field "ip" is the function */
         int fd;       /* a memfd of whole pages */
         uint32_t page_bytes;
         uint64_t from_ns, to_ns; /* on the clock "mono": in between no call is missing */
         uint64_t n_calls;        /* with those that are missing; UINT64_MAX: not known */
+        uint64_t n_own_events;   /* that came into the other buffer meanwhile */
 } CallSample;
 
 #define CALL_SAMPLE_INIT ((CallSample){ .fd = -EBADF })
 
-typedef struct CallSampleConfig {
-        const Tracefs *fs;
-        Ledger *ledger;
-        const Hooks *hooks; /* which functions; some */
-        uint32_t buffer_kb; /* of each CPU, or less on many; when it is full the oldest calls go */
-        /* What is recorded; 0 or -errno. */
-        int (*work)(void *userdata);
-        void *userdata;
-} CallSampleConfig;
-
 /*
  * call_sample_take()
+ * @hooks:   which functions; some
+ * @own_dir: of the buffer whose events are counted meanwhile
  *
- * Everything is put back when it returns, or at the next start of a daemon.  In background_leave().
- * Return: 0 or -errno: -EOPNOTSUPP (there is no function tracer), -EINVAL (no functions), what @work said.
+ * Everything is put back when it returns, or at the next start of a daemon.  A task.
+ * Return: 0 or -errno: -EOPNOTSUPP (there is no function tracer), -EINVAL (no functions).
  */
-int call_sample_take(CallSample *ret, const CallSampleConfig *config);
+int call_sample_take(CallSample *ret, Ledger *l, const Hooks *hooks, const char *own_dir);
 void call_sample_done(CallSample *s);
 #define _cleanup_call_sample_ _cleanup_(call_sample_done)

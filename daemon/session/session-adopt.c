@@ -79,26 +79,26 @@ static int note_torn(const AdoptionConfig *c, size_t i) {
 
 /* Where the kernel's counters of a CPU were, as live.json says or, if it says nothing, session.json. */
 static int resume_counters(const AdoptionConfig *c, const CpuAccount *account) {
+        InstanceCounters *counters = instance_counters(tracer_instance(c->tracer), account->cpu);
         const Live *live = c->live;
-        InstanceCounters counters;
         CpuAccount now = { .cpu = account->cpu };
         int r;
 
+        if (!counters)
+                return ORIGIN(-ENOENT);
         for (size_t i = 0; i < live->n_cpus; i++)
-                if (live->cpus[i].cpu == account->cpu)
-                        return instance_set_counters(tracer_instance(c->tracer), account->cpu,
-                                                     &live->cpus[i].counters);
-
+                if (live->cpus[i].cpu == account->cpu) {
+                        *counters = live->cpus[i].counters;
+                        return 0;
+                }
         r = instance_read_account(tracer_instance(c->tracer), &now);
-        if (r >= 0)
-                r = instance_get_counters(tracer_instance(c->tracer), account->cpu, &counters);
         if (r < 0)
                 return r;
-        counters.sum[0] = account->overrun;
-        counters.sum[1] = account->commit_overrun;
-        counters.sum[2] = account->dropped_events;
-        counters.sum[3] = account->read_events;
-        return instance_set_counters(tracer_instance(c->tracer), account->cpu, &counters);
+        counters->sum[STAT_OVERRUN] = account->overrun;
+        counters->sum[STAT_COMMIT_OVERRUN] = account->commit_overrun;
+        counters->sum[STAT_DROPPED] = account->dropped_events;
+        counters->sum[STAT_READ] = account->read_events;
+        return 0;
 }
 
 /* What was in the pipe of the @i-th CPU at most when the daemon was killed. */

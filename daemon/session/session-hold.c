@@ -107,9 +107,12 @@ static int write_live(const SessionHold *h, const Tracer *tracer, bool left) {
         for (size_t i = 0; i < m->n_cpus; i++) {
                 LiveCpu *c = &l.cpus[l.n_cpus];
 
-                c->cpu = m->cpus[i].cpu;
-                if (instance_get_counters(tracer_instance(tracer), c->cpu, &c->counters) >= 0)
-                        l.n_cpus++;
+                const InstanceCounters *counters =
+                        instance_counters(tracer_instance(tracer), m->cpus[i].cpu);
+
+                if (counters)
+                        *c = (LiveCpu){ .cpu = m->cpus[i].cpu, .counters = *counters };
+                l.n_cpus += counters != NULL;
         }
         return live_write(h->config.dir, &l);
 }

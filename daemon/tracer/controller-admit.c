@@ -20,7 +20,6 @@
 #include "daemon/instances/value-probe.h"
 #include "daemon/process/background.h"
 #include "daemon/tracer/controller-private.h"
-#include "daemon/tracer/host-check.h"
 #include "meta/trigger.h"
 
 #define BELIEVED_NS (NSEC_PER_SEC / 5)
@@ -57,7 +56,7 @@ static int admit_triggers(const Controller *c, const Spec *spec, Refusal *refusa
                 char why[TRIGGER_WHY_MAX];
 
                 if (trigger_parse(&t, spec->triggers.items[i], why) == 0)
-                        r = notifier_admit(&c->fs, &t, &c->functions, refusal);
+                        r = notifier_admit(&c->fs, &t, &c->functions, false, refusal);
         }
         return r;
 }

@@ -8,7 +8,7 @@
  *                                                      ├─ difference: others' calls
  *      segments ────worker──> calls below the roots ───┘
  *
- * While the sample is taken, CONTROLLER_SAMPLE_MS, these functions are hooked once more.  It is not taken while a tracer of somebody else is on.  Where few of the calls are the session's own, these are
+ * While the sample is taken, CALL_SAMPLE_MS, these functions are hooked once more.  It is not taken while a tracer of somebody else is on.  Where few of the calls are the session's own, these are
  * not told apart, since that takes until they are stored.
  */
 

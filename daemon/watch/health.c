@@ -361,7 +361,7 @@ static int watch_anew(Health *h) {
                           &(TamperConfig){
                                   .tracefs = tracer_tracefs(h->config.tracer),
                                   .tracefs_fd = tracer_tracefs_fd(h->config.tracer),
-                                  .dir = instance_dir(tracer_instance(h->config.tracer)),
+                                  .dir = tracer_instance(h->config.tracer)->dir,
                                   .clock = h->config.meta->clock,
                                   .ftrace_enabled = "/proc/sys/kernel/ftrace_enabled",
                                   .get_roots = tracer_get_roots,

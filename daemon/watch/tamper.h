@@ -17,7 +17,7 @@
 
 #include "base/cleanup.h"
 #include "base/strv.h"
-#include "daemon/tracer/tracer.h"
+#include "daemon/tracer/controller.h"
 #include "meta/gap.h"
 
 typedef struct Tamper Tamper;

@@ -54,7 +54,7 @@ static inline void fake_kernel_freep(FakeKernel **k) {
 
 /* One on it, that keeps nothing of a predecessor's; controller_free() it. */
 Controller *fake_controller(FakeKernel *k);
-Controller *fake_controller_at(FakeKernel *k, int ledger_fd); /* daemon/tracefs/ledger-dir.h */
+Controller *fake_controller_at(FakeKernel *k, int ledger_fd); /* daemon/tracefs/ledger.h */
 /* Admits and arms, as a start does. */
 int fake_admit_and_arm(Controller *c, Tracer **ret, SessionMeta *m, bool force, Refusal *refusal);
 /* Sets a control file, or a file of the fake "/", behind everybody's back. */
