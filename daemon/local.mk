@@ -78,8 +78,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/instances/instance.c \
 	%D%/instances/instance.h \
 	%D%/server/introspection.c \
-	%D%/record/inventory.c \
-	%D%/record/inventory.h \
 	%D%/api/janitor.c \
 	%D%/api/janitor.h \
 	%D%/process/journal.c \
@@ -141,7 +139,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/instances/quiesce.h \
 	%D%/server/quota.c \
 	%D%/server/quota.h \
-	%D%/record/reader-private.h \
 	%D%/record/reader-resume.c \
 	%D%/record/reader.c \
 	%D%/record/reader.h \

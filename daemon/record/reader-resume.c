@@ -8,10 +8,9 @@
  */
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
 
-#include "daemon/record/reader-private.h"
+#include "daemon/record/reader.h"
 
 int reader_make_pipe(Reader *r) {
         return r->pipe_fds[0] < 0 && pipe2(r->pipe_fds, O_CLOEXEC) < 0 ? ORIGIN(-errno) : 0;
@@ -37,10 +36,6 @@ int reader_take_pipe(Reader *r, int pipe_fd) {
         r->n_piped = (size_t) n_piped;
         r->pipe_is_grown = size > READER_SMALL_PIPE_BYTES;
         return 0;
-}
-
-int reader_pipe_fd(const Reader *r) {
-        return r->pipe_fds[0];
 }
 
 /*
@@ -159,8 +154,4 @@ void reader_add_pages(Reader *r, uint64_t n_pages, uint64_t n_lost) {
         atomic_fetch_add(&r->counters.n_bytes, n_bytes);
         atomic_fetch_add(&r->counters.pages_lost, n_lost);
         atomic_fetch_add(&r->shared->n_bytes, n_bytes);
-}
-
-void reader_set_mark(Reader *r, PipeMark *mark) {
-        r->mark = mark;
 }

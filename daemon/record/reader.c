@@ -21,17 +21,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/eventfd.h>
-#include <time.h>
 
 #include "base/now.h"
 #include "base/unit.h"
 #include "daemon/process/thread.h"
 #include "daemon/record/backoff.h"
-#include "daemon/record/reader-private.h"
+#include "daemon/record/reader.h"
 #include "store/page.h"
-#include "store/segment.h"
 
 #define READER_STACK_BYTES ((size_t) 512 << 10)
 #define READER_TURN_BYTES (64ULL << 20) /* spliced before the loop looks at the stop again */
@@ -612,21 +609,6 @@ int reader_start(Reader *r) {
 
         r->is_started = k >= 0;
         return k;
-}
-
-const ReaderCounters *reader_counters(const Reader *r) {
-        return &r->counters;
-}
-
-void reader_lose_pages(Reader *r, uint64_t n_pages) {
-        n_pages = MIN(n_pages, (uint64_t) atomic_load(&r->counters.n_pages));
-        atomic_fetch_sub(&r->counters.n_pages, n_pages);
-        atomic_fetch_sub(&r->counters.n_bytes, n_pages * r->shared->page_bytes);
-        atomic_fetch_add(&r->counters.pages_lost, n_pages);
-}
-
-uint32_t reader_cpu(const Reader *r) {
-        return r->cpu;
 }
 
 uint64_t reader_cpu_ns(const Reader *r) {

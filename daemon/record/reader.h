@@ -22,17 +22,15 @@
  * the raw descriptor and the pipe, another one takes up where it was: reader_resume().
  */
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include <pthread.h>
 
-#include "base/cleanup.h"
 #include "daemon/record/pipe-marks.h"
 #include "daemon/record/syncer.h"
-#include "store/session-dir.h"
+#include "store/segment.h"
 
 #define READER_SEGMENT_BYTES (128ULL << 20) /* then another segment follows */
 #define READER_PIPE_BYTES (1U << 20)
+#define READER_SMALL_PIPE_BYTES (64 << 10) /* what pipe2() gives */
 #define READER_IDLE_MS 2000   /* times the readers: a look at the buffer without being told to */
 #define READER_WATCHED_MS 100 /* the same while watched, for the partly filled page too */
 #define READER_SPURIOUS_MS 10 /* poll() said readable, no whole page was there */
@@ -115,16 +113,38 @@ typedef struct ReaderCounters {
         atomic_bool ended;        /* the thread returns next */
 } ReaderCounters;
 
+struct Reader {
+        /* constant while the thread runs */
+        ReaderShared *shared;
+        uint32_t cpu;
+        int raw_fd, kick_fd;
+        PipeMark *mark; /* where to tell how much is in the pipe; NULL: somebody holds it */
+        pthread_t thread;
+        bool is_started;
+
+        ReaderCounters counters;
+        uint64_t progress_seen; /* the recorder's */
+
+        /* the thread's alone */
+        int pipe_fds[2];
+        bool pipe_is_grown;
+        size_t n_piped; /* bytes in the pipe */
+        int cpu_dir_fd;
+        SegmentWriter *segment;
+        uint64_t sequence; /* of the segment */
+        uint64_t previous; /* of the last segment that was closed; UINT64_MAX: none */
+        uint8_t *tail;     /* page that read() fills, or NULL */
+        size_t n_tail;     /* bytes of it that are there */
+};
+
 /* @raw_fd: trace_pipe_raw, non-blocking; consumed on success.  0 or -errno. */
 int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd);
 
 /* All before reader_start():
  *   - makes the pipe, which otherwise the first page does
- *   - takes the reading end of one with whatever is in it (consumed on success)
- *   - lends the reading end, -EBADF: there is none yet */
+ *   - takes the reading end of one with whatever is in it (consumed on success) */
 int reader_make_pipe(Reader *r);
 int reader_take_pipe(Reader *r, int pipe_fd);
-int reader_pipe_fd(const Reader *r);
 /*
  * reader_resume() - go on where the reader of a daemon that died had come to
  *
@@ -133,20 +153,13 @@ int reader_pipe_fd(const Reader *r);
  * Return: 0 or -errno.
  */
 int reader_resume(Reader *r);
-/* Where to tell how much is in the pipe; borrowed. */
-void reader_set_mark(Reader *r, PipeMark *mark);
 /* What was stored before, without the page that reader_resume() found in two. */
 void reader_add_pages(Reader *r, uint64_t n_pages, uint64_t n_lost);
-/* Of what was stored; no more than that. */
-void reader_lose_pages(Reader *r, uint64_t n_pages);
 
 int reader_start(Reader *r);
 /* Makes the thread look at what it shares, and at its CPU. */
 void reader_kick(Reader *r);
-const ReaderCounters *reader_counters(const Reader *r);
-uint32_t reader_cpu(const Reader *r);
 /* CPU time of its thread so far; 0 before it has started and after it has ended. */
 uint64_t reader_cpu_ns(const Reader *r);
-/* Waits for the thread (shared->stopping must be set, and it kicked) and closes the raw descriptor.
- */
+/* Waits for the thread (shared->stopping must be set, and it kicked) and closes the raw descriptor. */
 Reader *reader_free(Reader *r);

@@ -2,21 +2,14 @@
 #pragma once
 
 /*
- * Rotation: when a live session's segments are cut, and what a ring lets go of
+ * Rotation: when a live session's segments are cut, what they take on disk, and what a ring lets go of
  *
- * Readers cut by size, this by time; either way this writes down when it was,
- * and drops what a ring has no room for.  Main thread.
+ * Readers cut by size, this by time; either way this writes down when it was, and drops what a ring has no room for.
+ * Main thread.
  */
 
-#include <stdint.h>
-#include <systemd/sd-event.h>
-
-#include "base/cleanup.h"
-#include "daemon/record/inventory.h"
 #include "daemon/record/recorder.h"
 #include "store/cut-log.h"
-#include "meta/meta.h"
-#include "store/session-dir.h"
 
 typedef struct Rotation Rotation;
 
@@ -35,8 +28,14 @@ typedef struct RotationConfig {
         void *userdata;
 } RotationConfig;
 
+typedef struct InventorySums {
+        size_t n;               /* segments */
+        uint64_t n_bytes;       /* their blocks on disk */
+        uint64_t counted_bytes; /* FOOTPRINT_ENTRY_BYTES at least of each (store/footprint.h) */
+} InventorySums;
+
 /*
- * rotation_new()
+ * rotation_new() - once the readers have the sequences that they begin or go on with, before they run
  * @clocks: now
  *
  * A session that another daemon had begun goes on with its log of cuts.  0 or -errno.
@@ -62,7 +61,7 @@ int rotation_make_room(Rotation *r);
 void rotation_move_out(Rotation *r);
 /* What there is; of what could not be looked at for want of memory the next call knows.  @r NULL: nothing. */
 InventorySums rotation_look_at_segments(Rotation *r);
-/* It was sealed: another file took its place. */
+/* It was sealed, so that another file took its place, or is gone. */
 void rotation_segment_changed(Rotation *r, uint32_t cpu, uint64_t sequence);
 /* All readers have ended: the ring gets down to its size.  @r may be NULL. */
 void rotation_finish(Rotation *r);

@@ -349,31 +349,15 @@ void syncer_end(Syncer *s) {
         unlock(s->shared);
 }
 
-bool syncer_is_done(Syncer *s) {
-        bool is_done;
+SyncerState syncer_look(Syncer *s) {
+        SyncerState state;
 
         lock(s->shared);
-        is_done = s->shared->is_done;
+        state = (SyncerState){ .is_done = s->shared->is_done,
+                               .error = s->shared->error,
+                               .n_left = s->shared->n_queued + s->shared->n_unlisted };
         unlock(s->shared);
-        return is_done;
-}
-
-int syncer_error(Syncer *s) {
-        int error;
-
-        lock(s->shared);
-        error = s->shared->error;
-        unlock(s->shared);
-        return error;
-}
-
-uint64_t syncer_n_left(Syncer *s) {
-        uint64_t n;
-
-        lock(s->shared);
-        n = s->shared->n_queued + s->shared->n_unlisted;
-        unlock(s->shared);
-        return n;
+        return state;
 }
 
 bool syncer_take_failure(Syncer *s, SyncerFailure *ret) {

@@ -73,7 +73,7 @@ static void note_failures(SessionSync *y) {
         while (syncer_take_failure(y->syncer, &f))
                 note_failure(y, &f);
         if (y->is_syncing)
-                y->config.meta->pages_unsynced = syncer_n_left(y->syncer);
+                y->config.meta->pages_unsynced = syncer_look(y->syncer).n_left;
 }
 
 static void tell_end(SessionSync *y) {
@@ -171,7 +171,7 @@ static void finish(SessionSync *y) {
 
 /* While it records. */
 static void look_at_failing(SessionSync *y) {
-        int error = syncer_error(y->syncer);
+        int error = syncer_look(y->syncer).error;
         char reason[512];
 
         (void) snprintf(reason, sizeof(reason),
@@ -184,7 +184,7 @@ static void look_at_failing(SessionSync *y) {
 static void on_moved(void *userdata) {
         SessionSync *y = userdata;
 
-        if (y->is_syncing && !syncer_is_done(y->syncer))
+        if (y->is_syncing && !syncer_look(y->syncer).is_done)
                 return;
         note_failures(y);
         if (!y->is_syncing) {
@@ -251,7 +251,7 @@ void session_sync_end(SessionSync *y) {
 
         y->end_state = m->state;
         y->is_syncing = true;
-        m->pages_unsynced = m->spec.ring ? session_meta_n_pages(m) : syncer_n_left(y->syncer);
+        m->pages_unsynced = m->spec.ring ? session_meta_n_pages(m) : syncer_look(y->syncer).n_left;
         save(y);
         m->state = SESSION_DRAINING;
         if (m->spec.ring)
@@ -277,7 +277,7 @@ void session_sync_settle(SessionSync *y) {
                 return;
         while (!y->is_told && now_ns(CLOCK_MONOTONIC) < until_ns) {
                 (void) usleep(1000);
-                if (syncer_is_done(y->syncer))
+                if (syncer_look(y->syncer).is_done)
                         on_moved(y);
         }
         if (!y->is_told)

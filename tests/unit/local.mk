@@ -114,7 +114,7 @@ unit_programs += %D%/daemon-process
 %C%_daemon_server_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/daemon-record
-%C%_daemon_record_SOURCES = %D%/test-backoff.c %D%/test-inventory.c %D%/test-reader.c %D%/test-reader-resume.c \
+%C%_daemon_record_SOURCES = %D%/test-backoff.c %D%/test-reader.c %D%/test-reader-resume.c \
 	%D%/test-syncer.c
 %C%_daemon_record_CFLAGS = $(unit_cflags)
 %C%_daemon_record_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)

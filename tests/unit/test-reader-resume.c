@@ -138,9 +138,9 @@ static uint64_t drain(Fixture *f, Reader *r) {
         atomic_store(&f->shared.stopping, true);
         ck_assert_int_eq(reader_start(r), 0);
         reader_kick(r);
-        while (!atomic_load(&reader_counters(r)->ended))
+        while (!atomic_load(&r->counters.ended))
                 (void) usleep(1000);
-        n_lost = atomic_load(&reader_counters(r)->pages_lost);
+        n_lost = atomic_load(&r->counters.pages_lost);
         (void) reader_free(r);
         return n_lost;
 }
@@ -262,7 +262,7 @@ START_TEST(one_that_leaves_empties_its_pipe_and_leaves_the_segment_open)
                 ck_assert(feed(&f, 0) && feed(&f, 1));
                 r = take_up(&f, true);
                 ck_assert_int_eq(reader_start(r), 0);
-                for (unsigned i = 0; atomic_load(&reader_counters(r)->n_pages) < 2; i++) {
+                for (unsigned i = 0; atomic_load(&r->counters.n_pages) < 2; i++) {
                         ck_assert_uint_lt(i, 60000);
                         (void) usleep(1000);
                 }

@@ -52,7 +52,7 @@ static void fixture_init(Fixture *f) {
 static void fixture_stop(Fixture *f) {
         atomic_store(&f->shared.stopping, true);
         reader_kick(f->reader);
-        while (!atomic_load(&reader_counters(f->reader)->ended))
+        while (!atomic_load(&f->reader->counters.ended))
                 (void) usleep(1000);
 }
 
@@ -79,7 +79,7 @@ static void feed(Fixture *f, unsigned first, unsigned n) {
 }
 
 static void wait_for_pages(Fixture *f, uint64_t n) {
-        for (unsigned i = 0; atomic_load(&reader_counters(f->reader)->n_pages) < n; i++) {
+        for (unsigned i = 0; atomic_load(&f->reader->counters.n_pages) < n; i++) {
                 ck_assert_uint_lt(i, 60000);
                 (void) usleep(1000);
         }
@@ -119,8 +119,8 @@ START_TEST(every_page_arrives_once_and_in_order)
                 feed(&f, 0, 1000);
                 fixture_stop(&f);
                 ck_assert_uint_eq(check_pages(&f, 1000), 1);
-                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->n_bytes), 1000 * PAGE);
-                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->pages_lost), 0);
+                ck_assert_uint_eq(atomic_load(&f.reader->counters.n_bytes), 1000 * PAGE);
+                ck_assert_uint_eq(atomic_load(&f.reader->counters.pages_lost), 0);
                 fixture_done(&f);
         }
 END_TEST
@@ -185,7 +185,7 @@ START_TEST(a_cut_gives_all_cpus_the_same_sequence)
 
                 /* Periods 0, 1 and 2 on the one; the other has data in 0 and 2 only. */
                 ck_assert_int_eq(write(fds[1], (char[PAGE]){}, PAGE), PAGE);
-                for (unsigned i = 0; atomic_load(&reader_counters(other)->n_pages) < 1; i++) {
+                for (unsigned i = 0; atomic_load(&other->counters.n_pages) < 1; i++) {
                         ck_assert_uint_lt(i, 60000);
                         (void) usleep(1000);
                 }
@@ -224,7 +224,7 @@ START_TEST(a_quiet_cpu_does_not_hold_back_a_cut)
 
                 fixture_init(&f);
                 ck_assert_int_eq(reader_start(f.reader), 0);
-                c = reader_counters(f.reader);
+                c = &f.reader->counters;
                 feed(&f, 0, 2);
                 wait_for_pages(&f, 2);
                 ck_assert_uint_eq(atomic_load(&c->open_sequence), 0);
@@ -282,7 +282,7 @@ START_TEST(an_idle_reader_sleeps_and_says_that_it_waits)
 
                 fixture_init(&f);
                 ck_assert_int_eq(reader_start(f.reader), 0);
-                c = reader_counters(f.reader);
+                c = &f.reader->counters;
                 for (unsigned i = 0; atomic_load(&c->wait_until_ms) == 0; i++) {
                         ck_assert_uint_lt(i, 60000);
                         (void) usleep(1000);
@@ -304,7 +304,7 @@ START_TEST(a_cpu_whose_descriptor_is_in_error_does_not_spin)
                 (void) close(f.kernel_fd); /* POLLHUP for ever, as POLLERR of a CPU never online */
                 f.kernel_fd = -EBADF;
                 ck_assert_int_eq(reader_start(f.reader), 0);
-                c = reader_counters(f.reader);
+                c = &f.reader->counters;
                 for (unsigned i = 0; atomic_load(&c->progress) == 0; i++) {
                         ck_assert_uint_lt(i, 60000);
                         (void) usleep(1000);
@@ -337,7 +337,7 @@ START_TEST(what_the_disk_refuses_is_stored_when_it_takes_it_again)
                 fixture_init(&f);
                 limit_file_size(LIMIT); /* EFBIG comes the way of ENOSPC */
                 ck_assert_int_eq(reader_start(f.reader), 0);
-                c = reader_counters(f.reader);
+                c = &f.reader->counters;
                 feed(&f, 0, LIMIT_PAGES);
                 for (unsigned i = 0; atomic_load(&c->error) == 0; i++) {
                         ck_assert_uint_lt(i, 60000);
@@ -362,7 +362,7 @@ START_TEST(what_the_disk_refuses_for_good_is_counted_as_lost)
                 fixture_init(&f);
                 limit_file_size(LIMIT);
                 ck_assert_int_eq(reader_start(f.reader), 0);
-                c = reader_counters(f.reader);
+                c = &f.reader->counters;
                 feed(&f, 0, LIMIT_PAGES);
                 fixture_stop(&f);
                 ck_assert_int_eq(atomic_load(&c->error), EFBIG);
@@ -386,7 +386,7 @@ START_TEST(half_a_page_is_cut_off_and_counted)
                 wait_for_pages(&f, 2);
                 fixture_stop(&f);
                 (void) check_pages(&f, 2);
-                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->pages_lost), 1);
+                ck_assert_uint_eq(atomic_load(&f.reader->counters.pages_lost), 1);
                 fixture_done(&f);
         }
 END_TEST
@@ -413,7 +413,7 @@ START_TEST(reaching_max_bytes_wakes_the_main_thread)
 END_TEST
 
 static void wait_for_flush(Fixture *f, uint64_t n) {
-        for (unsigned i = 0; atomic_load(&reader_counters(f->reader)->flushed) < n; i++) {
+        for (unsigned i = 0; atomic_load(&f->reader->counters.flushed) < n; i++) {
                 ck_assert_uint_lt(i, 60000);
                 (void) usleep(1000);
         }
@@ -428,15 +428,15 @@ START_TEST(a_held_reader_takes_nothing_but_what_a_flush_asks_for)
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 feed(&f, 0, 3);
                 (void) usleep(300000);
-                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->n_pages), 0);
-                ck_assert_uint_le(atomic_load(&reader_counters(f.reader)->n_wakeups), 1);
+                ck_assert_uint_eq(atomic_load(&f.reader->counters.n_pages), 0);
+                ck_assert_uint_le(atomic_load(&f.reader->counters.n_wakeups), 1);
                 atomic_store(&f.shared.flush, 1);
                 reader_kick(f.reader);
                 wait_for_flush(&f, 1);
-                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->n_pages), 3);
+                ck_assert_uint_eq(atomic_load(&f.reader->counters.n_pages), 3);
                 feed(&f, 3, 1);
                 (void) usleep(100000);
-                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->n_pages), 3);
+                ck_assert_uint_eq(atomic_load(&f.reader->counters.n_pages), 3);
                 atomic_store(&f.shared.held, false);
                 reader_kick(f.reader);
                 wait_for_pages(&f, 4);
@@ -457,12 +457,12 @@ START_TEST(after_a_cut_and_a_flush_the_older_segment_is_closed)
                 atomic_store(&f.shared.flush, 1);
                 reader_kick(f.reader);
                 wait_for_flush(&f, 1);
-                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->open_sequence), 0);
+                ck_assert_uint_eq(atomic_load(&f.reader->counters.open_sequence), 0);
                 ck_assert(reader_cut(&f.shared, 0));
                 atomic_store(&f.shared.flush, 2);
                 reader_kick(f.reader);
                 wait_for_flush(&f, 2);
-                ck_assert_uint_gt(atomic_load(&reader_counters(f.reader)->open_sequence), 0);
+                ck_assert_uint_gt(atomic_load(&f.reader->counters.open_sequence), 0);
                 feed(&f, 2, 1);
                 fixture_stop(&f);
                 ck_assert_uint_eq(check_pages(&f, 3), 2);

@@ -69,7 +69,7 @@ static int make_segment(Fixture *f, uint64_t n_pages) {
 }
 
 static void run_until_done(Fixture *f) {
-        while (!syncer_is_done(f->syncer))
+        while (!syncer_look(f->syncer).is_done)
                 ck_assert_int_ge(sd_event_run(f->event, 100000), 0);
 }
 
@@ -96,11 +96,11 @@ START_TEST(what_a_disk_holds_up_is_left_also_where_nobody_has_listed_it)
                 syncer_add_all(f.syncer, 5);
                 syncer_end(f.syncer);
                 (void) sd_event_run(f.event, 100000);
-                ck_assert(!syncer_is_done(f.syncer));
-                ck_assert_uint_eq(syncer_n_left(f.syncer), 5);
+                ck_assert(!syncer_look(f.syncer).is_done);
+                ck_assert_uint_eq(syncer_look(f.syncer).n_left, 5);
                 __atomic_store_n(&held, 0, __ATOMIC_RELEASE);
                 run_until_done(&f);
-                ck_assert_uint_eq(syncer_n_left(f.syncer), 0);
+                ck_assert_uint_eq(syncer_look(f.syncer).n_left, 0);
                 fixture_done(&f);
         }
 END_TEST
@@ -112,14 +112,14 @@ START_TEST(what_is_closed_is_synced_and_the_end_is_told)
 
                 fixture_init(&f, false);
                 syncer_add(f.syncer, make_segment(&f, 5), 0, 5);
-                ck_assert(!syncer_is_done(f.syncer));
+                ck_assert(!syncer_look(f.syncer).is_done);
                 syncer_end(f.syncer);
                 run_until_done(&f);
                 while (f.n_moved == 0)
                         ck_assert_int_ge(sd_event_run(f.event, 100000), 0);
                 ck_assert(!syncer_take_failure(f.syncer, &failure));
-                ck_assert_uint_eq(syncer_n_left(f.syncer), 0);
-                ck_assert_int_eq(syncer_error(f.syncer), 0);
+                ck_assert_uint_eq(syncer_look(f.syncer).n_left, 0);
+                ck_assert_int_eq(syncer_look(f.syncer).error, 0);
 
                 syncer_end(f.syncer); /* session.json may be another */
                 run_until_done(&f);
@@ -141,8 +141,8 @@ START_TEST(what_fails_is_told_once_with_all_its_pages_and_the_next_is_well)
                 ck_assert_uint_eq(failure.n_pages, 5);
                 ck_assert_uint_eq(failure.first_ns, 1000);
                 ck_assert_int_eq(failure.error, EIO);
-                ck_assert_int_eq(syncer_error(f.syncer), EIO);
-                ck_assert_uint_eq(syncer_n_left(f.syncer), 0);
+                ck_assert_int_eq(syncer_look(f.syncer).error, EIO);
+                ck_assert_uint_eq(syncer_look(f.syncer).n_left, 0);
                 syncer_add(f.syncer, memfd_create("other", MFD_CLOEXEC), 0, 1);
                 syncer_end(f.syncer);
                 run_until_done(&f);
