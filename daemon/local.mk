@@ -26,8 +26,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/record/backoff.h \
 	%D%/watch/bystander-watch.c \
 	%D%/watch/bystander-watch.h \
-	%D%/lean/call-rates.c \
-	%D%/lean/call-rates.h \
 	%D%/lean/call-sample.c \
 	%D%/lean/call-sample.h \
 	%D%/admission/capability.c \
@@ -86,12 +84,9 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/symbols/kernel-symbols.h \
 	%D%/symbols/kernel-types.c \
 	%D%/symbols/kernel-types.h \
-	%D%/lean/lean-cache.c \
-	%D%/lean/lean-cache.h \
 	%D%/lean/lean.c \
 	%D%/lean/lean.h \
 	%D%/lean/learn-worker.c \
-	%D%/lean/learn-worker.h \
 	%D%/lean/learner.c \
 	%D%/lean/learner.h \
 	%D%/watch/learning-pass.c \
@@ -237,12 +232,8 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/admission/untraced.h \
 	%D%/lean/lean-tree.c \
 	%D%/lean/lean-tree.h \
-	%D%/lean/usual-loads.c \
-	%D%/lean/usual-loads.h \
 	%D%/lean/thinning.c \
 	%D%/lean/thinning.h \
-	%D%/lean/waiting.c \
-	%D%/lean/waiting.h \
 	%D%/watch/host-load.c \
 	%D%/watch/host-load.h
 daemon_libs = %D%/libdaemon.a $(wire_libs) $(learn_libs) $(codec_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lpthread

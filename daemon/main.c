@@ -11,7 +11,7 @@
 #include "base/unit.h"
 #include "daemon/daemon.h"
 #include "daemon/settings.h"
-#include "daemon/lean/learn-worker.h"
+#include "daemon/lean/learner.h"
 #include "daemon/own-store.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/upkeep/seal-worker.h"

@@ -5,14 +5,13 @@
  * Lean: which functions are hooked for a session
  *
  * function_graph hooks every function that can be traced, whatever its roots are, and everybody
- * pays.  Lean hooks what the roots call: what was seen below them here (daemon/lean/lean-cache.h) and what is shipped of
- * them (daemon/lean/trees), and besides the functions where tasks wait (daemon/lean/waiting.h).  What others then pay is
+ * pays.  Lean hooks what the roots call: what was seen below them here (daemon/lean/lean-tree.h) and what is shipped of
+ * them (daemon/lean/trees), and besides the functions where tasks wait.  What others then pay is
  * measured, and what costs too much is left out (daemon/lean/thinning.h).  For roots that nobody knows there is a lesson:
  * everything is hooked for a moment (daemon/session/session-lean.h).
  */
 
 #include "daemon/instances/instance.h"
-#include "daemon/lean/lean-cache.h"
 #include "daemon/lean/thinning.h"
 #include "meta/meta.h"
 #include "meta/spec.h"

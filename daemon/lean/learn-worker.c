@@ -11,8 +11,8 @@
 
 #include "base/io.h"
 #include "codec/page-source.h"
-#include "daemon/lean/learn-worker.h"
-#include "daemon/lean/waiting.h"
+#include "daemon/lean/learner.h"
+#include "daemon/lean/thinning.h"
 #include "daemon/process/sandbox.h"
 
 #define MEMORY_BYTES_MAX (UINT64_C(2) << 30)

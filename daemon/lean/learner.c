@@ -5,7 +5,6 @@
  * answer counts.  Whoever is too slow, or says too much, is ended.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
 
 #include <semaphore.h>
 
-#include "daemon/lean/lean-cache.h"
+#include "daemon/lean/lean-tree.h"
 #include "daemon/process/background.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracefs/script.h"
