@@ -22,12 +22,9 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/admission/arbiter.h \
 	%D%/process/background.c \
 	%D%/process/background.h \
-	%D%/record/backoff.c \
-	%D%/record/backoff.h \
 	%D%/watch/bystander-watch.c \
 	%D%/watch/bystander-watch.h \
 	%D%/lean/call-sample.c \
-	%D%/lean/call-sample.h \
 	%D%/admission/capability.c \
 	%D%/admission/capability.h \
 	%D%/admission/clock-reader.c \
@@ -58,9 +55,7 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/session/rescue-pages.c \
 	%D%/session/rescue-pages.h \
 	%D%/instances/black-box.c \
-	%D%/instances/black-box.h \
 	%D%/instances/event-set.c \
-	%D%/instances/event-set.h \
 	%D%/process/fdstore.c \
 	%D%/process/fdstore.h \
 	%D%/admission/functions-expand.c \
@@ -116,22 +111,18 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/api/methods.c \
 	%D%/api/methods.h \
 	%D%/instances/notifier.c \
-	%D%/instances/notifier.h \
 	%D%/admission/override.c \
 	%D%/admission/override.h \
 	%D%/own-store.c \
 	%D%/own-store.h \
 	%D%/server/peer.c \
 	%D%/server/peer.h \
-	%D%/record/pipe-marks.c \
-	%D%/record/pipe-marks.h \
 	%D%/tracefs/plan.c \
 	%D%/tracefs/plan.h \
 	%D%/process/privilege.c \
 	%D%/process/privilege.h \
 	%D%/tracefs/put-back.c \
 	%D%/instances/quiesce.c \
-	%D%/instances/quiesce.h \
 	%D%/server/quota.c \
 	%D%/server/quota.h \
 	%D%/record/reader-resume.c \
@@ -146,13 +137,11 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/api/roster.c \
 	%D%/api/roster.h \
 	%D%/record/rotation.c \
-	%D%/record/rotation.h \
 	%D%/process/sandbox.c \
 	%D%/process/sandbox.h \
 	%D%/watch/stored-pages.c \
 	%D%/watch/stored-pages.h \
 	%D%/tracefs/script.c \
-	%D%/tracefs/script.h \
 	%D%/upkeep/seal-worker.c \
 	%D%/upkeep/seal-worker.h \
 	%D%/upkeep/sealer.c \
@@ -206,7 +195,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/snapshot.h \
 	%D%/process/spawn.c \
 	%D%/process/spawn.h \
-	%D%/instances/stopwatch.c \
 	%D%/symbols/symbol-watch.c \
 	%D%/symbols/symbol-watch.h \
 	%D%/record/syncer.c \
@@ -214,9 +202,7 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/tamper.c \
 	%D%/watch/tamper.h \
 	%D%/instances/task-filter.c \
-	%D%/instances/task-filter.h \
 	%D%/instances/value-probe.c \
-	%D%/instances/value-probe.h \
 	%D%/admission/task-finder.c \
 	%D%/admission/task-finder.h \
 	%D%/process/thread.c \
@@ -231,9 +217,7 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/admission/untraced.c \
 	%D%/admission/untraced.h \
 	%D%/lean/lean-tree.c \
-	%D%/lean/lean-tree.h \
 	%D%/lean/thinning.c \
-	%D%/lean/thinning.h \
 	%D%/watch/host-load.c \
 	%D%/watch/host-load.h
 daemon_libs = %D%/libdaemon.a $(wire_libs) $(learn_libs) $(codec_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lpthread

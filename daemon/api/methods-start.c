@@ -16,7 +16,7 @@
 #include "daemon/process/background.h"
 #include "daemon/process/journal.h"
 #include "daemon/session/session-trigger.h"
-#include "daemon/tracefs/script.h"
+#include "daemon/tracefs/plan.h"
 #include "meta/json-field.h"
 #include "meta/sample.h"
 #include "meta/profile.h"

@@ -6,7 +6,7 @@
 
 #include "base/io.h"
 #include "base/unit.h"
-#include "daemon/instances/black-box.h"
+#include "daemon/instances/instance.h"
 #include "daemon/tracefs/control.h"
 #include "meta/boot-instance.h"
 

@@ -11,9 +11,8 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "base/typo.h"
-#include "daemon/instances/event-set.h"
+#include "daemon/instances/instance.h"
 #include "meta/event-choice.h"
-#include "meta/json-field.h"
 
 #define COPY_MARKERS "options/copy_trace_marker"
 #define EVENT_LIST_MAX ((size_t) 4 << 20)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * One table says what a buffer must be set to.  Paths are always written from the tracefs
+ * One table, in instance_plan(), says what a buffer must be set to.  Paths are always written from the tracefs
  * directory ("instances/ftraced-x/trace_clock"), so that one descriptor serves both kinds.
  */
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <sys/stat.h>
 
 #include "base/cpu-list.h"
@@ -20,23 +19,6 @@
 
 #define PROBE_SESSION "(probe)"
 #define PROBE_DIR "instances/ftraced.probe" /* no session's: theirs begin with "ftraced-" */
-
-enum {
-        TOP_ONLY = 1 << 0, /* set at the top level, no matter to an instance */
-        SHARED = 1 << 1,   /* one value for all instances in some kernel versions */
-};
-
-static const struct {
-        const char *file, *value;
-        unsigned flags;
-} settings[] = {
-        { "options/overwrite", "1", 0 },
-        { "options/record-cmd", "1", TOP_ONLY },
-        { "options/funcgraph-args", "0", SHARED },
-        { "options/funcgraph-retval", "0", SHARED },
-        { "options/funcgraph-retaddr", "0", SHARED },
-        { "set_ftrace_notrace_pid", "", 0 },
-};
 
 int instance_probe(Ledger *l) {
         _cleanup_strv_ Strv instances = {}, warnings = {};
@@ -208,10 +190,6 @@ int instance_plan_not_hooked(const Instance *i, Plan *p, const Hooks *not_hooked
         return plan_functions(i, p, "set_ftrace_notrace", not_hooked);
 }
 
-static int plan_option(const Instance *i, Plan *p, const char *file, bool on) {
-        return (i->name ? plan_shared : plan_own)(i, p, file, on ? "1" : "0");
-}
-
 /* Old values, even if they are what is wanted at first. */
 static int keep_pids(Plan *p) {
         static const char *const files[] = { "set_ftrace_pid", "set_ftrace_notrace_pid" };
@@ -227,67 +205,61 @@ static int keep_pids(Plan *p) {
         return r;
 }
 
-static int plan_settings(const Instance *i, Plan *p, const InstanceSettings *s) {
-        _cleanup_free_ char *mask = make_mask(i, s->cpus), *pids = strv_join(s->threads, "\n");
+int instance_plan(const Instance *i, Plan *p, const InstanceSettings *s) {
+        _cleanup_free_ char *mask = make_mask(i, s->cpus), *pids = strv_join(s->threads, "\n"),
+                            *on = NULL;
+        const char *path = TRACEFS_PATH("%stracing_on", i->dir);
+        bool is_top = !i->name, has_owner = instance_owner(i, p);
         char size[32], percent[16];
+        const struct {
+                const char *file, *value;
+                bool is_wanted;
+                bool is_shared; /* one value for all instances in some kernel versions */
+                const Hooks *hooks;
+        } files[] = {
+                { "options/overwrite", "1", true },
+                { "options/record-cmd", "1", is_top },
+                { "options/funcgraph-args", s->args ? "1" : "0", true, true },
+                { "options/funcgraph-retval", "0", true, true },
+                { "options/funcgraph-retaddr", "0", true, true },
+                { "set_ftrace_notrace_pid", "", true },
+                { "trace_clock", s->clock, true },
+                { "options/sleep-time", s->no_sleep_time ? "0" : "1", true, true },
+                { "options/funcgraph-irqs", s->no_irqs ? "0" : "1", true, true },
+                { "buffer_size_kb", size, !i->is_kept },
+                { "buffer_percent", percent, true },
+                { "set_ftrace_notrace", .is_wanted = true, .hooks = s->not_hooked },
+                { "set_ftrace_filter", .is_wanted = true, .hooks = s->hooks },
+                { "tracing_cpumask", mask, is_top || s->cpus->n > 0 },
+                { "set_ftrace_pid", pids, true },
+                { "options/function-fork", "1", s->threads->n > 0 },
+        };
         int r;
 
         if (!mask || !pids)
                 return -ENOMEM;
         (void) snprintf(size, sizeof(size), "%" PRIu64, (s->buffer_bytes + 1023) / 1024);
         (void) snprintf(percent, sizeof(percent), "%u", s->percent);
-        r = plan_own(i, p, "trace_clock", s->clock);
-        if (r >= 0)
-                r = plan_option(i, p, "options/sleep-time", !s->no_sleep_time);
-        if (r >= 0)
-                r = plan_option(i, p, "options/funcgraph-irqs", !s->no_irqs);
-        if (r >= 0 && !i->is_kept)
-                r = plan_own(i, p, "buffer_size_kb", size);
-        if (r >= 0)
-                r = plan_own(i, p, "buffer_percent", percent);
-        if (r >= 0)
-                r = instance_plan_not_hooked(i, p, s->not_hooked);
-        if (r >= 0)
-                r = instance_plan_hooks(i, p, s->hooks);
-        if (r >= 0 && (!i->name || s->cpus->n > 0))
-                r = plan_own(i, p, "tracing_cpumask", mask);
-        if (r >= 0)
-                r = plan_own(i, p, "set_ftrace_pid", pids);
-        if (r >= 0 && s->threads->n > 0)
-                r = plan_own(i, p, "options/function-fork", "1");
-        if (r >= 0 && s->threads_change && !i->name)
-                r = keep_pids(p);
-        return r;
-}
-
-/* The table's, but for what the session asks for. */
-static const char *setting_value(size_t k, const InstanceSettings *s) {
-        return s->args && streq(settings[k].file, "options/funcgraph-args") ? "1"
-                                                                            : settings[k].value;
-}
-
-int instance_plan(const Instance *i, Plan *p, const InstanceSettings *s) {
-        const char *path = TRACEFS_PATH("%stracing_on", i->dir);
-        _cleanup_free_ char *on = NULL;
         /* Recording is switched on later, so its old value is kept even if it is 0 now. */
-        int r = plan_own(i, p, "tracing_on", "0");
-
-        if (r >= 0 && instance_owner(i, p)) {
+        r = plan_own(i, p, "tracing_on", "0");
+        if (r >= 0 && has_owner)
                 r = control_read(i->fs->fd, path, &on);
-                if (r >= 0)
-                        r = ledger_add(p->ledger, p->session, LEDGER_FILE, path, on);
+        if (r >= 0 && has_owner)
+                r = ledger_add(p->ledger, p->session, LEDGER_FILE, path, on);
+        for (size_t k = 0; r >= 0 && k < ELEMENTSOF(files); k++) {
+                if (!files[k].is_wanted)
+                        continue;
+                if (files[k].hooks)
+                        r = plan_functions(i, p, files[k].file, files[k].hooks);
+                else if (files[k].is_shared && !is_top)
+                        r = plan_shared(i, p, files[k].file, files[k].value);
+                else
+                        r = plan_own(i, p, files[k].file, files[k].value);
         }
-        for (size_t k = 0; r >= 0 && k < ELEMENTSOF(settings); k++) {
-                bool is_shared = (settings[k].flags & SHARED) && i->name;
-
-                if (!(settings[k].flags & TOP_ONLY) || !i->name)
-                        r = (is_shared ? plan_shared : plan_own)(i, p, settings[k].file,
-                                                                 setting_value(k, s));
-        }
-        if (r >= 0)
-                r = plan_settings(i, p, s);
+        if (r >= 0 && s->threads_change && is_top)
+                r = keep_pids(p);
         /* The tracer itself is not part of the plan, but of what must be undone. */
-        if (r >= 0 && instance_owner(i, p))
+        if (r >= 0 && has_owner)
                 r = ledger_add(p->ledger, p->session, LEDGER_FILE,
                                TRACEFS_PATH("%scurrent_tracer", i->dir), "nop");
         return r;

@@ -8,7 +8,7 @@
  * found by looking again.
  */
 
-#include "daemon/instances/quiesce.h"
+#include "daemon/instances/instance.h"
 #include "daemon/tracefs/control.h"
 
 #define PIDS "set_ftrace_pid"

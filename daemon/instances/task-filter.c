@@ -8,9 +8,8 @@
 
 #include <fcntl.h>
 
-#include "base/buf.h"
 #include "base/log.h"
-#include "daemon/instances/task-filter.h"
+#include "daemon/instances/instance.h"
 #include "daemon/tracefs/control.h"
 
 #define DIR_FORMAT "instances/ftraced.tasks-%s"

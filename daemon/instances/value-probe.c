@@ -8,10 +8,8 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "base/origin.h"
 #include "daemon/admission/admission.h"
-#include "daemon/instances/notifier.h"
-#include "daemon/instances/value-probe.h"
+#include "daemon/instances/instance.h"
 #include "meta/event-choice.h"
 
 #define BTF "sys/kernel/btf/"

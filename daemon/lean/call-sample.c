@@ -11,10 +11,9 @@
 
 #include "base/io.h"
 #include "base/now.h"
-#include "daemon/lean/call-sample.h"
+#include "daemon/lean/lean.h"
 #include "daemon/process/background.h"
 #include "daemon/tracefs/control.h"
-#include "meta/spec.h"
 #include "store/page.h"
 
 #define SESSION "(weigh)"

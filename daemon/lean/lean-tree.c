@@ -8,18 +8,15 @@
  * than learning again.
  */
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <sys/stat.h>
 #include <xxhash.h>
 
-#include "base/buf.h"
 #include "base/grow.h"
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "daemon/lean/lean-tree.h"
+#include "daemon/lean/lean.h"
 #include "store/entry.h"
 #include "store/format.h"
 

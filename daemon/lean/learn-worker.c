@@ -12,7 +12,7 @@
 #include "base/io.h"
 #include "codec/page-source.h"
 #include "daemon/lean/learner.h"
-#include "daemon/lean/thinning.h"
+#include "daemon/lean/lean.h"
 #include "daemon/process/sandbox.h"
 
 #define MEMORY_BYTES_MAX (UINT64_C(2) << 30)

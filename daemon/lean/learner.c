@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "base/buf.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"

@@ -10,7 +10,6 @@
 
 #include <systemd/sd-event.h>
 
-#include "base/cleanup.h"
 #include "learn/function-counts.h"
 
 typedef struct Learner Learner;

@@ -7,7 +7,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/lean/learner.h"
-#include "daemon/lean/thinning.h"
+#include "daemon/lean/lean.h"
 
 #define MAX_DEPTH 64
 

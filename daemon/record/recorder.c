@@ -17,8 +17,6 @@
 #include "base/io.h"
 #include "base/now.h"
 #include "base/unit.h"
-#include "daemon/record/backoff.h"
-#include "daemon/record/reader.h"
 #include "daemon/record/recorder.h"
 
 #define HOTPLUG_USEC (200 * 1000ULL)

@@ -19,9 +19,8 @@
 #include "base/grow.h"
 #include "base/log.h"
 #include "base/unit.h"
-#include "daemon/record/rotation.h"
+#include "daemon/record/recorder.h"
 #include "store/footprint.h"
-#include "store/segment-header.h"
 
 #define STAT_BLOCK_BYTES 512U
 

@@ -20,7 +20,6 @@
 #include "daemon/record/syncer.h"
 #include "store/entry.h"
 #include "store/page.h"
-#include "store/segment.h"
 
 #define STACK_BYTES ((size_t) 256 << 10)
 

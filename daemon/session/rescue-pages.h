@@ -3,7 +3,7 @@
 
 /* The pages of one CPU, from the black box into segments of a session. */
 
-#include "daemon/instances/black-box.h"
+#include "daemon/instances/instance.h"
 #include "daemon/tracer/controller.h"
 #include "meta/meta.h"
 #include "store/session-dir.h"

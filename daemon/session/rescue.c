@@ -18,7 +18,7 @@
 #include "base/unit.h"
 #include "codec/page-source.h"
 #include "daemon/process/journal.h"
-#include "daemon/record/pipe-marks.h"
+#include "daemon/record/reader.h"
 #include "daemon/session/rescue.h"
 #include "daemon/session/rescue-pages.h"
 #include "daemon/session/session.h"

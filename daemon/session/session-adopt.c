@@ -8,7 +8,6 @@
 
 #include "base/unit.h"
 #include "codec/page-source.h"
-#include "daemon/record/pipe-marks.h"
 #include "daemon/record/reader.h"
 #include "daemon/session/session-adopt.h"
 #include "daemon/upkeep/disk-usage.h"

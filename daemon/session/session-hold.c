@@ -7,7 +7,7 @@
  */
 
 #include "base/log.h"
-#include "daemon/record/pipe-marks.h"
+#include "daemon/record/reader.h"
 #include "daemon/session/session-hold.h"
 #include "daemon/watch/live.h"
 

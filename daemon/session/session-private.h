@@ -8,7 +8,6 @@
  */
 
 #include "daemon/record/recorder.h"
-#include "daemon/record/rotation.h"
 #include "daemon/session/session-clock.h"
 #include "daemon/session/session-guard.h"
 #include "daemon/session/session-hold.h"

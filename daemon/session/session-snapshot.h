@@ -14,7 +14,6 @@
 
 #include "base/cleanup.h"
 #include "daemon/record/recorder.h"
-#include "daemon/record/rotation.h"
 #include "daemon/session/session-types.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/watch/health.h"

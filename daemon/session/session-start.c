@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "base/now.h"
 #include "daemon/process/journal.h"
-#include "daemon/record/pipe-marks.h"
 #include "daemon/record/reader.h"
 #include "daemon/session/session-adopt.h"
 #include "daemon/session/session-kept.h"

@@ -11,7 +11,7 @@
 
 #include "base/now.h"
 #include "base/unit.h"
-#include "daemon/instances/task-filter.h"
+#include "daemon/instances/instance.h"
 #include "daemon/session/session-tasks.h"
 #include "daemon/watch/health.h"
 

@@ -8,7 +8,7 @@
  * session that has ended until something is said to have changed, of a live one for a moment.
  */
 
-#include "daemon/record/rotation.h"
+#include "daemon/record/recorder.h"
 #include "store/footprint.h"
 #include "meta/meta.h"
 #include "store/session-dir.h"

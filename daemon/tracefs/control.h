@@ -25,10 +25,6 @@
  * Paths are relative to the tracefs directory.  Everything is logged in the debug domain "control".
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/cleanup.h"
 #include "base/strv.h"
 
 #define CONTROL_MAX_BYTES (16U << 20)

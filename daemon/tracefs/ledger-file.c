@@ -6,7 +6,6 @@
  * store's path for a name, as in a URL.
  */
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <sys/stat.h>
@@ -18,7 +17,6 @@
 #include "daemon/process/background.h"
 #include "daemon/tracefs/ledger.h"
 #include "store/entry.h"
-#include "store/lock.h"
 
 #define LEDGER_NAME "ledger"
 #define LEDGER_MODE 0600
@@ -353,27 +351,13 @@ bool ledger_is_lost(const Ledger *l) {
                faccessat(l->dir_fd, LEDGER_NAME, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
 }
 
-/* What a newer one says of itself may be of use to whoever reads the message. */
-static int version_of(const char *text) {
-        json_auto_t *root = text ? json_loads(text, 0, NULL) : NULL;
-        int version = LEDGER_VERSION;
-
-        (void) json_unpack(root, "{si}", "version", &version);
-        return version;
-}
-
 static void set_aside(int dir_fd, int error, const char *text) {
         _cleanup_free_ char *path = path_in(dir_fd, "/" LEDGER_NAME);
-        int version = version_of(text);
-        char why[64];
+        const char *why = error == -EBADMSG
+                                  ? (text && *text ? "it cannot be understood" : "nothing is in it")
+                          : entry_is_misplaced(error) ? "it is no regular file"
+                                                      : strerror(-error);
 
-        (void) snprintf(why, sizeof(why), "%s",
-                        error == -EBADMSG
-                                ? (text && *text ? "it cannot be understood" : "nothing is in it")
-                        : entry_is_misplaced(error) ? "it is no regular file"
-                                                    : strerror(-error));
-        if (version > LEDGER_VERSION)
-                (void) snprintf(why, sizeof(why), "a newer ftraced wrote it, version %i", version);
         if (renameat(dir_fd, LEDGER_NAME, dir_fd, LEDGER_BAD) < 0)
                 log_error("%s, which lists what is to be put back in the kernel, cannot be read: "
                           "%s; nor can it be moved away: do that.",

@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#include "base/buf.h"
 #include "base/grow.h"
 #include "base/log.h"
 #include "daemon/process/background.h"

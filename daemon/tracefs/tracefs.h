@@ -11,7 +11,6 @@
 
 #include <limits.h>
 
-#include "base/cleanup.h"
 #include "base/strv.h"
 
 #define TRACEFS_DEFAULT_PATH "/sys/kernel/tracing"

@@ -7,20 +7,10 @@
  * their tracers, the threads of a process, says nothing, so that an answer is believed for a moment only.
  */
 
-#include <unistd.h>
-
 #include "base/now.h"
-#include "base/unit.h"
-#include "daemon/admission/admission.h"
 #include "daemon/admission/capability.h"
 #include "daemon/admission/override.h"
-#include "daemon/instances/black-box.h"
-#include "daemon/instances/notifier.h"
-#include "daemon/instances/event-set.h"
-#include "daemon/instances/value-probe.h"
-#include "daemon/process/background.h"
 #include "daemon/tracer/controller-private.h"
-#include "meta/trigger.h"
 
 #define BELIEVED_NS (NSEC_PER_SEC / 5)
 #define OUTLOOK_LONG_NS NSEC_PER_SEC

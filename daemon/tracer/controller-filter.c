@@ -11,7 +11,6 @@
 
 #include "base/log.h"
 #include "base/now.h"
-#include "daemon/instances/quiesce.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
@@ -33,33 +32,23 @@ static int find_users(const Controller *c, Strv *ret) {
 }
 
 /* Each has its own clock; one that cannot be read says @unknown. */
-static void read_clocks(const Controller *c, const Strv *users, uint64_t unknown, uint64_t *ret) {
-        for (size_t i = 0; i < users->n; i++) {
-                Tracer *t = find_tracer(c, users->items[i]);
-                ClockTuple now;
+static uint64_t read_clock(Tracer *t, uint64_t unknown) {
+        ClockTuple now;
 
-                ret[i] = t && tracer_read_clocks(t, &now) >= 0 ? now.trace_ns : unknown;
-        }
-}
-
-static void tell(const Controller *c, const Strv *users, const uint64_t *from_ns,
-                 const uint64_t *to_ns) {
-        for (size_t i = 0; i < users->n; i++) {
-                const Tracer *t = find_tracer(c, users->items[i]);
-
-                if (t && t->on_quiesced)
-                        t->on_quiesced(from_ns[i], to_ns[i], t->userdata);
-        }
+        return tracer_read_clocks(t, &now) >= 0 ? now.trace_ns : unknown;
 }
 
 /* Lets what was prepared act, with everybody quiesced.  It does in any case: whatever closes the file, the
  * end of the process as well. */
 static int install_quiesced(Controller *c, Quiesce *quiesce, int fd, const Strv *users,
-                            uint64_t *from_ns, uint64_t *to_ns, uint64_t *ret_ns) {
+                            uint64_t *ret_ns) {
         uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
+        Tracer *t;
         int ret, r;
 
-        read_clocks(c, users, 0, from_ns);
+        for (size_t i = 0; i < users->n; i++)
+                if ((t = find_tracer(c, users->items[i])))
+                        t->quiesced_from_ns = read_clock(t, 0);
         r = quiesce_begin(quiesce, users);
         if (r < 0)
                 (void) log_warning_errno(r,
@@ -72,8 +61,9 @@ static int install_quiesced(Controller *c, Quiesce *quiesce, int fd, const Strv 
         if (ret_ns)
                 *ret_ns = now_ns(CLOCK_MONOTONIC) - since_ns;
         /* Before the turn is left to the loop: who watches the lists must know whose doing it was. */
-        read_clocks(c, users, GAP_OPEN, to_ns);
-        tell(c, users, from_ns, to_ns);
+        for (size_t i = 0; i < users->n; i++)
+                if ((t = find_tracer(c, users->items[i])) && t->on_quiesced)
+                        t->on_quiesced(t->quiesced_from_ns, read_clock(t, GAP_OPEN), t->userdata);
         ledger_shorten(c->ledger);
         return ret;
 }
@@ -85,24 +75,18 @@ static int change_at_once(Controller *c, const Strv *words, bool removes) {
 
 static int change_quiesced(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
                            Strv *ret_quiesced) {
-        _cleanup_free_ uint64_t *from_ns = NULL, *to_ns = NULL;
         _cleanup_(quiesce_done) Quiesce quiesce = {};
         _cleanup_strv_ Strv users = {};
-        int fd, r, k;
+        int fd, k, r = find_users(c, &users);
 
-        r = find_users(c, &users);
         if (r >= 0)
                 r = quiesce_prepare(&quiesce, c->ledger, &users);
         if (r < 0)
                 return r;
-        from_ns = calloc(users.n + 1, sizeof(*from_ns));
-        to_ns = calloc(users.n + 1, sizeof(*to_ns));
-        if (!from_ns || !to_ns)
-                return -ENOMEM;
         r = BACKGROUND_CALL(control_prepare(c->fs.fd, GRAPH_FUNCTION, words, removes, &fd));
         if (fd < 0)
                 return r;
-        k = install_quiesced(c, &quiesce, fd, &users, from_ns, to_ns, ret_ns);
+        k = install_quiesced(c, &quiesce, fd, &users, ret_ns);
         for (size_t i = 0; ret_quiesced && i < users.n; i++) {
                 const Tracer *t = find_tracer(c, users.items[i]);
 
@@ -247,8 +231,7 @@ int controller_admit_filter(const Controller *c, Refusal *refusal) {
         if (r >= 0)
                 r = control_read_list(c->fs.fd, GRAPH_FUNCTION, &now);
         for (size_t i = 0; r >= 0 && i < now.n; i++)
-                if (is_foreign(c, &all, now.items[i]) &&
-                    !strv_contains(&c->stale_roots, now.items[i]))
+                if (is_foreign(c, &all, now.items[i]))
                         return refusal_set_of(
                                 refusal, REFUSAL_BUSY, "holder", "unknown",
                                 "somebody else has written %s into %s/" GRAPH_FUNCTION
@@ -373,23 +356,6 @@ static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret
 }
 
 /*
- * An address in the middle of a function is shown by its name too, by which it cannot be taken out
- * (linux 6.1 kernel/trace/ftrace.c, g_show()).  No call begins there, so it does no harm.
- */
-static int note_stale(const Tracer *t, const Strv *strangers) {
-        _cleanup_strv_ Strv now = {};
-        int r = control_read_list(t->c->fs.fd, GRAPH_FUNCTION, &now);
-
-        strv_sort_unique(&now);
-        if (r >= 0)
-                r = strv_pick(&t->c->stale_roots, strangers, &now, true);
-        /* Or they would be taken for what somebody else has added, and stay. */
-        if (r >= 0)
-                r = controller_note_roots(t->c->ledger, &t->c->stale_roots);
-        return r < 0 ? r : ledger_commit(t->c->ledger);
-}
-
-/*
  * Takes out what became of addresses: names that nobody asked for, where addresses were at the last
  * look.  As long as a root of somebody's is left by name, so that the list is not empty then.
  */
@@ -405,15 +371,12 @@ static int drop_strangers(const Tracer *t) {
                         has_address = true;
                 else if (strv_finds(&wanted, now.items[i]))
                         has_root = true;
-                else if (!strv_contains(&t->c->stale_roots, now.items[i]) &&
-                         !strv_contains(&t->c->kept_roots, now.items[i]))
+                else if (!strv_contains(&t->c->kept_roots, now.items[i]))
                         r = strv_add(&strangers, now.items[i]);
         }
-        if (r >= 0 && t->c->has_address && has_root && strangers.n > 0) {
+        if (r >= 0 && t->c->has_address && has_root && strangers.n > 0)
                 (void) change_roots(t->c, &strangers, true, NULL, NULL);
-                r = note_stale(t, &strangers);
-        }
-        t->c->has_address = has_address || t->c->stale_roots.n > 0;
+        t->c->has_address = has_address;
         return r;
 }
 
@@ -440,25 +403,20 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
         return 0;
 }
 
-static int add_to_both(const Strv *words, Strv *a, Strv *b) {
-        int r = strv_extend(a, words);
-
-        return r < 0 ? r : strv_extend(b, words);
-}
-
 int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone) {
+        const Controller *c = t->c;
         int r = 0;
 
-        if (background_is_busy(t->c->background))
+        if (background_is_busy(c->background))
                 return ORIGIN(-EBUSY);
         /* While a module is loaded what is at an address has no name yet. */
-        if (t->c->has_address)
+        if (c->has_address)
                 r = drop_strangers(t);
         if (r >= 0)
-                r = arbiter_all_roots(&t->c->arbiter, ret);
-        for (const Tracer *i = t->c->tracers; r >= 0 && i; i = i->next)
+                r = arbiter_all_roots(&c->arbiter, ret);
+        for (const Tracer *i = c->tracers; r >= 0 && i; i = i->next)
                 r = strv_extend(ret_gone, &i->gone);
         if (r >= 0)
-                r = add_to_both(&t->c->stale_roots, ret, ret_gone);
-        return r < 0 ? r : add_to_both(&t->c->kept_roots, ret, ret_gone);
+                r = strv_extend(ret, &c->kept_roots);
+        return r < 0 ? r : strv_extend(ret_gone, &c->kept_roots);
 }

@@ -12,10 +12,7 @@
  */
 
 #include "daemon/admission/admission.h"
-#include "daemon/admission/arbiter.h"
-#include "daemon/admission/functions.h"
 #include "daemon/admission/memory.h"
-#include "daemon/instances/value-probe.h"
 #include "daemon/tracer/controller.h"
 
 #define GRAPH_FUNCTION "set_graph_function"
@@ -36,7 +33,6 @@ struct Controller {
         bool has_address; /* set_graph_function had one of a function that went (controller-filter.c) */
         Strv kept_roots; /* of sessions that ended, which could not be taken out (controller-filter.c) */
         Strv recovered; /* instances that a daemon which died had quiesced */
-        Strv stale_roots; /* names of what is at addresses that went, as set_graph_function shows them */
         struct {
                 const Strv *roots;
                 uint64_t since_ns;
@@ -72,6 +68,7 @@ struct Tracer {
         Strv gone;          /* roots whose module has gone */
         Strv quiesced;      /* sessions that were, while its roots came */
         uint64_t quiesced_ns;
+        uint64_t quiesced_from_ns;  /* itself, the last time */
         TracerQuiesced on_quiesced; /* or NULL, as the next one */
         TracerCrowded on_crowded;
         void *userdata; /* of both */

@@ -7,9 +7,7 @@
  * none.
  */
 
-#include "daemon/instances/notifier.h"
 #include "daemon/tracer/controller-private.h"
-#include "meta/trigger.h"
 
 #define FEW_NAMES 2
 

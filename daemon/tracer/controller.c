@@ -12,7 +12,6 @@
 #include <fcntl.h>
 
 #include "base/log.h"
-#include "daemon/instances/quiesce.h"
 #include "daemon/tracer/controller-private.h"
 #include "store/store.h"
 
@@ -90,8 +89,8 @@ int controller_attach(Controller *c) {
         return 0;
 }
 
-int controller_new_at(Controller **ret, const char *tracefs, int store_fd, int ledger_fd,
-                      bool keeps, int root_fd) {
+int controller_new(Controller **ret, const char *tracefs, int store_fd, int ledger_fd, bool keeps,
+                   int root_fd) {
         _cleanup_(controller_freep) Controller *c = calloc(1, sizeof(*c));
         int r;
 
@@ -104,7 +103,8 @@ int controller_new_at(Controller **ret, const char *tracefs, int store_fd, int l
         c->store_fd = store_fd < 0 ? -EBADF : fcntl(store_fd, F_DUPFD_CLOEXEC, 3);
         if (store_fd >= 0 && c->store_fd < 0)
                 return ORIGIN(-errno);
-        c->fs.root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
+        c->fs.root_fd = root_fd < 0 ? open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                                    : fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
         if (c->fs.root_fd < 0)
                 return ORIGIN(-errno);
         if (tracefs) {
@@ -118,14 +118,6 @@ int controller_new_at(Controller **ret, const char *tracefs, int store_fd, int l
         (void) controller_attach(c);
         *ret = TAKE_PTR(c);
         return 0;
-}
-
-int controller_new(Controller **ret, const char *tracefs, int store_fd, int ledger_fd, bool keeps) {
-        _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        if (root_fd < 0)
-                return ORIGIN(-errno);
-        return controller_new_at(ret, tracefs, store_fd, ledger_fd, keeps, root_fd);
 }
 
 static bool tracer_is_on(const Tracer *t) {
@@ -157,7 +149,6 @@ int tracer_end(Tracer *t) {
         tracer_free(t);
         ret = ret ?: r;
         if (c->arbiter.n == 0) {
-                strv_done(&c->stale_roots);
                 r = ledger_undo(c->ledger, LEDGER_SHARED, &warnings, NULL);
                 controller_forget_roots(c);
                 ret = ret ?: r;
@@ -227,7 +218,6 @@ Controller *controller_free(Controller *c) {
         while (c->tracers)
                 tracer_free(c->tracers);
         arbiter_done(&c->arbiter);
-        strv_done(&c->stale_roots);
         strv_done(&c->kept_roots);
         strv_done(&c->recovered);
         functions_done(&c->functions);

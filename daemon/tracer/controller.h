@@ -18,9 +18,6 @@
  * on" at every instant.
  */
 
-#include "daemon/instances/black-box.h"
-#include "daemon/instances/notifier.h"
-#include "daemon/lean/call-sample.h"
 #include "daemon/lean/lean.h"
 #include "daemon/process/background.h"
 #include "meta/config.h"
@@ -36,16 +33,15 @@ typedef struct Admission Admission; /* that something may be armed, and what it 
  * @ledger_fd: ledger_open()'s directory
  * @keeps: see below
  *
+ * @root_fd: a directory in the place of "/" for what is read in /proc and /sys (dup()ed), for tests; -EBADF: "/"
+ *
  * Does not fail for want of tracefs: arming is then refused, and controller_check() says why.
  * If the ledger holds changes of a dead predecessor on this boot they are undone first; with @keeps
  * they stay until controller_settle(), so that controller_adopt() may take them up.
  * Return: 0 or -errno.
  */
-int controller_new(Controller **ret, const char *tracefs, int store_fd, int ledger_fd, bool keeps);
-/* The same with another directory in the place of "/" for what is read in /proc and /sys (dup()ed):
- * for tests. */
-int controller_new_at(Controller **ret, const char *tracefs, int store_fd, int ledger_fd,
-                      bool keeps, int root_fd);
+int controller_new(Controller **ret, const char *tracefs, int store_fd, int ledger_fd, bool keeps,
+                   int root_fd);
 /* What all buffers together may take of the memory that is available; half of it unless said. */
 void controller_set_memory_limit(Controller *c, ConfigShare limit);
 /* The loop's tasks, which arm and disarm; NULL, as at first: there are none.  Whoever calls anything
@@ -221,12 +217,9 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
 
 /* Adds what explains that nothing was recorded (meta/silence.h).  0 or -errno. */
 int tracer_find_silence(const Tracer *t, const SessionMeta *m, Strv *ret);
-/* Where it is programmed; all borrowed.  What is read of its buffer is asked of the instance. */
-const char *tracer_tracefs(const Tracer *t);
 /* Whether a task of the daemon is at the kernel, of whichever session: then whoever opens a control file may wait for
  * as long (linux 6.12 kernel/trace/trace.c, trace_types_lock). */
 bool tracer_is_held_up(const Tracer *t);
-int tracer_tracefs_fd(const Tracer *t);
 Instance *tracer_instance(const Tracer *t);
 /* What set_graph_function holds as long as nobody else writes it: the roots of all sessions, but
  * perhaps for those whose module has gone.  Takes out what became of their addresses.  -EBUSY: a task

@@ -6,18 +6,15 @@
  */
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 
 #include "base/io.h"
-#include "base/unit.h"
 #include "daemon/admission/capability.h"
 #include "daemon/symbols/kernel-symbols.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
-#include "meta/spec.h"
 
 typedef enum Grade { GRADE_GOOD, GRADE_WARNING, GRADE_BAD } Grade;
 

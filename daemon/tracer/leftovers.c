@@ -6,7 +6,6 @@
  */
 
 #include "base/log.h"
-#include "daemon/instances/instance.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
@@ -97,21 +96,6 @@ static bool is_our_name(const char *name) {
         return startswith(name, INSTANCE_PREFIX) || startswith(name, INNER_PREFIX);
 }
 
-/* Of "ftraced-x", "ftraced.tasks-x" and "ftraced.bell-x-0"; the caller frees. */
-static char *session_of(const char *name) {
-        const char *x = startswith(name, INSTANCE_PREFIX) ?: startswith(name, "ftraced.tasks-");
-        char *session, *end;
-
-        if (x)
-                return strdup(x);
-        x = startswith(name, "ftraced.bell-");
-        session = strdup(x ?: LEFT_SESSION);
-        end = x && session ? strrchr(session, '-') : NULL;
-        if (end)
-                *end = 0;
-        return session;
-}
-
 /* 1: it was on, 0: it is nop, -EBUSY: somebody uses it. */
 static int switch_off(const Tracefs *fs, const char *name, const char *dir) {
         const char *path = TRACEFS_PATH("%s/current_tracer", dir);
@@ -130,11 +114,8 @@ static int switch_off(const Tracefs *fs, const char *name, const char *dir) {
 
 static int claim_instance(Ledger *l, const Ledger *others, const char *name, bool *was_on) {
         const char *dir = TRACEFS_PATH("instances/%s", name);
-        _cleanup_free_ char *session = session_of(name);
         int r;
 
-        if (!session)
-                return -ENOMEM;
         if (ledger_find(l, LEDGER_INSTANCE, dir) || ledger_find(others, LEDGER_INSTANCE, dir))
                 return 0;
         r = switch_off(l->fs, name, dir);
@@ -143,7 +124,7 @@ static int claim_instance(Ledger *l, const Ledger *others, const char *name, boo
         *was_on = *was_on || r > 0;
         log_warning("%s/%s is ftraced's by its name, and in no ledger any more: removed.",
                     l->fs->path, dir);
-        return ledger_add(l, session, LEDGER_INSTANCE, dir, NULL);
+        return ledger_add(l, LEFT_SESSION, LEDGER_INSTANCE, dir, NULL);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */

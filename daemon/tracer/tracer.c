@@ -9,10 +9,6 @@
 
 #include "base/cpu-list.h"
 #include "base/io.h"
-#include "base/unit.h"
-#include "daemon/admission/admission.h"
-#include "daemon/instances/event-set.h"
-#include "daemon/instances/task-filter.h"
 #include "daemon/tracer/controller-private.h"
 
 void tracer_free(Tracer *t) {
@@ -60,16 +56,8 @@ void tracer_forget_hooks(Tracer *t) {
                 t->known[i] = (KnownList){ .text = mfree(t->known[i].text) };
 }
 
-const char *tracer_tracefs(const Tracer *t) {
-        return t->c->fs.path;
-}
-
 bool tracer_is_held_up(const Tracer *t) {
         return background_is_busy(t->c->background);
-}
-
-int tracer_tracefs_fd(const Tracer *t) {
-        return t->c->fs.fd;
 }
 
 Instance *tracer_instance(const Tracer *t) {

@@ -321,7 +321,7 @@ static bool look_at_strangers(Health *h) {
                 health_warn(m,
                             "somebody else has switched function_graph on in %s (%s) meanwhile, "
                             "with the same graph filter",
-                            dir, tracer_tracefs(h->config.tracer));
+                            dir, tracer_instance(h->config.tracer)->fs->path);
                 is_news = true;
         }
         return is_news;
@@ -359,8 +359,8 @@ static int watch_anew(Health *h) {
         h->tamper = tamper_free(h->tamper);
         return tamper_new(&h->tamper,
                           &(TamperConfig){
-                                  .tracefs = tracer_tracefs(h->config.tracer),
-                                  .tracefs_fd = tracer_tracefs_fd(h->config.tracer),
+                                  .tracefs = tracer_instance(h->config.tracer)->fs->path,
+                                  .tracefs_fd = tracer_instance(h->config.tracer)->fs->fd,
                                   .dir = tracer_instance(h->config.tracer)->dir,
                                   .clock = h->config.meta->clock,
                                   .ftrace_enabled = "/proc/sys/kernel/ftrace_enabled",

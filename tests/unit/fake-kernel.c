@@ -193,8 +193,8 @@ FakeKernel *fake_kernel_new(bool has_instances) {
 Controller *fake_controller_at(FakeKernel *k, int ledger_fd) {
         Controller *c = NULL;
 
-        ck_assert_int_eq(
-                controller_new_at(&c, k->tracefs, k->ledger_fd, ledger_fd, false, k->root_fd), 0);
+        ck_assert_int_eq(controller_new(&c, k->tracefs, k->ledger_fd, ledger_fd, false, k->root_fd),
+                         0);
         return c;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "daemon/record/backoff.h"
+#include "daemon/record/reader.h"
 #include "tests/unit/unit.h"
 
 #define GOAL (1U << 20)

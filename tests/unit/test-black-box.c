@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "daemon/instances/black-box.h"
+#include "daemon/instances/instance.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/watch/tracing-copy.h"
 #include "fake-kernel.h"

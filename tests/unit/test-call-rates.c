@@ -2,7 +2,7 @@
 
 /* Whose calls are too many, of what a worker counted. */
 
-#include "daemon/lean/thinning.h"
+#include "daemon/lean/lean.h"
 #include "unit.h"
 
 #define WINDOW_NS UINT64_C(100000000)

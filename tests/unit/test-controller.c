@@ -377,8 +377,8 @@ START_TEST(what_this_host_cannot_do_is_refused_with_the_way_out)
                 fake_put(k, "available_tracers", "function_graph nop\n");
                 fake_put_root(k, "proc/meminfo", "MemAvailable: 10240 kB\n");
                 expect_refusal(k, c, "udp_sendmsg", REFUSAL_NO_MEMORY, "--buffer-size=");
-                ck_assert_int_eq(controller_new_at(&none, "/nonexistent", k->ledger_fd,
-                                                   k->ledger_fd, false, k->root_fd),
+                ck_assert_int_eq(controller_new(&none, "/nonexistent", k->ledger_fd, k->ledger_fd,
+                                                false, k->root_fd),
                                  0);
                 ck_assert_ptr_null(controller_tracefs(none));
                 expect_refusal(k, none, "udp_sendmsg", REFUSAL_NOT_SUPPORTED,

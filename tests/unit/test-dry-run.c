@@ -4,10 +4,10 @@
 
 #include <semaphore.h>
 
-#include "daemon/lean/lean-tree.h"
+#include "daemon/lean/lean.h"
 #include "daemon/process/background.h"
 #include "daemon/tracefs/control.h"
-#include "daemon/tracefs/script.h"
+#include "daemon/tracefs/plan.h"
 #include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 

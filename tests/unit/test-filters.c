@@ -34,8 +34,8 @@ static Spec *next_spec(Case *t, const char *name) {
 static void case_init(Case *t, bool instances) {
         t->k = fake_kernel_new(instances);
         t->before = fake_dump(t->k);
-        ck_assert_int_eq(controller_new_at(&t->c, t->k->tracefs, t->k->ledger_fd, t->k->ledger_fd,
-                                           false, t->k->root_fd),
+        ck_assert_int_eq(controller_new(&t->c, t->k->tracefs, t->k->ledger_fd, t->k->ledger_fd,
+                                        false, t->k->root_fd),
                          0);
         (void) next_spec(t, "x");
 }

@@ -221,8 +221,8 @@ START_TEST(a_session_that_is_taken_up_is_not_disturbed)
                 ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
                 controller_leave(c);
                 c = controller_free(c);
-                ck_assert_int_eq(controller_new_at(&next, k->tracefs, k->ledger_fd, k->ledger_fd,
-                                                   true, k->root_fd),
+                ck_assert_int_eq(controller_new(&next, k->tracefs, k->ledger_fd, k->ledger_fd, true,
+                                                k->root_fd),
                                  0);
                 ck_assert_int_eq(controller_adopt(next, &t, m, &why), 0);
                 tracer_set_handlers(t, on_quiesced, NULL, &told);
@@ -247,8 +247,8 @@ START_TEST(roots_that_a_daemon_which_died_had_added_are_taken_out)
                 c = controller_free(c);
                 fake_expect(k, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n");
 
-                ck_assert_int_eq(controller_new_at(&next, k->tracefs, k->ledger_fd, k->ledger_fd,
-                                                   true, k->root_fd),
+                ck_assert_int_eq(controller_new(&next, k->tracefs, k->ledger_fd, k->ledger_fd, true,
+                                                k->root_fd),
                                  0);
                 ck_assert_int_eq(controller_adopt(next, &t, m, &why), 0);
                 ck_assert(!tracer_was_quiesced(t));

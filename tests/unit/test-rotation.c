@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "daemon/record/rotation.h"
+#include "daemon/record/recorder.h"
 #include "store/footprint.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"

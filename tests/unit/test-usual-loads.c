@@ -2,7 +2,7 @@
 
 /* What is left out because work that may come calls it: by the list that is shipped. */
 
-#include "daemon/lean/thinning.h"
+#include "daemon/lean/lean.h"
 #include "unit.h"
 
 static char *left_out(const char *root, uint64_t budget_ppm) {
