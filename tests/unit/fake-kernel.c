@@ -209,6 +209,9 @@ void fake_kernel_free(FakeKernel *k) {
         safe_close(k->ledger_fd);
         scratch_done(&k->scratch);
         strv_done(&k->log);
+        for (size_t i = 0; i < k->n_metas; i++)
+                (void) session_meta_free(k->metas[i]);
+        free(k->before);
         free(k);
 }
 
@@ -280,11 +283,45 @@ SessionMeta *fake_meta(const char *name, const char *functions) {
         return m;
 }
 
-int fake_arm(Controller *c, Tracer **ret, SessionMeta **ret_m, Refusal *refusal, const char *name,
-             const char *functions, uint64_t depth) {
-        *ret_m = fake_meta(name, functions);
-        (*ret_m)->spec.depth = depth;
-        return fake_admit_and_arm(c, ret, *ret_m, false, refusal);
+SessionMeta *fake_session(const char *name, const char *functions) {
+        ck_assert_uint_lt(the->n_metas, ELEMENTSOF(the->metas));
+        return the->metas[the->n_metas++] = fake_meta(name, functions);
+}
+
+static Tracer *start(Controller *c, SessionMeta *m, bool force) {
+        _cleanup_refusal_ Refusal refusal = {};
+        Tracer *t = NULL;
+        int r;
+
+        the->before = the->before ?: fake_dump(the);
+        r = fake_admit_and_arm(c, &t, m, force, &refusal);
+        ck_assert_msg(r == 0, "%s", r > 0 ? refusal_message(&refusal) : strerror(-r));
+        return t;
+}
+
+Tracer *fake_start(Controller *c, SessionMeta *m) {
+        return start(c, m, false);
+}
+
+Tracer *fake_force(Controller *c, SessionMeta *m) {
+        return start(c, m, true);
+}
+
+void fake_end(Tracer *t) {
+        ck_assert_int_eq(tracer_disarm(t), 0);
+        fake_expect_all(the, the->before);
+}
+
+void fake_refuse(Controller *c, SessionMeta *m, bool force, RefusalKind kind, const char *part) {
+        _cleanup_free_ char *before = fake_dump(the);
+        _cleanup_refusal_ Refusal refusal = {};
+        Tracer *t;
+
+        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, force, &refusal), REFUSED);
+        ck_assert_int_eq((int) refusal.kind, (int) kind);
+        ck_assert_msg(strstr(refusal_message(&refusal), part), "\"%s\" is not in \"%s\"", part,
+                      refusal_message(&refusal));
+        fake_expect_all(the, before);
 }
 
 /* Path of @path at @dir_fd relative to tracefs, or NULL. */

@@ -40,7 +40,10 @@ typedef struct FakeKernel {
         bool has_waited; /* the CPUs were waited for, since all tracers were quiesced */
         FakeFault fault;
         unsigned fault_at, n_steps; /* steps count from 1 */
-        Strv log; /* "write FILE TEXT", "truncate FILE" (a list), "mkdir DIR", "rmdir DIR" */
+        SessionMeta *metas[8];      /* fake_session()'s */
+        size_t n_metas;
+        char *before; /* fake_dump() at the first fake_start() */
+        Strv log;     /* "write FILE TEXT", "truncate FILE" (a list), "mkdir DIR", "rmdir DIR" */
 } FakeKernel;
 
 /* One at a time. */
@@ -51,6 +54,11 @@ static inline void fake_kernel_freep(FakeKernel **k) {
         fake_kernel_free(*k);
 }
 #define _cleanup_fake_kernel_ _cleanup_(fake_kernel_freep)
+
+/* A kernel and the controller on it, until the end of the block. */
+#define FAKE_CASE(k, c, has_instances)                                                             \
+        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(has_instances);                      \
+        _cleanup_(controller_freep) Controller *c = fake_controller(k)
 
 /* One on it, that keeps nothing of a predecessor's; controller_free() it. */
 Controller *fake_controller(FakeKernel *k);
@@ -77,6 +85,12 @@ bool fake_survive(FakeKernel *k, FakeFault fault, unsigned at, void (*story)(Fak
 
 /* Of session @name, for the functions in @functions, separated by spaces; the caller frees. */
 SessionMeta *fake_meta(const char *name, const char *functions);
-/* Arms such a one, which *@ret_m is also after a failure.  As controller_arm(). */
-int fake_arm(Controller *c, Tracer **ret, SessionMeta **ret_m, Refusal *refusal, const char *name,
-             const char *functions, uint64_t depth);
+/* The same, which ends with the kernel. */
+SessionMeta *fake_session(const char *name, const char *functions);
+/* Admits and arms it, which must succeed; the second overrides others' tracers. */
+Tracer *fake_start(Controller *c, SessionMeta *m);
+Tracer *fake_force(Controller *c, SessionMeta *m);
+/* Disarms it, with which all control files are as they were before the first of these. */
+void fake_end(Tracer *t);
+/* That it is refused, with a message that has @part in it, and that all control files stay as they are. */
+void fake_refuse(Controller *c, SessionMeta *m, bool force, RefusalKind kind, const char *part);

@@ -67,8 +67,7 @@ END_TEST
 
 START_TEST(it_is_found_only_where_it_is_named_and_there)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                FAKE_CASE(k, c, true);
                 _cleanup_black_box_ BlackBox b = {};
 
                 ck_assert_int_eq(controller_find_black_box(c, &b), BLACK_BOX_E_NONE);
@@ -87,8 +86,7 @@ END_TEST
 
 START_TEST(a_session_leaves_it_as_it_was)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                FAKE_CASE(k, c, true);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
                 _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_free_ char *before = NULL;
@@ -118,17 +116,14 @@ START_TEST(a_size_that_it_cannot_have_is_told)
                               { UINT64_C(64) << 20, 1 } };
 
                 for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                        _cleanup_(session_meta_freep) SessionMeta *m =
-                                fake_meta("x", "udp_sendmsg");
-                        _cleanup_refusal_ Refusal refusal = {};
+                        FAKE_CASE(k, c, true);
+                        SessionMeta *m = fake_session("x", "udp_sendmsg");
                         Tracer *t;
 
                         make_box(k);
                         m->spec.black_box = m->spec.in_kernel = m->spec.ring = true;
                         m->spec.buffer_bytes = cases[i].asked_bytes;
-                        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                        t = fake_start(c, m);
                         ck_assert_uint_eq(m->warnings.n, cases[i].n_warnings);
                         ck_assert_uint_eq(m->spec.buffer_bytes, 8144 * 1024);
                         if (m->warnings.n > 0)
@@ -142,8 +137,7 @@ END_TEST
 /* Whose machine is to crash: ext4 may leave zeros of what was renamed before it was written. */
 START_TEST(names_of_tasks_are_on_the_disk_before_they_have_their_name)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                FAKE_CASE(k, c, true);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
                 _cleanup_refusal_ Refusal refusal = {};
@@ -177,16 +171,13 @@ START_TEST(its_clock_is_one_that_a_boot_does_not_set)
                               { "7.2.13\n", "uptime", "uptime", true } };
 
                 for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                        _cleanup_(controller_freep) Controller *c = NULL;
-                        _cleanup_(session_meta_freep) SessionMeta *m =
-                                fake_meta("x", "udp_sendmsg");
+                        FAKE_CASE(k, c, true);
+                        SessionMeta *m = fake_session("x", "udp_sendmsg");
                         _cleanup_refusal_ Refusal refusal = {};
                         bool warned = false;
                         Tracer *t;
 
                         fake_put_root(k, "proc/sys/kernel/osrelease", cases[i].release);
-                        c = fake_controller(k);
                         make_box(k);
                         m->spec.black_box = m->spec.in_kernel = m->spec.ring = true;
                         m->spec.clock = cases[i].asked ? strdup(cases[i].asked) : NULL;
@@ -203,8 +194,7 @@ END_TEST
 
 START_TEST(what_is_in_it_is_not_erased_unless_somebody_insists)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                FAKE_CASE(k, c, true);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
                 _cleanup_refusal_ Refusal refusal = {};
                 Tracer *t;
@@ -220,9 +210,8 @@ END_TEST
 
 START_TEST(where_anything_is_in_memory_is_noted_once)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
                 BlackBox b = {};
 
                 m->cpus = calloc(2, sizeof(*m->cpus));
@@ -243,8 +232,7 @@ END_TEST
 
 START_TEST(without_one_the_way_to_have_one_is_said)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                FAKE_CASE(k, c, true);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 _cleanup_refusal_ Refusal refusal = {};
                 Tracer *t;

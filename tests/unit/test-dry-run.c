@@ -145,9 +145,8 @@ static void expect_text(const char *text, const char *wanted) {
 /* clang-format off */
 START_TEST(the_top_level_is_programmed_and_put_back_by_these_lines)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_*");
+                FAKE_CASE(k, c, false);
+                SessionMeta *m = fake_session("x", "udp_*");
                 _cleanup_free_ char *text = NULL;
 
                 fake_put(k, "buffer_size_kb", "7 (expanded: 1408)\n");
@@ -179,17 +178,14 @@ END_TEST
 
 START_TEST(an_instance_is_made_beside_those_of_others_by_these_lines)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("y", "tcp_sendmsg udp_recvmsg"),
-                                                          *other = fake_meta("a", "udp_recvmsg");
-                _cleanup_refusal_ Refusal refusal = {};
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("y", "tcp_sendmsg udp_recvmsg"),
+                                                          *other = fake_session("a", "udp_recvmsg");
                 _cleanup_free_ char *text = NULL;
-                Tracer *t;
 
                 fake_put_root(k, "proc/700/task/700/comm", "x\n");
                 fake_put_root(k, "proc/700/task/701/comm", "x\n");
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, other, false, &refusal), 0);
+                (void) fake_start(c, other);
                 ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
                 ck_assert_int_eq(strv_split(&m->spec.hooked, "kfree_* udp_* vfs_read", " "), 0);
                 text = script(k, c, m);
@@ -227,9 +223,8 @@ END_TEST
 
 START_TEST(triggers_are_hung_by_these_lines_and_taken_down_again)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
                 _cleanup_free_ char *text = NULL;
 
                 fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
@@ -277,9 +272,8 @@ END_TEST
 
 START_TEST(probes_of_values_are_made_by_these_lines_and_removed_again)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
                 _cleanup_free_ char *text = NULL;
 
                 fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
@@ -316,9 +310,8 @@ END_TEST
 
 START_TEST(a_stopwatch_is_made_by_these_lines_and_removed_again)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
                 _cleanup_free_ char *text = NULL;
 
                 fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
@@ -424,10 +417,8 @@ START_TEST(whether_there_are_instances_is_told_by_the_release_without_making_one
                                  { "unheard of\n", false } };
 
                 for (size_t i = 0; i < ELEMENTSOF(releases); i++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                        _cleanup_(session_meta_freep) SessionMeta *m =
-                                fake_meta("x", "udp_sendmsg");
+                        FAKE_CASE(k, c, true);
+                        SessionMeta *m = fake_session("x", "udp_sendmsg");
                         _cleanup_free_ char *text = NULL;
 
                         fake_put_root(k, "proc/sys/kernel/osrelease", releases[i].release);
@@ -440,10 +431,9 @@ END_TEST
 
 START_TEST(what_arming_refuses_a_dry_run_refuses)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmesg"),
-                                                          *n = fake_meta("x", "udp_sendmsg");
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("x", "udp_sendmesg"),
+                            *n = fake_session("x", "udp_sendmsg");
                 _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_plan_ Plan plan = {};
                 size_t n_arm;
@@ -468,10 +458,8 @@ static void make_read_only(FakeKernel *k, const char *path) {
 START_TEST(how_full_a_buffer_wakes_is_not_set_where_nobody_may_set_it)
         {
                 for (int has_instances = 0; has_instances <= 1; has_instances++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(has_instances);
-                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                        _cleanup_(session_meta_freep) SessionMeta *m =
-                                fake_meta("x", "udp_sendmsg");
+                        FAKE_CASE(k, c, has_instances);
+                        SessionMeta *m = fake_session("x", "udp_sendmsg");
                         _cleanup_free_ char *text = NULL;
 
                         make_read_only(k, "buffer_percent");
@@ -484,9 +472,8 @@ END_TEST
 
 START_TEST(sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
+                FAKE_CASE(k, c, false);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
                 _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_plan_ Plan plan = {};
                 size_t n_arm;
@@ -504,10 +491,8 @@ END_TEST
 START_TEST(what_nobody_may_write_is_a_refusal_that_names_it)
         {
                 for (int has_instances = 0; has_instances <= 1; has_instances++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(has_instances);
-                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                        _cleanup_(session_meta_freep) SessionMeta *m =
-                                fake_meta("x", "udp_sendmsg");
+                        FAKE_CASE(k, c, has_instances);
+                        SessionMeta *m = fake_session("x", "udp_sendmsg");
                         _cleanup_refusal_ Refusal refusal = {};
                         _cleanup_plan_ Plan plan = {};
                         size_t n_arm;
@@ -523,9 +508,8 @@ END_TEST
 
 START_TEST(steps_are_json_with_what_they_replace)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
                 _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_plan_ Plan plan = {};
                 json_auto_t *steps = NULL;
@@ -572,8 +556,7 @@ static void compare_for_a_while(void *userdata) {
 START_TEST(the_list_of_functions_stays_while_a_task_compares_names_with_it)
         {
                 for (int has_changed = 0; has_changed < 2; has_changed++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                        FAKE_CASE(k, c, false);
                         _cleanup_lean_cache_ LeanCache seen = {};
                         _cleanup_strv_ Strv roots = {};
                         Comparison comparison = { .is_told = !has_changed };

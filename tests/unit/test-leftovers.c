@@ -30,14 +30,14 @@ static void lose(FakeKernel *k, Controller *c) {
 START_TEST(what_carries_our_name_is_put_back_without_a_ledger)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                SessionMeta *m = fake_session("x", "udp_*");
                 _cleanup_free_ char *before = fake_dump(k);
                 Controller *c = fake_controller(k);
-                _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_strv_ Strv left = {};
                 Tracer *t;
 
-                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "x", "udp_*", 5), 0);
+                m->spec.depth = 5;
+                t = fake_start(c, m);
                 ck_assert_int_eq(tracer_set_recording(t, true), 0);
                 lose(k, c);
                 c = fake_controller(k);
@@ -52,14 +52,13 @@ END_TEST
 START_TEST(what_nobody_can_be_named_for_is_named_with_a_command)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                SessionMeta *m = fake_session("x", "udp_*");
                 _cleanup_free_ char *armed = NULL, *commands = NULL;
                 Controller *c = fake_controller(k);
-                _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_strv_ Strv left = {}, values = {};
-                Tracer *t;
 
-                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "x", "udp_*", 5), 0);
+                m->spec.depth = 5;
+                (void) fake_start(c, m);
                 fake_put(k, "set_event", "net:net_dev_queue\n");
                 fake_put(k, "set_event_pid", "163\n");
                 armed = fake_dump(k);
@@ -82,13 +81,12 @@ END_TEST
 START_TEST(without_a_place_for_a_ledger_what_carries_our_name_stays)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                SessionMeta *m = fake_session("x", "udp_*");
                 _cleanup_free_ char *armed = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
                 Controller *c = fake_controller(k);
-                Tracer *t = NULL;
 
-                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "x", "udp_*", 5), 0);
+                m->spec.depth = 5;
+                (void) fake_start(c, m);
                 armed = fake_dump(k);
                 lose(k, c);
                 controller_free(fake_controller_at(k, -EACCES));
@@ -161,16 +159,14 @@ END_TEST
 START_TEST(an_instance_of_another_stores_daemon_is_left_alone)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                SessionMeta *m = fake_session("x", "udp_*");
                 LedgerDir one = LEDGER_DIR_INIT, two = LEDGER_DIR_INIT;
                 _cleanup_free_ char *armed = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_strv_ Strv left = {};
                 _cleanup_scratch_ Scratch s = SCRATCH;
                 char run[PATH_MAX], store[PATH_MAX];
                 Controller *c, *d;
                 pid_t holder;
-                Tracer *t;
 
                 (void) snprintf(run, sizeof(run), "%.4000s/run", s.path);
                 (void) snprintf(store, sizeof(store), "%.4000s/tracefs", k->scratch.path);
@@ -179,7 +175,8 @@ START_TEST(an_instance_of_another_stores_daemon_is_left_alone)
                 ck_assert_int_eq(ledger_dir_open(&two, s.path, &holder), LEDGER_DIR_E_HELD);
                 ck_assert_int_eq(ledger_dir_open(&two, store, &holder), 0);
                 c = fake_controller_at(k, one.fd);
-                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "x", "udp_*", 5), 0);
+                m->spec.depth = 5;
+                (void) fake_start(c, m);
                 armed = fake_dump(k);
                 leave(c);
 
