@@ -198,10 +198,6 @@ Controller *fake_controller_at(FakeKernel *k, int ledger_fd) {
         return c;
 }
 
-Controller *fake_controller(FakeKernel *k) {
-        return fake_controller_at(k, k->ledger_fd);
-}
-
 void fake_kernel_free(FakeKernel *k) {
         the = NULL;
         safe_close(k->tracefs_fd);
@@ -288,7 +284,7 @@ SessionMeta *fake_session(const char *name, const char *functions) {
         return the->metas[the->n_metas++] = fake_meta(name, functions);
 }
 
-static Tracer *start(Controller *c, SessionMeta *m, bool force) {
+Tracer *fake_start(Controller *c, SessionMeta *m, bool force) {
         _cleanup_refusal_ Refusal refusal = {};
         Tracer *t = NULL;
         int r;
@@ -297,14 +293,6 @@ static Tracer *start(Controller *c, SessionMeta *m, bool force) {
         r = fake_admit_and_arm(c, &t, m, force, &refusal);
         ck_assert_msg(r == 0, "%s", r > 0 ? refusal_message(&refusal) : strerror(-r));
         return t;
-}
-
-Tracer *fake_start(Controller *c, SessionMeta *m) {
-        return start(c, m, false);
-}
-
-Tracer *fake_force(Controller *c, SessionMeta *m) {
-        return start(c, m, true);
 }
 
 void fake_end(Tracer *t) {

@@ -61,8 +61,8 @@ static inline void fake_kernel_freep(FakeKernel **k) {
         _cleanup_(controller_freep) Controller *c = fake_controller(k)
 
 /* One on it, that keeps nothing of a predecessor's; controller_free() it. */
-Controller *fake_controller(FakeKernel *k);
 Controller *fake_controller_at(FakeKernel *k, int ledger_fd); /* daemon/tracefs/ledger.h */
+#define fake_controller(k) fake_controller_at((k), (k)->ledger_fd)
 /* Admits and arms, as a start does. */
 int fake_admit_and_arm(Controller *c, Tracer **ret, SessionMeta *m, bool force, Refusal *refusal);
 /* Sets a control file, or a file of the fake "/", behind everybody's back. */
@@ -87,9 +87,8 @@ bool fake_survive(FakeKernel *k, FakeFault fault, unsigned at, void (*story)(Fak
 SessionMeta *fake_meta(const char *name, const char *functions);
 /* The same, which ends with the kernel. */
 SessionMeta *fake_session(const char *name, const char *functions);
-/* Admits and arms it, which must succeed; the second overrides others' tracers. */
-Tracer *fake_start(Controller *c, SessionMeta *m);
-Tracer *fake_force(Controller *c, SessionMeta *m);
+/* Admits and arms it, which must succeed; with @force others' tracers are overridden. */
+Tracer *fake_start(Controller *c, SessionMeta *m, bool force);
 /* Disarms it, with which all control files are as they were before the first of these. */
 void fake_end(Tracer *t);
 /* That it is refused, with a message that has @part in it, and that all control files stay as they are. */

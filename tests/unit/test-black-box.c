@@ -123,7 +123,7 @@ START_TEST(a_size_that_it_cannot_have_is_told)
                         make_box(k);
                         m->spec.black_box = m->spec.in_kernel = m->spec.ring = true;
                         m->spec.buffer_bytes = cases[i].asked_bytes;
-                        t = fake_start(c, m);
+                        t = fake_start(c, m, false);
                         ck_assert_uint_eq(m->warnings.n, cases[i].n_warnings);
                         ck_assert_uint_eq(m->spec.buffer_bytes, 8144 * 1024);
                         if (m->warnings.n > 0)

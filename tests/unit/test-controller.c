@@ -34,7 +34,7 @@ START_TEST(a_list_is_hooked_by_its_lines_and_taken_back)
 
                         ck_assert_int_eq(
                                 strv_split(&m->spec.hooked, "kfree_* nf_conntrack_in", " "), 0);
-                        t = fake_start(c, m);
+                        t = fake_start(c, m, false);
                         fake_expect(k,
                                     instances ? "instances/ftraced-x/set_ftrace_filter"
                                               : "set_ftrace_filter",
@@ -54,7 +54,7 @@ START_TEST(a_session_leaves_leftovers_as_it_found_them)
 
                         leave_over(k);
                         m->spec.depth = 5;
-                        t = fake_start(c, m);
+                        t = fake_start(c, m, false);
                         ck_assert_uint_eq(m->roots.n, 2);
                         ck_assert_uint_eq(m->page_bytes, 4096);
                         ck_assert_uint_eq(m->n_possible_cpus, 2);
@@ -82,7 +82,7 @@ START_TEST(the_function_that_reads_the_trace_clock_is_not_hooked)
                 fake_put_root(k, "sys/devices/system/clocksource/clocksource0/current_clocksource",
                               "hpet\n");
                 leave_over(k);
-                t = fake_start(c, m);
+                t = fake_start(c, m, false);
                 fake_expect(k, "set_ftrace_notrace", "read_hpet\n");
                 ck_assert_uint_eq(m->warnings.n, 1);
                 ck_assert_ptr_nonnull(strstr(m->warnings.items[0], "read_hpet"));
@@ -102,7 +102,7 @@ START_TEST(a_process_is_all_its_threads_and_none_is_left_behind)
 
                 fake_put_root(k, "proc/700/task/700/comm", "x\n");
                 fake_put_root(k, "proc/700/task/701/comm", "x\n");
-                t = fake_start(c, m);
+                t = fake_start(c, m, false);
                 fake_expect(k, "set_ftrace_pid", "700\n701\n");
                 /* They end, and with function-fork leave the list. */
                 fake_put(k, "set_ftrace_pid", "");
@@ -164,14 +164,14 @@ START_TEST(more_roots_than_the_kernel_prints_are_refused_and_nothing_is_written)
                 ck_assert_uint_eq(k->n_steps, 0);
 
                 ck_assert_int_eq(strv_replace(&m->spec.functions, 0, "a_name_*_[1-9]?"), 0);
-                (void) fake_start(c, m);
+                (void) fake_start(c, m, false);
         }
 END_TEST
 
 START_TEST(without_instances_the_second_session_is_refused_and_the_first_named)
         {
                 FAKE_CASE(k, c, false);
-                Tracer *t = fake_start(c, fake_session("slow-dns", "udp_sendmsg"));
+                Tracer *t = fake_start(c, fake_session("slow-dns", "udp_sendmsg"), false);
 
                 fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY,
                             "session slow-dns (uid ");
@@ -186,7 +186,7 @@ START_TEST(sessions_in_instances_share_roots_and_take_only_their_own_away)
                 FAKE_CASE(k, c, true);
                 SessionMeta *m = fake_session("a", "udp_sendmsg udp_recvmsg"),
                             *n = fake_session("b", "udp_recvmsg tcp_sendmsg");
-                Tracer *t = fake_start(c, m), *u = fake_start(c, n);
+                Tracer *t = fake_start(c, m, false), *u = fake_start(c, n, false);
 
                 ck_assert_uint_eq(m->neighbours.n, 0);
                 ck_assert_uint_eq(n->neighbours.n, 1);
@@ -203,9 +203,9 @@ START_TEST(a_root_that_went_with_its_module_is_not_in_the_way_of_the_next_sessio
                 SessionMeta *n = fake_session("b", "tcp_sendmsg");
                 Tracer *t, *u;
 
-                t = fake_start(c, fake_session("a", "kfree udp_sendmsg"));
+                t = fake_start(c, fake_session("a", "kfree udp_sendmsg"), false);
                 fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
-                u = fake_start(c, n);
+                u = fake_start(c, n, false);
                 ck_assert_int_eq(tracer_disarm(t), 0);
                 fake_expect(k, "set_graph_function", "tcp_sendmsg\n0xffffffffc05970a0\n");
                 ck_assert_int_eq(tracer_disarm(u), 0);
@@ -218,7 +218,7 @@ START_TEST(a_root_whose_module_comes_back_is_a_root_again)
                 FAKE_CASE(k, c, true);
                 SessionMeta *m = fake_session("a", "kfree udp_sendmsg");
                 _cleanup_strv_ Strv gone = {}, back = {}, away = {}, none = {};
-                Tracer *t = fake_start(c, m);
+                Tracer *t = fake_start(c, m, false);
 
                 ck_assert_int_eq(tracer_renew_roots(t, m, &none, &none), 0);
                 ck_assert_uint_eq(none.n, 0);
@@ -256,7 +256,7 @@ START_TEST(a_depth_that_differs_from_a_live_session_is_refused)
                 SessionMeta *m = fake_session("a", "udp_sendmsg");
 
                 m->spec.depth = 4;
-                (void) fake_start(c, m);
+                (void) fake_start(c, m, false);
                 fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY,
                             "max_graph_depth");
         }
@@ -287,7 +287,7 @@ START_TEST(function_graph_in_a_foreign_instance_is_in_the_way_and_function_is_no
                             "instances/foo is");
                 fake_put(k, "instances/foo/current_tracer", "nop\n");
                 fake_put(k, "current_tracer", "function\n");
-                (void) fake_start(c, fake_session("x", "udp_sendmsg"));
+                (void) fake_start(c, fake_session("x", "udp_sendmsg"), false);
         }
 END_TEST
 
@@ -411,7 +411,7 @@ START_TEST(a_tracer_held_open_keeps_its_records_until_it_is_free)
                 for (int instances = 0; instances < 2; instances++) {
                         FAKE_CASE(k, c, instances);
                         _cleanup_free_ char *before = fake_dump(k);
-                        Tracer *t = fake_start(c, fake_session("a", "udp_sendmsg"));
+                        Tracer *t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
 
                         k->is_busy = true;
                         ck_assert_int_eq(tracer_disarm(t), -EBUSY);
@@ -481,7 +481,7 @@ START_TEST(the_account_counts_from_arming_and_survives_a_cleared_buffer)
 
                 CpuAccount a = { .cpu = 0, .n_pages = 5 };
                 ClockTuple clocks;
-                Tracer *t = fake_start(c, fake_session("a", "udp_sendmsg"));
+                Tracer *t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
 
                 fake_put(k, "per_cpu/cpu0/stats",
                          "overrun: 9\ncommit overrun: 1\nread events: 3\n");

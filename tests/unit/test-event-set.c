@@ -117,7 +117,7 @@ START_TEST(arguments_are_recorded_where_the_kernel_can)
 
                 fake_refuse(c, m, false, REFUSAL_NOT_SUPPORTED, "6.15");
                 fake_put(k, "options/funcgraph-args", "0\n");
-                t = fake_start(c, m);
+                t = fake_start(c, m, false);
                 fake_expect(k, "options/funcgraph-args", "1\n");
                 ck_assert_int_eq(tracer_disarm(t), 0);
                 fake_expect(k, "options/funcgraph-args", "0\n");
@@ -141,7 +141,7 @@ START_TEST(a_module_without_types_is_named_if_arguments_are_recorded)
                         if (has_types)
                                 fake_put_root(k, "sys/kernel/btf/nf_conntrack", "");
                         m->spec.args = true;
-                        t = fake_start(c, m);
+                        t = fake_start(c, m, false);
                         ck_assert_uint_eq(m->probe_events.n, 1);
                         ck_assert_uint_eq(m->warnings.n, has_types ? 0 : 1);
                         if (!has_types)
@@ -198,7 +198,7 @@ START_TEST(a_kernel_that_records_what_calls_return_gets_no_probes)
                 ck_assert_int_eq(strv_add(&m->spec.retval_functions, "kfree"), 0);
                 fake_put(k, "dynamic_events", "");
                 fake_put(k, "options/funcgraph-retval", "0\n");
-                t = fake_start(c, m);
+                t = fake_start(c, m, false);
                 fake_expect(k, "dynamic_events", "");
                 ck_assert_uint_eq(m->probe_events.n, 0);
                 ck_assert_int_eq(tracer_disarm(t), 0);

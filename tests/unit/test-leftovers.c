@@ -37,7 +37,7 @@ START_TEST(what_carries_our_name_is_put_back_without_a_ledger)
                 Tracer *t;
 
                 m->spec.depth = 5;
-                t = fake_start(c, m);
+                t = fake_start(c, m, false);
                 ck_assert_int_eq(tracer_set_recording(t, true), 0);
                 lose(k, c);
                 c = fake_controller(k);
@@ -58,7 +58,7 @@ START_TEST(what_nobody_can_be_named_for_is_named_with_a_command)
                 _cleanup_strv_ Strv left = {}, values = {};
 
                 m->spec.depth = 5;
-                (void) fake_start(c, m);
+                (void) fake_start(c, m, false);
                 fake_put(k, "set_event", "net:net_dev_queue\n");
                 fake_put(k, "set_event_pid", "163\n");
                 armed = fake_dump(k);
@@ -86,7 +86,7 @@ START_TEST(without_a_place_for_a_ledger_what_carries_our_name_stays)
                 Controller *c = fake_controller(k);
 
                 m->spec.depth = 5;
-                (void) fake_start(c, m);
+                (void) fake_start(c, m, false);
                 armed = fake_dump(k);
                 lose(k, c);
                 controller_free(fake_controller_at(k, -EACCES));
@@ -176,7 +176,7 @@ START_TEST(an_instance_of_another_stores_daemon_is_left_alone)
                 ck_assert_int_eq(ledger_dir_open(&two, store, &holder), 0);
                 c = fake_controller_at(k, one.fd);
                 m->spec.depth = 5;
-                (void) fake_start(c, m);
+                (void) fake_start(c, m, false);
                 armed = fake_dump(k);
                 leave(c);
 

@@ -40,7 +40,7 @@ START_TEST(force_switches_the_tracer_off_and_sets_it_again)
                         ck_assert_int_eq(look(c, m, false, &refusal), REFUSED);
                         ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), REFUSED);
                         ck_assert_int_eq(look(c, m, true, &refusal), 0);
-                        t = fake_force(c, m);
+                        t = fake_start(c, m, true);
                         fake_expect(k, files[instances], instances ? "nop\n" : "function_graph\n");
                         fake_expect(k, "set_graph_function", "udp_sendmsg\n");
                         ck_assert_uint_eq(m->warnings.n, 1);
@@ -57,7 +57,7 @@ START_TEST(it_is_set_again_when_the_last_session_ends)
                 SessionMeta *m = fake_session("a", "udp_sendmsg");
                 SessionMeta *n = fake_session("b", "tcp_sendmsg");
                 _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                Tracer *t = fake_force(c, m), *u = fake_start(c, n);
+                Tracer *t = fake_start(c, m, true), *u = fake_start(c, n, false);
 
                 ck_assert_int_eq(tracer_disarm(t), 0);
                 fake_expect(k, "instances/foo/current_tracer", "nop\n");
@@ -70,7 +70,7 @@ START_TEST(what_its_owner_has_set_meanwhile_is_left_alone)
                 _cleanup_fake_kernel_ FakeKernel *k = kernel_in_use(true);
                 SessionMeta *m = fake_session("a", "udp_sendmsg");
                 _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                Tracer *t = fake_force(c, m);
+                Tracer *t = fake_start(c, m, true);
 
                 fake_put(k, "instances/foo/current_tracer", "function\n");
                 ck_assert_int_eq(tracer_disarm(t), 0);
@@ -87,7 +87,7 @@ START_TEST(a_session_that_ended_badly_changes_nothing_of_a_later_owner)
                 Tracer *t;
 
                 fake_put(k, "tracing_thresh", "100\n");
-                t = fake_start(c, m);
+                t = fake_start(c, m, false);
                 fake_put(k, "set_graph_function", "vfs_write\n");
                 fake_put(k, "current_tracer", "function_graph\n");
                 ck_assert_int_eq(tracer_disarm(t), -EBUSY); /* of tracing_thresh */
@@ -95,7 +95,7 @@ START_TEST(a_session_that_ended_badly_changes_nothing_of_a_later_owner)
                 fake_put(k, "current_tracer", "nop\n");
                 fake_put(k, "set_graph_function", "kfree\n");
                 fake_put(k, "current_tracer", "function_graph\n");
-                t = fake_force(c, n);
+                t = fake_start(c, n, true);
                 ck_assert_int_eq(tracer_disarm(t), 0);
                 fake_expect(k, "set_graph_function", "kfree\n");
                 fake_expect(k, "current_tracer", "function_graph\n");
@@ -108,7 +108,7 @@ START_TEST(beside_sessions_nobody_is_overridden_whose_functions_are_in_the_list)
                 FAKE_CASE(k, c, true);
                 SessionMeta *m = fake_session("a", "udp_sendmsg");
                 SessionMeta *n = fake_session("b", "tcp_sendmsg");
-                Tracer *t = fake_start(c, m);
+                Tracer *t = fake_start(c, m, false);
 
                 fake_put(k, "set_graph_function", "kfree\n");
                 fake_put(k, "current_tracer", "function_graph\n");
@@ -182,11 +182,11 @@ START_TEST(a_depth_is_shared_by_sessions_with_the_same_functions_only)
                 Tracer *t, *u;
 
                 m->spec.depth = n->spec.depth = o->spec.depth = 3;
-                t = fake_start(c, m);
+                t = fake_start(c, m, false);
                 fake_refuse(c, n, false, REFUSAL_BUSY,
                             "max_graph_depth counts from the outermost function");
                 fake_refuse(c, n, false, REFUSAL_BUSY, "session a ");
-                u = fake_start(c, o);
+                u = fake_start(c, o, false);
                 ck_assert_int_eq(tracer_disarm(u), 0);
                 ck_assert_int_eq(tracer_disarm(t), 0);
         }

@@ -42,10 +42,10 @@ START_TEST(a_neighbour_is_quiesced_for_the_change_alone_and_told)
                 Told told = {};
                 size_t i;
 
-                t = fake_start(c, m);
+                t = fake_start(c, m, false);
                 ck_assert_uint_eq(m->warnings.n, 0);
                 tracer_set_handlers(t, on_quiesced, NULL, &told);
-                u = fake_start(c, n);
+                u = fake_start(c, n, false);
                 ck_assert_uint_eq(told.n, 1);
                 ck_assert_uint_lt(told.from_ns, told.to_ns);
                 ck_assert_uint_eq(n->warnings.n, 1);
@@ -73,9 +73,9 @@ START_TEST(sessions_of_the_same_functions_do_not_disturb_one_another)
                 Told told = {};
                 Tracer *t, *u;
 
-                t = fake_start(c, fake_session("a", "udp_sendmsg"));
+                t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
                 tracer_set_handlers(t, on_quiesced, NULL, &told);
-                u = fake_start(c, n);
+                u = fake_start(c, n, false);
                 ck_assert_int_eq(tracer_disarm(u), 0);
                 ck_assert_uint_eq(told.n, 0);
                 ck_assert_uint_eq(n->warnings.n, 0);
@@ -91,9 +91,9 @@ START_TEST(who_records_some_processes_keeps_their_list)
                 fake_put_root(k, "proc/700/task/700/comm", "x\n");
                 fake_put_root(k, "proc/700/task/701/comm", "x\n");
                 ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
-                (void) fake_start(c, m);
+                (void) fake_start(c, m, false);
                 fake_put(k, A "set_ftrace_notrace_pid", "99\n"); /* one who left */
-                (void) fake_start(c, fake_session("b", "tcp_sendmsg"));
+                (void) fake_start(c, fake_session("b", "tcp_sendmsg"), false);
                 fake_expect(k, A "set_ftrace_pid", "700\n701\n");
                 fake_expect(k, A "set_ftrace_notrace_pid", "99\n");
                 i = find_line(k, 0, "write set_graph_function tcp_sendmsg");
@@ -111,10 +111,10 @@ START_TEST(a_kernel_that_waits_is_not_quiesced)
                 Tracer *t, *u;
 
                 fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.117+deb12-amd64\n");
-                t = fake_start(c, fake_session("a", "udp_sendmsg"));
+                t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
                 tracer_set_handlers(t, on_quiesced, NULL, &told);
                 k->waits_for_cpus = true;
-                u = fake_start(c, n);
+                u = fake_start(c, n, false);
                 ck_assert_int_eq(tracer_disarm(u), 0);
                 ck_assert_uint_eq(told.n, 0);
                 for (size_t i = 0; i < k->log.n; i++)
@@ -129,8 +129,8 @@ START_TEST(beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone)
                 _cleanup_strv_ Strv roots = {}, gone = {};
                 Tracer *t, *u, *v;
 
-                t = fake_start(c, fake_session("a", "udp_sendmsg"));
-                u = fake_start(c, n);
+                t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
+                u = fake_start(c, n, false);
                 fake_put(k, "instances/foo/current_tracer", "function_graph\n");
                 fake_put(k, "instances/foo/set_ftrace_pid", "no pid\n");
                 ck_assert_int_eq(tracer_disarm(u), 0);
@@ -141,7 +141,7 @@ START_TEST(beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone)
                 ck_assert(strv_contains(&gone, "tcp_sendmsg"));
 
                 fake_put(k, "instances/foo/current_tracer", "nop\n");
-                v = fake_start(c, fake_session("c", "udp_recvmsg"));
+                v = fake_start(c, fake_session("c", "udp_recvmsg"), false);
                 fake_expect(k, "set_graph_function", "udp_sendmsg\nudp_recvmsg\n");
                 ck_assert_int_eq(tracer_disarm(v), 0);
                 fake_expect(k, "set_graph_function", "udp_sendmsg\n");
@@ -168,7 +168,7 @@ START_TEST(what_a_daemon_that_died_had_quiesced_is_put_back_and_known)
                 fake_expect(k, A "set_ftrace_pid", "no pid\n");
                 ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
                 ck_assert_int_eq(tree_remove(k->tracefs_fd, "instances/ftraced-a"), 0);
-                t = fake_start(c, fake_session("a", "udp_sendmsg"));
+                t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
                 ck_assert(tracer_was_quiesced(t));
         }
 END_TEST
@@ -181,7 +181,7 @@ START_TEST(a_start_that_fails_before_its_functions_came_disturbs_nobody)
                 Told told = {};
                 Tracer *t, *u;
 
-                t = fake_start(c, fake_session("a", "udp_sendmsg"));
+                t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
                 tracer_set_handlers(t, on_quiesced, NULL, &told);
 
                 ck_assert_int_eq(strv_add(&n->spec.events, "sched:sched_switch:no_such==1"), 0);
@@ -201,7 +201,7 @@ START_TEST(a_session_that_is_taken_up_is_not_disturbed)
                 Tracer *t;
 
                 c = fake_controller(k);
-                t = fake_start(c, m);
+                t = fake_start(c, m, false);
                 controller_leave(c);
                 c = controller_free(c);
                 ck_assert_int_eq(controller_new(&next, k->tracefs, k->ledger_fd, k->ledger_fd, true,
@@ -222,9 +222,9 @@ START_TEST(roots_that_a_daemon_which_died_had_added_are_taken_out)
                 SessionMeta *m = fake_session("a", "udp_sendmsg");
                 const char *why;
                 Told told = {};
-                Tracer *t = fake_start(c, m);
+                Tracer *t = fake_start(c, m, false);
 
-                (void) fake_start(c, fake_session("b", "tcp_sendmsg"));
+                (void) fake_start(c, fake_session("b", "tcp_sendmsg"), false);
                 controller_leave(c); /* it dies; b was never written down */
                 c = controller_free(c);
                 fake_expect(k, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n");

@@ -20,6 +20,7 @@
 
 #define CPU 3
 #define PAGE 4096U
+#define MIB (UINT64_C(1) << 20)
 
 typedef struct Fixture {
         char path[64];
@@ -470,6 +471,58 @@ START_TEST(after_a_cut_and_a_flush_the_older_segment_is_closed)
         }
 END_TEST
 
+START_TEST(a_stream_is_fetched_as_fast_as_it_comes)
+        {
+                static const struct {
+                        uint64_t goal_bytes;
+                        bool is_woken;
+                        struct {
+                                uint64_t n_bytes, elapsed_ms, wait_ms; /* 0: no more */
+                        } turns[4];
+                } cases[] = {
+                        /* when the goal is reached: 4 MiB a second */
+                        { MIB, false, { { 4 * MIB, 1000, 250 }, { MIB, 250, 250 } } },
+                        { MIB, false, { { MIB / 2, 125, 250 } } },
+                        /* a faster one at once, a slower one by doubling, silence to the longest wait */
+                        { MIB, false, { { MIB, 1000, 1000 }, { 100 * MIB, 1000, 10 } } },
+                        { MIB, false, { { MIB, 10, 10 }, { 1, 10, 20 }, { 0, 20, 40 } } },
+                        { MIB, false, { { MIB, 3000, 3000 }, { 0, 1, 4000 }, { 0, 4000, 4000 } } },
+                        /* who was woken has waited too long */
+                        { MIB, true, { { 2 * MIB, 3600 * 1000, BACKOFF_FIRST_MS } } },
+                        /* no rate makes it spin or overflow */
+                        { MIB,
+                          false,
+                          { { UINT64_MAX, 0, BACKOFF_MIN_MS },
+                            { UINT64_MAX, UINT64_MAX, 2 * BACKOFF_MIN_MS } } },
+                        { UINT64_MAX, false, { { 1, UINT64_MAX, 4000 } } },
+                        { 0, false, { { 1, 1, BACKOFF_MIN_MS } } },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        Backoff p = BACKOFF_INIT(cases[i].goal_bytes, 4000);
+
+                        if (cases[i].is_woken)
+                                backoff_wake(&p);
+                        for (size_t k = 0; cases[i].turns[k].wait_ms > 0; k++)
+                                ck_assert_uint_eq(backoff_next(&p, cases[i].turns[k].n_bytes,
+                                                               cases[i].turns[k].elapsed_ms),
+                                                  cases[i].turns[k].wait_ms);
+                }
+        }
+END_TEST
+
+START_TEST(a_small_recording_is_fetched_in_small_parts)
+        {
+                ck_assert_uint_eq(backoff_percent(8 << 20, 0), 25);
+                ck_assert_uint_eq(backoff_percent(8 << 20, 1 << 30), 25);
+                ck_assert_uint_eq(backoff_percent(8 << 20, 8 << 20), 12);
+                ck_assert_uint_eq(backoff_percent(8 << 20, 1), 1);
+                ck_assert_uint_eq(backoff_percent(0, UINT64_MAX), 25);
+                ck_assert_uint_eq(backoff_goal(8 << 20, 0), (8U << 20) / 200 * 25);
+                ck_assert_uint_le(backoff_goal(8 << 20, 1 << 20), 1 << 16);
+        }
+END_TEST
+
 UNIT_SUITE("reader", every_page_arrives_once_and_in_order,
            what_is_there_when_the_stop_comes_is_stored, a_full_segment_is_followed_by_another,
            a_cut_gives_all_cpus_the_same_sequence, a_quiet_cpu_does_not_hold_back_a_cut,
@@ -480,4 +533,5 @@ UNIT_SUITE("reader", every_page_arrives_once_and_in_order,
            what_the_disk_refuses_for_good_is_counted_as_lost, half_a_page_is_cut_off_and_counted,
            reaching_max_bytes_wakes_the_main_thread,
            a_held_reader_takes_nothing_but_what_a_flush_asks_for,
-           after_a_cut_and_a_flush_the_older_segment_is_closed)
+           after_a_cut_and_a_flush_the_older_segment_is_closed,
+           a_stream_is_fetched_as_fast_as_it_comes, a_small_recording_is_fetched_in_small_parts)
