@@ -93,7 +93,8 @@ int instance_init_kept(Instance *ret, const Tracefs *fs, const char *name) {
         return copy ? init(ret, fs, copy, true) : -ENOMEM;
 }
 
-const char *instance_owner(const Instance *i, const Plan *p) {
+/* Whose ledger record a change of a file in it becomes; NULL: it goes away with the instance. */
+static const char *instance_owner(const Instance *i, const Plan *p) {
         return i->name && !i->is_kept ? NULL : p->session;
 }
 

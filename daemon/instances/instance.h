@@ -53,8 +53,6 @@ int instance_init(Instance *ret, const Tracefs *fs, const char *session);
  * as at the top level, every old value goes into the ledger.  Its size is what it is. */
 int instance_init_kept(Instance *ret, const Tracefs *fs, const char *name);
 void instance_done(Instance *i); /* the memory only: the ledger removes the directory */
-/* Whose ledger record a change of a file in it becomes: the plan's session's, or NULL: it goes away with the instance. */
-const char *instance_owner(const Instance *i, const Plan *p);
 /* Adds the words of one of its lists. */
 int instance_read_list(const Instance *i, const char *file, Strv *ret);
 /* Ledger, then mkdir(); nothing at the top level. */
@@ -212,8 +210,7 @@ int task_filter_set(const Tracefs *fs, const char *dir, bool has_events, const S
 /* Whether the kernel has the spec's events: 0, REFUSED, -errno. */
 int admit_events(const Tracefs *fs, const Spec *spec, Refusal *refusal);
 
-/* Whether events that are told apart by tasks are recorded beside the calls, or may be: values, too
- *. */
+/* Whether events that are told apart by tasks are recorded beside the calls, or may be: values, too. */
 bool event_set_is_used(const Spec *spec);
 
 /* Whether markers that the spec asks for can come into the buffer of @session, which is the top level's without
@@ -278,11 +275,8 @@ int value_probe_find_handlers(const Functions *f, const Tracefs *fs, Strv *ret);
  */
 int value_probe_make(ValueKind kind, Plan *p, const Functions *f, const Strv *functions,
                      const Spec *spec, Strv *ret_events, Strv *warnings, Refusal *refusal);
-/*
- * value_probe_make_event() - one event "ftraced:@name", whose field `ret` has the sign of what @function returns
- *
- * For the kernel's own filters.  Where the kernel does not know types it is an int.  As value_probe_make().
- */
+/* One event "ftraced:@name" for the kernel's own filters, whose field `ret` has the sign of what @function returns; where the
+ * kernel does not know types it is an int.  As value_probe_make(). */
 int value_probe_make_event(Plan *p, const char *function, const char *name, Refusal *refusal);
 /* They are on in the buffer of @i from now on; the ledger switches them off before it removes them. */
 int value_probe_plan(Plan *p, const Instance *i, const Strv *events);
@@ -301,15 +295,11 @@ int value_probe_plan(Plan *p, const Instance *i, const Strv *events);
  * ftrace_traceon()).
  */
 
-/* Of the session and the trigger's number in it; no session's instance: theirs begin with "ftraced-". */
-#define NOTIFIER_DIR_FORMAT "instances/ftraced.bell-%s-%zu"
-/* Event names have no room for a session's: notifier_hash(), number. */
-#define NOTIFIER_EVENT_FORMAT "ftraced_%016" PRIx64 "_%zu"
+/* Event names have no room for a session's: its hash, and a number. */
 uint64_t notifier_hash(const char *session);
-/* @t as a trigger on an event of its own, called as above and @suffix; @filter may be NULL.  0 or -ENOMEM. */
-int notifier_event(const char *session, size_t number, const Trigger *t, const char *system,
-                   const char *suffix, const char *filter, Trigger *ret);
-
+/* @t as a function, or an event (of its own if it is slower: or return:), on which a switch can be.  @number: of the trigger
+ * in the session.  0 or -ENOMEM. */
+int notifier_event(const char *session, size_t number, const Trigger *t, Trigger *ret);
 /* Whether there is what @t waits for; events that a dry plan would make are taken to be.  0, REFUSED, -errno. */
 int notifier_admit(const Tracefs *fs, const Trigger *t, const Functions *functions, bool is_dry,
                    Refusal *refusal);
@@ -317,9 +307,8 @@ int notifier_admit(const Tracefs *fs, const Trigger *t, const Functions *functio
  * notifier_attach() - make the instance and program it
  * @p:         has the steps; they are made, unless it is dry
  * @number:    of the trigger in the session
- * @t:         function, event or count
  * @functions: what can be traced
- * @roots:     of the session: what count counts
+ * @roots:     of the session: what count counts and slower measures
  * @threads:   that count counts; none: all
  *
  * The directory is in the session's part of the ledger, which takes it down again.
@@ -348,29 +337,6 @@ DEFINE_CLEANUP(Notifier *, notifier_free);
  */
 int switch_put(Plan *p, const char *dir, const Trigger *t, bool on);
 int switch_take(const Tracefs *fs, const char *dir, const Trigger *t, bool on);
-
-/*
- * Stopwatch: the kernel measures how long functions take, and makes an event of it
- *
- * A kprobe and a kretprobe on each function, the difference of their times by thread (a hist
- * trigger's variables, linux 6.1 Documentation/trace/histogram.rst, section 2.2), and a synthetic
- * event with the difference, for whose value an ordinary event trigger can have a filter.  Probes and
- * events exist once for all instances; what computes is in the notifier's.
- *
- * Seen are the first STOPWATCH_THREADS threads that call the functions.
- */
-#define STOPWATCH_FUNCTIONS_MAX 16
-#define STOPWATCH_THREADS 8192
-/* What events made of several others belong to (linux 6.1 kernel/trace/trace_synth.h). */
-#define STOPWATCH_SYSTEM "synthetic"
-
-/* @t, which is slower:TIME, as a trigger on the event that this makes.  0 or -ENOMEM. */
-int stopwatch_event(const char *session, size_t number, const Trigger *t, Trigger *ret);
-/* Before the notifier: makes probes and the event, for the ledger to remove.  They are made unless @p is dry.  0,
- * REFUSED, -errno. */
-int stopwatch_make(Plan *p, size_t number, const Strv *functions, Refusal *refusal);
-/* In the notifier's instance, once there is one: begins to measure.  The same. */
-int stopwatch_begin(Plan *p, size_t number, const Strv *functions, Refusal *refusal);
 
 /*
  * Quiesce: for a moment no tracer looks into the graph filter

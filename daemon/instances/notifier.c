@@ -16,7 +16,14 @@
 #include "daemon/instances/instance.h"
 #include "daemon/tracefs/control.h"
 
+/* Of the session and the trigger's number in it; no session's instance: theirs begin with "ftraced-". */
+#define DIR_FORMAT "instances/ftraced.bell-%s-%zu"
+#define EVENT_FORMAT "ftraced_%016" PRIx64 "_%zu"
 #define BUFFER_KB "16"
+/* What events made of several others belong to (linux 6.1 kernel/trace/trace_synth.h). */
+#define STOPWATCH_SYSTEM "synthetic"
+#define STOPWATCH_FUNCTIONS_MAX 16
+#define STOPWATCH_THREADS 8192 /* the first that call the functions are seen */
 #define DYNAMIC_EVENTS "dynamic_events"
 #define MAX_ACTIVE 512 /* calls of one function that are measured at the same time */
 
@@ -33,15 +40,15 @@ uint64_t notifier_hash(const char *session) {
         return hash_bytes(HASH_BYTES_FIRST, session, strlen(session));
 }
 
-int notifier_event(const char *session, size_t number, const Trigger *t, const char *system,
-                   const char *suffix, const char *filter, Trigger *ret) {
+/* @t on an event of its own; @filter may be NULL. */
+static int make_event(const char *session, size_t number, const Trigger *t, const char *system,
+                      const char *suffix, const char *filter, Trigger *ret) {
         _cleanup_trigger_ Trigger event = { .kind = TRIGGER_EVENT };
         int r;
 
         memcpy(event.does, t->does, sizeof(event.does));
         memcpy(event.delay_ns, t->delay_ns, sizeof(event.delay_ns));
-        if (asprintf(&event.name, NOTIFIER_EVENT_FORMAT "%s", notifier_hash(session), number,
-                     suffix) < 0) {
+        if (asprintf(&event.name, EVENT_FORMAT "%s", notifier_hash(session), number, suffix) < 0) {
                 event.name = NULL;
                 return -ENOMEM;
         }
@@ -51,6 +58,23 @@ int notifier_event(const char *session, size_t number, const Trigger *t, const c
         if (r >= 0)
                 *ret = TAKE(event, (Trigger){});
         return r;
+}
+
+int notifier_event(const char *session, size_t number, const Trigger *t, Trigger *ret) {
+        char filter[40];
+
+        if (t->kind == TRIGGER_RETURN)
+                return make_event(session, number, t, "ftraced", "_ret", t->filter, ret);
+        if (t->kind == TRIGGER_SLOWER) {
+                (void) snprintf(filter, sizeof(filter), "lat >= %" PRIu64,
+                                MAX(t->value / (uint64_t) NSEC_PER_USEC, (uint64_t) 1));
+                return make_event(session, number, t, STOPWATCH_SYSTEM, "", filter, ret);
+        }
+        *ret = (Trigger){ .kind = t->kind };
+        ret->system = t->system ? strdup(t->system) : NULL;
+        ret->name = strdup(t->name);
+        ret->filter = t->filter ? strdup(t->filter) : NULL;
+        return ret->name ? 0 : -ENOMEM;
 }
 
 /* --- hanging ---------------------------------------------------------------------------------- */
@@ -118,9 +142,87 @@ int notifier_admit(const Tracefs *fs, const Trigger *t, const Functions *functio
         return 0;
 }
 
-int notifier_attach(Plan *p, size_t number, const Trigger *t, const Functions *functions,
-                    const Strv *roots, const Strv *threads, Refusal *refusal) {
-        const char *dir = TRACEFS_PATH(NOTIFIER_DIR_FORMAT, p->session, number), *file = "";
+/* --- the stopwatch ----------------------------------------------------------------------------- */
+
+/*
+ * A kprobe and a kretprobe on each function, the difference of their times by thread (a hist
+ * trigger's variables, linux 6.1 Documentation/trace/histogram.rst, section 2.2), and a synthetic
+ * event with the difference, for whose value an ordinary event trigger can have a filter.  Probes and
+ * events exist once for all instances; what computes is in the notifier's. */
+
+/* One more line in a file, in the ledger before it is there. */
+static _printf_(3, 4) int add_line(Plan *p, const char *file, const char *format, ...) {
+        _cleanup_free_ char *line = NULL;
+        va_list ap;
+        int n;
+
+        va_start(ap, format);
+        n = vasprintf(&line, format, ap);
+        va_end(ap);
+        if (n < 0) {
+                line = NULL;
+                return -ENOMEM;
+        }
+        return plan_put_line(p, file, line);
+}
+
+static int refuse_kernel(Refusal *refusal, const char *what, int error) {
+        return refusal_set(refusal, REFUSAL_NOT_SUPPORTED, NULL,
+                           "slower:TIME cannot be a trigger on this kernel: %s: %s; it needs "
+                           "CONFIG_KPROBE_EVENTS and CONFIG_HIST_TRIGGERS",
+                           what, strerror(-error));
+}
+
+/* Before the notifier. */
+static int make_stopwatch(Plan *p, size_t number, const Strv *functions, Refusal *refusal) {
+        uint64_t hash = notifier_hash(p->session);
+        int r = 0;
+
+        if (functions->n > STOPWATCH_FUNCTIONS_MAX)
+                return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "triggers",
+                                      "slower:TIME can measure %d functions, not %zu; name fewer",
+                                      STOPWATCH_FUNCTIONS_MAX, functions->n);
+        for (size_t i = 0; i < functions->n; i++) {
+                r = add_line(p, DYNAMIC_EVENTS, "p:ftraced/" EVENT_FORMAT "_in%zu %s", hash, number,
+                             i, functions->items[i]);
+                if (r >= 0)
+                        r = add_line(p, DYNAMIC_EVENTS, "r%d:ftraced/" EVENT_FORMAT "_out%zu %s",
+                                     MAX_ACTIVE, hash, number, i, functions->items[i]);
+                if (r < 0)
+                        return refuse_kernel(refusal, functions->items[i], r);
+        }
+        r = add_line(p, DYNAMIC_EVENTS, "s:" EVENT_FORMAT " u64 lat", hash, number);
+        return r < 0 ? refuse_kernel(refusal, "a synthetic event", r) : 0;
+}
+
+/* In the notifier's instance. */
+static int begin_stopwatch(Plan *p, size_t number, const Strv *functions, Refusal *refusal) {
+        static const char trigger[] = DIR_FORMAT "/events/ftraced/" EVENT_FORMAT "_%s%zu/trigger";
+        uint64_t hash = notifier_hash(p->session);
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < functions->n; i++) {
+                r = add_line(p, TRACEFS_PATH(trigger, p->session, number, hash, number, "in", i),
+                             "hist:keys=common_pid:ts%zu=common_timestamp.usecs:size=%d", i,
+                             STOPWATCH_THREADS);
+                if (r >= 0)
+                        r = add_line(
+                                p,
+                                TRACEFS_PATH(trigger, p->session, number, hash, number, "out", i),
+                                "hist:keys=common_pid:lat%zu=common_timestamp.usecs-$ts"
+                                "%zu:onmatch(ftraced." EVENT_FORMAT "_in%zu).trace(" EVENT_FORMAT
+                                ",$lat%zu):size=%d",
+                                i, i, hash, number, i, hash, number, i, STOPWATCH_THREADS);
+        }
+        return r < 0 ? refuse_kernel(refusal, "a hist trigger", r) : 0;
+}
+
+/* --- attaching -------------------------------------------------------------------------------- */
+
+/* On a function, an event, or the roots. */
+static int attach(Plan *p, size_t number, const Trigger *t, const Functions *functions,
+                  const Strv *roots, const Strv *threads, Refusal *refusal) {
+        const char *dir = TRACEFS_PATH(DIR_FORMAT, p->session, number), *file = "";
         _cleanup_strv_ Strv names = {}, nobody = {};
         int r = notifier_admit(p->fs, t, functions, p->is_dry, refusal);
 
@@ -153,6 +255,24 @@ int notifier_attach(Plan *p, size_t number, const Trigger *t, const Functions *f
         return 0;
 }
 
+int notifier_attach(Plan *p, size_t number, const Trigger *t, const Functions *functions,
+                    const Strv *roots, const Strv *threads, Refusal *refusal) {
+        static const Strv nobody = {};
+        _cleanup_trigger_ Trigger event = {};
+        int r = 0;
+
+        if (t->kind != TRIGGER_SLOWER && t->kind != TRIGGER_RETURN)
+                return attach(p, number, t, functions, roots, threads, refusal);
+        r = notifier_event(p->session, number, t, &event);
+        if (r == 0)
+                r = t->kind == TRIGGER_SLOWER
+                            ? make_stopwatch(p, number, roots, refusal)
+                            : value_probe_make_event(p, t->name, event.name, refusal);
+        if (r == 0)
+                r = attach(p, number, &event, functions, &nobody, &nobody, refusal);
+        return r == 0 && t->kind == TRIGGER_SLOWER ? begin_stopwatch(p, number, roots, refusal) : r;
+}
+
 /* --- listening -------------------------------------------------------------------------------- */
 
 static int on_ring(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
@@ -169,7 +289,7 @@ int notifier_open(Notifier **ret, const Tracefs *fs, const char *session, size_t
                 NEW(Notifier, .fs = fs, .fd = -EBADF, .rung = rung, .userdata = userdata);
         int r;
 
-        if (!b || asprintf(&b->dir, NOTIFIER_DIR_FORMAT "/", session, number) < 0) {
+        if (!b || asprintf(&b->dir, DIR_FORMAT "/", session, number) < 0) {
                 if (b)
                         b->dir = NULL;
                 return -ENOMEM;
@@ -247,81 +367,4 @@ int switch_take(const Tracefs *fs, const char *dir, const Trigger *t, bool on) {
         if (r >= 0)
                 r = control_remove(fs->fd, file, &lines);
         return r == -ENODEV ? 0 : r; /* what set_ftrace_filter says if there is none */
-}
-
-/* --- the stopwatch ----------------------------------------------------------------------------- */
-
-/* One more line in a file, in the ledger before it is there. */
-static _printf_(3, 4) int add_line(Plan *p, const char *file, const char *format, ...) {
-        _cleanup_free_ char *line = NULL;
-        va_list ap;
-        int n;
-
-        va_start(ap, format);
-        n = vasprintf(&line, format, ap);
-        va_end(ap);
-        if (n < 0) {
-                line = NULL;
-                return -ENOMEM;
-        }
-        return plan_put_line(p, file, line);
-}
-
-int stopwatch_event(const char *session, size_t number, const Trigger *t, Trigger *ret) {
-        char filter[40];
-
-        (void) snprintf(filter, sizeof(filter), "lat >= %" PRIu64,
-                        MAX(t->value / (uint64_t) NSEC_PER_USEC, (uint64_t) 1));
-        return notifier_event(session, number, t, STOPWATCH_SYSTEM, "", filter, ret);
-}
-
-static int refuse_kernel(Refusal *refusal, const char *what, int error) {
-        return refusal_set(refusal, REFUSAL_NOT_SUPPORTED, NULL,
-                           "slower:TIME cannot be a trigger on this kernel: %s: %s; it needs "
-                           "CONFIG_KPROBE_EVENTS and CONFIG_HIST_TRIGGERS",
-                           what, strerror(-error));
-}
-
-int stopwatch_make(Plan *p, size_t number, const Strv *functions, Refusal *refusal) {
-        uint64_t hash = notifier_hash(p->session);
-        int r = 0;
-
-        if (functions->n > STOPWATCH_FUNCTIONS_MAX)
-                return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "triggers",
-                                      "slower:TIME can measure %d functions, not %zu; name fewer",
-                                      STOPWATCH_FUNCTIONS_MAX, functions->n);
-        for (size_t i = 0; i < functions->n; i++) {
-                r = add_line(p, DYNAMIC_EVENTS, "p:ftraced/" NOTIFIER_EVENT_FORMAT "_in%zu %s",
-                             hash, number, i, functions->items[i]);
-                if (r >= 0)
-                        r = add_line(p, DYNAMIC_EVENTS,
-                                     "r%d:ftraced/" NOTIFIER_EVENT_FORMAT "_out%zu %s", MAX_ACTIVE,
-                                     hash, number, i, functions->items[i]);
-                if (r < 0)
-                        return refuse_kernel(refusal, functions->items[i], r);
-        }
-        r = add_line(p, DYNAMIC_EVENTS, "s:" NOTIFIER_EVENT_FORMAT " u64 lat", hash, number);
-        return r < 0 ? refuse_kernel(refusal, "a synthetic event", r) : 0;
-}
-
-int stopwatch_begin(Plan *p, size_t number, const Strv *functions, Refusal *refusal) {
-        static const char trigger[] =
-                NOTIFIER_DIR_FORMAT "/events/ftraced/" NOTIFIER_EVENT_FORMAT "_%s%zu/trigger";
-        uint64_t hash = notifier_hash(p->session);
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < functions->n; i++) {
-                r = add_line(p, TRACEFS_PATH(trigger, p->session, number, hash, number, "in", i),
-                             "hist:keys=common_pid:ts%zu=common_timestamp.usecs:size=%d", i,
-                             STOPWATCH_THREADS);
-                if (r >= 0)
-                        r = add_line(
-                                p,
-                                TRACEFS_PATH(trigger, p->session, number, hash, number, "out", i),
-                                "hist:keys=common_pid:lat%zu=common_timestamp.usecs-$ts"
-                                "%zu:onmatch(ftraced." NOTIFIER_EVENT_FORMAT
-                                "_in%zu).trace(" NOTIFIER_EVENT_FORMAT ",$lat%zu):size=%d",
-                                i, i, hash, number, i, hash, number, i, STOPWATCH_THREADS);
-        }
-        return r < 0 ? refuse_kernel(refusal, "a hist trigger", r) : 0;
 }

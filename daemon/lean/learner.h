@@ -26,7 +26,6 @@ typedef struct LearnerJob {
         uint32_t page_bytes; /* of files that are nothing but pages; 0: they are segments */
         const char *format, *field, *exit_format; /* as of FunctionCountsConfig */
         uint64_t from_ns, to_ns;                  /* the same */
-        const char *const *worker;                /* program and arguments; NULL: our own */
 } LearnerJob;
 
 #define LEARNER_MAX_SECONDS 120

@@ -266,42 +266,28 @@ static int on_wake(sd_event_source *source, int fd, uint32_t events, void *userd
         return 0;
 }
 
-static int shared_new(Shared **ret, const SyncerConfig *config) {
-        _cleanup_close_ int fd = -EBADF;
-        Shared *s;
-        int r;
-
-        fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (fd < 0)
-                return ORIGIN(-errno);
-        s = NEW(Shared, .page_bytes = config->page_bytes, .wake_fd = TAKE_FD(fd));
-        if (!s)
-                return -ENOMEM;
-        s->end = &s->jobs;
-        (void) pthread_mutex_init(&s->lock, NULL);
-        (void) pthread_cond_init(&s->changed, NULL);
-        fd = dir_open(session_dir_fd(config->dir), ".");
-        r = fd < 0 ? fd : session_dir_take_fds(&s->dir, TAKE_FD(fd), -EBADF);
-        if (r < 0) {
-                shared_free(s);
-                return r;
-        }
-        *ret = s;
-        return 0;
-}
-
 int syncer_new(Syncer **ret, const SyncerConfig *config) {
         _cleanup_(syncer_freep) Syncer *s =
                 NEW(Syncer, .is_ring = config->is_ring, .moved = config->moved,
                     .userdata = config->userdata);
-        int r;
+        Shared *shared;
+        int r, fd;
 
         if (!s)
                 return -ENOMEM;
-        r = shared_new(&s->shared, config);
+        s->shared = shared = NEW(Shared, .page_bytes = config->page_bytes);
+        if (!shared)
+                return -ENOMEM;
+        shared->end = &shared->jobs;
+        (void) pthread_mutex_init(&shared->lock, NULL);
+        (void) pthread_cond_init(&shared->changed, NULL);
+        shared->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (shared->wake_fd < 0)
+                return ORIGIN(-errno);
+        fd = dir_open(session_dir_fd(config->dir), ".");
+        r = fd < 0 ? fd : session_dir_take_fds(&shared->dir, fd, -EBADF);
         if (r >= 0)
-                r = sd_event_add_io(config->event, &s->wake, s->shared->wake_fd, EPOLLIN, on_wake,
-                                    s);
+                r = sd_event_add_io(config->event, &s->wake, shared->wake_fd, EPOLLIN, on_wake, s);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(s);

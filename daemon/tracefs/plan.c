@@ -258,12 +258,6 @@ int plan_make_dir(Plan *p, const char *dir, const char **ret_file) {
         return r < 0 ? r : plan_apply(p, ret_file);
 }
 
-int plan_add_line(Plan *p, const char *file, const char *line) {
-        int r = ledger_add(p->ledger, p->session, LEDGER_LINE, file, line);
-
-        return r < 0 ? r : plan_step(p, PLAN_LINE, file, NULL, line, NULL);
-}
-
 int plan_append(Plan *p, const char *file, const Strv *words) {
         _cleanup_free_ char *text = strv_join(words, "\n"), *now = NULL;
         int r;
@@ -403,17 +397,17 @@ int plan_apply(Plan *p, const char **ret_file) {
 }
 
 int plan_put_line(Plan *p, const char *file, const char *line) {
-        _cleanup_plan_ Plan plan = PLAN_INIT(p->ledger, p->session);
+        _cleanup_plan_ Plan own = PLAN_INIT(p->ledger, p->session);
         const char *failed;
-        int r;
+        int r = ledger_add(p->ledger, p->session, LEDGER_LINE, file, line);
 
-        if (p->is_dry)
-                return plan_add_line(p, file, line);
-        r = plan_add_line(&plan, file, line);
         if (r >= 0)
-                r = ledger_commit(p->ledger);
+                r = plan_step(p->is_dry ? p : &own, PLAN_LINE, file, NULL, line, NULL);
+        if (r < 0 || p->is_dry)
+                return r;
+        r = ledger_commit(p->ledger);
         if (r >= 0)
-                r = plan_apply(&plan, &failed);
+                r = plan_apply(&own, &failed);
         if (r < 0)
                 ledger_drop_line(p->ledger, p->session, file, line);
         return r;

@@ -70,10 +70,8 @@ int plan_add_text(Plan *p, const char *owner, const char *file, const char *valu
 /* A directory is made and, unless the plan is dry, is there afterwards: the ledger is committed and
  * the steps before it are made, too.  0 or -errno; *@ret_file as below. */
 int plan_make_dir(Plan *p, const char *dir, const char **ret_file);
-/* A line for a command file, which the ledger will take out again. */
-int plan_add_line(Plan *p, const char *file, const char *line);
-/* The same, and in a plan that is not dry it is put there at once, without a step; what the kernel refuses is in the
- * ledger no more. */
+/* A line for a command file, which the ledger will take out again: in a dry plan a step, else it is put there at once, and
+ * what the kernel refuses is in the ledger no more. */
 int plan_put_line(Plan *p, const char *file, const char *line);
 /* Words are to be added to a list, in a dry plan.  Nothing becomes a record. */
 int plan_append(Plan *p, const char *file, const Strv *words);

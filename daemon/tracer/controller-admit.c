@@ -214,6 +214,7 @@ int controller_ask(Controller *c, Admission **ret, const SessionMeta *m, bool fo
 
         if (!a)
                 return -ENOMEM;
+        background_settle(c->background);
         r = ask(c, m, a, refusal);
         if (r == 0)
                 *ret = TAKE_PTR(a);
@@ -222,7 +223,6 @@ int controller_ask(Controller *c, Admission **ret, const SessionMeta *m, bool fo
 
 int controller_admit(Controller *c, Admission **ret, const SessionMeta *m, bool force,
                      Refusal *refusal) {
-        background_settle(c->background);
         return controller_ask(c, ret, m, force, false, refusal);
 }
 

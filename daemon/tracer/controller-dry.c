@@ -84,7 +84,7 @@ static int plan_end(const Tracer *t, Plan *p) {
 
         if (r < 0)
                 return r;
-        return t->c->arbiter.n > 1 ? tracer_plan_roots_away(t, p) : plan_undo(p, LEDGER_SHARED);
+        return t->c->arbiter.n > 1 ? tracer_remove_roots(t, p) : plan_undo(p, LEDGER_SHARED);
 }
 
 static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, Admission *a,

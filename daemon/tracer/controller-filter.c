@@ -275,13 +275,6 @@ int tracer_add_roots(Tracer *t, Plan *p) {
         return r < 0 ? r : check_roots(t, p);
 }
 
-int tracer_plan_roots_away(const Tracer *t, Plan *p) {
-        _cleanup_strv_ Strv own = {};
-        int r = arbiter_own_roots(&t->c->arbiter, t->claim, &own);
-
-        return r < 0 ? r : plan_change(p, &own, true);
-}
-
 /* Takes out what was kept and nobody records now. */
 void controller_drop_kept(Controller *c) {
         _cleanup_strv_ Strv wanted = {}, unwanted = {};
@@ -302,11 +295,13 @@ void controller_drop_kept(Controller *c) {
         strv_done(&c->kept_roots);
 }
 
-int tracer_remove_roots(const Tracer *t) {
+int tracer_remove_roots(const Tracer *t, Plan *dry) {
         _cleanup_strv_ Strv own = {};
         Controller *c = t->c;
         int r = arbiter_own_roots(&c->arbiter, t->claim, &own);
 
+        if (dry)
+                return r < 0 ? r : plan_change(dry, &own, true);
         if (r >= 0)
                 r = change_roots(c, &own, true, NULL, NULL);
         if (r >= 0)

@@ -167,26 +167,21 @@ static int plan_choice(Tracer *t, Plan *p, const LeanChoice *choice) {
         return r;
 }
 
-typedef int (*PlanHooks)(Tracer *t, Plan *p, const LeanChoice *choice);
-
-static int change(Tracer *t, const LeanChoice *choice, PlanHooks plan) {
+/* For a tracer that is on.  0: it is as it was; 1; 2: only few functions were in between; -errno. */
+static int change_hooks(Tracer *t, const LeanChoice *choice) {
         _cleanup_plan_ Plan p = PLAN_INIT(t->c->ledger, t->claim->session);
-        const char *file = NULL;
+        bool is_listed =
+                t->instance.name && choice->hooks.names.n == 0 && choice->not_hooked.names.n > 0;
+        const char *file;
         int r, is_few;
 
-        r = is_few = plan(t, &p, choice);
+        if (choice->hooks.names.n == 0 && is_as_begun(t, choice))
+                return 0;
+        r = is_few = (is_listed ? plan_listed : plan_choice)(t, &p, choice);
         if (r < 0 || p.n == 0)
                 return r;
         r = tracer_apply(t, &p, &file);
         return r < 0 ? r : 1 + is_few;
-}
-
-static int change_hooks(Tracer *t, const LeanChoice *choice) {
-        bool is_all_but = choice->hooks.names.n == 0 && choice->not_hooked.names.n > 0;
-
-        if (choice->hooks.names.n == 0 && is_as_begun(t, choice))
-                return 0;
-        return change(t, choice, t->instance.name && is_all_but ? plan_listed : plan_choice);
 }
 
 void controller_tell_crowded(Controller *c, const Tracer *newcomer) {

@@ -111,10 +111,9 @@ int controller_own_dirs(const Controller *c, Strv *ret);
 int controller_admit_filter(const Controller *c, Refusal *refusal);
 /* Adds those of one more session to those of the live ones, and checks all.  In a dry plan: steps. */
 int tracer_add_roots(Tracer *t, Plan *p);
-/* Takes out those that only @t has there.  The tracer is off, and others' are in the list. */
-int tracer_remove_roots(const Tracer *t);
-/* The same, in a dry plan. */
-int tracer_plan_roots_away(const Tracer *t, Plan *p);
+/* Takes out those that only @t has there, or, unless that is NULL, adds this to a dry plan.  The tracer is off, and others'
+ * are in the list. */
+int tracer_remove_roots(const Tracer *t, Plan *dry);
 /* The ledger has them before they are written, so that whoever comes after us knows whose they are. */
 int controller_note_roots(Ledger *l, const Strv *words);
 /* Those that the ledger has and no session that was taken up are taken out; without one, it forgets them. */

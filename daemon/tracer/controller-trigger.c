@@ -21,36 +21,6 @@ bool tracer_can_ring(const Trigger *t) {
         return can_switch(t) || t->kind == TRIGGER_COUNT;
 }
 
-/* @t, which is return:NAME, as a trigger on an event of its own. */
-static int return_event(const char *session, size_t i, const Trigger *t, Trigger *ret) {
-        return notifier_event(session, i, t, "ftraced", "_ret", t->filter, ret);
-}
-
-static int attach_notifier(Tracer *t, Plan *p, size_t i, const Trigger *trigger, const Strv *roots,
-                           const Strv *threads, Refusal *refusal) {
-        const Functions *f = &t->c->functions;
-        _cleanup_trigger_ Trigger event = {};
-        _cleanup_strv_ Strv nobody = {};
-        int r = 0;
-
-        if (trigger->kind == TRIGGER_SLOWER) {
-                r = stopwatch_make(p, i, roots, refusal);
-                if (r == 0)
-                        r = stopwatch_event(p->session, i, trigger, &event);
-                if (r == 0)
-                        r = notifier_attach(p, i, &event, f, roots, &nobody, refusal);
-                return r == 0 ? stopwatch_begin(p, i, roots, refusal) : r;
-        }
-        if (trigger->kind == TRIGGER_RETURN) {
-                r = return_event(p->session, i, trigger, &event);
-                if (r == 0)
-                        r = value_probe_make_event(p, trigger->name, event.name, refusal);
-                return r == 0 ? notifier_attach(p, i, &event, f, &nobody, &nobody, refusal) : r;
-        }
-        return tracer_can_ring(trigger) ? notifier_attach(p, i, trigger, f, roots, threads, refusal)
-                                        : 0;
-}
-
 int tracer_attach_notifiers(Tracer *t, Plan *p, const SessionMeta *m, const Strv *roots,
                             const Strv *threads, Refusal *refusal) {
         const Strv *rules = &m->spec.triggers;
@@ -63,8 +33,9 @@ int tracer_attach_notifiers(Tracer *t, Plan *p, const SessionMeta *m, const Strv
                 r = trigger_parse(&trigger, rules->items[i], why);
                 if (r > 0)
                         return ORIGIN(-EINVAL); /* the spec's table has looked */
-                if (r == 0)
-                        r = attach_notifier(t, p, i, &trigger, roots, threads, refusal);
+                if (r == 0 && tracer_can_ring(&trigger))
+                        r = notifier_attach(p, i, &trigger, &t->c->functions, roots, threads,
+                                            refusal);
         }
         return r;
 }
@@ -72,19 +43,6 @@ int tracer_attach_notifiers(Tracer *t, Plan *p, const SessionMeta *m, const Strv
 int tracer_open_notifier(Tracer *t, Notifier **ret, size_t i, sd_event *event, NotifierRung rung,
                          void *userdata) {
         return notifier_open(ret, &t->c->fs, t->claim->session, i, event, rung, userdata);
-}
-
-/* What the kernel can have a switch for. */
-static int get_switch(const Tracer *t, size_t i, const Trigger *trigger, Trigger *ret) {
-        if (trigger->kind == TRIGGER_SLOWER)
-                return stopwatch_event(t->claim->session, i, trigger, ret);
-        if (trigger->kind == TRIGGER_RETURN)
-                return return_event(t->claim->session, i, trigger, ret);
-        *ret = (Trigger){ .kind = trigger->kind };
-        ret->system = trigger->system ? strdup(trigger->system) : NULL;
-        ret->name = strdup(trigger->name);
-        ret->filter = trigger->filter ? strdup(trigger->filter) : NULL;
-        return ret->name ? 0 : -ENOMEM;
 }
 
 int tracer_switch_of(const Spec *spec, const Trigger *t) {
@@ -110,7 +68,7 @@ int tracer_plan_switches(const Tracer *t, Plan *p, const SessionMeta *m) {
                     tracer_switch_of(&m->spec, &trigger) < 0 ||
                     trigger.does[TRIGGER_START] != waits)
                         continue;
-                r = get_switch(t, i, &trigger, &s);
+                r = notifier_event(t->claim->session, i, &trigger, &s);
                 if (r >= 0)
                         r = switch_put(p, t->instance.dir, &s,
                                        tracer_switch_of(&m->spec, &trigger) > 0);
@@ -124,13 +82,13 @@ int tracer_put_switch(Tracer *t, size_t i, const Trigger *trigger, bool on) {
         int r;
 
         background_settle(t->c->background);
-        r = get_switch(t, i, trigger, &s);
+        r = notifier_event(t->claim->session, i, trigger, &s);
         return r < 0 ? r : switch_put(&plan, t->instance.dir, &s, on);
 }
 
 int tracer_take_switch(Tracer *t, size_t i, const Trigger *trigger, bool on) {
         _cleanup_trigger_ Trigger s = {};
-        int r = get_switch(t, i, trigger, &s);
+        int r = notifier_event(t->claim->session, i, trigger, &s);
 
         return r < 0 ? r : switch_take(&t->c->fs, t->instance.dir, &s, on);
 }

@@ -145,7 +145,7 @@ int tracer_end(Tracer *t) {
                 ret = ret ?: r;
         }
         if (c->arbiter.n > 1)
-                r = tracer_remove_roots(t);
+                r = tracer_remove_roots(t, NULL);
         tracer_free(t);
         ret = ret ?: r;
         if (c->arbiter.n == 0) {
