@@ -186,13 +186,6 @@ void quiesce_done(Quiesce *h) {
         strv_done(&h->olds);
 }
 
-/* "instances/x/" of "instances/x/set_ftrace_pid". */
-static int add_dir(const char *file, Strv *dirs) {
-        const char *slash = strrchr(file, '/');
-
-        return strv_addn(dirs, file, slash ? (size_t) (slash + 1 - file) : 0);
-}
-
 int quiesce_recover(Ledger *l, Strv *ret_dirs) {
         bool has_any = false;
         int ret = 0, r;
@@ -208,7 +201,8 @@ int quiesce_recover(Ledger *l, Strv *ret_dirs) {
                 if (r >= 0 && !control_equal(e->file, now, e->old)) {
                         r = put_back(l->fs, e->file, e->old);
                         if (r >= 0)
-                                r = add_dir(e->file, ret_dirs);
+                                r = strv_addn(ret_dirs, e->file,
+                                              (size_t) (basename(e->file) - e->file));
                 }
                 if (r >= 0 || r == -ENOENT || r == -ENODEV)
                         ledger_drop(l, LEDGER_QUIESCE, e->file);

@@ -56,10 +56,6 @@ static const struct {
                              3 },
 };
 
-static bool flag_of(ValueKind kind, const Spec *spec) {
-        return *(const bool *) ((const char *) spec + kinds[kind].flag);
-}
-
 static const Strv *list_of(ValueKind kind, const Spec *spec) {
         return (const void *) ((const char *) spec + kinds[kind].list);
 }
@@ -95,7 +91,9 @@ int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, co
                                    kinds[kind].option, named->items[n]);
         if (r < 0 || faccessat(fs->fd, kinds[kind].own, F_OK, 0) >= 0)
                 return r;
-        for (size_t i = 0; r >= 0 && flag_of(kind, spec) && i < roots->n; i++)
+        for (size_t i = 0;
+             r >= 0 && *(const bool *) ((const char *) spec + kinds[kind].flag) && i < roots->n;
+             i++)
                 r = strv_add(&all, roots->items[i]);
         if (r < 0)
                 return r;

@@ -285,14 +285,6 @@ static int choose_tree(LeanChoice *ret, const LeanQuestion *q, const Known *know
 
 /* --- what nobody knows ------------------------------------------------------------------------- */
 
-static const char *name_roots(char ret[static NAME_QUOTE_MAX + 16], const Strv *roots) {
-        if (roots->n == 1)
-                (void) snprintf(ret, NAME_QUOTE_MAX + 16, "%s", roots->items[0]);
-        else
-                (void) snprintf(ret, NAME_QUOTE_MAX + 16, "the %zu functions", roots->n);
-        return ret;
-}
-
 static int choose_unknown(LeanChoice *ret, const LeanQuestion *q, const Known *known,
                           Strv *warnings) {
         char who[NAME_QUOTE_MAX + 16];
@@ -300,7 +292,10 @@ static int choose_unknown(LeanChoice *ret, const LeanQuestion *q, const Known *k
         bool can_learn = teaches(q->spec);
         int r;
 
-        name_roots(who, q->roots);
+        if (q->roots->n == 1)
+                (void) snprintf(who, sizeof(who), "%s", q->roots->items[0]);
+        else
+                (void) snprintf(who, sizeof(who), "the %zu functions", q->roots->n);
         ret->learns = can_learn;
         if (q->spec->lesson == LESSON_WHOLE ||
             (!can_learn && !q->spec->in_kernel && q->spec->lesson != LESSON_NO)) {

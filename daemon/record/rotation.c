@@ -138,12 +138,6 @@ static bool find_oldest(const Rotation *r, uint64_t *ret_sequence, uint64_t *ret
         return true;
 }
 
-/* They have been removed. */
-static void drop_oldest(Rotation *r, uint64_t sequence) {
-        while (r->i_first < r->n_items && r->items[r->i_first].sequence == sequence)
-                sums_drop(&r->closed, r->items[r->i_first++].n_bytes);
-}
-
 /* What was there before, of one CPU. */
 static int load(Rotation *r, size_t i) {
         uint32_t cpu = recorder_cpu(r->config.recorder, i);
@@ -284,7 +278,8 @@ static size_t rotation_shrink(Rotation *r, uint64_t max_bytes, size_t n_max) {
                 k = session_dir_drop_period(r->config.dir, sequence, rotation_on_dropped, m);
                 if (k < 0)
                         break;
-                drop_oldest(r, sequence);
+                while (r->i_first < r->n_items && r->items[r->i_first].sequence == sequence)
+                        sums_drop(&r->closed, r->items[r->i_first++].n_bytes);
                 m->bytes_dropped += n_bytes;
         }
         if (k < 0)

@@ -250,11 +250,6 @@ void ledger_shorten(Ledger *l) {
                 log_debug("ledger", "the ledger is stale: %s", strerror(-r));
 }
 
-/* A file name from the ledger is followed below tracefs; the ledger is data. */
-static bool file_is_safe(const char *file) {
-        return *file && *file != '/' && !strstr(file, "..");
-}
-
 /* As ledger_add(), with what @e says of itself besides. */
 static int add_record(Ledger *l, const char *session, const LedgerRecord *e) {
         size_t n = l->n;
@@ -276,7 +271,8 @@ static int parse_record(Ledger *l, json_t *record, const char *owner) {
         if (json_unpack(record, "{ss ss ss s?s s?s s?I s?b}", "session", &session, "kind", &kind,
                         "file", &file, "old", &old, "set", &set, "mark", &mark, "bounded",
                         &is_bounded) < 0 ||
-            !file_is_safe(file))
+            !*file || *file == '/' ||
+            strstr(file, "..")) /* it is followed below tracefs, and data */
                 return -EBADMSG;
         k = text_find(kind_names, _LEDGER_KIND_N, kind);
         if (k < 0 || (k != LEDGER_INSTANCE && !old))
@@ -330,6 +326,11 @@ char *ledger_failed_where(const Ledger *l, int error) {
         return l->dir_fd < 0 ? strdup(ledger_dir_root()) : path_in(l->dir_fd, "");
 }
 
+bool ledger_is_lost(const Ledger *l) {
+        return l->n > 0 && l->error == 0 && l->dir_fd >= 0 &&
+               faccessat(l->dir_fd, LEDGER_NAME, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
 char *ledger_path(const Ledger *l) {
         return path_in(l->dir_fd, "/" LEDGER_NAME);
 }
@@ -344,11 +345,6 @@ char *ledger_store(const Ledger *l) {
         _cleanup_free_ char *path = path_in(l->dir_fd, "");
 
         return path ? path_of(basename(path)) : NULL;
-}
-
-bool ledger_is_lost(const Ledger *l) {
-        return l->n > 0 && l->error == 0 && l->dir_fd >= 0 &&
-               faccessat(l->dir_fd, LEDGER_NAME, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
 }
 
 static void set_aside(int dir_fd, int error, const char *text) {

@@ -295,15 +295,6 @@ static int write_and_look(const PlanStep *s, const Tracefs *fs, const char *text
         return PLAN_E_OTHER;
 }
 
-/* What globs stand for has changed if modules came or went a moment ago: then by name. */
-static int apply_set(const PlanStep *s, const Tracefs *fs) {
-        int r = write_and_look(s, fs, s->text ?: s->value);
-
-        if (r != 0 && s->text && !streq(s->text, s->value) && control_is_list(s->file))
-                r = write_and_look(s, fs, s->value);
-        return r == PLAN_E_OTHER ? -EIO : r;
-}
-
 static int apply(const PlanStep *s, const Tracefs *fs) {
         _cleanup_strv_ Strv lines = {};
         int r;
@@ -313,7 +304,11 @@ static int apply(const PlanStep *s, const Tracefs *fs) {
                 log_debug("control", "mkdir %s", s->file);
                 return mkdirat(fs->fd, s->file, 0700) < 0 ? ORIGIN(-errno) : 0;
         case PLAN_SET:
-                return apply_set(s, fs);
+                r = write_and_look(s, fs, s->text ?: s->value);
+                /* What globs stand for has changed if modules came or went a moment ago: then by name. */
+                if (r != 0 && s->text && !streq(s->text, s->value) && control_is_list(s->file))
+                        r = write_and_look(s, fs, s->value);
+                return r == PLAN_E_OTHER ? -EIO : r;
         case PLAN_LINE:
                 r = strv_split(&lines, s->value, "\n");
                 return r < 0 ? r : control_append(fs->fd, s->file, &lines);

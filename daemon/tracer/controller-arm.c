@@ -262,12 +262,6 @@ static bool clock_empties(const Controller *c, const SessionMeta *m, const char 
                tracefs_kernel_is_since(&c->fs, 6, 16);
 }
 
-static const char *choose_clock(const Controller *c, const SessionMeta *m) {
-        if (m->spec.clock)
-                return m->spec.clock;
-        return clock_empties(c, m, SPEC_DEFAULT_CLOCK) ? BOOT_CLOCK : SPEC_DEFAULT_CLOCK;
-}
-
 static int warn_of_clock(const Controller *c, const SessionMeta *m, Strv *warnings) {
         if (!m->spec.clock || !clock_empties(c, m, m->spec.clock))
                 return 0;
@@ -311,7 +305,9 @@ static int tracer_init(Tracer *t, const SessionMeta *m, const Admission *a, Refu
         const char *what;
         int r;
 
-        t->clock = strdup(choose_clock(c, m));
+        t->clock = strdup(m->spec.clock                             ? m->spec.clock
+                          : clock_empties(c, m, SPEC_DEFAULT_CLOCK) ? BOOT_CLOCK
+                                                                    : SPEC_DEFAULT_CLOCK);
         if (!t->clock)
                 return -ENOMEM;
         r = m->spec.black_box

@@ -21,12 +21,6 @@ static int put_back(Plan *p, const char *file, const char *value) {
         return plan_step(p, PLAN_SET, file, NULL, value, NULL);
 }
 
-static int take_line_out(Plan *p, const LedgerRecord *e) {
-        _cleanup_free_ char *line = ledger_line_out(e);
-
-        return line ? plan_step(p, PLAN_LINE, e->file, NULL, line, NULL) : -ENOMEM;
-}
-
 static int plan_stop(Plan *p, const LedgerRecord *e) {
         const char *dir = e->kind == LEDGER_INSTANCE
                                   ? TRACEFS_PATH("%s/", e->file)
@@ -46,10 +40,14 @@ static int plan_stop(Plan *p, const LedgerRecord *e) {
 }
 
 static int plan_file(Plan *p, const LedgerRecord *e) {
-        if (e->kind == LEDGER_LINE)
-                return take_line_out(p, e);
-        return e->kind == LEDGER_FILE && !ledger_is_tracer(e->file) ? put_back(p, e->file, e->old)
-                                                                    : 0;
+        _cleanup_free_ char *line = NULL;
+
+        if (e->kind == LEDGER_FILE && !ledger_is_tracer(e->file))
+                return put_back(p, e->file, e->old);
+        if (e->kind != LEDGER_LINE)
+                return 0;
+        line = ledger_line_out(e);
+        return line ? plan_step(p, PLAN_LINE, e->file, NULL, line, NULL) : -ENOMEM;
 }
 
 static int plan_instance(Plan *p, const LedgerRecord *e) {
@@ -78,15 +76,6 @@ static int plan_undo(Plan *p, const char *session) {
         return r;
 }
 
-/* What tracer_end() does. */
-static int plan_end(const Tracer *t, Plan *p) {
-        int r = plan_undo(p, t->claim->session);
-
-        if (r < 0)
-                return r;
-        return t->c->arbiter.n > 1 ? tracer_remove_roots(t, p) : plan_undo(p, LEDGER_SHARED);
-}
-
 static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, Admission *a,
                     Refusal *refusal) {
         const char *file;
@@ -105,7 +94,12 @@ static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, Admis
         if (r >= 0)
                 r = tracer_plan_switches(t, p, m);
         *ret_n_arm = p->n;
-        return r < 0 ? r : plan_end(t, p);
+        /* What tracer_end() does. */
+        if (r >= 0)
+                r = plan_undo(p, t->claim->session);
+        if (r < 0)
+                return r;
+        return t->c->arbiter.n > 1 ? tracer_remove_roots(t, p) : plan_undo(p, LEDGER_SHARED);
 }
 
 static int warn_of_cost(const Controller *c, SessionMeta *m, const Admission *a) {

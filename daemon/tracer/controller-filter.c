@@ -68,11 +68,6 @@ static int install_quiesced(Controller *c, Quiesce *quiesce, int fd, const Strv 
         return ret;
 }
 
-static int change_at_once(Controller *c, const Strv *words, bool removes) {
-        return BACKGROUND_CALL(removes ? control_remove(c->fs.fd, GRAPH_FUNCTION, words)
-                                       : control_append(c->fs.fd, GRAPH_FUNCTION, words));
-}
-
 static int change_quiesced(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
                            Strv *ret_quiesced) {
         _cleanup_(quiesce_done) Quiesce quiesce = {};
@@ -108,13 +103,6 @@ static int pick_present(const Controller *c, const Strv *words, Strv *ret) {
         return r >= 0 && ret->n > 0 && ret->n == now.n ? -EBUSY : r;
 }
 
-/* Not if it might stand for more than was known when the functions were read. */
-static int shorten(const Controller *c, const Strv *words, Strv *ret) {
-        return functions_are_current(&c->functions, &c->fs)
-                       ? functions_shorten(&c->functions, words, NULL, ret)
-                       : strv_copy(ret, words);
-}
-
 /*
  * Words are added to or taken out of set_graph_function, whoever records.  @ret_ns, @ret_quiesced: for how long which
  * sessions were quiesced (daemon/instances/quiesce.h), and are told; or NULL.
@@ -133,11 +121,16 @@ static int change_roots(Controller *c, const Strv *words, bool removes, uint64_t
         }
         if (words->n == 0)
                 return 0;
-        r = shorten(c, words, &few);
+        /* Not if it might stand for more than was known when the functions were read. */
+        r = functions_are_current(&c->functions, &c->fs)
+                    ? functions_shorten(&c->functions, words, NULL, &few)
+                    : strv_copy(&few, words);
         if (r < 0)
                 return r;
-        return quiesce_is_needed(&c->fs) ? change_quiesced(c, &few, removes, ret_ns, ret_quiesced)
-                                         : change_at_once(c, &few, removes);
+        if (quiesce_is_needed(&c->fs))
+                return change_quiesced(c, &few, removes, ret_ns, ret_quiesced);
+        return BACKGROUND_CALL(
+                (removes ? control_remove : control_append)(c->fs.fd, GRAPH_FUNCTION, &few));
 }
 
 /* --- what the ledger knows of them ------------------------------------------------------------ */

@@ -53,18 +53,13 @@ static int say_locked_down(Finding *f, const char *what) {
                    "the kernel is locked down (confidentiality): tracefs %s", what);
 }
 
-/* In containers and sandboxes; the mount may have become so since it was opened. */
-static bool is_read_only(int fd) {
-        struct statvfs st;
-
-        return fstatvfs(fd, &st) >= 0 && (st.f_flag & ST_RDONLY) != 0;
-}
-
 static int look_tracefs(const HostFacts *h, Finding *f) {
         const char *path = h->fs->path ?: TRACEFS_DEFAULT_PATH;
+        struct statvfs st;
         char fix[160];
 
-        if (h->fs->fd >= 0 && is_read_only(h->fs->fd)) {
+        /* In containers and sandboxes; the mount may have become so since it was opened. */
+        if (h->fs->fd >= 0 && fstatvfs(h->fs->fd, &st) >= 0 && (st.f_flag & ST_RDONLY) != 0) {
                 (void) snprintf(fix, sizeof(fix),
                                 "mount -o remount,rw %.100s, outside of containers", path);
                 return say(f, GRADE_BAD, fix, "tracefs is mounted read-only at %s", path);
