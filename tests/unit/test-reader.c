@@ -65,6 +65,10 @@ static void fixture_done(Fixture *f) {
         ck_assert_int_eq(tree_remove(AT_FDCWD, f->path), 0);
 }
 
+#define CASE(f)                                                                                    \
+        _cleanup_(fixture_done) Fixture f;                                                         \
+        fixture_init(&f)
+
 /* Page @i has its number in each of its words. */
 static void feed(Fixture *f, unsigned first, unsigned n) {
         for (unsigned i = first; i < first + n; i++) {
@@ -113,39 +117,34 @@ static size_t check_pages(Fixture *f, unsigned n_pages) {
 
 START_TEST(every_page_arrives_once_and_in_order)
         {
-                Fixture f;
+                CASE(f);
 
-                fixture_init(&f);
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 feed(&f, 0, 1000);
                 fixture_stop(&f);
                 ck_assert_uint_eq(check_pages(&f, 1000), 1);
                 ck_assert_uint_eq(atomic_load(&f.reader->counters.n_bytes), 1000 * PAGE);
                 ck_assert_uint_eq(atomic_load(&f.reader->counters.pages_lost), 0);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(what_is_there_when_the_stop_comes_is_stored)
         {
-                Fixture f;
+                CASE(f);
 
-                fixture_init(&f);
                 feed(&f, 0, 10);
                 atomic_store(&f.shared.stopping, true);
                 reader_kick(f.reader);
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 fixture_stop(&f);
                 (void) check_pages(&f, 10);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(a_full_segment_is_followed_by_another)
         {
-                Fixture f;
+                CASE(f);
 
-                fixture_init(&f);
                 f.shared.segment_bytes = 8 * PAGE;
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 for (unsigned i = 0; i < 40; i += 4) {
@@ -154,7 +153,6 @@ START_TEST(a_full_segment_is_followed_by_another)
                 }
                 fixture_stop(&f);
                 ck_assert_uint_eq(check_pages(&f, 40), 5);
-                fixture_done(&f);
         }
 END_TEST
 
@@ -172,12 +170,11 @@ static size_t list(Fixture *f, uint32_t cpu, uint64_t *sequences, size_t n_max) 
 
 START_TEST(a_cut_gives_all_cpus_the_same_sequence)
         {
+                CASE(f);
                 int fds[2];
-                Fixture f;
                 Reader *other;
                 uint64_t s[4];
 
-                fixture_init(&f);
                 f.shared.segment_bytes = 4 * PAGE;
                 ck_assert_int_eq(pipe2(fds, O_NONBLOCK | O_CLOEXEC), 0);
                 ck_assert_int_eq(reader_new(&other, &f.shared, CPU + 1, fds[0]), 0);
@@ -213,17 +210,15 @@ START_TEST(a_cut_gives_all_cpus_the_same_sequence)
                         ck_assert_uint_eq(segment->header.previous, 1);
                 }
                 (void) close(fds[1]);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(a_quiet_cpu_does_not_hold_back_a_cut)
         {
+                CASE(f);
                 _cleanup_(segment_freep) Segment *s = NULL;
                 const ReaderCounters *c;
-                Fixture f;
 
-                fixture_init(&f);
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 c = &f.reader->counters;
                 feed(&f, 0, 2);
@@ -239,15 +234,13 @@ START_TEST(a_quiet_cpu_does_not_hold_back_a_cut)
                 ck_assert_int_eq(session_dir_open_segment(f.shared.dir, CPU, 0, &s), 0);
                 ck_assert(s->header.state == SEGMENT_STATE_CLOSED);
                 fixture_stop(&f);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(what_all_cpus_stored_together_makes_a_cut)
         {
-                Fixture f;
+                CASE(f);
 
-                fixture_init(&f);
                 f.shared.period_bytes = 3 * PAGE;
                 f.shared.cut_at_bytes = 3 * PAGE;
                 ck_assert_int_eq(reader_start(f.reader), 0);
@@ -258,30 +251,26 @@ START_TEST(what_all_cpus_stored_together_makes_a_cut)
                 fixture_stop(&f);
                 ck_assert_uint_eq(atomic_load(&f.shared.sequence), 3);
                 ck_assert_uint_eq(check_pages(&f, 9), 3);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(a_quiet_cpu_leaves_no_file)
         {
-                Fixture f;
+                CASE(f);
                 char path[96];
 
-                fixture_init(&f);
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 fixture_stop(&f);
                 (void) snprintf(path, sizeof(path), "%s/cpu%i", f.path, CPU);
                 ck_assert_int_eq(access(path, F_OK), -1);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(an_idle_reader_sleeps_and_says_that_it_waits)
         {
+                CASE(f);
                 const ReaderCounters *c;
-                Fixture f;
 
-                fixture_init(&f);
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 c = &f.reader->counters;
                 for (unsigned i = 0; atomic_load(&c->wait_until_ms) == 0; i++) {
@@ -292,16 +281,14 @@ START_TEST(an_idle_reader_sleeps_and_says_that_it_waits)
                 ck_assert_uint_le(atomic_load(&c->n_wakeups), 1);
                 ck_assert(atomic_load(&c->wait_until_ms) > 0);
                 fixture_stop(&f);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(a_cpu_whose_descriptor_is_in_error_does_not_spin)
         {
+                CASE(f);
                 const ReaderCounters *c;
-                Fixture f;
 
-                fixture_init(&f);
                 (void) close(f.kernel_fd); /* POLLHUP for ever, as POLLERR of a CPU never online */
                 f.kernel_fd = -EBADF;
                 ck_assert_int_eq(reader_start(f.reader), 0);
@@ -313,7 +300,6 @@ START_TEST(a_cpu_whose_descriptor_is_in_error_does_not_spin)
                 (void) usleep(1200 * 1000);
                 ck_assert_uint_le(atomic_load(&c->progress), 10);
                 fixture_stop(&f);
-                fixture_done(&f);
         }
 END_TEST
 
@@ -332,10 +318,9 @@ static void limit_file_size(rlim_t n) {
 
 START_TEST(what_the_disk_refuses_is_stored_when_it_takes_it_again)
         {
+                CASE(f);
                 const ReaderCounters *c;
-                Fixture f;
 
-                fixture_init(&f);
                 limit_file_size(LIMIT); /* EFBIG comes the way of ENOSPC */
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 c = &f.reader->counters;
@@ -351,16 +336,14 @@ START_TEST(what_the_disk_refuses_is_stored_when_it_takes_it_again)
                 ck_assert_int_eq(atomic_load(&c->error), 0);
                 ck_assert_uint_eq(atomic_load(&c->pages_lost), 0);
                 (void) check_pages(&f, LIMIT_PAGES);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(what_the_disk_refuses_for_good_is_counted_as_lost)
         {
+                CASE(f);
                 const ReaderCounters *c;
-                Fixture f;
 
-                fixture_init(&f);
                 limit_file_size(LIMIT);
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 c = &f.reader->counters;
@@ -371,16 +354,14 @@ START_TEST(what_the_disk_refuses_for_good_is_counted_as_lost)
                                   LIMIT_PAGES);
                 ck_assert_uint_gt(atomic_load(&c->pages_lost), 0);
                 (void) check_pages(&f, (unsigned) atomic_load(&c->n_pages));
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(half_a_page_is_cut_off_and_counted)
         {
+                CASE(f);
                 char half[PAGE / 2] = {};
-                Fixture f;
 
-                fixture_init(&f);
                 feed(&f, 0, 2);
                 ck_assert_int_eq(write(f.kernel_fd, half, sizeof(half)), sizeof(half));
                 ck_assert_int_eq(reader_start(f.reader), 0);
@@ -388,16 +369,14 @@ START_TEST(half_a_page_is_cut_off_and_counted)
                 fixture_stop(&f);
                 (void) check_pages(&f, 2);
                 ck_assert_uint_eq(atomic_load(&f.reader->counters.pages_lost), 1);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(reaching_max_bytes_wakes_the_main_thread)
         {
-                Fixture f;
+                CASE(f);
                 eventfd_t n;
 
-                fixture_init(&f);
                 f.shared.max_bytes = 5 * PAGE;
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 feed(&f, 0, 4);
@@ -409,7 +388,6 @@ START_TEST(reaching_max_bytes_wakes_the_main_thread)
                                       1, 60000),
                                  1);
                 fixture_stop(&f);
-                fixture_done(&f);
         }
 END_TEST
 
@@ -422,9 +400,8 @@ static void wait_for_flush(Fixture *f, uint64_t n) {
 
 START_TEST(a_held_reader_takes_nothing_but_what_a_flush_asks_for)
         {
-                Fixture f;
+                CASE(f);
 
-                fixture_init(&f);
                 atomic_store(&f.shared.held, true);
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 feed(&f, 0, 3);
@@ -443,15 +420,13 @@ START_TEST(a_held_reader_takes_nothing_but_what_a_flush_asks_for)
                 wait_for_pages(&f, 4);
                 fixture_stop(&f);
                 (void) check_pages(&f, 4);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(after_a_cut_and_a_flush_the_older_segment_is_closed)
         {
-                Fixture f;
+                CASE(f);
 
-                fixture_init(&f);
                 atomic_store(&f.shared.held, true);
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 feed(&f, 0, 2);
@@ -467,7 +442,6 @@ START_TEST(after_a_cut_and_a_flush_the_older_segment_is_closed)
                 feed(&f, 2, 1);
                 fixture_stop(&f);
                 ck_assert_uint_eq(check_pages(&f, 3), 2);
-                fixture_done(&f);
         }
 END_TEST
 
