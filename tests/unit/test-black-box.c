@@ -30,11 +30,11 @@ int fsync(int fd) {
         return 0;
 }
 
-static int arm(Controller *c, Tracer **ret, SessionMeta **ret_m, const char *name, bool force,
-               Refusal *refusal) {
-        *ret_m = fake_meta(name, "udp_sendmsg");
-        (*ret_m)->spec.black_box = (*ret_m)->spec.in_kernel = (*ret_m)->spec.ring = true;
-        return fake_admit_and_arm(c, ret, *ret_m, force, refusal);
+static SessionMeta *box_session(const char *name) {
+        SessionMeta *m = fake_session(name, "udp_sendmsg");
+
+        m->spec.black_box = m->spec.in_kernel = m->spec.ring = true;
+        return m;
 }
 
 START_TEST(a_word_names_an_instance_only_if_its_memory_stays)
@@ -87,22 +87,17 @@ END_TEST
 START_TEST(a_session_leaves_it_as_it_was)
         {
                 FAKE_CASE(k, c, true);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
-                _cleanup_free_ char *before = NULL;
-                Tracer *t, *u;
+                SessionMeta *m = box_session("x");
+                Tracer *t;
 
                 make_box(k);
-                before = fake_dump(k);
-                ck_assert_int_eq(arm(c, &t, &m, "x", false, &refusal), 0);
+                t = fake_start(c, m, false);
                 ck_assert_str_eq(m->instance, "boot_mapped");
                 ck_assert_uint_eq(m->spec.buffer_bytes, 8144 * 1024);
                 fake_expect(k, BOX "current_tracer", "function_graph\n");
                 fake_expect(k, BOX "buffer_size_kb", "8144\n");
-                ck_assert_int_eq(arm(c, &u, &n, "y", false, &refusal), REFUSED);
-                ck_assert_int_eq(refusal.kind, REFUSAL_BUSY);
-                ck_assert_int_eq(tracer_disarm(t), 0);
-                fake_expect_all(k, before);
+                fake_refuse(c, box_session("y"), false, REFUSAL_BUSY, "in use by");
+                fake_end(t);
         }
 END_TEST
 
@@ -138,16 +133,14 @@ END_TEST
 START_TEST(names_of_tasks_are_on_the_disk_before_they_have_their_name)
         {
                 FAKE_CASE(k, c, true);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
                 const char *path;
                 unsigned n;
                 Tracer *t;
 
                 make_box(k);
                 fake_put(k, "saved_cmdlines", "1 init\n");
-                ck_assert_int_eq(arm(c, &t, &m, "x", false, &refusal), 0);
+                t = fake_start(c, box_session("x"), false);
                 ck_assert_int_eq(session_dir_create(&dir, k->ledger_fd, "x"), 0);
                 n = n_synced;
                 ck_assert_int_eq(tracing_copy_end(dir, t, false, &path), 0);
@@ -195,16 +188,11 @@ END_TEST
 START_TEST(what_is_in_it_is_not_erased_unless_somebody_insists)
         {
                 FAKE_CASE(k, c, true);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
-                Tracer *t;
 
                 make_box(k);
                 fake_put(k, BOX "per_cpu/cpu0/stats", "entries: 7\n");
-                ck_assert_int_eq(arm(c, &t, &m, "x", false, &refusal), REFUSED);
-                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "--force"));
-                ck_assert_int_eq(arm(c, &t, &n, "x", true, &refusal), 0);
-                ck_assert_int_eq(tracer_disarm(t), 0);
+                fake_refuse(c, box_session("x"), false, REFUSAL_BUSY, "--force");
+                ck_assert_int_eq(tracer_disarm(fake_start(c, box_session("x"), true)), 0);
         }
 END_TEST
 
@@ -233,23 +221,18 @@ END_TEST
 START_TEST(without_one_the_way_to_have_one_is_said)
         {
                 FAKE_CASE(k, c, true);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
-                Tracer *t;
 
-                ck_assert_int_eq(arm(c, &t, &m, "x", false, &refusal), REFUSED);
-                ck_assert_int_eq(refusal.kind, REFUSAL_NOT_SUPPORTED);
-                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "doctor --black-box"));
+                fake_refuse(c, box_session("x"), false, REFUSAL_NOT_SUPPORTED,
+                            "doctor --black-box");
         }
 END_TEST
 
 static void arm_and_end(FakeKernel *k) {
         _cleanup_(controller_freep) Controller *c = fake_controller(k);
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         _cleanup_refusal_ Refusal refusal = {};
         Tracer *t;
 
-        if (arm(c, &t, &m, "x", false, &refusal) == 0)
+        if (fake_admit_and_arm(c, &t, box_session("x"), false, &refusal) == 0)
                 (void) tracer_disarm(t);
 }
 

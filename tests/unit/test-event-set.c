@@ -8,15 +8,19 @@
 #include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
-/* Arms session "x" for udp_sendmsg and one event, and for process @pid if it is not NULL. */
-static int arm_event(Controller *c, Tracer **ret, SessionMeta **ret_m, Refusal *refusal,
-                     const char *event, const char *pid) {
-        SessionMeta *m = fake_meta("x", "udp_sendmsg");
+/* Session "x", of udp_sendmsg and one event, and of process @pid if it is not NULL. */
+static SessionMeta *with_event(const char *event, const char *pid) {
+        SessionMeta *m = fake_session("x", "udp_sendmsg");
 
         ck_assert_int_eq(strv_add(&m->spec.events, event), 0);
         ck_assert_int_eq(pid ? strv_add(&m->spec.pids, pid) : 0, 0);
-        *ret_m = m;
-        return fake_admit_and_arm(c, ret, m, false, refusal);
+        return m;
+}
+
+/* A control file of its buffer. */
+static void expect_file(FakeKernel *k, const char *file, const char *text) {
+        fake_expect(k, TRACEFS_PATH("%s%s", k->has_instances ? "instances/ftraced-x/" : "", file),
+                    text);
 }
 
 START_TEST(an_event_is_on_with_its_filter_and_off_again)
@@ -24,38 +28,21 @@ START_TEST(an_event_is_on_with_its_filter_and_off_again)
                 for (int instances = 0; instances < 2; instances++) {
                         FAKE_CASE(k, c, instances);
                         _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
-                        const char *dir = instances ? "instances/ftraced-x/" : "";
-                        _cleanup_free_ char *before = NULL;
-                        _cleanup_refusal_ Refusal refusal = {};
-                        char path[128];
                         Tracer *t;
 
                         fake_put_root(k, "proc/812/task/812/comm", "x\n");
                         fake_put(k, "events/sched/sched_switch/filter", "next_pid == 7\n");
-                        before = fake_dump(k);
-                        ck_assert_int_eq(arm_event(c, &t, &m, &refusal,
-                                                   "sched:sched_switch:prev_pid > 0", "812"),
-                                         0);
-                        (void) snprintf(path, sizeof(path), "%sevents/sched/sched_switch/filter",
-                                        dir);
-                        fake_expect(k, path, "prev_pid > 0\n");
-                        (void) snprintf(path, sizeof(path), "%sevents/sched/sched_switch/enable",
-                                        dir);
-                        fake_expect(k, path, "1\n");
-                        (void) snprintf(path, sizeof(path), "%sset_event_pid", dir);
-                        fake_expect(k, path, "812\n");
-                        (void) snprintf(path, sizeof(path), "%soptions/event-fork", dir);
-                        fake_expect(k, path, "1\n");
-                        ck_assert_int_eq(tracer_disarm(t), 0);
-                        fake_expect_all(k, before);
+                        t = fake_start(c, with_event("sched:sched_switch:prev_pid > 0", "812"),
+                                       false);
+                        expect_file(k, "events/sched/sched_switch/filter", "prev_pid > 0\n");
+                        expect_file(k, "events/sched/sched_switch/enable", "1\n");
+                        expect_file(k, "set_event_pid", "812\n");
+                        expect_file(k, "options/event-fork", "1\n");
+                        fake_end(t);
 
-                        ck_assert_int_eq(arm_event(c, &t, &n, &refusal, "sched:sched_switch", NULL),
-                                         0);
-                        (void) snprintf(path, sizeof(path), "%sevents/sched/sched_switch/filter",
-                                        dir);
-                        fake_expect(k, path, "none\n");
-                        ck_assert_int_eq(tracer_disarm(t), 0);
-                        fake_expect_all(k, before);
+                        t = fake_start(c, with_event("sched:sched_switch", NULL), false);
+                        expect_file(k, "events/sched/sched_switch/filter", "none\n");
+                        fake_end(t);
                 }
         }
 END_TEST
@@ -63,12 +50,10 @@ END_TEST
 START_TEST(a_list_of_processes_that_have_all_ended_is_put_back_although_it_looks_like_none)
         {
                 FAKE_CASE(k, c, false);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
                 Tracer *t;
 
                 fake_put_root(k, "proc/812/task/812/comm", "x\n");
-                ck_assert_int_eq(arm_event(c, &t, &m, &refusal, "sched:sched_switch", "812"), 0);
+                t = fake_start(c, with_event("sched:sched_switch", "812"), false);
                 fake_put(k, "set_event_pid", "");
                 strv_done(&k->log);
                 ck_assert_int_eq(tracer_disarm(t), 0);
@@ -88,21 +73,12 @@ START_TEST(what_cannot_be_recorded_beside_calls_is_refused_with_the_reason)
                         { "sched:sched_switch:no_field == 3", "Field not found",
                           REFUSAL_INVALID_SPEC },
                 };
-                Tracer *t;
 
                 for (size_t i = 0; i < 2 * ELEMENTSOF(cases); i++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(i % 2);
-                        _cleanup_free_ char *before = fake_dump(k);
-                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                        _cleanup_refusal_ Refusal refusal = {};
+                        FAKE_CASE(k, c, i % 2);
 
-                        ck_assert_int_eq(arm_event(c, &t, &m, &refusal, cases[i / 2].event, NULL),
-                                         REFUSED);
-                        ck_assert_int_eq((int) refusal.kind, (int) cases[i / 2].kind);
-                        ck_assert_msg(strstr(refusal_message(&refusal), cases[i / 2].reason),
-                                      "\"%s\"", refusal_message(&refusal));
-                        fake_expect_all(k, before);
+                        fake_refuse(c, with_event(cases[i / 2].event, NULL), false,
+                                    cases[i / 2].kind, cases[i / 2].reason);
                 }
         }
 END_TEST
@@ -237,26 +213,18 @@ START_TEST(markers_are_copied_into_an_instance_where_the_kernel_can_and_else_ref
                 for (int instances = 0; instances < 2; instances++) {
                         FAKE_CASE(k, c, instances);
                         _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL, *o = NULL;
-                        _cleanup_refusal_ Refusal refusal = {};
-                        _cleanup_free_ char *before = NULL;
                         Tracer *t;
 
-                        ck_assert_int_eq(
-                                arm_event(c, &t, &m, &refusal, "ftrace:print:ip > 0", NULL),
-                                REFUSED);
-                        ck_assert_int_eq((int) refusal.kind, REFUSAL_INVALID_SPEC);
+                        fake_refuse(c, with_event("ftrace:print:ip > 0", NULL), false,
+                                    REFUSAL_INVALID_SPEC, "takes no filter");
                         if (instances) {
-                                ck_assert_int_eq(
-                                        arm_event(c, &t, &n, &refusal, "ftrace:print", NULL),
-                                        REFUSED);
-                                ck_assert_int_eq((int) refusal.kind, REFUSAL_NOT_SUPPORTED);
-                                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal),
-                                                             "instances/ftraced-x/trace_marker"));
+                                fake_refuse(c, with_event("ftrace:print", NULL), false,
+                                            REFUSAL_NOT_SUPPORTED,
+                                            "instances/ftraced-x/trace_marker");
                                 fake_put(k, "options/copy_trace_marker", "0\n");
                         }
                         fake_put(k, "options/markers", "0\n");
-                        before = fake_dump(k);
-                        ck_assert_int_eq(arm_event(c, &t, &o, &refusal, "ftrace:print", NULL), 0);
+                        t = fake_start(c, with_event("ftrace:print", NULL), false);
                         if (instances) {
                                 fake_expect(k, "instances/ftraced-x/options/copy_trace_marker",
                                             "1\n");
@@ -264,8 +232,7 @@ START_TEST(markers_are_copied_into_an_instance_where_the_kernel_can_and_else_ref
                                 fake_expect(k, "options/copy_trace_marker", "0\n");
                         } else
                                 fake_expect(k, "options/markers", "1\n");
-                        ck_assert_int_eq(tracer_disarm(t), 0);
-                        fake_expect_all(k, before);
+                        fake_end(t);
                 }
         }
 END_TEST
