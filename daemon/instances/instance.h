@@ -244,6 +244,9 @@ int refuse_no_event(const Tracefs *fs, const char *system, const char *event, Re
  * Sources: linux 6.12 Documentation/trace/fprobetrace.rst, kprobetrace.rst; kernel/trace/trace_fprobe.c.
  */
 
+/* Event names have no room for a session's. */
+uint64_t value_probe_hash(const char *session);
+
 #define VALUE_PROBES_MAX SPEC_MAX_VALUES /* of each kind in a session */
 
 typedef enum ValueKind {
@@ -295,8 +298,6 @@ int value_probe_plan(Plan *p, const Instance *i, const Strv *events);
  * ftrace_traceon()).
  */
 
-/* Event names have no room for a session's: its hash, and a number. */
-uint64_t notifier_hash(const char *session);
 /* @t as a function, or an event (of its own if it is slower: or return:), on which a switch can be.  @number: of the trigger
  * in the session.  0 or -ENOMEM. */
 int notifier_event(const char *session, size_t number, const Trigger *t, Trigger *ret);

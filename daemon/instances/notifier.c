@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <sys/epoll.h>
 
-#include "base/hash.h"
 #include "base/text.h"
 #include "base/unit.h"
 #include "daemon/admission/admission.h"
@@ -36,10 +35,6 @@ struct Notifier {
         void *userdata;
 };
 
-uint64_t notifier_hash(const char *session) {
-        return hash_bytes(HASH_BYTES_FIRST, session, strlen(session));
-}
-
 /* @t on an event of its own; @filter may be NULL. */
 static int make_event(const char *session, size_t number, const Trigger *t, const char *system,
                       const char *suffix, const char *filter, Trigger *ret) {
@@ -48,7 +43,8 @@ static int make_event(const char *session, size_t number, const Trigger *t, cons
 
         memcpy(event.does, t->does, sizeof(event.does));
         memcpy(event.delay_ns, t->delay_ns, sizeof(event.delay_ns));
-        if (asprintf(&event.name, EVENT_FORMAT "%s", notifier_hash(session), number, suffix) < 0) {
+        if (asprintf(&event.name, EVENT_FORMAT "%s", value_probe_hash(session), number, suffix) <
+            0) {
                 event.name = NULL;
                 return -ENOMEM;
         }
@@ -175,7 +171,7 @@ static int refuse_kernel(Refusal *refusal, const char *what, int error) {
 
 /* Before the notifier. */
 static int make_stopwatch(Plan *p, size_t number, const Strv *functions, Refusal *refusal) {
-        uint64_t hash = notifier_hash(p->session);
+        uint64_t hash = value_probe_hash(p->session);
         int r = 0;
 
         if (functions->n > STOPWATCH_FUNCTIONS_MAX)
@@ -198,7 +194,7 @@ static int make_stopwatch(Plan *p, size_t number, const Strv *functions, Refusal
 /* In the notifier's instance. */
 static int begin_stopwatch(Plan *p, size_t number, const Strv *functions, Refusal *refusal) {
         static const char trigger[] = DIR_FORMAT "/events/ftraced/" EVENT_FORMAT "_%s%zu/trigger";
-        uint64_t hash = notifier_hash(p->session);
+        uint64_t hash = value_probe_hash(p->session);
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < functions->n; i++) {

@@ -5,6 +5,7 @@
  * is written down, tried, and crossed out if it was refused.
  */
 
+#include "base/hash.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
@@ -109,6 +110,10 @@ int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, co
         return 0;
 }
 
+uint64_t value_probe_hash(const char *session) {
+        return hash_bytes(HASH_BYTES_FIRST, session, strlen(session));
+}
+
 /* As far as it can be told without trying. */
 static bool has_fprobes(const Tracefs *fs) {
         _cleanup_free_ char *text = NULL;
@@ -153,7 +158,7 @@ static int try_forms(Plan *p, const Form *forms, size_t n_forms, size_t *form, c
 
                 if (forms[k].letter)
                         (void) snprintf(name, EVENT_WORD_MAX + 1, "ftraced_%016" PRIx64 "_%c%zu",
-                                        notifier_hash(p->session), forms[k].letter, i);
+                                        value_probe_hash(p->session), forms[k].letter, i);
                 if (asprintf(&line, "%s:" SYSTEM "/%s %s%s", forms[k].type, name, function,
                              forms[k].rest) < 0)
                         return -ENOMEM;

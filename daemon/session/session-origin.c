@@ -67,7 +67,7 @@ int session_origin_add_symbols(SessionMeta *m, KernelSymbols *symbols, int symbo
 }
 
 /* Arguments have their names from them.  What a kretprobe sees is as wide as a register; fprobes know types themselves
- * (daemon/instances/value-probe.h). */
+ * (daemon/instances/instance.h). */
 static bool needs_types(const SessionMeta *m, bool *ret_has_args) {
         *ret_has_args = m->spec.args || m->spec.args_functions.n > 0;
         return *ret_has_args || ((m->spec.retval || m->spec.retval_functions.n > 0) &&

@@ -2,7 +2,7 @@
 
 /*
  * Following tasks by name or control group: the daemon is woken when somebody may have joined them
- * or left (daemon/instances/task-filter.h), and looks.  Who is born into a control group tells nobody, so that
+ * or left (daemon/instances/instance.h), and looks.  Who is born into a control group tells nobody, so that
  * is looked at once a second, too.  The event of a new name comes before the name is there (linux
  * 6.1 fs/exec.c, __set_task_comm()), so that every event is followed by a second look.  A look may
  * walk through all of /proc: between two of them passes ten times what one takes, whatever is going

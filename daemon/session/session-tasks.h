@@ -5,7 +5,7 @@
  * Following: tasks that join those whose calls are recorded, by name or control group
  *
  * Looked up when the kernel tells that somebody may have joined or left
- * (daemon/instances/task-filter.h), and at intervals.
+ * (daemon/instances/instance.h), and at intervals.
  */
 
 #include <systemd/sd-event.h>

@@ -163,7 +163,7 @@ static int undo_stop(Ledger *l, const char *session) {
                         r = stop_top(l, e);
                 else if (
                         ledger_is_tracer(
-                                e->file)) /* of an instance that was there before (daemon/instances/black-box.h) */
+                                e->file)) /* of an instance that was there before (daemon/instances/instance.h) */
                         r = BACKGROUND_CALL(stop_tracer(
                                 l->fs, TRACEFS_PATH("%.*s", (int) (basename(e->file) - e->file),
                                                     e->file)));

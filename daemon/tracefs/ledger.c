@@ -57,10 +57,6 @@ const LedgerRecord *ledger_find(const Ledger *l, LedgerKind kind, const char *fi
         return NULL;
 }
 
-bool ledger_is_tracer(const char *file) {
-        return streq(basename(file), "current_tracer");
-}
-
 bool ledger_covers(const Ledger *l, const char *dir) {
         for (size_t i = 0; i < l->n; i++) {
                 const LedgerRecord *e = &l->records[i];

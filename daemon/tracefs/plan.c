@@ -200,7 +200,7 @@ int plan_add(Plan *p, const char *owner, const char *file, const char *value) {
 
 /*
  * Without buffer_percent the kernel wakes readers when their buffers are half full, which is late but not too
- * late for who looks by the clock as well (daemon/record/backoff.h), and who listens to all CPUs' at once, whatever
+ * late for who looks by the clock as well (daemon/record/reader.h), and who listens to all CPUs' at once, whatever
  * it says.  Old kernels refuse it to whoever lacks CAP_DAC_OVERRIDE (linux 5.10 kernel/trace/trace.c,
  * init_tracer_tracefs(): 0444; ring_buffer.c, ring_buffer_poll_wait(): full is 0 for all CPUs).
  */

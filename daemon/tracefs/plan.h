@@ -12,7 +12,7 @@
  *
  * A dry plan is the same list with nothing made of it: plan_apply() does nothing, what is read of a
  * file is what the steps before would have left there, and an instance that a step would make is
- * full of what the kernel puts into a new one (plan_read()).  daemon/tracefs/script.h prints it.
+ * full of what the kernel puts into a new one (plan_read()).  daemon/tracefs/plan.h prints it.
  */
 
 #include <jansson.h>

@@ -30,6 +30,10 @@ static int n_dir(const char *tracer_file) {
         return (int) (strlen(tracer_file) - strlen("current_tracer"));
 }
 
+bool ledger_is_tracer(const char *file) {
+        return streq(basename(file), "current_tracer");
+}
+
 /* What we go on writing while we record, without a word to the ledger. */
 static bool is_ours_to_write(const char *name) {
         return streq(name, "tracing_on") || startswith(name, "set_event") ||

@@ -3,7 +3,7 @@
 /*
  * set_graph_function while tracers are on: roots come and go with sessions and with modules.  The kernel
  * takes long over the names and acts at close; where it must not be looked into then, the names are
- * written first, and for the close the tracers are quiesced (daemon/instances/quiesce.h).
+ * written first, and for the close the tracers are quiesced (daemon/instances/instance.h).
  *
  * Nothing quiesces the tracer of somebody else.  While there is one, no root comes, and those that should
  * go stay, until a later change finds it gone; the last session's end clears the list in any case.
@@ -105,7 +105,7 @@ static int pick_present(const Controller *c, const Strv *words, Strv *ret) {
 
 /*
  * Words are added to or taken out of set_graph_function, whoever records.  @ret_ns, @ret_quiesced: for how long which
- * sessions were quiesced (daemon/instances/quiesce.h), and are told; or NULL.
+ * sessions were quiesced (daemon/instances/instance.h), and are told; or NULL.
  * 0; -EBUSY: somebody else's tracer is on, nothing was changed; -errno.
  */
 static int change_roots(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,

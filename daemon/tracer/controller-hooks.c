@@ -288,7 +288,7 @@ int controller_rehook(Controller *c, Tracer *t, SessionMeta *m, LeanScope scope,
 
 /* --- what others call -------------------------------------------------------------------------- */
 
-/* A hook is taken to cost what the cheapest system call does (daemon/lean/thinning.h). */
+/* A hook is taken to cost what the cheapest system call does (daemon/lean/lean.h). */
 static uint64_t time_call(void) {
         enum { TURNS = 5, CALLS = 200 };
         uint64_t least_ns = UINT64_MAX;

@@ -65,7 +65,7 @@ void controller_leave(Controller *c);
 /* Undoes whatever is still programmed. */
 void controller_end(Controller *c);
 /* What is in the kernel after that, or after controller_settle(), in sentences; and commands that give what
- * sessions override, and nobody can be named for, the kernel's own values (daemon/tracer/leftovers.h).
+ * sessions override, and nobody can be named for, the kernel's own values (daemon/tracer/leftovers.c).
  * -ENOENT: tracefs was never found, and nothing looked at; other -errno. */
 int controller_find_left(const Controller *c, Strv *ret);
 int controller_find_values(Controller *c, Strv *ret_commands);
@@ -158,7 +158,7 @@ int controller_open_events(const Tracer *t);
 /* Events of @t so far, wherever they are now, lost ones included; reads a file of each CPU. */
 uint64_t controller_count_events(const Tracer *t);
 /*
- * controller_sample_calls() - what is called of what is hooked for @t (daemon/lean/call-sample.h)
+ * controller_sample_calls() - what is called of what is hooked for @t (daemon/lean/lean.h)
  * @ret_names:   of that
  * @ret_hook_ns: what a hook takes of a call's time, about
  *
@@ -182,7 +182,7 @@ bool controller_waits_for_start(const Spec *spec);
 /* --- of a tracer that is armed, until tracer_disarm() ------------------------------------------- */
 
 /*
- * Triggers (daemon/instances/notifier.h) of a session: rule @i of m->spec.triggers.  controller_arm() hangs the notifiers
+ * Triggers (daemon/instances/instance.h) of a session: rule @i of m->spec.triggers.  controller_arm() hangs the notifiers
  * of those that the kernel can tell of.
  */
 bool tracer_can_ring(const Trigger *t); /* by a notifier */
@@ -233,7 +233,7 @@ void tracer_doubt_hooks(Tracer *t);
 int tracer_find_strangers(const Tracer *t, Strv *ret);
 /*
  * For a moment, in the trace's clock, @t recorded no call, since set_graph_function was changed for
- * others (daemon/instances/quiesce.h).  Called by the loop or a task.
+ * others (daemon/instances/instance.h).  Called by the loop or a task.
  */
 typedef void (*TracerQuiesced)(uint64_t from_ns, uint64_t to_ns, void *userdata);
 /* A second user of function_graph comes: what is hooked is to be written anew, controller_rehook().  In a task. */
@@ -243,7 +243,7 @@ void tracer_set_handlers(Tracer *t, TracerQuiesced on_quiesced, TracerCrowded on
 /* Whether an earlier daemon died in such a moment. */
 bool tracer_was_quiesced(const Tracer *t);
 int tracer_set_recording(Tracer *t, bool on);
-/* What wakes whoever follows tasks (daemon/instances/task-filter.h); not blocking; the caller owns it; -errno. */
+/* What wakes whoever follows tasks (daemon/instances/instance.h); not blocking; the caller owns it; -errno. */
 int tracer_open_tasks(const Tracer *t);
 /* Looks who the tasks of @spec are by now, and records these.  Whether any is new; -errno. */
 int tracer_follow(Tracer *t, const Spec *spec);

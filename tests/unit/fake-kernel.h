@@ -10,7 +10,7 @@
  * function is refused, a tracer whose pipe is open is busy, a new instance is full of files.
  *
  * Where there are instances, it is also the kernel that does not wait for those who look into the graph
- * filter (daemon/instances/quiesce.h): changing it while a tracer in an instance records anybody but the caller, or
+ * filter (daemon/instances/instance.h): changing it while a tracer in an instance records anybody but the caller, or
  * before its CPUs were waited for, ends the process the same way.
  *
  * Each such call is a step.  A test may let one fail, come short, or be the last thing the process
