@@ -53,14 +53,9 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/api/api.h \
 	%D%/process/background.c \
 	%D%/process/background.h \
-	%D%/record/backoff.c \
-	%D%/record/backoff.h \
 	%D%/watch/bystander-watch.c \
 	%D%/watch/bystander-watch.h \
-	%D%/lean/call-rates.c \
-	%D%/lean/call-rates.h \
 	%D%/lean/call-sample.c \
-	%D%/lean/call-sample.h \
 	%D%/process/clock-watch.c \
 	%D%/process/clock-watch.h \
 	%D%/server/connection.c \
@@ -69,23 +64,17 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/tracer/controller-admit.c \
 	%D%/tracer/controller-adopt.c \
 	%D%/tracer/controller-arm.c \
-	%D%/tracer/controller-black-box.c \
 	%D%/tracer/controller-dry.c \
 	%D%/tracer/controller-filter.c \
 	%D%/tracer/controller-hooks.c \
-	%D%/tracer/controller-lean.c \
 	%D%/tracer/controller-private.h \
-	%D%/tracer/controller-roots.c \
-	%D%/tracer/controller-silence.c \
 	%D%/tracer/controller-trigger.c \
 	%D%/tracer/controller.c \
 	%D%/tracer/controller.h \
 	%D%/daemon.c \
 	%D%/daemon.h \
 	%D%/instances/black-box.c \
-	%D%/instances/black-box.h \
 	%D%/instances/event-set.c \
-	%D%/instances/event-set.h \
 	%D%/process/fdstore.c \
 	%D%/process/fdstore.h \
 	%D%/watch/guard.c \
@@ -93,36 +82,25 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/health.c \
 	%D%/watch/health.h \
 	%D%/tracer/host-check.c \
-	%D%/tracer/host-check.h \
 	%D%/instances/instance.c \
 	%D%/instances/instance.h \
-	%D%/record/inventory.c \
-	%D%/record/inventory.h \
 	%D%/api/janitor.c \
 	%D%/process/journal.c \
 	%D%/process/journal.h \
 	%D%/symbols/kernel-symbols.c \
 	%D%/symbols/kernel-symbols.h \
-	%D%/lean/lean-cache.c \
-	%D%/lean/lean-cache.h \
 	%D%/lean/lean.c \
 	%D%/lean/lean.h \
 	%D%/lean/learn-worker.c \
-	%D%/lean/learn-worker.h \
 	%D%/lean/learner.c \
 	%D%/lean/learner.h \
 	%D%/watch/learning-pass.c \
 	%D%/watch/learning-pass.h \
-	%D%/tracefs/ledger-claim.c \
-	%D%/tracefs/ledger-dir.c \
-	%D%/tracefs/ledger-dir.h \
 	%D%/tracefs/ledger-file.c \
-	%D%/tracefs/ledger-private.h \
 	%D%/tracefs/ledger-undo.c \
 	%D%/tracefs/ledger.c \
 	%D%/tracefs/ledger.h \
 	%D%/tracer/leftovers.c \
-	%D%/tracer/leftovers.h \
 	%D%/server/listener.c \
 	%D%/api/listing.c \
 	%D%/watch/live.c \
@@ -134,31 +112,22 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/api/methods-trigger.c \
 	%D%/api/methods.c \
 	%D%/instances/notifier.c \
-	%D%/instances/notifier.h \
 	%D%/own-store.c \
 	%D%/server/peer.c \
-	%D%/record/pipe-marks.c \
-	%D%/record/pipe-marks.h \
-	%D%/tracefs/plan-apply.c \
 	%D%/tracefs/plan.c \
 	%D%/tracefs/plan.h \
 	%D%/tracefs/put-back.c \
-	%D%/tracefs/put-back.h \
 	%D%/instances/quiesce.c \
-	%D%/instances/quiesce.h \
 	%D%/server/quota.c \
-	%D%/record/reader-private.h \
 	%D%/record/reader-resume.c \
 	%D%/record/reader.c \
 	%D%/record/reader.h \
 	%D%/record/recorder.c \
 	%D%/record/recorder.h \
 	%D%/record/rotation.c \
-	%D%/record/rotation.h \
 	%D%/process/sandbox.c \
 	%D%/process/sandbox.h \
 	%D%/tracefs/script.c \
-	%D%/tracefs/script.h \
 	%D%/server/server-private.h \
 	%D%/server/server.c \
 	%D%/server/server.h \
@@ -169,32 +138,21 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/snapshot.h \
 	%D%/process/spawn.c \
 	%D%/process/spawn.h \
-	%D%/instances/stopwatch.c \
-	%D%/instances/stopwatch.h \
 	%D%/record/syncer.c \
 	%D%/record/syncer.h \
 	%D%/watch/tamper.c \
 	%D%/watch/tamper.h \
 	%D%/instances/task-filter.c \
-	%D%/instances/task-filter.h \
 	%D%/instances/value-probe.c \
-	%D%/instances/value-probe.h \
 	%D%/process/thread.c \
 	%D%/process/thread.h \
 	%D%/tracefs/tracefs.c \
 	%D%/tracefs/tracefs.h \
 	%D%/tracer/tracer.c \
-	%D%/tracer/tracer.h \
 	%D%/watch/tracing-copy.c \
 	%D%/watch/tracing-copy.h \
 	%D%/lean/lean-tree.c \
-	%D%/lean/lean-tree.h \
-	%D%/lean/usual-loads.c \
-	%D%/lean/usual-loads.h \
 	%D%/lean/thinning.c \
-	%D%/lean/thinning.h \
-	%D%/lean/waiting.c \
-	%D%/lean/waiting.h \
 	%D%/watch/host-load.c \
 	%D%/watch/host-load.h
 daemon_libs = %D%/libdaemon.a $(wire_libs) $(learn_libs) $(retention_libs) $(pages_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lpthread

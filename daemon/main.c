@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/daemon.h"
-#include "daemon/lean/learn-worker.h"
+#include "daemon/lean/learner.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/upkeep/seal-worker.h"
 
@@ -158,7 +158,7 @@ static int parse_arguments(int argc, char *argv[]) {
 /* What is left all the same is looked for, not believed. */
 static int undo_all(int ledger_fd, size_t *ret_n, Strv *left, Strv *values) {
         _cleanup_(controller_freep) Controller *c = NULL;
-        int r = controller_new(&c, arg_config.tracefs, -EBADF, ledger_fd, true);
+        int r = controller_new(&c, arg_config.tracefs, -EBADF, ledger_fd, true, -EBADF);
 
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the control of tracefs: %m");

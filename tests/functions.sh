@@ -467,7 +467,7 @@ has_instances() {
 }
 
 # Whether the kernel waits for all CPUs before it frees a list of roots, so that sessions are not quiesced for a
-# change of it (daemon/instances/quiesce.h).
+# change of it (daemon/instances/quiesce.c).
 waits_for_cpus() {
         [[ $(printf '%s\n' 6.13 "$(uname -r)" | sort -V | head -n1) != 6.13 ]]
 }

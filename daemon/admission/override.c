@@ -11,20 +11,10 @@
 #include "daemon/admission/admission.h"
 #include "daemon/tracefs/control.h"
 
-static char *tracer_path(const char *dir) {
-        char *path;
-
-        return asprintf(&path, "%scurrent_tracer", dir) < 0 ? NULL : path;
-}
-
 /* What the tracer in @dir is; "nop" if there is none, or no such buffer any more. */
 static int read_tracer(const Tracefs *fs, const char *dir, char **ret) {
-        _cleanup_free_ char *path = tracer_path(dir);
-        int r;
+        int r = control_read(fs->fd, TRACEFS_PATH("%scurrent_tracer", dir), ret);
 
-        if (!path)
-                return -ENOMEM;
-        r = control_read(fs->fd, path, ret);
         if (r != -ENOENT && r != -ENODEV)
                 return r;
         *ret = strdup("nop");
@@ -75,19 +65,17 @@ int override_find(const Tracefs *fs, bool instances, const Strv *ours, Strv *dir
         return 0;
 }
 
-int override_plan(Plan *p, const Tracefs *fs, Ledger *l, const Strv *dirs) {
+int override_plan(Plan *p, const Strv *dirs) {
         for (size_t i = 0; i < dirs->n; i++) {
-                _cleanup_free_ char *path = tracer_path(dirs->items[i]), *tracer = NULL;
-                int r;
+                const char *dir = dirs->items[i], *path = TRACEFS_PATH("%scurrent_tracer", dir);
+                _cleanup_free_ char *tracer = NULL;
+                int r = read_tracer(p->fs, dir, &tracer);
 
-                if (!path)
-                        return -ENOMEM;
-                r = read_tracer(fs, dirs->items[i], &tracer);
                 if (r >= 0 && streq(tracer, "nop"))
                         continue;
                 if (r >= 0)
-                        r = ledger_claim(l, fs, LEDGER_SHARED, LEDGER_TRACER, path, tracer,
-                                         *dirs->items[i] ? "nop" : "nop\nfunction_graph");
+                        r = ledger_claim(p->ledger, LEDGER_SHARED, LEDGER_TRACER, path, tracer,
+                                         *dir ? "nop" : "nop\nfunction_graph");
                 if (r >= 0)
                         r = plan_step(p, PLAN_SET, path, tracer, "nop", NULL);
                 if (r < 0)

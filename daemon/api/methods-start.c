@@ -11,7 +11,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/api/api.h"
-#include "daemon/tracefs/script.h"
+#include "daemon/tracefs/plan.h"
 #include "meta/json-field.h"
 #include "meta/profile.h"
 

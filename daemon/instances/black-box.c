@@ -2,16 +2,11 @@
 
 /* The command line says which instance it is; its files say what it holds.  Neither is believed alone. */
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/io.h"
 #include "base/unit.h"
-#include "daemon/instances/black-box.h"
+#include "daemon/instances/instance.h"
 #include "daemon/tracefs/control.h"
 #include "meta/event-choice.h"
 
@@ -30,26 +25,11 @@ uint64_t black_box_n_events(const BlackBox *b) {
         return n;
 }
 
-static int read_cpu(const Tracefs *fs, BlackBox *b, size_t i) {
-        _cleanup_free_ char *text = NULL;
-        const char *entries;
-        int r = tracefs_read(fs, &text, "instances/%s/per_cpu/cpu%u/stats", b->name, b->cpus[i]);
-
-        if (r < 0)
-                return r;
-        entries = strstr(text, "entries: ");
-        b->n_events[i] = entries ? strtoull(entries + strlen("entries: "), NULL, 10) : 0;
-        return 0;
-}
-
 static int fill(const Tracefs *fs, BlackBox *b) {
-        _cleanup_free_ char *path = NULL, *size = NULL, *dir = NULL;
-        int r;
+        const char *dir = TRACEFS_PATH("instances/%s/", b->name);
+        _cleanup_free_ char *size = NULL;
+        int r = control_read(fs->fd, TRACEFS_PATH("%sbuffer_size_kb", dir), &size);
 
-        if (asprintf(&path, "instances/%s/buffer_size_kb", b->name) < 0 ||
-            asprintf(&dir, "instances/%s/", b->name) < 0)
-                return -ENOMEM;
-        r = control_read(fs->fd, path, &size);
         if (r >= 0)
                 r = tracefs_read_page_bytes(fs, dir, &b->page_bytes);
         if (r >= 0)
@@ -60,16 +40,13 @@ static int fill(const Tracefs *fs, BlackBox *b) {
         b->n_events = calloc(b->n_cpus, sizeof(*b->n_events));
         if (!b->n_events)
                 return -ENOMEM;
-        for (size_t i = 0; r >= 0 && i < b->n_cpus; i++)
-                r = read_cpu(fs, b, i);
+        for (size_t i = 0; r >= 0 && i < b->n_cpus; i++) {
+                uint64_t stats[_STAT_N] = {};
+
+                r = tracefs_read_stats(fs, dir, b->cpus[i], stats);
+                b->n_events[i] = stats[STAT_ENTRIES];
+        }
         return r;
-}
-
-static bool is_there(const Tracefs *fs, const char *name) {
-        _cleanup_free_ char *path = NULL;
-
-        return asprintf(&path, "instances/%s/last_boot_info", name) >= 0 &&
-               faccessat(fs->fd, path, F_OK, 0) >= 0;
 }
 
 int black_box_find(const Tracefs *fs, BlackBox *ret) {
@@ -90,7 +67,8 @@ int black_box_find(const Tracefs *fs, BlackBox *ret) {
                 b.name = strndup(s + strlen(BOOT_INSTANCE_WORD), n);
                 if (!b.name)
                         return -ENOMEM;
-                if (!is_there(fs, b.name))
+                if (faccessat(fs->fd, TRACEFS_PATH("instances/%s/last_boot_info", b.name), F_OK,
+                              0) < 0)
                         b.name = mfree(b.name);
         }
         if (!b.name)
@@ -115,9 +93,10 @@ static int refuse_busy(const BlackBox *b, const char *by, Refusal *refusal) {
 }
 
 int black_box_admit(const Tracefs *fs, const Strv *ours, bool force, Refusal *refusal) {
-        _cleanup_free_ char *dir = NULL, *path = NULL, *tracer = NULL;
+        _cleanup_free_ char *tracer = NULL;
         _cleanup_black_box_ BlackBox b = {};
         char count[UNIT_TEXT_MAX];
+        const char *dir;
         int r = black_box_find(fs, &b);
 
         if (r < 0)
@@ -128,12 +107,10 @@ int black_box_admit(const Tracefs *fs, const Strv *ours, bool force, Refusal *re
                                    "this host was booted without memory in which a trace would "
                                    "survive a reboot. `ftracectl doctor --black-box` says what it "
                                    "takes; --in-kernel does without, and survives no reboot.");
-        if (asprintf(&dir, "instances/%s/", b.name) < 0 ||
-            asprintf(&path, "%scurrent_tracer", dir) < 0)
-                return -ENOMEM;
+        dir = TRACEFS_PATH("instances/%s/", b.name);
         if (strv_contains(ours, dir))
                 return refuse_busy(&b, "another session of ftraced", refusal);
-        r = control_read(fs->fd, path, &tracer);
+        r = control_read(fs->fd, TRACEFS_PATH("%scurrent_tracer", dir), &tracer);
         if (r < 0)
                 return r;
         if (!streq(tracer, "nop"))

@@ -6,17 +6,12 @@
  * level the ledger has each file's old value.
  */
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/io.h"
 #include "base/name.h"
-#include "daemon/instances/event-set.h"
+#include "daemon/instances/instance.h"
 #include "meta/event-choice.h"
-#include "meta/json-field.h"
 
 #define COPY_MARKERS "options/copy_trace_marker"
 #define EVENT_LIST_MAX ((size_t) 4 << 20)
@@ -95,44 +90,31 @@ int admit_markers(const Tracefs *fs, const Spec *spec, const char *session, bool
                 u.release, fs->path, fs->path, fs->path, session);
 }
 
-/* @file of the buffer says @value once @text was written to it. */
-static int plan_own(Instance *i, Plan *p, const Tracefs *fs, Ledger *l, const char *session,
-                    const char *file, const char *value, const char *text) {
-        _cleanup_free_ char *path = NULL;
-
-        if (asprintf(&path, "%s%s", instance_dir(i), file) < 0)
-                return -ENOMEM;
-        return plan_add_text(p, fs, l, instance_owner(i, session), path, value, text);
-}
-
-static int plan_event(const EventChoice *e, Instance *i, Plan *p, const Tracefs *fs, Ledger *l,
-                      const char *session) {
+static int plan_event(const EventChoice *e, const Instance *i, Plan *p) {
         char path[EVENT_PATH_MAX];
         int r;
 
         if (event_choice_is_marker(e)) {
-                r = plan_own(i, p, fs, l, session, "options/markers", "1", NULL);
-                return r >= 0 && instance_name(i)
-                               ? plan_own(i, p, fs, l, session, COPY_MARKERS, "1", NULL)
-                               : r;
+                r = instance_plan_file(i, p, "options/markers", "1", NULL);
+                return r >= 0 && i->name ? instance_plan_file(i, p, COPY_MARKERS, "1", NULL) : r;
         }
         event_choice_path(path, e, "filter");
-        r = e->filter ? plan_own(i, p, fs, l, session, path, e->filter, NULL)
-                      : plan_own(i, p, fs, l, session, path, "none", "0");
+        r = instance_plan_file(i, p, path, e->filter ?: "none", e->filter ? NULL : "0");
         if (r < 0)
                 return r;
         event_choice_path(path, e, "enable");
-        return plan_own(i, p, fs, l, session, path, "1", NULL);
+        return instance_plan_file(i, p, path, "1", NULL);
 }
 
 /* Who leaves those that are followed comes into it later. */
-static int keep_left_out(const Plan *p, const Tracefs *fs, Ledger *l, const char *session) {
+static int keep_left_out(Plan *p) {
         _cleanup_free_ char *now = NULL;
-        int r = plan_read(p, fs, "set_event_notrace_pid", &now);
+        int r = plan_read(p, "set_event_notrace_pid", &now);
 
         if (r == -ENOENT) /* before linux 5.8 */
                 return 0;
-        return r < 0 ? r : ledger_add(l, session, LEDGER_FILE, "set_event_notrace_pid", now);
+        return r < 0 ? r
+                     : ledger_add(p->ledger, p->session, LEDGER_FILE, "set_event_notrace_pid", now);
 }
 
 bool event_set_is_used(const Spec *spec) {
@@ -140,26 +122,24 @@ bool event_set_is_used(const Spec *spec) {
                spec->args_functions.n > 0;
 }
 
-int event_set_plan(const Spec *spec, const Strv *threads, Instance *i, Plan *p, const Tracefs *fs,
-                   Ledger *l, const char *session) {
-        const Strv *events = &spec->events;
+int event_set_plan(const Spec *spec, const Strv *threads, const Instance *i, Plan *p) {
         _cleanup_free_ char *pids = strv_join(threads, "\n");
         int r = pids ? 0 : -ENOMEM;
 
         if (r < 0 || !event_set_is_used(spec))
                 return r;
-        r = plan_own(i, p, fs, l, session, "set_event_pid", pids, NULL);
+        r = instance_plan_file(i, p, "set_event_pid", pids, NULL);
         if (r >= 0)
-                r = plan_own(i, p, fs, l, session, "set_event_notrace_pid", "", NULL);
-        if (r >= 0 && threads->n > 0 && !instance_name(i))
-                r = keep_left_out(p, fs, l, session);
+                r = instance_plan_file(i, p, "set_event_notrace_pid", "", NULL);
+        if (r >= 0 && threads->n > 0 && !i->name)
+                r = keep_left_out(p);
         if (r >= 0 && threads->n > 0)
-                r = plan_own(i, p, fs, l, session, "options/event-fork", "1", NULL);
-        for (size_t k = 0; r >= 0 && k < events->n; k++) {
+                r = instance_plan_file(i, p, "options/event-fork", "1", NULL);
+        for (size_t k = 0; r >= 0 && k < spec->events.n; k++) {
                 EventChoice e;
 
-                if (event_choice_parse(&e, events->items[k]))
-                        r = plan_event(&e, i, p, fs, l, session);
+                if (event_choice_parse(&e, spec->events.items[k]))
+                        r = plan_event(&e, i, p);
         }
         return r;
 }

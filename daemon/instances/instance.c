@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * One table says what a buffer must be set to.  Paths are always written from the tracefs
+ * One table, in instance_plan(), says what a buffer must be set to.  Paths are always written from the tracefs
  * directory ("instances/ftraced-x/trace_clock"), so that one descriptor serves both kinds.
  */
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/io.h"
 #include "base/log.h"
@@ -23,55 +19,22 @@
 #define PROBE_SESSION "(probe)"
 #define PROBE_DIR "instances/ftraced.probe" /* no session's: theirs begin with "ftraced-" */
 
-struct Instance {
-        const Tracefs *fs;
-        char *dir;  /* "instances/ftraced-x/", or "" */
-        char *name; /* "ftraced-x", or NULL */
-        uint32_t *cpus;
-        InstanceCounters *counters; /* one for each of cpus */
-        uint64_t *waiting;          /* likewise: events in the buffer at the last look */
-        uint64_t *least;            /* likewise: no fewer were in it, read and overrun by then */
-        size_t n_cpus;
-        bool is_kept; /* nobody made it, and nobody removes it */
-};
-
-enum {
-        TOP_ONLY = 1 << 0, /* set at the top level, no matter to an instance */
-        SHARED = 1 << 1,   /* one value for all instances in some kernel versions */
-};
-
-static const struct {
-        const char *file, *value;
-        unsigned flags;
-} settings[] = {
-        { "options/overwrite", "1", 0 },
-        { "options/record-cmd", "1", TOP_ONLY },
-        { "options/funcgraph-args", "0", SHARED },
-        { "options/funcgraph-retval", "0", SHARED },
-        { "options/funcgraph-retaddr", "0", SHARED },
-        { "set_ftrace_notrace_pid", "", 0 },
-};
-
-int instance_probe(const Tracefs *fs, Ledger *l) {
+int instance_probe(Ledger *l) {
         _cleanup_strv_ Strv instances = {}, warnings = {};
-        int r, k;
+        const Tracefs *fs = l->fs;
+        int r = tracefs_get_instances(fs, &instances), k;
 
-        r = tracefs_get_instances(fs, &instances);
-        if (r < 0)
-                return r;
-        for (size_t i = 0; i < instances.n; i++) {
-                _cleanup_free_ char *dir = NULL;
-
-                if (asprintf(&dir, "instances/%s/", instances.items[i]) < 0)
-                        return -ENOMEM;
-                r = tracefs_has_tracer(fs, dir, "function_graph");
+        for (size_t i = 0; r >= 0 && i < instances.n; i++) {
+                r = tracefs_has_tracer(fs, TRACEFS_PATH("instances/%s/", instances.items[i]),
+                                       "function_graph");
                 if (r >= 0)
                         return r;
+                r = 0;
         }
-
-        r = ledger_add(l, PROBE_SESSION, LEDGER_INSTANCE, PROBE_DIR, NULL);
         if (r >= 0)
-                r = ledger_commit(l, fs->path);
+                r = ledger_add(l, PROBE_SESSION, LEDGER_INSTANCE, PROBE_DIR, NULL);
+        if (r >= 0)
+                r = ledger_commit(l);
         if (r < 0)
                 return r;
         log_debug("control", "mkdir %s", PROBE_DIR);
@@ -83,116 +46,77 @@ int instance_probe(const Tracefs *fs, Ledger *l) {
                 if (r == -ENOENT)
                         r = 0;
         }
-        k = ledger_undo(l, fs, PROBE_SESSION, &warnings, NULL);
+        k = ledger_undo(l, PROBE_SESSION, &warnings, NULL);
         return k < 0 ? k : r;
 }
 
-Instance *instance_free(Instance *i) {
-        if (!i)
-                return NULL;
+void instance_done(Instance *i) {
         free(i->dir);
         free(i->name);
         free(i->cpus);
-        free(i->counters);
-        free(i->waiting);
-        free(i->least);
-        return mfree(i);
+        *i = (Instance){};
 }
 
-int instance_new(Instance **ret, const Tracefs *fs, const char *session) {
-        _cleanup_(instance_freep) Instance *i = NEW(Instance, .fs = fs);
+static int init(Instance *ret, const Tracefs *fs, char *name, bool is_kept) {
+        _cleanup_(instance_done) Instance i = { .fs = fs, .name = name, .is_kept = is_kept };
+        _cleanup_free_ uint32_t *cpus = NULL;
         int r;
 
-        if (!i)
+        if (asprintf(&i.dir, "%s%s%s", name ? "instances/" : "", name ?: "", name ? "/" : "") < 0) {
+                i.dir = NULL;
                 return -ENOMEM;
-        if (session) {
-                if (asprintf(&i->name, INSTANCE_PREFIX "%s", session) < 0 ||
-                    asprintf(&i->dir, "instances/%s/", i->name) < 0)
-                        return -ENOMEM;
-        } else {
-                i->dir = strdup("");
-                if (!i->dir)
-                        return -ENOMEM;
         }
-        r = tracefs_get_cpus(fs, &i->cpus, &i->n_cpus);
+        r = tracefs_get_cpus(fs, &cpus, &i.n_cpus);
         if (r < 0)
                 return r;
-        i->counters = calloc(i->n_cpus, sizeof(*i->counters));
-        i->waiting = calloc(i->n_cpus, sizeof(*i->waiting));
-        i->least = calloc(i->n_cpus, sizeof(*i->least));
-        if (!i->counters || !i->waiting || !i->least)
+        i.cpus = calloc(i.n_cpus, sizeof(*i.cpus));
+        if (!i.cpus)
                 return -ENOMEM;
-        *ret = TAKE_PTR(i);
+        for (size_t k = 0; k < i.n_cpus; k++)
+                i.cpus[k].cpu = cpus[k];
+        *ret = TAKE(i, (Instance){});
         return 0;
 }
 
-int instance_new_kept(Instance **ret, const Tracefs *fs, const char *name) {
-        _cleanup_(instance_freep) Instance *i = NULL;
-        char *dir = NULL, *copy = strdup(name);
-        int r = instance_new(&i, fs, NULL);
+int instance_init(Instance *ret, const Tracefs *fs, const char *session) {
+        char *name = NULL;
 
-        if (r < 0 || !copy || asprintf(&dir, "instances/%s/", name) < 0) {
-                free(copy);
-                return r < 0 ? r : -ENOMEM;
-        }
-        free(i->dir);
-        i->dir = dir;
-        i->name = copy;
-        i->is_kept = true;
-        *ret = TAKE_PTR(i);
-        return 0;
+        if (session && asprintf(&name, INSTANCE_PREFIX "%s", session) < 0)
+                return -ENOMEM;
+        return init(ret, fs, name, false);
 }
 
-bool instance_is_kept(const Instance *i) {
-        return i->is_kept;
+int instance_init_kept(Instance *ret, const Tracefs *fs, const char *name) {
+        char *copy = strdup(name);
+
+        return copy ? init(ret, fs, copy, true) : -ENOMEM;
 }
 
-const char *instance_owner(const Instance *i, const char *session) {
-        return i->name && !i->is_kept ? NULL : session;
-}
-
-int instance_clear(const Instance *i) {
-        return tracefs_empty(i->fs, i->dir);
-}
-
-const char *instance_name(const Instance *i) {
-        return i->name;
-}
-
-const char *instance_dir(const Instance *i) {
-        return i->dir;
+/* Whose ledger record a change of a file in it becomes; NULL: it goes away with the instance. */
+static const char *instance_owner(const Instance *i, const Plan *p) {
+        return i->name && !i->is_kept ? NULL : p->session;
 }
 
 int instance_read_list(const Instance *i, const char *file, Strv *ret) {
-        _cleanup_free_ char *path = NULL;
-
-        if (asprintf(&path, "%s%s", i->dir, file) < 0)
-                return -ENOMEM;
-        return control_read_list(i->fs->fd, path, ret);
+        return control_read_list(i->fs->fd, TRACEFS_PATH("%s%s", i->dir, file), ret);
 }
 
-bool instance_exists(const Instance *i) {
-        return faccessat(i->fs->fd, i->name ? i->dir : ".", F_OK, 0) >= 0;
-}
-
-int instance_create(Instance *i, Plan *p, Ledger *l, const char *session) {
-        _cleanup_free_ char *path = NULL;
+int instance_create(const Instance *i, Plan *p) {
         const char *file;
 
-        if (!i->name || i->is_kept)
-                return 0;
-        path = strndup(i->dir, strlen(i->dir) - 1);
-        return path ? plan_make_dir(p, i->fs, l, session, path, &file) : -ENOMEM;
+        return !i->name || i->is_kept
+                       ? 0
+                       : plan_make_dir(p, TRACEFS_PATH("instances/%s", i->name), &file);
 }
 
-/* @file of this buffer, with a ledger record unless the instance goes away. */
-static int plan_own(Instance *i, Plan *p, Ledger *l, const char *session, const char *file,
-                    const char *value) {
-        _cleanup_free_ char *path = NULL;
+int instance_plan_file(const Instance *i, Plan *p, const char *file, const char *value,
+                       const char *text) {
+        return plan_add_text(p, instance_owner(i, p), TRACEFS_PATH("%s%s", i->dir, file), value,
+                             text);
+}
 
-        if (asprintf(&path, "%s%s", i->dir, file) < 0)
-                return -ENOMEM;
-        return plan_add(p, i->fs, l, instance_owner(i, session), path, value);
+static int plan_own(const Instance *i, Plan *p, const char *file, const char *value) {
+        return instance_plan_file(i, p, file, value, NULL);
 }
 
 /*
@@ -202,38 +126,33 @@ static int plan_own(Instance *i, Plan *p, Ledger *l, const char *session, const 
  * top level's value is written down whenever it differs: if it turns out not to have changed,
  * undoing it writes nothing.
  */
-static int plan_shared(Instance *i, Plan *p, Ledger *l, const char *session, const char *option,
-                       const char *value) {
-        _cleanup_free_ char *path = NULL, *now = NULL, *top = NULL;
-        int r;
+static int plan_shared(const Instance *i, Plan *p, const char *option, const char *value) {
+        const char *path = TRACEFS_PATH("%s%s", i->dir, option);
+        _cleanup_free_ char *now = NULL, *top = NULL;
+        int r = plan_read(p, path, &now);
 
-        if (asprintf(&path, "%s%s", i->dir, option) < 0)
-                return -ENOMEM;
-        r = plan_read(p, i->fs, path, &now);
         if (r == -ENOENT)
-                return plan_add(p, i->fs, l, LEDGER_SHARED, option, value);
+                return plan_add(p, LEDGER_SHARED, option, value);
         if (r < 0 || control_equal(option, now, value))
                 return r;
-        r = plan_read(p, i->fs, option, &top);
+        r = plan_read(p, option, &top);
         if (r >= 0 && !control_equal(option, top, value))
-                r = ledger_claim(l, i->fs, LEDGER_SHARED, LEDGER_FILE, option, top, value);
+                r = ledger_claim(p->ledger, LEDGER_SHARED, LEDGER_FILE, option, top, value);
         if (r < 0 && r != -ENOENT)
                 return r;
-        return plan_add(p, i->fs, l,
-                        instance_shares_options(i->fs) ? NULL : instance_owner(i, session), path,
+        return plan_add(p, instance_shares_options(i->fs) ? NULL : instance_owner(i, p), path,
                         value);
 }
 
 /* A mask of the CPUs in @ranges as the kernel writes it, "f,ffffffff"; no ranges: of all possible
  * ones. */
 static char *make_mask(const Instance *i, const Strv *ranges) {
-        uint32_t n = i->cpus[i->n_cpus - 1] + 1, n_groups = (n + 31) / 32;
+        uint32_t n = i->cpus[i->n_cpus - 1].cpu + 1, n_groups = (n + 31) / 32;
         _cleanup_free_ uint32_t *groups = calloc(n_groups, sizeof(*groups));
         char *text = malloc((size_t) n_groups * 9 + 1), *p = text;
 
-        if (!groups || !text) {
+        if (!groups || !text)
                 return mfree(text);
-        }
         for (uint32_t cpu = 0; ranges->n == 0 && cpu < n; cpu++)
                 groups[cpu / 32] |= UINT32_C(1) << cpu % 32;
         for (size_t k = 0; k < ranges->n; k++) {
@@ -254,114 +173,95 @@ void hooks_done(Hooks *h) {
         strv_done(&h->lines);
 }
 
-static int plan_functions(Instance *i, Plan *p, Ledger *l, const char *session, const char *file,
-                          const Hooks *hooks) {
-        _cleanup_free_ char *path = NULL, *names = strv_join(&hooks->names, "\n"),
+static int plan_functions(const Instance *i, Plan *p, const char *file, const Hooks *hooks) {
+        _cleanup_free_ char *names = strv_join(&hooks->names, "\n"),
                             *lines = strv_join(&hooks->lines, "\n");
 
-        if (!names || !lines || asprintf(&path, "%s%s", i->dir, file) < 0)
+        if (!names || !lines)
                 return -ENOMEM;
-        return plan_add_text(p, i->fs, l, instance_owner(i, session), path, names,
-                             hooks->lines.n > 0 ? lines : NULL);
+        return instance_plan_file(i, p, file, names, hooks->lines.n > 0 ? lines : NULL);
 }
 
-int instance_plan_hooks(Instance *i, Plan *p, Ledger *l, const char *session, const Hooks *hooks) {
-        return plan_functions(i, p, l, session, "set_ftrace_filter", hooks);
+int instance_plan_hooks(const Instance *i, Plan *p, const Hooks *hooks) {
+        return plan_functions(i, p, "set_ftrace_filter", hooks);
 }
 
-int instance_plan_not_hooked(Instance *i, Plan *p, Ledger *l, const char *session,
-                             const Hooks *not_hooked) {
-        return plan_functions(i, p, l, session, "set_ftrace_notrace", not_hooked);
-}
-
-static int plan_option(Instance *i, Plan *p, Ledger *l, const char *session, const char *file,
-                       bool on) {
-        return i->name ? plan_shared(i, p, l, session, file, on ? "1" : "0")
-                       : plan_own(i, p, l, session, file, on ? "1" : "0");
+int instance_plan_not_hooked(const Instance *i, Plan *p, const Hooks *not_hooked) {
+        return plan_functions(i, p, "set_ftrace_notrace", not_hooked);
 }
 
 /* Old values, even if they are what is wanted at first. */
-static int keep_pids(const Instance *i, const Plan *p, Ledger *l, const char *session) {
+static int keep_pids(Plan *p) {
         static const char *const files[] = { "set_ftrace_pid", "set_ftrace_notrace_pid" };
         int r = 0;
 
         for (size_t k = 0; r >= 0 && k < ELEMENTSOF(files); k++) {
                 _cleanup_free_ char *now = NULL;
 
-                r = plan_read(p, i->fs, files[k], &now);
+                r = plan_read(p, files[k], &now);
                 if (r >= 0)
-                        r = ledger_add(l, session, LEDGER_FILE, files[k], now);
+                        r = ledger_add(p->ledger, p->session, LEDGER_FILE, files[k], now);
         }
         return r;
 }
 
-static int plan_settings(Instance *i, Plan *p, Ledger *l, const char *session,
-                         const InstanceSettings *s) {
-        _cleanup_free_ char *mask = make_mask(i, s->cpus), *pids = strv_join(s->threads, "\n");
+int instance_plan(const Instance *i, Plan *p, const InstanceSettings *s) {
+        _cleanup_free_ char *mask = make_mask(i, s->cpus), *pids = strv_join(s->threads, "\n"),
+                            *on = NULL;
+        const char *path = TRACEFS_PATH("%stracing_on", i->dir);
+        bool is_top = !i->name, has_owner = instance_owner(i, p);
         char size[32], percent[16];
+        const struct {
+                const char *file, *value;
+                bool is_wanted;
+                bool is_shared; /* one value for all instances in some kernel versions */
+                const Hooks *hooks;
+        } files[] = {
+                { "options/overwrite", "1", true },
+                { "options/record-cmd", "1", is_top },
+                { "options/funcgraph-args", s->args ? "1" : "0", true, true },
+                { "options/funcgraph-retval", "0", true, true },
+                { "options/funcgraph-retaddr", "0", true, true },
+                { "set_ftrace_notrace_pid", "", true },
+                { "trace_clock", s->clock, true },
+                { "options/sleep-time", s->no_sleep_time ? "0" : "1", true, true },
+                { "options/funcgraph-irqs", s->no_irqs ? "0" : "1", true, true },
+                { "buffer_size_kb", size, !i->is_kept },
+                { "buffer_percent", percent, true },
+                { "set_ftrace_notrace", .is_wanted = true, .hooks = s->not_hooked },
+                { "set_ftrace_filter", .is_wanted = true, .hooks = s->hooks },
+                { "tracing_cpumask", mask, is_top || s->cpus->n > 0 },
+                { "set_ftrace_pid", pids, true },
+                { "options/function-fork", "1", s->threads->n > 0 },
+        };
         int r;
 
         if (!mask || !pids)
                 return -ENOMEM;
         (void) snprintf(size, sizeof(size), "%" PRIu64, (s->buffer_bytes + 1023) / 1024);
         (void) snprintf(percent, sizeof(percent), "%u", s->percent);
-        r = plan_own(i, p, l, session, "trace_clock", s->clock);
-        if (r >= 0)
-                r = plan_option(i, p, l, session, "options/sleep-time", !s->no_sleep_time);
-        if (r >= 0)
-                r = plan_option(i, p, l, session, "options/funcgraph-irqs", !s->no_irqs);
-        if (r >= 0 && !i->is_kept)
-                r = plan_own(i, p, l, session, "buffer_size_kb", size);
-        if (r >= 0)
-                r = plan_own(i, p, l, session, "buffer_percent", percent);
-        if (r >= 0)
-                r = instance_plan_not_hooked(i, p, l, session, s->not_hooked);
-        if (r >= 0)
-                r = instance_plan_hooks(i, p, l, session, s->hooks);
-        if (r >= 0 && (!i->name || s->cpus->n > 0))
-                r = plan_own(i, p, l, session, "tracing_cpumask", mask);
-        if (r >= 0)
-                r = plan_own(i, p, l, session, "set_ftrace_pid", pids);
-        if (r >= 0 && s->threads->n > 0)
-                r = plan_own(i, p, l, session, "options/function-fork", "1");
-        if (r >= 0 && s->threads_change && !i->name)
-                r = keep_pids(i, p, l, session);
-        return r;
-}
-
-/* The table's, but for what the session asks for. */
-static const char *setting_value(size_t k, const InstanceSettings *s) {
-        return s->args && streq(settings[k].file, "options/funcgraph-args") ? "1"
-                                                                            : settings[k].value;
-}
-
-int instance_plan(Instance *i, Plan *p, Ledger *l, const char *session, const InstanceSettings *s) {
-        _cleanup_free_ char *on = NULL, *path = NULL, *tracer = NULL;
-        int r;
-
-        if (asprintf(&path, "%stracing_on", i->dir) < 0 ||
-            asprintf(&tracer, "%scurrent_tracer", i->dir) < 0)
-                return -ENOMEM;
         /* Recording is switched on later, so its old value is kept even if it is 0 now. */
-        r = plan_own(i, p, l, session, "tracing_on", "0");
-        if (r >= 0 && instance_owner(i, session)) {
+        r = plan_own(i, p, "tracing_on", "0");
+        if (r >= 0 && has_owner)
                 r = control_read(i->fs->fd, path, &on);
-                if (r >= 0)
-                        r = ledger_add(l, session, LEDGER_FILE, path, on);
-        }
-        for (size_t k = 0; r >= 0 && k < ELEMENTSOF(settings); k++) {
-                if ((settings[k].flags & TOP_ONLY) && i->name)
+        if (r >= 0 && has_owner)
+                r = ledger_add(p->ledger, p->session, LEDGER_FILE, path, on);
+        for (size_t k = 0; r >= 0 && k < ELEMENTSOF(files); k++) {
+                if (!files[k].is_wanted)
                         continue;
-                if ((settings[k].flags & SHARED) && i->name)
-                        r = plan_shared(i, p, l, session, settings[k].file, setting_value(k, s));
+                if (files[k].hooks)
+                        r = plan_functions(i, p, files[k].file, files[k].hooks);
+                else if (files[k].is_shared && !is_top)
+                        r = plan_shared(i, p, files[k].file, files[k].value);
                 else
-                        r = plan_own(i, p, l, session, settings[k].file, setting_value(k, s));
+                        r = plan_own(i, p, files[k].file, files[k].value);
         }
-        if (r >= 0)
-                r = plan_settings(i, p, l, session, s);
+        if (r >= 0 && s->threads_change && is_top)
+                r = keep_pids(p);
         /* The tracer itself is not part of the plan, but of what must be undone. */
-        if (r >= 0 && instance_owner(i, session))
-                r = ledger_add(l, session, LEDGER_FILE, tracer, "nop");
+        if (r >= 0 && has_owner)
+                r = ledger_add(p->ledger, p->session, LEDGER_FILE,
+                               TRACEFS_PATH("%scurrent_tracer", i->dir), "nop");
         return r;
 }
 
@@ -373,186 +273,123 @@ bool instance_shares_options(const Tracefs *fs) {
 
 /* --- what it counts --------------------------------------------------------------------------- */
 
-/* The names in per_cpu/cpuN/stats, linux 6.1 kernel/trace/trace.c, tracing_stats_read(). */
-enum { OVERRUN, READ = 3 };
-static const char *const counter_names[INSTANCE_N_COUNTERS] = {
-        [OVERRUN] = "overrun: ",
-        "commit overrun: ",
-        "dropped events: ",
-        [READ] = "read events: ",
-};
-
 /* Somebody who clears the buffer sets the counters back to 0: then what they show is all new.  Where
  * they were 0, for nothing had been read, fewer events are there in all: in the buffer, read and overrun.  The file
  * has what is in the buffer first, and counts on meanwhile; so to that, only what was read the time before is added.
  * 0, INSTANCE_E_EMPTIED, -errno. */
-static int update_counters(Instance *i, size_t at) {
-        _cleanup_free_ char *text = NULL;
-        InstanceCounters *c = &i->counters[at];
-        uint64_t before = c->last[OVERRUN] + c->last[READ];
+static int update_counters(const Instance *i, InstanceCpu *cpu) {
+        InstanceCounters *c = &cpu->counters;
+        uint64_t before = c->last[STAT_OVERRUN] + c->last[STAT_READ], now[_STAT_N];
         bool is_emptied = false;
-        int r = tracefs_read(i->fs, &text, "%sper_cpu/cpu%u/stats", i->dir, i->cpus[at]);
+        int r = tracefs_read_stats(i->fs, i->dir, cpu->cpu, now);
 
         if (r < 0)
                 return r;
-        for (const char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n') {
-                const char *waiting = startswith(s, "entries: ");
-
-                if (waiting)
-                        i->waiting[at] = strtoull(waiting, NULL, 10);
-                for (size_t k = 0; k < INSTANCE_N_COUNTERS; k++) {
-                        const char *number = startswith(s, counter_names[k]);
-                        uint64_t v;
-
-                        if (!number)
-                                continue;
-                        v = strtoull(number, NULL, 10);
-                        is_emptied = is_emptied || v < c->last[k];
-                        c->sum[k] += v >= c->last[k] ? v - c->last[k] : v;
-                        c->last[k] = v;
-                }
+        cpu->n_waiting = now[STAT_ENTRIES];
+        for (size_t k = 0; k < INSTANCE_N_COUNTERS; k++) {
+                is_emptied = is_emptied || now[k] < c->last[k];
+                c->sum[k] += now[k] >= c->last[k] ? now[k] - c->last[k] : now[k];
+                c->last[k] = now[k];
         }
-        if (i->waiting[at] + c->last[OVERRUN] + c->last[READ] < i->least[at])
+        if (cpu->n_waiting + c->last[STAT_OVERRUN] + c->last[STAT_READ] < cpu->n_least)
                 is_emptied = true;
-        i->least[at] = is_emptied ? 0 : i->waiting[at] + before;
+        cpu->n_least = is_emptied ? 0 : cpu->n_waiting + before;
         return is_emptied ? INSTANCE_E_EMPTIED : 0;
 }
 
 int instance_start(Instance *i, Plan *p, const char **ret_file) {
-        _cleanup_free_ char *path = NULL, *now = NULL;
-        int r;
+        const char *path = TRACEFS_PATH("%scurrent_tracer", i->dir);
+        _cleanup_free_ char *now = NULL;
+        int r = 0;
 
         *ret_file = "current_tracer";
-        if (asprintf(&path, "%scurrent_tracer", i->dir) < 0)
-                return -ENOMEM;
-        if (i->is_kept && !p->is_dry) { /* of somebody else's clock, or calls */
-                r = instance_clear(i);
-                if (r < 0)
-                        return r;
-        }
-        r = plan_read(p, i->fs, path, &now);
+        if (i->is_kept && !p->is_dry) /* of somebody else's clock, or calls */
+                r = tracefs_empty(i->fs, i->dir);
+        if (r >= 0)
+                r = plan_read(p, path, &now);
         if (r >= 0)
                 r = plan_step(p, PLAN_SET, path, now, "function_graph", NULL);
         if (r >= 0)
-                r = plan_apply(p, i->fs, ret_file);
+                r = plan_apply(p, ret_file);
         for (size_t k = 0; r >= 0 && !p->is_dry && k < i->n_cpus; k++) {
-                r = update_counters(i, k);
-                memset(i->counters[k].sum, 0, sizeof(i->counters[k].sum));
+                r = update_counters(i, &i->cpus[k]);
+                memset(i->cpus[k].counters.sum, 0, sizeof(i->cpus[k].counters.sum));
         }
         return MIN(r, 0);
 }
 
-static InstanceCounters *find_counters(const Instance *i, uint32_t cpu) {
+static InstanceCpu *find_cpu(const Instance *i, uint32_t cpu) {
         for (size_t k = 0; k < i->n_cpus; k++)
-                if (i->cpus[k] == cpu)
-                        return &i->counters[k];
+                if (i->cpus[k].cpu == cpu)
+                        return &i->cpus[k];
         return NULL;
 }
 
-int instance_get_counters(const Instance *i, uint32_t cpu, InstanceCounters *ret) {
-        const InstanceCounters *c = find_counters(i, cpu);
+InstanceCounters *instance_counters(const Instance *i, uint32_t cpu) {
+        InstanceCpu *found = find_cpu(i, cpu);
 
-        if (!c)
-                return ORIGIN(-ENOENT);
-        *ret = *c;
-        return 0;
+        return found ? &found->counters : NULL;
 }
 
-int instance_set_counters(Instance *i, uint32_t cpu, const InstanceCounters *counters) {
-        InstanceCounters *c = find_counters(i, cpu);
-
-        if (!c)
-                return ORIGIN(-ENOENT);
-        *c = *counters;
-        return 0;
-}
-
-int instance_open_raw(Instance *i, uint32_t cpu) {
+int instance_open_raw(const Instance *i, uint32_t cpu) {
         return tracefs_open(i->fs, O_RDONLY | O_NONBLOCK, "%sper_cpu/cpu%u/trace_pipe_raw", i->dir,
                             cpu);
 }
 
-int instance_plan_recording(Instance *i, Plan *p, bool on) {
-        _cleanup_free_ char *path = NULL;
-
-        if (asprintf(&path, "%stracing_on", i->dir) < 0)
-                return -ENOMEM;
-        return plan_step(p, PLAN_SET, path, on ? "0" : "1", on ? "1" : "0", NULL);
+int instance_plan_recording(const Instance *i, Plan *p, bool on) {
+        return plan_step(p, PLAN_SET, TRACEFS_PATH("%stracing_on", i->dir), on ? "0" : "1",
+                         on ? "1" : "0", NULL);
 }
 
-int instance_set_recording(Instance *i, bool on) {
-        _cleanup_plan_ Plan plan = {};
+int instance_set_recording(const Instance *i, bool on) {
+        _cleanup_plan_ Plan plan = { .fs = i->fs };
         const char *file;
         int r = instance_plan_recording(i, &plan, on);
 
-        return r < 0 ? r : plan_apply_at_once(&plan, i->fs, &file);
+        return r < 0 ? r : plan_apply_at_once(&plan, &file);
 }
 
 int instance_read_account(Instance *i, CpuAccount *ret) {
-        for (size_t k = 0; k < i->n_cpus; k++) {
-                int r;
+        InstanceCpu *cpu = find_cpu(i, ret->cpu);
+        int r = cpu ? update_counters(i, cpu) : ORIGIN(-ENOENT);
 
-                if (i->cpus[k] != ret->cpu)
-                        continue;
-                r = update_counters(i, k);
-                if (r < 0)
-                        return r;
-                ret->overrun = i->counters[k].sum[0];
-                ret->commit_overrun = i->counters[k].sum[1];
-                ret->dropped_events = i->counters[k].sum[2];
-                ret->read_events = i->counters[k].sum[3];
+        if (r < 0)
                 return r;
-        }
-        return ORIGIN(-ENOENT);
+        ret->overrun = cpu->counters.sum[STAT_OVERRUN];
+        ret->commit_overrun = cpu->counters.sum[STAT_COMMIT_OVERRUN];
+        ret->dropped_events = cpu->counters.sum[STAT_DROPPED];
+        ret->read_events = cpu->counters.sum[STAT_READ];
+        return r;
 }
 
 uint64_t instance_n_waiting(const Instance *i) {
         uint64_t n = 0;
 
         for (size_t k = 0; k < i->n_cpus; k++)
-                n += i->waiting[k];
+                n += i->cpus[k].n_waiting;
         return n;
 }
 
-/* --- what it reads ---------------------------------------------------------------------------- */
+/* --- its clocks ------------------------------------------------------------------------------- */
 
-/*
- * A clock that only the kernel reads: it tells in stats what it would stamp an event with, in
- * microseconds ("now ts:  1234.567890") or, if it does not count nanoseconds, as it is
- * (linux 6.1 kernel/trace/trace.c, tracing_stats_read()).
- */
-static int read_kernel_clock(const Instance *i, uint64_t *ret) {
-        _cleanup_free_ char *text = NULL;
-        const char *s;
-        char *end;
-        int r = tracefs_read(i->fs, &text, "%sper_cpu/cpu%u/stats", i->dir, i->cpus[0]);
-
-        if (r < 0)
-                return r;
-        s = strstr(text, "now ts: ");
-        if (!s)
-                return ORIGIN(-EBADMSG);
-        *ret = strtoull(s + strlen("now ts: "), &end, 10);
-        if (*end == '.')
-                *ret = *ret * NSEC_PER_SEC + strtoull(end + 1, NULL, 10) * NSEC_PER_USEC;
-        return 0;
-}
-
-/* What the kernel tells takes long to read, so it is read apart and taken back to the moment. */
+/* A clock that only the kernel reads tells in stats what it would stamp an event with.  That takes long to read, so it
+ * is read apart and taken back to the moment. */
 static int add_kernel_clock(const Instance *i, bool is_ns, ClockTuple *t) {
-        uint64_t best = UINT64_MAX, trace;
+        uint64_t best = UINT64_MAX, stats[_STAT_N];
 
         for (int k = 0; k < 3; k++) {
                 uint64_t before = now_ns(CLOCK_MONOTONIC), after;
-                int r = read_kernel_clock(i, &trace);
+                int r = tracefs_read_stats(i->fs, i->dir, i->cpus[0].cpu, stats);
 
-                if (r < 0)
-                        return r;
+                if (r < 0 || stats[STAT_NOW] == 0)
+                        return r < 0 ? r : -EBADMSG;
                 after = now_ns(CLOCK_MONOTONIC);
                 if (after - before >= best)
                         continue;
                 best = after - before;
-                t->trace_ns = is_ns ? trace - (before + best / 2 - t->monotonic_ns) : trace;
+                t->trace_ns = stats[STAT_NOW];
+                if (is_ns)
+                        t->trace_ns -= before + best / 2 - t->monotonic_ns;
         }
         return 0;
 }
@@ -561,7 +398,7 @@ static int add_kernel_clock(const Instance *i, bool is_ns, ClockTuple *t) {
  * The trace clock "mono" is CLOCK_MONOTONIC, and others are others of clock_gettime().  Two readings
  * bracket the others, and the narrowest of some brackets is the moment.
  */
-int instance_read_clocks(Instance *i, const char *clock, ClockTuple *ret) {
+int instance_read_clocks(const Instance *i, const char *clock, ClockTuple *ret) {
         uint64_t best = UINT64_MAX;
         clockid_t id = CLOCK_MONOTONIC;
         bool is_ours = trace_clock_id(clock, &id) >= 0;
@@ -583,12 +420,8 @@ int instance_read_clocks(Instance *i, const char *clock, ClockTuple *ret) {
 }
 
 /* Larger sub-buffers (buffer_subbuf_size_kb, since 6.8) show in the instance's own header_page. */
-int instance_read_file(Instance *i, const char *path, char **ret, size_t *ret_n) {
+int instance_read_file(const Instance *i, const char *path, char **ret, size_t *ret_n) {
         if (streq(path, "events/header_page"))
                 return tracefs_read_header_page(i->fs, i->dir, ret, ret_n);
         return file_read(i->fs->fd, path, ret, ret_n, CONTROL_MAX_BYTES);
-}
-
-int instance_read_page_bytes(Instance *i, uint32_t *ret) {
-        return tracefs_read_page_bytes(i->fs, i->dir, ret);
 }

@@ -8,11 +8,7 @@
  * found by looking again.
  */
 
-#include <errno.h>
-#include <stdio.h>
-#include <unistd.h>
-
-#include "daemon/instances/quiesce.h"
+#include "daemon/instances/instance.h"
 #include "daemon/tracefs/control.h"
 
 #define PIDS "set_ftrace_pid"
@@ -30,22 +26,23 @@ static bool is_not_pids(const char *file) {
 
 /* Which list of @dir is to be written, and what it says. */
 static int choose(const Tracefs *fs, const char *dir, char **ret_file, char **ret_old) {
-        _cleanup_free_ char *pids = NULL, *not_pids = NULL, *now = NULL;
-        int r;
+        const char *file = TRACEFS_PATH("%s" PIDS, dir),
+                   *not_pids = TRACEFS_PATH("%s" NOT_PIDS, dir);
+        _cleanup_free_ char *old = NULL;
+        int r = control_read(fs->fd, file, &old);
 
-        if (asprintf(&pids, "%s" PIDS, dir) < 0 || asprintf(&not_pids, "%s" NOT_PIDS, dir) < 0)
-                return -ENOMEM;
-        r = control_read(fs->fd, pids, &now);
-        if (r >= 0 && *now == 0) {
-                *ret_file = TAKE_PTR(pids);
-                *ret_old = TAKE_PTR(now);
-                return 0;
+        if (r >= 0 && *old != 0) {
+                file = not_pids;
+                old = mfree(old);
+                r = control_read(fs->fd, file, &old);
         }
-        if (r >= 0)
-                r = control_read(fs->fd, not_pids, ret_old);
-        if (r >= 0)
-                *ret_file = TAKE_PTR(not_pids);
-        return r;
+        if (r < 0)
+                return r;
+        *ret_file = strdup(file);
+        if (!*ret_file)
+                return -ENOMEM;
+        *ret_old = TAKE_PTR(old);
+        return 0;
 }
 
 static int choose_all(Quiesce *h, const Strv *dirs) {
@@ -54,7 +51,7 @@ static int choose_all(Quiesce *h, const Strv *dirs) {
         for (size_t i = 0; r >= 0 && i < dirs->n; i++) {
                 _cleanup_free_ char *file = NULL, *old = NULL;
 
-                r = choose(h->fs, dirs->items[i], &file, &old);
+                r = choose(h->ledger->fs, dirs->items[i], &file, &old);
                 if (r == -ENOENT || r == -ENODEV) {
                         r = 0;
                         continue;
@@ -81,13 +78,10 @@ static int append(const Tracefs *fs, const char *file, const Strv *words) {
 
 /* Those in the list that belongs to @file who are not left out yet. */
 static int find_tasks(const Tracefs *fs, const char *file, Strv *ret) {
-        _cleanup_free_ char *pids = NULL;
+        const char *pids = TRACEFS_PATH("%.*s" PIDS, (int) (strlen(file) - strlen(NOT_PIDS)), file);
         _cleanup_strv_ Strv tasks = {}, left_out = {};
-        int r;
+        int r = control_read_tasks(fs->fd, file, &left_out);
 
-        if (asprintf(&pids, "%.*s" PIDS, (int) (strlen(file) - strlen(NOT_PIDS)), file) < 0)
-                return -ENOMEM;
-        r = control_read_tasks(fs->fd, file, &left_out);
         if (r >= 0)
                 r = control_read_tasks(fs->fd, pids, &tasks);
         return r < 0 ? r : strv_pick(ret, &tasks, &left_out, false);
@@ -137,12 +131,12 @@ static int wait_for_cpus(const Tracefs *fs, const Strv *files) {
         return 0; /* all are lists that everybody has left: nobody looks anything up */
 }
 
-int quiesce_prepare(Quiesce *h, Ledger *l, const Tracefs *fs, const Strv *dirs) {
+int quiesce_prepare(Quiesce *h, Ledger *l, const Strv *dirs) {
         int r;
 
-        *h = (Quiesce){ .fs = fs, .ledger = l };
+        *h = (Quiesce){ .ledger = l };
         r = choose_all(h, dirs);
-        return r < 0 || h->files.n == 0 ? r : ledger_commit(l, fs->path);
+        return r < 0 || h->files.n == 0 ? r : ledger_commit(l);
 }
 
 int quiesce_begin(Quiesce *h, const Strv *dirs) {
@@ -152,11 +146,11 @@ int quiesce_begin(Quiesce *h, const Strv *dirs) {
         strv_done(&h->olds);
         r = choose_all(h, dirs); /* the loop may have written one meanwhile */
         for (size_t i = 0; r >= 0 && i < h->files.n; i++) {
-                r = name_nobody(h->fs, h->files.items[i]);
+                r = name_nobody(h->ledger->fs, h->files.items[i]);
                 if (r == -ENOENT || r == -ENODEV)
                         r = 0;
         }
-        return r < 0 ? r : wait_for_cpus(h->fs, &h->files);
+        return r < 0 ? r : wait_for_cpus(h->ledger->fs, &h->files);
 }
 
 /* --- and back --------------------------------------------------------------------------------- */
@@ -177,7 +171,7 @@ int quiesce_end(Quiesce *h) {
         int ret = 0;
 
         for (size_t i = 0; i < h->files.n && i < h->olds.n; i++) {
-                int r = put_back(h->fs, h->files.items[i], h->olds.items[i]);
+                int r = put_back(h->ledger->fs, h->files.items[i], h->olds.items[i]);
 
                 if (r >= 0)
                         ledger_drop(h->ledger, LEDGER_QUIESCE, h->files.items[i]);
@@ -192,51 +186,45 @@ void quiesce_done(Quiesce *h) {
         strv_done(&h->olds);
 }
 
-/* "instances/x/" of "instances/x/set_ftrace_pid". */
-static int add_dir(const char *file, Strv *dirs) {
-        const char *slash = strrchr(file, '/');
-
-        return strv_addn(dirs, file, slash ? (size_t) (slash + 1 - file) : 0);
-}
-
-int quiesce_recover(Ledger *l, const Tracefs *fs, Strv *ret_dirs) {
+int quiesce_recover(Ledger *l, Strv *ret_dirs) {
         bool has_any = false;
         int ret = 0, r;
 
-        for (size_t i = ledger_n(l); i-- > 0;) {
-                const LedgerRecord *e = ledger_get(l, i);
+        for (size_t i = l->n; i-- > 0;) {
+                const LedgerRecord *e = &l->records[i];
                 _cleanup_free_ char *now = NULL;
 
                 if (!streq(e->session, LEDGER_QUIESCE))
                         continue;
                 has_any = true;
-                r = control_read(fs->fd, e->file, &now);
+                r = control_read(l->fs->fd, e->file, &now);
                 if (r >= 0 && !control_equal(e->file, now, e->old)) {
-                        r = put_back(fs, e->file, e->old);
+                        r = put_back(l->fs, e->file, e->old);
                         if (r >= 0)
-                                r = add_dir(e->file, ret_dirs);
+                                r = strv_addn(ret_dirs, e->file,
+                                              (size_t) (basename(e->file) - e->file));
                 }
                 if (r >= 0 || r == -ENOENT || r == -ENODEV)
                         ledger_drop(l, LEDGER_QUIESCE, e->file);
                 else
                         ret = ret ?: r;
         }
-        r = has_any ? ledger_commit(l, fs->path) : 0;
+        r = has_any ? ledger_commit(l) : 0;
         return ret ?: r;
 }
 
 /* --- on paper --------------------------------------------------------------------------------- */
 
-static int plan_name_nobody(Plan *p, const Tracefs *fs, const char *file) {
+static int plan_name_nobody(Plan *p, const char *file) {
         _cleanup_strv_ Strv tasks = {};
         _cleanup_free_ char *now = NULL;
         int r;
 
         if (is_not_pids(file)) {
-                r = find_tasks(fs, file, &tasks);
-                return r < 0 ? r : plan_append(p, fs, file, &tasks);
+                r = find_tasks(p->fs, file, &tasks);
+                return r < 0 ? r : plan_append(p, file, &tasks);
         }
-        r = plan_read(p, fs, file, &now);
+        r = plan_read(p, file, &now);
         if (r >= 0)
                 r = add_self(&tasks);
         return r < 0 ? r : plan_step(p, PLAN_SELF, file, now, tasks.items[0], NULL);
@@ -252,15 +240,15 @@ static int plan_wait(Plan *p, const char *file) {
         return word ? plan_step(p, last->kind, file, NULL, word, NULL) : -ENOMEM;
 }
 
-int quiesce_plan(Plan *p, const Tracefs *fs, const Strv *dirs, bool begins) {
+int quiesce_plan(Plan *p, const Strv *dirs, bool begins) {
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < dirs->n; i++) {
                 _cleanup_free_ char *file = NULL, *old = NULL;
 
-                r = choose(fs, dirs->items[i], &file, &old);
+                r = choose(p->fs, dirs->items[i], &file, &old);
                 if (r >= 0)
-                        r = begins ? plan_name_nobody(p, fs, file)
+                        r = begins ? plan_name_nobody(p, file)
                                    : plan_step(p, PLAN_SET, file, NULL, old, NULL);
                 if (r >= 0 && begins && i == dirs->n - 1)
                         r = plan_wait(p, file);

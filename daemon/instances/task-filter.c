@@ -6,14 +6,10 @@
  * kernel compares the names, so that others' cost nothing.
  */
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
 
-#include "base/buf.h"
 #include "base/log.h"
-#include "daemon/instances/task-filter.h"
+#include "daemon/instances/instance.h"
 #include "daemon/tracefs/control.h"
 
 #define DIR_FORMAT "instances/ftraced.tasks-%s"
@@ -35,34 +31,27 @@ static int make_condition(const Strv *comms, char **ret) {
         return buf_take_string(&b, ret);
 }
 
-static int set(Plan *p, const Tracefs *fs, Ledger *l, const char *dir, const char *file,
-               const char *value) {
-        _cleanup_free_ char *path = NULL;
+int task_filter_plan(Plan *p, const Spec *spec) {
+        const char *dir = TRACEFS_PATH(DIR_FORMAT, p->session), *file;
+        _cleanup_free_ char *condition = NULL;
+        int r = make_condition(&spec->comms, &condition);
+        const struct {
+                bool is_wanted;
+                const char *file, *value;
+        } settings[] = {
+                { true, "buffer_size_kb", BUFFER_KIB },
+                { true, "buffer_percent", "0" },
+                { spec->comms.n > 0, RENAME "/filter", condition },
+                { spec->comms.n > 0, RENAME "/enable", "1" },
+                { spec->cgroups.n > 0, ATTACH "/enable", "1" },
+        };
 
-        return asprintf(&path, "%s/%s", dir, file) < 0 ? -ENOMEM
-                                                       : plan_add(p, fs, l, NULL, path, value);
-}
-
-int task_filter_plan(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const Spec *spec) {
-        _cleanup_free_ char *dir = NULL, *condition = NULL;
-        const char *file;
-        int r;
-
-        if (asprintf(&dir, DIR_FORMAT, session) < 0)
-                return -ENOMEM;
-        r = make_condition(&spec->comms, &condition);
         if (r >= 0)
-                r = plan_make_dir(p, fs, l, session, dir, &file);
-        if (r >= 0)
-                r = set(p, fs, l, dir, "buffer_size_kb", BUFFER_KIB);
-        if (r >= 0)
-                r = set(p, fs, l, dir, "buffer_percent", "0");
-        if (r >= 0 && spec->comms.n > 0)
-                r = set(p, fs, l, dir, RENAME "/filter", condition);
-        if (r >= 0 && spec->comms.n > 0)
-                r = set(p, fs, l, dir, RENAME "/enable", "1");
-        if (r >= 0 && spec->cgroups.n > 0)
-                r = set(p, fs, l, dir, ATTACH "/enable", "1");
+                r = plan_make_dir(p, dir, &file);
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(settings); i++)
+                if (settings[i].is_wanted)
+                        r = plan_add(p, NULL, TRACEFS_PATH("%s/%s", dir, settings[i].file),
+                                     settings[i].value);
         return r;
 }
 
@@ -95,15 +84,10 @@ static int leave_out(const Tracefs *fs, const char *path, const Strv *gone, cons
 
 /* The same for functions and for events: @kind is what the names of the two files have in them. */
 static int set_kind(const Tracefs *fs, const char *dir, const char *kind, const Strv *wanted) {
-        _cleanup_free_ char *path = NULL, *not_path = NULL;
+        const char *path = TRACEFS_PATH("%sset_%s_pid", dir, kind);
         _cleanup_strv_ Strv now = {}, new = {}, gone = {};
-        int r;
+        int r = control_read_tasks(fs->fd, path, &now);
 
-        if (asprintf(&path, "%sset_%s_pid", dir, kind) < 0)
-                return -ENOMEM;
-        if (asprintf(&not_path, "%sset_%s_notrace_pid", dir, kind) < 0)
-                return -ENOMEM;
-        r = control_read_tasks(fs->fd, path, &now);
         if (r >= 0)
                 r = strv_pick(&new, wanted, &now, false);
         if (r >= 0)
@@ -111,7 +95,7 @@ static int set_kind(const Tracefs *fs, const char *dir, const char *kind, const 
         if (r >= 0 && new.n > 0)
                 r = control_append(fs->fd, path, &new);
         if (r >= 0)
-                r = leave_out(fs, not_path, &gone, wanted);
+                r = leave_out(fs, TRACEFS_PATH("%sset_%s_notrace_pid", dir, kind), &gone, wanted);
         if (r < 0)
                 return r;
         if (new.n + gone.n > 0)

@@ -5,20 +5,12 @@
  * is written down, tried, and crossed out if it was refused.
  */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "base/origin.h"
 #include "daemon/admission/admission.h"
-#include "daemon/instances/value-probe.h"
+#include "daemon/instances/instance.h"
 #include "meta/event-choice.h"
 
 #define BTF "sys/kernel/btf/"
@@ -65,10 +57,6 @@ static const struct {
                              3 },
 };
 
-static bool flag_of(ValueKind kind, const Spec *spec) {
-        return *(const bool *) ((const char *) spec + kinds[kind].flag);
-}
-
 static const Strv *list_of(ValueKind kind, const Spec *spec) {
         return (const void *) ((const char *) spec + kinds[kind].list);
 }
@@ -104,7 +92,9 @@ int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, co
                                    kinds[kind].option, named->items[n]);
         if (r < 0 || faccessat(fs->fd, kinds[kind].own, F_OK, 0) >= 0)
                 return r;
-        for (size_t i = 0; r >= 0 && flag_of(kind, spec) && i < roots->n; i++)
+        for (size_t i = 0;
+             r >= 0 && *(const bool *) ((const char *) spec + kinds[kind].flag) && i < roots->n;
+             i++)
                 r = strv_add(&all, roots->items[i]);
         if (r < 0)
                 return r;
@@ -118,6 +108,10 @@ int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, co
                                    kinds[kind].option);
         *ret = TAKE(all, (Strv){});
         return 0;
+}
+
+uint64_t value_probe_hash(const char *session) {
+        return hash_bytes(HASH_BYTES_FIRST, session, strlen(session));
 }
 
 /* As far as it can be told without trying. */
@@ -153,48 +147,26 @@ static void read_why(const Tracefs *fs, int error, char ret[static WHY_MAX]) {
                 (void) snprintf(ret, WHY_MAX, "%s", origin_text(error));
 }
 
-static int make_line(char **ret, const char *session, const Form *form, size_t i,
-                     const char *function, char name[static EVENT_WORD_MAX + 1]) {
-        (void) snprintf(name, EVENT_WORD_MAX + 1, "ftraced_%016" PRIx64 "_%c%zu",
-                        hash_bytes(HASH_BYTES_FIRST, session, strlen(session)), form->letter, i);
-        return asprintf(ret, "%s:" SYSTEM "/%s %s%s", form->type, name, function, form->rest) < 0
-                       ? -ENOMEM
-                       : 0;
-}
-
-/* One line, in the ledger as long as it may be there.  0 or -errno. */
-static int try_line(const Tracefs *fs, Ledger *l, const char *session, const char *line) {
-        _cleanup_plan_ Plan plan = {};
-        const char *file;
-        int r = plan_add_line(&plan, l, session, DYNAMIC_EVENTS, line);
-
-        if (r >= 0)
-                r = ledger_commit(l, fs->path);
-        if (r >= 0)
-                r = plan_apply(&plan, fs, &file);
-        if (r < 0)
-                ledger_drop_line(l, session, DYNAMIC_EVENTS, line);
-        return r;
-}
-
-/* *@form: where to begin, and which one it was. */
-static int make_one(ValueKind kind, Plan *p, const Tracefs *fs, Ledger *l, const char *session,
-                    size_t *form, size_t i, const char *function, Strv *ret_events) {
-        size_t k = p->is_dry && !has_fprobes(fs) ? kinds[kind].n_forms - 1 : *form;
-        char name[EVENT_WORD_MAX + 1];
+/* *@form: where to begin, and which one it was.  @name: the event's, which ends with the form's letter and @i if it has
+ * one. */
+static int try_forms(Plan *p, const Form *forms, size_t n_forms, size_t *form, const char *function,
+                     size_t i, char name[static EVENT_WORD_MAX + 1]) {
         int r = -EINVAL;
 
-        for (; r < 0 && r != -ENOMEM && k < kinds[kind].n_forms; k++) {
+        for (size_t k = *form; r < 0 && r != -ENOMEM && k < n_forms; k++) {
                 _cleanup_free_ char *line = NULL;
 
-                r = make_line(&line, session, &kinds[kind].forms[k], i, function, name);
-                if (r >= 0)
-                        r = p->is_dry ? plan_add_line(p, l, session, DYNAMIC_EVENTS, line)
-                                      : try_line(fs, l, session, line);
+                if (forms[k].letter)
+                        (void) snprintf(name, EVENT_WORD_MAX + 1, "ftraced_%016" PRIx64 "_%c%zu",
+                                        value_probe_hash(p->session), forms[k].letter, i);
+                if (asprintf(&line, "%s:" SYSTEM "/%s %s%s", forms[k].type, name, function,
+                             forms[k].rest) < 0)
+                        return -ENOMEM;
+                r = plan_put_line(p, DYNAMIC_EVENTS, line);
                 if (r >= 0)
                         *form = k;
         }
-        return r < 0 ? r : strv_addf(ret_events, SYSTEM ":%s:%s", name, function);
+        return r;
 }
 
 /* A module that was built without the kernel's types at hand has none; of a kernel without, the session says so. */
@@ -218,24 +190,26 @@ static int warn_of_module(const Functions *f, const char *function, Strv *warnin
         return strv_add(warnings, warning);
 }
 
-int value_probe_make(ValueKind kind, Plan *p, const Functions *f, const Tracefs *fs, Ledger *l,
-                     const char *session, const Strv *functions, const Spec *spec, Strv *ret_events,
-                     Strv *warnings, Refusal *refusal) {
-        size_t form = 0, n_made = 0;
+int value_probe_make(ValueKind kind, Plan *p, const Functions *f, const Strv *functions,
+                     const Spec *spec, Strv *ret_events, Strv *warnings, Refusal *refusal) {
+        size_t n_forms = kinds[kind].n_forms, n_made = 0,
+               form = p->is_dry && !has_fprobes(p->fs) ? n_forms - 1 : 0;
 
         for (size_t i = 0; i < functions->n; i++) {
                 const char *function = functions->items[i];
-                char why[WHY_MAX];
-                int r = make_one(kind, p, fs, l, session, &form, i, function, ret_events);
+                char name[EVENT_WORD_MAX + 1], why[WHY_MAX];
+                int r = try_forms(p, kinds[kind].forms, n_forms, &form, function, i, name);
 
+                if (r >= 0)
+                        r = strv_addf(ret_events, SYSTEM ":%s:%s", name, function);
                 if (r >= 0 && kind == VALUE_ARGUMENTS)
                         r = warn_of_module(f, function, warnings);
-                if (r == -ENOMEM || ledger_is_stale(l))
+                if (r == -ENOMEM || p->ledger->error < 0)
                         return r;
                 n_made += r >= 0;
                 if (r >= 0)
                         continue;
-                read_why(fs, r, why);
+                read_why(p->fs, r, why);
                 if (strv_contains(list_of(kind, spec), function) ||
                     (i + 1 == functions->n && n_made == 0))
                         return refusal_set(refusal, REFUSAL_NOT_SUPPORTED,
@@ -251,56 +225,42 @@ int value_probe_make(ValueKind kind, Plan *p, const Functions *f, const Tracefs 
         return 0;
 }
 
-int value_probe_make_event(Plan *p, const Tracefs *fs, Ledger *l, const char *session,
-                           const char *function, const char *name, Refusal *refusal) {
-        static const struct {
-                const char *type, *rest;
-        } ways[] = {
-                { "f1024", "%return ret=$retval" },
-                { "f", "%return ret=$retval" },
-                { "r1024", " ret=$retval:s32" },
-        };
-        char why[WHY_MAX];
-        int r = -EINVAL;
+int value_probe_make_event(Plan *p, const char *function, const char *name, Refusal *refusal) {
+        static const Form forms[] = { { "f1024", 0, "%return " RETURNED },
+                                      { "f", 0, "%return " RETURNED },
+                                      { "r1024", 0, " " RETURNED ":s32" } };
+        size_t form = has_fprobes(p->fs) ? 0 : ELEMENTSOF(forms) - 1;
+        char own[EVENT_WORD_MAX + 1], why[WHY_MAX];
+        int r;
 
-        for (size_t i = has_fprobes(fs) ? 0 : ELEMENTSOF(ways) - 1;
-             r < 0 && r != -ENOMEM && i < ELEMENTSOF(ways); i++) {
-                _cleanup_free_ char *line = NULL;
-
-                if (asprintf(&line, "%s:" SYSTEM "/%s %s%s", ways[i].type, name, function,
-                             ways[i].rest) < 0)
-                        return -ENOMEM;
-                r = p->is_dry ? plan_add_line(p, l, session, DYNAMIC_EVENTS, line)
-                              : try_line(fs, l, session, line);
-        }
-        if (r >= 0 || r == -ENOMEM || ledger_is_stale(l))
+        (void) snprintf(own, sizeof(own), "%s", name);
+        r = try_forms(p, forms, ELEMENTSOF(forms), &form, function, 0, own);
+        if (r >= 0 || r == -ENOMEM || p->ledger->error < 0)
                 return MIN(r, 0);
-        read_why(fs, r, why);
+        read_why(p->fs, r, why);
         return refusal_set(refusal, REFUSAL_NOT_SUPPORTED, json_pack("{ss}", "what", "on-return"),
                            "return:%s cannot be a trigger: the kernel does not take a probe of it: "
                            "%s.",
                            function, why);
 }
 
-int value_probe_plan(Plan *p, Ledger *l, const char *session, const Instance *i,
-                     const Strv *events) {
+int value_probe_plan(Plan *p, const Instance *i, const Strv *events) {
         int r = 0;
 
         for (size_t k = 0; r >= 0 && k < events->n; k++) {
-                _cleanup_free_ char *file = NULL;
                 char path[EVENT_PATH_MAX];
+                const char *file;
                 EventChoice e;
 
                 if (!event_choice_parse(&e, events->items[k]))
                         continue;
                 event_choice_path(path, &e, "enable");
-                if (asprintf(&file, "%s%s", instance_dir(i), path) < 0)
-                        return -ENOMEM;
-                r = ledger_add(l, session, LEDGER_FILE, file, "0");
+                file = TRACEFS_PATH("%s%s", i->dir, path);
+                r = ledger_add(p->ledger, p->session, LEDGER_FILE, file, "0");
                 if (r >= 0)
                         r = plan_step(p, PLAN_SET, file, "0", "1", NULL);
                 if (r >= 0)
-                        p->steps[p->n - 1].is_new = instance_name(i) != NULL;
+                        p->steps[p->n - 1].is_new = i->name != NULL;
         }
         return r;
 }

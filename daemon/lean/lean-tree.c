@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* An array that is sorted when it is complete.  What is shipped is one text, in which a root is looked for. */
+/*
+ * An array that is sorted when it is complete.  What is shipped is one text, in which a root is looked for.
+ *
+ * What was learned is a file of lines, a keyword or a function each.  The store is the daemon's own, and the file is read as
+ * if it were not: every number and every name has a bound, and what does not fit makes the file invalid, which costs no more
+ * than learning again.
+ */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <xxhash.h>
 
 #include "base/array.h"
+#include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "daemon/lean/lean-tree.h"
+#include "daemon/lean/lean.h"
+#include "store/entry.h"
+#include "store/format.h"
+
+#define MAGIC "ftraced lean 3\n"
+#define MAX_FILE_BYTES ((size_t) 16 << 20)
+#define MAX_NOTES_BYTES 65536
+#define PATH_BYTES (sizeof(LEAN_DIR "/") + LEAN_KEY_CHARS)
 
 static const char shipped[] =
 #include "daemon/lean/trees-text.h"
@@ -52,7 +65,7 @@ int lean_tree_join(LeanTree *t, const LeanTree *other) {
         return r;
 }
 
-void lean_function_done(LeanFunction *f) {
+static void function_done(LeanFunction *f) {
         free(f->name);
         strv_done(&f->callers);
 }
@@ -79,7 +92,7 @@ void lean_tree_sort(LeanTree *t) {
                 /* One that memory is short of is no harm. */
                 for (size_t k = 0; k < f->callers.n; k++)
                         (void) add_caller(last, f->callers.items[k]);
-                lean_function_done(f);
+                function_done(f);
         }
         /* Room is a power of two, and adding grows it by that alone. */
         for (size_t i = kept; i < t->n; i++)
@@ -95,38 +108,22 @@ LeanFunction *lean_tree_find(const LeanTree *t, const char *name) {
 
 void lean_tree_done(LeanTree *t) {
         for (size_t i = 0; i < t->n; i++)
-                lean_function_done(&t->functions[i]);
+                function_done(&t->functions[i]);
         free(t->functions);
         *t = (LeanTree){};
 }
 
-/* --- text ------------------------------------------------------------------------------------- */
+void lean_tree_keep_present(LeanTree *t, const Functions *f) {
+        size_t kept = 0;
 
-static int parse_function(LeanTree *t, const char *line) {
-        _cleanup_strv_ Strv words = {};
-        uint64_t numbers[2];
-        int r = strv_split(&words, line, " ");
-
-        if (r < 0)
-                return r;
-        if (words.n != 1 + ELEMENTSOF(numbers) || !function_name_is_valid(words.items[0]) ||
-            t->n >= LEAN_MAX_FUNCTIONS)
-                return LEAN_TREE_E_INVALID;
-        for (size_t i = 0; i < ELEMENTSOF(numbers); i++)
-                if (parse_u64(words.items[1 + i], INT32_MAX, &numbers[i]) < 0)
-                        return LEAN_TREE_E_INVALID;
-        if (numbers[0] > 1)
-                return LEAN_TREE_E_INVALID;
-        return lean_tree_add(t, words.items[0], numbers[0] == 1, numbers[1]);
-}
-
-int lean_tree_parse(LeanTree *t, const char *line) {
-        if (startswith(line, "root "))
-                return 0;
-        if (*line != ' ')
-                return parse_function(t, line);
-        return t->n > 0 && function_name_is_valid(line + 1) ? lean_tree_add_caller(t, line + 1)
-                                                            : LEAN_TREE_E_INVALID;
+        for (size_t i = 0; i < t->n; i++)
+                if (functions_contain(f, t->functions[i].name) &&
+                    !startswith(t->functions[i].name, "__traceiter_"))
+                        t->functions[kept++] = t->functions[i];
+                else
+                        function_done(&t->functions[i]);
+        t->n = kept;
+        lean_tree_sort(t);
 }
 
 /* --- what is shipped --------------------------------------------------------------------------- */
@@ -220,4 +217,215 @@ int lean_tree_ship(LeanTree *t, const char *root) {
         if (r >= 0)
                 r = walk_tree(numbers, &s, t);
         return r < 0 ? r : 1;
+}
+
+/* --- what was learned -------------------------------------------------------------------------- */
+
+/* The names alone: a module's size and order of loading do not matter. */
+static int add_modules(Buf *b, const Functions *f) {
+        _cleanup_strv_ Strv names = {};
+
+        for (const char *s = f->modules ?: ""; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+                int r = strv_addn(&names, s, strcspn(s, " \n"));
+
+                if (r < 0)
+                        return r;
+        }
+        strv_sort_unique(&names);
+        for (size_t i = 0; i < names.n; i++)
+                buf_add(b, names.items[i], strlen(names.items[i]) + 1);
+        return 0;
+}
+
+int lean_cache_make_key(int root_fd, const Functions *f, const Strv *roots,
+                        char ret[static LEAN_KEY_CHARS + 1]) {
+        static const char *const files[] = { "proc/sys/kernel/osrelease", "sys/kernel/notes" };
+        _cleanup_buf_ Buf b = BUF_INIT;
+        XXH128_canonical_t digest;
+        int r;
+
+        for (size_t i = 0; i < ELEMENTSOF(files); i++) {
+                _cleanup_free_ char *text = NULL;
+                size_t n;
+
+                r = file_read(root_fd, files[i], &text, &n, MAX_NOTES_BYTES);
+                if (r < 0 && r != -ENOENT)
+                        return r;
+                if (r >= 0)
+                        buf_add(&b, text, n);
+                buf_add(&b, "", 1);
+        }
+        r = add_modules(&b, f);
+        if (r < 0)
+                return r;
+        buf_add(&b, "", 1);
+        for (size_t i = 0; i < roots->n; i++)
+                buf_add(&b, roots->items[i], strlen(roots->items[i]) + 1);
+        if (b.error < 0)
+                return b.error;
+        XXH128_canonicalFromHash(&digest, XXH3_128bits(b.data, b.n_data));
+        for (size_t i = 0; i < sizeof(digest.digest); i++)
+                (void) snprintf(ret + 2 * i, 3, "%02x", digest.digest[i]);
+        return 0;
+}
+
+static int parse_number(const char *text, uint64_t *ret) {
+        return parse_u64(text, INT64_MAX, ret) < 0 ? LEAN_CACHE_E_INVALID : 0;
+}
+
+static int parse_function(LeanTree *t, const char *line) {
+        _cleanup_strv_ Strv words = {};
+        uint64_t numbers[2];
+        int r = strv_split(&words, line, " ");
+
+        if (r < 0)
+                return r;
+        if (words.n != 1 + ELEMENTSOF(numbers) || !function_name_is_valid(words.items[0]) ||
+            t->n >= LEAN_MAX_FUNCTIONS)
+                return LEAN_CACHE_E_INVALID;
+        for (size_t i = 0; i < ELEMENTSOF(numbers); i++)
+                if (parse_u64(words.items[1 + i], INT32_MAX, &numbers[i]) < 0)
+                        return LEAN_CACHE_E_INVALID;
+        if (numbers[0] > 1)
+                return LEAN_CACHE_E_INVALID;
+        return lean_tree_add(t, words.items[0], numbers[0] == 1, numbers[1]);
+}
+
+static int parse_line(LeanCache *c, const char *line) {
+        const char *rest;
+
+        if ((rest = startswith(line, "learned ")))
+                return parse_number(rest, &c->learned_ns);
+        if ((rest = startswith(line, "calls ")))
+                return parse_number(rest, &c->n_calls);
+        /* For people, and for whoever looks for a root. */
+        if (startswith(line, "kernel ") || startswith(line, "roots ") || startswith(line, "root "))
+                return 0;
+        if (*line != ' ')
+                return parse_function(&c->tree, line);
+        return c->tree.n > 0 && function_name_is_valid(line + 1)
+                       ? lean_tree_add_caller(&c->tree, line + 1)
+                       : LEAN_CACHE_E_INVALID;
+}
+
+int lean_cache_parse(LeanCache *ret, const char *text) {
+        _cleanup_lean_cache_ LeanCache c = {};
+
+        text = startswith(text, MAGIC);
+        if (!text)
+                return LEAN_CACHE_E_INVALID;
+        while (*text) {
+                _cleanup_free_ char *line = NULL;
+                size_t n = strcspn(text, "\n");
+                int r;
+
+                if (text[n] != '\n') /* a file that ends within a line was cut */
+                        return LEAN_CACHE_E_INVALID;
+                line = strndup(text, n);
+                if (!line)
+                        return -ENOMEM;
+                r = parse_line(&c, line);
+                if (r != 0)
+                        return r;
+                text += n + 1;
+        }
+        if (c.tree.n == 0)
+                return LEAN_CACHE_E_INVALID;
+        lean_tree_sort(&c.tree);
+        *ret = TAKE(c, (LeanCache){});
+        return 0;
+}
+
+static void make_path(char ret[static PATH_BYTES], const char *key) {
+        (void) snprintf(ret, PATH_BYTES, "%s/%s", LEAN_DIR, key);
+}
+
+int lean_cache_load(LeanCache *ret, int store_fd, int root_fd, const Functions *f,
+                    const Strv *roots, char ret_key[static LEAN_KEY_CHARS + 1]) {
+        _cleanup_free_ char *text = NULL;
+        char path[PATH_BYTES];
+        size_t n;
+        int r = lean_cache_make_key(root_fd, f, roots, ret_key);
+
+        if (r < 0)
+                return r;
+        make_path(path, ret_key);
+        r = entry_read(store_fd, path, &text, &n, MAX_FILE_BYTES);
+        if (r == -EFBIG)
+                return LEAN_CACHE_E_INVALID;
+        if (r < 0)
+                return r;
+        return strlen(text) == n ? lean_cache_parse(ret, text) : LEAN_CACHE_E_INVALID;
+}
+
+/* What was learned longest ago; false: there is room for all. */
+static bool find_oldest(int dir_fd, char ret[static LEAN_KEY_CHARS + 1]) {
+        _cleanup_(closedirp) DIR *d = NULL;
+        struct stat st, oldest = {};
+        uint64_t n_bytes = 0;
+        struct dirent *e;
+        size_t n = 0;
+
+        if (dir_list(&d, dir_open(dir_fd, ".")) < 0)
+                return false;
+        while ((e = readdir(d))) {
+                size_t n_name = strlen(e->d_name);
+
+                if (n_name > LEAN_KEY_CHARS || e->d_name[0] == '.' ||
+                    fstatat(dir_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+                    !S_ISREG(st.st_mode))
+                        continue;
+                n_bytes += (uint64_t) st.st_size;
+                if (n++ > 0 && (st.st_mtim.tv_sec > oldest.st_mtim.tv_sec ||
+                                (st.st_mtim.tv_sec == oldest.st_mtim.tv_sec &&
+                                 st.st_mtim.tv_nsec >= oldest.st_mtim.tv_nsec)))
+                        continue;
+                oldest = st;
+                memcpy(ret, e->d_name, n_name + 1);
+        }
+        return n > LEAN_MAX_FILES || (n > 1 && n_bytes > LEAN_MAX_BYTES);
+}
+
+/* Makes room: members may let anything be learned, and kernels go. */
+static void forget_oldest(int store_fd) {
+        _cleanup_close_ int dir_fd = dir_open(store_fd, LEAN_DIR);
+        char name[LEAN_KEY_CHARS + 1];
+
+        while (dir_fd >= 0 && find_oldest(dir_fd, name))
+                if (unlinkat(dir_fd, name, 0) < 0)
+                        break;
+}
+
+int lean_cache_write(const LeanCache *c, int store_fd, const char *key, const char *kernel,
+                     const Strv *roots) {
+        _cleanup_free_ char *words = strv_join(roots, " ");
+        _cleanup_buf_ Buf b = BUF_INIT;
+        char path[PATH_BYTES];
+        int r;
+
+        if (!words)
+                return -ENOMEM;
+        buf_printf(&b, MAGIC "kernel %s\nroots %s\nlearned %" PRIu64 "\ncalls %" PRIu64 "\n",
+                   kernel, words, c->learned_ns, c->n_calls);
+        for (size_t i = 0; i < roots->n; i++)
+                buf_printf(&b, "root %s\n", roots->items[i]);
+        for (size_t i = 0; i < c->tree.n; i++) {
+                const LeanFunction *f = &c->tree.functions[i];
+
+                buf_printf(&b, "%s %i %" PRIu32 "\n", f->name, f->leaf, f->share_ppm);
+                for (size_t k = 0; k < f->callers.n; k++)
+                        buf_printf(&b, " %s\n", f->callers.items[k]);
+        }
+        if (b.error < 0)
+                return b.error;
+        make_path(path, key);
+        r = entry_replace(store_fd, path, b.data, b.n_data);
+        if (r >= 0)
+                forget_oldest(store_fd);
+        return r;
+}
+
+void lean_cache_done(LeanCache *c) {
+        lean_tree_done(&c->tree);
+        *c = (LeanCache){};
 }

@@ -5,17 +5,11 @@
  * what costs too much.  What was learned of several roots together is a tree of its own; else each root's own counts.
  */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "daemon/admission/admission.h"
 #include "daemon/lean/lean.h"
-#include "daemon/lean/usual-loads.h"
-#include "daemon/lean/waiting.h"
 
 /* Of the budget may usual loads cost, each: which way a load takes differs, and less is no loss then. */
 #define USUAL_PERCENT 25
@@ -108,21 +102,6 @@ static void known_done(Known *k) {
         lean_tree_done(&k->tree);
 }
 
-/* Without the names that this kernel does not have, and without what is only called because somebody traces, as
- * function_graph does each change of tasks; at most one of each. */
-static void keep_present(LeanTree *t, const Functions *f) {
-        size_t kept = 0;
-
-        for (size_t i = 0; i < t->n; i++)
-                if (functions_contain(f, t->functions[i].name) &&
-                    !startswith(t->functions[i].name, "__traceiter_"))
-                        t->functions[kept++] = t->functions[i];
-                else
-                        lean_function_done(&t->functions[i]);
-        t->n = kept;
-        lean_tree_sort(t);
-}
-
 /* 1: there is something; 0. */
 static int add_learned(Known *k, const LeanQuestion *q, const Strv *roots, Strv *warnings) {
         _cleanup_lean_cache_ LeanCache c = {};
@@ -174,7 +153,7 @@ static int find_known(Known *ret, const LeanQuestion *q, Strv *warnings) {
         }
         if (r < 0)
                 return r;
-        keep_present(&k.tree, q->functions);
+        lean_tree_keep_present(&k.tree, q->functions);
         is_learned = is_learned || each_is_learned;
         if (k.n_calls == UINT64_MAX)
                 k.n_calls = 0;
@@ -306,14 +285,6 @@ static int choose_tree(LeanChoice *ret, const LeanQuestion *q, const Known *know
 
 /* --- what nobody knows ------------------------------------------------------------------------- */
 
-static const char *name_roots(char ret[static NAME_QUOTE_MAX + 16], const Strv *roots) {
-        if (roots->n == 1)
-                (void) snprintf(ret, NAME_QUOTE_MAX + 16, "%s", roots->items[0]);
-        else
-                (void) snprintf(ret, NAME_QUOTE_MAX + 16, "the %zu functions", roots->n);
-        return ret;
-}
-
 static int choose_unknown(LeanChoice *ret, const LeanQuestion *q, const Known *known,
                           Strv *warnings) {
         char who[NAME_QUOTE_MAX + 16];
@@ -321,7 +292,10 @@ static int choose_unknown(LeanChoice *ret, const LeanQuestion *q, const Known *k
         bool can_learn = teaches(q->spec);
         int r;
 
-        name_roots(who, q->roots);
+        if (q->roots->n == 1)
+                (void) snprintf(who, sizeof(who), "%s", q->roots->items[0]);
+        else
+                (void) snprintf(who, sizeof(who), "the %zu functions", q->roots->n);
         ret->learns = can_learn;
         if (q->spec->lesson == LESSON_WHOLE ||
             (!can_learn && !q->spec->in_kernel && q->spec->lesson != LESSON_NO)) {
@@ -394,7 +368,7 @@ int lean_learn(int store_fd, int root_fd, const Functions *f, const Strv *roots,
         r = lean_tree_join(&all.tree, &new->tree);
         if (r < 0)
                 return r;
-        keep_present(&all.tree, f);
+        lean_tree_keep_present(&all.tree, f);
         if (all.tree.n == 0 || all.tree.n > LEAN_MAX_FUNCTIONS)
                 return 0;
         all.n_calls = MIN(all.n_calls + new->n_calls, (uint64_t) INT64_MAX);

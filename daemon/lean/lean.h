@@ -5,18 +5,195 @@
  * Lean: which functions are hooked for a session
  *
  * function_graph hooks every function that can be traced, whatever its roots are, and everybody
- * pays.  Lean hooks what the roots call: what was seen below them here (daemon/lean/lean-cache.h) and what is shipped of
- * them (daemon/lean/trees), and besides the functions where tasks wait (daemon/lean/waiting.h).  What others then pay is
- * measured, and what costs too much is left out (daemon/lean/thinning.h).  For roots that nobody knows there is a lesson:
+ * pays.  Lean hooks what the roots call: what was seen below them here and what is shipped of
+ * them (daemon/lean/trees), and besides the functions where tasks wait.  What others then pay is
+ * measured, and what costs too much is left out.  For roots that nobody knows there is a lesson:
  * everything is hooked for a moment (daemon/session/session-lean.h).
  */
 
 #include "daemon/instances/instance.h"
-#include "daemon/lean/lean-cache.h"
-#include "daemon/lean/thinning.h"
-#include "meta/meta.h"
-#include "meta/spec.h"
-#include "wire/refusal.h"
+
+/*
+ * LeanTree: what some roots call
+ *
+ * The text of what was learned here:
+ *
+ *      root udp_sendmsg                    what follows was seen below it, itself included
+ *      ip_make_skb 0 41000                 FUNCTION LEAF SHARE_PPM
+ *       udp_sendmsg                        who calls the function above; some of them
+ *
+ * LEAF: 1 if it was seen to call nothing, else 0.  SHARE_PPM: its time with all that it calls, of the root's
+ * [millionths].  daemon/lean/trees, which is shipped, says itself what it consists of.
+ */
+
+#define LEAN_MAX_FUNCTIONS 16384
+#define LEAN_MAX_CALLERS 4   /* of a function */
+#define LEAN_PART_PPM 10000U /* a leaf with less of the roots' time has no part in it */
+
+typedef struct LeanFunction {
+        char *name;
+        bool leaf;
+        uint32_t share_ppm;
+        Strv callers;
+} LeanFunction;
+
+typedef struct LeanTree {
+        LeanFunction *functions; /* n of them, sorted by name and unique after lean_tree_sort() */
+        size_t n;
+} LeanTree;
+
+/* Adds a function, not a root of its own.  0 or -ENOMEM. */
+int lean_tree_add(LeanTree *t, const char *name, bool leaf, uint64_t share_ppm);
+/* Adds a caller to the function that was added last, unless it has enough.  0 or -ENOMEM. */
+int lean_tree_add_caller(LeanTree *t, const char *name);
+/* Adds all of @other.  0 or -ENOMEM. */
+int lean_tree_join(LeanTree *t, const LeanTree *other);
+/* Puts the functions in order; of those of one name the larger numbers stay, and a leaf is what all say is one. */
+void lean_tree_sort(LeanTree *t);
+LeanFunction *lean_tree_find(const LeanTree *t, const char *name);
+void lean_tree_done(LeanTree *t);
+#define _cleanup_lean_tree_ _cleanup_(lean_tree_done)
+/* Keeps those of the names that this kernel has, without what is only called because somebody traces, as function_graph
+ * does each change of tasks; sorts. */
+void lean_tree_keep_present(LeanTree *t, const Functions *f);
+/* Adds what is shipped of @root.  1: something is; 0: nothing; -ENOMEM; -EINVAL: the shipped text is damaged. */
+int lean_tree_ship(LeanTree *t, const char *root);
+
+/*
+ * LeanCache: what was learned about some roots, as a file
+ *
+ * STORE/lean/KEY, KEY being the XXH3-128 of the kernel's release, its build id, the set of modules
+ * and the roots.  Text:
+ *
+ *      ftraced lean 3
+ *      kernel 6.12.117+deb12-amd64
+ *      roots udp_sendmsg
+ *      learned 1795267200000000000         when, on the real time clock [ns]
+ *      calls 600                           of the roots, that it was learned from
+ *      ...                                 their tree (above)
+ *
+ * The kernel and the roots are for people.  Names, not addresses: they hold for the whole boot
+ * and for the next one.  Whoever uses them checks each against the kernel's own list.
+ */
+#define LEAN_DIR "lean"
+#define LEAN_KEY_CHARS 32
+#define LEAN_MAX_FILES 512 /* of the newest, and of so many bytes: the rest is forgotten */
+#define LEAN_MAX_BYTES (32U << 20)
+
+typedef struct LeanCache {
+        uint64_t learned_ns;
+        uint64_t n_calls;
+        LeanTree tree;
+} LeanCache;
+
+/* @root_fd: where proc/ and sys/ are.  0 or -errno. */
+int lean_cache_make_key(int root_fd, const Functions *f, const Strv *roots,
+                        char ret[static LEAN_KEY_CHARS + 1]);
+
+enum { LEAN_CACHE_E_INVALID = 1 };
+/* @ret: lean_cache_done() it; @ret_key: set unless that fails.  0, LEAN_CACHE_E_INVALID, -ENOENT, other -errno. */
+int lean_cache_load(LeanCache *ret, int store_fd, int root_fd, const Functions *f,
+                    const Strv *roots, char ret_key[static LEAN_KEY_CHARS + 1]);
+int lean_cache_parse(LeanCache *ret, const char *text);
+/* Replaces the file as a whole, making the directory if need be, and forgets the oldest of too many.  0 or
+ * -errno. */
+int lean_cache_write(const LeanCache *c, int store_fd, const char *key, const char *kernel,
+                     const Strv *roots);
+void lean_cache_done(LeanCache *c);
+#define _cleanup_lean_cache_ _cleanup_(lean_cache_done)
+
+/*
+ * Thinning: what is not hooked, so that others pay no more than they may
+ *
+ * Each call of a hooked function outside the roots costs whoever makes it a hook.  Over the budget go, of each of these
+ * classes the most called first, until the rest costs less:
+ *
+ *      leaves without a part in the roots' time, and where tasks wait if the roots are not known to call it
+ *      what only the scheduler calls
+ *      other leaves
+ *      what calls others, as long as there is one more at its depth below the roots
+ *      where tasks wait below the roots, and where interrupts begin
+ */
+
+/*
+ * How often functions were called during some time.  Each call of a hooked function outside the roots costs whoever calls
+ * it a hook, about as long as the cheapest system call, and brings nothing: function_graph needs some 200 instructions for
+ * a call that it does not record (linux 6.12), such a system call some more.
+ */
+typedef struct CallRate {
+        char *name;
+        uint64_t n;
+} CallRate;
+
+typedef struct CallRates {
+        CallRate *items; /* n of them, sorted by name, unique */
+        size_t n;
+} CallRates;
+
+/* Names are added in the order of strcmp().  0 or -ENOMEM. */
+int call_rates_add(CallRates *r, const char *name, uint64_t n);
+enum { CALL_RATES_E_INVALID = 1 };
+/* The answer of a worker that counted in one window (daemon/lean/learner.h).  0, CALL_RATES_E_INVALID, -ENOMEM. */
+int call_rates_read(CallRates *ret, const char *counts);
+void call_rates_done(CallRates *r);
+#define _cleanup_call_rates_ _cleanup_(call_rates_done)
+/* What is in @own, too, was called below the roots: what is left are others' calls. */
+void call_rates_subtract(CallRates *all, const CallRates *own);
+/* How often @name was called. */
+uint64_t call_rates_get(const CallRates *r, const char *name);
+/* What @n of them cost in millionths of a CPU's time. */
+double call_rates_cost_ppm(double n, uint64_t window_ns, uint64_t hook_ns);
+
+/* Calls of others, counted for a moment. */
+typedef struct Load {
+        CallRates rates; /* none: nobody has counted */
+        Strv counted;    /* whose calls were, sorted */
+        Strv out;        /* what was counted before, and is not hooked any more, sorted */
+        uint64_t window_ns, hook_ns; /* in which; what a hook takes */
+        bool is_work; /* while the roots are called: what counts is this, and not what other work might call */
+} Load;
+
+/* What was counted @before but not @now is out; how often it would be called now nobody knows.  0 or -ENOMEM. */
+int load_keep(Load *now, const Load *before);
+void load_done(Load *l);
+
+/* What would be hooked, by class and depth; names are borrowed. */
+typedef struct Rank Rank;
+typedef struct Ranks {
+        Rank *items;
+        size_t n;
+} Ranks;
+
+/* @hooked, @roots: sorted; roots stay.  0 or -ENOMEM. */
+int thinning_rank(Ranks *ret, const LeanTree *tree, const Strv *hooked, const Strv *roots);
+void ranks_done(Ranks *r);
+/* @ret: what is left out already, and what is to be besides, sorted.  0 or -ENOMEM. */
+int thinning_choose(const Ranks *ranks, const Load *load, uint64_t budget_ppm, Strv *ret);
+/*
+ * As thinning_choose(), so that none of the usual kinds of work (daemon/lean/loads) pays more: where thinning begins while
+ * nobody has looked at what this host does, for work may come at any moment, and is over before it is looked at.  Those that
+ * call a root walk the roots' own way, and do not count.
+ */
+int usual_loads_thin(const Ranks *ranks, const Strv *roots, uint64_t budget_ppm, Strv *ret);
+
+/*
+ * The functions where tasks wait or spin, and those of interrupts: whatever is asked for, they are hooked, as long as others
+ * do not call them often, for they are the answer.  daemon/lean/waiting-functions has them by subsystem, each with its
+ * reason.
+ */
+typedef enum WaitingKind {
+        WAITING_OTHER,
+        WAITING_INTERRUPT, /* what a timer or a device brings into the task that it meets */
+        WAITING_SCHEDULER, /* below these is the scheduler's inside */
+} WaitingKind;
+
+/* Adds those that this kernel has, sorted.  0 or -ENOMEM. */
+int waiting_find(const Functions *f, Strv *ret);
+/* Whether it is one, and of that kind. */
+bool waiting_is(const char *name, WaitingKind kind);
+bool waiting_is_interrupt(const char *name);
+
+/* --- choosing ---------------------------------------------------------------------------------- */
 
 #define LEAN_MIN_CALLS 100 /* of the roots; less says too little of what they call */
 
@@ -79,3 +256,41 @@ int lean_choice_tell(const LeanChoice *c, SessionMeta *m);
 /* Adds what was seen to what is known; names that this kernel does not have are left out.  0 or -errno. */
 int lean_learn(int store_fd, int root_fd, const Functions *f, const Strv *roots, const char *kernel,
                const LeanCache *new);
+
+/*
+ * Call sample: who calls which functions, recorded for a moment
+ *
+ * The function tracer runs in an instance of its own, with these functions.  What it recorded is handed out
+ * as pages: counting is for whoever may look into them (daemon/lean/learner.h).
+ *
+ * All tasks' calls are recorded: with set_ftrace_pid the function tracer leaves out what is called between
+ * the decision to switch tasks and the switch, switch_mm_irqs_off() for one (linux 6.1 to 7.2
+ * kernel/trace/ftrace.c, ftrace_pid_func()).
+ */
+
+#define CALL_SAMPLE_MS 100
+#define CALL_SAMPLE_KB                                                                             \
+        2048 /* of each CPU's buffer, or less on many: 80,000 calls; then the oldest go */
+
+typedef struct CallSample {
+        char *format; /* of the event ftrace/function, whose field "ip" is the function */
+        int fd;       /* a memfd of whole pages */
+        uint32_t page_bytes;
+        uint64_t from_ns, to_ns; /* on the clock "mono": in between no call is missing */
+        uint64_t n_calls;        /* with those that are missing; UINT64_MAX: not known */
+        uint64_t n_own_events;   /* that came into the other buffer meanwhile */
+} CallSample;
+
+#define CALL_SAMPLE_INIT ((CallSample){ .fd = -EBADF })
+
+/*
+ * call_sample_take()
+ * @hooks:   which functions; some
+ * @own_dir: of the buffer whose events are counted meanwhile
+ *
+ * Everything is put back when it returns, or at the next start of a daemon.  A task.
+ * Return: 0 or -errno: -EOPNOTSUPP (there is no function tracer), -EINVAL (no functions).
+ */
+int call_sample_take(CallSample *ret, Ledger *l, const Hooks *hooks, const char *own_dir);
+void call_sample_done(CallSample *s);
+#define _cleanup_call_sample_ _cleanup_(call_sample_done)

@@ -10,8 +10,8 @@
 #include <sys/prctl.h>
 
 #include "base/io.h"
-#include "daemon/lean/learn-worker.h"
-#include "daemon/lean/waiting.h"
+#include "daemon/lean/lean.h"
+#include "daemon/lean/learner.h"
 #include "daemon/process/sandbox.h"
 #include "pages/page-source.h"
 

@@ -5,14 +5,12 @@
  * answer counts.  Whoever is too slow, or says too much, is ended.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "base/buf.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
@@ -138,7 +136,7 @@ static int spawn_job(Learner *l, const LearnerJob *job, int out_fd) {
         fds[LEARN_WORKER_FD_SYMBOLS] = symbols_fd;
         for (size_t i = 0; i < job->n_fds; i++)
                 fds[LEARN_WORKER_FD_PAGES + i] = job->fds[i];
-        return spawn_worker(&l->pid, job->worker ?: self, fds, LEARN_WORKER_FD_PAGES + job->n_fds);
+        return spawn_worker(&l->pid, self, fds, LEARN_WORKER_FD_PAGES + job->n_fds);
 }
 
 int learner_start(Learner **ret, sd_event *event, const LearnerJob *job, LearnerDone done,

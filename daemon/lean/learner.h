@@ -4,14 +4,13 @@
 /*
  * Learner: has functions counted in pages, by a process without privileges
  *
- * The daemon never looks into pages; the worker (daemon/lean/learn-worker.h) does, and what it
+ * The daemon never looks into pages; the worker (below) does, and what it
  * says is text to be checked.
  */
 
 #include <systemd/sd-event.h>
 
-#include "base/cleanup.h"
-#include "daemon/lean/learn-worker.h"
+#include "learn/function-counts.h"
 
 typedef struct Learner Learner;
 
@@ -27,7 +26,6 @@ typedef struct LearnerJob {
         uint32_t page_bytes; /* of files that are nothing but pages; 0: they are segments */
         const char *format, *field, *exit_format; /* as of FunctionCountsConfig */
         uint64_t from_ns, to_ns;                  /* the same */
-        const char *const *worker;                /* program and arguments; NULL: our own */
 } LearnerJob;
 
 #define LEARNER_MAX_SECONDS 120
@@ -50,3 +48,32 @@ enum { LEARNER_E_END = 1, LEARNER_E_INVALID = 2 };
 int learner_next(const char **text, LearnerLine *ret);
 /* The next caller of the function that learner_next() told last; LEARNER_E_END: no more. */
 int learner_next_caller(const char **text, char ret_name[static 256]);
+
+/*
+ * LearnWorker: the process that counts functions in pages
+ *
+ * The daemon runs its own program again, with this word as its argument and these descriptors:
+ */
+
+enum {
+        LEARN_WORKER_FD_JOB = 0,     /* LearnWorkerJob, then the texts of format files */
+        LEARN_WORKER_FD_OUT = 1,     /* lines of function_counts_name() */
+        LEARN_WORKER_FD_NULL = 2,    /* what libraries print */
+        LEARN_WORKER_FD_SYMBOLS = 3, /* kallsyms */
+        LEARN_WORKER_FD_PAGES = 4,   /* and those behind it */
+};
+
+#define LEARN_WORKER_OPTION "--learn-worker"
+#define LEARN_WORKER_MAX_OUT ((size_t) 8 << 20) /* more is no answer */
+
+typedef struct LearnWorkerJob {
+        uint32_t n_sources;  /* descriptors with pages */
+        uint32_t page_bytes; /* of files that are nothing but pages; 0: they are segments */
+        uint32_t
+                n_format; /* bytes of the event's format, with its NUL; that of exits is behind it */
+        char field[20];
+        uint64_t from_ns, to_ns;
+} LearnWorkerJob;
+
+/* Locks itself up, counts, and gives the exit status: 0 if all could be read. */
+int learn_worker(void);

@@ -3,13 +3,27 @@
 /* A list of all that may go, in the order in which it goes: by class, then by calls.  Depths and the scheduler's inside
  * follow from callers, which are some of those there are. */
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "daemon/lean/thinning.h"
-#include "daemon/lean/waiting.h"
+#include "base/grow.h"
+#include "base/name.h"
+#include "base/unit.h"
+#include "daemon/lean/learner.h"
+#include "daemon/lean/lean.h"
 
 #define MAX_DEPTH 64
+
+/* Names that end with "*" stand for all that begin so. */
+static const struct {
+        const char *name;
+        size_t n_prefix; /* of what stands for all that begin so; else 0 */
+        WaitingKind kind;
+} waiting[] = {
+#include "daemon/lean/waiting-names.h"
+};
+
+/* A load after the other, of each its functions, sorted by name. */
+static const char loads[] =
+#include "daemon/lean/loads-text.h"
+        ;
 
 typedef enum Class {
         CLASS_IDLE_LEAF,
@@ -30,6 +44,86 @@ typedef struct Candidate {
         uint64_t n_calls;
 } Candidate;
 
+/* --- how often ------------------------------------------------------------------------------- */
+
+static int compare_names(const void *a, const void *b) {
+        return strcmp(((const CallRate *) a)->name, ((const CallRate *) b)->name);
+}
+
+/* Several addresses may have one name. */
+static void sort(CallRates *r) {
+        size_t kept = 0;
+
+        if (r->n == 0)
+                return;
+        qsort(r->items, r->n, sizeof(*r->items), compare_names);
+        for (size_t i = 0; i < r->n; i++)
+                if (kept > 0 && streq(r->items[kept - 1].name, r->items[i].name)) {
+                        r->items[kept - 1].n += r->items[i].n;
+                        free(r->items[i].name);
+                } else
+                        r->items[kept++] = r->items[i];
+        r->n = kept;
+}
+
+void call_rates_done(CallRates *r) {
+        for (size_t i = 0; i < r->n; i++)
+                free(r->items[i].name);
+        free(r->items);
+        *r = (CallRates){};
+}
+
+int call_rates_add(CallRates *r, const char *name, uint64_t n) {
+        if (!ARRAY_GROW(r->items, r->n))
+                return -ENOMEM;
+        r->items[r->n] = (CallRate){ strdup(name), n };
+        if (!r->items[r->n].name)
+                return -ENOMEM;
+        r->n++;
+        return 0;
+}
+
+int call_rates_read(CallRates *ret, const char *counts) {
+        _cleanup_call_rates_ CallRates all = {};
+        char caller[256];
+        LearnerLine line;
+        int r;
+
+        while ((r = learner_next(&counts, &line)) == 0) {
+                while ((r = learner_next_caller(&counts, caller)) == 0)
+                        ;
+                if (r != LEARNER_E_END)
+                        break;
+                if (line.n_calls == 0 || !function_name_is_valid(line.name))
+                        continue;
+                r = call_rates_add(&all, line.name, MIN(line.n_calls, UINT64_C(1) << 40));
+                if (r < 0)
+                        return r;
+        }
+        if (r != LEARNER_E_END)
+                return CALL_RATES_E_INVALID;
+        sort(&all);
+        *ret = TAKE(all, (CallRates){});
+        return 0;
+}
+
+uint64_t call_rates_get(const CallRates *r, const char *name) {
+        CallRate key = { .name = (char *) name };
+        const CallRate *c =
+                r->n > 0 ? bsearch(&key, r->items, r->n, sizeof(key), compare_names) : NULL;
+
+        return c ? c->n : 0;
+}
+
+void call_rates_subtract(CallRates *all, const CallRates *own) {
+        for (size_t i = 0; i < all->n; i++)
+                all->items[i].n -= MIN(all->items[i].n, call_rates_get(own, all->items[i].name));
+}
+
+double call_rates_cost_ppm(double n, uint64_t window_ns, uint64_t hook_ns) {
+        return n * (double) hook_ns / (double) MAX(window_ns, UINT64_C(1)) * 1e6;
+}
+
 int load_keep(Load *now, const Load *before) {
         int r = strv_pick(&now->out, &before->counted, &now->counted, false);
 
@@ -45,6 +139,43 @@ void load_done(Load *l) {
         strv_done(&l->out);
         *l = (Load){};
 }
+
+/* --- where tasks wait ------------------------------------------------------------------------- */
+
+static bool is_meant(size_t i, const char *name) {
+        return *name == *waiting[i].name &&
+               (waiting[i].n_prefix > 0 ? strncmp(waiting[i].name, name, waiting[i].n_prefix) == 0
+                                        : streq(waiting[i].name, name));
+}
+
+int waiting_find(const Functions *f, Strv *ret) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(waiting); i++)
+                if (waiting[i].n_prefix == 0) {
+                        if (functions_contain(f, waiting[i].name))
+                                r = strv_add(ret, waiting[i].name);
+                } else
+                        for (size_t k =
+                                     BISECT(0, f->n, j, strcmp(f->names[j], waiting[i].name) < 0);
+                             r >= 0 && k < f->n && is_meant(i, f->names[k]); k++)
+                                r = strv_add(ret, f->names[k]);
+        strv_sort_unique(ret);
+        return r;
+}
+
+bool waiting_is(const char *name, WaitingKind kind) {
+        for (size_t i = 0; i < ELEMENTSOF(waiting); i++)
+                if (waiting[i].kind == kind && is_meant(i, name))
+                        return true;
+        return false;
+}
+
+bool waiting_is_interrupt(const char *name) {
+        return waiting_is(name, WAITING_INTERRUPT);
+}
+
+/* --- what goes -------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b) {
         const Candidate *x = a, *y = b;
@@ -173,4 +304,41 @@ int thinning_choose(const Ranks *ranks, const Load *load, uint64_t budget_ppm, S
         }
         strv_sort_unique(ret);
         return 0;
+}
+
+/* Up to the next load.  A rate is what the function's hook costs, in millionths of the load's time. */
+static int read_load(const char **text, CallRates *ret) {
+        int r = 0;
+
+        while (r >= 0 && **text && !startswith(*text, "load ")) {
+                _cleanup_free_ char *name = strndup(*text, strcspn(*text, " "));
+
+                if (!name)
+                        return -ENOMEM;
+                *text += strlen(name);
+                r = call_rates_add(ret, name, strtoul(*text, (char **) text, 10));
+                *text += **text == '\n';
+        }
+        return r;
+}
+
+int usual_loads_thin(const Ranks *ranks, const Strv *roots, uint64_t budget_ppm, Strv *ret) {
+        int r = 0;
+
+        for (const char *s = loads; r >= 0 && startswith(s, "load ");) {
+                _cleanup_call_rates_ CallRates rates = {};
+                bool is_roots = false;
+
+                s += strcspn(s, "\n") + 1;
+                r = read_load(&s, &rates);
+                for (size_t i = 0; i < roots->n; i++)
+                        is_roots = is_roots || call_rates_get(&rates, roots->items[i]) > 0;
+                if (r >= 0 && !is_roots)
+                        r = thinning_choose(ranks,
+                                            &(Load){ .rates = rates,
+                                                     .window_ns = UINT64_C(1000000),
+                                                     .hook_ns = 1 },
+                                            budget_ppm, ret);
+        }
+        return r;
 }

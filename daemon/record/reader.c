@@ -21,21 +21,18 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/eventfd.h>
-#include <time.h>
 
 #include "base/io.h"
 #include "base/unit.h"
 #include "daemon/process/thread.h"
-#include "daemon/record/backoff.h"
-#include "daemon/record/reader-private.h"
+#include "daemon/record/reader.h"
 #include "store/page.h"
-#include "store/segment.h"
 
 #define READER_STACK_BYTES ((size_t) 512 << 10)
 #define READER_TURN_BYTES (64ULL << 20) /* spliced before the loop looks at the stop again */
-#define READER_FOREVER_MS UINT_MAX      /* poll()'s -1 */
+#define PERCENT_MAX 25U            /* leaves three quarters for what comes until the reader runs */
+#define READER_FOREVER_MS UINT_MAX /* poll()'s -1 */
 
 typedef enum Wake {
         WAKE_TIMEOUT,
@@ -74,6 +71,44 @@ static Wake reader_wait(Reader *r, bool deaf, unsigned timeout_ms) {
                 return WAKE_KICK;
         }
         return fds[1].revents & POLLIN ? WAKE_READABLE : WAKE_OFFLINE;
+}
+
+/* --- how long to wait -------------------------------------------------------------------------- */
+
+unsigned backoff_percent(uint64_t buffer_bytes, uint64_t max_bytes) {
+        double percent = 100.0 * (double) max_bytes / 8 / (double) MAX(buffer_bytes, (uint64_t) 1);
+
+        if (max_bytes == 0 || percent > PERCENT_MAX)
+                return PERCENT_MAX;
+        return MAX((unsigned) percent, 1U);
+}
+
+uint64_t backoff_goal(uint64_t buffer_bytes, uint64_t max_bytes) {
+        return buffer_bytes / 200 * backoff_percent(buffer_bytes, max_bytes);
+}
+
+/*
+ * The rate of the last interval says when the goal is reached again.  A stream that gets faster is
+ * followed at once, one that gets slower by doubling, so that a pause does not make us sleep
+ * through what follows it.
+ */
+uint32_t backoff_next(Backoff *p, uint64_t n_bytes, uint64_t elapsed_ms) {
+        uint64_t next_ms = MIN(2 * (uint64_t) p->interval_ms, p->max_ms);
+
+        if (n_bytes > 0) {
+                /* In double: the product of the two may not fit 64 bits. */
+                double due_ms =
+                        (double) MAX(elapsed_ms, 1U) * (double) p->goal_bytes / (double) n_bytes;
+
+                if (due_ms < (double) next_ms)
+                        next_ms = (uint64_t) due_ms;
+        }
+        p->interval_ms = (uint32_t) MAX(next_ms, (uint64_t) BACKOFF_MIN_MS);
+        return p->interval_ms;
+}
+
+void backoff_wake(Backoff *p) {
+        p->interval_ms = MIN(p->interval_ms, (uint32_t) BACKOFF_FIRST_MS / 2);
 }
 
 /* --- segments ------------------------------------------------------------------------------- */
@@ -612,21 +647,6 @@ int reader_start(Reader *r) {
 
         r->is_started = k >= 0;
         return k;
-}
-
-const ReaderCounters *reader_counters(const Reader *r) {
-        return &r->counters;
-}
-
-void reader_lose_pages(Reader *r, uint64_t n_pages) {
-        n_pages = MIN(n_pages, (uint64_t) atomic_load(&r->counters.n_pages));
-        atomic_fetch_sub(&r->counters.n_pages, n_pages);
-        atomic_fetch_sub(&r->counters.n_bytes, n_pages * r->shared->page_bytes);
-        atomic_fetch_add(&r->counters.pages_lost, n_pages);
-}
-
-uint32_t reader_cpu(const Reader *r) {
-        return r->cpu;
 }
 
 uint64_t reader_cpu_ns(const Reader *r) {

@@ -22,17 +22,77 @@
  * the raw descriptor and the pipe, another one takes up where it was: reader_resume().
  */
 
+#include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
-#include "base/cleanup.h"
-#include "daemon/record/pipe-marks.h"
 #include "daemon/record/syncer.h"
-#include "store/session-dir.h"
+
+/*
+ * Backoff: how long a reader leaves its CPU's buffer alone
+ *
+ * The kernel wakes a reader that waits in poll() by an interrupt it sends to itself in the middle
+ * of recording an event (irq_work; linux 6.12 kernel/trace/ring_buffer.c, rb_wakeups()).  The
+ * functions that send it are then recorded below the root, as if it had called them, and where
+ * another interrupt meets them the return of irq_exit_rcu() is dropped without being counted
+ * (7.2; calls/census.c).  So poll() is for bursts, and a steady stream is
+ * fetched by the clock, before poll() would have anything to say.
+ */
+
+#define BACKOFF_MIN_MS 1
+#define BACKOFF_FIRST_MS                                                                           \
+        10 /* after the kernel had to wake us: the stream's rate is not known yet */
+
+typedef struct Backoff {
+        uint64_t goal_bytes; /* to be fetched at a time: well below what makes poll() readable */
+        uint32_t max_ms;     /* with no data, and never longer */
+        uint32_t interval_ms;
+} Backoff;
+
+#define BACKOFF_INIT(goal, max)                                                                    \
+        ((Backoff){ .goal_bytes = (goal), .max_ms = (max), .interval_ms = (max) })
+
+/*
+ * backoff_percent() - how full a buffer is when the kernel wakes its reader (buffer_percent), 1..25
+ * @max_bytes: of the whole recording, 0: no limit; a small one is not to be overshot by much
+ */
+unsigned backoff_percent(uint64_t buffer_bytes, uint64_t max_bytes);
+/* Half of that, in bytes: a Backoff's goal. */
+uint64_t backoff_goal(uint64_t buffer_bytes, uint64_t max_bytes);
+
+/* @n_bytes came in the last @elapsed_ms: how long to wait now [ms], BACKOFF_MIN_MS..max_ms. */
+uint32_t backoff_next(Backoff *p, uint64_t n_bytes, uint64_t elapsed_ms);
+/* The kernel woke us: more came than was foreseen. */
+void backoff_wake(Backoff *p);
+
+/*
+ * PipeMarks: how much is in the readers' pipes, for whoever comes after a kill
+ *
+ * Where no service manager holds the pipes, what is in them dies with the daemon.  A number for each
+ * CPU in shared memory (/dev/shm/ftraced-SESSIONID) outlives it and says how much that was at most.
+ * Not a file in the store: its pages would be written back for ever, and a disk that fails would turn
+ * a store to it into SIGBUS.
+ */
+
+typedef atomic_uint_fast64_t PipeMark; /* bytes, or PIPE_MARK_MOVING: up to a pipe's size */
+#define PIPE_MARK_MOVING UINT64_MAX
+
+typedef struct PipeMarks PipeMarks;
+
+/* Makes those of a session anew, @n of them, all 0.  0 or -errno. */
+int pipe_marks_new(PipeMarks **ret, const char *session_id, size_t n);
+/* Those that a dead daemon left.  -ENOENT, -EPERM (not this user's), -EBADMSG (not so many). */
+int pipe_marks_open(PipeMarks **ret, const char *session_id, size_t n);
+PipeMark *pipe_marks_get(PipeMarks *m, size_t i);
+PipeMarks *pipe_marks_free(PipeMarks *m); /* this process's view of them only */
+DEFINE_CLEANUP(PipeMarks *, pipe_marks_free);
+/* The session has ended: nobody will ask. */
+void pipe_marks_remove(const char *session_id);
+
+/* --- the reader ------------------------------------------------------------------------------- */
 
 #define READER_SEGMENT_BYTES (128ULL << 20) /* then another segment follows */
 #define READER_PIPE_BYTES (1U << 20)
+#define READER_SMALL_PIPE_BYTES (64 << 10) /* what pipe2() gives */
 #define READER_IDLE_MS 2000   /* times the readers: a look at the buffer without being told to */
 #define READER_WATCHED_MS 100 /* the same while watched, for the partly filled page too */
 #define READER_SPURIOUS_MS 10 /* poll() said readable, no whole page was there */
@@ -67,7 +127,7 @@ typedef struct ReaderShared {
         uint64_t period_bytes;    /* of all CPUs, then there is a cut; 0: no limit */
         uint64_t max_bytes;       /* 0: no limit; wake_fd is told when n_bytes gets there */
         uint64_t drain_max_bytes; /* the last drain ends here even if more arrives */
-        uint64_t goal_bytes; /* fetched at a time from a steady stream (daemon/record/backoff.h) */
+        uint64_t goal_bytes;      /* fetched at a time from a steady stream */
         bool is_overwritten; /* what is taken by a flush begins where the kernel's buffer does */
         unsigned idle_ms;    /* longest wait of one reader */
         unsigned give_up_ms; /* READER_GIVE_UP_MS; tests take less */
@@ -115,16 +175,38 @@ typedef struct ReaderCounters {
         atomic_bool ended;        /* the thread returns next */
 } ReaderCounters;
 
+struct Reader {
+        /* constant while the thread runs */
+        ReaderShared *shared;
+        uint32_t cpu;
+        int raw_fd, kick_fd;
+        PipeMark *mark; /* where to tell how much is in the pipe; NULL: somebody holds it */
+        pthread_t thread;
+        bool is_started;
+
+        ReaderCounters counters;
+        uint64_t progress_seen; /* the recorder's */
+
+        /* the thread's alone */
+        int pipe_fds[2];
+        bool pipe_is_grown;
+        size_t n_piped; /* bytes in the pipe */
+        int cpu_dir_fd;
+        SegmentWriter *segment;
+        uint64_t sequence; /* of the segment */
+        uint64_t previous; /* of the last segment that was closed; UINT64_MAX: none */
+        uint8_t *tail;     /* page that read() fills, or NULL */
+        size_t n_tail;     /* bytes of it that are there */
+};
+
 /* @raw_fd: trace_pipe_raw, non-blocking; consumed on success.  0 or -errno. */
 int reader_new(Reader **ret, ReaderShared *shared, uint32_t cpu, int raw_fd);
 
 /* All before reader_start():
  *   - makes the pipe, which otherwise the first page does
- *   - takes the reading end of one with whatever is in it (consumed on success)
- *   - lends the reading end, -EBADF: there is none yet */
+ *   - takes the reading end of one with whatever is in it (consumed on success) */
 int reader_make_pipe(Reader *r);
 int reader_take_pipe(Reader *r, int pipe_fd);
-int reader_pipe_fd(const Reader *r);
 /*
  * reader_resume() - go on where the reader of a daemon that died had come to
  *
@@ -133,20 +215,13 @@ int reader_pipe_fd(const Reader *r);
  * Return: 0 or -errno.
  */
 int reader_resume(Reader *r);
-/* Where to tell how much is in the pipe; borrowed. */
-void reader_set_mark(Reader *r, PipeMark *mark);
 /* What was stored before, without the page that reader_resume() found in two. */
 void reader_add_pages(Reader *r, uint64_t n_pages, uint64_t n_lost);
-/* Of what was stored; no more than that. */
-void reader_lose_pages(Reader *r, uint64_t n_pages);
 
 int reader_start(Reader *r);
 /* Makes the thread look at what it shares, and at its CPU. */
 void reader_kick(Reader *r);
-const ReaderCounters *reader_counters(const Reader *r);
-uint32_t reader_cpu(const Reader *r);
 /* CPU time of its thread so far; 0 before it has started and after it has ended. */
 uint64_t reader_cpu_ns(const Reader *r);
-/* Waits for the thread (shared->stopping must be set, and it kicked) and closes the raw descriptor.
- */
+/* Waits for the thread (shared->stopping must be set, and it kicked) and closes the raw descriptor. */
 Reader *reader_free(Reader *r);

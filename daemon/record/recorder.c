@@ -16,8 +16,6 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "daemon/record/backoff.h"
-#include "daemon/record/reader.h"
 #include "daemon/record/recorder.h"
 
 #define HOTPLUG_USEC (200 * 1000ULL)
@@ -26,8 +24,7 @@
 
 struct Recorder {
         ReaderShared shared;
-        Reader **readers; /* n_readers of them, ascending by CPU */
-        uint64_t *progress;
+        Reader **readers;   /* n_readers of them, ascending by CPU */
         uint64_t cut_bytes; /* n_bytes at the last cut by recorder_cut() */
         size_t n_readers;
         sd_event_source *wake;
@@ -43,7 +40,7 @@ void recorder_kick(Recorder *r) {
 
 static bool recorder_has_offline(const Recorder *r) {
         for (size_t i = 0; i < r->n_readers; i++)
-                if (atomic_load(&reader_counters(r->readers[i])->offline))
+                if (atomic_load(&r->readers[i]->counters.offline))
                         return true;
         return false;
 }
@@ -63,8 +60,8 @@ static int recorder_on_hotplug(sd_event_source *source, uint64_t usec, void *use
         }
         if (file_read(AT_FDCWD, ONLINE_PATH, &online, NULL, ONLINE_MAX) >= 0)
                 for (size_t i = 0; i < r->n_readers; i++)
-                        if (atomic_load(&reader_counters(r->readers[i])->offline) &&
-                            cpu_list_has(online, reader_cpu(r->readers[i])))
+                        if (atomic_load(&r->readers[i]->counters.offline) &&
+                            cpu_list_has(online, r->readers[i]->cpu))
                                 reader_kick(r->readers[i]);
         (void) sd_event_source_set_time_relative(source, HOTPLUG_USEC);
         return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
@@ -133,12 +130,12 @@ int recorder_new(Recorder **ret, const RecorderConfig *config) {
 int recorder_add(Recorder *r, uint32_t cpu, int raw_fd) {
         int k;
 
-        if (!ARRAY_GROW(r->readers, r->n_readers) || !ARRAY_GROW(r->progress, r->n_readers))
+        if (!ARRAY_GROW(r->readers, r->n_readers))
                 return -ENOMEM;
         k = reader_new(&r->readers[r->n_readers], &r->shared, cpu, raw_fd);
         if (k < 0)
                 return k;
-        r->progress[r->n_readers++] = UINT64_MAX;
+        r->readers[r->n_readers++]->progress_seen = UINT64_MAX;
         return 0;
 }
 
@@ -147,7 +144,7 @@ int recorder_make_pipe(Recorder *r, int *ret_pipe_fd) {
         int k = reader_make_pipe(last);
 
         if (k >= 0)
-                *ret_pipe_fd = reader_pipe_fd(last);
+                *ret_pipe_fd = last->pipe_fds[0];
         return k;
 }
 
@@ -161,7 +158,7 @@ int recorder_resume(Recorder *r) {
 
 void recorder_set_marks(Recorder *r, PipeMarks *marks) {
         for (size_t i = 0; i < r->n_readers; i++)
-                reader_set_mark(r->readers[i], pipe_marks_get(marks, i));
+                r->readers[i]->mark = pipe_marks_get(marks, i);
 }
 
 void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account) {
@@ -170,7 +167,12 @@ void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account) {
 }
 
 void recorder_lose_pages(Recorder *r, size_t i, uint64_t n_pages) {
-        reader_lose_pages(r->readers[i], n_pages);
+        ReaderCounters *c = &r->readers[i]->counters;
+
+        n_pages = MIN(n_pages, (uint64_t) atomic_load(&c->n_pages));
+        atomic_fetch_sub(&c->n_pages, n_pages);
+        atomic_fetch_sub(&c->n_bytes, n_pages * r->shared.page_bytes);
+        atomic_fetch_add(&c->pages_lost, n_pages);
 }
 
 int recorder_start(Recorder *r) {
@@ -207,8 +209,7 @@ void recorder_flush(Recorder *r) {
 
 bool recorder_is_flushed(const Recorder *r) {
         for (size_t i = 0; i < r->n_readers; i++)
-                if (atomic_load(&reader_counters(r->readers[i])->flushed) !=
-                    atomic_load(&r->shared.flush))
+                if (atomic_load(&r->readers[i]->counters.flushed) != atomic_load(&r->shared.flush))
                         return false;
         return true;
 }
@@ -228,7 +229,7 @@ uint64_t recorder_sequence(const Recorder *r) {
 uint64_t recorder_first_open(const Recorder *r, size_t i) {
         /* In this order: see reader_claim_sequence(). */
         uint64_t sequence = recorder_sequence(r),
-                 open_sequence = atomic_load(&reader_counters(r->readers[i])->open_sequence);
+                 open_sequence = atomic_load(&r->readers[i]->counters.open_sequence);
 
         return MIN(sequence, open_sequence);
 }
@@ -242,12 +243,12 @@ uint64_t recorder_oldest_open(const Recorder *r) {
 }
 
 uint32_t recorder_cpu(const Recorder *r, size_t i) {
-        return reader_cpu(r->readers[i]);
+        return r->readers[i]->cpu;
 }
 
 bool recorder_has_ended(const Recorder *r) {
         for (size_t i = 0; i < r->n_readers; i++)
-                if (!atomic_load(&reader_counters(r->readers[i])->ended))
+                if (!atomic_load(&r->readers[i]->counters.ended))
                         return false;
         return true;
 }
@@ -262,7 +263,7 @@ bool recorder_is_full(const Recorder *r) {
 
 int recorder_error(const Recorder *r) {
         for (size_t i = 0; i < r->n_readers; i++) {
-                int error = atomic_load(&reader_counters(r->readers[i])->error);
+                int error = atomic_load(&r->readers[i]->counters.error);
 
                 if (error > 0)
                         return error;
@@ -280,17 +281,17 @@ bool recorder_made_progress(Recorder *r) {
         bool moved = true;
 
         for (size_t i = 0; i < r->n_readers; i++) {
-                const ReaderCounters *c = reader_counters(r->readers[i]);
-                uint64_t progress = atomic_load(&c->progress);
+                Reader *reader = r->readers[i];
+                uint64_t progress = atomic_load(&reader->counters.progress);
 
-                if (progress == r->progress[i] && is_to_move(c))
-                        moved = false;
-                r->progress[i] = progress;
+                moved = moved &&
+                        (progress != reader->progress_seen || !is_to_move(&reader->counters));
+                reader->progress_seen = progress;
         }
         return moved;
 }
 
-/* A file of a thread of ours; the caller frees; NULL: it cannot be read. */
+/* A file of a thread of ours, as proc(5) has it; the caller frees; NULL: it cannot be read. */
 static char *read_task_file(int tid, const char *name) {
         char path[64], *text;
 
@@ -298,46 +299,37 @@ static char *read_task_file(int tid, const char *name) {
         return file_read(AT_FDCWD, path, &text, NULL, 4096) < 0 ? NULL : text;
 }
 
-/* What proc(5) says in /proc/PID/stat: 'D' is a sleep in the kernel that no signal ends; 0: nothing. */
-static char state_of(int tid) {
-        _cleanup_free_ char *text = read_task_file(tid, "stat");
-        const char *state = text ? strrchr(text, ')') : NULL;
+/* 'D' is a sleep in the kernel that no signal ends. */
+static RecorderStuck look_at(const Reader *r) {
+        int tid = atomic_load(&r->counters.tid);
+        _cleanup_free_ char *stat = NULL;
+        const char *state;
 
-        return state && state[1] == ' ' ? state[2] : 0;
-}
-
-/* The kernel's function that the thread sleeps in, where it tells; the caller frees. */
-static char *wait_of(int tid) {
-        _cleanup_free_ char *text = read_task_file(tid, "wchan");
-
-        return text && *text && !streq(text, "0") ? TAKE_PTR(text) : NULL;
-}
-
-static RecorderStuck look_at(const ReaderCounters *c, uint64_t progress) {
-        int tid = atomic_load(&c->tid);
-        char state;
-
-        if (tid <= 0 || atomic_load(&c->progress) != progress || !is_to_move(c))
+        if (tid <= 0 || atomic_load(&r->counters.progress) != r->progress_seen ||
+            !is_to_move(&r->counters))
                 return STUCK_NOT;
-        if (atomic_load(&c->asks_tracefs))
+        if (atomic_load(&r->counters.asks_tracefs))
                 return STUCK_TRACEFS;
-        state = state_of(tid);
-        return state == 'D' || state == 0 ? STUCK_DISK : STUCK_ITSELF;
+        stat = read_task_file(tid, "stat");
+        state = stat ? strrchr(stat, ')') : NULL;
+        return !state || state[1] != ' ' || state[2] == 'D' ? STUCK_DISK : STUCK_ITSELF;
 }
 
 RecorderStuck recorder_find_stuck(const Recorder *r, char ret_text[static RECORDER_STUCK_MAX]) {
         for (size_t i = 0; i < r->n_readers; i++) {
-                const ReaderCounters *c = reader_counters(r->readers[i]);
-                RecorderStuck stuck = look_at(c, r->progress[i]);
+                const Reader *reader = r->readers[i];
+                int tid = atomic_load(&reader->counters.tid);
+                RecorderStuck stuck = look_at(reader);
                 _cleanup_free_ char *in = NULL;
-                int tid = atomic_load(&c->tid);
+                bool is_known;
 
                 if (stuck == STUCK_NOT)
                         continue;
-                in = wait_of(tid);
-                (void) snprintf(
-                        ret_text, RECORDER_STUCK_MAX, "thread %i that reads CPU %" PRIu32 "%s%s",
-                        tid, reader_cpu(r->readers[i]), in ? ", in the kernel's " : "", in ?: "");
+                in = read_task_file(tid, "wchan"); /* the kernel's function that it sleeps in */
+                is_known = in && *in && !streq(in, "0");
+                (void) snprintf(ret_text, RECORDER_STUCK_MAX,
+                                "thread %i that reads CPU %" PRIu32 "%s%s", tid, reader->cpu,
+                                is_known ? ", in the kernel's " : "", is_known ? in : "");
                 return stuck;
         }
         return STUCK_NOT;
@@ -345,7 +337,7 @@ RecorderStuck recorder_find_stuck(const Recorder *r, char ret_text[static RECORD
 
 bool recorder_is_hung(const Recorder *r) {
         for (size_t i = 0; i < r->n_readers; i++)
-                if (look_at(reader_counters(r->readers[i]), r->progress[i]) == STUCK_ITSELF)
+                if (look_at(r->readers[i]) == STUCK_ITSELF)
                         return true;
         return false;
 }
@@ -376,16 +368,16 @@ bool recorder_wants_look(const Recorder *r) {
 }
 
 void recorder_read_account(const Recorder *r, size_t i, CpuAccount *ret) {
-        const ReaderCounters *c = reader_counters(r->readers[i]);
+        const ReaderCounters *c = &r->readers[i]->counters;
 
-        ret->cpu = reader_cpu(r->readers[i]);
+        ret->cpu = r->readers[i]->cpu;
         ret->n_pages = atomic_load(&c->n_pages) - ret->pages_dropped;
         ret->n_bytes = atomic_load(&c->n_bytes) - ret->pages_dropped * r->shared.page_bytes;
         ret->pages_lost = atomic_load(&c->pages_lost);
 }
 
 uint64_t recorder_stored_ns(const Recorder *r, size_t i) {
-        return atomic_load(&reader_counters(r->readers[i])->stored_ns);
+        return atomic_load(&r->readers[i]->counters.stored_ns);
 }
 
 Recorder *recorder_free(Recorder *r) {
@@ -399,6 +391,5 @@ Recorder *recorder_free(Recorder *r) {
         (void) sd_event_source_disable_unref(r->hotplug);
         (void) safe_close(r->shared.wake_fd);
         free(r->readers);
-        free(r->progress);
         return mfree(r);
 }

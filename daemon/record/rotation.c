@@ -5,25 +5,169 @@
  * room for the period that is being written, so that it never takes more than
  * its size (but for what arrives between a reader's cut and our look at it).
  * Its size is what it takes on disk: a segment that is sealed meanwhile takes
- * less, and the ring then reaches further back.  What there is the inventory
- * knows.
+ * less, and the ring then reaches further back.
+ *
+ * Segments are many: a ring of 1G has 16,000 of 64K each on every look.  So each is looked at once when its
+ * reader has closed it, and again only when it is said to have changed; the one that a reader has open
+ * is looked at every time.  New ones come at the end of an array, but for those of a reader that lags behind, and go at
+ * its beginning; what is gone is moved out when it is half of all.
  */
 
-#include <time.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/log.h"
 #include "base/unit.h"
-#include "daemon/record/rotation.h"
+#include "daemon/record/recorder.h"
+#include "store/footprint.h"
+
+#define STAT_BLOCK_BYTES 512U
+
+typedef struct Item {
+        uint64_t sequence, n_bytes;
+        uint32_t cpu;
+} Item;
 
 struct Rotation {
         RotationConfig config;
         uint64_t sequence; /* the last that is in the log */
         Cut *cuts;         /* of a ring: those of the periods that are kept, ascending */
         size_t n_cuts;
-        Inventory *inventory;
+        Item *items; /* closed segments, from i_first on, ascending by sequence and CPU */
+        size_t i_first, n_items, n_room;
+        InventorySums closed, open;
+        uint64_t *next; /* of each reader: what is older has been looked at */
         sd_event_source *timer;
 };
+
+/* --- what there is ---------------------------------------------------------------------------- */
+
+static void sums_add(InventorySums *sums, uint64_t n_bytes) {
+        sums->n++;
+        sums->n_bytes += n_bytes;
+        sums->counted_bytes += MAX(n_bytes, (uint64_t) FOOTPRINT_ENTRY_BYTES);
+}
+
+static void sums_drop(InventorySums *sums, uint64_t n_bytes) {
+        sums->n--;
+        sums->n_bytes -= n_bytes;
+        sums->counted_bytes -= MAX(n_bytes, (uint64_t) FOOTPRINT_ENTRY_BYTES);
+}
+
+/* False: there is no such segment. */
+static bool measure(const Rotation *r, uint32_t cpu, uint64_t sequence, uint64_t *ret) {
+        char path[SEGMENT_PATH_MAX];
+        struct stat st;
+
+        if (fstatat(session_dir_fd(r->config.dir), segment_format_path(path, cpu, sequence), &st,
+                    AT_SYMLINK_NOFOLLOW) < 0)
+                return false;
+        *ret = (uint64_t) st.st_blocks * STAT_BLOCK_BYTES;
+        return true;
+}
+
+/* Where it is, or would be. */
+static size_t find(const Rotation *r, uint32_t cpu, uint64_t sequence) {
+        const Item *items = r->items;
+
+        return BISECT(r->i_first, r->n_items, i,
+                      items[i].sequence < sequence ||
+                              (items[i].sequence == sequence && items[i].cpu < cpu));
+}
+
+static bool make_room(Rotation *r) {
+        if (r->i_first > r->n_items / 2) {
+                r->n_items -= r->i_first;
+                memmove(r->items, r->items + r->i_first, r->n_items * sizeof(*r->items));
+                r->i_first = 0;
+        }
+        return ARRAY_ROOM(r->items, r->n_room, r->n_items + 1);
+}
+
+static void insert(Rotation *r, size_t at, const Item *item) {
+        memmove(r->items + at + 1, r->items + at, (r->n_items++ - at) * sizeof(*item));
+        r->items[at] = *item;
+        sums_add(&r->closed, item->n_bytes);
+}
+
+/* A closed one may take another size now, or may be gone.  0 or -ENOMEM. */
+static int look_again(Rotation *r, uint32_t cpu, uint64_t sequence) {
+        Item new = { .sequence = sequence, .cpu = cpu }, *item;
+        size_t at = find(r, cpu, sequence);
+
+        if (at < r->n_items && r->items[at].sequence == sequence && r->items[at].cpu == cpu) {
+                item = r->items + at;
+                sums_drop(&r->closed, item->n_bytes);
+                memmove(item, item + 1, (--r->n_items - at) * sizeof(*item));
+        }
+        if (!measure(r, cpu, sequence, &new.n_bytes))
+                return 0;
+        if (!make_room(r))
+                return -ENOMEM;
+        insert(r, find(r, cpu, sequence), &new);
+        return 0;
+}
+
+/* Takes in what has been closed since.  0 or -ENOMEM, and the next look tries again. */
+static int look(Rotation *r) {
+        r->open = (InventorySums){};
+        for (size_t i = 0; i < recorder_n_cpus(r->config.recorder); i++) {
+                uint32_t cpu = recorder_cpu(r->config.recorder, i);
+                uint64_t end = recorder_first_open(r->config.recorder, i), n_bytes;
+
+                for (; r->next[i] < end; r->next[i]++)
+                        if (look_again(r, cpu, r->next[i]) < 0)
+                                return -ENOMEM;
+                if (measure(r, cpu, end, &n_bytes))
+                        sums_add(&r->open, n_bytes);
+        }
+        return 0;
+}
+
+/* Of the closed ones with the lowest sequence, all CPUs; false: there is none. */
+static bool find_oldest(const Rotation *r, uint64_t *ret_sequence, uint64_t *ret_n_bytes) {
+        uint64_t n_bytes = 0;
+
+        if (r->i_first == r->n_items)
+                return false;
+        *ret_sequence = r->items[r->i_first].sequence;
+        for (size_t i = r->i_first; i < r->n_items && r->items[i].sequence == *ret_sequence; i++)
+                n_bytes += r->items[i].n_bytes;
+        *ret_n_bytes = n_bytes;
+        return true;
+}
+
+/* What was there before, of one CPU. */
+static int load(Rotation *r, size_t i) {
+        uint32_t cpu = recorder_cpu(r->config.recorder, i);
+        _cleanup_free_ uint64_t *sequences = NULL;
+        size_t n = 0;
+        int k;
+
+        r->next[i] = recorder_first_open(r->config.recorder, i);
+        k = session_dir_list_segments(r->config.dir, cpu, &sequences, &n);
+        if (k < 0)
+                return k == -ENOENT ? 0 : k;
+        for (size_t s = 0; s < n && sequences[s] < r->next[i]; s++) {
+                Item item = { .sequence = sequences[s], .cpu = cpu };
+
+                if (!measure(r, cpu, item.sequence, &item.n_bytes))
+                        continue;
+                if (!make_room(r))
+                        return -ENOMEM;
+                insert(r, r->n_items, &item);
+        }
+        return 0;
+}
+
+static int compare_items(const void *a, const void *b) {
+        const Item *x = a, *y = b;
+
+        return x->sequence != y->sequence ? CMP(x->sequence, y->sequence) : CMP(x->cpu, y->cpu);
+}
+
+/* --- cuts ------------------------------------------------------------------------------------- */
 
 static int rotation_note(Rotation *r, const Cut *cut) {
         int k;
@@ -71,7 +215,12 @@ int rotation_new(Rotation **ret, const RotationConfig *config, const ClockTuple 
                         return k;
                 rotation_set_timer(r);
         }
-        k = inventory_new(&r->inventory, config->dir, config->recorder);
+        r->next = calloc(recorder_n_cpus(config->recorder) + 1, sizeof(*r->next));
+        k = r->next ? 0 : -ENOMEM;
+        for (size_t i = 0; k >= 0 && i < recorder_n_cpus(config->recorder); i++)
+                k = load(r, i);
+        if (r->n_items > 0)
+                qsort(r->items, r->n_items, sizeof(*r->items), compare_items);
         if (k >= 0)
                 k = cut_log_read(config->dir, &r->cuts, &r->n_cuts);
         if (k < 0)
@@ -121,22 +270,23 @@ static size_t rotation_shrink(Rotation *r, uint64_t max_bytes, size_t n_max) {
         uint64_t oldest_open = recorder_oldest_open(r->config.recorder), sequence, n_bytes;
         SessionMeta *m = r->config.meta;
         size_t n = 0;
-        int k = inventory_look(r->inventory);
+        int k = look(r);
 
-        for (; k >= 0 && n < n_max && inventory_sum(r->inventory).n_bytes > max_bytes &&
-               inventory_oldest(r->inventory, &sequence, &n_bytes) && sequence < oldest_open;
+        for (; k >= 0 && n < n_max && r->closed.n_bytes + r->open.n_bytes > max_bytes &&
+               find_oldest(r, &sequence, &n_bytes) && sequence < oldest_open;
              n++) {
                 k = session_dir_drop_period(r->config.dir, sequence, rotation_on_dropped, m);
                 if (k < 0)
                         break;
-                inventory_drop_oldest(r->inventory);
+                while (r->i_first < r->n_items && r->items[r->i_first].sequence == sequence)
+                        sums_drop(&r->closed, r->items[r->i_first++].n_bytes);
                 m->bytes_dropped += n_bytes;
         }
         if (k < 0)
                 log_warning("Session '%s': the ring cannot drop its oldest: %s", m->name,
                             origin_text(k));
         if (n > 0)
-                rotation_note_first(r, inventory_oldest(r->inventory, &sequence, &n_bytes)
+                rotation_note_first(r, find_oldest(r, &sequence, &n_bytes)
                                                ? MIN(sequence, oldest_open)
                                                : oldest_open);
         return n;
@@ -157,7 +307,7 @@ int rotation_look(Rotation *r, const ClockTuple *clocks) {
                         r, r->config.ring_bytes - r->config.ring_bytes / ROTATION_RING_PARTS,
                         SIZE_MAX);
         else
-                (void) inventory_look(r->inventory); /* so that there is never much to look at */
+                (void) look(r); /* so that there is never much to look at */
         return 1;
 }
 
@@ -186,19 +336,22 @@ void rotation_finish(Rotation *r) {
 InventorySums rotation_look_at_segments(Rotation *r) {
         if (!r)
                 return (InventorySums){};
-        (void) inventory_look(r->inventory);
-        return inventory_sum(r->inventory);
+        (void) look(r);
+        return (InventorySums){ .n = r->closed.n + r->open.n,
+                                .n_bytes = r->closed.n_bytes + r->open.n_bytes,
+                                .counted_bytes = r->closed.counted_bytes + r->open.counted_bytes };
 }
 
 void rotation_segment_changed(Rotation *r, uint32_t cpu, uint64_t sequence) {
-        (void) inventory_look_again(r->inventory, cpu, sequence);
+        (void) look_again(r, cpu, sequence);
 }
 
 Rotation *rotation_free(Rotation *r) {
         if (!r)
                 return NULL;
         (void) sd_event_source_disable_unref(r->timer);
-        (void) inventory_free(r->inventory);
+        free(r->items);
+        free(r->next);
         free(r->cuts);
         return mfree(r);
 }

@@ -20,7 +20,6 @@
 #include "daemon/record/syncer.h"
 #include "store/entry.h"
 #include "store/page.h"
-#include "store/segment.h"
 
 #define STACK_BYTES ((size_t) 256 << 10)
 
@@ -267,42 +266,28 @@ static int on_wake(sd_event_source *source, int fd, uint32_t events, void *userd
         return 0;
 }
 
-static int shared_new(Shared **ret, const SyncerConfig *config) {
-        _cleanup_close_ int fd = -EBADF;
-        Shared *s;
-        int r;
-
-        fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (fd < 0)
-                return ORIGIN(-errno);
-        s = NEW(Shared, .page_bytes = config->page_bytes, .wake_fd = TAKE_FD(fd));
-        if (!s)
-                return -ENOMEM;
-        s->end = &s->jobs;
-        (void) pthread_mutex_init(&s->lock, NULL);
-        (void) pthread_cond_init(&s->changed, NULL);
-        fd = dir_open(session_dir_fd(config->dir), ".");
-        r = fd < 0 ? fd : session_dir_take_fds(&s->dir, TAKE_FD(fd), -EBADF);
-        if (r < 0) {
-                shared_free(s);
-                return r;
-        }
-        *ret = s;
-        return 0;
-}
-
 int syncer_new(Syncer **ret, const SyncerConfig *config) {
         _cleanup_(syncer_freep) Syncer *s =
                 NEW(Syncer, .is_ring = config->is_ring, .moved = config->moved,
                     .userdata = config->userdata);
-        int r;
+        Shared *shared;
+        int r, fd;
 
         if (!s)
                 return -ENOMEM;
-        r = shared_new(&s->shared, config);
+        s->shared = shared = NEW(Shared, .page_bytes = config->page_bytes);
+        if (!shared)
+                return -ENOMEM;
+        shared->end = &shared->jobs;
+        (void) pthread_mutex_init(&shared->lock, NULL);
+        (void) pthread_cond_init(&shared->changed, NULL);
+        shared->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (shared->wake_fd < 0)
+                return ORIGIN(-errno);
+        fd = dir_open(session_dir_fd(config->dir), ".");
+        r = fd < 0 ? fd : session_dir_take_fds(&shared->dir, fd, -EBADF);
         if (r >= 0)
-                r = sd_event_add_io(config->event, &s->wake, s->shared->wake_fd, EPOLLIN, on_wake,
-                                    s);
+                r = sd_event_add_io(config->event, &s->wake, shared->wake_fd, EPOLLIN, on_wake, s);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(s);
@@ -349,31 +334,15 @@ void syncer_end(Syncer *s) {
         unlock(s->shared);
 }
 
-bool syncer_is_done(Syncer *s) {
-        bool is_done;
+SyncerState syncer_look(Syncer *s) {
+        SyncerState state;
 
         lock(s->shared);
-        is_done = s->shared->is_done;
+        state = (SyncerState){ .is_done = s->shared->is_done,
+                               .error = s->shared->error,
+                               .n_left = s->shared->n_queued + s->shared->n_unlisted };
         unlock(s->shared);
-        return is_done;
-}
-
-int syncer_error(Syncer *s) {
-        int error;
-
-        lock(s->shared);
-        error = s->shared->error;
-        unlock(s->shared);
-        return error;
-}
-
-uint64_t syncer_n_left(Syncer *s) {
-        uint64_t n;
-
-        lock(s->shared);
-        n = s->shared->n_queued + s->shared->n_unlisted;
-        unlock(s->shared);
-        return n;
+        return state;
 }
 
 bool syncer_take_failure(Syncer *s, SyncerFailure *ret) {

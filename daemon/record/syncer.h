@@ -16,11 +16,8 @@
  * synced by who wrote it.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <systemd/sd-event.h>
 
-#include "base/cleanup.h"
 #include "store/session-dir.h"
 
 typedef struct Syncer Syncer;
@@ -30,7 +27,7 @@ typedef struct SyncerConfig {
         const SessionDir *dir; /* looked at by syncer_new() alone */
         uint32_t page_bytes;
         bool is_ring;
-        /* In the loop: something has failed or is well again, or syncer_is_done(). */
+        /* In the loop: something has failed or is well again, or all is done. */
         void (*moved)(void *userdata);
         void *userdata;
 } SyncerConfig;
@@ -58,10 +55,13 @@ void syncer_add_all(Syncer *s, uint64_t n_pages);
  * called again when that is done, and syncs those once more. */
 void syncer_end(Syncer *s);
 
-bool syncer_is_done(Syncer *s); /* after syncer_end(): with all, well or not */
-int syncer_error(Syncer *s);    /* errno of the last segment, 0: it was well */
-/* Pages that are closed and neither known to be on the disk nor to have failed. */
-uint64_t syncer_n_left(Syncer *s);
+typedef struct SyncerState {
+        bool is_done; /* after syncer_end(): with all, well or not */
+        int error;    /* errno of the last segment, 0: it was well */
+        uint64_t
+                n_left; /* pages that are closed and neither known to be on the disk nor to have failed */
+} SyncerState;
+SyncerState syncer_look(Syncer *s);
 /* Hands out what failed, each once; false: nothing more. */
 bool syncer_take_failure(Syncer *s, SyncerFailure *ret);
 /* Waits for nothing: a thread that a disk holds up ends when that lets it. */

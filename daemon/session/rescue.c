@@ -17,7 +17,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "daemon/process/journal.h"
-#include "daemon/record/pipe-marks.h"
+#include "daemon/record/reader.h"
 #include "daemon/session/rescue.h"
 #include "daemon/session/session.h"
 #include "daemon/upkeep/disk-usage.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Rescue: what a kernel that died left in the black box (daemon/instances/black-box.h) becomes a session
+ * Rescue: what a kernel that died left in the black box (daemon/instances/instance.h) becomes a session
  *
  * Done once, when a daemon begins, before any session is taken up and so before anybody may arm:
  *

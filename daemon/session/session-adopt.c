@@ -149,6 +149,8 @@ static int resume_counters(Session *s, const Live *live, const CpuAccount *accou
         CpuAccount now = { .cpu = account->cpu };
         int r;
 
+        if (!counters)
+                return ORIGIN(-ENOENT);
         for (size_t i = 0; i < live->n_cpus; i++)
                 if (live->cpus[i].cpu == account->cpu)
                         return instance_set_counters(tracer_instance(s->tracer), account->cpu,

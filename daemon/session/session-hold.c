@@ -7,6 +7,7 @@
  */
 
 #include "base/log.h"
+#include "daemon/record/reader.h"
 #include "daemon/session/session-private.h"
 
 void session_hold_cpu(Session *s, uint32_t cpu, int raw_fd) {

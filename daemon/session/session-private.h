@@ -19,7 +19,6 @@
 #include "daemon/process/clock-watch.h"
 #include "daemon/record/pipe-marks.h"
 #include "daemon/record/recorder.h"
-#include "daemon/record/rotation.h"
 #include "daemon/record/syncer.h"
 #include "daemon/session/session.h"
 #include "daemon/symbols/symbol-watch.h"

@@ -320,22 +320,15 @@ int control_remove(int tracefs_fd, const char *path, const Strv *words) {
         return change_list(tracefs_fd, path, words, true);
 }
 
-/* As they are written to be taken out. */
-static int mark_words(const Strv *words, Strv *ret) {
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < words->n; i++)
-                r = strv_addf(ret, "!%s", words->items[i]);
-        return r;
-}
-
 int control_prepare(int tracefs_fd, const char *path, const Strv *words, bool removes,
                     int *ret_fd) {
         _cleanup_strv_ Strv absent = {}, marked = {};
         _cleanup_free_ char *text = NULL;
-        int r = removes ? mark_words(words, &marked) : 0;
+        int r = 0;
 
         *ret_fd = -EBADF;
+        for (size_t i = 0; r >= 0 && removes && i < words->n; i++) /* to be taken out */
+                r = strv_addf(&marked, "!%s", words->items[i]);
         if (r < 0)
                 return r;
         text = strv_join(removes ? &marked : words, "\n");

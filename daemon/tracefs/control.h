@@ -25,11 +25,7 @@
  * Paths are relative to the tracefs directory.  Everything is logged in the debug domain "control".
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/array.h"
-#include "base/cleanup.h"
 
 #define CONTROL_MAX_BYTES (16U << 20)
 /* Where options/function-fork is on, processes leave set_ftrace_pid as they end; when the last one

@@ -2,22 +2,20 @@
 
 /*
  * The ledger's file: replaced as a whole, and taken as a whole or not at all.  Whatever a daemon that died
- * wrote last, it lists what it may list too much of, and undoing that finds the old value.
+ * wrote last, it lists what it may list too much of, and undoing that finds the old value.  Its directory has the
+ * store's path for a name, as in a URL.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <limits.h>
-#include <stdio.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/buf.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "daemon/process/background.h"
-#include "daemon/tracefs/ledger-dir.h"
-#include "daemon/tracefs/ledger-private.h"
+#include "daemon/tracefs/ledger.h"
 #include "store/entry.h"
 
 #define LEDGER_NAME "ledger"
@@ -25,6 +23,177 @@
 #define LEDGER_VERSION 1
 #define LEDGER_BAD LEDGER_NAME ".bad"
 #define LEDGER_MAX_BYTES (64U << 20)
+#define RUNTIME_DIR RUNSTATEDIR "/ftraced"
+#define RUNTIME_MODE 0755 /* as systemd makes it */
+#define DIR_MODE 0700
+#define TRIES 3
+
+/* --- the directory ---------------------------------------------------------------------------- */
+
+static int name_of(const char *path, char **ret) {
+        _cleanup_buf_ Buf b = BUF_INIT;
+
+        for (const char *s = path; *s; s++)
+                if (*s == '/' || *s == '%')
+                        buf_printf(&b, "%%%02X", (unsigned) *s);
+                else
+                        buf_add(&b, s, 1);
+        return buf_take_string(&b, ret);
+}
+
+/* NULL: it is no name of ours, or there is no memory. */
+static char *path_of(const char *name) {
+        char *path = strdup(name), *to = path;
+
+        for (const char *s = name; path && *s; s++)
+                if (startswith(s, "%2F") || startswith(s, "%25")) {
+                        *to++ = s[2] == 'F' ? '/' : '%';
+                        s += 2;
+                } else
+                        *to++ = *s;
+        if (path)
+                *to = 0;
+        if (path && *path == '/')
+                return path;
+        return mfree(path);
+}
+
+/* A directory that is ours alone to write to: whoever can write there could have us put back anything. */
+static int open_own(int dir_fd, const char *name) {
+        _cleanup_close_ int fd = dir_open(dir_fd, name);
+        struct stat st;
+
+        if (fd < 0)
+                return fd;
+        if (fstat(fd, &st) < 0)
+                return ORIGIN(-errno);
+        return st.st_uid == geteuid() && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 ? TAKE_FD(fd)
+                                                                                 : -EPERM;
+}
+
+static int make_own(const char *path) {
+        int r = dir_make(AT_FDCWD, path, DIR_MODE);
+
+        return r < 0 ? r : open_own(AT_FDCWD, path);
+}
+
+const char *ledger_dir_root(void) {
+        return getenv("FTRACED_LEDGERS") ?: RUNTIME_DIR "/ledgers";
+}
+
+/* realpath() of what need not be there, for its disk may not be: what of it is there is resolved. */
+static char *resolve(const char *path) {
+        _cleanup_free_ char *above = NULL, *resolved = NULL;
+        char *found = realpath(path, NULL), *slash, *joined;
+
+        if (found || errno != ENOENT || !*path)
+                return found;
+        if (asprintf(&above, "%s%s", *path == '/' ? "" : "./", path) < 0)
+                return above = NULL;
+        for (size_t n = strlen(above); above[n - 1] == '/'; n--)
+                above[n - 1] = 0;
+        slash = strrchr(above, '/');
+        *slash = 0;
+        resolved = resolve(*above ? above : "/");
+        if (!resolved ||
+            asprintf(&joined, "%s/%s", streq(resolved, "/") ? "" : resolved, slash + 1) < 0)
+                return NULL;
+        return joined;
+}
+
+/* The directory's descriptor, or -errno. */
+static int open_dirs(LedgerDir *d, const char *store) {
+        _cleanup_free_ char *path = resolve(store), *name = NULL;
+        int r, fd;
+
+        if (!path)
+                return ORIGIN(-errno);
+        r = name_of(path, &name);
+        if (r >= 0 && !getenv("FTRACED_LEDGERS"))
+                r = dir_make(AT_FDCWD, RUNTIME_DIR, RUNTIME_MODE);
+        if (r < 0)
+                return r;
+        fd = make_own(ledger_dir_root());
+        if (fd < 0)
+                return fd;
+        safe_close(fd);
+        if (asprintf(&d->path, "%s/%s", ledger_dir_root(), name) < 0) {
+                d->path = NULL;
+                return -ENOMEM;
+        }
+        return make_own(d->path);
+}
+
+static void close_all(LedgerDir *d) {
+        d->lock_fd = safe_close(d->lock_fd);
+        d->fd = safe_close(d->fd);
+        d->path = mfree(d->path);
+}
+
+int ledger_dir_open(LedgerDir *ret, const char *store, pid_t *ret_holder) {
+        LedgerDir d = LEDGER_DIR_INIT;
+        bool is_new;
+        int r = -1;
+
+        /* Whoever had it may have removed it meanwhile. */
+        for (unsigned i = 0; r < 0 && i < TRIES; i++) {
+                d.fd = r = open_dirs(&d, store);
+                if (r >= 0)
+                        r = lock_take(&d.lock_fd, d.fd, ret_holder, &is_new);
+                if (r != 0)
+                        close_all(&d);
+        }
+        if (r == LOCK_E_HELD)
+                return LEDGER_DIR_E_HELD;
+        if (r != 0)
+                d.fd = r < 0 ? r : -ENOSPC;
+        *ret = d;
+        return 0;
+}
+
+void ledger_dir_done(LedgerDir *d) {
+        if (d->fd >= 0 && faccessat(d->fd, "ledger", F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+            errno == ENOENT) {
+                (void) unlinkat(d->fd, "lock", 0);
+                (void) rmdir(d->path);
+        }
+        close_all(d);
+}
+
+/* Adds the paths of the other stores that have a directory beside the one that @fd is.  0 or -ENOMEM. */
+static int list_others(int fd, Strv *ret) {
+        _cleanup_(closedirp) DIR *dir = NULL;
+        struct stat own, other;
+        struct dirent *e;
+        int r = 0;
+
+        if (dir_list(&dir, dir_open(fd, "..")) < 0 || fstat(fd, &own) < 0)
+                return 0;
+        while (r >= 0 && (e = readdir(dir))) {
+                char *path = path_of(e->d_name);
+
+                if (path && fstatat(dirfd(dir), e->d_name, &other, AT_SYMLINK_NOFOLLOW) >= 0 &&
+                    other.st_ino != own.st_ino)
+                        r = strv_take(ret, path);
+                else
+                        free(path);
+        }
+        return r;
+}
+
+/* The directory of one of these; the caller owns it; -errno. */
+static int open_other(int fd, const char *store) {
+        _cleanup_close_ int ledgers_fd = dir_open(fd, "..");
+        _cleanup_free_ char *name = NULL;
+        int r;
+
+        if (ledgers_fd < 0)
+                return ledgers_fd;
+        r = name_of(store, &name);
+        return r < 0 ? r : open_own(ledgers_fd, name);
+}
+
+/* --- its content ------------------------------------------------------------------------------ */
 
 static const char *const kind_names[] = {
         [LEDGER_FILE] = "file",
@@ -33,7 +202,7 @@ static const char *const kind_names[] = {
         [LEDGER_LINE] = "line",
 };
 
-static int commit(Ledger *l, const char *tracefs_path) {
+static int commit(const Ledger *l) {
         json_t *root, *records;
         char *text;
         int r = 0;
@@ -57,7 +226,7 @@ static int commit(Ledger *l, const char *tracefs_path) {
                         r = -ENOMEM;
         }
         root = json_pack("{si ss ss so}", "version", LEDGER_VERSION, "boot_id", l->boot_id,
-                         "tracefs", tracefs_path ?: "", "records", records);
+                         "tracefs", l->fs->path ?: "", "records", records);
         text = root && r >= 0 ? json_dumps(root, JSON_INDENT(1)) : NULL;
         json_decref(root);
         if (!text)
@@ -67,27 +236,18 @@ static int commit(Ledger *l, const char *tracefs_path) {
         return r;
 }
 
-int ledger_commit(Ledger *l, const char *tracefs_path) {
-        int r = l->is_dry ? 0 : commit(l, tracefs_path);
+int ledger_commit(Ledger *l) {
+        int r = l->is_dry ? 0 : commit(l);
 
         l->error = r;
         return r;
 }
 
-void ledger_shorten(Ledger *l, const char *tracefs_path) {
-        int r = ledger_commit(l, tracefs_path);
+void ledger_shorten(Ledger *l) {
+        int r = ledger_commit(l);
 
         if (r < 0)
                 log_debug("ledger", "the ledger is stale: %s", strerror(-r));
-}
-
-bool ledger_is_stale(const Ledger *l) {
-        return l->error < 0;
-}
-
-/* A file name from the ledger is followed below tracefs; the ledger is data. */
-static bool file_is_safe(const char *file) {
-        return *file && *file != '/' && !strstr(file, "..");
 }
 
 /* As ledger_add(), with what @e says of itself besides. */
@@ -111,7 +271,8 @@ static int parse_record(Ledger *l, json_t *record, const char *owner) {
         if (json_unpack(record, "{ss ss ss s?s s?s s?I s?b}", "session", &session, "kind", &kind,
                         "file", &file, "old", &old, "set", &set, "mark", &mark, "bounded",
                         &is_bounded) < 0 ||
-            !file_is_safe(file))
+            !*file || *file == '/' ||
+            strstr(file, "..")) /* it is followed below tracefs, and data */
                 return -EBADMSG;
         k = text_find(kind_names, _LEDGER_KIND_N, kind);
         if (k < 0 || (k != LEDGER_INSTANCE && !old))
@@ -165,6 +326,11 @@ char *ledger_failed_where(const Ledger *l, int error) {
         return l->dir_fd < 0 ? strdup(ledger_dir_root()) : path_in(l->dir_fd, "");
 }
 
+bool ledger_is_lost(const Ledger *l) {
+        return l->n > 0 && l->error == 0 && l->dir_fd >= 0 &&
+               faccessat(l->dir_fd, LEDGER_NAME, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
 char *ledger_path(const Ledger *l) {
         return path_in(l->dir_fd, "/" LEDGER_NAME);
 }
@@ -178,39 +344,16 @@ char *ledger_bad_path(const Ledger *l) {
 char *ledger_store(const Ledger *l) {
         _cleanup_free_ char *path = path_in(l->dir_fd, "");
 
-        return path ? ledger_dir_store(path) : NULL;
-}
-
-bool ledger_has_place(const Ledger *l) {
-        return l->dir_fd >= 0;
-}
-
-bool ledger_is_lost(const Ledger *l) {
-        return l->n > 0 && l->error == 0 && l->dir_fd >= 0 &&
-               faccessat(l->dir_fd, LEDGER_NAME, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
-}
-
-/* What a newer one says of itself may be of use to whoever reads the message. */
-static int version_of(const char *text) {
-        json_auto_t *root = text ? json_loads(text, 0, NULL) : NULL;
-        int version = LEDGER_VERSION;
-
-        (void) json_unpack(root, "{si}", "version", &version);
-        return version;
+        return path ? path_of(basename(path)) : NULL;
 }
 
 static void set_aside(int dir_fd, int error, const char *text) {
         _cleanup_free_ char *path = path_in(dir_fd, "/" LEDGER_NAME);
-        int version = version_of(text);
-        char why[64];
+        const char *why = error == -EBADMSG
+                                  ? (text && *text ? "it cannot be understood" : "nothing is in it")
+                          : entry_is_misplaced(error) ? "it is no regular file"
+                                                      : strerror(-error);
 
-        (void) snprintf(why, sizeof(why), "%s",
-                        error == -EBADMSG
-                                ? (text && *text ? "it cannot be understood" : "nothing is in it")
-                        : entry_is_misplaced(error) ? "it is no regular file"
-                                                    : strerror(-error));
-        if (version > LEDGER_VERSION)
-                (void) snprintf(why, sizeof(why), "a newer ftraced wrote it, version %i", version);
         if (renameat(dir_fd, LEDGER_NAME, dir_fd, LEDGER_BAD) < 0)
                 log_error("%s, which lists what is to be put back in the kernel, cannot be read: "
                           "%s; nor can it be moved away: do that.",
@@ -243,12 +386,12 @@ static int read_file(Ledger *l, int dir_fd, const char *owner, char **ret_text) 
 int ledger_read_others(const Ledger *l, Ledger **ret) {
         _cleanup_(ledger_freep) Ledger *others = NULL;
         _cleanup_strv_ Strv stores = {};
-        int r = ledger_new_in_memory(&others, l->boot_id);
+        int r = ledger_new_dry(&others, l->fs, l->boot_id);
 
         if (r >= 0 && l->dir_fd >= 0)
-                r = ledger_dir_list(l->dir_fd, &stores);
+                r = list_others(l->dir_fd, &stores);
         for (size_t i = 0; r >= 0 && i < stores.n; i++) {
-                _cleanup_close_ int fd = ledger_dir_open_other(l->dir_fd, stores.items[i]);
+                _cleanup_close_ int fd = open_other(l->dir_fd, stores.items[i]);
                 _cleanup_free_ char *text = NULL;
 
                 if (fd >= 0 && read_file(others, fd, stores.items[i], &text) == -ENOMEM)
@@ -261,16 +404,16 @@ int ledger_read_others(const Ledger *l, Ledger **ret) {
 }
 
 bool ledger_other_lives(const Ledger *l, const char *store) {
-        _cleanup_close_ int fd = l->dir_fd < 0 ? -EBADF : ledger_dir_open_other(l->dir_fd, store);
+        _cleanup_close_ int fd = l->dir_fd < 0 ? -EBADF : open_other(l->dir_fd, store);
         pid_t holder;
 
         return fd >= 0 && lock_look(fd, &holder) > 0;
 }
 
-int ledger_open(Ledger **ret, int dir_fd, int root_fd) {
+int ledger_open(Ledger **ret, int dir_fd, const Tracefs *fs) {
         _cleanup_(ledger_freep) Ledger *l = NULL;
         _cleanup_free_ char *text = NULL;
-        int r = ledger_new_in_memory(&l, NULL);
+        int r = ledger_new_dry(&l, fs, NULL);
 
         if (r < 0)
                 return r;
@@ -278,7 +421,7 @@ int ledger_open(Ledger **ret, int dir_fd, int root_fd) {
         l->dir_fd = dir_fd < 0 ? dir_fd : fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
         if (dir_fd >= 0 && l->dir_fd < 0)
                 return ORIGIN(-errno);
-        r = file_read(root_fd, "proc/sys/kernel/random/boot_id", &l->boot_id, NULL, 4096);
+        r = file_read(fs->root_fd, "proc/sys/kernel/random/boot_id", &l->boot_id, NULL, 4096);
         if (r < 0)
                 return r;
         l->boot_id[strcspn(l->boot_id, "\n")] = 0;
@@ -288,7 +431,7 @@ int ledger_open(Ledger **ret, int dir_fd, int root_fd) {
         if (r < 0)
                 set_aside(dir_fd, r, text);
         if (l->n == 0)
-                (void) ledger_commit(l, NULL); /* another boot's */
+                (void) ledger_commit(l); /* another boot's */
         *ret = TAKE_PTR(l);
         return 0;
 }

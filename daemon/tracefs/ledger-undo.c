@@ -5,16 +5,12 @@
  * instances go; what fails stays in the ledger, to be tried again.
  */
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "daemon/process/background.h"
 #include "daemon/tracefs/control.h"
-#include "daemon/tracefs/ledger-private.h"
-#include "daemon/tracefs/put-back.h"
+#include "daemon/tracefs/ledger.h"
 
 #define GRAPH_FUNCTION "set_graph_function"
 
@@ -31,13 +27,11 @@ int ledger_switch_off(const Tracefs *fs, const char *path) {
 
 /* Switches function_graph off in @dir ("" or "instances/x/"); no such directory is fine. */
 static int stop_tracer(const Tracefs *fs, const char *dir) {
-        _cleanup_free_ char *tracer_path = NULL, *on_path = NULL, *tracer = NULL, *on = NULL;
-        int r;
+        const char *tracer_path = TRACEFS_PATH("%scurrent_tracer", dir),
+                   *on_path = TRACEFS_PATH("%stracing_on", dir);
+        _cleanup_free_ char *tracer = NULL, *on = NULL;
+        int r = control_read(fs->fd, tracer_path, &tracer);
 
-        if (asprintf(&tracer_path, "%scurrent_tracer", dir) < 0 ||
-            asprintf(&on_path, "%stracing_on", dir) < 0)
-                return -ENOMEM;
-        r = control_read(fs->fd, tracer_path, &tracer);
         if (r == -ENOENT || (r >= 0 && !streq(tracer, "function_graph")))
                 return 0;
         if (r >= 0)
@@ -74,11 +68,10 @@ static int tell_theirs(const Tracefs *fs, const LedgerRecord *e, const char *now
                          fs->path, e->file, e->old, now);
 }
 
-static int undo_file(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, Strv *warnings,
-                     size_t *n) {
+static int undo_file(const Ledger *l, const LedgerRecord *e, Strv *warnings, size_t *n) {
         _cleanup_free_ char *now = NULL, *words = NULL, *wish = NULL;
         _cleanup_strv_ Strv skipped = {};
-        int r = control_read(fs->fd, e->file, &now);
+        int r = control_read(l->fs->fd, e->file, &now);
 
         if (r == -ENOENT)
                 return 0;
@@ -88,15 +81,15 @@ static int undo_file(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, 
         if (ledger_is_tracer(e->file) ||
             (control_equal(e->file, now, e->old) && !control_hides(e->file, now)))
                 return 0;
-        r = ledger_wish(l, fs, e, now, &wish);
+        r = put_back_value(l, e, now, &wish);
         if (r < 0)
                 return r;
         if (r == PUT_BACK_THEIRS)
-                return tell_theirs(fs, e, now, warnings);
+                return tell_theirs(l->fs, e, now, warnings);
         background_leave();
-        r = may_write(fs, e);
+        r = may_write(l->fs, e);
         if (r >= 0)
-                r = control_restore(fs->fd, e->file, wish, &skipped);
+                r = control_restore(l->fs->fd, e->file, wish, &skipped);
         background_return();
         if (r < 0)
                 return r;
@@ -122,14 +115,13 @@ static int take_line_out(const Tracefs *fs, const char *file, const Strv *lines)
 }
 
 /* Where there is no such line events say nothing and set_ftrace_filter says ENODEV (tried on 6.12). */
-static int undo_line(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, Strv *warnings,
-                     size_t *n) {
+static int undo_line(const Ledger *l, const LedgerRecord *e, Strv *warnings, size_t *n) {
         _cleanup_strv_ Strv lines = {};
         char *line = ledger_line_out(e);
         int r = line ? strv_take(&lines, line) : -ENOMEM;
 
         if (r >= 0)
-                r = BACKGROUND_CALL(take_line_out(fs, e->file, &lines));
+                r = BACKGROUND_CALL(take_line_out(l->fs, e->file, &lines));
         *n += r >= 0;
         return r == -ENOENT || r == -ENODEV || r == -EINVAL || r == -ESRCH ? 0 : r;
 }
@@ -139,50 +131,43 @@ static int undo_line(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, 
  * theirs if they have written current_tracer since, and set_graph_function as well.  Either alone may be a
  * write that we had them refused, or one beside our tracer.
  */
-static int stop_top(Ledger *l, const Tracefs *fs, const LedgerRecord *e) {
+static int stop_top(Ledger *l, const LedgerRecord *e) {
         const LedgerRecord *roots =
                 ledger_record_of(l, LEDGER_SHARED, LEDGER_FILE, GRAPH_FUNCTION, NULL);
         _cleanup_free_ char *now = NULL, *wish = NULL;
         int r;
 
-        if (roots && e->mark && put_back_mark(fs, e->file) != e->mark) {
-                r = control_read(fs->fd, GRAPH_FUNCTION, &now);
+        if (roots && e->mark && put_back_mark(l->fs, e->file) != e->mark) {
+                r = control_read(l->fs->fd, GRAPH_FUNCTION, &now);
                 if (r >= 0)
-                        r = ledger_wish(l, fs, roots, now, &wish);
+                        r = put_back_value(l, roots, now, &wish);
                 if (r != 0)
                         return MIN(r, 0);
         }
-        r = ledger_claim_again(l, fs, "current_tracer");
-        return r < 0 ? r : BACKGROUND_CALL(stop_tracer(fs, ""));
+        r = ledger_claim_again(l, "current_tracer");
+        return r < 0 ? r : BACKGROUND_CALL(stop_tracer(l->fs, ""));
 }
 
-/* The same in an instance that was there before, which is the session's alone (daemon/instances/black-box.h). */
-static int stop_kept(const Tracefs *fs, const LedgerRecord *e) {
-        _cleanup_free_ char *dir = strndup(e->file, strlen(e->file) - strlen("current_tracer"));
-
-        return dir ? BACKGROUND_CALL(stop_tracer(fs, dir)) : -ENOMEM;
-}
-
-static int undo_stop(Ledger *l, const Tracefs *fs, const char *session) {
+static int undo_stop(Ledger *l, const char *session) {
         int ret = 0;
 
-        for (size_t i = 0; i < ledger_n(l); i++) {
-                const LedgerRecord *e = ledger_get(l, i);
-                _cleanup_free_ char *dir = NULL;
+        for (size_t i = 0; i < l->n; i++) {
+                const LedgerRecord *e = &l->records[i];
                 int r = 0;
 
                 if (!streq(e->session, session) || e->kind == LEDGER_TRACER)
                         continue;
                 if (e->kind == LEDGER_INSTANCE)
-                        r = asprintf(&dir, "%s/", e->file) < 0
-                                    ? -ENOMEM
-                                    : BACKGROUND_CALL(stop_tracer(fs, dir));
+                        r = BACKGROUND_CALL(stop_tracer(l->fs, TRACEFS_PATH("%s/", e->file)));
                 else if (streq(e->file, "current_tracer"))
-                        r = stop_top(l, fs, e);
-                else if (ledger_is_tracer(e->file))
-                        r = stop_kept(fs, e);
-                if (r < 0 && ret == 0)
-                        ret = r;
+                        r = stop_top(l, e);
+                else if (
+                        ledger_is_tracer(
+                                e->file)) /* of an instance that was there before (daemon/instances/instance.h) */
+                        r = BACKGROUND_CALL(stop_tracer(
+                                l->fs, TRACEFS_PATH("%.*s", (int) (basename(e->file) - e->file),
+                                                    e->file)));
+                ret = ret ?: r;
         }
         return ret;
 }
@@ -205,9 +190,8 @@ static int remove_instance(const Tracefs *fs, const char *dir) {
         return r;
 }
 
-static int undo_instance(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, Strv *warnings,
-                         size_t *n) {
-        int r = BACKGROUND_CALL(remove_instance(fs, e->file));
+static int undo_instance(const Ledger *l, const LedgerRecord *e, Strv *warnings, size_t *n) {
+        int r = BACKGROUND_CALL(remove_instance(l->fs, e->file));
 
         *n += r >= 0;
         return r == -ENOENT ? 0 : r;
@@ -224,36 +208,34 @@ static bool is_in_way(const LedgerRecord *file, const LedgerRecord *tracer) {
 
 /* Sets a tracer of somebody else again, unless they have set one themselves, or switched theirs off.  As
  * long as a session has more of that buffer to put back it would be taken for the session's. */
-static int undo_tracer(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, Strv *warnings,
-                       size_t *n) {
+static int undo_tracer(const Ledger *l, const LedgerRecord *e, Strv *warnings, size_t *n) {
         _cleanup_free_ char *now = NULL, *wish = NULL;
         int r;
 
-        for (size_t i = 0; i < ledger_n(l); i++)
-                if (is_in_way(ledger_get(l, i), e))
+        for (size_t i = 0; i < l->n; i++)
+                if (is_in_way(&l->records[i], e))
                         return ORIGIN(-EBUSY);
-        r = control_read(fs->fd, e->file, &now);
+        r = control_read(l->fs->fd, e->file, &now);
         if (r == -ENOENT || r == -ENODEV || (r >= 0 && !streq(now, "nop")))
                 return 0;
         if (r >= 0)
-                r = ledger_wish(l, fs, e, now, &wish);
+                r = put_back_value(l, e, now, &wish);
         if (r < 0)
                 return r;
         if (r == PUT_BACK_THEIRS)
-                return tell_theirs(fs, e, now, warnings);
-        if (e->is_bounded && !put_back_is_bounded(fs, e->file, e->old))
+                return tell_theirs(l->fs, e, now, warnings);
+        if (e->is_bounded && !put_back_is_bounded(l->fs, e->file, e->old))
                 return strv_addf(warnings,
                                  "%s/%s was %s, with filters that are gone: it stays nop, for "
                                  "without any it would trace every function",
-                                 fs->path, e->file, e->old);
-        r = BACKGROUND_CALL(control_write(fs->fd, e->file, e->old));
+                                 l->fs->path, e->file, e->old);
+        r = BACKGROUND_CALL(control_write(l->fs->fd, e->file, e->old));
         *n += r >= 0;
         return r;
 }
 
 /* 0, or -errno: it is not undone.  Sentences are added to @warnings, changes to *@n. */
-typedef int (*Undo)(const Ledger *l, const Tracefs *fs, const LedgerRecord *e, Strv *warnings,
-                    size_t *n);
+typedef int (*Undo)(const Ledger *l, const LedgerRecord *e, Strv *warnings, size_t *n);
 
 static const Undo undo[_LEDGER_KIND_N] = {
         [LEDGER_FILE] = undo_file,
@@ -263,17 +245,16 @@ static const Undo undo[_LEDGER_KIND_N] = {
 };
 
 /* The session's records of some kinds, the latest first; the first failure. */
-static int undo_kinds(Ledger *l, const Tracefs *fs, const char *session, unsigned kinds,
-                      Strv *warnings, size_t *n) {
+static int undo_kinds(Ledger *l, const char *session, unsigned kinds, Strv *warnings, size_t *n) {
         int failed = 0;
 
-        for (size_t i = ledger_n(l); i-- > 0;) {
-                const LedgerRecord *e = ledger_get(l, i);
+        for (size_t i = l->n; i-- > 0;) {
+                const LedgerRecord *e = &l->records[i];
                 int r;
 
                 if (!(kinds & 1U << e->kind) || !streq(e->session, session))
                         continue;
-                r = undo[e->kind](l, fs, e, warnings, n);
+                r = undo[e->kind](l, e, warnings, n);
                 if (r >= 0)
                         ledger_remove_at(l, i);
                 else {
@@ -284,39 +265,25 @@ static int undo_kinds(Ledger *l, const Tracefs *fs, const char *session, unsigne
         return failed;
 }
 
-static int undo_session(Ledger *l, const Tracefs *fs, const char *session, Strv *warnings,
-                        size_t *n) {
-        size_t n_before = ledger_n(l);
+int ledger_undo(Ledger *l, const char *session, Strv *warnings, size_t *ret_n) {
+        size_t n_before = l->n, n = 0;
         int r, k;
 
-        if (ledger_settle(l, fs, session) > 0)
-                ledger_shorten(l, fs->path);
-        r = undo_stop(l, fs, session);
+        if (ledger_settle(l, session) > 0)
+                ledger_shorten(l);
+        r = undo_stop(l, session);
         if (r >= 0) {
-                r = undo_kinds(l, fs, session, 1U << LEDGER_FILE | 1U << LEDGER_LINE, warnings, n);
-                k = undo_kinds(l, fs, session, 1U << LEDGER_INSTANCE, warnings, n);
+                r = undo_kinds(l, session, 1U << LEDGER_FILE | 1U << LEDGER_LINE, warnings, &n);
+                k = undo_kinds(l, session, 1U << LEDGER_INSTANCE, warnings, &n);
                 r = r ?: k;
         }
         /* Last, for their filters must be there before they are on. */
         if (r >= 0)
-                r = undo_kinds(l, fs, session, 1U << LEDGER_TRACER, warnings, n);
-        ledger_mark(l, fs);
-        if (ledger_n(l) != n_before || r < 0)
-                ledger_shorten(l, fs->path);
-        return r;
-}
-
-int ledger_undo(Ledger *l, const Tracefs *fs, const char *session, Strv *warnings, size_t *ret_n) {
-        _cleanup_strv_ Strv sessions = {};
-        int r = session ? 0 : ledger_get_sessions(l, &sessions), k;
-        size_t n = 0;
-
-        for (size_t i = 0; i < sessions.n; i++) {
-                k = undo_session(l, fs, sessions.items[i], warnings, &n);
-                r = r ?: k;
-        }
-        k = undo_session(l, fs, session ?: LEDGER_SHARED, warnings, &n);
+                r = undo_kinds(l, session, 1U << LEDGER_TRACER, warnings, &n);
+        ledger_mark(l);
+        if (l->n != n_before || r < 0)
+                ledger_shorten(l);
         if (ret_n)
                 *ret_n = n;
-        return r ?: k;
+        return r;
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * An array in memory; its file is daemon/tracefs/ledger-file.c's.  That is always written first when
- * something is about to change and last when something was put back; in between it may list too much,
- * never too little.
+ * Records in memory; their file (ledger-file.c) is always written first when something is about to change and last
+ * when something was put back.  In between it may list too much, never too little.
+ *
+ * A record is claimed before its file is written, and marked after it.  Who claims it once more, while an
+ * undo that failed has left it there, first asks whose it is by now: what somebody else has written since
+ * is what this session finds, and what we had written is still ours.
  */
-
-#include <stdio.h>
 
 #include "base/array.h"
 #include "base/hash.h"
-#include "daemon/tracefs/ledger-private.h"
+#include "daemon/tracefs/control.h"
+#include "daemon/tracefs/ledger.h"
 
 static void record_done(LedgerRecord *r) {
         free(r->session);
@@ -37,8 +39,8 @@ Ledger *ledger_free(Ledger *l) {
         return mfree(l);
 }
 
-int ledger_new_in_memory(Ledger **ret, const char *boot_id) {
-        _cleanup_(ledger_freep) Ledger *l = NEW(Ledger, .dir_fd = -EBADF, .is_dry = true);
+int ledger_new_dry(Ledger **ret, const Tracefs *fs, const char *boot_id) {
+        _cleanup_(ledger_freep) Ledger *l = NEW(Ledger, .fs = fs, .dir_fd = -EBADF, .is_dry = true);
 
         if (!l)
                 return -ENOMEM;
@@ -48,36 +50,11 @@ int ledger_new_in_memory(Ledger **ret, const char *boot_id) {
         return 0;
 }
 
-int ledger_new_dry(Ledger **ret) {
-        return ledger_new_in_memory(ret, NULL);
-}
-
-size_t ledger_n(const Ledger *l) {
-        return l->n;
-}
-
-const LedgerRecord *ledger_get(const Ledger *l, size_t i) {
-        return &l->records[i];
-}
-
-bool ledger_has(const Ledger *l, const char *session, const char *file) {
-        for (size_t i = 0; i < l->n; i++)
-                if (streq(l->records[i].session, session) && streq(l->records[i].file, file))
-                        return true;
-        return false;
-}
-
 const LedgerRecord *ledger_find(const Ledger *l, LedgerKind kind, const char *file) {
         for (size_t i = 0; i < l->n; i++)
                 if (l->records[i].kind == kind && streq(l->records[i].file, file))
                         return &l->records[i];
         return NULL;
-}
-
-bool ledger_is_tracer(const char *file) {
-        const char *slash = strrchr(file, '/');
-
-        return streq(slash ? slash + 1 : file, "current_tracer");
 }
 
 bool ledger_covers(const Ledger *l, const char *dir) {
@@ -98,8 +75,8 @@ static uint64_t hash_of(const char *session, const char *file) {
                           strlen(file));
 }
 
-LedgerRecord *ledger_record_of(Ledger *l, const char *session, LedgerKind kind, const char *file,
-                               const char *old) {
+LedgerRecord *ledger_record_of(const Ledger *l, const char *session, LedgerKind kind,
+                               const char *file, const char *old) {
         uint64_t hash = hash_of(session, file);
 
         for (size_t i = 0; i < l->n; i++) {
@@ -111,10 +88,6 @@ LedgerRecord *ledger_record_of(Ledger *l, const char *session, LedgerKind kind, 
                         return e;
         }
         return NULL;
-}
-
-LedgerRecord *ledger_at(Ledger *l, size_t i) {
-        return &l->records[i];
 }
 
 static void drop(Ledger *l, const LedgerRecord *e) {
@@ -181,4 +154,128 @@ int ledger_get_sessions(const Ledger *l, Strv *ret) {
         }
         strv_sort_unique(ret);
         return r;
+}
+
+/* --- claiming --------------------------------------------------------------------------------- */
+
+static int claim_again(const Ledger *l, LedgerRecord *e, const char *now) {
+        char *wish;
+        int r = put_back_value(l, e, now, &wish);
+
+        if (r < 0)
+                return r;
+        free(e->old);
+        e->old = wish;
+        e->mark = 0;
+        return r;
+}
+
+/* Some file of the top-level buffer is going to be written by us: tracers there get a new mark, unless
+ * somebody else was faster. */
+static void claim_tracers(Ledger *l) {
+        for (size_t i = 0; i < l->n; i++) {
+                LedgerRecord *e = &l->records[i];
+
+                if (streq(e->file, "current_tracer") && e->mark != 0)
+                        e->mark =
+                                e->mark == put_back_mark(l->fs, e->file) ? 0 : PUT_BACK_MARK_THEIRS;
+        }
+}
+
+/* If we die before it is written it says what it was made to say before. */
+static int add_set(LedgerRecord *e, const char *set, bool is_anew) {
+        const char *rest = e->set ? startswith(e->set, set) : NULL;
+        char *all;
+        int n = 0;
+
+        if (is_anew || !e->set)
+                all = strdup(set);
+        else if (rest && (*rest == 0 || *rest == '\n'))
+                return 0;
+        else
+                n = asprintf(&all, "%s\n%s", set, e->set);
+        if (n < 0 || !all)
+                return -ENOMEM;
+        free(e->set);
+        e->set = all;
+        return 0;
+}
+
+int ledger_claim(Ledger *l, const char *session, LedgerKind kind, const char *file, const char *now,
+                 const char *set) {
+        LedgerRecord *e = ledger_record_of(l, session, kind, file, now);
+        int r;
+
+        if (e)
+                r = claim_again(l, e, now);
+        else {
+                r = ledger_add(l, session, kind, file, now);
+                e = ledger_record_of(l, session, kind, file, now);
+        }
+        if (r < 0)
+                return r;
+        if (!strchr(file, '/') && !streq(file, "current_tracer"))
+                claim_tracers(l);
+        if (kind == LEDGER_TRACER)
+                e->is_bounded = put_back_is_bounded(l->fs, file, now);
+        return set ? add_set(e, set, r == PUT_BACK_THEIRS) : 0;
+}
+
+int ledger_claim_again(Ledger *l, const char *file) {
+        _cleanup_free_ char *now = NULL;
+        int r = 0;
+
+        claim_tracers(l);
+        for (size_t i = l->n; r >= 0 && i-- > 0;) {
+                LedgerRecord *e = &l->records[i];
+
+                if ((e->kind != LEDGER_FILE && e->kind != LEDGER_TRACER) || !streq(e->file, file))
+                        continue;
+                if (!now)
+                        r = control_read(l->fs->fd, file, &now);
+                if (r >= 0)
+                        r = claim_again(l, e, now);
+                /* What is on is ours, where there is one buffer: they have meant theirs to be off. */
+                if (r == PUT_BACK_THEIRS && e->kind == LEDGER_TRACER)
+                        ledger_drop(l, LEDGER_SHARED, file);
+        }
+        return MIN(r, 0);
+}
+
+int ledger_settle(Ledger *l, const char *session) {
+        bool has_tracer = false;
+        int ret = 0;
+
+        for (size_t i = 0; i < l->n; i++) {
+                LedgerRecord *e = &l->records[i];
+                _cleanup_free_ char *now = NULL, *wish = NULL;
+                int r;
+
+                has_tracer = has_tracer ||
+                             (e->kind == LEDGER_TRACER && streq(e->file, "current_tracer"));
+                if (e->mark == 0 || e->kind != LEDGER_FILE || !streq(e->session, session) ||
+                    (control_is_list(e->file) && *e->old == 0))
+                        continue;
+                r = control_read(l->fs->fd, e->file, &now);
+                if (r >= 0)
+                        r = put_back_value(l, e, now, &wish);
+                if (r < 0)
+                        continue; /* it will fail once more */
+                e->mark = r == PUT_BACK_THEIRS ? PUT_BACK_MARK_THEIRS : 0;
+                ret = 1;
+        }
+        if (has_tracer)
+                claim_tracers(l);
+        return ret || has_tracer;
+}
+
+void ledger_mark(Ledger *l) {
+        for (size_t i = 0; i < l->n; i++) {
+                LedgerRecord *e = &l->records[i];
+
+                if (e->mark == 0 &&
+                    (e->kind == LEDGER_TRACER ||
+                     (e->kind == LEDGER_FILE && !startswith(e->file, "instances/"))))
+                        e->mark = put_back_mark(l->fs, e->file);
+        }
 }

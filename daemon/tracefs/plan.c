@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * An array of steps.  The split into "add" and "apply" (plan-apply.c) is what lets one write of the
- * ledger precede any number of changes, and what lets a plan be printed instead.
+ * An array of steps.  The split into "add" and "apply" is what lets one write of the ledger precede any number of
+ * changes, and what lets a plan be printed instead.
  */
 
-#include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
-#include "base/buf.h"
+#include "base/log.h"
+#include "daemon/process/background.h"
+#include "daemon/process/thread.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracefs/plan.h"
 
@@ -143,10 +146,10 @@ static bool is_set(const Plan *p, const char *file) {
         return false;
 }
 
-int plan_read(const Plan *p, const Tracefs *fs, const char *file, char **ret) {
+int plan_read(const Plan *p, const char *file, char **ret) {
         const char *place = resolve(p, file), *name = find_in_new(p, place);
         _cleanup_free_ char *now = NULL;
-        int r = name ? read_new(fs, name, &now) : control_read(fs->fd, place, &now);
+        int r = name ? read_new(p->fs, name, &now) : control_read(p->fs->fd, place, &now);
 
         if (r == -ENOENT && is_set(p, file)) { /* of an event that a step would make */
                 now = strdup("");
@@ -175,38 +178,36 @@ int plan_read(const Plan *p, const Tracefs *fs, const char *file, char **ret) {
 /* --- adding ----------------------------------------------------------------------------------- */
 
 /* Sizes that differ by CPU read as "X" (linux 6.1 kernel/trace/trace.c, tracing_entries_read()). */
-static int save_sizes_by_cpu(const Tracefs *fs, Ledger *l, const char *session) {
+static int save_sizes_by_cpu(const Plan *p, const char *owner) {
         _cleanup_free_ uint32_t *cpus = NULL;
         size_t n;
-        int r = tracefs_get_cpus(fs, &cpus, &n);
+        int r = tracefs_get_cpus(p->fs, &cpus, &n);
 
         for (size_t i = 0; r >= 0 && i < n; i++) {
+                const char *file = TRACEFS_PATH("per_cpu/cpu%u/buffer_size_kb", cpus[i]);
                 _cleanup_free_ char *value = NULL;
-                char file[64];
 
-                (void) snprintf(file, sizeof(file), "per_cpu/cpu%u/buffer_size_kb", cpus[i]);
-                r = control_read(fs->fd, file, &value);
+                r = control_read(p->fs->fd, file, &value);
                 if (r >= 0)
-                        r = ledger_add(l, session, LEDGER_FILE, file, value);
+                        r = ledger_add(p->ledger, owner, LEDGER_FILE, file, value);
         }
         return r;
 }
 
-int plan_add(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
-             const char *value) {
-        return plan_add_text(p, fs, l, session, file, value, NULL);
+int plan_add(Plan *p, const char *owner, const char *file, const char *value) {
+        return plan_add_text(p, owner, file, value, NULL);
 }
 
 /*
  * Without buffer_percent the kernel wakes readers when their buffers are half full, which is late but not too
- * late for who looks by the clock as well (daemon/record/backoff.h), and who listens to all CPUs' at once, whatever
+ * late for who looks by the clock as well (daemon/record/reader.h), and who listens to all CPUs' at once, whatever
  * it says.  Old kernels refuse it to whoever lacks CAP_DAC_OVERRIDE (linux 5.10 kernel/trace/trace.c,
  * init_tracer_tracefs(): 0444; ring_buffer.c, ring_buffer_poll_wait(): full is 0 for all CPUs).
  */
-static bool is_withheld(const Plan *p, const Tracefs *fs, const char *file) {
+static bool is_withheld(const Plan *p, const char *file) {
         const char *name = find_in_new(p, resolve(p, file)) ?: file;
 
-        return streq(basename(name), "buffer_percent") && control_is_read_only(fs->fd, name);
+        return streq(basename(name), "buffer_percent") && control_is_read_only(p->fs->fd, name);
 }
 
 /*
@@ -220,22 +221,22 @@ static bool tells_whose(const char *file) {
         return !control_is_list(file) || strstr(file, "set_graph_");
 }
 
-int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
-                  const char *value, const char *text) {
+int plan_add_text(Plan *p, const char *owner, const char *file, const char *value,
+                  const char *text) {
         _cleanup_free_ char *now = NULL;
-        int r = plan_read(p, fs, file, &now);
+        int r = plan_read(p, file, &now);
 
         if (r == -ENOENT)
                 return 0;
         if (r < 0)
                 return r;
-        if (control_equal(file, now, value) || is_withheld(p, fs, file))
+        if (control_equal(file, now, value) || is_withheld(p, file))
                 return 0;
-        if (session) {
+        if (owner) {
                 if (streq(file, "buffer_size_kb") && *now == 'X')
-                        r = save_sizes_by_cpu(fs, l, session);
+                        r = save_sizes_by_cpu(p, owner);
                 else
-                        r = ledger_claim(l, fs, session, LEDGER_FILE, file, now,
+                        r = ledger_claim(p->ledger, owner, LEDGER_FILE, file, now,
                                          tells_whose(file) ? value : NULL);
         }
         if (r >= 0)
@@ -245,26 +246,19 @@ int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, co
         return r;
 }
 
-int plan_make_dir(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *dir,
-                  const char **ret_file) {
+int plan_make_dir(Plan *p, const char *dir, const char **ret_file) {
         int r;
 
         *ret_file = "the ledger";
-        r = ledger_add(l, session, LEDGER_INSTANCE, dir, NULL);
+        r = ledger_add(p->ledger, p->session, LEDGER_INSTANCE, dir, NULL);
         if (r >= 0)
                 r = plan_step(p, PLAN_MKDIR, dir, NULL, NULL, NULL);
         if (r >= 0)
-                r = ledger_commit(l, fs->path);
-        return r < 0 ? r : plan_apply(p, fs, ret_file);
+                r = ledger_commit(p->ledger);
+        return r < 0 ? r : plan_apply(p, ret_file);
 }
 
-int plan_add_line(Plan *p, Ledger *l, const char *session, const char *file, const char *line) {
-        int r = ledger_add(l, session, LEDGER_LINE, file, line);
-
-        return r < 0 ? r : plan_step(p, PLAN_LINE, file, NULL, line, NULL);
-}
-
-int plan_append(Plan *p, const Tracefs *fs, const char *file, const Strv *words) {
+int plan_append(Plan *p, const char *file, const Strv *words) {
         _cleanup_free_ char *text = strv_join(words, "\n"), *now = NULL;
         int r;
 
@@ -272,8 +266,146 @@ int plan_append(Plan *p, const Tracefs *fs, const char *file, const Strv *words)
                 return -ENOMEM;
         if (words->n == 0)
                 return 0;
-        r = plan_read(p, fs, file, &now);
+        r = plan_read(p, file, &now);
         return r < 0 ? r : plan_step(p, PLAN_APPEND, file, now, text, NULL);
+}
+
+/* --- applying --------------------------------------------------------------------------------- */
+
+/* Newer kernels round a size up to whole pages and say so. */
+static bool is_applied(const char *file, const char *now, const char *value) {
+        if (control_equal(file, now, value))
+                return true;
+        return strstr(file, "buffer_size_kb") && *now != 'X' &&
+               strtoul(now, NULL, 10) >= strtoul(value, NULL, 10);
+}
+
+/* 0, PLAN_E_OTHER: it says something else afterwards, -errno. */
+enum { PLAN_E_OTHER = 1 };
+static int write_and_look(const PlanStep *s, const Tracefs *fs, const char *text) {
+        _cleanup_free_ char *now = NULL;
+        int r = control_write(fs->fd, s->file, text);
+
+        if (r >= 0)
+                r = control_read(fs->fd, s->file, &now);
+        if (r < 0 || is_applied(s->file, now, s->value))
+                return MIN(r, 0);
+        log_debug("control", "%s says \"%.200s\" after \"%.200s\" was written", s->file, now,
+                  s->value);
+        return PLAN_E_OTHER;
+}
+
+static int apply(const PlanStep *s, const Tracefs *fs) {
+        _cleanup_strv_ Strv lines = {};
+        int r;
+
+        switch (s->kind) {
+        case PLAN_MKDIR:
+                log_debug("control", "mkdir %s", s->file);
+                return mkdirat(fs->fd, s->file, 0700) < 0 ? ORIGIN(-errno) : 0;
+        case PLAN_SET:
+                r = write_and_look(s, fs, s->text ?: s->value);
+                /* What globs stand for has changed if modules came or went a moment ago: then by name. */
+                if (r != 0 && s->text && !streq(s->text, s->value) && control_is_list(s->file))
+                        r = write_and_look(s, fs, s->value);
+                return r == PLAN_E_OTHER ? -EIO : r;
+        case PLAN_LINE:
+                r = strv_split(&lines, s->value, "\n");
+                return r < 0 ? r : control_append(fs->fd, s->file, &lines);
+        case PLAN_RMDIR:
+        case PLAN_APPEND:
+        case PLAN_REMOVE:
+        case PLAN_SELF:
+        case PLAN_CLOSE:
+                break; /* of a dry plan */
+        }
+        return ORIGIN(-EINVAL);
+}
+
+/*
+ * Beside the daemon's loop, for each step may take long: the
+ * filters of function_graph are found by comparing every function's name with the root's, and what
+ * changes a buffer waits for all CPUs (linux 6.12 kernel/trace/ftrace.c, ftrace_graph_set_hash();
+ * trace.c, tracing_set_clock(), synchronize_rcu() in ring_buffer_reset_online_cpus()).  One of them
+ * computes, the other sleeps, and they hold different locks, so the two kinds go on side by side, each
+ * in its order.
+ */
+typedef struct Lane {
+        const Plan *plan;
+        bool compares; /* the steps that it makes: those that compare names, or all others */
+        size_t failed; /* index of the step, and why */
+        int error;
+} Lane;
+
+static bool compares_names(const PlanStep *s) {
+        return streq(s->file, "set_graph_function") || streq(s->file, "set_graph_notrace");
+}
+
+static void *lane_run(void *userdata) {
+        Lane *lane = userdata;
+        const Plan *p = lane->plan;
+
+        for (size_t i = p->n_applied; lane->error >= 0 && i < p->n; i++) {
+                if (compares_names(&p->steps[i]) != lane->compares)
+                        continue;
+                lane->failed = i;
+                lane->error = apply(&p->steps[i], p->fs);
+        }
+        return NULL;
+}
+
+static bool has_both(const Plan *p) {
+        size_t n = 0;
+
+        for (size_t i = p->n_applied; i < p->n; i++)
+                n += compares_names(&p->steps[i]);
+        return n > 0 && n < p->n - p->n_applied;
+}
+
+int plan_apply_at_once(Plan *p, const char **ret_file) {
+        Lane lanes[] = { { .plan = p }, { .plan = p, .compares = true } };
+        bool is_beside = false;
+        const Lane *failed;
+        pthread_t thread;
+
+        if (p->is_dry)
+                return 0;
+        if (has_both(p))
+                is_beside = thread_start(&thread, 0, lane_run, &lanes[1]) >= 0;
+        (void) lane_run(&lanes[0]);
+        if (is_beside)
+                (void) pthread_join(thread, NULL);
+        else
+                (void) lane_run(&lanes[1]);
+
+        failed = lanes[0].error < 0 ? &lanes[0] : &lanes[1];
+        if (failed->error < 0) {
+                *ret_file = p->steps[failed->failed].file;
+                return failed->error;
+        }
+        p->n_applied = p->n;
+        return 0;
+}
+
+int plan_apply(Plan *p, const char **ret_file) {
+        return p->is_dry ? 0 : BACKGROUND_CALL(plan_apply_at_once(p, ret_file));
+}
+
+int plan_put_line(Plan *p, const char *file, const char *line) {
+        _cleanup_plan_ Plan own = PLAN_INIT(p->ledger, p->session);
+        const char *failed;
+        int r = ledger_add(p->ledger, p->session, LEDGER_LINE, file, line);
+
+        if (r >= 0)
+                r = plan_step(p->is_dry ? p : &own, PLAN_LINE, file, NULL, line, NULL);
+        if (r < 0 || p->is_dry)
+                return r;
+        r = ledger_commit(p->ledger);
+        if (r >= 0)
+                r = plan_apply(&own, &failed);
+        if (r < 0)
+                ledger_drop_line(p->ledger, p->session, file, line);
+        return r;
 }
 
 void plan_done(Plan *p) {

@@ -12,22 +12,21 @@
  *
  * A dry plan is the same list with nothing made of it: plan_apply() does nothing, what is read of a
  * file is what the steps before would have left there, and an instance that a step would make is
- * full of what the kernel puts into a new one (plan_read()).  daemon/tracefs/script.h prints it.
+ * full of what the kernel puts into a new one (plan_read()).  daemon/tracefs/plan.h prints it.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <jansson.h>
 
 #include "base/array.h"
+#include "base/buf.h"
 #include "daemon/tracefs/ledger.h"
-#include "daemon/tracefs/tracefs.h"
 
 typedef enum PlanKind {
         PLAN_MKDIR,
         PLAN_SET,  /* the file says @value from now on */
         PLAN_LINE, /* a command file is told @value, which may have spaces */
+        /* Of a dry plan alone: what ledger_undo() and daemon/tracer/controller-filter.c write by themselves. */
         PLAN_RMDIR,
-        /* Of a dry plan alone: what daemon/tracer/controller-filter.c writes by itself. */
         PLAN_APPEND, /* the words in @value are added to a list */
         PLAN_REMOVE, /* they are taken out of it */
         PLAN_SELF,   /* whoever writes is added to a list of processes */
@@ -46,41 +45,71 @@ typedef struct PlanStep {
 } PlanStep;
 
 typedef struct Plan {
+        const Tracefs *fs;
+        Ledger *ledger;
+        const char *session; /* whose it is, for the ledger */
         PlanStep *steps;
         size_t n, n_applied;
         bool is_dry;
         bool shares_options; /* if dry: function_graph's options are one for all instances */
 } Plan;
 
+#define PLAN_INIT(l, s) ((Plan){ .fs = (l)->fs, .ledger = (l), .session = (s) })
+
 /* A step as it stands.  0 or -ENOMEM. */
 int plan_step(Plan *p, PlanKind kind, const char *file, const char *now, const char *value,
               const char *text);
 /*
  * plan_add() - a file is to say something
- * @session: whose ledger record it becomes; NULL: none is needed, the file goes away with its
- *           instance
+ * @owner: session whose ledger record it becomes; NULL: none is needed, the file goes away with its
+ *         instance
  */
-int plan_add(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
-             const char *value);
+int plan_add(Plan *p, const char *owner, const char *file, const char *value);
 /* The same for a file that takes another text than it shows: @text makes it say @value. */
-int plan_add_text(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *file,
-                  const char *value, const char *text);
+int plan_add_text(Plan *p, const char *owner, const char *file, const char *value,
+                  const char *text);
 /* A directory is made and, unless the plan is dry, is there afterwards: the ledger is committed and
  * the steps before it are made, too.  0 or -errno; *@ret_file as below. */
-int plan_make_dir(Plan *p, const Tracefs *fs, Ledger *l, const char *session, const char *dir,
-                  const char **ret_file);
-/* A line for a command file, which the ledger will take out again. */
-int plan_add_line(Plan *p, Ledger *l, const char *session, const char *file, const char *line);
+int plan_make_dir(Plan *p, const char *dir, const char **ret_file);
+/* A line for a command file, which the ledger will take out again: in a dry plan a step, else it is put there at once, and
+ * what the kernel refuses is in the ledger no more. */
+int plan_put_line(Plan *p, const char *file, const char *line);
 /* Words are to be added to a list, in a dry plan.  Nothing becomes a record. */
-int plan_append(Plan *p, const Tracefs *fs, const char *file, const Strv *words);
+int plan_append(Plan *p, const char *file, const Strv *words);
 
 /* control_read(), and in a dry plan what the steps would have left. */
-int plan_read(const Plan *p, const Tracefs *fs, const char *file, char **ret);
+int plan_read(const Plan *p, const char *file, char **ret);
 /* Makes the steps that it has not made: writes, reads back, compares.  A task leaves meanwhile
  * (daemon/process/background.h).  -errno, -EIO if the file does not say what was written; then *@ret_file is the
  * file (as long as @p lives). */
-int plan_apply(Plan *p, const Tracefs *fs, const char **ret_file);
+int plan_apply(Plan *p, const char **ret_file);
 /* The same for what takes no time: nothing happens in between. */
-int plan_apply_at_once(Plan *p, const Tracefs *fs, const char **ret_file);
+int plan_apply_at_once(Plan *p, const char **ret_file);
 void plan_done(Plan *p);
 #define _cleanup_plan_ _cleanup_(plan_done)
+
+/*
+ * Script: a plan as the shell lines that somebody would type
+ *
+ *      cd /sys/kernel/tracing
+ *      mkdir instances/ftraced-x
+ *      echo mono > instances/ftraced-x/trace_clock       # was local, in a new instance
+ *      echo udp_sendmsg > set_graph_function             # was #### all functions enabled ####
+ *
+ * It runs in any POSIX shell: the first part arms, then it waits for Enter, and the second part
+ * puts everything back.
+ */
+
+typedef struct ScriptInfo {
+        const char *session, *kernel; /* its release */
+        const char *tracefs;
+        const Strv *warnings;
+        size_t n_arm; /* steps that arm; the others put back */
+        bool waits;   /* then it waits for a trigger */
+} ScriptInfo;
+
+/* An error is kept in @out. */
+void script_write(Buf *out, const Plan *p, const ScriptInfo *info);
+/* Steps as an array of Step (org.ftraced.varlink), from the @from-th to before the @to-th; NULL
+ * without memory. */
+json_t *script_steps(const Plan *p, size_t from, size_t to);

@@ -5,14 +5,11 @@
  * was written, and needs no mark.
  */
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/unit.h"
 #include "daemon/tracefs/control.h"
-#include "daemon/tracefs/put-back.h"
+#include "daemon/tracefs/ledger.h"
 
 /* trace-cmd writes current_tracer without truncating it, but never alone (trace-cmd 3.1.6, start and reset). */
 static const char *const tracer_files[] = {
@@ -28,47 +25,43 @@ static uint64_t read_time(const Tracefs *fs, const char *file) {
         return (uint64_t) st.st_mtim.tv_sec * NSEC_PER_SEC + (uint64_t) st.st_mtim.tv_nsec;
 }
 
-/* Of all that makes up a tracer: each alone tells that somebody is at work on it. */
-static uint64_t read_tracer_times(const Tracefs *fs, const char *file) {
-        int n_dir = (int) (strlen(file) - strlen("current_tracer"));
-        uint64_t sum = 0;
+/* "instances/x/" of "instances/x/current_tracer". */
+static int n_dir(const char *tracer_file) {
+        return (int) (strlen(tracer_file) - strlen("current_tracer"));
+}
 
-        for (size_t i = 0; i < ELEMENTSOF(tracer_files); i++) {
-                _cleanup_free_ char *path = NULL;
-
-                if (asprintf(&path, "%.*s%s", n_dir, file, tracer_files[i]) < 0)
-                        return 0;
-                sum = sum * 31 + read_time(fs, path);
-        }
-        return sum;
+bool ledger_is_tracer(const char *file) {
+        return streq(basename(file), "current_tracer");
 }
 
 /* What we go on writing while we record, without a word to the ledger. */
-static bool is_ours_to_write(const char *file) {
-        const char *name = basename(file);
-
+static bool is_ours_to_write(const char *name) {
         return streq(name, "tracing_on") || startswith(name, "set_event") ||
                streq(name, "set_ftrace_notrace_pid");
 }
 
-static bool is_tracer(const char *file) {
-        return streq(basename(file), "current_tracer");
-}
-
 uint64_t put_back_mark(const Tracefs *fs, const char *file) {
-        uint64_t mark;
+        uint64_t mark = 0;
 
-        if (!fs->marks_writers || strstr(file, "events/") || is_ours_to_write(file))
+        if (!fs->marks_writers || strstr(file, "events/") || is_ours_to_write(basename(file)))
                 return 0;
-        mark = is_tracer(file) ? read_tracer_times(fs, file) : read_time(fs, file);
+        if (!ledger_is_tracer(file))
+                return read_time(fs, file) & PUT_BACK_MARK_MAX;
+        /* Each alone tells that somebody is at work on it. */
+        for (size_t i = 0; i < ELEMENTSOF(tracer_files); i++)
+                mark = mark * 31 +
+                       read_time(fs, TRACEFS_PATH("%.*s%s", n_dir(file), file, tracer_files[i]));
         return mark & PUT_BACK_MARK_MAX;
 }
 
-/* Whether it is no value that a reset leaves. */
-static bool is_telling(const char *file, const char *value) {
-        if (control_is_list(file))
-                return *value;
-        return streq(basename(file), "trace_clock") && !streq(value, "local");
+static int keep(const char *now, char **ret) {
+        *ret = strdup(now);
+        return *ret ? PUT_BACK_THEIRS : -ENOMEM;
+}
+
+static int go_back(const char *old, char **ret) {
+        *ret = strdup(old);
+        return *ret ? 0 : -ENOMEM;
 }
 
 /* Lists may have thousands of words, each of which is looked for in another one. */
@@ -79,121 +72,100 @@ static int split_sorted(Strv *ret, const char *s) {
         return r;
 }
 
-/* What we wrote, and have added since. */
-static int find_ours(const PutBack *b, Strv *ret) {
-        int r = strv_split(ret, b->set, "\n");
+/* Our words that are in set_graph_function by now, beside those that it was made to say first. */
+static int find_roots(const Ledger *l, const char *file, Strv *ret) {
+        int r = 0;
 
-        if (r >= 0)
-                r = strv_extend(ret, b->added);
-        strv_sort_unique(ret);
+        for (size_t i = 0; r >= 0 && streq(file, "set_graph_function") && i < l->n; i++) {
+                const char *word = startswith(l->records[i].file, LEDGER_ROOTS_DIR);
+
+                if (word)
+                        r = strv_add(ret, word);
+        }
         return r;
 }
 
-/* Whether @now is one of the values in @set; of a list, nothing but words of it, for nobody has written
- * addresses. */
-static int is_among(const char *file, const char *now, const char *set) {
-        _cleanup_strv_ Strv values = {}, words = {};
-        int r = split_sorted(&values, set);
-
-        if (r < 0)
-                return r;
-        if (!control_is_list(file)) {
-                for (size_t i = 0; i < values.n; i++)
-                        if (control_equal(file, now, values.items[i]))
-                                return 1;
-                return 0;
-        }
-        r = strv_split(&words, now, "\n");
-        for (size_t i = 0; r >= 0 && i < words.n; i++)
-                if (!strv_finds(&values, words.items[i]) && !control_is_address(words.items[i]))
-                        return 0;
-        return r < 0 ? r : 1;
-}
-
-/*
- * What others have added to a list.  As long as all of ours is there: a root whose module has gone may be
- * in it under the name of what came to its address, which nobody has added.
- */
-static int find_added(const PutBack *b, const char *now, Strv *ret) {
-        _cleanup_strv_ Strv words = {}, ours = {}, sorted = {};
+/* A list that we made say something.  Nobody has written addresses. */
+static int list_value(const Ledger *l, const LedgerRecord *e, const char *now, uint64_t mark,
+                      char **ret) {
+        _cleanup_strv_ Strv words = {}, sorted = {}, set = {}, roots = {}, ours = {}, old = {},
+                            back = {}, added = {};
+        bool is_ours = true, has_ours = false, has_new = false, is_written;
         int r = strv_split(&words, now, "\n");
 
         if (r >= 0)
                 r = strv_copy_sorted(&sorted, &words);
-        for (size_t i = 0; r >= 0 && i < b->added->n; i++)
-                if (!strv_finds(&sorted, b->added->items[i]))
-                        return 0;
         if (r >= 0)
-                r = find_ours(b, &ours);
-        for (size_t i = 0; r >= 0 && i < words.n; i++)
-                if (!strv_finds(&ours, words.items[i]) && !control_is_address(words.items[i]))
-                        r = strv_add(ret, words.items[i]);
+                r = split_sorted(&set, e->set);
+        if (r >= 0)
+                r = find_roots(l, e->file, &roots);
+        if (r >= 0)
+                r = strv_copy(&ours, &set);
+        if (r >= 0)
+                r = strv_extend(&ours, &roots);
+        strv_sort_unique(&ours);
+        if (r >= 0)
+                r = split_sorted(&old, e->old);
+        for (size_t i = 0; r >= 0 && i < words.n; i++) {
+                const char *word = words.items[i];
+
+                if (control_is_address(word))
+                        continue;
+                is_ours = is_ours && strv_finds(&set, word);
+                if (strv_finds(&ours, word)) {
+                        has_ours = true;
+                        continue;
+                }
+                has_new = has_new || !strv_finds(&old, word);
+                r = strv_add(&added, word);
+        }
+        if (r < 0)
+                return r;
+        /* Without a mark, the best that can be told is a word that was not there before and is none of ours, and of
+         * ours none.  What we died over writing is short of words. */
+        is_written = mark == 0 ? has_new && !has_ours : mark != e->mark;
+        if (is_written && !(is_ours && *now)) /* a reset leaves it empty */
+                return keep(now, ret);
+        /* A root whose module has gone may be there under the name of what came to its address, which nobody has added. */
+        for (size_t i = 0; i < roots.n; i++)
+                if (!strv_finds(&sorted, roots.items[i]))
+                        return go_back(e->old, ret);
+        if (added.n == 0)
+                return go_back(e->old, ret);
+        r = strv_split(&back, e->old, "\n");
+        if (r >= 0)
+                r = strv_pick(&back, &added, &old, false);
+        if (r < 0)
+                return r;
+        *ret = strv_join(&back, "\n");
+        return *ret ? 0 : -ENOMEM;
+}
+
+static int is_among(const char *file, const char *now, const char *set) {
+        _cleanup_strv_ Strv values = {};
+        int r = strv_split(&values, set, "\n");
+
+        for (size_t i = 0; r == 0 && i < values.n; i++)
+                r = control_equal(file, now, values.items[i]);
         return r;
 }
 
-/*
- * The best that can be told of a list without a mark: there is a word in it that was not there before and is
- * none of ours, and of ours none.  What we died over writing is short of words.
- */
-static int looks_foreign(const PutBack *b, const char *now) {
-        _cleanup_strv_ Strv words = {}, ours = {}, old = {};
-        bool is_foreign = false;
-        int r = strv_split(&words, now, "\n");
+int put_back_value(const Ledger *l, const LedgerRecord *e, const char *now, char **ret) {
+        uint64_t mark = e->mark ? put_back_mark(l->fs, e->file) : 0;
+        bool is_written = mark && mark != e->mark;
+        int is_ours = 1;
 
-        if (r >= 0)
-                r = find_ours(b, &ours);
-        if (r >= 0)
-                r = split_sorted(&old, b->old);
-        for (size_t i = 0; r >= 0 && i < words.n; i++) {
-                if (strv_finds(&ours, words.items[i]))
-                        return false;
-                is_foreign = is_foreign || (!strv_finds(&old, words.items[i]) &&
-                                            !control_is_address(words.items[i]));
-        }
-        return r < 0 ? r : is_foreign;
-}
-
-static int merge(const PutBack *b, const char *now, char **ret) {
-        _cleanup_strv_ Strv words = {}, added = {}, old = {};
-        int r = find_added(b, now, &added);
-
-        if (r >= 0)
-                r = strv_split(&words, b->old, "\n");
-        if (r >= 0)
-                r = strv_copy_sorted(&old, &words);
-        if (r >= 0)
-                r = strv_pick(&words, &added, &old, false);
-        if (r < 0)
-                return r;
-        *ret = added.n > 0 ? strv_join(&words, "\n") : strdup(b->old);
-        return *ret ? 0 : -ENOMEM;
-}
-
-int put_back_value(const PutBack *b, const Tracefs *fs, const char *now, char **ret) {
-        uint64_t mark = b->mark ? put_back_mark(fs, b->file) : 0;
-        bool is_written = mark && mark != b->mark, is_list = control_is_list(b->file);
+        if (control_is_list(e->file) && e->set)
+                return list_value(l, e, now, mark, ret);
         /* No value but a list is empty: whoever died over writing one left that. */
-        int is_ours = b->set && (is_list || *now) ? is_among(b->file, now, b->set) : 1;
-
+        if (e->set && *now)
+                is_ours = is_among(e->file, now, e->set);
         if (is_ours < 0)
                 return is_ours;
-        if (b->set && is_ours && is_telling(b->file, now))
+        /* A reset does not leave another clock. */
+        if (e->set && is_ours && streq(basename(e->file), "trace_clock") && !streq(now, "local"))
                 is_written = false;
-        else if (b->set && is_list && mark == 0) {
-                int r = looks_foreign(b, now);
-
-                if (r < 0)
-                        return r;
-                is_written = r;
-        }
-        if (is_written || (!is_ours && !is_list)) {
-                *ret = strdup(now);
-                return *ret ? PUT_BACK_THEIRS : -ENOMEM;
-        }
-        if (is_list && b->set)
-                return merge(b, now, ret);
-        *ret = strdup(b->old);
-        return *ret ? 0 : -ENOMEM;
+        return is_written || !is_ours ? keep(now, ret) : go_back(e->old, ret);
 }
 
 static bool has_words(const Tracefs *fs, const char *file) {
@@ -203,13 +175,10 @@ static bool has_words(const Tracefs *fs, const char *file) {
 }
 
 bool put_back_is_bounded(const Tracefs *fs, const char *tracer_file, const char *tracer) {
-        _cleanup_free_ char *filter = NULL;
-
         if (!streq(tracer, "function") && !streq(tracer, "function_graph"))
                 return true;
         if (streq(tracer, "function_graph") && has_words(fs, "set_graph_function"))
                 return true;
-        return asprintf(&filter, "%.*sset_ftrace_filter",
-                        (int) (strlen(tracer_file) - strlen("current_tracer")), tracer_file) >= 0 &&
-               has_words(fs, filter);
+        return has_words(fs,
+                         TRACEFS_PATH("%.*sset_ftrace_filter", n_dir(tracer_file), tracer_file));
 }

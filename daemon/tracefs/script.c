@@ -7,12 +7,9 @@
  */
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
 
 #include "daemon/tracefs/control.h"
-#include "daemon/tracefs/script.h"
+#include "daemon/tracefs/plan.h"
 
 #define COMMENT_COLUMN 56
 #define LINE_COLUMNS 96

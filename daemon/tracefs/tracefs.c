@@ -7,7 +7,6 @@
  */
 
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/magic.h>
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -139,34 +138,70 @@ int tracefs_get_cpus(const Tracefs *fs, uint32_t **ret, size_t *ret_n) {
         return 0;
 }
 
-static _printf_(3, 0) int open_v(const Tracefs *fs, int flags, const char *format, va_list ap) {
-        _cleanup_free_ char *path = NULL;
+const char *tracefs_path(char ret[static PATH_MAX], const char *format, ...) {
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(ret, PATH_MAX, format, ap);
+        va_end(ap);
+        return ret;
+}
+
+int(tracefs_open)(const Tracefs *fs, int flags, const char *format, ...) {
+        char path[PATH_MAX];
+        va_list ap;
         int fd;
 
-        if (vasprintf(&path, format, ap) < 0)
-                return -ENOMEM;
+        va_start(ap, format);
+        (void) vsnprintf(path, sizeof(path), format, ap);
+        va_end(ap);
         fd = openat(fs->fd, path, flags | O_CLOEXEC);
         return fd < 0 ? -errno : fd;
 }
 
-int(tracefs_open)(const Tracefs *fs, int flags, const char *format, ...) {
-        va_list ap;
-        int fd;
+int tracefs_read_stats(const Tracefs *fs, const char *dir, uint32_t cpu,
+                       uint64_t ret[static _STAT_N]) {
+        static const char *const names[_STAT_N] = {
+                [STAT_OVERRUN] = "overrun: ",        [STAT_COMMIT_OVERRUN] = "commit overrun: ",
+                [STAT_DROPPED] = "dropped events: ", [STAT_READ] = "read events: ",
+                [STAT_ENTRIES] = "entries: ",        [STAT_NOW] = "now ts: ",
+        };
+        _cleanup_free_ char *text = NULL;
+        int r = file_read(fs->fd, TRACEFS_PATH("%sper_cpu/cpu%u/stats", dir, cpu), &text, NULL,
+                          CONTROL_MAX_BYTES);
 
-        va_start(ap, format);
-        fd = open_v(fs, flags, format, ap);
-        va_end(ap);
-        return fd;
+        if (r < 0)
+                return r;
+        memset(ret, 0, _STAT_N * sizeof(*ret));
+        for (char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n')
+                for (size_t i = 0; i < _STAT_N; i++) {
+                        const char *number = startswith(s, names[i]);
+                        char *end;
+
+                        if (!number)
+                                continue;
+                        ret[i] = strtoull(number, &end, 10);
+                        if (*end == '.') /* microseconds follow */
+                                ret[i] = ret[i] * NSEC_PER_SEC +
+                                         strtoull(end + 1, NULL, 10) * NSEC_PER_USEC;
+                }
+        return 0;
 }
 
-int tracefs_read(const Tracefs *fs, char **ret, const char *format, ...) {
-        _cleanup_close_ int fd = -EBADF;
-        va_list ap;
+int tracefs_sum_stats(const Tracefs *fs, const char *dir, uint64_t ret[static _STAT_N]) {
+        _cleanup_free_ uint32_t *cpus = NULL;
+        size_t n;
+        int r = tracefs_get_cpus(fs, &cpus, &n);
 
-        va_start(ap, format);
-        fd = ORIGIN(open_v(fs, O_RDONLY | O_NOCTTY, format, ap));
-        va_end(ap);
-        return fd < 0 ? fd : fd_read(fd, ret, NULL, CONTROL_MAX_BYTES);
+        memset(ret, 0, _STAT_N * sizeof(*ret));
+        for (size_t i = 0; r >= 0 && i < n; i++) {
+                uint64_t one[_STAT_N];
+
+                r = tracefs_read_stats(fs, dir, cpus[i], one);
+                for (size_t k = 0; r >= 0 && k < _STAT_N; k++)
+                        ret[k] += one[k];
+        }
+        return r;
 }
 
 /* linux 6.12 kernel/trace/trace.c, tracing_open() with O_TRUNC */
@@ -181,7 +216,8 @@ int tracefs_empty(const Tracefs *fs, const char *dir) {
 int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer) {
         _cleanup_free_ char *text = NULL;
         _cleanup_strv_ Strv words = {};
-        int r = tracefs_read(fs, &text, "%savailable_tracers", dir);
+        int r = file_read(fs->fd, TRACEFS_PATH("%savailable_tracers", dir), &text, NULL,
+                          CONTROL_MAX_BYTES);
 
         if (r < 0)
                 return r;
@@ -190,12 +226,9 @@ int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer) {
 }
 
 int tracefs_read_header_page(const Tracefs *fs, const char *dir, char **ret, size_t *ret_n) {
-        _cleanup_free_ char *own = NULL;
-        int r;
+        int r = file_read(fs->fd, TRACEFS_PATH("%sevents/header_page", dir), ret, ret_n,
+                          CONTROL_MAX_BYTES);
 
-        if (asprintf(&own, "%sevents/header_page", dir) < 0)
-                return -ENOMEM;
-        r = file_read(fs->fd, own, ret, ret_n, CONTROL_MAX_BYTES);
         return r == -ENOENT && *dir ? tracefs_read_header_page(fs, "", ret, ret_n) : r;
 }
 
@@ -215,24 +248,25 @@ int tracefs_read_page_bytes(const Tracefs *fs, const char *dir, uint32_t *ret) {
         return 0;
 }
 
-int tracefs_find_graph_users(const Tracefs *fs, Strv *ret) {
-        _cleanup_strv_ Strv instances = {};
-        int r = tracefs_get_instances(fs, &instances);
+int tracefs_find_users(const Tracefs *fs, const char *tracer, Strv *ret) {
+        _cleanup_strv_ Strv dirs = {};
+        int r = tracefs_get_instances(fs, &dirs);
 
-        for (size_t i = 0; r >= 0 && i <= instances.n; i++) {
-                const char *instance = i < instances.n ? instances.items[i] : NULL;
-                _cleanup_free_ char *path = NULL, *tracer = NULL;
+        for (size_t i = 0; r >= 0 && i <= dirs.n; i++) {
+                const char *dir = i < dirs.n ? TRACEFS_PATH("instances/%s/", dirs.items[i]) : "";
+                _cleanup_free_ char *now = NULL;
 
-                if (asprintf(&path, "%s%s%scurrent_tracer", instance ? "instances/" : "",
-                             instance ?: "", instance ? "/" : "") < 0)
-                        return -ENOMEM;
-                r = control_read(fs->fd, path, &tracer);
+                r = control_read(fs->fd, TRACEFS_PATH("%scurrent_tracer", dir), &now);
                 if (r == -ENOENT || r == -ENODEV)
                         r = 0; /* an instance that has just gone */
-                else if (r >= 0 && streq(tracer, "function_graph"))
-                        r = strv_addn(ret, path, strlen(path) - strlen("current_tracer"));
+                else if (r >= 0 && (tracer ? streq(now, tracer) : !streq(now, "nop")))
+                        r = strv_add(ret, dir);
         }
         return r;
+}
+
+int tracefs_find_graph_users(const Tracefs *fs, Strv *ret) {
+        return tracefs_find_users(fs, "function_graph", ret);
 }
 
 /* Whether @target (of a link in /proc/PID/fd) is a pipe of the buffer in @dir.  debugfs shows the

@@ -9,11 +9,9 @@
  * what a test puts in its place: /proc and /sys are read relative to it.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <limits.h>
 
 #include "base/array.h"
-#include "base/cleanup.h"
 
 #define TRACEFS_DEFAULT_PATH "/sys/kernel/tracing"
 
@@ -23,7 +21,7 @@ typedef struct Tracefs {
         int root_fd; /* "/" */
         int error;   /* why fd is not open: -ENOENT (not mounted), -ENODATA (mounted, and empty, as
                       * since a boot in sandbox), -EPERM (locked down later), -EACCES */
-        bool marks_writers; /* files' times tell who wrote them (daemon/tracefs/put-back.h) */
+        bool marks_writers; /* files' times tell who wrote them (daemon/tracefs/put-back.c) */
 } Tracefs;
 
 /*
@@ -38,12 +36,13 @@ typedef struct Tracefs {
 int tracefs_attach(Tracefs *fs, const char *path);
 void tracefs_detach(Tracefs *fs);
 
+/* A path below it, until the end of the block; parts of it are names of instances, sessions and events. */
+const char *tracefs_path(char ret[static PATH_MAX], const char *format, ...) _printf_(2, 3);
+#define TRACEFS_PATH(...) tracefs_path((char[PATH_MAX]){}, __VA_ARGS__)
 /* Opens a file of it whose path @format makes, O_CLOEXEC; a descriptor or -errno. */
 int tracefs_open(const Tracefs *fs, int flags, const char *format, ...) _printf_(3, 4);
 /* Where it is called is where an error began (base/origin.h). */
 #define tracefs_open(...) ORIGIN((tracefs_open) (__VA_ARGS__))
-/* All of one, as it is; the caller frees.  0 or -errno. */
-int tracefs_read(const Tracefs *fs, char **ret, const char *format, ...) _printf_(3, 4);
 /* Empties the buffer of @dir ("" or "instances/x/"). */
 int tracefs_empty(const Tracefs *fs, const char *dir);
 /* Whether this kernel's release is MAJOR.MINOR or later; false if it cannot be told. */
@@ -54,6 +53,20 @@ int tracefs_get_instances(const Tracefs *fs, Strv *ret);
 int tracefs_get_threads(const Tracefs *fs, const char *pid, Strv *ret);
 /* Possible CPUs, ascending, from per_cpu/; the caller frees.  -ENOENT if there is none. */
 int tracefs_get_cpus(const Tracefs *fs, uint32_t **ret, size_t *ret_n);
+/* What per_cpu/cpuN/stats says (linux 6.1 kernel/trace/trace.c, tracing_stats_read()); 0: it does not. */
+typedef enum TracefsStat {
+        STAT_OVERRUN,
+        STAT_COMMIT_OVERRUN,
+        STAT_DROPPED,
+        STAT_READ,
+        STAT_ENTRIES, /* in the buffer */
+        STAT_NOW,     /* the trace clock: in ns if it is in seconds there, or as it is */
+        _STAT_N,
+} TracefsStat;
+int tracefs_read_stats(const Tracefs *fs, const char *dir, uint32_t cpu,
+                       uint64_t ret[static _STAT_N]);
+/* Of all CPUs. */
+int tracefs_sum_stats(const Tracefs *fs, const char *dir, uint64_t ret[static _STAT_N]);
 /* Whether available_tracers below @dir ("" or "instances/x/") lists @tracer; -errno. */
 int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer);
 /* How the pages of an instance are laid out; of the top-level buffer ("") where instances do not say (linux before 6.8).
@@ -61,8 +74,9 @@ int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer);
 int tracefs_read_header_page(const Tracefs *fs, const char *dir, char **ret, size_t *ret_n);
 /* The size of a page, header and data. */
 int tracefs_read_page_bytes(const Tracefs *fs, const char *dir, uint32_t *ret);
-/* Directories ("" or "instances/x/") whose current_tracer is function_graph. */
-int tracefs_find_graph_users(const Tracefs *fs, Strv *ret);
+/* Directories ("" or "instances/x/") whose current_tracer is @tracer; NULL: any but nop. */
+int tracefs_find_users(const Tracefs *fs, const char *tracer, Strv *ret);
+int tracefs_find_graph_users(const Tracefs *fs, Strv *ret); /* function_graph */
 /* "trace-cmd (pid 812)" for each other process that has a trace_pipe or trace_pipe_raw of @dir
  * open, as far as /proc tells. */
 int tracefs_find_pipe_holders(const Tracefs *fs, const char *dir, Strv *ret);

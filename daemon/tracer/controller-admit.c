@@ -7,19 +7,8 @@
  * their tracers, the threads of a process, says nothing, so that an answer is believed for a moment only.
  */
 
-#include <unistd.h>
-
 #include "base/io.h"
-#include "base/unit.h"
-#include "daemon/admission/admission.h"
-#include "daemon/instances/black-box.h"
-#include "daemon/instances/event-set.h"
-#include "daemon/instances/notifier.h"
-#include "daemon/instances/value-probe.h"
-#include "daemon/process/background.h"
 #include "daemon/tracer/controller-private.h"
-#include "daemon/tracer/host-check.h"
-#include "meta/trigger.h"
 
 #define BELIEVED_NS (NSEC_PER_SEC / 5)
 #define OUTLOOK_LONG_NS NSEC_PER_SEC
@@ -55,7 +44,7 @@ static int admit_triggers(const Controller *c, const Spec *spec, Refusal *refusa
                 char why[TRIGGER_WHY_MAX];
 
                 if (trigger_parse(&t, spec->triggers.items[i], why) == 0)
-                        r = notifier_admit(&c->fs, &t, &c->functions, refusal);
+                        r = notifier_admit(&c->fs, &t, &c->functions, false, refusal);
         }
         return r;
 }
@@ -223,6 +212,7 @@ int controller_ask(Controller *c, Admission **ret, const SessionMeta *m, bool fo
 
         if (!a)
                 return -ENOMEM;
+        background_settle(c->background);
         r = ask(c, m, a, refusal);
         if (r == 0)
                 *ret = TAKE_PTR(a);
@@ -231,7 +221,6 @@ int controller_ask(Controller *c, Admission **ret, const SessionMeta *m, bool fo
 
 int controller_admit(Controller *c, Admission **ret, const SessionMeta *m, bool force,
                      Refusal *refusal) {
-        background_settle(c->background);
         return controller_ask(c, ret, m, force, false, refusal);
 }
 

@@ -6,21 +6,16 @@
  * it ends": the ledger knows the way back whatever became of the session.
  */
 
-#include <errno.h>
-#include <stdio.h>
-
 #include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 /* Whether the ledger holds what arming @m put there first and disarming takes out last. */
 static bool is_in_ledger(const Controller *c, const SessionMeta *m) {
-        _cleanup_free_ char *path = NULL;
+        const char *path = m->instance ? TRACEFS_PATH("instances/%s%s", m->instance,
+                                                      m->spec.black_box ? "/current_tracer" : "")
+                                       : "current_tracer";
 
-        if (!m->instance)
-                return ledger_has(c->ledger, m->name, "current_tracer");
-        return asprintf(&path, "instances/%s%s", m->instance,
-                        m->spec.black_box ? "/current_tracer" : "") >= 0 &&
-               ledger_has(c->ledger, m->name, path);
+        return ledger_record_of(c->ledger, m->name, LEDGER_FILE, path, NULL);
 }
 
 /*
@@ -49,7 +44,7 @@ static int look_at_hooks(Tracer *t, const SessionMeta *m) {
 
         if (m->n_hooked > 0 || !controller_waits_for_start(&m->spec))
                 return 0;
-        r = instance_read_list(t->instance, "set_ftrace_filter", &lines);
+        r = instance_read_list(&t->instance, "set_ftrace_filter", &lines);
         /* More, if all but some are listed (controller-hooks.c). */
         t->waits = r >= 0 && lines.n > 0 && lines.n <= m->roots.n;
         return r;
@@ -67,18 +62,18 @@ static int tracer_adopt(Tracer *t, const SessionMeta *m, const char **ret_why) {
         if (!t->clock)
                 return -ENOMEM;
         r = m->spec.black_box && m->instance
-                    ? instance_new_kept(&t->instance, &c->fs, m->instance)
-                    : instance_new(&t->instance, &c->fs, m->instance ? m->name : NULL);
+                    ? instance_init_kept(&t->instance, &c->fs, m->instance)
+                    : instance_init(&t->instance, &c->fs, m->instance ? m->name : NULL);
         if (r < 0)
                 return r;
-        if (!streq_ptr(instance_name(t->instance), m->instance)) {
+        if (!streq_ptr(t->instance.name, m->instance)) {
                 *ret_why = "its instance has another name than this daemon would give";
                 return CONTROLLER_E_GONE;
         }
         r = tracefs_find_graph_users(&c->fs, &users);
         if (r < 0)
                 return r;
-        if (!strv_contains(&users, instance_dir(t->instance))) {
+        if (!strv_contains(&users, t->instance.dir)) {
                 *ret_why = "somebody has switched its tracer off meanwhile";
                 return CONTROLLER_E_GONE;
         }

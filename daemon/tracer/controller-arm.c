@@ -5,21 +5,12 @@
  * the tracer is switched on, in this order; every way back is left to tracer_end().
  */
 
-#include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 
 #include "base/log.h"
-#include "base/unit.h"
-#include "daemon/admission/admission.h"
-#include "daemon/instances/black-box.h"
-#include "daemon/instances/event-set.h"
-#include "daemon/instances/task-filter.h"
-#include "daemon/instances/value-probe.h"
-#include "daemon/lean/lean.h"
-#include "daemon/process/background.h"
-#include "daemon/record/backoff.h"
+#include "base/text.h"
+#include "daemon/record/reader.h"
 #include "daemon/tracefs/control.h"
-#include "daemon/tracefs/plan.h"
 #include "daemon/tracer/controller-private.h"
 #include "store/format.h"
 
@@ -28,19 +19,15 @@
 #define GRAPH_NOTRACE "set_graph_notrace"
 
 /* A list of functions that is to say @names, written as @words. */
-static int plan_names(Controller *c, Plan *p, const char *file, const Strv *names,
-                      const Strv *words) {
+static int plan_names(Plan *p, const char *file, const Strv *names, const Strv *words) {
         _cleanup_free_ char *value = strv_join(names, "\n"), *text = strv_join(words, "\n");
 
-        if (!value || !text)
-                return -ENOMEM;
-        return plan_add_text(p, &c->fs, c->ledger, LEDGER_SHARED, file, value, text);
+        return value && text ? plan_add_text(p, LEDGER_SHARED, file, value, text) : -ENOMEM;
 }
 
 /* What has one value for all instances: the first session sets it and the last one leaves it. */
 static int plan_shared(const Tracer *t, Plan *p, const SessionMeta *m, const Admission *a) {
         _cleanup_free_ char *now = NULL, *roots = strv_join(&t->claim->roots, "\n");
-        Controller *c = t->c;
         char depth[32], thresh[32];
         int r;
 
@@ -49,19 +36,18 @@ static int plan_shared(const Tracer *t, Plan *p, const SessionMeta *m, const Adm
         (void) snprintf(depth, sizeof(depth), "%llu", (unsigned long long) m->spec.depth);
         (void) snprintf(thresh, sizeof(thresh), "%llu",
                         (unsigned long long) t->claim->values.thresh_us);
-        r = plan_add(p, &c->fs, c->ledger, LEDGER_SHARED, "tracing_thresh", thresh);
+        r = plan_add(p, LEDGER_SHARED, "tracing_thresh", thresh);
         if (r >= 0)
-                r = plan_add(p, &c->fs, c->ledger, LEDGER_SHARED, "max_graph_depth", depth);
+                r = plan_add(p, LEDGER_SHARED, "max_graph_depth", depth);
         if (r >= 0)
-                r = plan_names(c, p, GRAPH_NOTRACE, &t->claim->notrace, &a->notrace_words);
+                r = plan_names(p, GRAPH_NOTRACE, &t->claim->notrace, &a->notrace_words);
         if (r >= 0)
-                r = plan_names(c, p, GRAPH_FUNCTION, &t->claim->roots, &a->root_words);
+                r = plan_names(p, GRAPH_FUNCTION, &t->claim->roots, &a->root_words);
         /* Kept even if it is the same by chance: the next session will add to it. */
         if (r >= 0)
-                r = control_read(c->fs.fd, GRAPH_FUNCTION, &now);
+                r = control_read(p->fs->fd, GRAPH_FUNCTION, &now);
         if (r >= 0)
-                r = ledger_claim(c->ledger, &c->fs, LEDGER_SHARED, LEDGER_FILE, GRAPH_FUNCTION, now,
-                                 roots);
+                r = ledger_claim(p->ledger, LEDGER_SHARED, LEDGER_FILE, GRAPH_FUNCTION, now, roots);
         return r;
 }
 
@@ -70,44 +56,42 @@ int tracer_make_values(Tracer *t, Plan *p, const SessionMeta *m, Admission *a, R
 
         strv_done(&a->value_events);
         for (ValueKind k = 0; r == 0 && k < _VALUE_KIND_N; k++)
-                r = value_probe_make(k, p, &t->c->functions, &t->c->fs, t->c->ledger,
-                                     t->claim->session, &a->values[k], &m->spec, &a->value_events,
-                                     &a->warnings, refusal);
+                r = value_probe_make(k, p, &t->c->functions, &a->values[k], &m->spec,
+                                     &a->value_events, &a->warnings, refusal);
         return r;
 }
 
 int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                    const char **ret_file) {
         Controller *c = t->c;
-        const char *session = t->claim->session;
         _cleanup_(hooks_done) Hooks listed = {}, none = {};
         bool is_listed = tracer_is_crowded(t) && !t->waits && a->lean.hooks.names.n == 0 &&
                          a->lean.not_hooked.names.n > 0;
         int r;
 
         *ret_file = "the tracers of others";
-        r = override_plan(p, &c->fs, c->ledger, &a->overridden);
+        r = override_plan(p, &a->overridden);
         if (r >= 0 && p->n > 0)
                 r = tracer_apply(t, p, ret_file);
         if (r < 0)
                 return r;
 
         *ret_file = "instances";
-        r = instance_create(t->instance, p, c->ledger, session);
+        r = instance_create(&t->instance, p);
         if (r < 0)
                 return r;
 
-        if (task_filter_follows(&m->spec)) {
-                r = task_filter_plan(p, &c->fs, c->ledger, session, &m->spec);
-                if (r < 0)
-                        return r;
-        }
+        if (task_filter_follows(&m->spec))
+                r = task_filter_plan(p, &m->spec);
+        if (r < 0)
+                return r;
         *ret_file = "the control files";
-        r = is_listed ? tracer_list_hooks(t, &a->lean.not_hooked, &listed) : 0;
+        if (is_listed)
+                r = tracer_list_hooks(t, &a->lean.not_hooked, &listed);
         if (r < 0)
                 return r;
         r = instance_plan(
-                t->instance, p, c->ledger, session,
+                &t->instance, p,
                 &(InstanceSettings){
                         .buffer_bytes = m->spec.buffer_bytes,
                         .percent = backoff_percent(m->spec.buffer_bytes, m->spec.max_bytes),
@@ -123,21 +107,20 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                                              : &a->lean.hooks,
                         .args = m->spec.args || m->spec.args_functions.n > 0 });
         if (r >= 0)
-                r = event_set_plan(&m->spec, &a->threads, t->instance, p, &c->fs, c->ledger,
-                                   session);
+                r = event_set_plan(&m->spec, &a->threads, &t->instance, p);
         if (r >= 0)
-                r = value_probe_plan(p, c->ledger, session, t->instance, &a->value_events);
+                r = value_probe_plan(p, &t->instance, &a->value_events);
         if (r >= 0 && c->arbiter.n == 1)
                 r = plan_shared(t, p, m, a);
         if (r < 0)
                 return r;
 
         *ret_file = "the ledger";
-        r = controller_note_roots(c, &t->claim->roots);
+        r = controller_note_roots(p->ledger, &t->claim->roots);
         if (r >= 0)
-                r = ledger_commit(c->ledger, c->fs.path);
+                r = ledger_commit(p->ledger);
         if (r >= 0)
-                r = plan_apply(p, &c->fs, ret_file);
+                r = plan_apply(p, ret_file);
         if (r >= 0)
                 tracer_know_hooks(t, p, 0);
         if (r >= 0 && c->arbiter.n > 1) {
@@ -145,9 +128,9 @@ int tracer_program(Tracer *t, const SessionMeta *m, const Admission *a, Plan *p,
                 r = tracer_add_roots(t, p);
         }
         if (r >= 0)
-                r = instance_start(t->instance, p, ret_file);
-        ledger_mark(c->ledger, &c->fs);
-        ledger_shorten(c->ledger, c->fs.path);
+                r = instance_start(&t->instance, p, ret_file);
+        ledger_mark(p->ledger);
+        ledger_shorten(p->ledger);
         return r;
 }
 
@@ -195,17 +178,14 @@ static int warn_of_addresses(Controller *c, Strv *warnings) {
 
         for (size_t i = 0; i < ELEMENTSOF(files) && c->arbiter.n == 0; i++) {
                 _cleanup_free_ char *now = NULL;
-                char *text;
                 int r = control_read(c->fs.fd, files[i], &now);
 
                 if (r < 0 || !strstr(now, "0xffff"))
                         continue;
-                if (asprintf(&text,
-                             "%s held the address of an unloaded module (%.18s), which cannot be "
-                             "put back",
-                             files[i], strstr(now, "0xffff")) < 0)
-                        return -ENOMEM;
-                r = strv_take(warnings, text);
+                r = strv_addf(warnings,
+                              "%s held the address of an unloaded module (%.18s), which cannot be "
+                              "put back",
+                              files[i], strstr(now, "0xffff"));
                 if (r < 0)
                         return r;
         }
@@ -235,14 +215,9 @@ int tracer_fill_meta(Tracer *t, SessionMeta *m, const Admission *a) {
         size_t n;
         int r;
 
-        if (instance_name(t->instance)) {
-                name = strdup(instance_name(t->instance));
-                if (!name)
-                        return -ENOMEM;
-        }
-        r = clock ? 0 : -ENOMEM;
+        r = clock ? text_replace(&name, t->instance.name) : -ENOMEM;
         if (r >= 0)
-                r = instance_read_page_bytes(t->instance, &page_bytes);
+                r = tracefs_read_page_bytes(&t->c->fs, t->instance.dir, &page_bytes);
         if (r >= 0 && (page_bytes < PAGE_BYTES_MIN || page_bytes > PAGE_BYTES_MAX))
                 r = -EBADMSG;
         if (r >= 0)
@@ -286,12 +261,6 @@ static bool clock_empties(const Controller *c, const SessionMeta *m, const char 
                tracefs_kernel_is_since(&c->fs, 6, 16);
 }
 
-static const char *choose_clock(const Controller *c, const SessionMeta *m) {
-        if (m->spec.clock)
-                return m->spec.clock;
-        return clock_empties(c, m, SPEC_DEFAULT_CLOCK) ? BOOT_CLOCK : SPEC_DEFAULT_CLOCK;
-}
-
 static int warn_of_clock(const Controller *c, const SessionMeta *m, Strv *warnings) {
         if (!m->spec.clock || !clock_empties(c, m, m->spec.clock))
                 return 0;
@@ -325,7 +294,7 @@ static int make_kept_instance(Tracer *t, Refusal *refusal) {
                 return refusal_set_of(refusal, REFUSAL_NOT_SUPPORTED, "what", "black_box",
                                       "the black box has gone meanwhile.");
         t->kept_bytes = b.cpu_bytes;
-        return instance_new_kept(&t->instance, &t->c->fs, b.name);
+        return instance_init_kept(&t->instance, &t->c->fs, b.name);
 }
 
 static int tracer_init(Tracer *t, const SessionMeta *m, const Admission *a, Refusal *refusal) {
@@ -335,22 +304,23 @@ static int tracer_init(Tracer *t, const SessionMeta *m, const Admission *a, Refu
         const char *what;
         int r;
 
-        t->clock = strdup(choose_clock(c, m));
+        t->clock = strdup(m->spec.clock                             ? m->spec.clock
+                          : clock_empties(c, m, SPEC_DEFAULT_CLOCK) ? BOOT_CLOCK
+                                                                    : SPEC_DEFAULT_CLOCK);
         if (!t->clock)
                 return -ENOMEM;
         r = m->spec.black_box
                     ? make_kept_instance(t, refusal)
-                    : instance_new(&t->instance, &c->fs, a->has_instances ? m->name : NULL);
+                    : instance_init(&t->instance, &c->fs, a->has_instances ? m->name : NULL);
         if (r != 0)
                 return r;
-        if (instance_name(t->instance) && !instance_is_kept(t->instance) &&
-            instance_exists(t->instance))
+        if (t->instance.name && !t->instance.is_kept &&
+            faccessat(c->fs.fd, t->instance.dir, F_OK, 0) >= 0)
                 return refusal_set_of(
-                        refusal, REFUSAL_BUSY, "holder", instance_name(t->instance),
+                        refusal, REFUSAL_BUSY, "holder", t->instance.name,
                         "%s/%s exists already and is not this daemon's. Choose another "
                         "name; if nobody uses it: rmdir %s/%s",
-                        c->fs.path, instance_dir(t->instance), c->fs.path,
-                        instance_dir(t->instance));
+                        c->fs.path, t->instance.dir, c->fs.path, t->instance.dir);
         r = arbiter_join(&c->arbiter, &t->claim, m->name, m->owner_uid, &a->roots, &a->notrace,
                          &values, &holder, &what);
         if (r == ARBITER_E_HELD)
@@ -358,16 +328,20 @@ static int tracer_init(Tracer *t, const SessionMeta *m, const Admission *a, Refu
         return r;
 }
 
-static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, const Admission *a,
+static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, Admission *a,
                       Refusal *refusal) {
-        Tracer *t = calloc(1, sizeof(*t));
+        Tracer *t = NEW(Tracer, .c = c,
+                        .buffer_bytes = m->spec.black_box ? 0 : memory_of_buffers(&m->spec, 1));
         int r;
 
         if (!t)
                 return -ENOMEM;
-        t->c = c;
-        t->buffer_bytes = m->spec.black_box ? 0 : memory_of_buffers(&m->spec, 1);
         r = tracer_init(t, m, a, refusal);
+        if (r == 0)
+                r = warn_of_size(t, m, &a->warnings);
+        if (r == 0)
+                r = hooks_for_waiting(&c->functions, m, &a->roots, &a->lean.hooks, &a->waiting,
+                                      &t->waits);
         if (r != 0) {
                 tracer_free(t);
                 return r;
@@ -381,33 +355,19 @@ static int tracer_new(Controller *c, Tracer **ret, const SessionMeta *m, const A
 int tracer_prepare(Controller *c, Tracer **ret, const SessionMeta *m, Admission *a,
                    Refusal *refusal) {
         LeanQuestion q = controller_lean_question(c, &m->spec, &a->roots, &a->notrace);
-        int r;
+        int r = BACKGROUND_CALL(lean_choose(&a->lean, &q, &a->warnings, refusal));
 
-        r = BACKGROUND_CALL(lean_choose(&a->lean, &q, &a->warnings, refusal));
         if (r == 0)
                 r = warn_of_addresses(c, &a->warnings);
         if (r == 0)
                 r = warn_of_clock(c, m, &a->warnings);
         if (r == 0)
                 r = controller_leave_clock_readers_out(c, &a->lean.not_hooked, &a->warnings);
-        if (r == 0)
-                r = tracer_new(c, ret, m, a, refusal);
-        if (r != 0)
-                return r;
-        r = warn_of_size(*ret, m, &a->warnings);
-        if (r < 0) {
-                tracer_free(*ret);
-                return r;
-        }
-        r = hooks_for_waiting(&c->functions, m, &a->roots, &a->lean.hooks, &a->waiting,
-                              &(*ret)->waits);
-        if (r < 0)
-                tracer_free(*ret);
-        return r;
+        return r == 0 ? tracer_new(c, ret, m, a, refusal) : r;
 }
 
 int controller_arm(Controller *c, Tracer **ret, SessionMeta *m, Admission *a, Refusal *refusal) {
-        _cleanup_plan_ Plan plan = {};
+        _cleanup_plan_ Plan plan = PLAN_INIT(c->ledger, m->name);
         const char *file = NULL;
         Tracer *t;
         int r, k;

@@ -6,16 +6,13 @@
  * of ledger_undo().
  */
 
-#include <errno.h>
-#include <stdio.h>
-
 #include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 /* @file is to say @value again, unless it does. */
-static int put_back(const Controller *c, Plan *p, const char *file, const char *value) {
+static int put_back(Plan *p, const char *file, const char *value) {
         _cleanup_free_ char *now = NULL;
-        int r = plan_read(p, &c->fs, file, &now);
+        int r = plan_read(p, file, &now);
 
         if (r == -ENOENT)
                 return 0;
@@ -24,77 +21,59 @@ static int put_back(const Controller *c, Plan *p, const char *file, const char *
         return plan_step(p, PLAN_SET, file, NULL, value, NULL);
 }
 
-static int take_line_out(Plan *p, const LedgerRecord *e) {
-        _cleanup_free_ char *line = ledger_line_out(e);
-
-        return line ? plan_step(p, PLAN_LINE, e->file, NULL, line, NULL) : -ENOMEM;
-}
-
-static int plan_stop(const Controller *c, Plan *p, const LedgerRecord *e) {
-        _cleanup_free_ char *on = NULL, *tracer = NULL, *now = NULL, *kept = NULL;
-        const char *dir = e->kind == LEDGER_INSTANCE ? e->file : "",
-                   *slash = e->kind == LEDGER_INSTANCE ? "/" : "";
+static int plan_stop(Plan *p, const LedgerRecord *e) {
+        const char *dir = e->kind == LEDGER_INSTANCE
+                                  ? TRACEFS_PATH("%s/", e->file)
+                                  : TRACEFS_PATH("%.*s", (int) (basename(e->file) - e->file),
+                                                 e->file),
+                   *tracer = TRACEFS_PATH("%scurrent_tracer", dir);
+        _cleanup_free_ char *now = NULL;
         int r;
 
         if (e->kind != LEDGER_INSTANCE && (e->kind != LEDGER_FILE || !ledger_is_tracer(e->file)))
                 return 0;
-        if (e->kind != LEDGER_INSTANCE) {
-                kept = strndup(e->file, strlen(e->file) - strlen("current_tracer"));
-                if (!kept)
-                        return -ENOMEM;
-                dir = kept;
-        }
-        if (asprintf(&on, "%s%stracing_on", dir, slash) < 0 ||
-            asprintf(&tracer, "%s%scurrent_tracer", dir, slash) < 0)
-                return -ENOMEM;
-        r = plan_read(p, &c->fs, tracer, &now);
+        r = plan_read(p, tracer, &now);
         if (r < 0 || !streq(now, "function_graph"))
                 return MIN(r, 0);
-        r = put_back(c, p, on, "0");
-        return r < 0 ? r : put_back(c, p, tracer, "nop");
+        r = put_back(p, TRACEFS_PATH("%stracing_on", dir), "0");
+        return r < 0 ? r : put_back(p, tracer, "nop");
+}
+
+static int plan_file(Plan *p, const LedgerRecord *e) {
+        _cleanup_free_ char *line = NULL;
+
+        if (e->kind == LEDGER_FILE && !ledger_is_tracer(e->file))
+                return put_back(p, e->file, e->old);
+        if (e->kind != LEDGER_LINE)
+                return 0;
+        line = ledger_line_out(e);
+        return line ? plan_step(p, PLAN_LINE, e->file, NULL, line, NULL) : -ENOMEM;
+}
+
+static int plan_instance(Plan *p, const LedgerRecord *e) {
+        return e->kind == LEDGER_INSTANCE ? plan_step(p, PLAN_RMDIR, e->file, NULL, NULL, NULL) : 0;
+}
+
+static int plan_tracer(Plan *p, const LedgerRecord *e) {
+        return e->kind == LEDGER_TRACER ? put_back(p, e->file, e->old) : 0;
 }
 
 /* What ledger_undo() does for @session. */
-static int plan_undo(const Controller *c, Plan *p, const char *session) {
-        const Ledger *l = c->ledger;
+static int plan_undo(Plan *p, const char *session) {
+        static int (*const turns[])(Plan * p, const LedgerRecord *e) = { plan_stop, plan_file,
+                                                                         plan_instance,
+                                                                         plan_tracer };
+        const Ledger *l = p->ledger;
         int r = 0;
 
-        for (size_t i = 0; r >= 0 && i < ledger_n(l); i++)
-                if (streq(ledger_get(l, i)->session, session))
-                        r = plan_stop(c, p, ledger_get(l, i));
-        for (size_t i = ledger_n(l); r >= 0 && i-- > 0;) {
-                const LedgerRecord *e = ledger_get(l, i);
+        for (size_t k = 0; k < ELEMENTSOF(turns); k++)
+                for (size_t i = 0; r >= 0 && i < l->n; i++) {
+                        const LedgerRecord *e = &l->records[k == 0 ? i : l->n - 1 - i];
 
-                if (!streq(e->session, session))
-                        continue;
-                if (e->kind == LEDGER_FILE && !ledger_is_tracer(e->file))
-                        r = put_back(c, p, e->file, e->old);
-                else if (e->kind == LEDGER_LINE)
-                        r = take_line_out(p, e);
-        }
-        for (size_t i = ledger_n(l); r >= 0 && i-- > 0;) {
-                const LedgerRecord *e = ledger_get(l, i);
-
-                if (e->kind == LEDGER_INSTANCE && streq(e->session, session))
-                        r = plan_step(p, PLAN_RMDIR, e->file, NULL, NULL, NULL);
-        }
-        for (size_t i = ledger_n(l); r >= 0 && i-- > 0;) {
-                const LedgerRecord *e = ledger_get(l, i);
-
-                if (e->kind == LEDGER_TRACER && streq(e->session, session))
-                        r = put_back(c, p, e->file, e->old);
-        }
+                        if (streq(e->session, session))
+                                r = turns[k](p, e);
+                }
         return r;
-}
-
-/* What tracer_end() does. */
-static int plan_end(const Tracer *t, Plan *p) {
-        int r = plan_undo(t->c, p, t->claim->session);
-
-        if (r < 0)
-                return r;
-        return t->c->arbiter.n > 1 ? tracer_plan_roots_away(t, p)
-                                   : plan_undo(t->c, p, LEDGER_SHARED);
 }
 
 static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, Admission *a,
@@ -111,11 +90,16 @@ static int rehearse(Tracer *t, Plan *p, size_t *ret_n_arm, SessionMeta *m, Admis
         if (r >= 0)
                 r = tracer_fill_meta(t, m, a);
         if (r >= 0 && !controller_waits_for_start(&m->spec))
-                r = instance_plan_recording(t->instance, p, true);
+                r = instance_plan_recording(&t->instance, p, true);
         if (r >= 0)
                 r = tracer_plan_switches(t, p, m);
         *ret_n_arm = p->n;
-        return r < 0 ? r : plan_end(t, p);
+        /* What tracer_end() does. */
+        if (r >= 0)
+                r = plan_undo(p, t->claim->session);
+        if (r < 0)
+                return r;
+        return t->c->arbiter.n > 1 ? tracer_remove_roots(t, p) : plan_undo(p, LEDGER_SHARED);
 }
 
 static int warn_of_cost(const Controller *c, SessionMeta *m, const Admission *a) {
@@ -148,30 +132,29 @@ int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta
                         Refusal *refusal) {
         _cleanup_(admission_freep) Admission *a = NULL;
         _cleanup_(ledger_freep) Ledger *dry = NULL;
-        _cleanup_plan_ Plan plan = { .is_dry = true,
-                                     .shares_options = instance_shares_options(&c->fs) };
-        Ledger *ledger = c->ledger;
+        _cleanup_plan_ Plan plan = {};
         Tracer *t;
         int r;
 
         background_settle(c->background);
-        r = ledger_new_dry(&dry);
+        r = ledger_new_dry(&dry, &c->fs, NULL);
         if (r >= 0)
                 r = controller_ask(c, &a, m, force, true, refusal);
         if (r == 0)
                 r = tracer_prepare(c, &t, m, a, refusal);
         if (r != 0)
                 return r;
-        c->ledger = dry;
+        plan = PLAN_INIT(dry, m->name);
+        plan.is_dry = true;
+        plan.shares_options = instance_shares_options(&c->fs);
         r = rehearse(t, &plan, ret_n_arm, m, a, refusal);
-        c->ledger = ledger;
+        plan.ledger = NULL;
         tracer_free(t);
         if (r == 0)
                 r = refuse_read_only(c, &plan, refusal);
         if (r == 0)
                 r = warn_of_cost(c, m, a);
-        if (r != 0)
-                return r;
-        *ret = TAKE(plan, (Plan){});
-        return 0;
+        if (r == 0)
+                *ret = TAKE(plan, (Plan){});
+        return r;
 }

@@ -3,24 +3,20 @@
 /*
  * set_graph_function while tracers are on: roots come and go with sessions and with modules.  The kernel
  * takes long over the names and acts at close; where it must not be looked into then, the names are
- * written first, and for the close the tracers are quiesced (daemon/instances/quiesce.h).
+ * written first, and for the close the tracers are quiesced (daemon/instances/instance.h).
  *
  * Nothing quiesces the tracer of somebody else.  While there is one, no root comes, and those that should
  * go stay, until a later change finds it gone; the last session's end clears the list in any case.
  */
 
-#include <errno.h>
-#include <stdio.h>
-
 #include "base/io.h"
 #include "base/log.h"
-#include "daemon/instances/quiesce.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"
 
 static Tracer *find_tracer(const Controller *c, const char *dir) {
         for (Tracer *t = c->tracers; t; t = t->next)
-                if (streq(instance_dir(t->instance), dir))
+                if (streq(t->instance.dir, dir))
                         return t;
         return NULL;
 }
@@ -36,33 +32,23 @@ static int find_users(const Controller *c, Strv *ret) {
 }
 
 /* Each has its own clock; one that cannot be read says @unknown. */
-static void read_clocks(const Controller *c, const Strv *users, uint64_t unknown, uint64_t *ret) {
-        for (size_t i = 0; i < users->n; i++) {
-                Tracer *t = find_tracer(c, users->items[i]);
-                ClockTuple now;
+static uint64_t read_clock(Tracer *t, uint64_t unknown) {
+        ClockTuple now;
 
-                ret[i] = t && tracer_read_clocks(t, &now) >= 0 ? now.trace_ns : unknown;
-        }
-}
-
-static void tell(const Controller *c, const Strv *users, const uint64_t *from_ns,
-                 const uint64_t *to_ns) {
-        for (size_t i = 0; i < users->n; i++) {
-                const Tracer *t = find_tracer(c, users->items[i]);
-
-                if (t && t->on_quiesced)
-                        t->on_quiesced(from_ns[i], to_ns[i], t->userdata);
-        }
+        return tracer_read_clocks(t, &now) >= 0 ? now.trace_ns : unknown;
 }
 
 /* Lets what was prepared act, with everybody quiesced.  It does in any case: whatever closes the file, the
  * end of the process as well. */
 static int install_quiesced(Controller *c, Quiesce *quiesce, int fd, const Strv *users,
-                            uint64_t *from_ns, uint64_t *to_ns, uint64_t *ret_ns) {
+                            uint64_t *ret_ns) {
         uint64_t since_ns = now_ns(CLOCK_MONOTONIC);
+        Tracer *t;
         int ret, r;
 
-        read_clocks(c, users, 0, from_ns);
+        for (size_t i = 0; i < users->n; i++)
+                if ((t = find_tracer(c, users->items[i])))
+                        t->quiesced_from_ns = read_clock(t, 0);
         r = quiesce_begin(quiesce, users);
         if (r < 0)
                 (void) log_warning_errno(r,
@@ -75,37 +61,27 @@ static int install_quiesced(Controller *c, Quiesce *quiesce, int fd, const Strv 
         if (ret_ns)
                 *ret_ns = now_ns(CLOCK_MONOTONIC) - since_ns;
         /* Before the turn is left to the loop: who watches the lists must know whose doing it was. */
-        read_clocks(c, users, GAP_OPEN, to_ns);
-        tell(c, users, from_ns, to_ns);
-        ledger_shorten(c->ledger, c->fs.path);
+        for (size_t i = 0; i < users->n; i++)
+                if ((t = find_tracer(c, users->items[i])) && t->on_quiesced)
+                        t->on_quiesced(t->quiesced_from_ns, read_clock(t, GAP_OPEN), t->userdata);
+        ledger_shorten(c->ledger);
         return ret;
-}
-
-static int change_at_once(Controller *c, const Strv *words, bool removes) {
-        return BACKGROUND_CALL(removes ? control_remove(c->fs.fd, GRAPH_FUNCTION, words)
-                                       : control_append(c->fs.fd, GRAPH_FUNCTION, words));
 }
 
 static int change_quiesced(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
                            Strv *ret_quiesced) {
-        _cleanup_free_ uint64_t *from_ns = NULL, *to_ns = NULL;
         _cleanup_(quiesce_done) Quiesce quiesce = {};
         _cleanup_strv_ Strv users = {};
-        int fd, r, k;
+        int fd, k, r = find_users(c, &users);
 
-        r = find_users(c, &users);
         if (r >= 0)
-                r = quiesce_prepare(&quiesce, c->ledger, &c->fs, &users);
+                r = quiesce_prepare(&quiesce, c->ledger, &users);
         if (r < 0)
                 return r;
-        from_ns = calloc(users.n + 1, sizeof(*from_ns));
-        to_ns = calloc(users.n + 1, sizeof(*to_ns));
-        if (!from_ns || !to_ns)
-                return -ENOMEM;
         r = BACKGROUND_CALL(control_prepare(c->fs.fd, GRAPH_FUNCTION, words, removes, &fd));
         if (fd < 0)
                 return r;
-        k = install_quiesced(c, &quiesce, fd, &users, from_ns, to_ns, ret_ns);
+        k = install_quiesced(c, &quiesce, fd, &users, ret_ns);
         for (size_t i = 0; ret_quiesced && i < users.n; i++) {
                 const Tracer *t = find_tracer(c, users.items[i]);
 
@@ -127,15 +103,13 @@ static int pick_present(const Controller *c, const Strv *words, Strv *ret) {
         return r >= 0 && ret->n > 0 && ret->n == now.n ? -EBUSY : r;
 }
 
-/* Not if it might stand for more than was known when the functions were read. */
-static int shorten(const Controller *c, const Strv *words, Strv *ret) {
-        return functions_are_current(&c->functions, &c->fs)
-                       ? functions_shorten(&c->functions, words, NULL, ret)
-                       : strv_copy(ret, words);
-}
-
-int controller_change_roots(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
-                            Strv *ret_quiesced) {
+/*
+ * Words are added to or taken out of set_graph_function, whoever records.  @ret_ns, @ret_quiesced: for how long which
+ * sessions were quiesced (daemon/instances/instance.h), and are told; or NULL.
+ * 0; -EBUSY: somebody else's tracer is on, nothing was changed; -errno.
+ */
+static int change_roots(Controller *c, const Strv *words, bool removes, uint64_t *ret_ns,
+                        Strv *ret_quiesced) {
         _cleanup_strv_ Strv present = {}, few = {};
         int r;
 
@@ -147,87 +121,63 @@ int controller_change_roots(Controller *c, const Strv *words, bool removes, uint
         }
         if (words->n == 0)
                 return 0;
-        r = shorten(c, words, &few);
+        /* Not if it might stand for more than was known when the functions were read. */
+        r = functions_are_current(&c->functions, &c->fs)
+                    ? functions_shorten(&c->functions, words, NULL, &few)
+                    : strv_copy(&few, words);
         if (r < 0)
                 return r;
-        return quiesce_is_needed(&c->fs) ? change_quiesced(c, &few, removes, ret_ns, ret_quiesced)
-                                         : change_at_once(c, &few, removes);
+        if (quiesce_is_needed(&c->fs))
+                return change_quiesced(c, &few, removes, ret_ns, ret_quiesced);
+        return BACKGROUND_CALL(
+                (removes ? control_remove : control_append)(c->fs.fd, GRAPH_FUNCTION, &few));
 }
 
 /* --- what the ledger knows of them ------------------------------------------------------------ */
 
-static char *noted_file(const char *word) {
-        char *file;
-
-        return asprintf(&file, LEDGER_ROOTS_DIR "%s", word) < 0 ? NULL : file;
-}
-
-int controller_note_roots(Controller *c, const Strv *words) {
+int controller_note_roots(Ledger *l, const Strv *words) {
         int r = 0;
 
-        for (size_t i = 0; r >= 0 && i < words->n; i++) {
-                _cleanup_free_ char *file = noted_file(words->items[i]);
-
-                r = file ? ledger_add(c->ledger, LEDGER_ROOTS, LEDGER_FILE, file, "") : -ENOMEM;
-        }
-        return r;
-}
-
-static int get_noted(const Controller *c, Strv *ret) {
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < ledger_n(c->ledger); i++) {
-                const LedgerRecord *e = ledger_get(c->ledger, i);
-                const char *word = startswith(e->file, LEDGER_ROOTS_DIR);
-
-                if (streq(e->session, LEDGER_ROOTS) && word)
-                        r = strv_add(ret, word);
-        }
+        for (size_t i = 0; r >= 0 && i < words->n; i++)
+                r = ledger_add(l, LEDGER_ROOTS, LEDGER_FILE,
+                               TRACEFS_PATH(LEDGER_ROOTS_DIR "%s", words->items[i]), "");
         return r;
 }
 
 /* These are not in the list any more. */
 static void forget(Controller *c, const Strv *words) {
-        for (size_t i = 0; i < words->n; i++) {
-                _cleanup_free_ char *file = noted_file(words->items[i]);
-
-                if (file)
-                        ledger_drop(c->ledger, LEDGER_ROOTS, file);
-        }
+        for (size_t i = 0; i < words->n; i++)
+                ledger_drop(c->ledger, LEDGER_ROOTS,
+                            TRACEFS_PATH(LEDGER_ROOTS_DIR "%s", words->items[i]));
         if (words->n > 0)
-                ledger_shorten(c->ledger, c->fs.path);
+                ledger_shorten(c->ledger);
 }
 
 void controller_forget_roots(Controller *c) {
-        size_t n = ledger_n(c->ledger);
+        size_t n = c->ledger->n;
 
         strv_done(&c->kept_roots);
-        if (ledger_has(c->ledger, LEDGER_SHARED, GRAPH_FUNCTION))
+        if (ledger_record_of(c->ledger, LEDGER_SHARED, LEDGER_FILE, GRAPH_FUNCTION, NULL))
                 return; /* until that is put back they tell what of the list is ours */
         ledger_drop_all(c->ledger, LEDGER_ROOTS);
-        if (ledger_n(c->ledger) < n)
-                ledger_shorten(c->ledger, c->fs.path);
-}
-
-static int keep(Controller *c, const Strv *words) {
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < words->n; i++)
-                r = strv_add_new(&c->kept_roots, words->items[i]);
-        return r;
+        if (c->ledger->n < n)
+                ledger_shorten(c->ledger);
 }
 
 int controller_recover_roots(Controller *c) {
-        _cleanup_strv_ Strv noted = {};
-        int r;
+        const Ledger *l = c->ledger;
+        int r = 0;
 
         if (c->arbiter.n == 0) {
                 controller_forget_roots(c);
                 return 0;
         }
-        r = get_noted(c, &noted);
-        if (r >= 0)
-                r = keep(c, &noted);
+        for (size_t i = 0; r >= 0 && i < l->n; i++) {
+                const char *word = startswith(l->records[i].file, LEDGER_ROOTS_DIR);
+
+                if (streq(l->records[i].session, LEDGER_ROOTS) && word)
+                        r = strv_add_new(&c->kept_roots, word);
+        }
         controller_drop_kept(c);
         return r;
 }
@@ -249,7 +199,7 @@ static int check_roots(const Tracer *t, const Plan *p) {
         int r = arbiter_all_roots(&c->arbiter, &all);
 
         if (r >= 0)
-                r = plan_read(p, &c->fs, GRAPH_FUNCTION, &text);
+                r = plan_read(p, GRAPH_FUNCTION, &text);
         if (r >= 0)
                 r = strv_split(&now, text, "\n");
         if (r < 0)
@@ -274,8 +224,7 @@ int controller_admit_filter(const Controller *c, Refusal *refusal) {
         if (r >= 0)
                 r = control_read_list(c->fs.fd, GRAPH_FUNCTION, &now);
         for (size_t i = 0; r >= 0 && i < now.n; i++)
-                if (is_foreign(c, &all, now.items[i]) &&
-                    !strv_contains(&c->stale_roots, now.items[i]))
+                if (is_foreign(c, &all, now.items[i]))
                         return refusal_set_of(
                                 refusal, REFUSAL_BUSY, "holder", "unknown",
                                 "somebody else has written %s into %s/" GRAPH_FUNCTION
@@ -285,32 +234,27 @@ int controller_admit_filter(const Controller *c, Refusal *refusal) {
         return MIN(r, 0);
 }
 
-static int plan_words(const Controller *c, Plan *p, const Strv *words, bool removes) {
-        _cleanup_free_ char *text = strv_join(words, "\n");
-
-        if (!text)
-                return -ENOMEM;
-        return removes ? plan_step(p, PLAN_REMOVE, GRAPH_FUNCTION, NULL, text, NULL)
-                       : plan_append(p, &c->fs, GRAPH_FUNCTION, words);
-}
-
 /* What would be written, quiescing included. */
-static int plan_change(const Controller *c, Plan *p, const Strv *words, bool removes) {
+static int plan_change(Plan *p, const Strv *words, bool removes) {
+        _cleanup_free_ char *text = strv_join(words, "\n");
         _cleanup_strv_ Strv users = {};
         int r;
 
         if (words->n == 0)
                 return 0;
-        r = plan_words(c, p, words, removes);
-        if (r < 0 || !quiesce_is_needed(&c->fs))
+        if (!text)
+                return -ENOMEM;
+        r = removes ? plan_step(p, PLAN_REMOVE, GRAPH_FUNCTION, NULL, text, NULL)
+                    : plan_append(p, GRAPH_FUNCTION, words);
+        if (r < 0 || !quiesce_is_needed(p->fs))
                 return r;
         p->steps[p->n - 1].stays_open = true;
-        r = tracefs_find_graph_users(&c->fs, &users);
+        r = tracefs_find_graph_users(p->fs, &users);
         if (r >= 0)
-                r = quiesce_plan(p, &c->fs, &users, true);
+                r = quiesce_plan(p, &users, true);
         if (r >= 0)
                 r = plan_step(p, PLAN_CLOSE, GRAPH_FUNCTION, NULL, "", NULL);
-        return r < 0 ? r : quiesce_plan(p, &c->fs, &users, false);
+        return r < 0 ? r : quiesce_plan(p, &users, false);
 }
 
 int tracer_add_roots(Tracer *t, Plan *p) {
@@ -319,17 +263,9 @@ int tracer_add_roots(Tracer *t, Plan *p) {
         int r = arbiter_own_roots(&c->arbiter, t->claim, &own);
 
         if (r >= 0)
-                r = p->is_dry ? plan_change(c, p, &own, false)
-                              : controller_change_roots(c, &own, false, &t->quiesced_ns,
-                                                        &t->quiesced);
+                r = p->is_dry ? plan_change(p, &own, false)
+                              : change_roots(c, &own, false, &t->quiesced_ns, &t->quiesced);
         return r < 0 ? r : check_roots(t, p);
-}
-
-int tracer_plan_roots_away(const Tracer *t, Plan *p) {
-        _cleanup_strv_ Strv own = {};
-        int r = arbiter_own_roots(&t->c->arbiter, t->claim, &own);
-
-        return r < 0 ? r : plan_change(t->c, p, &own, true);
 }
 
 /* Takes out what was kept and nobody records now. */
@@ -343,7 +279,7 @@ void controller_drop_kept(Controller *c) {
         if (r >= 0)
                 r = strv_pick(&unwanted, &c->kept_roots, &wanted, false);
         if (r >= 0)
-                r = controller_change_roots(c, &unwanted, true, NULL, NULL);
+                r = change_roots(c, &unwanted, true, NULL, NULL);
         if (r < 0) {
                 log_debug("control", "roots of sessions that ended stay: %s", origin_text(r));
                 return;
@@ -352,16 +288,123 @@ void controller_drop_kept(Controller *c) {
         strv_done(&c->kept_roots);
 }
 
-int tracer_remove_roots(const Tracer *t) {
+int tracer_remove_roots(const Tracer *t, Plan *dry) {
         _cleanup_strv_ Strv own = {};
         Controller *c = t->c;
         int r = arbiter_own_roots(&c->arbiter, t->claim, &own);
 
+        if (dry)
+                return r < 0 ? r : plan_change(dry, &own, true);
         if (r >= 0)
-                r = controller_change_roots(c, &own, true, NULL, NULL);
+                r = change_roots(c, &own, true, NULL, NULL);
         if (r >= 0)
                 forget(c, &own);
-        else if (keep(c, &own) < 0)
-                return -ENOMEM;
+        for (size_t i = 0; r < 0 && i < own.n; i++)
+                if (strv_add_new(&c->kept_roots, own.items[i]) < 0)
+                        return -ENOMEM;
         return r == -EBUSY ? 0 : r;
+}
+
+/* --- of modules ------------------------------------------------------------------------------- */
+
+/*
+ * A module that goes takes its functions out of set_ftrace_filter, and leaves their addresses in
+ * set_graph_function, which so never becomes empty; that nothing is there any more the kernel does
+ * not look at (linux 6.1 kernel/trace/ftrace.c, clear_mod_from_hashes(); seen on 6.1 and 6.12).
+ * An address cannot be taken out by a write, other than by one that empties the list for a moment;
+ * once another module has put a function there it is that function's name, which can.
+ * When the module comes back at the same place its function is a root again, and nowhere else.  So
+ * the names are added once more: without a truncation, so that the list is never empty.
+ */
+
+static int append(const Tracer *t, const char *path, const Strv *words) {
+        return streq(path, GRAPH_FUNCTION) ? change_roots(t->c, words, false, NULL, NULL)
+                                           : control_append(t->c->fs.fd, path, words);
+}
+
+/* Adds those of @roots that the file lacks.  Those that it does not take are added to @ret_gone, and
+ * those that it does to @ret_back. */
+static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret_gone,
+                       Strv *ret_back) {
+        _cleanup_strv_ Strv now = {};
+        int r = control_read_list(t->c->fs.fd, path, &now);
+
+        for (size_t i = 0; r >= 0 && i < roots->n; i++) {
+                _cleanup_strv_ Strv one = {};
+
+                if (strv_contains(&now, roots->items[i]) ||
+                    strv_contains(ret_gone, roots->items[i]))
+                        continue;
+                r = strv_add(&one, roots->items[i]);
+                if (r >= 0)
+                        r = strv_add_new(append(t, path, &one) < 0 ? ret_gone : ret_back,
+                                         roots->items[i]);
+        }
+        return r;
+}
+
+/*
+ * Takes out what became of addresses: names that nobody asked for, where addresses were at the last
+ * look.  As long as a root of somebody's is left by name, so that the list is not empty then.
+ */
+static int drop_strangers(const Tracer *t) {
+        _cleanup_strv_ Strv now = {}, wanted = {}, strangers = {};
+        bool has_address = false, has_root = false;
+        int r = control_read_list(t->c->fs.fd, GRAPH_FUNCTION, &now);
+
+        if (r >= 0)
+                r = arbiter_all_roots(&t->c->arbiter, &wanted);
+        for (size_t i = 0; r >= 0 && i < now.n; i++) {
+                if (control_is_address(now.items[i]))
+                        has_address = true;
+                else if (strv_finds(&wanted, now.items[i]))
+                        has_root = true;
+                else if (!strv_contains(&t->c->kept_roots, now.items[i]))
+                        r = strv_add(&strangers, now.items[i]);
+        }
+        if (r >= 0 && t->c->has_address && has_root && strangers.n > 0)
+                (void) change_roots(t->c, &strangers, true, NULL, NULL);
+        t->c->has_address = has_address;
+        return r;
+}
+
+int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *ret_back) {
+        _cleanup_strv_ Strv gone = {}, back = {};
+        int r;
+
+        background_settle(t->c->background);
+        tracer_forget_hooks(t); /* functions of a module leave every list with it */
+        r = drop_strangers(t);
+        if (r >= 0)
+                r = add_missing(t, GRAPH_FUNCTION, &m->roots, &gone, &back);
+        if (r >= 0 && m->n_hooked > 0)
+                r = add_missing(t, TRACEFS_PATH("%sset_ftrace_filter", t->instance.dir), &m->roots,
+                                &gone, &back);
+        if (r < 0)
+                return r;
+        strv_done(&t->gone);
+        r = strv_copy(&t->gone, &gone);
+        if (r < 0)
+                return r;
+        *ret_gone = TAKE(gone, (Strv){});
+        *ret_back = TAKE(back, (Strv){});
+        return 0;
+}
+
+int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone) {
+        const Controller *c = t->c;
+        int r = 0;
+
+        if (background_is_busy(c->background))
+                return ORIGIN(-EBUSY);
+        /* While a module is loaded what is at an address has no name yet. */
+        if (c->has_address)
+                r = drop_strangers(t);
+        if (r >= 0)
+                r = arbiter_all_roots(&c->arbiter, ret);
+        for (const Tracer *i = c->tracers; r >= 0 && i; i = i->next)
+                r = strv_extend(ret_gone, &i->gone);
+        if (r >= 0)
+                r = strv_extend(ret, &c->kept_roots);
+        return r < 0 ? r : strv_extend(ret_gone, &c->kept_roots);
 }

@@ -7,10 +7,7 @@
  * none.
  */
 
-#include "daemon/instances/stopwatch.h"
-#include "daemon/tracefs/plan.h"
 #include "daemon/tracer/controller-private.h"
-#include "meta/trigger.h"
 
 #define FEW_NAMES 2
 
@@ -24,63 +21,20 @@ bool tracer_can_ring(const Trigger *t) {
         return can_switch(t) || t->kind == TRIGGER_COUNT;
 }
 
-static NotifierPlace place_of(const Tracer *t, size_t i) {
-        return (NotifierPlace){
-                .fs = &t->c->fs, .ledger = t->c->ledger, .session = t->claim->session, .number = i
-        };
-}
-
-static int hang_stopwatch(Tracer *t, const NotifierPlace *place, Plan *p, const Trigger *trigger,
-                          const Strv *roots, Refusal *refusal) {
-        _cleanup_trigger_ Trigger event = {};
-        _cleanup_strv_ Strv nobody = {};
-        int r = stopwatch_make(place, p, roots, refusal);
-
-        if (r == 0)
-                r = stopwatch_event(place, trigger, &event);
-        if (r == 0)
-                r = notifier_attach(place, p, &event, &t->c->functions, roots, &nobody, refusal);
-        return r == 0 ? stopwatch_begin(place, p, roots, refusal) : r;
-}
-
-/* @t, which is return:NAME, as a trigger on an event of its own. */
-static int return_event(const NotifierPlace *place, const Trigger *t, Trigger *ret) {
-        return notifier_event(place, t, "ftraced", "_ret", t->filter, ret);
-}
-
-static int hang_return(Tracer *t, const NotifierPlace *place, Plan *p, const Trigger *trigger,
-                       Refusal *refusal) {
-        _cleanup_trigger_ Trigger event = {};
-        _cleanup_strv_ Strv nobody = {};
-        int r = return_event(place, trigger, &event);
-
-        if (r == 0)
-                r = value_probe_make_event(p, place->fs, place->ledger, place->session,
-                                           trigger->name, event.name, refusal);
-        return r == 0 ? notifier_attach(place, p, &event, &t->c->functions, &nobody, &nobody,
-                                        refusal)
-                      : r;
-}
-
 int tracer_attach_notifiers(Tracer *t, Plan *p, const SessionMeta *m, const Strv *roots,
                             const Strv *threads, Refusal *refusal) {
         const Strv *rules = &m->spec.triggers;
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < rules->n; i++) {
-                NotifierPlace place = place_of(t, i);
                 _cleanup_trigger_ Trigger trigger = {};
                 char why[TRIGGER_WHY_MAX];
 
                 r = trigger_parse(&trigger, rules->items[i], why);
                 if (r > 0)
                         return ORIGIN(-EINVAL); /* the spec's table has looked */
-                if (r == 0 && trigger.kind == TRIGGER_SLOWER)
-                        r = hang_stopwatch(t, &place, p, &trigger, roots, refusal);
-                else if (r == 0 && trigger.kind == TRIGGER_RETURN)
-                        r = hang_return(t, &place, p, &trigger, refusal);
-                else if (r == 0 && tracer_can_ring(&trigger))
-                        r = notifier_attach(&place, p, &trigger, &t->c->functions, roots, threads,
+                if (r == 0 && tracer_can_ring(&trigger))
+                        r = notifier_attach(p, i, &trigger, &t->c->functions, roots, threads,
                                             refusal);
         }
         return r;
@@ -88,24 +42,7 @@ int tracer_attach_notifiers(Tracer *t, Plan *p, const SessionMeta *m, const Strv
 
 int tracer_open_notifier(Tracer *t, Notifier **ret, size_t i, sd_event *event, NotifierRung rung,
                          void *userdata) {
-        NotifierPlace place = place_of(t, i);
-
-        return notifier_open(ret, &place, event, rung, userdata);
-}
-
-/* What the kernel can have a switch for. */
-static int get_switch(const Tracer *t, size_t i, const Trigger *trigger, Trigger *ret) {
-        NotifierPlace place = place_of(t, i);
-
-        if (trigger->kind == TRIGGER_SLOWER)
-                return stopwatch_event(&place, trigger, ret);
-        if (trigger->kind == TRIGGER_RETURN)
-                return return_event(&place, trigger, ret);
-        *ret = (Trigger){ .kind = trigger->kind };
-        ret->system = trigger->system ? strdup(trigger->system) : NULL;
-        ret->name = strdup(trigger->name);
-        ret->filter = trigger->filter ? strdup(trigger->filter) : NULL;
-        return ret->name ? 0 : -ENOMEM;
+        return notifier_open(ret, &t->c->fs, t->claim->session, i, event, rung, userdata);
 }
 
 int tracer_switch_of(const Spec *spec, const Trigger *t) {
@@ -131,31 +68,29 @@ int tracer_plan_switches(const Tracer *t, Plan *p, const SessionMeta *m) {
                     tracer_switch_of(&m->spec, &trigger) < 0 ||
                     trigger.does[TRIGGER_START] != waits)
                         continue;
-                r = get_switch(t, i, &trigger, &s);
+                r = notifier_event(t->claim->session, i, &trigger, &s);
                 if (r >= 0)
-                        r = switch_plan(p, t->c->ledger, t->claim->session,
-                                        instance_dir(t->instance), &s,
-                                        tracer_switch_of(&m->spec, &trigger) > 0);
+                        r = switch_put(p, t->instance.dir, &s,
+                                       tracer_switch_of(&m->spec, &trigger) > 0);
         }
         return r;
 }
 
 int tracer_put_switch(Tracer *t, size_t i, const Trigger *trigger, bool on) {
+        _cleanup_plan_ Plan plan = PLAN_INIT(t->c->ledger, t->claim->session);
         _cleanup_trigger_ Trigger s = {};
         int r;
 
         background_settle(t->c->background);
-        r = get_switch(t, i, trigger, &s);
-        return r < 0 ? r
-                     : switch_put(&t->c->fs, t->c->ledger, t->claim->session,
-                                  instance_dir(t->instance), &s, on);
+        r = notifier_event(t->claim->session, i, trigger, &s);
+        return r < 0 ? r : switch_put(&plan, t->instance.dir, &s, on);
 }
 
 int tracer_take_switch(Tracer *t, size_t i, const Trigger *trigger, bool on) {
         _cleanup_trigger_ Trigger s = {};
-        int r = get_switch(t, i, trigger, &s);
+        int r = notifier_event(t->claim->session, i, trigger, &s);
 
-        return r < 0 ? r : switch_take(&t->c->fs, instance_dir(t->instance), &s, on);
+        return r < 0 ? r : switch_take(&t->c->fs, t->instance.dir, &s, on);
 }
 
 /* --- what is hooked while it waits ------------------------------------------------------------ */
@@ -199,25 +134,21 @@ bool tracer_can_wait(const Tracer *t, const SessionMeta *m) {
         return !t->waits && m->n_hooked == 0;
 }
 
-static int apply(Tracer *t, Plan *p) {
-        const char *file;
-
-        return tracer_apply(t, p, &file);
-}
-
 static int hook(Tracer *t, const Hooks *hooks) {
-        _cleanup_plan_ Plan plan = {};
+        _cleanup_plan_ Plan plan = PLAN_INIT(t->c->ledger, t->claim->session);
+        const char *file;
         int r;
 
         background_settle(t->c->background);
-        r = instance_plan_hooks(t->instance, &plan, t->c->ledger, t->claim->session, hooks);
-        return r < 0 ? r : apply(t, &plan);
+        r = instance_plan_hooks(&t->instance, &plan, hooks);
+        return r < 0 ? r : tracer_apply(t, &plan, &file);
 }
 
 /* All but what set_ftrace_notrace has. */
 static int hook_rest(Tracer *t) {
         _cleanup_(hooks_done) Hooks not_hooked = {}, listed = {};
-        _cleanup_plan_ Plan plan = {};
+        _cleanup_plan_ Plan plan = PLAN_INIT(t->c->ledger, t->claim->session);
+        const char *file;
         int r;
 
         if (!tracer_is_crowded(t))
@@ -233,7 +164,7 @@ static int hook_rest(Tracer *t) {
         background_settle(t->c->background); /* the list may have been read meanwhile */
         if (r >= 0)
                 r = tracer_plan_list(t, &plan, &listed);
-        return r < 0 ? r : apply(t, &plan);
+        return r < 0 ? r : tracer_apply(t, &plan, &file);
 }
 
 int tracer_hook_all(Tracer *t) {

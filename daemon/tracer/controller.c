@@ -9,15 +9,10 @@
  * one means every function.  controller_retry() tries again at every arming and disarming.
  */
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "base/log.h"
-#include "daemon/instances/quiesce.h"
 #include "daemon/tracer/controller-private.h"
-#include "daemon/tracer/host-check.h"
-#include "daemon/tracer/leftovers.h"
 #include "store/store.h"
 
 static void log_warnings(const Strv *warnings) {
@@ -40,12 +35,12 @@ static int undo_orphans(Controller *c, size_t *n_undone) {
                         known = known || streq(t->claim->session, sessions.items[i]);
                 if (known)
                         continue;
-                r = ledger_undo(c->ledger, &c->fs, sessions.items[i], &warnings, &n);
+                r = ledger_undo(c->ledger, sessions.items[i], &warnings, &n);
                 ret = ret ?: r;
                 *n_undone += n;
         }
         if (c->arbiter.n == 0) {
-                r = ledger_undo(c->ledger, &c->fs, LEDGER_SHARED, &warnings, &n);
+                r = ledger_undo(c->ledger, LEDGER_SHARED, &warnings, &n);
                 ret = ret ?: r;
                 *n_undone += n;
         }
@@ -54,13 +49,13 @@ static int undo_orphans(Controller *c, size_t *n_undone) {
 }
 
 static void controller_undo_rest(Controller *c) {
-        int r = leftovers_claim(c->ledger, &c->fs);
+        int r = leftovers_claim(c->ledger);
 
         if (r < 0)
                 (void) log_warning_errno(
                         r, "Cannot look for what an earlier ftraced left in %s: %m", c->fs.path);
         r = 0;
-        if (ledger_n(c->ledger) > 0) {
+        if (c->ledger->n > 0) {
                 r = undo_orphans(c, &c->n_restored);
                 r = controller_recover_roots(c) ?: r; /* when their tracers are gone */
         }
@@ -86,7 +81,7 @@ int controller_attach(Controller *c) {
         r = tracefs_attach(&c->fs, c->wanted_path);
         if (r < 0)
                 return r;
-        r = quiesce_recover(c->ledger, &c->fs, &c->recovered);
+        r = quiesce_recover(c->ledger, &c->recovered);
         if (r < 0)
                 (void) log_warning_errno(r, "A list of processes could not be put back yet: %m");
         if (!c->keeps)
@@ -94,8 +89,8 @@ int controller_attach(Controller *c) {
         return 0;
 }
 
-int controller_new_at(Controller **ret, const char *tracefs, int store_fd, int ledger_fd,
-                      bool keeps, int root_fd) {
+int controller_new(Controller **ret, const char *tracefs, int store_fd, int ledger_fd, bool keeps,
+                   int root_fd) {
         _cleanup_(controller_freep) Controller *c = calloc(1, sizeof(*c));
         int r;
 
@@ -108,7 +103,8 @@ int controller_new_at(Controller **ret, const char *tracefs, int store_fd, int l
         c->store_fd = store_fd < 0 ? -EBADF : fcntl(store_fd, F_DUPFD_CLOEXEC, 3);
         if (store_fd >= 0 && c->store_fd < 0)
                 return ORIGIN(-errno);
-        c->fs.root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
+        c->fs.root_fd = root_fd < 0 ? open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                                    : fcntl(root_fd, F_DUPFD_CLOEXEC, 3);
         if (c->fs.root_fd < 0)
                 return ORIGIN(-errno);
         if (tracefs) {
@@ -116,7 +112,7 @@ int controller_new_at(Controller **ret, const char *tracefs, int store_fd, int l
                 if (!c->wanted_path)
                         return -ENOMEM;
         }
-        r = ledger_open(&c->ledger, ledger_fd, c->fs.root_fd);
+        r = ledger_open(&c->ledger, ledger_fd, &c->fs);
         if (r < 0)
                 return r;
         (void) controller_attach(c);
@@ -124,20 +120,12 @@ int controller_new_at(Controller **ret, const char *tracefs, int store_fd, int l
         return 0;
 }
 
-int controller_new(Controller **ret, const char *tracefs, int store_fd, int ledger_fd, bool keeps) {
-        _cleanup_close_ int root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        if (root_fd < 0)
-                return ORIGIN(-errno);
-        return controller_new_at(ret, tracefs, store_fd, ledger_fd, keeps, root_fd);
-}
-
 static bool tracer_is_on(const Tracer *t) {
         _cleanup_strv_ Strv users = {};
 
         /* If it cannot be told, it is. */
         return tracefs_find_graph_users(&t->c->fs, &users) < 0 ||
-               strv_contains(&users, instance_dir(t->instance));
+               strv_contains(&users, t->instance.dir);
 }
 
 /* Puts everything back that @t changed, and frees it unless its tracer is still on. */
@@ -147,22 +135,21 @@ int tracer_end(Tracer *t) {
         int ret, r = 0;
 
         t->ended = true;
-        ret = ledger_undo(c->ledger, &c->fs, t->claim->session, &warnings, NULL);
+        ret = ledger_undo(c->ledger, t->claim->session, &warnings, NULL);
         if (ret < 0 && tracer_is_on(t)) {
                 log_warnings(&warnings);
                 return ret;
         }
-        if (instance_is_kept(t->instance)) {
-                r = instance_clear(t->instance);
+        if (t->instance.is_kept) {
+                r = tracefs_empty(&c->fs, t->instance.dir);
                 ret = ret ?: r;
         }
         if (c->arbiter.n > 1)
-                r = tracer_remove_roots(t);
+                r = tracer_remove_roots(t, NULL);
         tracer_free(t);
         ret = ret ?: r;
         if (c->arbiter.n == 0) {
-                strv_done(&c->stale_roots);
-                r = ledger_undo(c->ledger, &c->fs, LEDGER_SHARED, &warnings, NULL);
+                r = ledger_undo(c->ledger, LEDGER_SHARED, &warnings, NULL);
                 controller_forget_roots(c);
                 ret = ret ?: r;
         }
@@ -178,20 +165,20 @@ void controller_retry(Controller *c) {
                 if (t->ended)
                         (void) tracer_end(t);
         }
-        if (ledger_n(c->ledger) > 0)
+        if (c->ledger->n > 0)
                 (void) undo_orphans(c, &n);
         if (c->arbiter.n == 0)
                 controller_forget_roots(c);
         controller_drop_kept(c);
-        if (ledger_is_stale(c->ledger))
-                (void) ledger_commit(c->ledger, c->fs.path);
+        if (c->ledger->error < 0)
+                (void) ledger_commit(c->ledger);
 }
 
 bool controller_owes(const Controller *c) {
         for (const Tracer *t = c->tracers; t; t = t->next)
                 if (!t->ended)
                         return false; /* its end tries everything again */
-        return c->fs.fd >= 0 && !c->keeps && !c->leaving && ledger_n(c->ledger) > 0;
+        return c->fs.fd >= 0 && !c->keeps && !c->leaving && c->ledger->n > 0;
 }
 
 void controller_try_again(Controller *c) {
@@ -213,9 +200,7 @@ void controller_end(Controller *c) {
 }
 
 int controller_find_left(const Controller *c, Strv *ret) {
-        int r = c->fs.fd < 0 ? -ENOENT : leftovers_find_rest(c->ledger, &c->fs, ret);
-
-        return r < 0 ? r : leftovers_find(c->ledger, &c->fs, ret);
+        return c->fs.fd < 0 ? -ENOENT : leftovers_find(c->ledger, true, ret);
 }
 
 int controller_find_values(Controller *c, Strv *ret_commands) {
@@ -233,7 +218,6 @@ Controller *controller_free(Controller *c) {
         while (c->tracers)
                 tracer_free(c->tracers);
         arbiter_done(&c->arbiter);
-        strv_done(&c->stale_roots);
         strv_done(&c->kept_roots);
         strv_done(&c->recovered);
         functions_done(&c->functions);
@@ -259,7 +243,7 @@ static const char *ledger_way_out(const Ledger *l, int error) {
         if (error == -ENAMETOOLONG)
                 return "; it is named for the store's path: give ftraced a shorter one with "
                        "--store";
-        return ledger_has_place(l)
+        return l->dir_fd >= 0
                        ? store_way_out(error)
                        : "; mend that, or name another place with FTRACED_LEDGERS, and restart "
                          "ftraced";
@@ -292,12 +276,22 @@ bool controller_has_instances(Controller *c) {
                         c); /* who arms finds out, and nobody waits for it */
         if (controller_attach(c) >= 0 && c->has_instances < 0 &&
             tracefs_has_tracer(&c->fs, "", "function_graph") > 0)
-                c->has_instances = instance_probe(&c->fs, c->ledger);
+                c->has_instances = instance_probe(c->ledger);
         return c->has_instances > 0;
 }
 
 bool controller_has_functions(const Controller *c) {
         return c->fs.fd >= 0 && functions_are_current(&c->functions, &c->fs);
+}
+
+int controller_load_functions(Controller *c) {
+        int r = controller_attach(c);
+
+        if (r < 0)
+                return r;
+        if (!controller_has_functions(c)) /* a task may be comparing names with those of before */
+                background_settle(c->background);
+        return functions_load(&c->functions, &c->fs);
 }
 
 int controller_list_functions(Controller *c, size_t *ret_n) {
@@ -335,7 +329,7 @@ json_t *controller_check(Controller *c) {
         background_settle(c->background); /* half of a change would look like a fault */
         was_lost = ledger_is_lost(c->ledger);
         if (was_lost)
-                (void) ledger_commit(c->ledger, c->fs.path);
+                (void) ledger_commit(c->ledger);
         (void) controller_has_instances(c);
         if (controller_own_dirs(c, &ours) < 0)
                 return NULL;
@@ -357,4 +351,35 @@ int tracer_disarm(Tracer *t) {
         if (r >= 0)
                 controller_retry(c);
         return r;
+}
+
+/* --- the black box ------------------------------------------------------------------------------ */
+
+int controller_find_black_box(Controller *c, BlackBox *ret) {
+        int r = controller_attach(c);
+
+        return r < 0 ? r : black_box_find(&c->fs, ret);
+}
+
+int controller_open_black_box(const Controller *c, const BlackBox *b, uint32_t cpu) {
+        return black_box_open_raw(b, &c->fs, cpu);
+}
+
+int controller_clear_black_box(Controller *c, const BlackBox *b) {
+        return tracefs_empty(&c->fs, TRACEFS_PATH("instances/%s/", b->name));
+}
+
+bool controller_note_in_memory(Controller *c, SessionMeta *m) {
+        _cleanup_black_box_ BlackBox b = {};
+        bool is_new = false;
+
+        if (black_box_find(&c->fs, &b) != 0)
+                return false;
+        for (size_t i = 0; i < m->n_cpus; i++)
+                for (size_t k = 0; k < b.n_cpus && m->cpus[i].in_memory == 0; k++)
+                        if (b.cpus[k] == m->cpus[i].cpu && b.n_events[k] > 0) {
+                                m->cpus[i].in_memory = b.n_events[k];
+                                is_new = true;
+                        }
+        return is_new;
 }

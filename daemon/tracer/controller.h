@@ -18,23 +18,13 @@
  * on" at every instant.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/array.h"
-#include "base/cleanup.h"
-#include "daemon/instances/black-box.h"
-#include "daemon/lean/call-sample.h"
 #include "daemon/lean/lean.h"
 #include "daemon/process/background.h"
-#include "daemon/tracefs/plan.h"
-#include "daemon/tracer/tracer.h"
 #include "meta/config.h"
-#include "meta/meta.h"
-#include "meta/spec.h"
-#include "wire/refusal.h"
 
 typedef struct Controller Controller;
+typedef struct Tracer Tracer;       /* function_graph, programmed for one session */
 typedef struct Admission Admission; /* that something may be armed, and what it comes to */
 
 /*
@@ -44,16 +34,15 @@ typedef struct Admission Admission; /* that something may be armed, and what it 
  * @ledger_fd: ledger_open()'s directory
  * @keeps: see below
  *
+ * @root_fd: a directory in the place of "/" for what is read in /proc and /sys (dup()ed), for tests; -EBADF: "/"
+ *
  * Does not fail for want of tracefs: arming is then refused, and controller_check() says why.
  * If the ledger holds changes of a dead predecessor on this boot they are undone first; with @keeps
  * they stay until controller_settle(), so that controller_adopt() may take them up.
  * Return: 0 or -errno.
  */
-int controller_new(Controller **ret, const char *tracefs, int store_fd, int ledger_fd, bool keeps);
-/* The same with another directory in the place of "/" for what is read in /proc and /sys (dup()ed):
- * for tests. */
-int controller_new_at(Controller **ret, const char *tracefs, int store_fd, int ledger_fd,
-                      bool keeps, int root_fd);
+int controller_new(Controller **ret, const char *tracefs, int store_fd, int ledger_fd, bool keeps,
+                   int root_fd);
 /* What all buffers together may take of the memory that is available; half of it unless said. */
 void controller_set_memory_limit(Controller *c, ConfigShare limit);
 /* The loop's tasks, which arm and disarm; NULL, as at first: there are none.  Whoever calls anything
@@ -77,7 +66,7 @@ void controller_leave(Controller *c);
 /* Undoes whatever is still programmed. */
 void controller_end(Controller *c);
 /* What is in the kernel after that, or after controller_settle(), in sentences; and commands that give what
- * sessions override, and nobody can be named for, the kernel's own values (daemon/tracer/leftovers.h).
+ * sessions override, and nobody can be named for, the kernel's own values (daemon/tracer/leftovers.c).
  * -ENOENT: tracefs was never found, and nothing looked at; other -errno. */
 int controller_find_left(const Controller *c, Strv *ret);
 int controller_find_values(Controller *c, Strv *ret_commands);
@@ -170,17 +159,14 @@ int controller_open_events(const Tracer *t);
 /* Events of @t so far, wherever they are now, lost ones included; reads a file of each CPU. */
 uint64_t controller_count_events(const Tracer *t);
 /*
- * controller_sample_calls() - record for CONTROLLER_SAMPLE_MS what is called of what is hooked for @t
+ * controller_sample_calls() - what is called of what is hooked for @t (daemon/lean/lean.h)
  * @ret_names:   of that
- * @ret_n_own:   how many calls @t recorded meanwhile
  * @ret_hook_ns: what a hook takes of a call's time, about
  *
  * A task.  0; -EBUSY: a tracer of somebody else is on; -ENODATA: all is hooked; -errno as of call_sample_take().
  */
-#define CONTROLLER_SAMPLE_MS 100
-#define CONTROLLER_SAMPLE_KB 2048 /* of each CPU's buffer: 80,000 calls */
 int controller_sample_calls(Controller *c, CallSample *ret, const Tracer *t, const SessionMeta *m,
-                            Strv *ret_names, uint64_t *ret_n_own, uint64_t *ret_hook_ns);
+                            Strv *ret_names, uint64_t *ret_hook_ns);
 /* Reads what can be traced, unless it is known; waits for tasks then.  0 or -errno. */
 int controller_load_functions(Controller *c);
 /* Between the two what @roots call is being learned (daemon/watch/learning-pass.h); borrowed meanwhile.
@@ -193,3 +179,83 @@ int controller_learn(Controller *c, const Strv *roots, const char *kernel, const
 
 /* Whether a session begins with waiting. */
 bool controller_waits_for_start(const Spec *spec);
+
+/* --- of a tracer that is armed, until tracer_disarm() ------------------------------------------- */
+
+/*
+ * Triggers (daemon/instances/instance.h) of a session: rule @i of m->spec.triggers.  controller_arm() hangs the notifiers
+ * of those that the kernel can tell of.
+ */
+bool tracer_can_ring(const Trigger *t); /* by a notifier */
+int tracer_open_notifier(Tracer *t, Notifier **ret, size_t i, sd_event *event, NotifierRung rung,
+                         void *userdata);
+/* What the kernel can do of it by itself: 1: switch recording on, 0: off, -1: nothing. */
+int tracer_switch_of(const Spec *spec, const Trigger *t);
+/* The kernel switches recording on or off by itself when it happens next.  0 or -errno. */
+int tracer_put_switch(Tracer *t, size_t i, const Trigger *trigger, bool on);
+int tracer_take_switch(Tracer *t, size_t i, const Trigger *trigger, bool on);
+/*
+ * tracer_waits() - whether a session that is armed has nothing but its roots hooked
+ *
+ * So it is if every function would be, which costs everybody while nothing is recorded.
+ */
+bool tracer_waits(const Tracer *t);
+/* Whether that could begin. */
+bool tracer_can_wait(const Tracer *t, const SessionMeta *m);
+/* Tasks (daemon/process/background.h) that end and begin it: hook what a recording needs, or the roots alone.  Until
+ * the one is through, and as soon as the other begins, tracer_waits().  0 or -errno. */
+int tracer_hook_all(Tracer *t);
+int tracer_hook_roots(Tracer *t, const SessionMeta *m);
+
+/*
+ * tracer_renew_roots() - after modules came or went
+ * @ret_gone: roots that are not there any more
+ * @ret_back: those that were away and are roots again from now on
+ *
+ * Return: 0 or -errno.
+ */
+int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *ret_back);
+
+/* Adds what explains that nothing was recorded (meta/silence.h).  0 or -errno. */
+int tracer_find_silence(const Tracer *t, const SessionMeta *m, Strv *ret);
+/* Whether a task of the daemon is at the kernel, of whichever session: then whoever opens a control file may wait for
+ * as long (linux 6.12 kernel/trace/trace.c, trace_types_lock). */
+bool tracer_is_held_up(const Tracer *t);
+Instance *tracer_instance(const Tracer *t);
+/* What set_graph_function holds as long as nobody else writes it: the roots of all sessions, but
+ * perhaps for those whose module has gone.  Takes out what became of their addresses.  -EBUSY: a task
+ * is about to write it. */
+int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone);
+/* What set_ftrace_filter or set_ftrace_notrace says as long as nobody else writes it; borrowed until it is changed;
+ * NULL: it has to be read.  After tracer_doubt_hooks() somebody else may have: then others do not rely on it. */
+const char *tracer_get_hooks(const Tracer *t, const char *file);
+void tracer_doubt_hooks(Tracer *t);
+/* Adds directories of buffers in which somebody else has function_graph on.  0 or -errno. */
+int tracer_find_strangers(const Tracer *t, Strv *ret);
+/*
+ * For a moment, in the trace's clock, @t recorded no call, since set_graph_function was changed for
+ * others (daemon/instances/instance.h).  Called by the loop or a task.
+ */
+typedef void (*TracerQuiesced)(uint64_t from_ns, uint64_t to_ns, void *userdata);
+/* A second user of function_graph comes: what is hooked is to be written anew, controller_rehook().  In a task. */
+typedef void (*TracerCrowded)(void *userdata);
+void tracer_set_handlers(Tracer *t, TracerQuiesced on_quiesced, TracerCrowded on_crowded,
+                         void *userdata);
+/* Whether an earlier daemon died in such a moment. */
+bool tracer_was_quiesced(const Tracer *t);
+int tracer_set_recording(Tracer *t, bool on);
+/* What wakes whoever follows tasks (daemon/instances/instance.h); not blocking; the caller owns it; -errno. */
+int tracer_open_tasks(const Tracer *t);
+/* Looks who the tasks of @spec are by now, and records these.  Whether any is new; -errno. */
+int tracer_follow(Tracer *t, const Spec *spec);
+/* One moment on all clocks. */
+int tracer_read_clocks(Tracer *t, ClockTuple *ret);
+/* Frees @t and touches nothing: controller_settle() finds what it stood for in the ledger. */
+void tracer_forget(Tracer *t);
+/*
+ * tracer_disarm() - put everything back
+ *
+ * The caller has closed every trace_pipe_raw.  Frees @t in any case; what could not be put back
+ * stays in the ledger, is tried again at the next disarm and start, and makes this return -errno.
+ */
+int tracer_disarm(Tracer *t);

@@ -5,24 +5,16 @@
  * do.  A look that has nothing to say (its object does not exist here) leaves its text empty.
  */
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/io.h"
-#include "base/unit.h"
 #include "daemon/admission/admission.h"
 #include "daemon/symbols/kernel-symbols.h"
 #include "daemon/tracefs/control.h"
-#include "daemon/tracefs/ledger-dir.h"
-#include "daemon/tracer/host-check.h"
-#include "daemon/tracer/leftovers.h"
-#include "meta/spec.h"
+#include "daemon/tracer/controller-private.h"
 
 typedef enum Grade { GRADE_GOOD, GRADE_WARNING, GRADE_BAD } Grade;
 
@@ -61,18 +53,13 @@ static int say_locked_down(Finding *f, const char *what) {
                    "the kernel is locked down (confidentiality): tracefs %s", what);
 }
 
-/* In containers and sandboxes; the mount may have become so since it was opened. */
-static bool is_read_only(int fd) {
-        struct statvfs st;
-
-        return fstatvfs(fd, &st) >= 0 && (st.f_flag & ST_RDONLY) != 0;
-}
-
 static int look_tracefs(const HostFacts *h, Finding *f) {
         const char *path = h->fs->path ?: TRACEFS_DEFAULT_PATH;
+        struct statvfs st;
         char fix[160];
 
-        if (h->fs->fd >= 0 && is_read_only(h->fs->fd)) {
+        /* In containers and sandboxes; the mount may have become so since it was opened. */
+        if (h->fs->fd >= 0 && fstatvfs(h->fs->fd, &st) >= 0 && (st.f_flag & ST_RDONLY) != 0) {
                 (void) snprintf(fix, sizeof(fix),
                                 "mount -o remount,rw %.100s, outside of containers", path);
                 return say(f, GRADE_BAD, fix, "tracefs is mounted read-only at %s", path);
@@ -208,10 +195,10 @@ static int look_leftovers(const HostFacts *h, Finding *f) {
 
         if (h->fs->fd < 0)
                 return 0;
-        r = leftovers_find(h->ledger, h->fs, &ours);
+        r = leftovers_find(h->ledger, false, &ours);
         if (r >= 0 && ours.n > 0)
                 return say(f, GRADE_WARNING, NULL, "%s", ours.items[0]);
-        if (r < 0 || ledger_n(h->ledger) > 0) /* what is there is ours */
+        if (r < 0 || h->ledger->n > 0) /* what is there is ours */
                 return r;
         r = leftovers_find_values(h->fs, h->has_instances > 0, false, &found, &commands);
         if (r < 0)
@@ -265,7 +252,7 @@ static int look_ledger(const HostFacts *h, Finding *f) {
         char fix[160];
         size_t n = 0;
 
-        if (!ledger_has_place(h->ledger))
+        if (h->ledger->dir_fd < 0)
                 return say(f, GRADE_BAD,
                            "mend that, or name another place with FTRACED_LEDGERS, and restart "
                            "ftraced",
@@ -275,10 +262,10 @@ static int look_ledger(const HostFacts *h, Finding *f) {
                 return say(f, GRADE_BAD, "systemctl restart ftraced.service, if it comes back",
                            "somebody has removed %s, which says what to put back: %s",
                            path ?: "the ledger",
-                           ledger_is_stale(h->ledger) ? "it cannot be written"
-                                                      : "written again just now");
-        for (size_t i = 0; i < ledger_n(h->ledger); i++)
-                n += !streq(ledger_get(h->ledger, i)->session, LEDGER_ROOTS);
+                           h->ledger->error < 0 ? "it cannot be written"
+                                                : "written again just now");
+        for (size_t i = 0; i < h->ledger->n; i++)
+                n += !streq(h->ledger->records[i].session, LEDGER_ROOTS);
         if (n > 0 && h->n_live == 0)
                 return say(f, GRADE_BAD,
                            "switch off other tools' tracers, and end what holds a trace_pipe_raw "

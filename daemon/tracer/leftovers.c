@@ -5,13 +5,9 @@
  * off first, which the kernel refuses as long as anybody has its trace_pipe_raw open.
  */
 
-#include <errno.h>
-#include <stdio.h>
-
 #include "base/log.h"
-#include "daemon/instances/instance.h"
 #include "daemon/tracefs/control.h"
-#include "daemon/tracer/leftovers.h"
+#include "daemon/tracer/controller-private.h"
 
 #define INNER_PREFIX "ftraced." /* of what belongs to a session or to none */
 #define EVENT_PREFIX "ftraced_"
@@ -100,29 +96,12 @@ static bool is_our_name(const char *name) {
         return startswith(name, INSTANCE_PREFIX) || startswith(name, INNER_PREFIX);
 }
 
-/* Of "ftraced-x", "ftraced.tasks-x" and "ftraced.bell-x-0"; the caller frees. */
-static char *session_of(const char *name) {
-        const char *x = startswith(name, INSTANCE_PREFIX) ?: startswith(name, "ftraced.tasks-");
-        char *session, *end;
-
-        if (x)
-                return strdup(x);
-        x = startswith(name, "ftraced.bell-");
-        session = strdup(x ?: LEFT_SESSION);
-        end = x && session ? strrchr(session, '-') : NULL;
-        if (end)
-                *end = 0;
-        return session;
-}
-
 /* 1: it was on, 0: it is nop, -EBUSY: somebody uses it. */
 static int switch_off(const Tracefs *fs, const char *name, const char *dir) {
-        _cleanup_free_ char *tracer = NULL, *path = NULL;
-        int r;
+        const char *path = TRACEFS_PATH("%s/current_tracer", dir);
+        _cleanup_free_ char *tracer = NULL;
+        int r = control_read(fs->fd, path, &tracer);
 
-        if (asprintf(&path, "%s/current_tracer", dir) < 0)
-                return -ENOMEM;
-        r = control_read(fs->fd, path, &tracer);
         if (r < 0)
                 return r;
         if (startswith(name, INNER_PREFIX) || streq(tracer, "nop"))
@@ -133,22 +112,19 @@ static int switch_off(const Tracefs *fs, const char *name, const char *dir) {
         return r < 0 ? r : 1;
 }
 
-static int claim_instance(Ledger *l, const Ledger *others, const Tracefs *fs, const char *name,
-                          bool *was_on) {
-        _cleanup_free_ char *dir = NULL, *session = session_of(name);
+static int claim_instance(Ledger *l, const Ledger *others, const char *name, bool *was_on) {
+        const char *dir = TRACEFS_PATH("instances/%s", name);
         int r;
 
-        if (!session || asprintf(&dir, "instances/%s", name) < 0)
-                return -ENOMEM;
         if (ledger_find(l, LEDGER_INSTANCE, dir) || ledger_find(others, LEDGER_INSTANCE, dir))
                 return 0;
-        r = switch_off(fs, name, dir);
+        r = switch_off(l->fs, name, dir);
         if (r < 0)
                 return r == -EBUSY || r == -ENOENT || r == -ENODEV ? 0 : r;
         *was_on = *was_on || r > 0;
-        log_warning("%s/%s is ftraced's by its name, and in no ledger any more: removed.", fs->path,
-                    dir);
-        return ledger_add(l, session, LEDGER_INSTANCE, dir, NULL);
+        log_warning("%s/%s is ftraced's by its name, and in no ledger any more: removed.",
+                    l->fs->path, dir);
+        return ledger_add(l, LEFT_SESSION, LEDGER_INSTANCE, dir, NULL);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -169,8 +145,8 @@ static const char *event_of(const char *line, size_t *ret_n) {
 }
 
 static bool has_event(const Ledger *l, const char *event, size_t n) {
-        for (size_t i = 0; i < ledger_n(l); i++) {
-                const LedgerRecord *e = ledger_get(l, i);
+        for (size_t i = 0; i < l->n; i++) {
+                const LedgerRecord *e = &l->records[i];
                 const char *known;
                 size_t n_known;
 
@@ -184,9 +160,9 @@ static bool has_event(const Ledger *l, const char *event, size_t n) {
 }
 
 /* Lines that are no ledger's. */
-static int find_events(const Ledger *l, const Ledger *others, const Tracefs *fs, Strv *ret) {
+static int find_events(const Ledger *l, const Ledger *others, Strv *ret) {
         _cleanup_strv_ Strv lines = {};
-        int r = control_read_list(fs->fd, EVENTS, &lines);
+        int r = control_read_list(l->fs->fd, EVENTS, &lines);
 
         for (size_t i = 0; r >= 0 && i < lines.n; i++) {
                 size_t n;
@@ -208,27 +184,26 @@ static int claim_switches(Ledger *l, const Strv *instances, const char *event) {
 
         for (size_t i = 0; name && r >= 0 && i <= instances->n; i++) {
                 const char *instance = i < instances->n ? instances->items[i] : NULL;
-                _cleanup_free_ char *file = NULL;
 
                 if (instance && !is_our_name(instance))
                         continue;
-                if (asprintf(&file, "%s%s%sevents/ftraced/%.*s/enable",
-                             instance ? "instances/" : "", instance ?: "", instance ? "/" : "",
-                             (int) n_name, name) < 0)
-                        return -ENOMEM;
-                r = ledger_add(l, LEFT_SESSION, LEDGER_FILE, file, "0");
+                r = ledger_add(l, LEFT_SESSION, LEDGER_FILE,
+                               TRACEFS_PATH("%s%s%sevents/ftraced/%.*s/enable",
+                                            instance ? "instances/" : "", instance ?: "",
+                                            instance ? "/" : "", (int) n_name, name),
+                               "0");
         }
         return r;
 }
 
-static int claim_events(Ledger *l, const Ledger *others, const Tracefs *fs, const Strv *instances) {
+static int claim_events(Ledger *l, const Ledger *others, const Strv *instances) {
         _cleanup_strv_ Strv events = {};
-        int r = find_events(l, others, fs, &events);
+        int r = find_events(l, others, &events);
 
         for (size_t i = 0; r >= 0 && i < events.n; i++) {
                 log_warning("The event '%s' in %s/" EVENTS " is ftraced's by its name, and in no "
                             "ledger any more: removed.",
-                            events.items[i], fs->path);
+                            events.items[i], l->fs->path);
                 r = ledger_add(l, LEFT_SESSION, LEDGER_LINE, EVENTS, events.items[i]);
                 if (r >= 0)
                         r = claim_switches(l, instances, events.items[i]);
@@ -243,145 +218,136 @@ static bool has_shared(const Ledger *l) {
 }
 
 /* As long as somebody traces it is theirs. */
-static int claim_values(Ledger *l, const Ledger *others, const Tracefs *fs) {
+static int claim_values(Ledger *l, const Ledger *others) {
         _cleanup_strv_ Strv users = {};
         int r;
 
         if (has_shared(l) || has_shared(others))
                 return 0;
-        r = tracefs_find_graph_users(fs, &users);
+        r = tracefs_find_graph_users(l->fs, &users);
         for (size_t i = 0; r >= 0 && users.n == 0 && i < ELEMENTSOF(values); i++) {
                 _cleanup_free_ char *now = NULL;
 
                 if (values[i].flags & TOP_ONLY ||
-                    (startswith(values[i].file, "options/") && !instance_shares_options(fs)))
+                    (startswith(values[i].file, "options/") && !instance_shares_options(l->fs)))
                         continue;
-                r = differs(fs, i, &now);
+                r = differs(l->fs, i, &now);
                 if (r <= 0)
                         continue;
                 log_warning("%s/%s is '%.200s' for a session of which there is no ledger any "
                             "more: what it was before is not known, and it becomes '%s'.",
-                            fs->path, values[i].file, now, values[i].usual);
+                            l->fs->path, values[i].file, now, values[i].usual);
                 r = ledger_add(l, LEDGER_SHARED, LEDGER_FILE, values[i].file, values[i].usual);
         }
         return r;
 }
 
-int leftovers_claim(Ledger *l, const Tracefs *fs) {
+int leftovers_claim(Ledger *l) {
         _cleanup_(ledger_freep) Ledger *others = NULL;
         _cleanup_strv_ Strv instances = {};
-        size_t n_before = ledger_n(l);
+        size_t n_before = l->n;
         bool was_on = false;
         int r;
 
-        if (!ledger_has_place(l)) /* it may be a live daemon's, and is to be written down first */
+        if (l->dir_fd < 0) /* it may be a live daemon's, and is to be written down first */
                 return 0;
         r = ledger_read_others(l, &others);
         if (r >= 0)
-                r = tracefs_get_instances(fs, &instances);
+                r = tracefs_get_instances(l->fs, &instances);
         for (size_t i = 0; r >= 0 && i < instances.n; i++)
                 if (is_our_name(instances.items[i]))
-                        r = claim_instance(l, others, fs, instances.items[i], &was_on);
+                        r = claim_instance(l, others, instances.items[i], &was_on);
         if (r >= 0)
-                r = claim_events(l, others, fs, &instances);
+                r = claim_events(l, others, &instances);
         if (r >= 0 && was_on)
-                r = claim_values(l, others, fs);
-        return r >= 0 && ledger_n(l) > n_before ? ledger_commit(l, fs->path) : MIN(r, 0);
+                r = claim_values(l, others);
+        return r >= 0 && l->n > n_before ? ledger_commit(l) : MIN(r, 0);
 }
 
 /* --- in words --------------------------------------------------------------------------------- */
 
 /* @e: of another store's ledger; @file: relative to tracefs. */
-static int tell_other(const Ledger *l, const LedgerRecord *e, const Tracefs *fs, const char *file,
-                      Strv *ret) {
+static int tell_other(const Ledger *l, const LedgerRecord *e, const char *file, Strv *ret) {
         if (ledger_other_lives(l, e->session))
                 return 0;
         return strv_addf(ret,
                          "%s/%s is of an ftraced with the store %s, which has gone: ftraced "
                          "--restore --store=%s",
-                         fs->path, file, e->session, e->session);
+                         l->fs->path, file, e->session, e->session);
 }
 
-static int tell_instance(const Ledger *l, const Ledger *others, const Tracefs *fs, const char *name,
-                         Strv *ret) {
-        _cleanup_free_ char *dir = NULL;
+static int tell_instance(const Ledger *l, const Ledger *others, const char *name, Strv *ret) {
+        const char *dir = TRACEFS_PATH("instances/%s", name);
         const LedgerRecord *e;
 
-        if (asprintf(&dir, "instances/%s", name) < 0)
-                return -ENOMEM;
         if (ledger_find(l, LEDGER_INSTANCE, dir))
                 return 0;
         e = ledger_find(others, LEDGER_INSTANCE, dir);
         if (e)
-                return tell_other(l, e, fs, dir, ret);
+                return tell_other(l, e, dir, ret);
         return strv_addf(ret,
                          "%s/%s has a name that ftraced gives, is in no ledger, and somebody holds "
                          "it; when that has ended: echo nop > %s/%s/current_tracer; rmdir %s/%s",
-                         fs->path, dir, fs->path, dir, fs->path, dir);
+                         l->fs->path, dir, l->fs->path, dir, l->fs->path, dir);
 }
 
 /* 6.1: the top level is where sessions are, and nothing there has a name. */
-static int tell_top_level(const Ledger *l, const Ledger *others, const Tracefs *fs, Strv *ret) {
+static int tell_top_level(const Ledger *l, const Ledger *others, Strv *ret) {
         _cleanup_free_ char *tracer = NULL;
         const LedgerRecord *e = ledger_find(others, LEDGER_FILE, "current_tracer");
         int r;
 
         if (ledger_covers(l, ""))
                 return 0;
-        r = control_read(fs->fd, "current_tracer", &tracer);
+        r = control_read(l->fs->fd, "current_tracer", &tracer);
         if (r < 0 || !streq(tracer, "function_graph"))
                 return MIN(r, 0);
         if (e)
-                return tell_other(l, e, fs, "current_tracer", ret);
+                return tell_other(l, e, "current_tracer", ret);
         return strv_addf(ret,
                          "%s/current_tracer is function_graph, and no ledger says whose; if it is "
                          "nobody's: echo nop > %s/current_tracer",
-                         fs->path, fs->path);
+                         l->fs->path, l->fs->path);
 }
 
-static int tell_ledger(const Ledger *l, const Tracefs *fs, Strv *ret) {
+static int tell_ledger(const Ledger *l, Strv *ret) {
         _cleanup_free_ char *names = NULL, *store = ledger_store(l);
         _cleanup_strv_ Strv files = {};
         int r = 0;
 
-        if (ledger_n(l) == 0)
+        if (l->n == 0)
                 return 0;
-        for (size_t i = 0; r >= 0 && i < MIN(ledger_n(l), (size_t) LISTED_MAX); i++)
-                r = strv_add(&files, ledger_get(l, i)->file);
+        for (size_t i = 0; r >= 0 && i < MIN(l->n, (size_t) LISTED_MAX); i++)
+                r = strv_add(&files, l->records[i].file);
         names = r < 0 ? NULL : strv_join(&files, ", ");
         if (!names)
                 return -ENOMEM;
         return strv_addf(ret,
                          "%zu changes in %s could not be put back yet, %s%s; ftraced --restore%s%s "
                          "tries again",
-                         ledger_n(l), fs->path, names, ledger_n(l) > LISTED_MAX ? ", ..." : "",
+                         l->n, l->fs->path, names, l->n > LISTED_MAX ? ", ..." : "",
                          store ? " --store=" : "", store ?: "");
 }
 
-int leftovers_find(const Ledger *l, const Tracefs *fs, Strv *ret) {
+int leftovers_find(const Ledger *l, bool all, Strv *ret) {
         _cleanup_(ledger_freep) Ledger *others = NULL;
         _cleanup_strv_ Strv instances = {}, events = {};
-        int r = ledger_read_others(l, &others);
-
-        if (r >= 0)
-                r = tracefs_get_instances(fs, &instances);
-        for (size_t i = 0; r >= 0 && i < instances.n; i++)
-                if (is_our_name(instances.items[i]))
-                        r = tell_instance(l, others, fs, instances.items[i], ret);
-        if (r >= 0)
-                r = find_events(l, others, fs, &events);
-        for (size_t i = 0; r >= 0 && i < events.n; i++)
-                r = strv_addf(ret,
-                              "the event '%s' in %s/" EVENTS " is in no ledger: ftraced --restore",
-                              events.items[i], fs->path);
-        return MIN(r, 0);
-}
-
-int leftovers_find_rest(const Ledger *l, const Tracefs *fs, Strv *ret) {
-        _cleanup_(ledger_freep) Ledger *others = NULL;
-        int r = tell_ledger(l, fs, ret);
+        int r = all ? tell_ledger(l, ret) : 0;
 
         if (r >= 0)
                 r = ledger_read_others(l, &others);
-        return r < 0 ? r : tell_top_level(l, others, fs, ret);
+        if (r >= 0 && all)
+                r = tell_top_level(l, others, ret);
+        if (r >= 0)
+                r = tracefs_get_instances(l->fs, &instances);
+        for (size_t i = 0; r >= 0 && i < instances.n; i++)
+                if (is_our_name(instances.items[i]))
+                        r = tell_instance(l, others, instances.items[i], ret);
+        if (r >= 0)
+                r = find_events(l, others, &events);
+        for (size_t i = 0; r >= 0 && i < events.n; i++)
+                r = strv_addf(ret,
+                              "the event '%s' in %s/" EVENTS " is in no ledger: ftraced --restore",
+                              events.items[i], l->fs->path);
+        return MIN(r, 0);
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What a session asks of its tracer while it is programmed.  Nothing here changes what is in the ledger. */
+/*
+ * What a session asks of its tracer while it is programmed; of what was recorded by nobody, why.  Nothing here changes
+ * what is in the ledger.  What others did to the files meanwhile is noticed elsewhere (daemon/watch/tamper.h).
+ */
 
-#include <limits.h>
-#include <stdio.h>
+#include <fcntl.h>
 
-#include "base/unit.h"
-#include "daemon/admission/admission.h"
-#include "daemon/instances/event-set.h"
-#include "daemon/instances/task-filter.h"
-#include "daemon/tracefs/control.h"
+#include "base/cpu-list.h"
+#include "base/io.h"
 #include "daemon/tracer/controller-private.h"
 
 void tracer_free(Tracer *t) {
@@ -21,7 +20,7 @@ void tracer_free(Tracer *t) {
                 }
         if (t->claim)
                 arbiter_leave(&t->c->arbiter, t->claim);
-        (void) instance_free(t->instance);
+        instance_done(&t->instance);
         tracer_forget_hooks(t);
         free(t->clock);
         strv_done(&t->gone);
@@ -44,7 +43,7 @@ ClaimValues controller_claim_values(const Controller *c, const Spec *spec) {
 /* The buffers that are ours. */
 int controller_own_dirs(const Controller *c, Strv *ret) {
         for (const Tracer *t = c->tracers; t; t = t->next) {
-                int r = strv_add(ret, instance_dir(t->instance));
+                int r = strv_add(ret, t->instance.dir);
 
                 if (r < 0)
                         return r;
@@ -52,60 +51,17 @@ int controller_own_dirs(const Controller *c, Strv *ret) {
         return 0;
 }
 
-int controller_others_trace(const Controller *c) {
-        _cleanup_strv_ Strv dirs = {}, ours = {};
-        int r = tracefs_get_instances(&c->fs, &dirs);
-
-        if (r >= 0)
-                r = controller_own_dirs(c, &ours);
-        for (size_t i = 0; r == 0 && i <= dirs.n; i++) {
-                _cleanup_free_ char *path = NULL, *tracer = NULL;
-                char dir[PATH_MAX] = "";
-
-                if (i < dirs.n)
-                        (void) snprintf(dir, sizeof(dir), "instances/%.255s/", dirs.items[i]);
-                if (strv_contains(&ours, dir))
-                        continue;
-                if (asprintf(&path, "%scurrent_tracer", dir) < 0)
-                        return -ENOMEM;
-                r = control_read(c->fs.fd, path, &tracer);
-                if (r >= 0)
-                        r = !streq(tracer, "nop");
-                else if (r == -ENOENT)
-                        r = 0; /* it has just gone */
-        }
-        return r;
-}
-
-int tracer_apply(Tracer *t, Plan *p, const char **ret_file) {
-        Controller *c = t->c;
-        size_t from = p->n_applied;
-        int r = ledger_commit(c->ledger, c->fs.path);
-
-        if (r >= 0)
-                r = plan_apply(p, &c->fs, ret_file);
-        if (r >= 0)
-                tracer_know_hooks(t, p, from);
-        else
-                tracer_forget_hooks(t);
-        ledger_mark(c->ledger, &c->fs);
-        return r;
-}
-
-const char *tracer_tracefs(const Tracer *t) {
-        return t->c->fs.path;
+void tracer_forget_hooks(Tracer *t) {
+        for (size_t i = 0; i < _KNOWN_N; i++)
+                t->known[i] = (KnownList){ .text = mfree(t->known[i].text) };
 }
 
 bool tracer_is_held_up(const Tracer *t) {
         return background_is_busy(t->c->background);
 }
 
-int tracer_tracefs_fd(const Tracer *t) {
-        return t->c->fs.fd;
-}
-
 Instance *tracer_instance(const Tracer *t) {
-        return t->instance;
+        return (Instance *) &t->instance; /* what it counts is not the tracer's */
 }
 
 int tracer_find_strangers(const Tracer *t, Strv *ret) {
@@ -126,7 +82,7 @@ void tracer_set_handlers(Tracer *t, TracerQuiesced on_quiesced, TracerCrowded on
 }
 
 bool tracer_was_quiesced(const Tracer *t) {
-        return strv_contains(&t->c->recovered, instance_dir(t->instance));
+        return strv_contains(&t->c->recovered, t->instance.dir);
 }
 
 int tracer_open_tasks(const Tracer *t) {
@@ -138,14 +94,102 @@ int tracer_follow(Tracer *t, const Spec *spec) {
         int r = find_followed(&t->c->fs, spec, &wanted);
 
         return r < 0 ? r
-                     : task_filter_set(&t->c->fs, instance_dir(t->instance),
-                                       event_set_is_used(spec), &wanted);
+                     : task_filter_set(&t->c->fs, t->instance.dir, event_set_is_used(spec),
+                                       &wanted);
 }
 
 int tracer_set_recording(Tracer *t, bool on) {
-        return instance_set_recording(t->instance, on);
+        return instance_set_recording(&t->instance, on);
 }
 
 int tracer_read_clocks(Tracer *t, ClockTuple *ret) {
-        return instance_read_clocks(t->instance, t->clock, ret);
+        return instance_read_clocks(&t->instance, t->clock, ret);
+}
+
+/* --- why nothing was recorded ------------------------------------------------------------------- */
+
+static int find_ended(const Tracefs *fs, const Spec *spec, Strv *ret) {
+        _cleanup_free_ char *pids = strv_join(&spec->pids, ", ");
+
+        if (!pids)
+                return -ENOMEM;
+        for (size_t i = 0; i < spec->pids.n; i++) {
+                if (faccessat(fs->root_fd, TRACEFS_PATH("proc/%s", spec->pids.items[i]), F_OK, 0) >=
+                    0)
+                        return 0;
+        }
+        if (spec->pids.n == 0)
+                return 0;
+        return strv_addf(ret, "process%s %s has ended", spec->pids.n == 1 ? "" : "es", pids);
+}
+
+/* Among those that are followed is always the one that nobody has (daemon/admission/task-finder.h). */
+static int find_nobody(const Tracefs *fs, const Spec *spec, Strv *ret) {
+        _cleanup_free_ char *comms = strv_join(&spec->comms, ", "),
+                            *cgroups = strv_join(&spec->cgroups, ", ");
+        _cleanup_strv_ Strv tasks = {};
+        int r;
+
+        if (spec->comms.n + spec->cgroups.n == 0)
+                return 0;
+        r = comms && cgroups ? find_followed(fs, spec, &tasks) : -ENOMEM;
+        if (r < 0 || tasks.n > 1)
+                return r;
+        return spec->comms.n > 0 ? strv_addf(ret, "no task is called %s", comms)
+                                 : strv_addf(ret, "no task is in the control group %s", cgroups);
+}
+
+static int find_offline(const Tracefs *fs, const Spec *spec, Strv *ret) {
+        _cleanup_free_ char *online = NULL, *cpus = strv_join(&spec->cpus, ", ");
+        const char *list;
+        unsigned first, last;
+
+        if (!cpus)
+                return -ENOMEM;
+        if (spec->cpus.n == 0 ||
+            file_read(fs->root_fd, "sys/devices/system/cpu/online", &online, NULL, 65536) < 0)
+                return 0;
+        list = online;
+        while (cpu_list_next(&list, &first, &last) > 0)
+                for (size_t i = 0; i < spec->cpus.n; i++) {
+                        unsigned from, to;
+
+                        cpu_range_parse(spec->cpus.items[i], &from, &to);
+                        if (from <= last && to >= first)
+                                return 0;
+                }
+        return strv_addf(ret, "of CPUs %s none is online", cpus);
+}
+
+static int find_not_hooked(const Tracer *t, const SessionMeta *m, Strv *ret) {
+        _cleanup_strv_ Strv filter = {}, notrace = {};
+        int r = instance_read_list(&t->instance, "set_ftrace_filter", &filter);
+
+        if (r >= 0)
+                r = instance_read_list(&t->instance, "set_ftrace_notrace", &notrace);
+        strv_sort_unique(&filter);
+        strv_sort_unique(&notrace);
+        for (size_t i = 0; r >= 0 && i < m->roots.n; i++) {
+                const char *root = m->roots.items[i];
+
+                if (strv_contains(&t->gone, root))
+                        r = strv_addf(ret, "the module of %s is not loaded any more", root);
+                else if (strv_finds(&notrace, root))
+                        r = strv_addf(ret, "%s is in set_ftrace_notrace, which leaves it out",
+                                      root);
+                else if (filter.n > 0 && !strv_finds(&filter, root))
+                        r = strv_addf(ret, "%s is not in set_ftrace_filter, which has others",
+                                      root);
+        }
+        return r;
+}
+
+int tracer_find_silence(const Tracer *t, const SessionMeta *m, Strv *ret) {
+        int r = find_not_hooked(t, m, ret);
+
+        if (r >= 0)
+                r = find_ended(&t->c->fs, &m->spec, ret);
+        if (r >= 0)
+                r = find_nobody(&t->c->fs, &m->spec, ret);
+        return r < 0 ? r : find_offline(&t->c->fs, &m->spec, ret);
 }

@@ -144,7 +144,8 @@ static void take_sample(void *userdata) {
 
         if (!w->is_abandoned)
                 w->error = controller_sample_calls(c->controller, &w->sample, c->tracer, c->meta,
-                                                   &w->load.counted, &w->n_own, &w->load.hook_ns);
+                                                   &w->load.counted, &w->load.hook_ns);
+        w->n_own = w->sample.n_own_events / 2;
         w->is_sampling = false;
         if (w->is_abandoned) {
                 (void) bystander_watch_free(w);

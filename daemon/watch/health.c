@@ -307,7 +307,7 @@ static bool look_at_strangers(Health *h) {
                 health_warn(m,
                             "somebody else has switched function_graph on in %s (%s) meanwhile, "
                             "with the same graph filter",
-                            dir, tracer_tracefs(h->config.tracer));
+                            dir, tracer_instance(h->config.tracer)->fs->path);
                 is_news = true;
         }
         return is_news;

@@ -62,7 +62,7 @@ bool health_clear_condition(Health *h, GapCause cause);
 void health_note_gap(Health *h, GapCause cause);
 /* Pages that were stored are lost: the caller notes it in the metadata.  The trace clock's time. */
 uint64_t health_note_lost(Health *h, uint32_t cpu, uint64_t n_pages);
-/* The tracer was quiesced (daemon/instances/quiesce.h), in its clock. */
+/* The tracer was quiesced (daemon/instances/instance.h), in its clock. */
 void health_note_quiesce(Health *h, uint64_t from_ns, uint64_t to_ns);
 /* CPU time that the looks at intervals took so far. */
 uint64_t health_cpu_ns(const Health *h);

@@ -14,7 +14,7 @@
  */
 
 #include "base/array.h"
-#include "daemon/tracer/tracer.h"
+#include "daemon/tracer/controller.h"
 #include "meta/gap.h"
 
 /* From @since_ns on, at the earliest, it may have been so; @sentence names the file and the way out.  NULL: all

@@ -88,7 +88,7 @@ typedef struct Spec {
         uint64_t max_cpu_ppm;    /* what storing them takes of a CPU [millionths] */
         Strv triggers;           /* rules (meta/trigger.h); with any it is armed */
         bool in_kernel;          /* a ring that is in the kernel's buffer alone until a snapshot */
-        bool black_box; /* in the buffer that survives a reboot (daemon/instances/black-box.h); in_kernel, too */
+        bool black_box; /* in the buffer that survives a reboot (daemon/instances/instance.h); in_kernel, too */
         uint64_t max_captures, max_captures_a_day; /* by triggers; 0: no limit */
         uint64_t min_gap_ns;                       /* between two of them */
         uint64_t

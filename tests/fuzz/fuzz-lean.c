@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/name.h"
-#include "daemon/lean/lean-cache.h"
+#include "daemon/lean/lean.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {

@@ -22,9 +22,9 @@ static void check_record(const LedgerRecord *e) {
 }
 
 static void check_same(const Ledger *l, const Ledger *again) {
-        FUZZ_CHECK(ledger_n(again) == ledger_n(l));
-        for (size_t i = 0; i < ledger_n(l); i++) {
-                const LedgerRecord *a = ledger_get(l, i), *b = ledger_get(again, i);
+        FUZZ_CHECK(again->n == l->n);
+        for (size_t i = 0; i < l->n; i++) {
+                const LedgerRecord *a = &l->records[i], *b = &again->records[i];
 
                 FUZZ_CHECK(a->kind == b->kind && streq(a->session, b->session) &&
                            streq(a->file, b->file) && streq_ptr(a->old, b->old));
@@ -35,6 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
         static const char *const dirs[] = { "proc", "proc/sys", "proc/sys/kernel",
                                             "proc/sys/kernel/random" };
         _cleanup_fuzz_scratch_ FuzzScratch s = fuzz_scratch_new();
+        const Tracefs fs = { .fd = -EBADF, .root_fd = s.fd };
         _cleanup_(ledger_freep) Ledger *l = NULL, *again = NULL;
 
         log_set_max_priority(LOG_CRIT); /* each that is set aside is worth a line */
@@ -42,12 +43,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_data) {
                 FUZZ_CHECK(mkdirat(s.fd, dirs[i], 0700) == 0);
         fuzz_write(&s, "proc/sys/kernel/random/boot_id", "boot\n", 5);
         fuzz_write(&s, "ledger", data, n_data);
-        FUZZ_CHECK(ledger_open(&l, s.fd, s.fd) == 0);
-        FUZZ_CHECK(ledger_n(l) == 0 || faccessat(s.fd, "ledger.bad", F_OK, 0) < 0);
-        for (size_t i = 0; i < ledger_n(l); i++)
-                check_record(ledger_get(l, i));
-        FUZZ_CHECK(ledger_commit(l, "/sys/kernel/tracing") == 0);
-        FUZZ_CHECK(ledger_open(&again, s.fd, s.fd) == 0);
+        FUZZ_CHECK(ledger_open(&l, s.fd, &fs) == 0);
+        FUZZ_CHECK(l->n == 0 || faccessat(s.fd, "ledger.bad", F_OK, 0) < 0);
+        for (size_t i = 0; i < l->n; i++)
+                check_record(&l->records[i]);
+        FUZZ_CHECK(ledger_commit(l) == 0);
+        FUZZ_CHECK(ledger_open(&again, s.fd, &fs) == 0);
         check_same(l, again);
         return 0;
 }

@@ -210,7 +210,7 @@ int main(int argc, char *argv[]) {
         fd = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
                 return 1;
-        r = controller_new(&c, getenv("TRACEFS"), fd, fd, false);
+        r = controller_new(&c, getenv("TRACEFS"), fd, fd, false, -EBADF);
         if (r < 0) {
                 printf("controller_new: %s\n", strerror(-r));
                 return 1;

@@ -110,7 +110,7 @@ static void arm_and_disarm(const Setting *s) {
 static void put_back(const Setting *s) {
         Controller *c;
 
-        if (controller_new(&c, s->tracefs, s->ledger_fd, s->ledger_fd, false) < 0)
+        if (controller_new(&c, s->tracefs, s->ledger_fd, s->ledger_fd, false, -EBADF) < 0)
                 _exit(3);
         (void) controller_free(c);
 }
@@ -436,7 +436,7 @@ int main(int argc, char **argv) {
         if (argc > 7)
                 end_ns = now_ns(CLOCK_MONOTONIC) + (uint64_t) atoi(argv[7]) * NSEC_PER_SEC;
         fd = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (every == 0 || fd < 0 || controller_new(&c, argv[1], fd, fd, false) < 0)
+        if (every == 0 || fd < 0 || controller_new(&c, argv[1], fd, fd, false, -EBADF) < 0)
                 return usage();
         (void) controller_has_instances(c);
         safe_close(controller_list_functions(c, NULL));

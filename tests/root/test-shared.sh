@@ -5,7 +5,7 @@
 #
 # Sessions that record at the same time have one graph filter and one count of depth between them.
 # Each recording holds the trees of its own roots, whole, and nothing else, and names its neighbours.
-# Where the kernel faults if its filter changes meanwhile (daemon/instances/quiesce.h), each change is a gap.
+# Where the kernel faults if its filter changes meanwhile (daemon/instances/quiesce.c), each change is a gap.
 # Where there is one tracer, sessions follow one another.
 . "$(dirname "$0")/../functions.sh"
 require_kernel

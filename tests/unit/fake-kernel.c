@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "fake-kernel.h"
-#include "unit.h"
 #include "base/array.h"
 #include "base/io.h"
+#include "fake-kernel.h"
+#include "unit.h"
 
 #define MAX_FDS 1024
 #define ALL_ENABLED "#### all functions enabled ####\n"
@@ -193,13 +193,9 @@ FakeKernel *fake_kernel_new(bool has_instances) {
 Controller *fake_controller_at(FakeKernel *k, int ledger_fd) {
         Controller *c = NULL;
 
-        ck_assert_int_eq(
-                controller_new_at(&c, k->tracefs, k->ledger_fd, ledger_fd, false, k->root_fd), 0);
+        ck_assert_int_eq(controller_new(&c, k->tracefs, k->ledger_fd, ledger_fd, false, k->root_fd),
+                         0);
         return c;
-}
-
-Controller *fake_controller(FakeKernel *k) {
-        return fake_controller_at(k, k->ledger_fd);
 }
 
 void fake_kernel_free(FakeKernel *k) {
@@ -209,6 +205,9 @@ void fake_kernel_free(FakeKernel *k) {
         safe_close(k->ledger_fd);
         scratch_done(&k->scratch);
         strv_done(&k->log);
+        for (size_t i = 0; i < k->n_metas; i++)
+                (void) session_meta_free(k->metas[i]);
+        free(k->before);
         free(k);
 }
 
@@ -280,11 +279,37 @@ SessionMeta *fake_meta(const char *name, const char *functions) {
         return m;
 }
 
-int fake_arm(Controller *c, Tracer **ret, SessionMeta **ret_m, Refusal *refusal, const char *name,
-             const char *functions, uint64_t depth) {
-        *ret_m = fake_meta(name, functions);
-        (*ret_m)->spec.depth = depth;
-        return fake_admit_and_arm(c, ret, *ret_m, false, refusal);
+SessionMeta *fake_session(const char *name, const char *functions) {
+        ck_assert_uint_lt(the->n_metas, ELEMENTSOF(the->metas));
+        return the->metas[the->n_metas++] = fake_meta(name, functions);
+}
+
+Tracer *fake_start(Controller *c, SessionMeta *m, bool force) {
+        _cleanup_refusal_ Refusal refusal = {};
+        Tracer *t = NULL;
+        int r;
+
+        the->before = the->before ?: fake_dump(the);
+        r = fake_admit_and_arm(c, &t, m, force, &refusal);
+        ck_assert_msg(r == 0, "%s", r > 0 ? refusal_message(&refusal) : strerror(-r));
+        return t;
+}
+
+void fake_end(Tracer *t) {
+        ck_assert_int_eq(tracer_disarm(t), 0);
+        fake_expect_all(the, the->before);
+}
+
+void fake_refuse(Controller *c, SessionMeta *m, bool force, RefusalKind kind, const char *part) {
+        _cleanup_free_ char *before = fake_dump(the);
+        _cleanup_refusal_ Refusal refusal = {};
+        Tracer *t;
+
+        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, force, &refusal), REFUSED);
+        ck_assert_int_eq((int) refusal.kind, (int) kind);
+        ck_assert_msg(strstr(refusal_message(&refusal), part), "\"%s\" is not in \"%s\"", part,
+                      refusal_message(&refusal));
+        fake_expect_all(the, before);
 }
 
 /* Path of @path at @dir_fd relative to tracefs, or NULL. */

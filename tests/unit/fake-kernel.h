@@ -10,7 +10,7 @@
  * function is refused, a tracer whose pipe is open is busy, a new instance is full of files.
  *
  * Where there are instances, it is also the kernel that does not wait for those who look into the graph
- * filter (daemon/instances/quiesce.h): changing it while a tracer in an instance records anybody but the caller, or
+ * filter (daemon/instances/instance.h): changing it while a tracer in an instance records anybody but the caller, or
  * before its CPUs were waited for, ends the process the same way.
  *
  * Each such call is a step.  A test may let one fail, come short, or be the last thing the process
@@ -20,9 +20,9 @@
 
 #include <stdbool.h>
 
-#include "scratch.h"
 #include "base/array.h"
 #include "daemon/tracer/controller.h"
+#include "scratch.h"
 
 #define FAKE_DIED 77
 #define FAKE_BROKEN 99
@@ -40,7 +40,10 @@ typedef struct FakeKernel {
         bool has_waited; /* the CPUs were waited for, since all tracers were quiesced */
         FakeFault fault;
         unsigned fault_at, n_steps; /* steps count from 1 */
-        Strv log; /* "write FILE TEXT", "truncate FILE" (a list), "mkdir DIR", "rmdir DIR" */
+        SessionMeta *metas[8];      /* fake_session()'s */
+        size_t n_metas;
+        char *before; /* fake_dump() at the first fake_start() */
+        Strv log;     /* "write FILE TEXT", "truncate FILE" (a list), "mkdir DIR", "rmdir DIR" */
 } FakeKernel;
 
 /* One at a time. */
@@ -52,9 +55,14 @@ static inline void fake_kernel_freep(FakeKernel **k) {
 }
 #define _cleanup_fake_kernel_ _cleanup_(fake_kernel_freep)
 
+/* A kernel and the controller on it, until the end of the block. */
+#define FAKE_CASE(k, c, has_instances)                                                             \
+        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(has_instances);                      \
+        _cleanup_(controller_freep) Controller *c = fake_controller(k)
+
 /* One on it, that keeps nothing of a predecessor's; controller_free() it. */
-Controller *fake_controller(FakeKernel *k);
-Controller *fake_controller_at(FakeKernel *k, int ledger_fd); /* daemon/tracefs/ledger-dir.h */
+Controller *fake_controller_at(FakeKernel *k, int ledger_fd); /* daemon/tracefs/ledger.h */
+#define fake_controller(k) fake_controller_at((k), (k)->ledger_fd)
 /* Admits and arms, as a start does. */
 int fake_admit_and_arm(Controller *c, Tracer **ret, SessionMeta *m, bool force, Refusal *refusal);
 /* Sets a control file, or a file of the fake "/", behind everybody's back. */
@@ -77,6 +85,11 @@ bool fake_survive(FakeKernel *k, FakeFault fault, unsigned at, void (*story)(Fak
 
 /* Of session @name, for the functions in @functions, separated by spaces; the caller frees. */
 SessionMeta *fake_meta(const char *name, const char *functions);
-/* Arms such a one, which *@ret_m is also after a failure.  As controller_arm(). */
-int fake_arm(Controller *c, Tracer **ret, SessionMeta **ret_m, Refusal *refusal, const char *name,
-             const char *functions, uint64_t depth);
+/* The same, which ends with the kernel. */
+SessionMeta *fake_session(const char *name, const char *functions);
+/* Admits and arms it, which must succeed; with @force others' tracers are overridden. */
+Tracer *fake_start(Controller *c, SessionMeta *m, bool force);
+/* Disarms it, with which all control files are as they were before the first of these. */
+void fake_end(Tracer *t);
+/* That it is refused, with a message that has @part in it, and that all control files stay as they are. */
+void fake_refuse(Controller *c, SessionMeta *m, bool force, RefusalKind kind, const char *part);

@@ -129,8 +129,7 @@ unit_programs += %D%/daemon-process
 %C%_daemon_server_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/daemon-record
-%C%_daemon_record_SOURCES = %D%/test-backoff.c %D%/test-inventory.c %D%/test-reader.c %D%/test-reader-resume.c \
-	%D%/test-syncer.c
+%C%_daemon_record_SOURCES = %D%/test-reader.c %D%/test-reader-resume.c %D%/test-syncer.c
 %C%_daemon_record_CFLAGS = $(unit_cflags)
 %C%_daemon_record_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 
@@ -164,7 +163,7 @@ unit_programs += %D%/daemon-instances
 %C%_daemon_instances_LDFLAGS = $(fake_kernel_ldflags)
 
 unit_programs += %D%/daemon-lean
-%C%_daemon_lean_SOURCES = %D%/test-call-rates.c %D%/test-host-load.c %D%/test-lean.c %D%/test-thinning.c %D%/test-usual-loads.c
+%C%_daemon_lean_SOURCES = %D%/test-host-load.c %D%/test-lean.c %D%/test-thinning.c
 %C%_daemon_lean_CFLAGS = $(unit_cflags)
 %C%_daemon_lean_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 

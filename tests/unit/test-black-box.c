@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "fake-kernel.h"
-#include "daemon/instances/black-box.h"
+#include "daemon/instances/instance.h"
 #include "daemon/tracer/controller.h"
 #include "daemon/watch/tracing-copy.h"
+#include "fake-kernel.h"
 #include "meta/event-choice.h"
 
 #define BOX "instances/boot_mapped/"
@@ -30,11 +30,11 @@ int fsync(int fd) {
         return 0;
 }
 
-static int arm(Controller *c, Tracer **ret, SessionMeta **ret_m, const char *name, bool force,
-               Refusal *refusal) {
-        *ret_m = fake_meta(name, "udp_sendmsg");
-        (*ret_m)->spec.black_box = (*ret_m)->spec.in_kernel = (*ret_m)->spec.ring = true;
-        return fake_admit_and_arm(c, ret, *ret_m, force, refusal);
+static SessionMeta *box_session(const char *name) {
+        SessionMeta *m = fake_session(name, "udp_sendmsg");
+
+        m->spec.black_box = m->spec.in_kernel = m->spec.ring = true;
+        return m;
 }
 
 START_TEST(a_word_names_an_instance_only_if_its_memory_stays)
@@ -67,8 +67,7 @@ END_TEST
 
 START_TEST(it_is_found_only_where_it_is_named_and_there)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                FAKE_CASE(k, c, true);
                 _cleanup_black_box_ BlackBox b = {};
 
                 ck_assert_int_eq(controller_find_black_box(c, &b), BLACK_BOX_E_NONE);
@@ -87,24 +86,18 @@ END_TEST
 
 START_TEST(a_session_leaves_it_as_it_was)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
-                _cleanup_free_ char *before = NULL;
-                Tracer *t, *u;
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = box_session("x");
+                Tracer *t;
 
                 make_box(k);
-                before = fake_dump(k);
-                ck_assert_int_eq(arm(c, &t, &m, "x", false, &refusal), 0);
+                t = fake_start(c, m, false);
                 ck_assert_str_eq(m->instance, "boot_mapped");
                 ck_assert_uint_eq(m->spec.buffer_bytes, 8144 * 1024);
                 fake_expect(k, BOX "current_tracer", "function_graph\n");
                 fake_expect(k, BOX "buffer_size_kb", "8144\n");
-                ck_assert_int_eq(arm(c, &u, &n, "y", false, &refusal), REFUSED);
-                ck_assert_int_eq(refusal.kind, REFUSAL_BUSY);
-                ck_assert_int_eq(tracer_disarm(t), 0);
-                fake_expect_all(k, before);
+                fake_refuse(c, box_session("y"), false, REFUSAL_BUSY, "in use by");
+                fake_end(t);
         }
 END_TEST
 
@@ -118,17 +111,14 @@ START_TEST(a_size_that_it_cannot_have_is_told)
                               { UINT64_C(64) << 20, 1 } };
 
                 for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                        _cleanup_(session_meta_freep) SessionMeta *m =
-                                fake_meta("x", "udp_sendmsg");
-                        _cleanup_refusal_ Refusal refusal = {};
+                        FAKE_CASE(k, c, true);
+                        SessionMeta *m = fake_session("x", "udp_sendmsg");
                         Tracer *t;
 
                         make_box(k);
                         m->spec.black_box = m->spec.in_kernel = m->spec.ring = true;
                         m->spec.buffer_bytes = cases[i].asked_bytes;
-                        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                        t = fake_start(c, m, false);
                         ck_assert_uint_eq(m->warnings.n, cases[i].n_warnings);
                         ck_assert_uint_eq(m->spec.buffer_bytes, 8144 * 1024);
                         if (m->warnings.n > 0)
@@ -142,18 +132,15 @@ END_TEST
 /* Whose machine is to crash: ext4 may leave zeros of what was renamed before it was written. */
 START_TEST(names_of_tasks_are_on_the_disk_before_they_have_their_name)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                FAKE_CASE(k, c, true);
                 _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
                 const char *path;
                 unsigned n;
                 Tracer *t;
 
                 make_box(k);
                 fake_put(k, "saved_cmdlines", "1 init\n");
-                ck_assert_int_eq(arm(c, &t, &m, "x", false, &refusal), 0);
+                t = fake_start(c, box_session("x"), false);
                 ck_assert_int_eq(session_dir_create(&dir, k->ledger_fd, "x"), 0);
                 n = n_synced;
                 ck_assert_int_eq(tracing_copy_end(dir, t, false, &path), 0);
@@ -177,16 +164,13 @@ START_TEST(its_clock_is_one_that_a_boot_does_not_set)
                               { "7.2.13\n", "uptime", "uptime", true } };
 
                 for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                        _cleanup_(controller_freep) Controller *c = NULL;
-                        _cleanup_(session_meta_freep) SessionMeta *m =
-                                fake_meta("x", "udp_sendmsg");
+                        FAKE_CASE(k, c, true);
+                        SessionMeta *m = fake_session("x", "udp_sendmsg");
                         _cleanup_refusal_ Refusal refusal = {};
                         bool warned = false;
                         Tracer *t;
 
                         fake_put_root(k, "proc/sys/kernel/osrelease", cases[i].release);
-                        c = fake_controller(k);
                         make_box(k);
                         m->spec.black_box = m->spec.in_kernel = m->spec.ring = true;
                         m->spec.clock = cases[i].asked ? strdup(cases[i].asked) : NULL;
@@ -203,26 +187,19 @@ END_TEST
 
 START_TEST(what_is_in_it_is_not_erased_unless_somebody_insists)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
-                Tracer *t;
+                FAKE_CASE(k, c, true);
 
                 make_box(k);
                 fake_put(k, BOX "per_cpu/cpu0/stats", "entries: 7\n");
-                ck_assert_int_eq(arm(c, &t, &m, "x", false, &refusal), REFUSED);
-                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "--force"));
-                ck_assert_int_eq(arm(c, &t, &n, "x", true, &refusal), 0);
-                ck_assert_int_eq(tracer_disarm(t), 0);
+                fake_refuse(c, box_session("x"), false, REFUSAL_BUSY, "--force");
+                ck_assert_int_eq(tracer_disarm(fake_start(c, box_session("x"), true)), 0);
         }
 END_TEST
 
 START_TEST(where_anything_is_in_memory_is_noted_once)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
                 BlackBox b = {};
 
                 m->cpus = calloc(2, sizeof(*m->cpus));
@@ -243,25 +220,19 @@ END_TEST
 
 START_TEST(without_one_the_way_to_have_one_is_said)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
-                Tracer *t;
+                FAKE_CASE(k, c, true);
 
-                ck_assert_int_eq(arm(c, &t, &m, "x", false, &refusal), REFUSED);
-                ck_assert_int_eq(refusal.kind, REFUSAL_NOT_SUPPORTED);
-                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "doctor --black-box"));
+                fake_refuse(c, box_session("x"), false, REFUSAL_NOT_SUPPORTED,
+                            "doctor --black-box");
         }
 END_TEST
 
 static void arm_and_end(FakeKernel *k) {
         _cleanup_(controller_freep) Controller *c = fake_controller(k);
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
         _cleanup_refusal_ Refusal refusal = {};
         Tracer *t;
 
-        if (arm(c, &t, &m, "x", false, &refusal) == 0)
+        if (fake_admit_and_arm(c, &t, box_session("x"), false, &refusal) == 0)
                 (void) tracer_disarm(t);
 }
 

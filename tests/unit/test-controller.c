@@ -5,20 +5,6 @@
 #include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
-static void expect_refusal(FakeKernel *k, Controller *c, const char *functions, RefusalKind kind,
-                           const char *part) {
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        _cleanup_free_ char *before = fake_dump(k);
-        _cleanup_refusal_ Refusal refusal = {};
-        Tracer *t;
-
-        ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "x", functions, 0), REFUSED);
-        ck_assert_int_eq((int) refusal.kind, (int) kind);
-        ck_assert_msg(strstr(refusal_message(&refusal), part), "\"%s\" is not in \"%s\"", part,
-                      refusal_message(&refusal));
-        fake_expect_all(k, before);
-}
-
 /* Everything that a session overrides, with another value in it. */
 static void leave_over(FakeKernel *k) {
         k->shares_options = true;
@@ -40,29 +26,21 @@ static void leave_over(FakeKernel *k) {
 START_TEST(a_list_is_hooked_by_its_lines_and_taken_back)
         {
                 for (int instances = 0; instances < 2; instances++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
-                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                        _cleanup_free_ char *before = NULL;
-                        _cleanup_(controller_freep) Controller *c = NULL;
-                        _cleanup_refusal_ Refusal refusal = {};
+                        FAKE_CASE(k, c, instances);
+                        SessionMeta *m = fake_session("x", "udp_sendmsg");
                         Tracer *t;
 
                         fake_put(k, "set_ftrace_filter", "vfs_read\n");
-                        before = fake_dump(k);
-                        c = fake_controller(k);
-                        ck_assert_int_eq(session_meta_new(&m), 0);
-                        m->name = strdup("x");
-                        ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
+
                         ck_assert_int_eq(
                                 strv_split(&m->spec.hooked, "kfree_* nf_conntrack_in", " "), 0);
-                        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                        t = fake_start(c, m, false);
                         fake_expect(k,
                                     instances ? "instances/ftraced-x/set_ftrace_filter"
                                               : "set_ftrace_filter",
                                     "kfree_skb\nnf_conntrack_in\nudp_sendmsg\n");
                         ck_assert_uint_eq(m->n_hooked, 3);
-                        ck_assert_int_eq(tracer_disarm(t), 0);
-                        fake_expect_all(k, before);
+                        fake_end(t);
                 }
         }
 END_TEST
@@ -70,17 +48,13 @@ END_TEST
 START_TEST(a_session_leaves_leftovers_as_it_found_them)
         {
                 for (int instances = 0; instances < 2; instances++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
-                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                        _cleanup_free_ char *before = NULL;
-                        _cleanup_(controller_freep) Controller *c = NULL;
-                        _cleanup_refusal_ Refusal refusal = {};
+                        FAKE_CASE(k, c, instances);
+                        SessionMeta *m = fake_session("x", "udp_*");
                         Tracer *t;
 
                         leave_over(k);
-                        before = fake_dump(k);
-                        c = fake_controller(k);
-                        ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "x", "udp_*", 5), 0);
+                        m->spec.depth = 5;
+                        t = fake_start(c, m, false);
                         ck_assert_uint_eq(m->roots.n, 2);
                         ck_assert_uint_eq(m->page_bytes, 4096);
                         ck_assert_uint_eq(m->n_possible_cpus, 2);
@@ -93,8 +67,7 @@ START_TEST(a_session_leaves_leftovers_as_it_found_them)
                         fake_expect(k, "set_ftrace_pid", instances ? "812\n" : "no pid\n");
                         ck_assert_int_eq(tracer_set_recording(t, true), 0);
                         ck_assert_int_eq(tracer_set_recording(t, false), 0);
-                        ck_assert_int_eq(tracer_disarm(t), 0);
-                        fake_expect_all(k, before);
+                        fake_end(t);
                         ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
                 }
         }
@@ -102,85 +75,67 @@ END_TEST
 
 START_TEST(the_function_that_reads_the_trace_clock_is_not_hooked)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                _cleanup_(controller_freep) Controller *c = NULL;
-                _cleanup_free_ char *before = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
+                FAKE_CASE(k, c, false);
+                SessionMeta *m = fake_session("x", "udp_*");
                 Tracer *t;
 
                 fake_put_root(k, "sys/devices/system/clocksource/clocksource0/current_clocksource",
                               "hpet\n");
                 leave_over(k);
-                before = fake_dump(k);
-                c = fake_controller(k);
-                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "x", "udp_*", 0), 0);
+                t = fake_start(c, m, false);
                 fake_expect(k, "set_ftrace_notrace", "read_hpet\n");
                 ck_assert_uint_eq(m->warnings.n, 1);
                 ck_assert_ptr_nonnull(strstr(m->warnings.items[0], "read_hpet"));
-                ck_assert_int_eq(tracer_disarm(t), 0);
-                fake_expect_all(k, before);
+                fake_end(t);
         }
 END_TEST
 
 START_TEST(a_process_is_all_its_threads_and_none_is_left_behind)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                _cleanup_free_ char *before = fake_dump(k);
-                _cleanup_refusal_ Refusal refusal = {};
+                FAKE_CASE(k, c, false);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
                 Tracer *t;
 
-                ck_assert_int_eq(session_meta_new(&m), 0);
-                m->name = strdup("x");
-                ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
                 ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), REFUSED);
-                ck_assert_int_eq((int) refusal.kind, REFUSAL_INVALID_SPEC);
-                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "no process 700"));
+                fake_refuse(c, m, false, REFUSAL_INVALID_SPEC, "no process 700");
                 ck_assert_uint_eq(k->n_steps, 0);
 
                 fake_put_root(k, "proc/700/task/700/comm", "x\n");
                 fake_put_root(k, "proc/700/task/701/comm", "x\n");
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                t = fake_start(c, m, false);
                 fake_expect(k, "set_ftrace_pid", "700\n701\n");
                 /* They end, and with function-fork leave the list. */
                 fake_put(k, "set_ftrace_pid", "");
-                ck_assert_int_eq(tracer_disarm(t), 0);
-                fake_expect_all(k, before);
+                fake_end(t);
         }
 END_TEST
 
 START_TEST(names_are_refused_before_anything_is_written)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                FAKE_CASE(k, c, true);
 
-                expect_refusal(k, c, "udp_sendmesg", REFUSAL_FUNCTION_NOT_FOUND,
-                               "no function \"udp_sendmesg\" can be traced here. Did you mean "
-                               "udp_sendmsg, udpv6_sendmsg");
-                expect_refusal(k, c, "udp_sendmsg tcp_nothing*", REFUSAL_NO_FUNCTION_MATCHES,
-                               "tcp_nothing*");
-                expect_refusal(k, c, "vfs_read:traceoff", REFUSAL_INVALID_NAME, ":traceoff");
-                expect_refusal(k, c, "__ftrace_invalid_address___42", REFUSAL_FUNCTION_NOT_FOUND,
-                               "can be traced");
+                fake_refuse(c, fake_session("x", "udp_sendmesg"), false, REFUSAL_FUNCTION_NOT_FOUND,
+                            "no function \"udp_sendmesg\" can be traced here. Did you mean "
+                            "udp_sendmsg, udpv6_sendmsg");
+                fake_refuse(c, fake_session("x", "udp_sendmsg tcp_nothing*"), false,
+                            REFUSAL_NO_FUNCTION_MATCHES, "tcp_nothing*");
+                fake_refuse(c, fake_session("x", "vfs_read:traceoff"), false, REFUSAL_INVALID_NAME,
+                            ":traceoff");
+                fake_refuse(c, fake_session("x", "__ftrace_invalid_address___42"), false,
+                            REFUSAL_FUNCTION_NOT_FOUND, "can be traced");
                 ck_assert_uint_eq(k->n_steps, 0);
         }
 END_TEST
 
 START_TEST(more_roots_than_allowed_are_refused_with_their_number)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("x", "*sendmsg");
                 _cleanup_refusal_ Refusal refusal = {};
                 Tracer *t;
 
-                ck_assert_int_eq(session_meta_new(&m), 0);
-                m->name = strdup("x");
                 m->spec.max_functions = 3;
-                ck_assert_int_eq(strv_add(&m->spec.functions, "*sendmsg"), 0);
+
                 ck_assert_int_eq(strv_add(&m->spec.functions, "udp_*"), 0);
                 ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), REFUSED);
                 ck_assert_int_eq((int) refusal.kind, REFUSAL_TOO_MANY_FUNCTIONS);
@@ -192,13 +147,10 @@ END_TEST
 
 START_TEST(more_roots_than_the_kernel_prints_are_refused_and_nothing_is_written)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("x", "a_name_*");
                 _cleanup_strv_ Strv names = {};
                 _cleanup_free_ char *text = NULL;
-                Tracer *t;
 
                 for (int i = 0; i < 100; i++)
                         ck_assert_int_eq(
@@ -207,69 +159,53 @@ START_TEST(more_roots_than_the_kernel_prints_are_refused_and_nothing_is_written)
                 ck_assert_int_eq(strv_add(&names, ""), 0);
                 text = strv_join(&names, "\n");
                 fake_put(k, "available_filter_functions", text);
-                ck_assert_int_eq(session_meta_new(&m), 0);
-                m->name = strdup("x");
-                ck_assert_int_eq(strv_add(&m->spec.functions, "a_name_*"), 0);
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), REFUSED);
-                ck_assert_int_eq((int) refusal.kind, REFUSAL_TOO_MANY_FUNCTIONS);
-                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "have 4,100 bytes"));
+
+                fake_refuse(c, m, false, REFUSAL_TOO_MANY_FUNCTIONS, "have 4,100 bytes");
                 ck_assert_uint_eq(k->n_steps, 0);
 
                 ck_assert_int_eq(strv_replace(&m->spec.functions, 0, "a_name_*_[1-9]?"), 0);
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                (void) fake_start(c, m, false);
         }
 END_TEST
 
 START_TEST(without_instances_the_second_session_is_refused_and_the_first_named)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
-                Tracer *t;
+                FAKE_CASE(k, c, false);
+                Tracer *t = fake_start(c, fake_session("slow-dns", "udp_sendmsg"), false);
 
-                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "slow-dns", "udp_sendmsg", 0), 0);
-                expect_refusal(k, c, "tcp_sendmsg", REFUSAL_BUSY, "session slow-dns (uid ");
-                expect_refusal(k, c, "tcp_sendmsg", REFUSAL_BUSY,
-                               "Stop it first: ftracectl stop slow-dns; or --wait.");
+                fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY,
+                            "session slow-dns (uid ");
+                fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY,
+                            "Stop it first: ftracectl stop slow-dns; or --wait.");
                 ck_assert_int_eq(tracer_disarm(t), 0);
         }
 END_TEST
 
 START_TEST(sessions_in_instances_share_roots_and_take_only_their_own_away)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
-                _cleanup_free_ char *before = fake_dump(k);
-                _cleanup_refusal_ Refusal refusal = {};
-                Tracer *t, *u;
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("a", "udp_sendmsg udp_recvmsg"),
+                            *n = fake_session("b", "udp_recvmsg tcp_sendmsg");
+                Tracer *t = fake_start(c, m, false), *u = fake_start(c, n, false);
 
-                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "a", "udp_sendmsg udp_recvmsg", 0),
-                                 0);
-                ck_assert_int_eq(fake_arm(c, &u, &n, &refusal, "b", "udp_recvmsg tcp_sendmsg", 0),
-                                 0);
                 ck_assert_uint_eq(m->neighbours.n, 0);
                 ck_assert_uint_eq(n->neighbours.n, 1);
                 ck_assert_str_eq(n->neighbours.items[0], "a");
                 ck_assert_int_eq(tracer_disarm(t), 0);
                 fake_expect(k, "set_graph_function", "udp_recvmsg\ntcp_sendmsg\n");
-                ck_assert_int_eq(tracer_disarm(u), 0);
-                fake_expect_all(k, before);
+                fake_end(u);
         }
 END_TEST
 
 START_TEST(a_root_that_went_with_its_module_is_not_in_the_way_of_the_next_session)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
+                FAKE_CASE(k, c, true);
+                SessionMeta *n = fake_session("b", "tcp_sendmsg");
                 Tracer *t, *u;
 
-                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "a", "kfree udp_sendmsg", 0), 0);
+                t = fake_start(c, fake_session("a", "kfree udp_sendmsg"), false);
                 fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
-                ck_assert_int_eq(fake_arm(c, &u, &n, &refusal, "b", "tcp_sendmsg", 0), 0);
+                u = fake_start(c, n, false);
                 ck_assert_int_eq(tracer_disarm(t), 0);
                 fake_expect(k, "set_graph_function", "tcp_sendmsg\n0xffffffffc05970a0\n");
                 ck_assert_int_eq(tracer_disarm(u), 0);
@@ -279,14 +215,11 @@ END_TEST
 
 START_TEST(a_root_whose_module_comes_back_is_a_root_again)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("a", "kfree udp_sendmsg");
                 _cleanup_strv_ Strv gone = {}, back = {}, away = {}, none = {};
-                _cleanup_refusal_ Refusal refusal = {};
-                Tracer *t;
+                Tracer *t = fake_start(c, m, false);
 
-                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "a", "kfree udp_sendmsg", 0), 0);
                 ck_assert_int_eq(tracer_renew_roots(t, m, &none, &none), 0);
                 ck_assert_uint_eq(none.n, 0);
                 fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
@@ -319,46 +252,42 @@ END_TEST
 
 START_TEST(a_depth_that_differs_from_a_live_session_is_refused)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
-                Tracer *t;
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("a", "udp_sendmsg");
 
-                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "a", "udp_sendmsg", 4), 0);
-                expect_refusal(k, c, "tcp_sendmsg", REFUSAL_BUSY, "max_graph_depth");
+                m->spec.depth = 4;
+                (void) fake_start(c, m, false);
+                fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY,
+                            "max_graph_depth");
         }
 END_TEST
 
 START_TEST(a_tracer_of_somebody_else_is_left_alone)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                FAKE_CASE(k, c, false);
 
                 fake_put(k, "set_graph_function", "kfree\n");
                 fake_put(k, "current_tracer", "function_graph\n");
-                expect_refusal(k, c, "udp_sendmsg", REFUSAL_BUSY,
-                               "is function_graph, set by somebody else");
+                fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_BUSY,
+                            "is function_graph, set by somebody else");
                 fake_put(k, "current_tracer", "function\n");
-                expect_refusal(k, c, "udp_sendmsg", REFUSAL_BUSY, "is function, set by");
+                fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_BUSY,
+                            "is function, set by");
         }
 END_TEST
 
 START_TEST(function_graph_in_a_foreign_instance_is_in_the_way_and_function_is_not)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
-                Tracer *t;
+                FAKE_CASE(k, c, true);
 
                 fake_put(k, "set_graph_function", "kfree\n");
                 fake_put(k, "instances/foo/available_tracers", "function_graph nop\n");
                 fake_put(k, "instances/foo/current_tracer", "function_graph\n");
-                expect_refusal(k, c, "udp_sendmsg", REFUSAL_BUSY, "instances/foo is");
+                fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_BUSY,
+                            "instances/foo is");
                 fake_put(k, "instances/foo/current_tracer", "nop\n");
                 fake_put(k, "current_tracer", "function\n");
-                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "x", "udp_sendmsg", 0), 0);
+                (void) fake_start(c, fake_session("x", "udp_sendmsg"), false);
         }
 END_TEST
 
@@ -368,34 +297,36 @@ START_TEST(what_this_host_cannot_do_is_refused_with_the_way_out)
                 _cleanup_(controller_freep) Controller *c = fake_controller(k), *none = NULL;
 
                 fake_put_root(k, "proc/sys/kernel/ftrace_enabled", "0\n");
-                expect_refusal(k, c, "udp_sendmsg", REFUSAL_NOT_SUPPORTED,
-                               "sysctl kernel.ftrace_enabled=1");
+                fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_NOT_SUPPORTED,
+                            "sysctl kernel.ftrace_enabled=1");
                 fake_put_root(k, "proc/sys/kernel/ftrace_enabled", "1\n");
                 fake_put(k, "available_tracers", "function nop\n");
-                expect_refusal(k, c, "udp_sendmsg", REFUSAL_NOT_SUPPORTED,
-                               "no function_graph tracer");
+                fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_NOT_SUPPORTED,
+                            "no function_graph tracer");
                 fake_put(k, "available_tracers", "function_graph nop\n");
                 fake_put_root(k, "proc/meminfo", "MemAvailable: 10240 kB\n");
-                expect_refusal(k, c, "udp_sendmsg", REFUSAL_NO_MEMORY, "--buffer-size=");
-                ck_assert_int_eq(controller_new_at(&none, "/nonexistent", k->ledger_fd,
-                                                   k->ledger_fd, false, k->root_fd),
+                fake_refuse(c, fake_session("x", "udp_sendmsg"), false, REFUSAL_NO_MEMORY,
+                            "--buffer-size=");
+                ck_assert_int_eq(controller_new(&none, "/nonexistent", k->ledger_fd, k->ledger_fd,
+                                                false, k->root_fd),
                                  0);
                 ck_assert_ptr_null(controller_tracefs(none));
-                expect_refusal(k, none, "udp_sendmsg", REFUSAL_NOT_SUPPORTED,
-                               "mount -t tracefs tracefs /nonexistent");
+                fake_refuse(none, fake_session("x", "udp_sendmsg"), false, REFUSAL_NOT_SUPPORTED,
+                            "mount -t tracefs tracefs /nonexistent");
         }
 END_TEST
 
 /* What the steps are counted over: two sessions come and go, or one where only one can be. */
 static void story(FakeKernel *k) {
         _cleanup_(controller_freep) Controller *c = fake_controller(k);
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+        SessionMeta *m = fake_session("a", "udp_sendmsg udp_recvmsg"),
+                    *n = fake_session("b", "tcp_sendmsg udp_recvmsg");
         _cleanup_refusal_ Refusal refusal = {};
         Tracer *t, *u;
 
-        if (fake_arm(c, &t, &m, &refusal, "a", "udp_sendmsg udp_recvmsg", 0) == 0) {
+        if (fake_admit_and_arm(c, &t, m, false, &refusal) == 0) {
                 (void) tracer_set_recording(t, true);
-                if (fake_arm(c, &u, &n, &refusal, "b", "tcp_sendmsg udp_recvmsg", 0) == 0)
+                if (fake_admit_and_arm(c, &u, n, false, &refusal) == 0)
                         (void) tracer_disarm(u);
                 (void) tracer_set_recording(t, false);
                 (void) tracer_disarm(t);
@@ -404,20 +335,17 @@ static void story(FakeKernel *k) {
 
 /* One that records a process alone, and one that comes and goes beside it. */
 static void filtered_story(FakeKernel *k) {
+        SessionMeta *m = fake_session("a", "udp_sendmsg"), *n = fake_session("b", "tcp_sendmsg");
         _cleanup_(controller_freep) Controller *c = NULL;
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
         _cleanup_refusal_ Refusal refusal = {};
         Tracer *t, *u;
 
         fake_put_root(k, "proc/700/task/700/comm", "x\n");
         fake_put_root(k, "proc/700/task/701/comm", "x\n");
         c = fake_controller(k);
-        ck_assert_int_eq(session_meta_new(&m), 0);
-        m->name = strdup("a");
-        ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
         ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
         if (fake_admit_and_arm(c, &t, m, false, &refusal) == 0) {
-                if (fake_arm(c, &u, &n, &refusal, "b", "tcp_sendmsg", 0) == 0)
+                if (fake_admit_and_arm(c, &u, n, false, &refusal) == 0)
                         (void) tracer_disarm(u);
                 (void) tracer_disarm(t);
         }
@@ -481,14 +409,10 @@ END_TEST
 START_TEST(a_tracer_held_open_keeps_its_records_until_it_is_free)
         {
                 for (int instances = 0; instances < 2; instances++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
+                        FAKE_CASE(k, c, instances);
                         _cleanup_free_ char *before = fake_dump(k);
-                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                        _cleanup_refusal_ Refusal refusal = {};
-                        Tracer *t;
+                        Tracer *t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
 
-                        ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "a", "udp_sendmsg", 0), 0);
                         k->is_busy = true;
                         ck_assert_int_eq(tracer_disarm(t), -EBUSY);
                         fake_expect(k, "set_graph_function", "udp_sendmsg\n");
@@ -496,8 +420,8 @@ START_TEST(a_tracer_held_open_keeps_its_records_until_it_is_free)
                         fake_expect(k, "set_graph_function", "udp_sendmsg\n");
                         c = fake_controller(k);
                         ck_assert_uint_eq(controller_n_restored(c), 0);
-                        expect_refusal(k, c, "tcp_sendmsg", REFUSAL_BUSY,
-                                       "left on by an earlier ftraced");
+                        fake_refuse(c, fake_session("x", "tcp_sendmsg"), false, REFUSAL_BUSY,
+                                    "left on by an earlier ftraced");
                         k->is_busy = false;
                         c = controller_free(c);
                         fake_expect_all(k, before);
@@ -553,15 +477,12 @@ END_TEST
 
 START_TEST(the_account_counts_from_arming_and_survives_a_cleared_buffer)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
+                FAKE_CASE(k, c, false);
+
                 CpuAccount a = { .cpu = 0, .n_pages = 5 };
                 ClockTuple clocks;
-                Tracer *t;
+                Tracer *t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
 
-                ck_assert_int_eq(fake_arm(c, &t, &m, &refusal, "a", "udp_sendmsg", 0), 0);
                 fake_put(k, "per_cpu/cpu0/stats",
                          "overrun: 9\ncommit overrun: 1\nread events: 3\n");
                 ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), 0);
@@ -606,8 +527,7 @@ static const char *state_of(const json_t *checks, const char *name) {
 
 START_TEST(checks_tell_good_from_leftover_from_bad)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                FAKE_CASE(k, c, true);
                 json_t *checks = controller_check(c);
 
                 ck_assert_str_eq(state_of(checks, "tracefs"), "good");

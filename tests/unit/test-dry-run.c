@@ -4,10 +4,10 @@
 
 #include <semaphore.h>
 
-#include "daemon/lean/lean-cache.h"
+#include "daemon/lean/lean.h"
 #include "daemon/process/background.h"
 #include "daemon/tracefs/control.h"
-#include "daemon/tracefs/script.h"
+#include "daemon/tracefs/plan.h"
 #include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
@@ -35,6 +35,17 @@ static char *script(FakeKernel *k, Controller *c, SessionMeta *m) {
                                     .waits = controller_waits_for_start(&m->spec) });
         ck_assert_int_eq(buf_take_string(&out, &text), 0);
         return text;
+}
+
+static void refuse(Controller *c, SessionMeta *m, RefusalKind kind, const char *part) {
+        _cleanup_refusal_ Refusal refusal = {};
+        _cleanup_plan_ Plan plan = {};
+        size_t n_arm;
+
+        ck_assert_int_eq(controller_rehearse(c, &plan, &n_arm, m, false, &refusal), REFUSED);
+        ck_assert_int_eq((int) refusal.kind, (int) kind);
+        ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), part));
+        ck_assert_uint_eq(plan.n, 0);
 }
 
 /* Says what the plan's steps come to in the words of the fake's log. */
@@ -138,23 +149,22 @@ static void expect_same(FakeKernel *k, Controller *c, SessionMeta *m) {
 #define ENTER "\n# It records now.  Enter puts everything back.\nread -r answer || :\nset +e\n\n"
 
 /* check's own message has no room for both. */
-static void expect_text(const char *text, const char *wanted) {
+static void expect_script(FakeKernel *k, Controller *c, SessionMeta *m, const char *wanted) {
+        _cleanup_free_ char *text = script(k, c, m);
+
         ck_assert_msg(streq(text, wanted), "these are the lines:\n%s", text);
 }
 
 /* clang-format off */
 START_TEST(the_top_level_is_programmed_and_put_back_by_these_lines)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_*");
-                _cleanup_free_ char *text = NULL;
+                FAKE_CASE(k, c, false);
+                SessionMeta *m = fake_session("x", "udp_*");
 
                 fake_put(k, "buffer_size_kb", "7 (expanded: 1408)\n");
                 fake_put(k, "set_graph_notrace", "vfs_write\nkfree\n");
                 m->spec.depth = 5;
-                text = script(k, c, m);
-                expect_text(text, HEAD("x") CD
+                expect_script(k, c, m, HEAD("x") CD
 "echo 0 > tracing_on                                     # was 1\n"
 "echo mono > trace_clock                                 # was local\n"
 "echo 8192 > buffer_size_kb                              # was 7 (expanded: 1408)\n"
@@ -179,21 +189,16 @@ END_TEST
 
 START_TEST(an_instance_is_made_beside_those_of_others_by_these_lines)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("y", "tcp_sendmsg udp_recvmsg"),
-                                                          *other = fake_meta("a", "udp_recvmsg");
-                _cleanup_refusal_ Refusal refusal = {};
-                _cleanup_free_ char *text = NULL;
-                Tracer *t;
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("y", "tcp_sendmsg udp_recvmsg"),
+                                                          *other = fake_session("a", "udp_recvmsg");
 
                 fake_put_root(k, "proc/700/task/700/comm", "x\n");
                 fake_put_root(k, "proc/700/task/701/comm", "x\n");
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, other, false, &refusal), 0);
+                (void) fake_start(c, other, false);
                 ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
                 ck_assert_int_eq(strv_split(&m->spec.hooked, "kfree_* udp_* vfs_read", " "), 0);
-                text = script(k, c, m);
-                expect_text(text, HEAD("y") NEW_DIR CD
+                expect_script(k, c, m, HEAD("y") NEW_DIR CD
 "mkdir instances/ftraced-y\n"
 "echo 0 > instances/ftraced-y/tracing_on                 # was 1, in a new instance\n"
 "echo mono > instances/ftraced-y/trace_clock             # was local, in a new instance\n"
@@ -227,17 +232,14 @@ END_TEST
 
 START_TEST(triggers_are_hung_by_these_lines_and_taken_down_again)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
-                _cleanup_free_ char *text = NULL;
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
 
                 fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
                 ck_assert_int_eq(strv_add(&m->spec.triggers, "start function:kfree_skb"), 0);
                 ck_assert_int_eq(strv_add(&m->spec.triggers,
                                           "stop event:sched:sched_switch:prev_comm==\"x\""), 0);
-                text = script(k, c, m);
-                expect_text(text, HEAD("x") NEW_DIR CD
+                expect_script(k, c, m, HEAD("x") NEW_DIR CD
 "mkdir instances/ftraced.bell-x-0\n"
 "echo 16 > instances/ftraced.bell-x-0/buffer_size_kb     # was 1408, in a new instance\n"
 "echo 0 > instances/ftraced.bell-x-0/buffer_percent      # was 50, in a new instance\n"
@@ -277,10 +279,8 @@ END_TEST
 
 START_TEST(probes_of_values_are_made_by_these_lines_and_removed_again)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
-                _cleanup_free_ char *text = NULL;
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
 
                 fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
                 fake_put(k, "dynamic_events", "");
@@ -288,8 +288,7 @@ START_TEST(probes_of_values_are_made_by_these_lines_and_removed_again)
                 fake_put(k, "README", "\tf[:[<group>/][<event>]] <func-name>[%return] [<args>]\n");
                 m->spec.retval = true;
                 ck_assert_int_eq(strv_add(&m->spec.retval_functions, "kfree"), 0);
-                text = script(k, c, m);
-                expect_text(text, HEAD("x") NEW_DIR CD
+                expect_script(k, c, m, HEAD("x") NEW_DIR CD
 "echo 'f1024:ftraced/ftraced_af63f54c86021707_f0 kfree%return ret=$retval' >> dynamic_events\n"
 "echo 'f1024:ftraced/ftraced_af63f54c86021707_f1 udp_sendmsg%return ret=$retval' >> dynamic_events\n"
 "mkdir instances/ftraced-x\n"
@@ -316,10 +315,8 @@ END_TEST
 
 START_TEST(a_stopwatch_is_made_by_these_lines_and_removed_again)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
-                _cleanup_free_ char *text = NULL;
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
 
                 fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.57\n");
                 fake_put(k, "dynamic_events", "");
@@ -327,8 +324,7 @@ START_TEST(a_stopwatch_is_made_by_these_lines_and_removed_again)
                 fake_put(k, "synthetic_events", "");
                 fake_put(k, "events/sched/sched_switch/hist", "");
                 ck_assert_int_eq(strv_add(&m->spec.triggers, "stop slower:5ms"), 0);
-                text = script(k, c, m);
-                expect_text(text, HEAD("x") NEW_DIR CD
+                expect_script(k, c, m, HEAD("x") NEW_DIR CD
 "echo 'p:ftraced/ftraced_af63f54c86021707_0_in0 udp_sendmsg' >> dynamic_events\n"
 "echo 'r512:ftraced/ftraced_af63f54c86021707_0_out0 udp_sendmsg' >> dynamic_events\n"
 "echo 's:ftraced_af63f54c86021707_0 u64 lat' >> dynamic_events\n"
@@ -424,10 +420,8 @@ START_TEST(whether_there_are_instances_is_told_by_the_release_without_making_one
                                  { "unheard of\n", false } };
 
                 for (size_t i = 0; i < ELEMENTSOF(releases); i++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                        _cleanup_(session_meta_freep) SessionMeta *m =
-                                fake_meta("x", "udp_sendmsg");
+                        FAKE_CASE(k, c, true);
+                        SessionMeta *m = fake_session("x", "udp_sendmsg");
                         _cleanup_free_ char *text = NULL;
 
                         fake_put_root(k, "proc/sys/kernel/osrelease", releases[i].release);
@@ -440,23 +434,14 @@ END_TEST
 
 START_TEST(what_arming_refuses_a_dry_run_refuses)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmesg"),
-                                                          *n = fake_meta("x", "udp_sendmsg");
-                _cleanup_refusal_ Refusal refusal = {};
-                _cleanup_plan_ Plan plan = {};
-                size_t n_arm;
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("x", "udp_sendmesg"),
+                            *n = fake_session("x", "udp_sendmsg");
 
-                ck_assert_int_eq(controller_rehearse(c, &plan, &n_arm, m, false, &refusal),
-                                 REFUSED);
-                ck_assert_int_eq((int) refusal.kind, REFUSAL_FUNCTION_NOT_FOUND);
+                refuse(c, m, REFUSAL_FUNCTION_NOT_FOUND, "udp_sendmesg");
                 fake_put(k, "set_graph_function", "kfree\n");
                 fake_put(k, "current_tracer", "function_graph\n");
-                ck_assert_int_eq(controller_rehearse(c, &plan, &n_arm, n, false, &refusal),
-                                 REFUSED);
-                ck_assert_int_eq((int) refusal.kind, REFUSAL_BUSY);
-                ck_assert_uint_eq(plan.n, 0);
+                refuse(c, n, REFUSAL_BUSY, "somebody else");
         }
 END_TEST
 
@@ -468,10 +453,8 @@ static void make_read_only(FakeKernel *k, const char *path) {
 START_TEST(how_full_a_buffer_wakes_is_not_set_where_nobody_may_set_it)
         {
                 for (int has_instances = 0; has_instances <= 1; has_instances++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(has_instances);
-                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                        _cleanup_(session_meta_freep) SessionMeta *m =
-                                fake_meta("x", "udp_sendmsg");
+                        FAKE_CASE(k, c, has_instances);
+                        SessionMeta *m = fake_session("x", "udp_sendmsg");
                         _cleanup_free_ char *text = NULL;
 
                         make_read_only(k, "buffer_percent");
@@ -484,48 +467,32 @@ END_TEST
 
 START_TEST(sizes_that_could_not_be_put_back_are_a_refusal_with_a_way_out)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
-                _cleanup_refusal_ Refusal refusal = {};
-                _cleanup_plan_ Plan plan = {};
-                size_t n_arm;
+                FAKE_CASE(k, c, false);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
 
                 fake_put_root(k, "proc/sys/kernel/osrelease", "5.10.0-46-amd64\n");
                 fake_put(k, "buffer_size_kb", "X\n");
                 make_read_only(k, "per_cpu/cpu0/buffer_size_kb");
-                ck_assert_int_eq(controller_rehearse(c, &plan, &n_arm, m, false, &refusal),
-                                 REFUSED);
-                ck_assert_int_eq((int) refusal.kind, REFUSAL_NOT_SUPPORTED);
-                ck_assert(strstr(refusal_message(&refusal), "> buffer_size_kb"));
+                refuse(c, m, REFUSAL_NOT_SUPPORTED, "> buffer_size_kb");
         }
 END_TEST
 
 START_TEST(what_nobody_may_write_is_a_refusal_that_names_it)
         {
                 for (int has_instances = 0; has_instances <= 1; has_instances++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(has_instances);
-                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                        _cleanup_(session_meta_freep) SessionMeta *m =
-                                fake_meta("x", "udp_sendmsg");
-                        _cleanup_refusal_ Refusal refusal = {};
-                        _cleanup_plan_ Plan plan = {};
-                        size_t n_arm;
+                        FAKE_CASE(k, c, has_instances);
+                        SessionMeta *m = fake_session("x", "udp_sendmsg");
 
                         make_read_only(k, "buffer_size_kb");
-                        ck_assert_int_eq(controller_rehearse(c, &plan, &n_arm, m, false, &refusal),
-                                         REFUSED);
-                        ck_assert_int_eq((int) refusal.kind, REFUSAL_NOT_SUPPORTED);
-                        ck_assert(strstr(refusal_message(&refusal), "tracefs/buffer_size_kb"));
+                        refuse(c, m, REFUSAL_NOT_SUPPORTED, "tracefs/buffer_size_kb");
                 }
         }
 END_TEST
 
 START_TEST(steps_are_json_with_what_they_replace)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
                 _cleanup_refusal_ Refusal refusal = {};
                 _cleanup_plan_ Plan plan = {};
                 json_auto_t *steps = NULL;
@@ -572,8 +539,7 @@ static void compare_for_a_while(void *userdata) {
 START_TEST(the_list_of_functions_stays_while_a_task_compares_names_with_it)
         {
                 for (int has_changed = 0; has_changed < 2; has_changed++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
+                        FAKE_CASE(k, c, false);
                         _cleanup_lean_cache_ LeanCache seen = {};
                         _cleanup_strv_ Strv roots = {};
                         Comparison comparison = { .is_told = !has_changed };

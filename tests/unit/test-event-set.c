@@ -8,71 +8,52 @@
 #include "daemon/tracer/controller.h"
 #include "fake-kernel.h"
 
-/* Arms session "x" for udp_sendmsg and one event, and for process @pid if it is not NULL. */
-static int arm_event(Controller *c, Tracer **ret, SessionMeta **ret_m, Refusal *refusal,
-                     const char *event, const char *pid) {
-        SessionMeta *m = fake_meta("x", "udp_sendmsg");
+/* Session "x", of udp_sendmsg and one event, and of process @pid if it is not NULL. */
+static SessionMeta *with_event(const char *event, const char *pid) {
+        SessionMeta *m = fake_session("x", "udp_sendmsg");
 
         ck_assert_int_eq(strv_add(&m->spec.events, event), 0);
         ck_assert_int_eq(pid ? strv_add(&m->spec.pids, pid) : 0, 0);
-        *ret_m = m;
-        return fake_admit_and_arm(c, ret, m, false, refusal);
+        return m;
+}
+
+/* A control file of its buffer. */
+static void expect_file(FakeKernel *k, const char *file, const char *text) {
+        fake_expect(k, TRACEFS_PATH("%s%s", k->has_instances ? "instances/ftraced-x/" : "", file),
+                    text);
 }
 
 START_TEST(an_event_is_on_with_its_filter_and_off_again)
         {
                 for (int instances = 0; instances < 2; instances++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
+                        FAKE_CASE(k, c, instances);
                         _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
-                        const char *dir = instances ? "instances/ftraced-x/" : "";
-                        _cleanup_free_ char *before = NULL;
-                        _cleanup_(controller_freep) Controller *c = NULL;
-                        _cleanup_refusal_ Refusal refusal = {};
-                        char path[128];
                         Tracer *t;
 
                         fake_put_root(k, "proc/812/task/812/comm", "x\n");
                         fake_put(k, "events/sched/sched_switch/filter", "next_pid == 7\n");
-                        before = fake_dump(k);
-                        c = fake_controller(k);
-                        ck_assert_int_eq(arm_event(c, &t, &m, &refusal,
-                                                   "sched:sched_switch:prev_pid > 0", "812"),
-                                         0);
-                        (void) snprintf(path, sizeof(path), "%sevents/sched/sched_switch/filter",
-                                        dir);
-                        fake_expect(k, path, "prev_pid > 0\n");
-                        (void) snprintf(path, sizeof(path), "%sevents/sched/sched_switch/enable",
-                                        dir);
-                        fake_expect(k, path, "1\n");
-                        (void) snprintf(path, sizeof(path), "%sset_event_pid", dir);
-                        fake_expect(k, path, "812\n");
-                        (void) snprintf(path, sizeof(path), "%soptions/event-fork", dir);
-                        fake_expect(k, path, "1\n");
-                        ck_assert_int_eq(tracer_disarm(t), 0);
-                        fake_expect_all(k, before);
+                        t = fake_start(c, with_event("sched:sched_switch:prev_pid > 0", "812"),
+                                       false);
+                        expect_file(k, "events/sched/sched_switch/filter", "prev_pid > 0\n");
+                        expect_file(k, "events/sched/sched_switch/enable", "1\n");
+                        expect_file(k, "set_event_pid", "812\n");
+                        expect_file(k, "options/event-fork", "1\n");
+                        fake_end(t);
 
-                        ck_assert_int_eq(arm_event(c, &t, &n, &refusal, "sched:sched_switch", NULL),
-                                         0);
-                        (void) snprintf(path, sizeof(path), "%sevents/sched/sched_switch/filter",
-                                        dir);
-                        fake_expect(k, path, "none\n");
-                        ck_assert_int_eq(tracer_disarm(t), 0);
-                        fake_expect_all(k, before);
+                        t = fake_start(c, with_event("sched:sched_switch", NULL), false);
+                        expect_file(k, "events/sched/sched_switch/filter", "none\n");
+                        fake_end(t);
                 }
         }
 END_TEST
 
 START_TEST(a_list_of_processes_that_have_all_ended_is_put_back_although_it_looks_like_none)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                _cleanup_(controller_freep) Controller *c = NULL;
-                _cleanup_refusal_ Refusal refusal = {};
+                FAKE_CASE(k, c, false);
                 Tracer *t;
 
                 fake_put_root(k, "proc/812/task/812/comm", "x\n");
-                c = fake_controller(k);
-                ck_assert_int_eq(arm_event(c, &t, &m, &refusal, "sched:sched_switch", "812"), 0);
+                t = fake_start(c, with_event("sched:sched_switch", "812"), false);
                 fake_put(k, "set_event_pid", "");
                 strv_done(&k->log);
                 ck_assert_int_eq(tracer_disarm(t), 0);
@@ -94,40 +75,25 @@ START_TEST(what_cannot_be_recorded_beside_calls_is_refused_with_the_reason)
                 };
 
                 for (size_t i = 0; i < 2 * ELEMENTSOF(cases); i++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(i % 2);
-                        _cleanup_free_ char *before = fake_dump(k);
-                        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                        _cleanup_refusal_ Refusal refusal = {};
-                        Tracer *t;
+                        FAKE_CASE(k, c, i % 2);
 
-                        ck_assert_int_eq(arm_event(c, &t, &m, &refusal, cases[i / 2].event, NULL),
-                                         REFUSED);
-                        ck_assert_int_eq((int) refusal.kind, (int) cases[i / 2].kind);
-                        ck_assert_msg(strstr(refusal_message(&refusal), cases[i / 2].reason),
-                                      "\"%s\"", refusal_message(&refusal));
-                        fake_expect_all(k, before);
+                        fake_refuse(c, with_event(cases[i / 2].event, NULL), false,
+                                    cases[i / 2].kind, cases[i / 2].reason);
                 }
         }
 END_TEST
 
 START_TEST(arguments_are_recorded_where_the_kernel_can)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_refusal_ Refusal refusal = {};
+                FAKE_CASE(k, c, false);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
                 Tracer *t;
 
-                ck_assert_int_eq(session_meta_new(&m), 0);
-                m->name = strdup("x");
                 m->spec.args = true;
-                ck_assert_int_eq(strv_add(&m->spec.functions, "udp_sendmsg"), 0);
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), REFUSED);
-                ck_assert_int_eq((int) refusal.kind, REFUSAL_NOT_SUPPORTED);
-                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "6.15"));
+
+                fake_refuse(c, m, false, REFUSAL_NOT_SUPPORTED, "6.15");
                 fake_put(k, "options/funcgraph-args", "0\n");
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                t = fake_start(c, m, false);
                 fake_expect(k, "options/funcgraph-args", "1\n");
                 ck_assert_int_eq(tracer_disarm(t), 0);
                 fake_expect(k, "options/funcgraph-args", "0\n");
@@ -138,24 +104,20 @@ END_TEST
 
 START_TEST(a_module_without_types_is_named_if_arguments_are_recorded)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(controller_freep) Controller *c = NULL;
+                FAKE_CASE(k, c, false);
 
                 fake_put(k, "dynamic_events", "");
                 fake_put(k, "kprobe_events", "");
                 fake_put(k, "events/ftraced/ftraced_af63f54c86021707_e0/enable", "0\n");
                 fake_put_root(k, "sys/kernel/btf/vmlinux", "");
-                c = fake_controller(k);
                 for (int has_types = 0; has_types < 2; has_types++) {
-                        _cleanup_(session_meta_freep) SessionMeta *m =
-                                fake_meta("x", "nf_conntrack_in");
-                        _cleanup_refusal_ Refusal refusal = {};
+                        SessionMeta *m = fake_session("x", "nf_conntrack_in");
                         Tracer *t;
 
                         if (has_types)
                                 fake_put_root(k, "sys/kernel/btf/nf_conntrack", "");
                         m->spec.args = true;
-                        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                        t = fake_start(c, m, false);
                         ck_assert_uint_eq(m->probe_events.n, 1);
                         ck_assert_uint_eq(m->warnings.n, has_types ? 0 : 1);
                         if (!has_types)
@@ -168,19 +130,15 @@ END_TEST
 
 START_TEST(what_a_root_returns_is_told_by_a_probe_that_goes_with_the_session)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
-                _cleanup_(controller_freep) Controller *c = NULL;
+                FAKE_CASE(k, c, false);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
                 _cleanup_refusal_ Refusal refusal = {}, none = {};
                 _cleanup_free_ char *events = NULL;
                 size_t off = 0, out = 0;
                 Tracer *t;
 
-                c = fake_controller(k);
                 m->spec.retval = true;
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), REFUSED);
-                ck_assert_int_eq((int) refusal.kind, REFUSAL_NOT_SUPPORTED);
-                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "CONFIG_KPROBE_EVENTS"));
+                fake_refuse(c, m, false, REFUSAL_NOT_SUPPORTED, "CONFIG_KPROBE_EVENTS");
 
                 fake_put(k, "dynamic_events", "");
                 fake_put(k, "kprobe_events", "");
@@ -208,17 +166,15 @@ END_TEST
 
 START_TEST(a_kernel_that_records_what_calls_return_gets_no_probes)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_refusal_ Refusal refusal = {};
+                FAKE_CASE(k, c, false);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
                 Tracer *t;
 
                 m->spec.retval = true;
                 ck_assert_int_eq(strv_add(&m->spec.retval_functions, "kfree"), 0);
                 fake_put(k, "dynamic_events", "");
                 fake_put(k, "options/funcgraph-retval", "0\n");
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                t = fake_start(c, m, false);
                 fake_expect(k, "dynamic_events", "");
                 ck_assert_uint_eq(m->probe_events.n, 0);
                 ck_assert_int_eq(tracer_disarm(t), 0);
@@ -227,9 +183,8 @@ END_TEST
 
 START_TEST(functions_whose_values_are_asked_for_exist_and_are_few)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(false);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("x", "udp_sendmsg");
-                _cleanup_(controller_freep) Controller *c = NULL;
+                FAKE_CASE(k, c, false);
+                SessionMeta *m = fake_session("x", "udp_sendmsg");
                 _cleanup_refusal_ Refusal refusal = {}, many = {};
                 _cleanup_buf_ Buf names = BUF_INIT;
                 _cleanup_free_ char *text = NULL;
@@ -242,11 +197,8 @@ START_TEST(functions_whose_values_are_asked_for_exist_and_are_few)
                 buf_adds(&names, "udp_sendmsg\n");
                 ck_assert_int_eq(buf_take_string(&names, &text), 0);
                 fake_put(k, "available_filter_functions", text);
-                c = fake_controller(k);
                 ck_assert_int_eq(strv_add(&m->spec.retval_functions, "udp_sendmsgg"), 0);
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), REFUSED);
-                ck_assert_ptr_nonnull(
-                        strstr(refusal_message(&refusal), "Did you mean udp_sendmsg"));
+                fake_refuse(c, m, false, REFUSAL_FUNCTION_NOT_FOUND, "Did you mean udp_sendmsg");
                 strv_done(&m->spec.retval_functions);
                 ck_assert_int_eq(strv_add(&m->spec.retval_functions, "f_*"), 0);
                 ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &many), REFUSED);
@@ -259,29 +211,20 @@ END_TEST
 START_TEST(markers_are_copied_into_an_instance_where_the_kernel_can_and_else_refused)
         {
                 for (int instances = 0; instances < 2; instances++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
+                        FAKE_CASE(k, c, instances);
                         _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL, *o = NULL;
-                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                        _cleanup_refusal_ Refusal refusal = {};
-                        _cleanup_free_ char *before = NULL;
                         Tracer *t;
 
-                        ck_assert_int_eq(
-                                arm_event(c, &t, &m, &refusal, "ftrace:print:ip > 0", NULL),
-                                REFUSED);
-                        ck_assert_int_eq((int) refusal.kind, REFUSAL_INVALID_SPEC);
+                        fake_refuse(c, with_event("ftrace:print:ip > 0", NULL), false,
+                                    REFUSAL_INVALID_SPEC, "takes no filter");
                         if (instances) {
-                                ck_assert_int_eq(
-                                        arm_event(c, &t, &n, &refusal, "ftrace:print", NULL),
-                                        REFUSED);
-                                ck_assert_int_eq((int) refusal.kind, REFUSAL_NOT_SUPPORTED);
-                                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal),
-                                                             "instances/ftraced-x/trace_marker"));
+                                fake_refuse(c, with_event("ftrace:print", NULL), false,
+                                            REFUSAL_NOT_SUPPORTED,
+                                            "instances/ftraced-x/trace_marker");
                                 fake_put(k, "options/copy_trace_marker", "0\n");
                         }
                         fake_put(k, "options/markers", "0\n");
-                        before = fake_dump(k);
-                        ck_assert_int_eq(arm_event(c, &t, &o, &refusal, "ftrace:print", NULL), 0);
+                        t = fake_start(c, with_event("ftrace:print", NULL), false);
                         if (instances) {
                                 fake_expect(k, "instances/ftraced-x/options/copy_trace_marker",
                                             "1\n");
@@ -289,8 +232,7 @@ START_TEST(markers_are_copied_into_an_instance_where_the_kernel_can_and_else_ref
                                 fake_expect(k, "options/copy_trace_marker", "0\n");
                         } else
                                 fake_expect(k, "options/markers", "1\n");
-                        ck_assert_int_eq(tracer_disarm(t), 0);
-                        fake_expect_all(k, before);
+                        fake_end(t);
                 }
         }
 END_TEST

@@ -7,133 +7,77 @@
 #include "fake-kernel.h"
 #include "meta/clock.h"
 
-#define CASE(name, instances)                                                                      \
-        _cleanup_case_ Case name = {};                                                             \
-        case_init(&name, (instances))
+#define CASE(k, c, instances)                                                                      \
+        FAKE_CASE(k, c, instances);                                                                \
+        next("x")
 
-typedef struct Case {
-        FakeKernel *k;
-        Controller *c;
-        char *before;
-        SessionMeta *m;
-        Refusal refusal;
-} Case;
+static SessionMeta *m; /* of the case, the next to be armed */
 
-/* The next spec, for udp_sendmsg. */
-static Spec *next_spec(Case *t, const char *name) {
-        refusal_done(&t->refusal);
-        t->refusal = (Refusal){};
-        t->m = session_meta_free(t->m);
-        ck_assert_int_eq(session_meta_new(&t->m), 0);
-        free(t->m->name);
-        t->m->name = strdup(name);
-        ck_assert_int_eq(strv_add(&t->m->spec.functions, "udp_sendmsg"), 0);
-        return &t->m->spec;
-}
-
-static void case_init(Case *t, bool instances) {
-        t->k = fake_kernel_new(instances);
-        t->before = fake_dump(t->k);
-        ck_assert_int_eq(controller_new_at(&t->c, t->k->tracefs, t->k->ledger_fd, t->k->ledger_fd,
-                                           false, t->k->root_fd),
-                         0);
-        (void) next_spec(t, "x");
-}
-
-static void case_done(Case *t) {
-        refusal_done(&t->refusal);
-        session_meta_free(t->m);
-        controller_free(t->c);
-        free(t->before);
-        fake_kernel_free(t->k);
-}
-#define _cleanup_case_ _cleanup_(case_done)
-
-static Tracer *arm(Case *t) {
-        Tracer *tracer = NULL;
-        int r = fake_admit_and_arm(t->c, &tracer, t->m, false, &t->refusal);
-
-        ck_assert_msg(r == 0, "%s", r > 0 ? refusal_message(&t->refusal) : strerror(-r));
-        return tracer;
-}
-
-static void expect_refusal(Case *t, RefusalKind kind, const char *part) {
-        _cleanup_free_ char *before = fake_dump(t->k);
-        Tracer *tracer;
-
-        ck_assert_int_eq(fake_admit_and_arm(t->c, &tracer, t->m, false, &t->refusal), REFUSED);
-        ck_assert_int_eq((int) t->refusal.kind, (int) kind);
-        ck_assert_msg(strstr(refusal_message(&t->refusal), part), "\"%s\" is not in \"%s\"", part,
-                      refusal_message(&t->refusal));
-        fake_expect_all(t->k, before);
+static void next(const char *name) {
+        m = fake_session(name, "udp_sendmsg");
 }
 
 /* A control file of the buffer of session "x". */
-static void expect_file(Case *t, const char *file, const char *text) {
+static void expect_file(FakeKernel *k, const char *file, const char *text) {
         char path[256];
 
-        (void) snprintf(path, sizeof(path), "%s%s",
-                        t->k->has_instances ? "instances/ftraced-x/" : "", file);
-        fake_expect(t->k, path, text);
-}
-
-static void expect_as_before(Case *t, Tracer *tracer) {
-        ck_assert_int_eq(tracer_disarm(tracer), 0);
-        fake_expect_all(t->k, t->before);
+        (void) snprintf(path, sizeof(path), "%s%s", k->has_instances ? "instances/ftraced-x/" : "",
+                        file);
+        fake_expect(k, path, text);
 }
 
 START_TEST(flat_hooks_the_functions_alone)
         {
                 for (int instances = 0; instances < 2; instances++) {
-                        CASE(t, instances);
+                        CASE(k, c, instances);
                         Tracer *tracer;
 
-                        t.m->spec.flat = true;
-                        t.m->spec.lean = LEAN_AUTO;
-                        ck_assert_int_eq(strv_add(&t.m->spec.functions, "nf_conntrack_in"), 0);
-                        tracer = arm(&t);
-                        expect_file(&t, "set_ftrace_filter", "nf_conntrack_in\nudp_sendmsg\n");
-                        fake_expect(t.k, "set_graph_function", "nf_conntrack_in\nudp_sendmsg\n");
-                        ck_assert_uint_eq(t.m->n_hooked, 2);
-                        ck_assert(!t.m->learns);
-                        expect_as_before(&t, tracer);
+                        m->spec.flat = true;
+                        m->spec.lean = LEAN_AUTO;
+                        ck_assert_int_eq(strv_add(&m->spec.functions, "nf_conntrack_in"), 0);
+                        tracer = fake_start(c, m, false);
+                        expect_file(k, "set_ftrace_filter", "nf_conntrack_in\nudp_sendmsg\n");
+                        fake_expect(k, "set_graph_function", "nf_conntrack_in\nudp_sendmsg\n");
+                        ck_assert_uint_eq(m->n_hooked, 2);
+                        ck_assert(!m->learns);
+                        fake_end(tracer);
                 }
         }
 END_TEST
 
 START_TEST(what_is_left_out_is_hooked_with_what_is_recorded_alone)
         {
-                CASE(t, true);
+                CASE(k, c, true);
                 Tracer *tracer;
 
-                ck_assert_int_eq(strv_add(&t.m->spec.hooked, "vfs_*"), 0);
-                ck_assert_int_eq(strv_add(&t.m->spec.notrace, "kfree_skb"), 0);
-                tracer = arm(&t);
-                expect_file(&t, "set_ftrace_filter",
+                ck_assert_int_eq(strv_add(&m->spec.hooked, "vfs_*"), 0);
+                ck_assert_int_eq(strv_add(&m->spec.notrace, "kfree_skb"), 0);
+                tracer = fake_start(c, m, false);
+                expect_file(k, "set_ftrace_filter",
                             "kfree_skb\nudp_sendmsg\nvfs_read\nvfs_write\n");
-                fake_expect(t.k, "set_graph_notrace", "kfree_skb\n");
-                expect_as_before(&t, tracer);
+                fake_expect(k, "set_graph_notrace", "kfree_skb\n");
+                fake_end(tracer);
         }
 END_TEST
 
 START_TEST(what_waits_for_a_trigger_hooks_what_it_will_record_or_its_roots)
         {
                 for (int lean = 0; lean < 2; lean++) {
-                        CASE(t, true);
+                        CASE(k, c, true);
                         Tracer *tracer;
 
                         if (lean)
-                                ck_assert_int_eq(strv_add(&t.m->spec.hooked, "vfs_*"), 0);
-                        ck_assert_int_eq(strv_add(&t.m->spec.triggers, "start command"), 0);
-                        tracer = arm(&t);
+                                ck_assert_int_eq(strv_add(&m->spec.hooked, "vfs_*"), 0);
+                        ck_assert_int_eq(strv_add(&m->spec.triggers, "start command"), 0);
+                        tracer = fake_start(c, m, false);
                         ck_assert_int_eq(tracer_waits(tracer), !lean);
-                        expect_file(&t, "set_ftrace_filter",
+                        expect_file(k, "set_ftrace_filter",
                                     lean ? "udp_sendmsg\nvfs_read\nvfs_write\n" : "udp_sendmsg\n");
                         ck_assert_int_eq(tracer_hook_all(tracer), 0);
-                        expect_file(&t, "set_ftrace_filter",
+                        expect_file(k, "set_ftrace_filter",
                                     lean ? "udp_sendmsg\nvfs_read\nvfs_write\n"
                                          : "#### all functions enabled ####\n");
-                        expect_as_before(&t, tracer);
+                        fake_end(tracer);
                 }
         }
 END_TEST
@@ -141,61 +85,57 @@ END_TEST
 START_TEST(only_these_cpus_are_in_the_mask)
         {
                 for (int instances = 0; instances < 2; instances++) {
-                        CASE(t, instances);
+                        CASE(k, c, instances);
                         Tracer *tracer;
 
-                        ck_assert_int_eq(strv_add(&t.m->spec.cpus, "1"), 0);
-                        tracer = arm(&t);
-                        expect_file(&t, "tracing_cpumask", "2\n");
-                        expect_as_before(&t, tracer);
+                        ck_assert_int_eq(strv_add(&m->spec.cpus, "1"), 0);
+                        tracer = fake_start(c, m, false);
+                        expect_file(k, "tracing_cpumask", "2\n");
+                        fake_end(tracer);
                 }
         }
 END_TEST
 
 START_TEST(a_cpu_that_is_not_there_is_refused)
         {
-                CASE(t, true);
+                CASE(k, c, true);
 
-                ck_assert_int_eq(strv_add(&t.m->spec.cpus, "0-2"), 0);
-                expect_refusal(&t, REFUSAL_INVALID_SPEC, "no CPU 2 here: they are 0 to 1");
-                fake_put_root(t.k, "sys/devices/system/cpu/online", "0\n");
-                (void) next_spec(&t, "x");
-                ck_assert_int_eq(strv_add(&t.m->spec.cpus, "1"), 0);
-                expect_refusal(&t, REFUSAL_INVALID_SPEC, "CPU 1 is offline");
-                fake_put_root(t.k, "sys/devices/system/cpu/online", "0-1\n");
-                ck_assert_int_eq(tracer_disarm(arm(&t)), 0);
+                ck_assert_int_eq(strv_add(&m->spec.cpus, "0-2"), 0);
+                fake_refuse(c, m, false, REFUSAL_INVALID_SPEC, "no CPU 2 here: they are 0 to 1");
+                fake_put_root(k, "sys/devices/system/cpu/online", "0\n");
+                next("x");
+                ck_assert_int_eq(strv_add(&m->spec.cpus, "1"), 0);
+                fake_refuse(c, m, false, REFUSAL_INVALID_SPEC, "CPU 1 is offline");
+                fake_put_root(k, "sys/devices/system/cpu/online", "0-1\n");
+                ck_assert_int_eq(tracer_disarm(fake_start(c, m, false)), 0);
         }
 END_TEST
 
 START_TEST(a_clock_of_this_kernel_is_taken_and_others_are_not)
         {
                 for (int instances = 0; instances < 2; instances++) {
-                        CASE(t, instances);
+                        CASE(k, c, instances);
                         ClockTuple now;
                         Tracer *tracer;
 
-                        fake_put(t.k, "trace_clock", "global [mono]\n");
-                        free(t.before);
-                        t.before = fake_dump(t.k);
-                        t.m->spec.clock = strdup("global");
-                        expect_refusal(&t, REFUSAL_SYSTEM_ERROR,
-                                       "trace_clock"); /* the fake has none */
-                        free(t.m->spec.clock);
-                        t.m->spec.clock = strdup("sundial");
-                        expect_refusal(&t, REFUSAL_INVALID_SPEC,
-                                       "no trace clock \"sundial\"; it has global, mono.");
+                        fake_put(k, "trace_clock", "global [mono]\n");
+                        m->spec.clock = strdup("global");
+                        fake_refuse(c, m, false, REFUSAL_SYSTEM_ERROR,
+                                    "trace_clock"); /* the fake has none */
+                        free(m->spec.clock);
+                        m->spec.clock = strdup("sundial");
+                        fake_refuse(c, m, false, REFUSAL_INVALID_SPEC,
+                                    "no trace clock \"sundial\"; it has global, mono.");
 
-                        fake_put(t.k, "trace_clock", "uptime [local]\n");
-                        free(t.before);
-                        t.before = fake_dump(t.k);
-                        (void) next_spec(&t, "x");
-                        t.m->spec.clock = strdup("local");
-                        tracer = arm(&t);
-                        ck_assert_str_eq(t.m->clock, "local");
-                        expect_file(&t, "trace_clock", "uptime [local]\n");
+                        fake_put(k, "trace_clock", "uptime [local]\n");
+                        next("x");
+                        m->spec.clock = strdup("local");
+                        tracer = fake_start(c, m, false);
+                        ck_assert_str_eq(m->clock, "local");
+                        expect_file(k, "trace_clock", "uptime [local]\n");
                         /* Only the kernel can read it. */
                         ck_assert_int_lt(tracer_read_clocks(tracer, &now), 0);
-                        fake_put(t.k,
+                        fake_put(k,
                                  instances ? "instances/ftraced-x/per_cpu/cpu0/stats"
                                            : "per_cpu/cpu0/stats",
                                  "overrun: 7\nread events: 3\nnow ts:    12.000345\n");
@@ -203,7 +143,7 @@ START_TEST(a_clock_of_this_kernel_is_taken_and_others_are_not)
                         ck_assert_uint_le(now.trace_ns, UINT64_C(12000345000));
                         ck_assert_uint_gt(now.trace_ns, UINT64_C(11000345000)); /* taken back */
                         ck_assert_uint_gt(now.monotonic_ns, 0);
-                        expect_as_before(&t, tracer);
+                        fake_end(tracer);
                 }
         }
 END_TEST
@@ -230,98 +170,100 @@ END_TEST
 
 START_TEST(a_threshold_is_in_whole_microseconds_and_one_for_all)
         {
-                CASE(t, true);
+                CASE(k, c, true);
                 Tracer *first, *second;
 
-                t.m->spec.slower_ns = 4999001;
-                t.m->spec.flat = true;
-                first = arm(&t);
-                fake_expect(t.k, "tracing_thresh", "5000\n");
+                m->spec.slower_ns = 4999001;
+                m->spec.flat = true;
+                first = fake_start(c, m, false);
+                fake_expect(k, "tracing_thresh", "5000\n");
 
-                (void) next_spec(&t, "y");
-                expect_refusal(&t, REFUSAL_BUSY, "tracing_thresh");
-                ck_assert_ptr_nonnull(strstr(refusal_message(&t.refusal), "session x"));
-                t.m->spec.slower_ns = 5000000;
-                strv_done(&t.m->spec.functions);
-                t.m->spec.functions = (Strv){};
-                ck_assert_int_eq(strv_add(&t.m->spec.functions, "tcp_sendmsg"), 0);
-                refusal_done(&t.refusal);
-                t.refusal = (Refusal){};
-                expect_refusal(&t, REFUSAL_BUSY, "without --flat");
-                t.m->spec.flat = true;
-                second = arm(&t);
+                next("y");
+                fake_refuse(c, m, false, REFUSAL_BUSY, "tracing_thresh");
+                fake_refuse(c, m, false, REFUSAL_BUSY, "session x");
+                m->spec.slower_ns = 5000000;
+                strv_done(&m->spec.functions);
+                m->spec.functions = (Strv){};
+                ck_assert_int_eq(strv_add(&m->spec.functions, "tcp_sendmsg"), 0);
+                fake_refuse(c, m, false, REFUSAL_BUSY, "without --flat");
+                m->spec.flat = true;
+                second = fake_start(c, m, false);
                 ck_assert_int_eq(tracer_disarm(first), 0);
-                fake_expect(t.k, "tracing_thresh", "5000\n");
-                expect_as_before(&t, second);
+                fake_expect(k, "tracing_thresh", "5000\n");
+                fake_end(second);
         }
 END_TEST
 
 START_TEST(options_that_exist_once_must_be_the_same)
         {
-                CASE(t, true);
+                CASE(k, c, true);
                 Tracer *first, *second;
 
-                fake_put_root(t.k, "proc/sys/kernel/osrelease", "6.12.117-x\n");
-                t.m->spec.no_irqs = true;
-                t.m->spec.no_sleep_time = true;
-                first = arm(&t);
-                expect_file(&t, "options/funcgraph-irqs", "0\n");
-                expect_file(&t, "options/sleep-time", "0\n");
-                (void) next_spec(&t, "y");
-                t.m->spec.no_sleep_time = true;
-                expect_refusal(&t, REFUSAL_BUSY, "options/funcgraph-irqs exists once per kernel");
-                t.m->spec.no_irqs = true;
-                second = arm(&t);
+                fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.117-x\n");
+                m->spec.no_irqs = true;
+                m->spec.no_sleep_time = true;
+                first = fake_start(c, m, false);
+                expect_file(k, "options/funcgraph-irqs", "0\n");
+                expect_file(k, "options/sleep-time", "0\n");
+                next("y");
+                m->spec.no_sleep_time = true;
+                fake_refuse(c, m, false, REFUSAL_BUSY,
+                            "options/funcgraph-irqs exists once per kernel");
+                m->spec.no_irqs = true;
+                second = fake_start(c, m, false);
                 ck_assert_int_eq(tracer_disarm(first), 0);
-                expect_as_before(&t, second);
+                fake_end(second);
 
-                fake_put_root(t.k, "proc/sys/kernel/osrelease", "7.2.13\n");
-                (void) next_spec(&t, "x");
-                t.m->spec.no_irqs = true;
-                first = arm(&t);
-                (void) next_spec(&t, "y");
-                second = arm(&t);
+                fake_put_root(k, "proc/sys/kernel/osrelease", "7.2.13\n");
+                next("x");
+                m->spec.no_irqs = true;
+                first = fake_start(c, m, false);
+                next("y");
+                second = fake_start(c, m, false);
                 ck_assert_int_eq(tracer_disarm(second), 0);
-                expect_as_before(&t, first);
+                fake_end(first);
         }
 END_TEST
 
 START_TEST(what_contradicts_itself_is_refused)
         {
-                CASE(t, true);
-                Spec *s = &t.m->spec;
+                CASE(k, c, true);
+                Spec *s = &m->spec;
 
                 s->flat = true;
                 ck_assert_int_eq(strv_add(&s->hooked, "vfs_read"), 0);
-                expect_refusal(&t, REFUSAL_INVALID_SPEC, "--flat");
-                s = next_spec(&t, "x");
+                fake_refuse(c, m, false, REFUSAL_INVALID_SPEC, "--flat");
+                next("x");
+                s = &m->spec;
                 ck_assert_int_eq(strv_add(&s->pids, "1"), 0);
                 ck_assert_int_eq(strv_add(&s->comms, "a"), 0);
-                expect_refusal(&t, REFUSAL_INVALID_SPEC, "--pid, --comm and --cgroup");
-                s = next_spec(&t, "x");
+                fake_refuse(c, m, false, REFUSAL_INVALID_SPEC, "--pid, --comm and --cgroup");
+                next("x");
+                s = &m->spec;
                 ck_assert_int_eq(strv_add(&s->notrace, "udp_*"), 0);
-                expect_refusal(&t, REFUSAL_INVALID_SPEC, "leaves out every function");
-                s = next_spec(&t, "x");
+                fake_refuse(c, m, false, REFUSAL_INVALID_SPEC, "leaves out every function");
+                next("x");
+                s = &m->spec;
                 ck_assert_int_eq(strv_add(&s->hooked, "sundial"), 0);
-                expect_refusal(&t, REFUSAL_FUNCTION_NOT_FOUND, "no function \"sundial\"");
+                fake_refuse(c, m, false, REFUSAL_FUNCTION_NOT_FOUND, "no function \"sundial\"");
         }
 END_TEST
 
 START_TEST(before_5_16_nobody_is_the_highest_number_that_is_free)
         {
                 for (int instances = 0; instances < 2; instances++) {
-                        CASE(t, instances);
+                        CASE(k, c, instances);
                         Tracer *tracer;
 
-                        fake_put_root(t.k, "proc/sys/kernel/osrelease", "5.15.0-1-amd64\n");
-                        fake_put_root(t.k, "proc/sys/kernel/pid_max", "32768\n");
-                        fake_put_root(t.k, "proc/32767/comm", "last\n");
-                        fake_put_root(t.k, "proc/700/comm", "web\n");
-                        fake_put_root(t.k, "proc/700/task/700/comm", "web\n");
-                        ck_assert_int_eq(strv_add(&t.m->spec.comms, "web"), 0);
-                        tracer = arm(&t);
-                        expect_file(&t, "set_ftrace_pid", "32766\n700\n");
-                        expect_as_before(&t, tracer);
+                        fake_put_root(k, "proc/sys/kernel/osrelease", "5.15.0-1-amd64\n");
+                        fake_put_root(k, "proc/sys/kernel/pid_max", "32768\n");
+                        fake_put_root(k, "proc/32767/comm", "last\n");
+                        fake_put_root(k, "proc/700/comm", "web\n");
+                        fake_put_root(k, "proc/700/task/700/comm", "web\n");
+                        ck_assert_int_eq(strv_add(&m->spec.comms, "web"), 0);
+                        tracer = fake_start(c, m, false);
+                        expect_file(k, "set_ftrace_pid", "32766\n700\n");
+                        fake_end(tracer);
                 }
         }
 END_TEST
@@ -329,101 +271,101 @@ END_TEST
 START_TEST(a_name_is_its_processes_with_all_threads_and_others_threads)
         {
                 for (int instances = 0; instances < 2; instances++) {
-                        CASE(t, instances);
+                        CASE(k, c, instances);
                         Tracer *tracer;
 
-                        fake_put_root(t.k, "proc/700/comm", "web\n");
-                        fake_put_root(t.k, "proc/700/task/700/comm", "web\n");
-                        fake_put_root(t.k, "proc/700/task/701/comm", "worker\n");
-                        fake_put_root(t.k, "proc/800/comm", "webby\n");
-                        fake_put_root(t.k, "proc/800/task/800/comm", "webby\n");
-                        fake_put_root(t.k, "proc/800/task/801/comm", "web\n");
-                        ck_assert_int_eq(strv_add(&t.m->spec.comms, "web"), 0);
-                        tracer = arm(&t);
-                        expect_file(&t, "set_ftrace_pid", TASK_NOBODY "\n700\n701\n801\n");
-                        ck_assert_uint_eq(t.m->warnings.n, 0);
-                        expect_as_before(&t, tracer);
+                        fake_put_root(k, "proc/700/comm", "web\n");
+                        fake_put_root(k, "proc/700/task/700/comm", "web\n");
+                        fake_put_root(k, "proc/700/task/701/comm", "worker\n");
+                        fake_put_root(k, "proc/800/comm", "webby\n");
+                        fake_put_root(k, "proc/800/task/800/comm", "webby\n");
+                        fake_put_root(k, "proc/800/task/801/comm", "web\n");
+                        ck_assert_int_eq(strv_add(&m->spec.comms, "web"), 0);
+                        tracer = fake_start(c, m, false);
+                        expect_file(k, "set_ftrace_pid", TASK_NOBODY "\n700\n701\n801\n");
+                        ck_assert_uint_eq(m->warnings.n, 0);
+                        fake_end(tracer);
 
-                        (void) next_spec(&t, "x");
-                        ck_assert_int_eq(strv_add(&t.m->spec.comms, "nobody"), 0);
-                        tracer = arm(&t);
-                        expect_file(&t, "set_ftrace_pid", TASK_NOBODY "\n");
-                        ck_assert_uint_eq(t.m->warnings.n, 1);
-                        ck_assert_ptr_nonnull(strstr(t.m->warnings.items[0], "called nobody yet"));
-                        expect_as_before(&t, tracer);
+                        next("x");
+                        ck_assert_int_eq(strv_add(&m->spec.comms, "nobody"), 0);
+                        tracer = fake_start(c, m, false);
+                        expect_file(k, "set_ftrace_pid", TASK_NOBODY "\n");
+                        ck_assert_uint_eq(m->warnings.n, 1);
+                        ck_assert_ptr_nonnull(strstr(m->warnings.items[0], "called nobody yet"));
+                        fake_end(tracer);
                 }
         }
 END_TEST
 
 START_TEST(a_group_is_its_processes_and_those_below_it)
         {
-                CASE(t, true);
+                CASE(k, c, true);
                 Tracer *tracer;
 
-                fake_put_root(t.k, "sys/fs/cgroup/cgroup.procs", "1\n");
-                fake_put_root(t.k, "sys/fs/cgroup/a/cgroup.procs", "0\n700\n");
-                fake_put_root(t.k, "sys/fs/cgroup/a/b/cgroup.procs", "800\n900\n");
-                fake_put_root(t.k, "etc/cgroup.procs", "5\n");
-                fake_put_root(t.k, "proc/1/task/1/comm", "init\n");
-                fake_put_root(t.k, "proc/700/task/700/comm", "x\n");
-                fake_put_root(t.k, "proc/700/task/702/comm", "x\n");
-                fake_put_root(t.k, "proc/800/task/800/comm", "x\n");
-                ck_assert_int_eq(strv_add(&t.m->spec.cgroups, "/sys/fs/cgroup/a"), 0);
-                tracer = arm(&t);
-                expect_file(&t, "set_ftrace_pid", TASK_NOBODY "\n700\n702\n800\n");
-                expect_as_before(&t, tracer);
+                fake_put_root(k, "sys/fs/cgroup/cgroup.procs", "1\n");
+                fake_put_root(k, "sys/fs/cgroup/a/cgroup.procs", "0\n700\n");
+                fake_put_root(k, "sys/fs/cgroup/a/b/cgroup.procs", "800\n900\n");
+                fake_put_root(k, "etc/cgroup.procs", "5\n");
+                fake_put_root(k, "proc/1/task/1/comm", "init\n");
+                fake_put_root(k, "proc/700/task/700/comm", "x\n");
+                fake_put_root(k, "proc/700/task/702/comm", "x\n");
+                fake_put_root(k, "proc/800/task/800/comm", "x\n");
+                ck_assert_int_eq(strv_add(&m->spec.cgroups, "/sys/fs/cgroup/a"), 0);
+                tracer = fake_start(c, m, false);
+                expect_file(k, "set_ftrace_pid", TASK_NOBODY "\n700\n702\n800\n");
+                fake_end(tracer);
 
-                (void) next_spec(&t, "x");
-                ck_assert_int_eq(strv_add(&t.m->spec.cgroups, "a/c"), 0);
-                expect_refusal(&t, REFUSAL_INVALID_SPEC, "no control group \"a/c\"");
-                ck_assert_int_eq(symlinkat("../../../etc", t.k->root_fd, "sys/fs/cgroup/out"), 0);
-                (void) next_spec(&t, "x");
-                ck_assert_int_eq(strv_add(&t.m->spec.cgroups, "/out"), 0);
-                expect_refusal(&t, REFUSAL_INVALID_SPEC, "no control group \"/out\"");
+                next("x");
+                ck_assert_int_eq(strv_add(&m->spec.cgroups, "a/c"), 0);
+                fake_refuse(c, m, false, REFUSAL_INVALID_SPEC, "no control group \"a/c\"");
+                ck_assert_int_eq(symlinkat("../../../etc", k->root_fd, "sys/fs/cgroup/out"), 0);
+                next("x");
+                ck_assert_int_eq(strv_add(&m->spec.cgroups, "/out"), 0);
+                fake_refuse(c, m, false, REFUSAL_INVALID_SPEC, "no control group \"/out\"");
         }
 END_TEST
 
 START_TEST(who_joins_is_recorded_and_who_leaves_is_not)
         {
                 for (int instances = 0; instances < 2; instances++) {
-                        CASE(t, instances);
+                        CASE(k, c, instances);
                         Tracer *tracer;
                         int fd;
 
-                        fake_put_root(t.k, "proc/700/comm", "web\n");
-                        fake_put_root(t.k, "proc/700/task/700/comm", "web\n");
-                        ck_assert_int_eq(strv_add(&t.m->spec.comms, "web"), 0);
-                        ck_assert_int_eq(strv_add(&t.m->spec.comms, "(a b)"), 0);
-                        ck_assert_int_eq(strv_add(&t.m->spec.events, "sched:sched_switch"), 0);
-                        tracer = arm(&t);
-                        expect_file(&t, "set_event_pid", TASK_NOBODY "\n700\n");
-                        expect_file(&t, "options/event-fork", "1\n");
-                        fake_expect(t.k, "instances/ftraced.tasks-x/events/task/task_rename/filter",
+                        fake_put_root(k, "proc/700/comm", "web\n");
+                        fake_put_root(k, "proc/700/task/700/comm", "web\n");
+                        ck_assert_int_eq(strv_add(&m->spec.comms, "web"), 0);
+                        ck_assert_int_eq(strv_add(&m->spec.comms, "(a b)"), 0);
+                        ck_assert_int_eq(strv_add(&m->spec.events, "sched:sched_switch"), 0);
+                        tracer = fake_start(c, m, false);
+                        expect_file(k, "set_event_pid", TASK_NOBODY "\n700\n");
+                        expect_file(k, "options/event-fork", "1\n");
+                        fake_expect(k, "instances/ftraced.tasks-x/events/task/task_rename/filter",
                                     "oldcomm==\"web\"||newcomm==\"web\"||oldcomm==\"(a b)\"||"
                                     "newcomm==\"(a b)\"\n");
-                        fake_expect(t.k, "instances/ftraced.tasks-x/events/task/task_rename/enable",
+                        fake_expect(k, "instances/ftraced.tasks-x/events/task/task_rename/enable",
                                     "1\n");
                         fd = tracer_open_tasks(tracer);
                         ck_assert_int_ge(fd, 0);
                         safe_close(fd);
-                        ck_assert_int_eq(tracer_follow(tracer, &t.m->spec), 0);
+                        ck_assert_int_eq(tracer_follow(tracer, &m->spec), 0);
 
-                        fake_put_root(t.k, "proc/700/comm", "db\n");
-                        fake_put_root(t.k, "proc/700/task/700/comm", "db\n");
-                        fake_put_root(t.k, "proc/800/comm", "(a b)\n");
-                        fake_put_root(t.k, "proc/800/task/800/comm", "(a b)\n");
-                        ck_assert_int_eq(tracer_follow(tracer, &t.m->spec), 1);
-                        expect_file(&t, "set_ftrace_pid", TASK_NOBODY "\n700\n800\n");
-                        expect_file(&t, "set_ftrace_notrace_pid", "700\n");
-                        expect_file(&t, "set_event_pid", TASK_NOBODY "\n700\n800\n");
-                        expect_file(&t, "set_event_notrace_pid", "700\n");
-                        ck_assert_int_eq(tracer_follow(tracer, &t.m->spec), 0);
+                        fake_put_root(k, "proc/700/comm", "db\n");
+                        fake_put_root(k, "proc/700/task/700/comm", "db\n");
+                        fake_put_root(k, "proc/800/comm", "(a b)\n");
+                        fake_put_root(k, "proc/800/task/800/comm", "(a b)\n");
+                        ck_assert_int_eq(tracer_follow(tracer, &m->spec), 1);
+                        expect_file(k, "set_ftrace_pid", TASK_NOBODY "\n700\n800\n");
+                        expect_file(k, "set_ftrace_notrace_pid", "700\n");
+                        expect_file(k, "set_event_pid", TASK_NOBODY "\n700\n800\n");
+                        expect_file(k, "set_event_notrace_pid", "700\n");
+                        ck_assert_int_eq(tracer_follow(tracer, &m->spec), 0);
 
-                        fake_put_root(t.k, "proc/700/comm", "web\n");
-                        ck_assert_int_eq(tracer_follow(tracer, &t.m->spec), 0);
-                        expect_file(&t, "set_ftrace_notrace_pid", "no pid\n");
-                        expect_file(&t, "set_event_notrace_pid", "");
-                        expect_as_before(&t, tracer);
+                        fake_put_root(k, "proc/700/comm", "web\n");
+                        ck_assert_int_eq(tracer_follow(tracer, &m->spec), 0);
+                        expect_file(k, "set_ftrace_notrace_pid", "no pid\n");
+                        expect_file(k, "set_event_notrace_pid", "");
+                        fake_end(tracer);
                 }
         }
 END_TEST

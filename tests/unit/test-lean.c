@@ -2,15 +2,9 @@
 
 /* What was learned, as a file that nobody may be trusted to have written, what is shipped, and what follows from both. */
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "base/io.h"
 #include "daemon/lean/lean.h"
 #include "daemon/lean/learner.h"
-#include "daemon/lean/waiting.h"
 #include "scratch.h"
 
 #define HEAD "ftraced lean 3\nkernel 6.12\nroots my_root\nlearned 9000000000000000000\ncalls 600\n"
@@ -20,20 +14,12 @@ static const char kernel_list[] = "kfree\nudp_sendmsg\nmy_root\nmy_helper\nip_ma
                                   "schedule\nsysvec_my_timer\nirq_enter_rcu\n";
 
 /* A kernel, a store beside it, and its functions. */
-static void set_up(Scratch *s, Tracefs *fs, Functions *f) {
-        ck_assert_int_eq(dir_make(s->fd, "proc", 0700), 0);
-        ck_assert_int_eq(file_replace(s->fd, "proc/modules", "nf_nat 1 0 - Live 0x0\n", 22, 0600),
-                         0);
-        ck_assert_int_eq(file_replace(s->fd, "available_filter_functions", kernel_list,
-                                      sizeof(kernel_list) - 1, 0600),
-                         0);
-        *fs = (Tracefs){ .fd = s->fd, .root_fd = s->fd };
-        ck_assert_int_eq(functions_load(f, fs), 0);
-}
-
-static void add_root(Strv *roots) {
-        ck_assert_int_eq(strv_add(roots, "my_root"), 0);
-}
+typedef struct Case {
+        Scratch s;
+        Tracefs fs;
+        Functions f;
+        Strv roots, warnings;
+} Case;
 
 /* With what differs from the usual: my_root, --lean=auto, a tree if there is one. */
 typedef struct Wish {
@@ -46,8 +32,7 @@ typedef struct Wish {
         const Load *load;
 } Wish;
 
-static int choose(LeanChoice *ret, const Scratch *s, const Functions *f, const Wish *w,
-                  Strv *warnings) {
+static void choose(LeanChoice *ret, Case *k, const Wish *w) {
         _cleanup_strv_ Strv roots = {};
         _cleanup_refusal_ Refusal refusal = {};
         _cleanup_spec_ Spec spec = SPEC_INIT;
@@ -59,29 +44,55 @@ static int choose(LeanChoice *ret, const Scratch *s, const Functions *f, const W
         if (w->hooked)
                 ck_assert_int_ge(strv_add(&spec.hooked, w->hooked), 0);
         *ret = (LeanChoice){};
-        return lean_choose(ret,
-                           &(LeanQuestion){ .store_fd = s->fd,
-                                            .root_fd = s->fd,
-                                            .functions = f,
-                                            .spec = &spec,
-                                            .roots = &roots,
-                                            .notrace = &(Strv){},
-                                            .scope = w->scope,
-                                            .load = w->load },
-                           warnings, &refusal);
+        ck_assert_int_eq(lean_choose(ret,
+                                     &(LeanQuestion){ .store_fd = k->s.fd,
+                                                      .root_fd = k->s.fd,
+                                                      .functions = &k->f,
+                                                      .spec = &spec,
+                                                      .roots = &roots,
+                                                      .notrace = &(Strv){},
+                                                      .scope = w->scope,
+                                                      .load = w->load },
+                                     &k->warnings, &refusal),
+                         0);
 }
 
 /* Writes @text where the cache of my_root is. */
-static void put_cache(const Scratch *s, const Functions *f, const char *text) {
+static void put_cache(Case *k, const char *text) {
         char key[LEAN_KEY_CHARS + 1], path[64];
-        _cleanup_strv_ Strv roots = {};
 
-        add_root(&roots);
-        ck_assert_int_eq(lean_cache_make_key(s->fd, f, &roots, key), 0);
+        ck_assert_int_eq(lean_cache_make_key(k->s.fd, &k->f, &k->roots, key), 0);
         (void) snprintf(path, sizeof(path), LEAN_DIR "/%s", key);
-        ck_assert_int_eq(dir_make(s->fd, LEAN_DIR, 0700), 0);
-        ck_assert_int_eq(file_replace(s->fd, path, text, strlen(text), 0600), 0);
+        ck_assert_int_eq(dir_make(k->s.fd, LEAN_DIR, 0700), 0);
+        ck_assert_int_eq(file_replace(k->s.fd, path, text, strlen(text), 0600), 0);
 }
+
+/* @cache: NULL: nothing was learned of my_root. */
+static void case_init(Case *k, const char *cache) {
+        *k = (Case){ .s = scratch_new() };
+        ck_assert_int_eq(dir_make(k->s.fd, "proc", 0700), 0);
+        ck_assert_int_eq(file_replace(k->s.fd, "proc/modules", "nf_nat 1 0 - Live 0x0\n", 22, 0600),
+                         0);
+        ck_assert_int_eq(file_replace(k->s.fd, "available_filter_functions", kernel_list,
+                                      sizeof(kernel_list) - 1, 0600),
+                         0);
+        k->fs = (Tracefs){ .fd = k->s.fd, .root_fd = k->s.fd };
+        ck_assert_int_eq(functions_load(&k->f, &k->fs), 0);
+        ck_assert_int_eq(strv_add(&k->roots, "my_root"), 0);
+        if (cache)
+                put_cache(k, cache);
+}
+
+static void case_done(Case *k) {
+        functions_done(&k->f);
+        strv_done(&k->roots);
+        strv_done(&k->warnings);
+        scratch_done(&k->s);
+}
+
+#define CASE(k, cache)                                                                             \
+        _cleanup_(case_done) Case k;                                                               \
+        case_init(&k, (cache))
 
 static void check_words(const Strv *words, const char *expected) {
         _cleanup_free_ char *text = strv_join(words, " ");
@@ -121,24 +132,19 @@ END_TEST
 
 START_TEST(what_is_learned_is_read_back_and_grows)
         {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
+                CASE(k, NULL);
                 _cleanup_lean_cache_ LeanCache first = { .n_calls = 60 },
                                                second = { .n_calls = 70 }, all = {};
                 char key[LEAN_KEY_CHARS + 1];
-                _cleanup_strv_ Strv roots = {};
-                Tracefs fs;
 
-                set_up(&s, &fs, &f);
-                add_root(&roots);
                 ck_assert_int_eq(lean_tree_add(&first.tree, "my_helper", true, 500), 0);
                 ck_assert_int_eq(lean_tree_add(&first.tree, "not_of_this_kernel", true, 1), 0);
                 ck_assert_int_eq(lean_tree_add(&second.tree, "my_helper", false, 400), 0);
                 ck_assert_int_eq(lean_tree_add_caller(&second.tree, "my_root"), 0);
                 ck_assert_int_eq(lean_tree_add(&second.tree, "kfree", true, 2000000), 0);
-                ck_assert_int_eq(lean_learn(s.fd, s.fd, &f, &roots, "6.12", &first), 0);
-                ck_assert_int_eq(lean_learn(s.fd, s.fd, &f, &roots, "6.12", &second), 0);
-                ck_assert_int_eq(lean_cache_load(&all, s.fd, s.fd, &f, &roots, key), 0);
+                ck_assert_int_eq(lean_learn(k.s.fd, k.s.fd, &k.f, &k.roots, "6.12", &first), 0);
+                ck_assert_int_eq(lean_learn(k.s.fd, k.s.fd, &k.f, &k.roots, "6.12", &second), 0);
+                ck_assert_int_eq(lean_cache_load(&all, k.s.fd, k.s.fd, &k.f, &k.roots, key), 0);
                 ck_assert_uint_eq(all.n_calls, 130);
                 ck_assert_uint_gt(all.learned_ns, 0);
                 ck_assert_uint_eq(all.tree.n, 2);
@@ -152,37 +158,27 @@ END_TEST
 
 START_TEST(another_kernel_or_set_of_modules_has_other_keys)
         {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
+                CASE(k, NULL);
                 char keys[3][LEAN_KEY_CHARS + 1];
-                _cleanup_strv_ Strv roots = {};
-                Tracefs fs;
 
-                set_up(&s, &fs, &f);
-                add_root(&roots);
-                ck_assert_int_eq(lean_cache_make_key(s.fd, &f, &roots, keys[0]), 0);
-                free(f.modules);
-                f.modules = strdup("nf_nat 2 3 - Live 0x0\n");
-                ck_assert_int_eq(lean_cache_make_key(s.fd, &f, &roots, keys[1]), 0);
+                ck_assert_int_eq(lean_cache_make_key(k.s.fd, &k.f, &k.roots, keys[0]), 0);
+                free(k.f.modules);
+                k.f.modules = strdup("nf_nat 2 3 - Live 0x0\n");
+                ck_assert_int_eq(lean_cache_make_key(k.s.fd, &k.f, &k.roots, keys[1]), 0);
                 ck_assert_str_eq(keys[0], keys[1]); /* its size does not matter */
-                free(f.modules);
-                f.modules = strdup("nf_nat 1 0\nnfs 1 0\n");
-                ck_assert_int_eq(lean_cache_make_key(s.fd, &f, &roots, keys[2]), 0);
+                free(k.f.modules);
+                k.f.modules = strdup("nf_nat 1 0\nnfs 1 0\n");
+                ck_assert_int_eq(lean_cache_make_key(k.s.fd, &k.f, &k.roots, keys[2]), 0);
                 ck_assert_str_ne(keys[0], keys[2]);
         }
 END_TEST
 
 START_TEST(the_tree_is_hooked_with_where_tasks_wait)
         {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv warnings = {};
+                CASE(k, HEAD TREE);
                 _cleanup_lean_choice_ LeanChoice learned = {}, shipped = {};
-                Tracefs fs;
 
-                set_up(&s, &fs, &f);
-                put_cache(&s, &f, HEAD TREE);
-                ck_assert_int_eq(choose(&learned, &s, &f, &(Wish){}, &warnings), 0);
+                choose(&learned, &k, &(Wish){});
                 check_words(&learned.hooks.names,
                             "irq_enter_rcu kfree my_helper my_root schedule sysvec_my_timer");
                 ck_assert_uint_eq(learned.hooks.lines.n, 7); /* kfree is there twice */
@@ -191,30 +187,24 @@ START_TEST(the_tree_is_hooked_with_where_tasks_wait)
                 ck_assert_uint_eq(learned.learned_calls, 600);
                 ck_assert(!learned.callees_unknown && !learned.learns);
                 check_words(&learned.callees_unknown_of, "irq_enter_rcu schedule sysvec_my_timer");
-                ck_assert_int_eq(
-                        choose(&shipped, &s, &f, &(Wish){ .root = "udp_sendmsg" }, &warnings), 0);
+                choose(&shipped, &k, &(Wish){ .root = "udp_sendmsg" });
                 ck_assert_int_eq((int) shipped.tree_from, TREE_SHIPPED);
                 ck_assert(strv_finds(&shipped.hooks.names, "ip_make_skb"));
                 ck_assert(!strv_finds(&shipped.hooks.names, "my_helper"));
-                ck_assert_uint_eq(warnings.n, 0);
+                ck_assert_uint_eq(k.warnings.n, 0);
         }
 END_TEST
 
 START_TEST(while_the_roots_are_not_called_usual_loads_count)
         {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv warnings = {};
+                CASE(k, HEAD TREE);
                 _cleanup_lean_choice_ LeanChoice quiet = {}, work = {}, kept = {};
                 CallRate rates[] = { { (char *) "kfree", 2500 } };
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 Load load = { .is_work = false };
-                Tracefs fs;
 
-                set_up(&s, &fs, &f);
-                put_cache(&s, &f, HEAD TREE);
                 ck_assert_int_eq(session_meta_new(&m), 0);
-                ck_assert_int_eq(choose(&quiet, &s, &f, &(Wish){ .load = &load }, &warnings), 0);
+                choose(&quiet, &k, &(Wish){ .load = &load });
                 check_words(&quiet.left_out, "kfree");
                 check_words(&quiet.left_out_why, "usual");
                 /* It waits, but not below the roots, as far as anybody knows: nothing is missing. */
@@ -224,14 +214,14 @@ START_TEST(while_the_roots_are_not_called_usual_loads_count)
                 load = (Load){
                         { rates, 1 }, .window_ns = 10000000, .hook_ns = 100, .is_work = true
                 };
-                ck_assert_int_eq(choose(&work, &s, &f, &(Wish){ .load = &load }, &warnings), 0);
+                choose(&work, &k, &(Wish){ .load = &load });
                 check_words(&work.left_out_why, "cost");
                 ck_assert(strv_finds(&work.hooks.names, "schedule"));
                 ck_assert_int_eq(lean_choice_tell(&work, m), 0);
                 check_words(&m->left_out, "kfree");
                 check_words(&m->left_out_why, "cost");
                 /* Before it records everything is hooked: what begins is recorded. */
-                ck_assert_int_eq(choose(&kept, &s, &f, &(Wish){}, &warnings), 0);
+                choose(&kept, &k, &(Wish){});
                 ck_assert_uint_eq(kept.left_out.n, 0);
         }
 END_TEST
@@ -257,22 +247,20 @@ START_TEST(what_nobody_knows_is_learned_as_it_is_asked_for)
                         { { .scope = LEAN_LESSON }, TREE_LESSON, true, true, NULL },
                         { { .scope = LEAN_ROOTS }, TREE_UNKNOWN, true, false, NULL },
                 };
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                Tracefs fs;
+                CASE(k, NULL);
 
-                set_up(&s, &fs, &f);
                 for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                         _cleanup_lean_choice_ LeanChoice c = {};
-                        _cleanup_strv_ Strv warnings = {};
 
-                        ck_assert_int_eq(choose(&c, &s, &f, &cases[i].wish, &warnings), 0);
+                        strv_done(&k.warnings);
+                        choose(&c, &k, &cases[i].wish);
                         ck_assert_msg((c.hooks.names.n == 0) == cases[i].hooks_all, "%zu", i);
                         ck_assert_msg(c.tree_from == cases[i].from, "%zu", i);
                         ck_assert_msg(c.learns == cases[i].learns, "%zu", i);
-                        ck_assert_uint_eq(warnings.n, cases[i].warning ? 1 : 0);
+                        ck_assert_uint_eq(k.warnings.n, cases[i].warning ? 1 : 0);
                         if (cases[i].warning)
-                                ck_assert_ptr_nonnull(strstr(warnings.items[0], cases[i].warning));
+                                ck_assert_ptr_nonnull(
+                                        strstr(k.warnings.items[0], cases[i].warning));
                         ck_assert(c.callees_unknown == !cases[i].hooks_all);
                 }
         }
@@ -280,41 +268,30 @@ END_TEST
 
 START_TEST(what_was_learned_from_few_calls_is_used_and_learned_on)
         {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv warnings = {};
+                CASE(k, "ftraced lean 3\nlearned 1\ncalls 3\n" TREE);
                 _cleanup_lean_choice_ LeanChoice few = {}, damaged = {};
-                Tracefs fs;
 
-                set_up(&s, &fs, &f);
-                put_cache(&s, &f, "ftraced lean 3\nlearned 1\ncalls 3\n" TREE);
-                ck_assert_int_eq(choose(&few, &s, &f, &(Wish){}, &warnings), 0);
+                choose(&few, &k, &(Wish){});
                 ck_assert(strv_finds(&few.hooks.names, "my_helper"));
                 ck_assert(few.learns && few.tree_from == TREE_LEARNED);
-                ck_assert_uint_eq(warnings.n, 0);
-                put_cache(&s, &f, "garbage\n");
-                ck_assert_int_eq(choose(&damaged, &s, &f, &(Wish){}, &warnings), 0);
+                ck_assert_uint_eq(k.warnings.n, 0);
+                put_cache(&k, "garbage\n");
+                choose(&damaged, &k, &(Wish){});
                 ck_assert_int_eq((int) damaged.tree_from, TREE_LESSON);
-                ck_assert_ptr_nonnull(strstr(warnings.items[0], "is damaged"));
+                ck_assert_ptr_nonnull(strstr(k.warnings.items[0], "is damaged"));
         }
 END_TEST
 
 START_TEST(of_a_list_is_told_what_of_the_tree_it_lacks)
         {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv warnings = {};
+                CASE(k, NULL);
                 _cleanup_lean_choice_ LeanChoice unknown = {}, known = {};
-                Tracefs fs;
 
-                set_up(&s, &fs, &f);
-                ck_assert_int_eq(choose(&unknown, &s, &f, &(Wish){ .hooked = "kfree" }, &warnings),
-                                 0);
+                choose(&unknown, &k, &(Wish){ .hooked = "kfree" });
                 check_words(&unknown.hooks.names, "kfree my_root");
                 ck_assert(unknown.callees_unknown && unknown.tree_from == TREE_FILE);
-                put_cache(&s, &f, HEAD TREE);
-                ck_assert_int_eq(choose(&known, &s, &f, &(Wish){ .hooked = "kfree" }, &warnings),
-                                 0);
+                put_cache(&k, HEAD TREE);
+                choose(&known, &k, &(Wish){ .hooked = "kfree" });
                 check_words(&known.left_out, "my_helper");
                 check_words(&known.left_out_in, "my_root");
                 check_words(&known.left_out_why, "filter");
@@ -324,31 +301,23 @@ END_TEST
 
 START_TEST(a_function_of_many_callers_is_said_to_have_others)
         {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv warnings = {};
+                CASE(k, HEAD "root my_root\nkfree 1 2\n ip_make_skb\n my_helper\n my_root\n"
+                             " udp_sendmsg\nmy_helper 0 600000\n my_root\n");
                 _cleanup_lean_choice_ LeanChoice busy = {};
                 CallRate rates[] = { { (char *) "kfree", 2500 } };
                 Load load = { .rates = { rates, 1 },
                               .window_ns = 10000000,
                               .hook_ns = 100,
                               .is_work = true };
-                Tracefs fs;
 
-                set_up(&s, &fs, &f);
-                put_cache(&s, &f,
-                          HEAD "root my_root\nkfree 1 2\n ip_make_skb\n my_helper\n my_root\n "
-                               "udp_sendmsg\nmy_helper 0 600000\n my_root\n");
-                ck_assert_int_eq(choose(&busy, &s, &f, &(Wish){ .load = &load }, &warnings), 0);
+                choose(&busy, &k, &(Wish){ .load = &load });
                 check_words(&busy.left_out_in, "ip_make_skb my_helper my_root udp_sendmsg ...");
         }
 END_TEST
 
 START_TEST(what_costs_others_too_much_is_left_out_and_told_for_good)
         {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv warnings = {};
+                CASE(k, HEAD TREE);
                 _cleanup_lean_choice_ LeanChoice busy = {}, watched = {}, quiet = {};
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 CallRate rates[] = { { (char *) "kfree", 2500 } };
@@ -356,24 +325,18 @@ START_TEST(what_costs_others_too_much_is_left_out_and_told_for_good)
                               .window_ns = 10000000,
                               .hook_ns = 100,
                               .is_work = true };
-                Tracefs fs;
 
-                set_up(&s, &fs, &f);
-                put_cache(&s, &f, HEAD TREE);
                 ck_assert_int_eq(session_meta_new(&m), 0);
-                ck_assert_int_eq(choose(&busy, &s, &f, &(Wish){ .load = &load }, &warnings), 0);
+                choose(&busy, &k, &(Wish){ .load = &load });
                 check_words(&busy.left_out, "kfree");
                 check_words(&busy.left_out_in, "my_helper");
                 check_words(&busy.left_out_why, "cost");
                 ck_assert(!strv_finds(&busy.hooks.names, "kfree"));
                 ck_assert_int_eq(lean_choice_tell(&busy, m), 0);
-                ck_assert_int_eq(choose(&watched, &s, &f,
-                                        &(Wish){ .load = &load, .lesson = LESSON_WHOLE },
-                                        &warnings),
-                                 0);
+                choose(&watched, &k, &(Wish){ .load = &load, .lesson = LESSON_WHOLE });
                 ck_assert_uint_eq(watched.left_out.n, 0);
                 rates[0].n = 1500; /* 1.5 % */
-                ck_assert_int_eq(choose(&quiet, &s, &f, &(Wish){ .load = &load }, &warnings), 0);
+                choose(&quiet, &k, &(Wish){ .load = &load });
                 ck_assert_uint_eq(quiet.left_out.n, 0);
                 ck_assert_int_eq(lean_choice_tell(&quiet, m), 0);
                 check_words(&m->left_out, "kfree"); /* for a part of the recording */
@@ -382,16 +345,10 @@ END_TEST
 
 START_TEST(where_a_guard_wants_less_leaves_go)
         {
-                _cleanup_scratch_ Scratch s = SCRATCH;
-                _cleanup_(functions_done) Functions f = {};
-                _cleanup_strv_ Strv warnings = {};
+                CASE(k, HEAD TREE);
                 _cleanup_lean_choice_ LeanChoice c = {};
-                Tracefs fs;
 
-                set_up(&s, &fs, &f);
-                put_cache(&s, &f, HEAD TREE);
-                ck_assert_int_eq(choose(&c, &s, &f, &(Wish){ .scope = LEAN_CALLERS }, &warnings),
-                                 0);
+                choose(&c, &k, &(Wish){ .scope = LEAN_CALLERS });
                 check_words(&c.left_out, "kfree");
                 check_words(&c.left_out_why, "guard");
                 ck_assert(strv_finds(&c.hooks.names, "my_helper"));

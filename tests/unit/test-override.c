@@ -32,9 +32,7 @@ START_TEST(force_switches_the_tracer_off_and_sets_it_again)
         {
                 for (int instances = 0; instances < 2; instances++) {
                         _cleanup_fake_kernel_ FakeKernel *k = kernel_in_use(instances);
-                        _cleanup_(session_meta_freep) SessionMeta *m =
-                                fake_meta("a", "udp_sendmsg");
-                        _cleanup_free_ char *before = fake_dump(k);
+                        SessionMeta *m = fake_session("a", "udp_sendmsg");
                         _cleanup_(controller_freep) Controller *c = fake_controller(k);
                         _cleanup_refusal_ Refusal refusal = {};
                         Tracer *t;
@@ -42,13 +40,12 @@ START_TEST(force_switches_the_tracer_off_and_sets_it_again)
                         ck_assert_int_eq(look(c, m, false, &refusal), REFUSED);
                         ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), REFUSED);
                         ck_assert_int_eq(look(c, m, true, &refusal), 0);
-                        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, true, &refusal), 0);
+                        t = fake_start(c, m, true);
                         fake_expect(k, files[instances], instances ? "nop\n" : "function_graph\n");
                         fake_expect(k, "set_graph_function", "udp_sendmsg\n");
                         ck_assert_uint_eq(m->warnings.n, 1);
                         ck_assert_ptr_nonnull(strstr(m->warnings.items[0], "function_graph of "));
-                        ck_assert_int_eq(tracer_disarm(t), 0);
-                        fake_expect_all(k, before);
+                        fake_end(t);
                         ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
                 }
         }
@@ -57,31 +54,24 @@ END_TEST
 START_TEST(it_is_set_again_when_the_last_session_ends)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = kernel_in_use(true);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("a", "udp_sendmsg");
-                _cleanup_(session_meta_freep) SessionMeta *n = fake_meta("b", "tcp_sendmsg");
-                _cleanup_free_ char *before = fake_dump(k);
+                SessionMeta *m = fake_session("a", "udp_sendmsg");
+                SessionMeta *n = fake_session("b", "tcp_sendmsg");
                 _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_refusal_ Refusal refusal = {};
-                Tracer *t, *u;
+                Tracer *t = fake_start(c, m, true), *u = fake_start(c, n, false);
 
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, true, &refusal), 0);
-                ck_assert_int_eq(fake_admit_and_arm(c, &u, n, false, &refusal), 0);
                 ck_assert_int_eq(tracer_disarm(t), 0);
                 fake_expect(k, "instances/foo/current_tracer", "nop\n");
-                ck_assert_int_eq(tracer_disarm(u), 0);
-                fake_expect_all(k, before);
+                fake_end(u);
         }
 END_TEST
 
 START_TEST(what_its_owner_has_set_meanwhile_is_left_alone)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = kernel_in_use(true);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("a", "udp_sendmsg");
+                SessionMeta *m = fake_session("a", "udp_sendmsg");
                 _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_refusal_ Refusal refusal = {};
-                Tracer *t;
+                Tracer *t = fake_start(c, m, true);
 
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, true, &refusal), 0);
                 fake_put(k, "instances/foo/current_tracer", "function\n");
                 ck_assert_int_eq(tracer_disarm(t), 0);
                 fake_expect(k, "instances/foo/current_tracer", "function\n");
@@ -91,15 +81,13 @@ END_TEST
 
 START_TEST(a_session_that_ended_badly_changes_nothing_of_a_later_owner)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("a", "udp_sendmsg");
-                _cleanup_(session_meta_freep) SessionMeta *n = fake_meta("b", "udp_sendmsg");
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_refusal_ Refusal refusal = {};
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("a", "udp_sendmsg");
+                SessionMeta *n = fake_session("b", "udp_sendmsg");
                 Tracer *t;
 
                 fake_put(k, "tracing_thresh", "100\n");
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
+                t = fake_start(c, m, false);
                 fake_put(k, "set_graph_function", "vfs_write\n");
                 fake_put(k, "current_tracer", "function_graph\n");
                 ck_assert_int_eq(tracer_disarm(t), -EBUSY); /* of tracing_thresh */
@@ -107,7 +95,7 @@ START_TEST(a_session_that_ended_badly_changes_nothing_of_a_later_owner)
                 fake_put(k, "current_tracer", "nop\n");
                 fake_put(k, "set_graph_function", "kfree\n");
                 fake_put(k, "current_tracer", "function_graph\n");
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, n, true, &refusal), 0);
+                t = fake_start(c, n, true);
                 ck_assert_int_eq(tracer_disarm(t), 0);
                 fake_expect(k, "set_graph_function", "kfree\n");
                 fake_expect(k, "current_tracer", "function_graph\n");
@@ -117,19 +105,14 @@ END_TEST
 
 START_TEST(beside_sessions_nobody_is_overridden_whose_functions_are_in_the_list)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("a", "udp_sendmsg");
-                _cleanup_(session_meta_freep) SessionMeta *n = fake_meta("b", "tcp_sendmsg");
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_refusal_ Refusal refusal = {};
-                Tracer *t, *u;
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("a", "udp_sendmsg");
+                SessionMeta *n = fake_session("b", "tcp_sendmsg");
+                Tracer *t = fake_start(c, m, false);
 
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
                 fake_put(k, "set_graph_function", "kfree\n");
                 fake_put(k, "current_tracer", "function_graph\n");
-                ck_assert_int_eq(fake_admit_and_arm(c, &u, n, true, &refusal), REFUSED);
-                ck_assert_ptr_nonnull(
-                        strstr(refusal_message(&refusal), "somebody else has written kfree into"));
+                fake_refuse(c, n, true, REFUSAL_BUSY, "somebody else has written kfree into");
                 fake_expect(k, "current_tracer", "function_graph\n");
                 ck_assert_int_eq(tracer_disarm(t), 0);
                 fake_expect(k, "set_graph_function", "kfree\n");
@@ -140,17 +123,12 @@ START_TEST(an_open_pipe_is_not_overridden)
         {
                 for (int instances = 0; instances < 2; instances++) {
                         _cleanup_fake_kernel_ FakeKernel *k = kernel_in_use(instances);
-                        _cleanup_(session_meta_freep) SessionMeta *m =
-                                fake_meta("a", "udp_sendmsg");
+                        SessionMeta *m = fake_session("a", "udp_sendmsg");
                         _cleanup_free_ char *before = fake_dump(k);
                         _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                        _cleanup_refusal_ Refusal refusal = {};
-                        Tracer *t;
 
                         k->is_busy = true;
-                        ck_assert_int_eq(fake_admit_and_arm(c, &t, m, true, &refusal), REFUSED);
-                        ck_assert_int_eq((int) refusal.kind, REFUSAL_BUSY);
-                        ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "held open by"));
+                        fake_refuse(c, m, true, REFUSAL_BUSY, "held open by");
                         k->is_busy = false;
                         c = controller_free(c);
                         fake_expect_all(k, before);
@@ -197,22 +175,18 @@ END_TEST
 
 START_TEST(a_depth_is_shared_by_sessions_with_the_same_functions_only)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(session_meta_freep) SessionMeta *m = fake_meta("a", "udp_sendmsg");
-                _cleanup_(session_meta_freep) SessionMeta *n = fake_meta("b", "tcp_sendmsg");
-                _cleanup_(session_meta_freep) SessionMeta *o = fake_meta("c", "udp_sendmsg");
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_refusal_ Refusal refusal = {};
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("a", "udp_sendmsg");
+                SessionMeta *n = fake_session("b", "tcp_sendmsg");
+                SessionMeta *o = fake_session("c", "udp_sendmsg");
                 Tracer *t, *u;
 
                 m->spec.depth = n->spec.depth = o->spec.depth = 3;
-                ck_assert_int_eq(fake_admit_and_arm(c, &t, m, false, &refusal), 0);
-                ck_assert_int_eq(fake_admit_and_arm(c, &u, n, false, &refusal), REFUSED);
-                ck_assert_int_eq((int) refusal.kind, REFUSAL_BUSY);
-                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal),
-                                             "max_graph_depth counts from the outermost function"));
-                ck_assert_ptr_nonnull(strstr(refusal_message(&refusal), "session a "));
-                ck_assert_int_eq(fake_admit_and_arm(c, &u, o, false, &refusal), 0);
+                t = fake_start(c, m, false);
+                fake_refuse(c, n, false, REFUSAL_BUSY,
+                            "max_graph_depth counts from the outermost function");
+                fake_refuse(c, n, false, REFUSAL_BUSY, "session a ");
+                u = fake_start(c, o, false);
                 ck_assert_int_eq(tracer_disarm(u), 0);
                 ck_assert_int_eq(tracer_disarm(t), 0);
         }

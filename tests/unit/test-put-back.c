@@ -8,7 +8,6 @@
 
 #include "base/io.h"
 #include "daemon/tracefs/ledger.h"
-#include "daemon/tracefs/put-back.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 
@@ -62,7 +61,7 @@ static void expect(const char *path, const char *wanted) {
 static Ledger *open_ledger(void) {
         Ledger *l = NULL;
 
-        ck_assert_int_eq(ledger_open(&l, scratch.fd, scratch.fd), 0);
+        ck_assert_int_eq(ledger_open(&l, scratch.fd, &fs), 0);
         return l;
 }
 
@@ -71,11 +70,11 @@ static void change(Ledger **l, LedgerKind kind, const char *path, const char *ol
                    const char *new) {
         char line[64];
 
-        ck_assert_int_eq(ledger_claim(*l, &fs, LEDGER_SHARED, kind, path, old, new), 0);
+        ck_assert_int_eq(ledger_claim(*l, LEDGER_SHARED, kind, path, old, new), 0);
         (void) snprintf(line, sizeof(line), "%s\n", new);
         truncated(path, line);
-        ledger_mark(*l, &fs);
-        ck_assert_int_eq(ledger_commit(*l, ""), 0);
+        ledger_mark(*l);
+        ck_assert_int_eq(ledger_commit(*l), 0);
         ledger_free(*l);
         *l = open_ledger();
 }
@@ -83,8 +82,8 @@ static void change(Ledger **l, LedgerKind kind, const char *path, const char *ol
 static size_t undo(Ledger *l) {
         _cleanup_strv_ Strv warnings = {};
 
-        ck_assert_int_eq(ledger_undo(l, &fs, LEDGER_SHARED, &warnings, NULL), 0);
-        ck_assert_uint_eq(ledger_n(l), 0);
+        ck_assert_int_eq(ledger_undo(l, LEDGER_SHARED, &warnings, NULL), 0);
+        ck_assert_uint_eq(l->n, 0);
         return warnings.n;
 }
 
@@ -191,9 +190,9 @@ START_TEST(a_claim_without_a_write_loses_nothing)
                 setup();
                 l = open_ledger();
                 change(&l, LEDGER_FILE, "max_graph_depth", "4", "2");
-                ck_assert_int_eq(ledger_claim(l, &fs, LEDGER_SHARED, LEDGER_FILE, "max_graph_depth",
-                                              "2", "3"),
-                                 0);
+                ck_assert_int_eq(
+                        ledger_claim(l, LEDGER_SHARED, LEDGER_FILE, "max_graph_depth", "2", "3"),
+                        0);
                 ck_assert_uint_eq(undo(l), 0);
                 expect("max_graph_depth", "4\n");
                 finish(l);

@@ -24,16 +24,6 @@ static void on_quiesced(uint64_t from_ns, uint64_t to_ns, void *userdata) {
         told->to_ns = to_ns;
 }
 
-static int arm(Controller *c, Tracer **ret, SessionMeta **ret_m, const char *name,
-               const char *function, const char *pid) {
-        _cleanup_refusal_ Refusal refusal = {};
-
-        *ret_m = fake_meta(name, function);
-        if (pid)
-                ck_assert_int_eq(strv_add(&(*ret_m)->spec.pids, pid), 0);
-        return fake_admit_and_arm(c, ret, *ret_m, false, &refusal);
-}
-
 /* Where @line is in what was written, from @from on; it must be there. */
 static size_t find_line(const FakeKernel *k, size_t from, const char *line) {
         for (size_t i = from; i < k->log.n; i++)
@@ -44,18 +34,18 @@ static size_t find_line(const FakeKernel *k, size_t from, const char *line) {
 
 START_TEST(a_neighbour_is_quiesced_for_the_change_alone_and_told)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("a", "udp_sendmsg"),
+                            *n = fake_session("b", "tcp_sendmsg");
                 char self[128];
                 Tracer *t, *u;
                 Told told = {};
                 size_t i;
 
-                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                t = fake_start(c, m, false);
                 ck_assert_uint_eq(m->warnings.n, 0);
                 tracer_set_handlers(t, on_quiesced, NULL, &told);
-                ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
+                u = fake_start(c, n, false);
                 ck_assert_uint_eq(told.n, 1);
                 ck_assert_uint_lt(told.from_ns, told.to_ns);
                 ck_assert_uint_eq(n->warnings.n, 1);
@@ -78,15 +68,14 @@ END_TEST
 
 START_TEST(sessions_of_the_same_functions_do_not_disturb_one_another)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                FAKE_CASE(k, c, true);
+                SessionMeta *n = fake_session("b", "udp_sendmsg");
                 Told told = {};
                 Tracer *t, *u;
 
-                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
                 tracer_set_handlers(t, on_quiesced, NULL, &told);
-                ck_assert_int_eq(arm(c, &u, &n, "b", "udp_sendmsg", NULL), 0);
+                u = fake_start(c, n, false);
                 ck_assert_int_eq(tracer_disarm(u), 0);
                 ck_assert_uint_eq(told.n, 0);
                 ck_assert_uint_eq(n->warnings.n, 0);
@@ -95,17 +84,16 @@ END_TEST
 
 START_TEST(who_records_some_processes_keeps_their_list)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
-                Tracer *t, *u;
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("a", "udp_sendmsg");
                 size_t i;
 
                 fake_put_root(k, "proc/700/task/700/comm", "x\n");
                 fake_put_root(k, "proc/700/task/701/comm", "x\n");
-                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", "700"), 0);
-                fake_put(k, A "set_ftrace_notrace_pid", "99\n"); /* one who left (task-filter.h) */
-                ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
+                ck_assert_int_eq(strv_add(&m->spec.pids, "700"), 0);
+                (void) fake_start(c, m, false);
+                fake_put(k, A "set_ftrace_notrace_pid", "99\n"); /* one who left */
+                (void) fake_start(c, fake_session("b", "tcp_sendmsg"), false);
                 fake_expect(k, A "set_ftrace_pid", "700\n701\n");
                 fake_expect(k, A "set_ftrace_notrace_pid", "99\n");
                 i = find_line(k, 0, "write set_graph_function tcp_sendmsg");
@@ -117,17 +105,16 @@ END_TEST
 
 START_TEST(a_kernel_that_waits_is_not_quiesced)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                FAKE_CASE(k, c, true);
+                SessionMeta *n = fake_session("b", "tcp_sendmsg");
                 Told told = {};
                 Tracer *t, *u;
 
                 fake_put_root(k, "proc/sys/kernel/osrelease", "6.12.117+deb12-amd64\n");
-                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
                 tracer_set_handlers(t, on_quiesced, NULL, &told);
                 k->waits_for_cpus = true;
-                ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
+                u = fake_start(c, n, false);
                 ck_assert_int_eq(tracer_disarm(u), 0);
                 ck_assert_uint_eq(told.n, 0);
                 for (size_t i = 0; i < k->log.n; i++)
@@ -137,14 +124,13 @@ END_TEST
 
 START_TEST(beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL, *o = NULL;
+                FAKE_CASE(k, c, true);
+                SessionMeta *n = fake_session("b", "tcp_sendmsg");
                 _cleanup_strv_ Strv roots = {}, gone = {};
                 Tracer *t, *u, *v;
 
-                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
-                ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
+                t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
+                u = fake_start(c, n, false);
                 fake_put(k, "instances/foo/current_tracer", "function_graph\n");
                 fake_put(k, "instances/foo/set_ftrace_pid", "no pid\n");
                 ck_assert_int_eq(tracer_disarm(u), 0);
@@ -155,7 +141,7 @@ START_TEST(beside_the_tracer_of_somebody_else_roots_stay_until_it_is_gone)
                 ck_assert(strv_contains(&gone, "tcp_sendmsg"));
 
                 fake_put(k, "instances/foo/current_tracer", "nop\n");
-                ck_assert_int_eq(arm(c, &v, &o, "c", "udp_recvmsg", NULL), 0);
+                v = fake_start(c, fake_session("c", "udp_recvmsg"), false);
                 fake_expect(k, "set_graph_function", "udp_sendmsg\nudp_recvmsg\n");
                 ck_assert_int_eq(tracer_disarm(v), 0);
                 fake_expect(k, "set_graph_function", "udp_sendmsg\n");
@@ -172,7 +158,7 @@ START_TEST(what_a_daemon_that_died_had_quiesced_is_put_back_and_known)
                         "{ \"session\": \"(hush)\", \"kind\": \"file\", \"file\": "
                         "\"instances/ftraced-gone/set_ftrace_pid\", \"old\": \"\" } ] }";
                 _cleanup_(controller_freep) Controller *c = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+
                 Tracer *t;
 
                 fake_put(k, A "set_ftrace_pid", "812\n");
@@ -182,25 +168,22 @@ START_TEST(what_a_daemon_that_died_had_quiesced_is_put_back_and_known)
                 fake_expect(k, A "set_ftrace_pid", "no pid\n");
                 ck_assert_int_ne(faccessat(k->ledger_fd, "ledger", F_OK, 0), 0);
                 ck_assert_int_eq(tree_remove(k->tracefs_fd, "instances/ftraced-a"), 0);
-                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
                 ck_assert(tracer_was_quiesced(t));
         }
 END_TEST
 
 START_TEST(a_start_that_fails_before_its_functions_came_disturbs_nobody)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                FAKE_CASE(k, c, true);
+                SessionMeta *n = fake_session("b", "tcp_sendmsg");
                 _cleanup_refusal_ Refusal refusal = {};
                 Told told = {};
                 Tracer *t, *u;
 
-                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                t = fake_start(c, fake_session("a", "udp_sendmsg"), false);
                 tracer_set_handlers(t, on_quiesced, NULL, &told);
-                ck_assert_int_eq(session_meta_new(&n), 0);
-                n->name = strdup("b");
-                ck_assert_int_eq(strv_add(&n->spec.functions, "tcp_sendmsg"), 0);
+
                 ck_assert_int_eq(strv_add(&n->spec.events, "sched:sched_switch:no_such==1"), 0);
                 ck_assert_int_eq(fake_admit_and_arm(c, &u, n, false, &refusal), REFUSED);
                 ck_assert_uint_eq(told.n, 0);
@@ -212,17 +195,17 @@ START_TEST(a_session_that_is_taken_up_is_not_disturbed)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
                 _cleanup_(controller_freep) Controller *c = NULL, *next = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+                SessionMeta *m = fake_session("a", "udp_sendmsg");
                 const char *why;
                 Told told = {};
                 Tracer *t;
 
                 c = fake_controller(k);
-                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
+                t = fake_start(c, m, false);
                 controller_leave(c);
                 c = controller_free(c);
-                ck_assert_int_eq(controller_new_at(&next, k->tracefs, k->ledger_fd, k->ledger_fd,
-                                                   true, k->root_fd),
+                ck_assert_int_eq(controller_new(&next, k->tracefs, k->ledger_fd, k->ledger_fd, true,
+                                                k->root_fd),
                                  0);
                 ck_assert_int_eq(controller_adopt(next, &t, m, &why), 0);
                 tracer_set_handlers(t, on_quiesced, NULL, &told);
@@ -236,19 +219,18 @@ START_TEST(roots_that_a_daemon_which_died_had_added_are_taken_out)
         {
                 _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
                 _cleanup_(controller_freep) Controller *c = fake_controller(k), *next = NULL;
-                _cleanup_(session_meta_freep) SessionMeta *m = NULL, *n = NULL;
+                SessionMeta *m = fake_session("a", "udp_sendmsg");
                 const char *why;
                 Told told = {};
-                Tracer *t, *u;
+                Tracer *t = fake_start(c, m, false);
 
-                ck_assert_int_eq(arm(c, &t, &m, "a", "udp_sendmsg", NULL), 0);
-                ck_assert_int_eq(arm(c, &u, &n, "b", "tcp_sendmsg", NULL), 0);
+                (void) fake_start(c, fake_session("b", "tcp_sendmsg"), false);
                 controller_leave(c); /* it dies; b was never written down */
                 c = controller_free(c);
                 fake_expect(k, "set_graph_function", "udp_sendmsg\ntcp_sendmsg\n");
 
-                ck_assert_int_eq(controller_new_at(&next, k->tracefs, k->ledger_fd, k->ledger_fd,
-                                                   true, k->root_fd),
+                ck_assert_int_eq(controller_new(&next, k->tracefs, k->ledger_fd, k->ledger_fd, true,
+                                                k->root_fd),
                                  0);
                 ck_assert_int_eq(controller_adopt(next, &t, m, &why), 0);
                 ck_assert(!tracer_was_quiesced(t));

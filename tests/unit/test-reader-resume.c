@@ -56,6 +56,10 @@ static void fixture_done(Fixture *f) {
         scratch_done(&f->scratch);
 }
 
+#define CASE(f)                                                                                    \
+        _cleanup_(fixture_done) Fixture f;                                                         \
+        fixture_init(&f)
+
 /* A reader that goes on where the last one was.  Asserts nothing: a process that is killed in the middle
  * of telling check(3) would garble what its parent tells. */
 static int try_take_up(Reader **ret, Fixture *f, bool with_pipe) {
@@ -138,9 +142,9 @@ static uint64_t drain(Fixture *f, Reader *r) {
         atomic_store(&f->shared.stopping, true);
         ck_assert_int_eq(reader_start(r), 0);
         reader_kick(r);
-        while (!atomic_load(&reader_counters(r)->ended))
+        while (!atomic_load(&r->counters.ended))
                 (void) usleep(1000);
-        n_lost = atomic_load(&reader_counters(r)->pages_lost);
+        n_lost = atomic_load(&r->counters.pages_lost);
         (void) reader_free(r);
         return n_lost;
 }
@@ -160,11 +164,10 @@ static void wait_until_one_reads(const Fixture *f) {
 
 START_TEST(no_page_is_lost_or_doubled_by_500_kills)
         {
+                CASE(f);
                 unsigned seed = (unsigned) getpid(), n = 0;
-                Fixture f;
 
                 fprintf(stderr, "# seed %u\n", seed);
-                fixture_init(&f);
                 for (unsigned i = 0; i < 500; i++) {
                         pid_t pid = spawn(&f);
 
@@ -179,7 +182,6 @@ START_TEST(no_page_is_lost_or_doubled_by_500_kills)
                 ck_assert_uint_eq(drain(&f, take_up(&f, true)), 0);
                 ck_assert_uint_gt(n, 300);
                 ck_assert_uint_eq(check_pages(&f, 0), n);
-                fixture_done(&f);
         }
 END_TEST
 
@@ -224,45 +226,40 @@ END_TEST
 
 START_TEST(without_the_pipe_half_a_page_is_cut_and_counted)
         {
-                Fixture f;
+                CASE(f);
 
-                fixture_init(&f);
                 cut_page(&f, 1000, false);
                 ck_assert(feed(&f, 1));
                 ck_assert_uint_eq(drain(&f, take_up(&f, false)), 1);
                 ck_assert_uint_eq(check_pages(&f, 1), 2);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(the_rest_of_a_page_whose_beginning_is_gone_is_thrown_away_and_counted)
         {
+                CASE(f);
                 _cleanup_close_ int write_fd = -EBADF;
                 char rest[1000] = {}, path[64];
-                Fixture f;
 
-                fixture_init(&f);
                 (void) snprintf(path, sizeof(path), "/proc/self/fd/%i", f.pipe_fd);
                 write_fd = open(path, O_WRONLY | O_CLOEXEC);
                 ck_assert_int_eq(write_full(write_fd, rest, sizeof(rest)), 0);
                 ck_assert(feed(&f, 0));
                 ck_assert_uint_eq(drain(&f, take_up(&f, true)), 1);
                 ck_assert_uint_eq(check_pages(&f, 0), 1);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(one_that_leaves_empties_its_pipe_and_leaves_the_segment_open)
         {
-                Fixture f;
+                CASE(f);
                 Reader *r;
                 int n_piped = -1;
 
-                fixture_init(&f);
                 ck_assert(feed(&f, 0) && feed(&f, 1));
                 r = take_up(&f, true);
                 ck_assert_int_eq(reader_start(r), 0);
-                for (unsigned i = 0; atomic_load(&reader_counters(r)->n_pages) < 2; i++) {
+                for (unsigned i = 0; atomic_load(&r->counters.n_pages) < 2; i++) {
                         ck_assert_uint_lt(i, 60000);
                         (void) usleep(1000);
                 }
@@ -278,7 +275,6 @@ START_TEST(one_that_leaves_empties_its_pipe_and_leaves_the_segment_open)
                 ck_assert(feed(&f, 2));
                 ck_assert_uint_eq(drain(&f, take_up(&f, true)), 0);
                 ck_assert_uint_eq(check_pages(&f, 0), 3);
-                fixture_done(&f);
         }
 END_TEST
 

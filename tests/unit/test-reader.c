@@ -20,6 +20,7 @@
 
 #define CPU 3
 #define PAGE 4096U
+#define MIB (UINT64_C(1) << 20)
 
 typedef struct Fixture {
         char path[64];
@@ -52,7 +53,7 @@ static void fixture_init(Fixture *f) {
 static void fixture_stop(Fixture *f) {
         atomic_store(&f->shared.stopping, true);
         reader_kick(f->reader);
-        while (!atomic_load(&reader_counters(f->reader)->ended))
+        while (!atomic_load(&f->reader->counters.ended))
                 (void) usleep(1000);
 }
 
@@ -63,6 +64,10 @@ static void fixture_done(Fixture *f) {
         (void) close(f->shared.wake_fd);
         ck_assert_int_eq(tree_remove(AT_FDCWD, f->path), 0);
 }
+
+#define CASE(f)                                                                                    \
+        _cleanup_(fixture_done) Fixture f;                                                         \
+        fixture_init(&f)
 
 /* Page @i has its number in each of its words. */
 static void feed(Fixture *f, unsigned first, unsigned n) {
@@ -79,7 +84,7 @@ static void feed(Fixture *f, unsigned first, unsigned n) {
 }
 
 static void wait_for_pages(Fixture *f, uint64_t n) {
-        for (unsigned i = 0; atomic_load(&reader_counters(f->reader)->n_pages) < n; i++) {
+        for (unsigned i = 0; atomic_load(&f->reader->counters.n_pages) < n; i++) {
                 ck_assert_uint_lt(i, 60000);
                 (void) usleep(1000);
         }
@@ -112,39 +117,34 @@ static size_t check_pages(Fixture *f, unsigned n_pages) {
 
 START_TEST(every_page_arrives_once_and_in_order)
         {
-                Fixture f;
+                CASE(f);
 
-                fixture_init(&f);
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 feed(&f, 0, 1000);
                 fixture_stop(&f);
                 ck_assert_uint_eq(check_pages(&f, 1000), 1);
-                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->n_bytes), 1000 * PAGE);
-                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->pages_lost), 0);
-                fixture_done(&f);
+                ck_assert_uint_eq(atomic_load(&f.reader->counters.n_bytes), 1000 * PAGE);
+                ck_assert_uint_eq(atomic_load(&f.reader->counters.pages_lost), 0);
         }
 END_TEST
 
 START_TEST(what_is_there_when_the_stop_comes_is_stored)
         {
-                Fixture f;
+                CASE(f);
 
-                fixture_init(&f);
                 feed(&f, 0, 10);
                 atomic_store(&f.shared.stopping, true);
                 reader_kick(f.reader);
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 fixture_stop(&f);
                 (void) check_pages(&f, 10);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(a_full_segment_is_followed_by_another)
         {
-                Fixture f;
+                CASE(f);
 
-                fixture_init(&f);
                 f.shared.segment_bytes = 8 * PAGE;
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 for (unsigned i = 0; i < 40; i += 4) {
@@ -153,7 +153,6 @@ START_TEST(a_full_segment_is_followed_by_another)
                 }
                 fixture_stop(&f);
                 ck_assert_uint_eq(check_pages(&f, 40), 5);
-                fixture_done(&f);
         }
 END_TEST
 
@@ -171,12 +170,11 @@ static size_t list(Fixture *f, uint32_t cpu, uint64_t *sequences, size_t n_max) 
 
 START_TEST(a_cut_gives_all_cpus_the_same_sequence)
         {
+                CASE(f);
                 int fds[2];
-                Fixture f;
                 Reader *other;
                 uint64_t s[4];
 
-                fixture_init(&f);
                 f.shared.segment_bytes = 4 * PAGE;
                 ck_assert_int_eq(pipe2(fds, O_NONBLOCK | O_CLOEXEC), 0);
                 ck_assert_int_eq(reader_new(&other, &f.shared, CPU + 1, fds[0]), 0);
@@ -185,7 +183,7 @@ START_TEST(a_cut_gives_all_cpus_the_same_sequence)
 
                 /* Periods 0, 1 and 2 on the one; the other has data in 0 and 2 only. */
                 ck_assert_int_eq(write(fds[1], (char[PAGE]){}, PAGE), PAGE);
-                for (unsigned i = 0; atomic_load(&reader_counters(other)->n_pages) < 1; i++) {
+                for (unsigned i = 0; atomic_load(&other->counters.n_pages) < 1; i++) {
                         ck_assert_uint_lt(i, 60000);
                         (void) usleep(1000);
                 }
@@ -212,19 +210,17 @@ START_TEST(a_cut_gives_all_cpus_the_same_sequence)
                         ck_assert_uint_eq(segment->header.previous, 1);
                 }
                 (void) close(fds[1]);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(a_quiet_cpu_does_not_hold_back_a_cut)
         {
+                CASE(f);
                 _cleanup_(segment_freep) Segment *s = NULL;
                 const ReaderCounters *c;
-                Fixture f;
 
-                fixture_init(&f);
                 ck_assert_int_eq(reader_start(f.reader), 0);
-                c = reader_counters(f.reader);
+                c = &f.reader->counters;
                 feed(&f, 0, 2);
                 wait_for_pages(&f, 2);
                 ck_assert_uint_eq(atomic_load(&c->open_sequence), 0);
@@ -238,15 +234,13 @@ START_TEST(a_quiet_cpu_does_not_hold_back_a_cut)
                 ck_assert_int_eq(session_dir_open_segment(f.shared.dir, CPU, 0, &s), 0);
                 ck_assert(s->header.state == SEGMENT_STATE_CLOSED);
                 fixture_stop(&f);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(what_all_cpus_stored_together_makes_a_cut)
         {
-                Fixture f;
+                CASE(f);
 
-                fixture_init(&f);
                 f.shared.period_bytes = 3 * PAGE;
                 f.shared.cut_at_bytes = 3 * PAGE;
                 ck_assert_int_eq(reader_start(f.reader), 0);
@@ -257,32 +251,28 @@ START_TEST(what_all_cpus_stored_together_makes_a_cut)
                 fixture_stop(&f);
                 ck_assert_uint_eq(atomic_load(&f.shared.sequence), 3);
                 ck_assert_uint_eq(check_pages(&f, 9), 3);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(a_quiet_cpu_leaves_no_file)
         {
-                Fixture f;
+                CASE(f);
                 char path[96];
 
-                fixture_init(&f);
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 fixture_stop(&f);
                 (void) snprintf(path, sizeof(path), "%s/cpu%i", f.path, CPU);
                 ck_assert_int_eq(access(path, F_OK), -1);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(an_idle_reader_sleeps_and_says_that_it_waits)
         {
+                CASE(f);
                 const ReaderCounters *c;
-                Fixture f;
 
-                fixture_init(&f);
                 ck_assert_int_eq(reader_start(f.reader), 0);
-                c = reader_counters(f.reader);
+                c = &f.reader->counters;
                 for (unsigned i = 0; atomic_load(&c->wait_until_ms) == 0; i++) {
                         ck_assert_uint_lt(i, 60000);
                         (void) usleep(1000);
@@ -291,20 +281,18 @@ START_TEST(an_idle_reader_sleeps_and_says_that_it_waits)
                 ck_assert_uint_le(atomic_load(&c->n_wakeups), 1);
                 ck_assert(atomic_load(&c->wait_until_ms) > 0);
                 fixture_stop(&f);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(a_cpu_whose_descriptor_is_in_error_does_not_spin)
         {
+                CASE(f);
                 const ReaderCounters *c;
-                Fixture f;
 
-                fixture_init(&f);
                 (void) close(f.kernel_fd); /* POLLHUP for ever, as POLLERR of a CPU never online */
                 f.kernel_fd = -EBADF;
                 ck_assert_int_eq(reader_start(f.reader), 0);
-                c = reader_counters(f.reader);
+                c = &f.reader->counters;
                 for (unsigned i = 0; atomic_load(&c->progress) == 0; i++) {
                         ck_assert_uint_lt(i, 60000);
                         (void) usleep(1000);
@@ -312,7 +300,6 @@ START_TEST(a_cpu_whose_descriptor_is_in_error_does_not_spin)
                 (void) usleep(1200 * 1000);
                 ck_assert_uint_le(atomic_load(&c->progress), 10);
                 fixture_stop(&f);
-                fixture_done(&f);
         }
 END_TEST
 
@@ -331,13 +318,12 @@ static void limit_file_size(rlim_t n) {
 
 START_TEST(what_the_disk_refuses_is_stored_when_it_takes_it_again)
         {
+                CASE(f);
                 const ReaderCounters *c;
-                Fixture f;
 
-                fixture_init(&f);
                 limit_file_size(LIMIT); /* EFBIG comes the way of ENOSPC */
                 ck_assert_int_eq(reader_start(f.reader), 0);
-                c = reader_counters(f.reader);
+                c = &f.reader->counters;
                 feed(&f, 0, LIMIT_PAGES);
                 for (unsigned i = 0; atomic_load(&c->error) == 0; i++) {
                         ck_assert_uint_lt(i, 60000);
@@ -350,19 +336,17 @@ START_TEST(what_the_disk_refuses_is_stored_when_it_takes_it_again)
                 ck_assert_int_eq(atomic_load(&c->error), 0);
                 ck_assert_uint_eq(atomic_load(&c->pages_lost), 0);
                 (void) check_pages(&f, LIMIT_PAGES);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(what_the_disk_refuses_for_good_is_counted_as_lost)
         {
+                CASE(f);
                 const ReaderCounters *c;
-                Fixture f;
 
-                fixture_init(&f);
                 limit_file_size(LIMIT);
                 ck_assert_int_eq(reader_start(f.reader), 0);
-                c = reader_counters(f.reader);
+                c = &f.reader->counters;
                 feed(&f, 0, LIMIT_PAGES);
                 fixture_stop(&f);
                 ck_assert_int_eq(atomic_load(&c->error), EFBIG);
@@ -370,33 +354,29 @@ START_TEST(what_the_disk_refuses_for_good_is_counted_as_lost)
                                   LIMIT_PAGES);
                 ck_assert_uint_gt(atomic_load(&c->pages_lost), 0);
                 (void) check_pages(&f, (unsigned) atomic_load(&c->n_pages));
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(half_a_page_is_cut_off_and_counted)
         {
+                CASE(f);
                 char half[PAGE / 2] = {};
-                Fixture f;
 
-                fixture_init(&f);
                 feed(&f, 0, 2);
                 ck_assert_int_eq(write(f.kernel_fd, half, sizeof(half)), sizeof(half));
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 wait_for_pages(&f, 2);
                 fixture_stop(&f);
                 (void) check_pages(&f, 2);
-                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->pages_lost), 1);
-                fixture_done(&f);
+                ck_assert_uint_eq(atomic_load(&f.reader->counters.pages_lost), 1);
         }
 END_TEST
 
 START_TEST(reaching_max_bytes_wakes_the_main_thread)
         {
-                Fixture f;
+                CASE(f);
                 eventfd_t n;
 
-                fixture_init(&f);
                 f.shared.max_bytes = 5 * PAGE;
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 feed(&f, 0, 4);
@@ -408,12 +388,11 @@ START_TEST(reaching_max_bytes_wakes_the_main_thread)
                                       1, 60000),
                                  1);
                 fixture_stop(&f);
-                fixture_done(&f);
         }
 END_TEST
 
 static void wait_for_flush(Fixture *f, uint64_t n) {
-        for (unsigned i = 0; atomic_load(&reader_counters(f->reader)->flushed) < n; i++) {
+        for (unsigned i = 0; atomic_load(&f->reader->counters.flushed) < n; i++) {
                 ck_assert_uint_lt(i, 60000);
                 (void) usleep(1000);
         }
@@ -421,52 +400,100 @@ static void wait_for_flush(Fixture *f, uint64_t n) {
 
 START_TEST(a_held_reader_takes_nothing_but_what_a_flush_asks_for)
         {
-                Fixture f;
+                CASE(f);
 
-                fixture_init(&f);
                 atomic_store(&f.shared.held, true);
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 feed(&f, 0, 3);
                 (void) usleep(300000);
-                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->n_pages), 0);
-                ck_assert_uint_le(atomic_load(&reader_counters(f.reader)->n_wakeups), 1);
+                ck_assert_uint_eq(atomic_load(&f.reader->counters.n_pages), 0);
+                ck_assert_uint_le(atomic_load(&f.reader->counters.n_wakeups), 1);
                 atomic_store(&f.shared.flush, 1);
                 reader_kick(f.reader);
                 wait_for_flush(&f, 1);
-                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->n_pages), 3);
+                ck_assert_uint_eq(atomic_load(&f.reader->counters.n_pages), 3);
                 feed(&f, 3, 1);
                 (void) usleep(100000);
-                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->n_pages), 3);
+                ck_assert_uint_eq(atomic_load(&f.reader->counters.n_pages), 3);
                 atomic_store(&f.shared.held, false);
                 reader_kick(f.reader);
                 wait_for_pages(&f, 4);
                 fixture_stop(&f);
                 (void) check_pages(&f, 4);
-                fixture_done(&f);
         }
 END_TEST
 
 START_TEST(after_a_cut_and_a_flush_the_older_segment_is_closed)
         {
-                Fixture f;
+                CASE(f);
 
-                fixture_init(&f);
                 atomic_store(&f.shared.held, true);
                 ck_assert_int_eq(reader_start(f.reader), 0);
                 feed(&f, 0, 2);
                 atomic_store(&f.shared.flush, 1);
                 reader_kick(f.reader);
                 wait_for_flush(&f, 1);
-                ck_assert_uint_eq(atomic_load(&reader_counters(f.reader)->open_sequence), 0);
+                ck_assert_uint_eq(atomic_load(&f.reader->counters.open_sequence), 0);
                 ck_assert(reader_cut(&f.shared, 0));
                 atomic_store(&f.shared.flush, 2);
                 reader_kick(f.reader);
                 wait_for_flush(&f, 2);
-                ck_assert_uint_gt(atomic_load(&reader_counters(f.reader)->open_sequence), 0);
+                ck_assert_uint_gt(atomic_load(&f.reader->counters.open_sequence), 0);
                 feed(&f, 2, 1);
                 fixture_stop(&f);
                 ck_assert_uint_eq(check_pages(&f, 3), 2);
-                fixture_done(&f);
+        }
+END_TEST
+
+START_TEST(a_stream_is_fetched_as_fast_as_it_comes)
+        {
+                static const struct {
+                        uint64_t goal_bytes;
+                        bool is_woken;
+                        struct {
+                                uint64_t n_bytes, elapsed_ms, wait_ms; /* 0: no more */
+                        } turns[4];
+                } cases[] = {
+                        /* when the goal is reached: 4 MiB a second */
+                        { MIB, false, { { 4 * MIB, 1000, 250 }, { MIB, 250, 250 } } },
+                        { MIB, false, { { MIB / 2, 125, 250 } } },
+                        /* a faster one at once, a slower one by doubling, silence to the longest wait */
+                        { MIB, false, { { MIB, 1000, 1000 }, { 100 * MIB, 1000, 10 } } },
+                        { MIB, false, { { MIB, 10, 10 }, { 1, 10, 20 }, { 0, 20, 40 } } },
+                        { MIB, false, { { MIB, 3000, 3000 }, { 0, 1, 4000 }, { 0, 4000, 4000 } } },
+                        /* who was woken has waited too long */
+                        { MIB, true, { { 2 * MIB, 3600 * 1000, BACKOFF_FIRST_MS } } },
+                        /* no rate makes it spin or overflow */
+                        { MIB,
+                          false,
+                          { { UINT64_MAX, 0, BACKOFF_MIN_MS },
+                            { UINT64_MAX, UINT64_MAX, 2 * BACKOFF_MIN_MS } } },
+                        { UINT64_MAX, false, { { 1, UINT64_MAX, 4000 } } },
+                        { 0, false, { { 1, 1, BACKOFF_MIN_MS } } },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        Backoff p = BACKOFF_INIT(cases[i].goal_bytes, 4000);
+
+                        if (cases[i].is_woken)
+                                backoff_wake(&p);
+                        for (size_t k = 0; cases[i].turns[k].wait_ms > 0; k++)
+                                ck_assert_uint_eq(backoff_next(&p, cases[i].turns[k].n_bytes,
+                                                               cases[i].turns[k].elapsed_ms),
+                                                  cases[i].turns[k].wait_ms);
+                }
+        }
+END_TEST
+
+START_TEST(a_small_recording_is_fetched_in_small_parts)
+        {
+                ck_assert_uint_eq(backoff_percent(8 << 20, 0), 25);
+                ck_assert_uint_eq(backoff_percent(8 << 20, 1 << 30), 25);
+                ck_assert_uint_eq(backoff_percent(8 << 20, 8 << 20), 12);
+                ck_assert_uint_eq(backoff_percent(8 << 20, 1), 1);
+                ck_assert_uint_eq(backoff_percent(0, UINT64_MAX), 25);
+                ck_assert_uint_eq(backoff_goal(8 << 20, 0), (8U << 20) / 200 * 25);
+                ck_assert_uint_le(backoff_goal(8 << 20, 1 << 20), 1 << 16);
         }
 END_TEST
 
@@ -480,4 +507,5 @@ UNIT_SUITE("reader", every_page_arrives_once_and_in_order,
            what_the_disk_refuses_for_good_is_counted_as_lost, half_a_page_is_cut_off_and_counted,
            reaching_max_bytes_wakes_the_main_thread,
            a_held_reader_takes_nothing_but_what_a_flush_asks_for,
-           after_a_cut_and_a_flush_the_older_segment_is_closed)
+           after_a_cut_and_a_flush_the_older_segment_is_closed,
+           a_stream_is_fetched_as_fast_as_it_comes, a_small_recording_is_fetched_in_small_parts)

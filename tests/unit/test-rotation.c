@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "daemon/record/rotation.h"
+#include "daemon/record/recorder.h"
+#include "store/footprint.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 
@@ -67,6 +68,19 @@ static const ClockTuple *clocks_at(uint64_t at) {
         return &c;
 }
 
+static void make_rotation(uint64_t ring_bytes, uint64_t segment_ns) {
+        ck_assert_int_eq(rotation_new(&rotation,
+                                      &(RotationConfig){ .event = event,
+                                                         .dir = dir,
+                                                         .meta = &meta,
+                                                         .recorder = recorder,
+                                                         .segment_ns = segment_ns,
+                                                         .ring_bytes = ring_bytes,
+                                                         .cut = on_cut },
+                                      clocks_at(1000)),
+                         0);
+}
+
 static void begin(uint64_t ring_bytes, uint64_t segment_ns) {
         int fds[2];
 
@@ -90,16 +104,7 @@ static void begin(uint64_t ring_bytes, uint64_t segment_ns) {
                 .name = (char *) "it", .page_bytes = PAGE, .cpus = cpus, .n_cpus = N_CPUS
         };
         now_at = writes_at = lags_at = n_cuts = n_told = 0;
-        ck_assert_int_eq(rotation_new(&rotation,
-                                      &(RotationConfig){ .event = event,
-                                                         .dir = dir,
-                                                         .meta = &meta,
-                                                         .recorder = recorder,
-                                                         .segment_ns = segment_ns,
-                                                         .ring_bytes = ring_bytes,
-                                                         .cut = on_cut },
-                                      clocks_at(1000)),
-                         0);
+        make_rotation(ring_bytes, segment_ns);
 }
 
 static void end(void) {
@@ -265,20 +270,13 @@ END_TEST
 
 START_TEST(who_goes_on_with_a_session_goes_on_with_its_log)
         {
-                RotationConfig config;
                 _cleanup_free_ Cut *cuts = NULL;
 
                 begin(RING_BYTES, 0);
                 for (unsigned i = 0; i < 3; i++)
                         (void) write_period(2);
                 rotation = rotation_free(rotation);
-                config = (RotationConfig){ .event = event,
-                                           .dir = dir,
-                                           .meta = &meta,
-                                           .recorder = recorder,
-                                           .ring_bytes = RING_BYTES,
-                                           .cut = on_cut };
-                ck_assert_int_eq(rotation_new(&rotation, &config, clocks_at(5000)), 0);
+                make_rotation(RING_BYTES, 0);
                 ck_assert_uint_eq(log_of_cuts(&cuts), 4);
                 for (unsigned i = 0; i < 60; i++)
                         (void) write_period(4);
@@ -298,8 +296,57 @@ START_TEST(time_cuts_and_tells)
         }
 END_TEST
 
-UNIT_SUITE("rotation", each_cut_is_noted_once_with_its_moment, without_a_ring_nothing_goes,
-           a_ring_keeps_the_newest_that_fit_and_accounts_for_the_rest,
+/* As what is sealed: another file takes a segment's place, if it is there. */
+static void replace(uint32_t cpu, uint64_t sequence, size_t n_bytes) {
+        char path[64], data[8 * PAGE] = {};
+
+        (void) snprintf(path, sizeof(path), "cpu%u/%08x.seg", cpu, (unsigned) sequence);
+        if (has(cpu, sequence))
+                ck_assert_int_eq(file_replace(session_dir_fd(dir), path, data, n_bytes, 0600), 0);
+        rotation_segment_changed(rotation, cpu, sequence);
+}
+
+START_TEST(what_it_knows_is_what_a_walk_finds)
+        {
+                unsigned seed = (unsigned) getpid();
+
+                begin(UINT32_MAX, 0);
+                printf("# seed %u\n", seed);
+                srand(seed);
+                for (unsigned i = 0; i < 400; i++) {
+                        Footprint walked;
+                        InventorySums sums;
+
+                        for (uint32_t cpu = 0; cpu < N_CPUS; cpu++)
+                                if (rand() % 4)
+                                        add(cpu, now_at, (unsigned) rand() % 5);
+                        if (rand() % 4 > 0) {
+                                writes_at = ++now_at;
+                                lags_at = rand() % 2 ? now_at : lags_at;
+                                (void) rotation_look(rotation, clocks_at(now_at));
+                        }
+                        if (rand() % 2)
+                                replace((uint32_t) rand() % N_CPUS,
+                                        (uint64_t) rand() % (lags_at + 1),
+                                        (size_t) rand() % (8 * PAGE));
+                        if (rand() % 3 == 0 && lags_at > 0)
+                                (void) rotation_make_room(rotation);
+                        if (rand() % 16 == 0) { /* another daemon goes on */
+                                rotation = rotation_free(rotation);
+                                make_rotation(UINT32_MAX, 0);
+                        }
+                        walked = footprint_measure(dir);
+                        sums = rotation_look_at_segments(rotation);
+                        ck_assert_uint_eq(sums.counted_bytes, walked.segment_bytes);
+                        ck_assert_uint_eq(footprint_measure_beside(dir, sums.counted_bytes).n_bytes,
+                                          walked.n_bytes);
+                }
+                end();
+        }
+END_TEST
+
+UNIT_SUITE("rotation", what_it_knows_is_what_a_walk_finds, each_cut_is_noted_once_with_its_moment,
+           without_a_ring_nothing_goes, a_ring_keeps_the_newest_that_fit_and_accounts_for_the_rest,
            a_period_that_somebody_still_writes_to_is_not_dropped,
            on_a_full_disk_a_ring_drops_one_period_or_ends_the_only_one,
            what_moves_out_counts_as_neither_kept_nor_dropped,

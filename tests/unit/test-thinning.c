@@ -2,7 +2,7 @@
 
 /* In which order functions go that others call too often. */
 
-#include "daemon/lean/thinning.h"
+#include "daemon/lean/lean.h"
 #include "unit.h"
 
 static void add(LeanTree *t, const char *name, bool leaf, uint64_t share_ppm, const char *caller) {
@@ -136,6 +136,112 @@ START_TEST(what_is_not_hooked_any_more_stays_out)
         }
 END_TEST
 
+/* --- how often ------------------------------------------------------------------------------- */
+
+static void read_rates(CallRates *ret, const char *text) {
+        ck_assert_int_eq(call_rates_read(ret, text), 0);
+}
+
+START_TEST(answers_are_sorted_and_what_has_one_name_is_one)
+        {
+                _cleanup_call_rates_ CallRates r = {};
+
+                read_rates(&r, "vfs_read 3 3 1 0\n caller\nkfree 5 5 1 0\nvfs_read 4 4 1 0\nnone 0 "
+                               "0 1 0\n");
+                ck_assert_uint_eq(r.n, 2);
+                ck_assert_str_eq(r.items[0].name, "kfree");
+                ck_assert_uint_eq(r.items[0].n, 5);
+                ck_assert_str_eq(r.items[1].name, "vfs_read");
+                ck_assert_uint_eq(r.items[1].n, 7);
+        }
+END_TEST
+
+START_TEST(what_is_no_answer_is_refused)
+        {
+                static const char *const texts[] = { "kfree\n", "kfree 1 2\n", "kfree -1 1 1 1\n",
+                                                     "kfree 1 1 1 1" };
+
+                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                        CallRates r;
+
+                        ck_assert_msg(call_rates_read(&r, texts[i]) == CALL_RATES_E_INVALID, "%s",
+                                      texts[i]);
+                }
+        }
+END_TEST
+
+START_TEST(what_was_called_below_the_roots_is_not_others)
+        {
+                _cleanup_call_rates_ CallRates all = {}, own = {}, none = {};
+
+                read_rates(&all, "ip_output 100 100 1 0\nkfree 500 500 1 0\n");
+                read_rates(&own,
+                           "ip_output 120 120 1 0\nkfree 400 400 1 0\nnever_sampled 9 9 1 0\n");
+                call_rates_subtract(&all, &none);
+                ck_assert_uint_eq(all.items[0].n, 100);
+                call_rates_subtract(&all, &own);
+                ck_assert_uint_eq(all.items[0].n, 0);
+                ck_assert_uint_eq(all.items[1].n, 100);
+        }
+END_TEST
+
+START_TEST(what_calls_cost_is_a_share_of_a_cpu)
+        {
+                _cleanup_call_rates_ CallRates r = {};
+
+                read_rates(&r, "a 1000 1000 1 0\nb 2000 2000 1 0\n");
+                ck_assert_uint_eq(call_rates_get(&r, "b"), 2000);
+                ck_assert_uint_eq(call_rates_get(&r, "c"), 0);
+                ck_assert_uint_eq(call_rates_get(&(CallRates){}, "c"), 0);
+                ck_assert(call_rates_cost_ppm(1000, UINT64_C(100000000), 100) == 1000);
+        }
+END_TEST
+
+/* --- what is shipped --------------------------------------------------------------------------- */
+
+static char *left_out(const char *root, uint64_t budget_ppm) {
+        static const char *const names[] = { "pipe_read", "read_zero", "schedule", "udp_sendmsg",
+                                             "write_null" };
+        _cleanup_lean_tree_ LeanTree tree = {};
+        _cleanup_strv_ Strv hooked = {}, roots = {}, out = {};
+        _cleanup_(ranks_done) Ranks ranks = {};
+
+        ck_assert_int_ge(strv_add(&roots, root), 0);
+        for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+                ck_assert_int_eq(lean_tree_add(&tree, names[i], true, 1000), 0);
+                ck_assert_int_ge(strv_add(&hooked, names[i]), 0);
+        }
+        ck_assert_int_eq(thinning_rank(&ranks, &tree, &hooked, &roots), 0);
+        ck_assert_int_eq(usual_loads_thin(&ranks, &roots, budget_ppm, &out), 0);
+        return strv_join(&out, " ");
+}
+
+START_TEST(what_usual_work_calls_often_goes_first)
+        {
+                static const struct {
+                        const char *root;
+                        uint64_t budget_ppm;
+                        const char *left_out;
+                } cases[] = {
+                        { "udp_sendmsg", UINT64_MAX, "" },
+                        { "udp_sendmsg", 1000, "pipe_read read_zero schedule write_null" },
+                        /* dd goes its way, pipes do not */
+                        { "write_null", 1000, "pipe_read schedule" },
+                        /* and others find nothing of it */
+                        { "pipe_read", 1000, "read_zero schedule write_null" },
+                };
+
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_free_ char *text = left_out(cases[i].root, cases[i].budget_ppm);
+
+                        ck_assert_msg(streq(text, cases[i].left_out), "%zu: %s", i, text);
+                }
+        }
+END_TEST
+
 UNIT_SUITE("thinning", what_tells_least_goes_first_and_each_layer_keeps_one,
            of_a_class_the_most_called_goes_first_and_the_uncalled_stays,
-           a_tree_need_not_name_its_root, what_is_not_hooked_any_more_stays_out)
+           a_tree_need_not_name_its_root, what_is_not_hooked_any_more_stays_out,
+           answers_are_sorted_and_what_has_one_name_is_one, what_is_no_answer_is_refused,
+           what_was_called_below_the_roots_is_not_others, what_calls_cost_is_a_share_of_a_cpu,
+           what_usual_work_calls_often_goes_first)

@@ -24,10 +24,9 @@ static const char *filter_of(bool instances) {
 START_TEST(what_waits_has_its_root_alone_hooked_until_it_is_to_record)
         {
                 for (int instances = 0; instances < 2; instances++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
+                        FAKE_CASE(k, c, instances);
                         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                         _cleanup_free_ char *before = fake_dump(k);
-                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
                         Tracer *t = arm_waiting(c, &m);
 
                         for (int again = 0; again < 2; again++) {
@@ -49,9 +48,8 @@ END_TEST
 
 START_TEST(what_cannot_be_hooked_waits_as_before)
         {
-                _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(true);
+                FAKE_CASE(k, c, true);
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                _cleanup_(controller_freep) Controller *c = fake_controller(k);
                 Tracer *t = arm_waiting(c, &m);
 
                 k->fault = FAKE_FAIL;
@@ -71,9 +69,8 @@ END_TEST
 START_TEST(who_takes_a_session_up_looks_what_is_hooked)
         {
                 for (int instances = 0; instances < 2; instances++) {
-                        _cleanup_fake_kernel_ FakeKernel *k = fake_kernel_new(instances);
+                        FAKE_CASE(k, c, instances);
                         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-                        _cleanup_(controller_freep) Controller *c = fake_controller(k);
                         Tracer *t = arm_waiting(c, &m);
                         const char *why;
 
