@@ -6,7 +6,7 @@
  */
 
 #include "base/array.h"
-#include "daemon/tracefs/ledger-dir.h"
+#include "daemon/tracefs/ledger.h"
 #include "meta/config.h"
 #include "store/store.h"
 

@@ -182,7 +182,7 @@ int task_filter_open(const Tracefs *fs, const char *session);
 /*
  * task_filter_set() - make the buffer in @dir record the tasks in @wanted
  * @has_events: it records events beside the graph, of which the same holds
- * @wanted:     sorted (daemon/admission/task-finder.h)
+ * @wanted:     sorted (daemon/admission/admission.h)
  *
  * Writes the difference: a list that is written anew is empty for a moment, which means everybody.
  * Who is wanted no more is added to set_ftrace_notrace_pid (set_event_notrace_pid).
@@ -238,7 +238,7 @@ int refuse_no_event(const Tracefs *fs, const char *system, const char *event, Re
  *
  * The number is how many calls at the same time are seen; of more the values are not known.  An fprobe comes
  * first because nothing of it can be traced itself; what handles kprobes can, and is left out by
- * value_probe_find_handlers().  Whoever reads the recording joins events and calls (calls/values.h).  The
+ * value_probe_find_handlers().  Whoever reads the recording joins events and calls (calls/steps.h).  The
  * letter in the name says how the event is to be understood there.
  *
  * Sources: linux 6.12 Documentation/trace/fprobetrace.rst, kprobetrace.rst; kernel/trace/trace_fprobe.c.

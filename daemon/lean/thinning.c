@@ -3,11 +3,11 @@
 /* A list of all that may go, in the order in which it goes: by class, then by calls.  Depths and the scheduler's inside
  * follow from callers, which are some of those there are. */
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "daemon/lean/learner.h"
 #include "daemon/lean/lean.h"
+#include "daemon/lean/learner.h"
 
 #define MAX_DEPTH 64
 

@@ -6,7 +6,7 @@
  */
 
 #include "daemon/record/reader.h"
-#include "store/cut-log.h"
+#include "store/session-dir.h"
 
 typedef struct Recorder Recorder;
 
@@ -139,7 +139,7 @@ typedef struct RotationConfig {
 typedef struct InventorySums {
         size_t n;               /* segments */
         uint64_t n_bytes;       /* their blocks on disk */
-        uint64_t counted_bytes; /* FOOTPRINT_ENTRY_BYTES at least of each (store/footprint.h) */
+        uint64_t counted_bytes; /* FOOTPRINT_ENTRY_BYTES at least of each (retention/footprint.h) */
 } InventorySums;
 
 /*

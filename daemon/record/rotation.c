@@ -20,7 +20,7 @@
 #include "base/log.h"
 #include "base/unit.h"
 #include "daemon/record/recorder.h"
-#include "store/footprint.h"
+#include "retention/footprint.h"
 
 #define STAT_BLOCK_BYTES 512U
 

@@ -17,7 +17,7 @@
  * say is not believed: how many are taken depends on the buffer's size alone.
  */
 
-#include "daemon/instances/black-box.h"
+#include "daemon/instances/instance.h"
 #include "daemon/tracer/controller.h"
 #include "meta/meta.h"
 #include "retention/boot-clock.h"

@@ -13,7 +13,7 @@
  *   - what others call is looked at after a second, then ever less often, and whenever the host begins to do more
  *     (daemon/watch/host-load.h); what costs them too much is not hooked any more, and comes back, to be looked at
  *     anew, when the host does less
- *   - while the roots are not called, what usual loads call often is not hooked either (daemon/lean/usual-loads.h)
+ *   - while the roots are not called, what usual loads call often is not hooked either (daemon/lean/lean.h)
  *   - once in RelearnSec= (an hour) there is a lesson of what is called by now
  *
  * Timers say when; what is hooked is changed by a task, which looks what is due when its turn comes.

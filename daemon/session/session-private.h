@@ -17,7 +17,7 @@
 
 #include "daemon/lean/lean.h"
 #include "daemon/process/clock-watch.h"
-#include "daemon/record/pipe-marks.h"
+#include "daemon/record/reader.h"
 #include "daemon/record/recorder.h"
 #include "daemon/record/syncer.h"
 #include "daemon/session/session.h"

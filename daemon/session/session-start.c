@@ -99,7 +99,7 @@ static int session_store_symbols(Session *s, Refusal *refusal) {
 }
 
 /* Arguments have their names from them, and are drawn as "()" without.  What a kretprobe sees is as wide as a register;
- * fprobes know types themselves (daemon/instances/value-probe.h). */
+ * fprobes know types themselves (daemon/instances/instance.h). */
 static int session_store_types(Session *s, Refusal *refusal) {
         const Spec *spec = &s->meta->spec;
         bool has_args = spec->args || spec->args_functions.n > 0,

@@ -8,7 +8,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/unit.h"
-#include "daemon/instances/task-filter.h"
+#include "daemon/instances/instance.h"
 #include "daemon/session/session-private.h"
 
 /* --- the clock --------------------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ bool session_look_at_roots(Session *s, char why[static ROOTS_TEXT_MAX]) {
 
 /*
  * By name or control group: the daemon is woken when somebody may have joined them or left
- * (daemon/instances/task-filter.h), and looks.  Who is born into a control group tells nobody, so that
+ * (daemon/instances/instance.h), and looks.  Who is born into a control group tells nobody, so that
  * is looked at once a second, too.  The event of a new name comes before the name is there (linux
  * 6.1 fs/exec.c, __set_task_comm()), so that every event is followed by a second look.  A look may
  * walk through all of /proc: between two of them passes ten times what one takes, whatever is going on.

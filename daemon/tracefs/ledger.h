@@ -5,7 +5,7 @@
  * Ledger: what was changed in tracefs, and the values to put back
  *
  *      /run/ftraced/ledgers/%2Fvar%2Flib%2Fftraced/
- *              lock     of the daemon (store/lock.h)
+ *              lock     of the daemon (store/store.h)
  *              ledger
  *
  * A directory for each store, named for its path; $FTRACED_LEDGERS takes the place of /run/ftraced/ledgers.  It
@@ -37,7 +37,7 @@
  */
 
 #include "daemon/tracefs/tracefs.h"
-#include "store/lock.h"
+#include "store/store.h"
 
 #define LEDGER_SHARED "" /* session of the records that the live sessions share */
 

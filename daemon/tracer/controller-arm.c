@@ -7,8 +7,8 @@
 
 #include <fcntl.h>
 
+#include "base/array.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "daemon/record/reader.h"
 #include "daemon/tracefs/control.h"
 #include "daemon/tracer/controller-private.h"

@@ -10,7 +10,7 @@
  * change hooks everything (tried).  6.1, which has no instances of function_graph, does as it is told.  What
  * set_ftrace_filter lists they all heed, so an instance lists all the others there once there is a second user, or what
  * is hooked changes.  That takes 6.12 seconds, and is only so where the trace clock is read by a function
- * (daemon/admission/clock-reader.h).
+ * (daemon/admission/functions.h).
  *
  * The filter of a live tracer is replaced when the file is closed, so in between nothing is missed (linux 6.1
  * kernel/trace/ftrace.c, ftrace_regex_release()).
@@ -19,8 +19,8 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
-#include "base/grow.h"
-#include "base/now.h"
+#include "base/array.h"
+#include "base/io.h"
 #include "daemon/admission/functions.h"
 #include "daemon/tracer/controller-private.h"
 

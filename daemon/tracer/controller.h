@@ -216,7 +216,7 @@ int tracer_hook_roots(Tracer *t, const SessionMeta *m);
  */
 int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *ret_back);
 
-/* Adds what explains that nothing was recorded (meta/silence.h).  0 or -errno. */
+/* Adds what explains that nothing was recorded (meta/brief.h).  0 or -errno. */
 int tracer_find_silence(const Tracer *t, const SessionMeta *m, Strv *ret);
 /* Whether a task of the daemon is at the kernel, of whichever session: then whoever opens a control file may wait for
  * as long (linux 6.12 kernel/trace/trace.c, trace_types_lock). */

@@ -7,8 +7,8 @@
 
 #include <fcntl.h>
 
-#include "base/cpu-list.h"
 #include "base/io.h"
+#include "base/name.h"
 #include "daemon/tracer/controller-private.h"
 
 void tracer_free(Tracer *t) {
@@ -123,7 +123,7 @@ static int find_ended(const Tracefs *fs, const Spec *spec, Strv *ret) {
         return strv_addf(ret, "process%s %s has ended", spec->pids.n == 1 ? "" : "es", pids);
 }
 
-/* Among those that are followed is always the one that nobody has (daemon/admission/task-finder.h). */
+/* Among those that are followed is always the one that nobody has (daemon/admission/admission.h). */
 static int find_nobody(const Tracefs *fs, const Spec *spec, Strv *ret) {
         _cleanup_free_ char *comms = strv_join(&spec->comms, ", "),
                             *cgroups = strv_join(&spec->cgroups, ", ");

@@ -9,7 +9,7 @@
 
 #include "base/io.h"
 #include "daemon/record/recorder.h"
-#include "store/footprint.h"
+#include "retention/footprint.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 
