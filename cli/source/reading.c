@@ -6,7 +6,7 @@
  */
 
 #include "cli/source/damage.h"
-#include "cli/source/display.h"
+#include "cli/source/drawing.h"
 #include "cli/source/reading.h"
 #include "cli/terminal/summary.h"
 
@@ -145,7 +145,7 @@ int reading_open(Reading *ret, const Options *o, const char *word, ReadingFor pu
                     ?: filtering_apply(&ret->filtering, ret->playback, &problem);
         if (e == 0)
                 playback_count(ret->playback);
-        return display_status(e > 0 ? DRAWING_E_UNREADABLE : e, ret->source->meta, o, problem);
+        return display_status(e, ret->source->meta, problem);
 }
 
 static int next_step(Reading *r, Step *ret) {
@@ -183,7 +183,7 @@ int reading_finish(const Reading *r, const Options *o) {
         m = r->source->meta;
         e = damage_describe(r->playback, session_state_is_live(m->state), &damage);
         if (e < 0)
-                return display_status(e, m, o, NULL);
+                return display_status(e, m, NULL);
         warn_each(&damage);
         display_clock(o, m);
         display_left_out(o, m);

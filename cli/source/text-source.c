@@ -143,26 +143,29 @@ static bool has_columns_of(const RenderOptions *a, const RenderOptions *b) {
                a->latency == b->latency && a->duration == b->duration;
 }
 
-void text_source_layout(const TextSource *s, const Options *o, DrawingOptions *d) {
+RenderContext text_source_layout(const TextSource *s, const Options *o, DrawingOptions *d) {
         const TextLayout *l = text_trace_layout(s->trace);
         const TextForm *form = text_kind_form(l->kind);
-        RenderOptions as_it_was = RENDER_OPTIONS_DEFAULT;
+        RenderOptions as_it_was = RENDER_OPTIONS_DEFAULT, *render = &d->render;
 
-        d->n_possible_cpus = n_cpus_of(l->columns.n_cpu_digits);
         d->format = d->format ?: form->format;
-        d->render.header = d->render.header && (l->has_header || !form->has_columns);
-        as_it_was.header = d->render.header;
-        as_it_was.retval = d->render.retval;
-        set_columns(&d->render, l);
+        render->header = render->header && (l->has_header || !form->has_columns);
+        as_it_was.header = render->header;
+        as_it_was.retval = render->retval;
+        set_columns(render, l);
         set_columns(&as_it_was, l);
         for (size_t i = 0; i < o->render.n; i++)
-                (void) render_option_set(&d->render, o->render.items[i]);
+                (void) render_option_set(render, o->render.items[i]);
         /* What no option changes is drawn as it stands in the text. */
-        d->render.verbatim = (l->kind == TEXT_GRAPH || l->kind == TEXT_INDENT) &&
-                             streq(d->format, form->format) &&
-                             memcmp(&d->render, &as_it_was, sizeof(as_it_was)) == 0;
-        d->heading =
-                l->kind == TEXT_GRAPH && has_columns_of(&d->render, &as_it_was) ? l->heading : NULL;
+        render->verbatim = (l->kind == TEXT_GRAPH || l->kind == TEXT_INDENT) &&
+                           streq(d->format, form->format) &&
+                           memcmp(render, &as_it_was, sizeof(as_it_was)) == 0;
+        return (RenderContext){
+                .options = *render,
+                .n_possible_cpus = n_cpus_of(l->columns.n_cpu_digits),
+                .heading = l->kind == TEXT_GRAPH && has_columns_of(render, &as_it_was) ? l->heading
+                                                                                       : NULL,
+        };
 }
 
 int text_source_next(TextSource *s, Step *ret) {

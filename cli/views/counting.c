@@ -4,7 +4,7 @@
 
 #include "base/unit.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/counting.h"
+#include "cli/views/views.h"
 
 int counting_failure(int r) {
         if (r == -EPIPE)
@@ -89,19 +89,12 @@ void counting_headline(const Counting *c, Buf *out) {
         buf_adds(out, c->overhead.shown.n > 0 ? "\n" : "");
 }
 
-int counting_print(const Counting *c, const Options *o, const Table *t) {
+int counting_show(const Counting *c, const Options *o, Table *t) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        _cleanup_pager_ Pager pager = PAGER_INIT;
-        int r = 0;
 
-        pager_open(&pager, o, table_n_rows(t) + 4);
-        if (!o->no_legend)
+        if (!o->no_legend && o->json == JSON_OFF)
                 counting_headline(c, &out);
-        if (table_n_rows(t) > 0 || t->error < 0)
-                r = table_print(t, &out, !o->no_legend);
-        if (!o->no_legend)
-                table_explain(&t->marks, &out);
-        return stdout_paged(&pager, &out, r);
+        return table_show(t, o, &out);
 }
 
 json_t *counting_cost_json(const Counting *c) {

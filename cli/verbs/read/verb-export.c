@@ -8,17 +8,16 @@
 
 #include <sys/stat.h>
 
-#include "analyze/why.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/files/content-id.h"
 #include "cli/files/export-files.h"
 #include "cli/options/verb.h"
-#include "cli/source/display.h"
+#include "cli/source/drawing.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/counting.h"
+#include "cli/views/views.h"
 #include "export/exporter.h"
 #include "meta/gone.h"
 

@@ -7,14 +7,12 @@
  * others did meanwhile is what is asked for.  Both readings stay open, for functions are theirs.
  */
 
-#include "analyze/critical-path.h"
 #include "analyze/root-calls.h"
 #include "base/name.h"
 #include "cli/options/verb.h"
 #include "cli/source/chosen.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/counting.h"
-#include "cli/views/path-view.h"
+#include "cli/views/views.h"
 
 #define CALLS_MAX 1000 /* of --all */
 
@@ -174,26 +172,26 @@ static const char *comm_of(const Paths *p) {
         return t ? t->comm : "";
 }
 
-static int print_view(const Paths *p, const PathView *v) {
+static int show(const Options *o, const PathView *v) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        _cleanup_pager_ Pager pager = PAGER_INIT;
-        const Options *o = p->o;
+        _cleanup_table_ Table t = {};
         int r;
 
-        pager_open(&pager, o, MIN(v->path->n, (size_t) PATH_VIEW_LIMIT) + 3);
+        table_begin(&t, o->json);
+        r = path_view_tell(v, &t, (size_t) o->limit);
+        if (r < 0)
+                return counting_failure(r);
+        if (o->json != JSON_OFF) {
+                json_t *list = json_array();
+
+                (void) json_array_append_new(list, path_view_json(v, TAKE_PTR(t.list)));
+                return stdout_json(o, list);
+        }
         if (!o->no_legend) {
                 path_view_sentence(v, &out);
                 buf_adds(&out, "\n");
         }
-        r = path_view_print(v, &out, (size_t) o->limit, !o->no_legend);
-        return stdout_paged(&pager, &out, r);
-}
-
-static int print_json(const Options *o, const PathView *v) {
-        json_t *list = json_array();
-
-        (void) json_array_append_new(list, path_view_json(v));
-        return stdout_json(o, list);
+        return table_show(&t, o, &out);
 }
 
 static int print(const Paths *p) {
@@ -221,7 +219,7 @@ static int print(const Paths *p) {
         if (r < 0)
                 return counting_failure(r);
         path_sum_sort(&sum);
-        return p->o->json != JSON_OFF ? print_json(p->o, &v) : print_view(p, &v);
+        return show(p->o, &v);
 }
 
 int verb_path(const Options *o) {

@@ -6,7 +6,7 @@
 #include "cli/options/verb.h"
 #include "cli/source/chosen.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/why-view.h"
+#include "cli/views/views.h"
 
 /* --- the cohorts ------------------------------------------------------------------------------ */
 
@@ -112,9 +112,9 @@ static int print(const Options *o, const Why *w) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
 
         if (o->json != JSON_OFF)
-                return stdout_json(o, why_view_json(o, w));
+                return stdout_json(o, why_view_json(w, o->limit));
         pager_open(&pager, o, SIZE_MAX);
-        return stdout_paged(&pager, &out, why_view_add(&out, o, w));
+        return stdout_paged(&pager, &out, why_view_add(&out, w, o->limit, !o->no_legend));
 }
 
 int verb_why(const Options *o) {
