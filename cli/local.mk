@@ -58,8 +58,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/source/source.c \
 	%D%/source/source.h \
 	%D%/options/status.h \
-	%D%/terminal/sweeper.c \
-	%D%/terminal/sweeper.h \
 	%D%/terminal/table.c \
 	%D%/source/text-source.c \
 	%D%/source/text-source.h \
