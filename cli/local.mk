@@ -9,8 +9,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/options/action.h \
 	%D%/schedule/capture-log.c \
 	%D%/schedule/capture-log.h \
-	%D%/source/chosen.c \
-	%D%/source/chosen.h \
 	%D%/contact/client.c \
 	%D%/contact/client.h \
 	%D%/record/command.c \

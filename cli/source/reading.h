@@ -9,6 +9,7 @@
  */
 
 #include "analyze/wakers.h"
+#include "calls/name-set.h"
 #include "calls/playback.h"
 #include "cli/source/source.h"
 #include "cli/source/text-source.h"
@@ -53,3 +54,24 @@ static inline const SessionMeta *reading_meta(const Reading *r) {
 
 void reading_done(Reading *r);
 #define _cleanup_reading_ _cleanup_(reading_done)
+
+/*
+ * Chosen: of two words the SOURCE and the function that is asked about
+ *
+ *      hist SOURCE            the roots
+ *      hist SOURCE FUNCTION   calls of FUNCTION, a name or a glob
+ *      hist FUNCTION SOURCE   the same, where only one of them can be a function
+ */
+typedef struct Chosen {
+        const char *source;
+        Strv patterns;  /* empty: nothing was asked for */
+        NameSet *names; /* NULL: the same */
+} Chosen;
+
+/* @ret must stay where it is; chosen_done() it also after a failure.  An exit status. */
+int chosen_init(Chosen *ret, const Options *o);
+void chosen_done(Chosen *c);
+#define _cleanup_chosen_ _cleanup_(chosen_done)
+
+/* Says that there are no calls of what was asked for; STATUS_NOT_FOUND. */
+int chosen_not_found(const Chosen *c, const Options *o);

@@ -10,7 +10,6 @@
 #include "base/name.h"
 #include "calls/arguments.h"
 #include "cli/options/verb.h"
-#include "cli/source/chosen.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"

@@ -10,7 +10,6 @@
 #include "analyze/root-calls.h"
 #include "base/name.h"
 #include "cli/options/verb.h"
-#include "cli/source/chosen.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 

@@ -4,7 +4,6 @@
  * difference is the sum of. */
 
 #include "cli/options/verb.h"
-#include "cli/source/chosen.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
