@@ -15,7 +15,8 @@
 #include "cli/source/text-source.h"
 
 typedef struct Reading {
-        TextSource text; /* trace NULL: it is a recording */
+        const Options *o; /* borrowed for its life */
+        TextSource text;  /* trace NULL: it is a recording */
         Source *source;
         Playback *playback;
         Filtering filtering;
@@ -46,7 +47,7 @@ int reading_find(Reading *ret, const Options *o, const char *word);
 int reading_next(Reading *r, Step *ret);
 /* Says what was skipped, damaged or lost; an exit status: STATUS_FAILED after damage of a text,
  * STATUS_INCOMPLETE after a loss. */
-int reading_finish(const Reading *r, const Options *o);
+int reading_finish(const Reading *r);
 /* What is known of it; NULL: it is a text. */
 static inline const SessionMeta *reading_meta(const Reading *r) {
         return r->source ? r->source->meta : NULL;

@@ -28,14 +28,14 @@ typedef struct Counting {
 
 /* 0 or -errno; what is to be told of the calls may fail in the same line. */
 int counting_init(Counting *ret, bool with_floor);
-/* All of these: an exit status, after having said why.  @c must stay where it is from now on. */
+/* All of these: an exit status, after having said why.  @c must stay where it is from now on; @o is borrowed as long. */
 int counting_open(Counting *c, const Options *o, const char *word);
-int counting_run(Counting *c, const Options *o);
+int counting_run(Counting *c);
 int counting_read(Counting *c, const Options *o, const char *word); /* both */
 /* How many calls were left out of what leaves out those in which ftraced changed hooks; nothing for none. */
-void counting_say_own_work(const Counting *c, const Options *o);
+void counting_say_own_work(const Counting *c);
 /* What the source was short of; also why nothing is shown, if nothing was recorded. */
-int counting_end(const Counting *c, const Options *o);
+int counting_end(const Counting *c);
 void counting_done(Counting *c);
 #define _cleanup_counting_ _cleanup_(counting_done)
 
@@ -44,7 +44,7 @@ int counting_failure(int r);
 /* A line with overhead_describe(); nothing, if there are no calls. */
 void counting_headline(const Counting *c, Buf *out);
 /* @t below that; an exit status. */
-int counting_show(const Counting *c, const Options *o, Table *t);
+int counting_show(const Counting *c, Table *t);
 /* The same as counting_headline() for JSON; NULL without memory. */
 json_t *counting_cost_json(const Counting *c);
 
@@ -152,7 +152,7 @@ int why_sides_read(WhySides *s, const Options *o, const char *before, const char
 int why_sides_explain(Why **ret, const WhySides *s, const CohortsRoot *root,
                       const CohortsSpec *spec);
 /* What was left out, and what the sources were short of; an exit status. */
-int why_sides_end(const WhySides *s, const Options *o);
+int why_sides_end(const WhySides *s);
 void why_sides_done(WhySides *s);
 #define _cleanup_why_sides_ _cleanup_(why_sides_done)
 

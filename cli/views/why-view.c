@@ -58,18 +58,18 @@ int why_sides_explain(Why **ret, const WhySides *s, const CohortsRoot *root,
         return STATUS_OK;
 }
 
-int why_sides_end(const WhySides *s, const Options *o) {
+int why_sides_end(const WhySides *s) {
         const Anatomy *a = s->anatomy;
         int status = STATUS_OK;
 
         if (a->n_calls < a->n_all - a->n_cut)
-                talk(o, "Compared were %s of %s calls, one out of so many.",
+                talk(s->now.reading.o, "Compared were %s of %s calls, one out of so many.",
                      FORMAT_COUNT(a->n_calls), FORMAT_COUNT(a->n_all - a->n_cut));
-        counting_say_own_work(&s->before, o);
-        counting_say_own_work(&s->now, o);
+        counting_say_own_work(&s->before);
+        counting_say_own_work(&s->now);
         if (s->before.pairing)
-                status = reading_finish(&s->before.reading, o);
-        return counting_end(&s->now, o) ?: status;
+                status = reading_finish(&s->before.reading);
+        return counting_end(&s->now) ?: status;
 }
 
 void why_sides_done(WhySides *s) {

@@ -250,7 +250,7 @@ static int list(Listing *l, const Chosen *chosen) {
         else if (!l->o->no_legend)
                 buf_printf(&l->out, "%16s  %3s  %20s%-8s  %9s   %9s  FUNCTION\n", "BEGIN", "CPU",
                            "TASK", "", "DURATION", "SELF");
-        status = counting_run(&counting, l->o);
+        status = counting_run(&counting);
         if (as_json)
                 buf_adds(&l->out, "]\n");
         else if (!l->o->no_legend)
@@ -264,7 +264,7 @@ static int list(Listing *l, const Chosen *chosen) {
         unmet = l->where && l->n_looked_at > 0 ? where_unmet(l->where) : NULL;
         if (unmet)
                 talk(l->o, "--where: no call has \"%s\".", unmet);
-        return counting_end(&counting, l->o);
+        return counting_end(&counting);
 }
 
 int verb_calls(const Options *o) {

@@ -188,7 +188,7 @@ static int compare(const Options *o) {
         int status = why_sides_read(&s, o, o->words.items[0], o->words.items[1])
                              ?: find_changes(&c, o, &s)
                              ?: print(o, &c)
-                             ?: why_sides_end(&s, o);
+                             ?: why_sides_end(&s);
 
         if (o->analysis.fail_over_ppm == UINT64_MAX || !c.roots)
                 return status;

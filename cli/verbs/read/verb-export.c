@@ -283,7 +283,7 @@ static int export_part(Exporting *e, const char *word) {
                 if (r < 0) /* formats of lines end with a whole one */
                         (void) buf_flush(&e->out);
                 if (r <= 0)
-                        return unreadable(e, r < 0 ? -r : reading_finish(&p->reading, e->o));
+                        return unreadable(e, r < 0 ? -r : reading_finish(&p->reading));
                 r = export_step(e->export, &step);
         }
         return failure(e, r);

@@ -479,8 +479,8 @@ static int hist(const Options *o, const Chosen *chosen) {
                 return status;
         if (n > limit && o->limit == 0)
                 talk(o, "%zu of %zu roots are shown; --limit=%zu shows all.", limit, n, n);
-        counting_say_own_work(&counting, o);
-        return counting_end(&counting, o);
+        counting_say_own_work(&counting);
+        return counting_end(&counting);
 }
 
 int verb_hist(const Options *o) {

@@ -18,6 +18,7 @@
 typedef struct Paths {
         const Options *o;
         Chosen chosen;
+        Options first_options, second_options; /* whose lists are borrowed */
         Counting first, second;
         RootCalls *calls;
         const RootCallsRow *row;
@@ -90,15 +91,15 @@ static int make_windows(Paths *p) {
 
 static int choose(Paths *p) {
         const SessionMeta *meta;
-        Options o = *p->o; /* whose lists are borrowed */
+        Options *o = &p->first_options;
         int r = counting_init(&p->first, false) ?: root_calls_new(&p->calls, p->first.pairing),
             status;
 
         if (r < 0)
                 return counting_failure(r);
         if (p->chosen.names)
-                o.filter.roots = p->chosen.patterns;
-        status = counting_open(&p->first, &o, p->chosen.source);
+                o->filter.roots = p->chosen.patterns;
+        status = counting_open(&p->first, o, p->chosen.source);
         if (status != STATUS_OK)
                 return status;
         meta = reading_meta(&p->first.reading);
@@ -107,7 +108,7 @@ static int choose(Paths *p) {
                               "\"%s\" was recorded with --no-sleep-time, so that its calls do not "
                               "have the time in which they waited: record without it.",
                               p->chosen.source);
-        status = counting_run(&p->first, &o);
+        status = counting_run(&p->first);
         if (status != STATUS_OK)
                 return status;
         p->row = root_calls_most(p->calls);
@@ -148,17 +149,17 @@ static int finish_timelines(Paths *p) {
 }
 
 static int read_all(Paths *p) {
-        Options o = *p->o;
+        Options *o = &p->second_options;
         int r;
 
-        o.filter = (FilterOptions){};
-        o.spec.notrace = o.spec.pids = (Strv){};
-        o.spec.depth = o.spec.slower_ns = 0;
+        o->filter = (FilterOptions){};
+        o->spec.notrace = o->spec.pids = (Strv){};
+        o->spec.depth = o->spec.slower_ns = 0;
         r = counting_init(&p->second, false)
                     ?: timelines_new(&p->timelines, p->second.pairing, p->windows, p->n_windows);
         if (r < 0)
                 return counting_failure(r);
-        return counting_open(&p->second, &o, p->chosen.source)
+        return counting_open(&p->second, o, p->chosen.source)
                     ?: read_steps(p)
                     ?: finish_timelines(p);
 }
@@ -222,11 +223,11 @@ static int print(const Paths *p) {
 }
 
 int verb_path(const Options *o) {
-        _cleanup_(paths_done) Paths p = { .o = o };
+        _cleanup_(paths_done) Paths p = { .o = o, .first_options = *o, .second_options = *o };
         return chosen_init(&p.chosen, o)
                     ?: check(&p)
                     ?: choose(&p)
                     ?: read_all(&p)
                     ?: print(&p)
-                    ?: counting_end(&p.second, o);
+                    ?: counting_end(&p.second);
 }

@@ -11,21 +11,6 @@
 #include "cli/terminal/terminal.h"
 #include "meta/trace-clock.h"
 
-/* One object a call. */
-static int report_json(const Options *o) {
-        Options as = *o;
-
-        as.format = "ndjson";
-        return verb_export(&as);
-}
-
-/* Of a session: a file of another program does not say whether it has any. */
-static void say_absence(const Options *o, const SessionMeta *m) {
-        if (o->spec.args && !m->spec.args && m->spec.args_functions.n == 0 &&
-            m->spec.functions.n > 0)
-                talk(o, "%s has no arguments: they have to be recorded, with --args.", m->name);
-}
-
 /* Whose values there are was chosen when they were recorded. */
 static int refuse_function(const char *option, const char *function) {
         return failed(
@@ -371,7 +356,7 @@ static int report_merged(const Options *o) {
                 return r > 0 ? r : stdout_status(r);
         for (size_t i = 0; i < m.n_lanes; i++) {
                 m.lanes[0].reading.filtering.has_left |= m.lanes[i].reading.filtering.has_left;
-                r = reading_finish(&m.lanes[i].reading, o);
+                r = reading_finish(&m.lanes[i].reading);
                 status = status == STATUS_OK ? r : status;
         }
         display_none_left(o, &m.lanes[0].reading.filtering);
@@ -381,10 +366,35 @@ static int report_merged(const Options *o) {
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
+static int report_recording(Reading *reading, const Options *o) {
+        const Source *s = reading->source;
+        const SessionMeta *m = s->meta;
+        DrawingOptions d;
+        int status = display_options(&d, o);
+
+        d.filtering = &reading->filtering;
+        if (status == STATUS_OK)
+                status = display_report(s, o, &d);
+        if (status != STATUS_OK && status != STATUS_INCOMPLETE)
+                return status;
+        display_none_left(o, &reading->filtering);
+        /* Of a session: a file of another program does not say whether it has any. */
+        if (o->spec.args && !m->spec.args && m->spec.args_functions.n == 0 &&
+            m->spec.functions.n > 0)
+                talk(o, "%s has no arguments: they have to be recorded, with --args.", m->name);
+        if (session_state_is_live(m->state) && !s->from_store)
+                talk(o, "%s still records; this is what is stored so far.", m->name);
+        display_silence(o, s);
+        display_dropped(o, m);
+        display_clock(o, m);
+        display_left_out(o, m);
+        display_loss(m);
+        return summary_is_complete(m) ? status : STATUS_INCOMPLETE;
+}
+
 int verb_report(const Options *o) {
         _cleanup_reading_ Reading reading = {};
-        const Source *s;
-        DrawingOptions d;
+        Options as_json = *o;
         int status;
 
         if (o->spec.retval_functions.n > 0)
@@ -394,28 +404,14 @@ int verb_report(const Options *o) {
         if (o->words.n > 1 && o->json != JSON_OFF)
                 return failed(STATUS_USAGE, "--json has one recording at a time: call \"ftracectl "
                                             "report --json\" for each.");
-        if (o->json != JSON_OFF)
-                return report_json(o);
+        if (o->json != JSON_OFF) {
+                as_json.format = "ndjson"; /* one object a call */
+                return verb_export(&as_json);
+        }
         if (o->words.n > 1)
                 return report_merged(o);
         status = reading_find(&reading, o, o->words.items[0]);
-        if (status != STATUS_OK || reading.text.trace)
-                return status ?: report_text(&reading, o);
-        s = reading.source;
-        status = display_options(&d, o);
-        d.filtering = &reading.filtering;
-        if (status == STATUS_OK)
-                status = display_report(s, o, &d);
-        if (status != STATUS_OK && status != STATUS_INCOMPLETE)
+        if (status != STATUS_OK)
                 return status;
-        display_none_left(o, &reading.filtering);
-        say_absence(o, s->meta);
-        if (session_state_is_live(s->meta->state) && !s->from_store)
-                talk(o, "%s still records; this is what is stored so far.", s->meta->name);
-        display_silence(o, s);
-        display_dropped(o, s->meta);
-        display_clock(o, s->meta);
-        display_left_out(o, s->meta);
-        display_loss(s->meta);
-        return summary_is_complete(s->meta) ? status : STATUS_INCOMPLETE;
+        return reading.text.trace ? report_text(&reading, o) : report_recording(&reading, o);
 }

@@ -16,15 +16,15 @@
 
 /* --- drawn ------------------------------------------------------------------------------------ */
 
-static void add_title(Buf *out, const Options *o, const SessionMeta *m, const Outliers *outliers,
-                      size_t i) {
+static void add_title(Buf *out, const Reading *reading, const Outliers *outliers, size_t i) {
         const Invocation *v = outliers_get(outliers, i), *usual = outliers_usual(outliers, v);
         const Quantiles *quantiles = outliers_quantiles(outliers, v);
 
         buf_printf(out, "%zu. %s took %s%s, call %s", i + 1, NAME_QUOTED(v->root->label),
                    FIGURE_ROUND(v->duration_ns), v->is_cut ? " or longer" : "",
-                   FORMAT_COUNT(o->filter.nth ?: v->number));
-        buf_printf(out, ", at %s on CPU %u", SUMMARY_MOMENT(m, v->start_ns, 6), v->cpu);
+                   FORMAT_COUNT(reading->o->filter.nth ?: v->number));
+        buf_printf(out, ", at %s on CPU %u", SUMMARY_MOMENT(reading_meta(reading), v->start_ns, 6),
+                   v->cpu);
         if (*v->comm)
                 buf_printf(out, ", %s", NAME_QUOTED(v->comm));
         if (v->pid >= 0)
@@ -53,7 +53,8 @@ static int tell_differences(Table *t, const Invocation *v, const Invocation *usu
         return t->error;
 }
 
-static int tell_tree(Table *t, const Options *o, const Counting *counting, const Invocation *v) {
+static int tell_tree(Table *t, const Counting *counting, const Invocation *v) {
+        const Options *o = counting->reading.o;
         uint64_t default_ppm = t->list ? 0 : MIN_PPM_DEFAULT, said_ppm = o->analysis.min_ppm;
         TreeView view = tree_view_of(call_tree_root(v->tree),
                                      o->analysis.corrected ? &counting->overhead.cost : NULL,
@@ -62,28 +63,30 @@ static int tell_tree(Table *t, const Options *o, const Counting *counting, const
         return tree_view_tell(&view, t);
 }
 
-static int add_one(Buf *out, const Options *o, const Counting *counting, const Outliers *outliers,
-                   TableMarks *marks, size_t i) {
+static int add_one(Buf *out, const Counting *counting, const Outliers *outliers, TableMarks *marks,
+                   size_t i) {
+        bool legend = !counting->reading.o->no_legend;
         const Invocation *v = outliers_get(outliers, i), *usual = outliers_usual(outliers, v);
         _cleanup_table_ Table differences = {}, tree = {};
         int r = 0;
 
         buf_adds(out, i > 0 ? "\n" : "");
-        add_title(out, o, reading_meta(&counting->reading), outliers, i);
+        add_title(out, &counting->reading, outliers, i);
         if (usual) {
                 table_begin(&differences, JSON_OFF);
                 r = tell_differences(&differences, v, usual)
-                            ?: table_print(&differences, out, !o->no_legend);
+                            ?: table_print(&differences, out, legend);
         }
         table_begin(&tree, JSON_OFF);
         tree.marks = *marks;
         if (r >= 0)
-                r = tell_tree(&tree, o, counting, v) ?: table_print(&tree, out, !o->no_legend);
+                r = tell_tree(&tree, counting, v) ?: table_print(&tree, out, legend);
         *marks = tree.marks;
         return r;
 }
 
-static int print(const Options *o, const Counting *counting, const Outliers *outliers) {
+static int print(const Counting *counting, const Outliers *outliers) {
+        const Options *o = counting->reading.o;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
         TableMarks marks = {};
@@ -93,7 +96,7 @@ static int print(const Options *o, const Counting *counting, const Outliers *out
         if (!o->no_legend)
                 counting_headline(counting, &out);
         for (size_t i = 0; i < outliers_n(outliers) && r >= 0; i++)
-                r = add_one(&out, o, counting, outliers, &marks, i);
+                r = add_one(&out, counting, outliers, &marks, i);
         if (!o->no_legend)
                 table_explain(&marks, &out);
         return stdout_paged(&pager, &out, r);
@@ -101,8 +104,8 @@ static int print(const Options *o, const Counting *counting, const Outliers *out
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static int tell(Row r, const Options *o, const Counting *counting, const Outliers *outliers,
-                const Invocation *v) {
+static int tell(Row r, const Counting *counting, const Outliers *outliers, const Invocation *v) {
+        const Options *o = counting->reading.o;
         const Invocation *usual = outliers_usual(outliers, v);
         const Quantiles *quantiles = outliers_quantiles(outliers, v);
         _cleanup_table_ Table differences, tree;
@@ -110,7 +113,7 @@ static int tell(Row r, const Options *o, const Counting *counting, const Outlier
 
         table_begin(&differences, o->json);
         table_begin(&tree, o->json);
-        e = tell_tree(&tree, o, counting, v);
+        e = tell_tree(&tree, counting, v);
         if (usual && e >= 0)
                 e = tell_differences(&differences, v, usual);
         row_function(r, NULL, v->root);
@@ -130,13 +133,14 @@ static int tell(Row r, const Options *o, const Counting *counting, const Outlier
         return e;
 }
 
-static int print_json(const Options *o, const Counting *counting, const Outliers *outliers) {
+static int print_json(const Counting *counting, const Outliers *outliers) {
+        const Options *o = counting->reading.o;
         _cleanup_table_ Table t;
         int r = 0;
 
         table_begin(&t, o->json);
         for (size_t i = 0; i < outliers_n(outliers) && r >= 0; i++)
-                r = tell(table_row(&t), o, counting, outliers, outliers_get(outliers, i));
+                r = tell(table_row(&t), counting, outliers, outliers_get(outliers, i));
         return r < 0 ? counting_failure(r) : table_show(&t, o, NULL);
 }
 
@@ -155,8 +159,7 @@ int verb_slow(const Options *o) {
         r = outliers_finish(outliers);
         if (r < 0)
                 return counting_failure(r);
-        status = o->json != JSON_OFF ? print_json(o, &counting, outliers)
-                                     : print(o, &counting, outliers);
-        counting_say_own_work(&counting, o);
-        return status == STATUS_OK ? counting_end(&counting, o) : status;
+        status = o->json != JSON_OFF ? print_json(&counting, outliers) : print(&counting, outliers);
+        counting_say_own_work(&counting);
+        return status == STATUS_OK ? counting_end(&counting) : status;
 }

@@ -6,7 +6,8 @@
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
 
-static int show(const Options *o, const Counting *counting, const TopView *v, size_t n) {
+static int show(const Counting *counting, const TopView *v, size_t n) {
+        const Options *o = counting->reading.o;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_table_ Table t = {};
 
@@ -43,12 +44,12 @@ int verb_top(const Options *o) {
         n = o->limit > 0          ? MIN(v.n, (size_t) o->limit)
             : o->json != JSON_OFF ? v.n
                                   : MIN(v.n, (size_t) TOP_VIEW_LIMIT);
-        status = show(o, &counting, &v, n);
+        status = show(&counting, &v, n);
         if (status != STATUS_OK)
                 return status;
         if (o->json == JSON_OFF && !o->analysis.columns && top_view_has_more(&v))
                 talk(o, "Interrupts and waits have columns as well; --columns=all shows them.");
         if (n < v.n && o->limit == 0)
                 talk(o, "%zu of %zu rows are shown; --limit=%zu shows all.", n, v.n, v.n);
-        return counting_end(&counting, o);
+        return counting_end(&counting);
 }

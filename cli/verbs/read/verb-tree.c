@@ -27,7 +27,7 @@ static int show(const Options *o, const Counting *counting, CallTree *tree) {
         if (r < 0)
                 return counting_failure(r);
         if (o->json == JSON_OFF)
-                status = counting_show(counting, o, &t);
+                status = counting_show(counting, &t);
         else
                 status = stdout_json(
                         o, json_pack("{s:I, s:b, s:o, s:o}", "total_ns", (json_int_t) v.total_ns,
@@ -78,5 +78,5 @@ int verb_tree(const Options *o) {
                 status = turn(&turned, tree, o);
         if (status == STATUS_OK)
                 status = show(o, &counting, turned ?: tree);
-        return status == STATUS_OK ? counting_end(&counting, o) : status;
+        return status == STATUS_OK ? counting_end(&counting) : status;
 }

@@ -67,10 +67,10 @@ int verb_waits(const Options *o) {
         table_begin(&t, o->json);
         for (size_t i = 0; i < n; i++)
                 tell(table_row(&t), rows[i]);
-        status = counting_show(&counting, o, &t);
+        status = counting_show(&counting, &t);
         if (status != STATUS_OK)
                 return status;
         if (!pairing_has_sched(counting.pairing))
                 talk(o, "It has no events that tell who waited: record with --sched.");
-        return counting_end(&counting, o);
+        return counting_end(&counting);
 }
