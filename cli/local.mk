@@ -17,14 +17,12 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/contact/contact.h \
 	%D%/views/counting.c \
 	%D%/views/where.c \
-	%D%/views/where.h \
 	%D%/files/content-id.c \
 	%D%/files/content-id.h \
 	%D%/files/export-files.c \
 	%D%/files/export-files.h \
 	%D%/contact/fleet.c \
 	%D%/contact/fleet.h \
-	%D%/views/live-top.c \
 	%D%/options/option-value.c \
 	%D%/options/option-value.h \
 	%D%/options/options.c \
