@@ -14,7 +14,7 @@
 
 #define OUTPUTS_MAX 2
 
-/* What ftracectl writes besides text: cli/terminal/terminal.c, render/kernel.c, cli/terminal/progress.c, cli/views/top-view.c. */
+/* What ftracectl writes besides text: cli/terminal/terminal.c, render/kernel.c, cli/terminal/progress.c, cli/views/live-top.c. */
 static const char *const codes[] = {
         "\r",      "\033[K",   "\033[H\033[J", "\033[0m",  "\033[m",
         "\033[1m", "\033[31m", "\033[32m",     "\033[33m", "\033[1;31m",
