@@ -204,14 +204,15 @@ int chosen_init(Chosen *ret, const Options *o) {
                                           !source_has_session(o, first))))
                 SWAP(first, second);
         ret->source = first;
-        if (second &&
-            (strv_add(&ret->patterns, second) < 0 || name_set_new(&ret->names, &ret->patterns) < 0))
+        if (second && strv_add(&ret->patterns, second) < 0)
                 return failed(STATUS_FAILED, "Failed to read the command line: out of memory");
+        ret->name_set.patterns = &ret->patterns;
+        ret->names = second ? &ret->name_set : NULL;
         return STATUS_OK;
 }
 
 void chosen_done(Chosen *c) {
-        name_set_free(c->names);
+        name_set_done(&c->name_set);
         strv_done(&c->patterns);
         *c = (Chosen){};
 }

@@ -67,6 +67,7 @@ typedef struct Chosen {
         const char *source;
         Strv patterns;  /* empty: nothing was asked for */
         NameSet *names; /* NULL: the same */
+        NameSet name_set;
 } Chosen;
 
 /* @ret must stay where it is; chosen_done() it also after a failure.  An exit status. */

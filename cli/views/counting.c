@@ -62,7 +62,7 @@ int counting_read(Counting *c, const Options *o, const char *word) {
 }
 
 void counting_say_own_work(const Counting *c) {
-        uint64_t n = c->pairing ? pairing_n_own_work(c->pairing) : 0;
+        uint64_t n = c->pairing ? c->pairing->n_own_work : 0;
 
         if (n > 0)
                 talk(c->reading.o,
@@ -73,7 +73,7 @@ void counting_say_own_work(const Counting *c) {
 int counting_end(const Counting *c) {
         _cleanup_free_ char *said = options_said_filters(c->reading.o);
 
-        if (pairing_n_calls(c->pairing) == 0)
+        if (c->pairing->n_calls == 0)
                 talk(c->reading.o, "There are no calls in it%s.", said ?: "");
         return reading_finish(&c->reading);
 }

@@ -390,7 +390,7 @@ int live_top_step(void *userdata, const Step *step) {
 }
 
 static void add_state(const LiveTop *t, const Census *census, uint64_t now, Buf *out) {
-        uint64_t n = pairing_n_calls(t->counting.pairing), passed_ns = now - t->drawn_ns;
+        uint64_t n = t->counting.pairing->n_calls, passed_ns = now - t->drawn_ns;
 
         buf_printf(out, "%s calls", FORMAT_COUNT(n));
         if (t->drawn_ns > 0 && passed_ns > 0)
@@ -435,7 +435,7 @@ int live_top_draw(LiveTop *t, const Census *census, bool is_last) {
         overhead = &t->counting.overhead;
         r = top_view_init(&v, &t->o->analysis, t->breakdown, t->by,
                           t->o->analysis.corrected && overhead->has_cost ? &overhead->cost : NULL,
-                          pairing_total_ns(t->counting.pairing));
+                          t->counting.pairing->total_ns);
         if (r < 0)
                 return r;
         buf_add_code(&out, t->in_place ? "\033[H\033[J" : t->drawn_ns > 0 ? "\n" : "");
@@ -447,7 +447,7 @@ int live_top_draw(LiveTop *t, const Census *census, bool is_last) {
         if (!t->o->no_legend)
                 table_explain(&table.marks, &out);
         t->drawn_ns = now;
-        t->n_drawn = pairing_n_calls(t->counting.pairing);
+        t->n_drawn = t->counting.pairing->n_calls;
         return r < 0 ? r : buf_flush(&out);
 }
 

@@ -334,8 +334,8 @@ json_t *why_view_json(const Why *w, uint64_t said) {
         row_function(r, NULL, w->root->function);
         row_json(r, "sentence", terminal_json_text((const char *) sentence.data, sentence.n_data));
         row_string(r, NULL, "named", named_kind(w));
-        row_json(r, "cause", named_json(w, why_named_cause(w), NULL));
-        row_json(r, "value", named_json(w, NULL, why_named_value(w)));
+        row_json(r, "cause", named_json(w, w->cause, NULL));
+        row_json(r, "value", named_json(w, NULL, w->value));
         row_int(r, "calls", (int64_t) w->n_all);
         row_int(r, "slow_calls", (int64_t) w->n_slow);
         row_int(r, "usual_calls", (int64_t) w->n_usual);

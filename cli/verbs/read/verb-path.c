@@ -55,7 +55,7 @@ static int check(const Paths *p) {
 static int choose(Paths *p) {
         const SessionMeta *meta;
         Options *o = &p->first_options;
-        int r = counting_init(&p->first, false) ?: root_calls_new(&p->calls, p->first.pairing),
+        int r = counting_init(&p->first, false),
             status;
 
         if (r < 0)
@@ -162,16 +162,16 @@ static int show(const Options *o, const PathView *v) {
 }
 
 static int print(const Paths *p) {
-        const Timeline *first = timelines_get(p->timelines, p->windows[0].task);
-        _cleanup_path_sum_ PathSum sum = { .tells_pids = p->n_windows == 1 };
+        const Timeline *first = timelines_get(p->timelines, p->slowest.windows[0].task);
+        _cleanup_path_sum_ PathSum sum = { .tells_pids = p->slowest.n == 1 };
         _cleanup_path_ CriticalPath path = {};
         PathView v = {
-                .function = p->row->root,
+                .function = p->slowest.root,
                 .comm = first ? first->comm : "",
-                .task = p->windows[0].task,
-                .start_ns = p->windows[0].begin_ns,
-                .n_calls = p->n_windows,
-                .n_all = p->row->n,
+                .task = p->slowest.windows[0].task,
+                .start_ns = p->slowest.windows[0].begin_ns,
+                .n_calls = p->slowest.n,
+                .n_all = p->slowest.n_all,
                 .path = &path,
                 .sum = &sum,
         };

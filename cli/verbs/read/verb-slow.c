@@ -17,7 +17,7 @@
 /* --- drawn ------------------------------------------------------------------------------------ */
 
 static void add_title(Buf *out, const Reading *reading, const Outliers *outliers, size_t i) {
-        const Invocation *v = outliers_get(outliers, i), *usual = outliers_usual(outliers, v);
+        const Invocation *v = outliers->slowest[i], *usual = outliers_usual(outliers, v);
         const Quantiles *quantiles = outliers_quantiles(outliers, v);
 
         buf_printf(out, "%zu. %s took %s%s, call %s", i + 1, NAME_QUOTED(v->root->label),
@@ -66,7 +66,7 @@ static int tell_tree(Table *t, const Counting *counting, const Invocation *v) {
 static int add_one(Buf *out, const Counting *counting, const Outliers *outliers, TableMarks *marks,
                    size_t i) {
         bool legend = !counting->reading.o->no_legend;
-        const Invocation *v = outliers_get(outliers, i), *usual = outliers_usual(outliers, v);
+        const Invocation *v = outliers->slowest[i], *usual = outliers_usual(outliers, v);
         _cleanup_table_ Table differences = {}, tree = {};
         int r = 0;
 
@@ -95,7 +95,7 @@ static int print(const Counting *counting, const Outliers *outliers) {
         pager_open(&pager, o, SIZE_MAX);
         if (!o->no_legend)
                 counting_headline(counting, &out);
-        for (size_t i = 0; i < outliers_n(outliers) && r >= 0; i++)
+        for (size_t i = 0; i < outliers->n && r >= 0; i++)
                 r = add_one(&out, counting, outliers, &marks, i);
         if (!o->no_legend)
                 table_explain(&marks, &out);
@@ -139,8 +139,8 @@ static int print_json(const Counting *counting, const Outliers *outliers) {
         int r = 0;
 
         table_begin(&t, o->json);
-        for (size_t i = 0; i < outliers_n(outliers) && r >= 0; i++)
-                r = tell(table_row(&t), counting, outliers, outliers_get(outliers, i));
+        for (size_t i = 0; i < outliers->n && r >= 0; i++)
+                r = tell(table_row(&t), counting, outliers, outliers->slowest[i]);
         return r < 0 ? counting_failure(r) : table_show(&t, o, NULL);
 }
 
