@@ -82,10 +82,11 @@ __ftracectl_options() { # VERB
         diff) echo "$filter --fail-over= --limit= --keep-going -j --json" ;;
         export) echo "$filter --format= -o --output= --keep-going" ;;
         vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
-        cat-config | profile) echo '--config-root= -j --json' ;;
+        profile) echo '--config-root= -j --json' ;;
         verify) echo '--deep --buffer= --nth-trace= -j --json' ;;
         show) echo '--buffer= --hosts= -j --json' ;;
         remove) echo '--hosts=' ;;
+        pin) echo '--off' ;;
         '' | status) echo '--hosts= -j --json' ;;
         list) echo '-n --newest= -j --json' ;;
         doctor) echo '--black-box -j --json' ;;
@@ -97,7 +98,7 @@ __ftracectl_options() { # VERB
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top tree slow why hist calls waits path
-                diff verify fetch collect export remove pin unpin vacuum cat-config functions profile schedule metrics doctor help version'
+                diff verify fetch collect export remove pin vacuum functions profile schedule metrics doctor'
         local columns='self share total stolen softirq waking net blocked on-cpu count avg min p50 p90 p99 max name'
         local verb= action= word value i
         local -a where=()
@@ -189,7 +190,7 @@ _ftracectl() {
                 return 0
         fi
         case $verb in
-        '' | help) COMPREPLY=($(compgen -W "$verbs" -- "$cur")) ;;
+        '') COMPREPLY=($(compgen -W "$verbs" -- "$cur")) ;;
         run | start | arm | functions)
                 __ftracectl_offer "$cur" < <(__ftracectl_functions "$cur") ;;
         profile)
@@ -208,7 +209,7 @@ _ftracectl() {
                 esac ;;
         follow)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}"; __ftracectl_functions "$cur") ;;
-        stop | trigger | snapshot | remove | pin | unpin)
+        stop | trigger | snapshot | remove | pin)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}") ;;
         show | report | top | tree | slow | why | hist | calls | waits | path | diff | verify | fetch | export)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}")

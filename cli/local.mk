@@ -92,7 +92,6 @@ ftracectl_SOURCES = \
 	%D%/schedule/units.c \
 	%D%/schedule/units.h \
 	%D%/verbs/read/verb-calls.c \
-	%D%/verbs/host/verb-cat-config.c \
 	%D%/verbs/read/verb-diff.c \
 	%D%/verbs/host/black-box-check.c \
 	%D%/verbs/host/black-box-check.h \

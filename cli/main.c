@@ -17,8 +17,6 @@
 
 #define MANY SIZE_MAX
 
-static VerbFunction verb_help, verb_version;
-
 static const Verb verbs[] = {
         { "run", "FUNCTION... [OPTIONS] -- COMMAND...", "record while a command runs, then draw",
           "Records every call of the FUNCTIONs, and all that they call, on all CPUs, while\n"
@@ -157,14 +155,11 @@ static const Verb verbs[] = {
         { "pin", "SESSION...", "protect sessions from removal",
           "Neither \"remove\" nor lack of space removes a pinned session; \"list\" marks it with "
           "*.\n",
-          0, 1, MANY, verb_pin },
-        { "unpin", "SESSION...", "stop protecting sessions", NULL, 0, 1, MANY, verb_unpin },
+          OPTIONS_PIN, 1, MANY, verb_pin },
         { "vacuum", "[OPTIONS]", "remove old sessions now",
           "Removes sessions that have ended, the oldest first, until what the options say is\n"
           "true; without any, what ftraced.conf says.  What is pinned or being read stays.\n",
           OPTIONS_VACUUM | OPTIONS_CONFIG | OPTIONS_JSON, 0, 0, verb_vacuum },
-        { "cat-config", "", "print the settings in effect", NULL, OPTIONS_CONFIG | OPTIONS_JSON, 0,
-          0, verb_cat_config },
         { "functions", "[PATTERN]", "list the functions that can be traced", NULL, OPTIONS_JSON, 0,
           1, verb_functions },
         { "profile", "list | show NAME | check [NAME | FILE]", "list, show or check profiles",
@@ -186,8 +181,6 @@ static const Verb verbs[] = {
           OPTIONS_OUTPUT | OPTIONS_JSON, 0, 0, verb_metrics },
         { "doctor", "", "check this machine", "The exit status is 1 if nothing can be recorded.\n",
           OPTIONS_JSON | OPTIONS_DOCTOR, 0, 0, verb_doctor },
-        { "help", "[VERB]", "print this help, or a verb's", NULL, 0, 0, 1, verb_help },
-        { "version", "", "print the version", NULL, 0, 0, 0, verb_version },
 };
 
 static const Verb *find_verb(const char *name) {
@@ -247,16 +240,7 @@ static int unknown_verb(const char *name) {
         return STATUS_USAGE;
 }
 
-static int verb_help(const Options *o) {
-        const Verb *v;
-
-        if (o->words.n == 0)
-                return help_all();
-        v = find_verb(o->words.items[0]);
-        return v ? help_verb(v) : unknown_verb(o->words.items[0]);
-}
-
-static int verb_version(const Options *o) {
+static int print_version(void) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
 
         buf_adds(&out, PACKAGE_STRING "\n");
@@ -283,7 +267,7 @@ static int run(int argc, char **argv) {
         if (status != STATUS_OK)
                 return status;
         if (o.version)
-                return verb_version(&o);
+                return print_version();
         if (!o.verb && o.help)
                 return help_all();
         v = find_verb(o.verb ?: "status");

@@ -23,4 +23,7 @@ enum { SETTINGS_E_PROBLEMS = 1 };
 int settings_reload(Settings *s, const char *root, const char *file, int store_fd, Strv *problems);
 /* Whether nothing is wrong in them: 0, or -errno and said. */
 int settings_check(const char *root, const char *file);
+/* The same, and prints what counts in the form of a file, each line with where it is from; what is
+ * wrong is no failure. */
+int settings_print(const char *root, const char *file);
 void settings_done(Settings *s);

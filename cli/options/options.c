@@ -172,6 +172,8 @@ static const Option options[] = {
         { "all",           'a', OPTIONS_STOP | OPTIONS_PATH, OPTION_FLAG, AT(all), NULL,
           "stop: every session that records; path: add up the paths of the slowest\n"
           "hundredth of the calls" },
+        { "off",            0,  OPTIONS_PIN,    OPTION_FLAG,     AT(off), NULL,
+          "protect them no longer" },
         { "size",           0,  OPTIONS_VACUUM, OPTION_BYTES,    AT(vacuum_bytes), "BYTES",
           "until all sessions together take at most BYTES" },
         { "time",           0,  OPTIONS_VACUUM, OPTION_DURATION, AT(vacuum_age_ns), "TIME",

@@ -61,6 +61,7 @@ enum {
 #define OPTIONS_CALLS (UINT64_C(1) << 36)   /* which */
 #define OPTIONS_DOCTOR (UINT64_C(1) << 37)  /* what to look at besides */
 #define OPTIONS_COLLECT (UINT64_C(1) << 38) /* what of many hosts */
+#define OPTIONS_PIN (UINT64_C(1) << 39)     /* or no longer */
 
 /* --color */
 #define NTH_TRACE_ALL INT_MAX
@@ -123,7 +124,7 @@ typedef struct Options {
         uint64_t wait_ns; /* for what another one uses; 0: not at all */
         bool force, sched;
         Rules rules; /* spec.triggers to be */
-        bool no_report, keep, all, deep, keep_going;
+        bool no_report, keep, all, deep, keep_going, off;
         int nth_trace; /* of a text, from 1; NTH_TRACE_ALL; 0: not said */
         const char *format;
         const char *by; /* top */

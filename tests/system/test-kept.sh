@@ -86,7 +86,7 @@ says 'that says what is removed next, and what then' '^r1 .* is removed next, at
 exits 'one is pinned' 0 ftracectl pin r1
 exits 'then' 0 ftracectl list
 says 'another is the next' '^r2 .*is removed next' "$out"
-exits 'unpinned' 0 ftracectl unpin r1
+exits 'unpinned' 0 ftracectl pin --off r1
 exits 'a vacuum by the settings removes nothing that stays' 0 ftracectl vacuum
 says 'it says why' '^Kept r1 .*: it was kept a short while ago \(MinRetentionSec=\)' "$out"
 is 'all are there' "$(names)" 'r1 r2 r3'

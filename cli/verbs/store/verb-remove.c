@@ -19,29 +19,17 @@ int verb_remove(const Options *o) {
         return upkeep_each(o, remove_one);
 }
 
-static int pin_one(const Options *o, Client *c, const char *word, bool pinned) {
+static int pin(const Options *o, Client *c, const char *word) {
         _cleanup_free_ char *name = NULL;
-        int status = upkeep_name(&name, o, c, word) ?: upkeep_pin(o, c, name, pinned);
+        int status = upkeep_name(&name, o, c, word) ?: upkeep_pin(o, c, name, !o->off);
 
         if (status == STATUS_OK)
                 talk(o, "%s %s.", name,
-                     pinned ? "is not removed any more, until \"ftracectl unpin\""
-                            : "may be removed");
+                     o->off ? "may be removed"
+                            : "is not removed any more, until \"ftracectl pin --off\"");
         return status;
-}
-
-static int pin(const Options *o, Client *c, const char *word) {
-        return pin_one(o, c, word, true);
-}
-
-static int unpin(const Options *o, Client *c, const char *word) {
-        return pin_one(o, c, word, false);
 }
 
 int verb_pin(const Options *o) {
         return upkeep_each(o, pin);
-}
-
-int verb_unpin(const Options *o) {
-        return upkeep_each(o, unpin);
 }
