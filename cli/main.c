@@ -47,14 +47,14 @@ static const Verb verbs[] = {
         { "follow", "[SESSION | FUNCTION...] [OPTIONS]", "draw calls live until Ctrl-C",
           "With FUNCTIONs: records them, and restores the kernel at the end; the recording is\n"
           "removed unless it has a name (-n) or --keep is given.  With a SESSION: watches it\n"
-          "without changing it.  As root, no daemon is needed.  --top prints a table of where\n"
+          "without changing it.  As root, no daemon is needed.  --by prints a table of where\n"
           "the time goes every second instead; q ends it.\n",
           OPTIONS_RECORD | OPTIONS_FOLLOW | OPTIONS_DRAW | OPTIONS_LIVE | OPTIONS_TOP |
                   OPTIONS_LIMIT | OPTIONS_ANALYZE,
           0, MANY, verb_follow },
         { "status", "", "print what is going on (default)", NULL, OPTIONS_FLEET | OPTIONS_JSON, 0,
           0, verb_status },
-        { "list", "", "list the sessions", NULL, OPTIONS_LIST | OPTIONS_JSON, 0, 0, verb_list },
+        { "list", "", "list the sessions", NULL, OPTIONS_LIMIT | OPTIONS_JSON, 0, 0, verb_list },
         { "show", "SOURCE", "print everything about one session", NULL,
           OPTIONS_BUFFER | OPTIONS_FLEET | OPTIONS_JSON, 1, 1, verb_show },
         { "report", "SOURCE... [OPTIONS]", "draw the calls of a recording",
@@ -92,13 +92,13 @@ static const Verb verbs[] = {
           "not.  \"+\": functions that the median call does not call, \"-\": functions that only "
           "it\n"
           "calls.\n",
-          OPTIONS_SLOW | OPTIONS_TREE | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
+          OPTIONS_LIMIT | OPTIONS_TREE | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
                   OPTIONS_JSON,
           1, 1, verb_slow },
         { "why", "SOURCE [ROOT] [OPTIONS]", "show what slow calls have that usual ones do not",
           "Compares the slowest hundredth of the calls of ROOT (default: the root with the most\n"
           "time), path by path, with the middle half of all; with --slower=TIME, the calls that\n"
-          "took so long; with --from and --to, --failed or --against, these with all others.\n"
+          "took so long; with --from and --to, --keep-failed or --against, these with all others.\n"
           "The causes add up to the difference.  P is corrected for their number.\n",
           OPTIONS_WHY | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2,
           verb_why },
@@ -202,7 +202,7 @@ static int help_all(void) {
         for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
                 buf_printf(&out, "  %-10s  %s\n", verbs[i].name, verbs[i].summary);
         buf_adds(&out, "\nOptions of every verb:\n");
-        options_help(&out, OPTIONS_GLOBAL);
+        options_help(&out, NULL, OPTIONS_GLOBAL);
         return stdout_end(&out);
 }
 
@@ -215,10 +215,10 @@ static int help_verb(const Verb *v) {
                 buf_printf(&out, "\n%s", v->details);
         if (v->groups) {
                 buf_adds(&out, "\nOptions:\n");
-                options_help(&out, v->groups);
+                options_help(&out, v->name, v->groups);
         }
         buf_adds(&out, "\nOptions of every verb:\n");
-        options_help(&out, OPTIONS_GLOBAL);
+        options_help(&out, v->name, OPTIONS_GLOBAL);
         return stdout_end(&out);
 }
 

@@ -37,7 +37,7 @@ typedef struct Work {
         char **ret_problem;
 
         DatPlan plan;
-        Occurrence *occurrence; /* NULL: everything is kept */
+        Occurrence *occurrence;
         Formats layout;
         uint64_t n_looked;
         bool symbols_are_damaged;
@@ -150,7 +150,7 @@ static const Text *find_format(const Work *w, const char *system, const char *na
         return NULL;
 }
 
-/* Where events lie in pages.  What is copied whole need not be understood. */
+/* Where events lie in pages. */
 static int read_layout(Work *w) {
         const Text *entry = find_format(w, "ftrace", "funcgraph_entry"),
                    *exit = find_format(w, "ftrace", "funcgraph_exit");
@@ -161,8 +161,7 @@ static int read_layout(Work *w) {
                 r = formats_parse(&w->layout, w->header_page.data, entry->data, exit->data,
                                   w->meta->big_endian, &problem);
         if (r == FORMATS_E_INVALID)
-                return unreadable(w, "%s; --full without --from and --to copies what there is",
-                                  problem);
+                return unreadable(w, "%s", problem);
         return r;
 }
 
@@ -185,12 +184,11 @@ static int resolve_window(Work *w) {
 }
 
 static int begin_looking(Work *w) {
-        bool needs_layout = !w->spec->is_full || has_window(w->spec->window);
-        int r = needs_layout ? read_layout(w) : 0;
+        int r = read_layout(w);
 
         if (r == 0 && has_window(w->spec->window))
                 r = resolve_window(w);
-        if (r == 0 && !w->spec->is_full)
+        if (r == 0)
                 r = occurrence_new(&w->occurrence, &w->layout, TAKE_PTR(w->symbols.data),
                                    w->symbols.n);
         return r;
@@ -217,8 +215,7 @@ static int look(void *userdata, uint32_t cpu, const PageInfo *info, const void *
              time_of(w, cpu, last) < f->from_ns ||
              (f->to_ns > 0 && time_of(w, cpu, first) > f->to_ns)))
                 return 0;
-        if (w->occurrence)
-                occurrence_add(w->occurrence, info, page);
+        occurrence_add(w->occurrence, info, page);
         return 1;
 }
 
@@ -226,7 +223,7 @@ static bool is_kept(const Work *w, const Format *f) {
         const char *id = strstr(f->text.data, "\nID: ");
 
         /* The graph's own are asked for by KernelShark 2.2.1, which crashes without them. */
-        return !w->occurrence || strstr(f->event.name, "funcgraph_entry") ||
+        return strstr(f->event.name, "funcgraph_entry") ||
                strstr(f->event.name, "funcgraph_exit") ||
                (id && occurrence_has_event(w->occurrence, (uint16_t) atoi(id + strlen("\nID: "))));
 }
@@ -282,7 +279,6 @@ static int gather_and_write(const Work *w, int out_fd, TracedatResult *ret) {
                 .header_page = blob(&w->header_page),
                 .header_event = blob(&w->header_event),
                 .tasks = blob(&w->tasks),
-                .symbols = blob(&w->symbols),
                 .events = events,
                 .accounts = m->cpus,
                 .n_accounts = m->n_cpus,
@@ -302,16 +298,13 @@ static int gather_and_write(const Work *w, int out_fd, TracedatResult *ret) {
                         continue;
                 events[head.n_events++] = (DatEvent){ f->event.system, blob(&f->text) };
                 /* Only these name their text by an address. */
-                if (!w->occurrence || streq(f->event.name, "bprint") ||
-                    streq(f->event.name, "bputs"))
+                if (streq(f->event.name, "bprint") || streq(f->event.name, "bputs"))
                         head.printk = blob(&w->printk);
         }
-        if (w->occurrence) {
-                occurrence_put_symbols(w->occurrence, &symbols);
-                if (symbols.error < 0)
-                        return symbols.error;
-                head.symbols = (DatBlob){ symbols.data, symbols.n_data };
-        }
+        occurrence_put_symbols(w->occurrence, &symbols);
+        if (symbols.error < 0)
+                return symbols.error;
+        head.symbols = (DatBlob){ symbols.data, symbols.n_data };
         return write_out(w, &head, out_fd, ret);
 }
 

@@ -15,7 +15,6 @@
 typedef struct TracedatSpec {
         unsigned version;  /* 6 or 7 */
         bool is_packed;    /* by zstd; of version 7 */
-        bool is_full;      /* all formats and symbols, also those that do not occur */
         Filtering *window; /* which CPUs and times: whole pages, so somewhat more; resolved here */
         uint64_t
                 packed_max; /* codec/dat-writer.h: a CPU that takes more makes the file not packed */

@@ -100,26 +100,24 @@ static int set_pids(Filtering *f, const Strv *words) {
         return STATUS_OK;
 }
 
-/* "0,2-3" */
-static int set_cpus(Filtering *f, const char *list) {
-        const char *rest = list;
-        unsigned first, last;
-        int r;
-
-        if (!list)
+/* "0", "2-3" */
+static int set_cpus(Filtering *f, const Strv *ranges) {
+        if (ranges->n == 0)
                 return STATUS_OK;
         f->cpus = calloc(CPU_RANGE_END, sizeof(*f->cpus));
         if (!f->cpus)
                 return out_of_memory();
         f->spec.cpus = f->cpus;
         f->spec.n_cpus = CPU_RANGE_END;
-        while ((r = cpu_list_next(&rest, &first, &last)) > 0)
-                for (; first <= last; first++)
-                        f->cpus[first] = true;
-        if (r == 0 && *rest == 0 && rest > list)
-                return STATUS_OK;
-        return failed(STATUS_USAGE, "--cpu: \"%s\" is not a list of CPUs like 0,2-3.",
-                      NAME_QUOTED(list));
+        for (size_t i = 0; i < ranges->n; i++) {
+                const char *rest = ranges->items[i];
+                unsigned first, last;
+
+                while (cpu_list_next(&rest, &first, &last) > 0)
+                        for (; first <= last; first++)
+                                f->cpus[first] = true;
+        }
+        return STATUS_OK;
 }
 
 /* There are few roots, and many calls of them: a sorted array.  Where @name is, or belongs. */
@@ -220,7 +218,7 @@ int filtering_init(Filtering *ret, const Options *o) {
                           .keep_failed = o->filter.keep_failed },
         };
         status = set_pids(ret, &o->spec.pids)
-                    ?: set_cpus(ret, o->filter.cpus)
+                    ?: set_cpus(ret, &o->spec.cpus)
                     ?: set_moment(&ret->from, "from", o->filter.from)
                     ?: set_moment(&ret->to, "to", o->filter.to);
         return status ?: set_keep(ret, o->filter.keep_slower);

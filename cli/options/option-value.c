@@ -11,6 +11,7 @@
 #include "base/unit.h"
 #include "cli/options/option-value.h"
 #include "meta/captures.h"
+#include "meta/profile.h"
 
 #define LEAN_FILE_MAX ((size_t) 8 << 20)
 
@@ -47,10 +48,11 @@ static int set_lean(Options *o, const char *value) {
         bool is_list;
 
         if (r == LEAN_FULL)
-                return option_usage(o->verb,
-                                    "--lean=full is no more: --lean=auto, the default, hooks what "
-                                    "the functions call, and with --budget=100%% leaves none of it "
-                                    "out");
+                return option_usage(
+                        o->verb,
+                        "--lean=full is no more: --lean=auto, the default, hooks what "
+                        "the functions call, and with --set=Budget=100%% leaves none of it "
+                        "out");
         if (r > LEAN_DEFAULT) {
                 o->spec.lean = (SpecLean) r;
                 return STATUS_OK;
@@ -120,6 +122,46 @@ static int set_captures(Options *o, const char *value) {
                                     "--max-captures: \"%s\" is not a number like 3 or 20/day",
                                     NAME_QUOTED(value));
         *(a_day ? &o->spec.max_captures_a_day : &o->spec.max_captures) = n;
+        if (a_day)
+                o->schedule.max_per_day = n;
+        return STATUS_OK;
+}
+
+/* One line of a profile, of what no other option says. */
+static int add_setting(Options *o, const char *value) {
+        static const char *const members[] = {
+                "no_irqs",        "no_sleep_time",  "segment_ns",  "max_functions",
+                "on_full",        "lesson",         "budget_ppm",  "max_hooked",
+                "max_event_rate", "max_write_rate", "max_cpu_ppm", "min_gap_ns",
+        };
+        _cleanup_profile_ Profile p = PROFILE_INIT;
+        _cleanup_free_ char *text = NULL;
+        const char *member;
+        json_t *item;
+        int n = asprintf(&text, "[Profile]\n%s\n", value), r;
+
+        if (n < 0)
+                text = NULL;
+        r = n < 0 ? -ENOMEM : profile_parse(&p, "--set", text, (size_t) n);
+        o->settings = o->settings ?: json_object();
+        if (r < 0 || !o->settings)
+                return failed_errno(-ENOMEM, "Failed to read the options: %m");
+        if (p.problems.n > 0) /* behind "--set:2: " */
+                return option_usage(o->verb, "--set: %s", strchr(p.problems.items[0], ' ') + 1);
+        if (json_object_size(p.spec) != 1)
+                return option_usage(o->verb, "--set: \"%s\" is not KEY=VALUE of a recording",
+                                    NAME_QUOTED(value));
+        json_object_foreach (p.spec, member, item) {
+                bool is_known = false;
+
+                for (size_t i = 0; i < ELEMENTSOF(members); i++)
+                        is_known |= streq(members[i], member);
+                if (!is_known)
+                        return option_usage(o->verb, "--set: \"%s\" has an option of its own",
+                                            NAME_QUOTED(value));
+                if (json_object_set(o->settings, member, item) < 0)
+                        return failed_errno(-ENOMEM, "Failed to read the options: %m");
+        }
         return STATUS_OK;
 }
 
@@ -165,8 +207,8 @@ int option_set_value(Options *o, const Option *option, const char *value) {
         uint64_t n = 0;
         int r = 0;
 
-        if (option->is_limit && streq(value, "infinity")) {
-                *(uint64_t *) at = SPEC_UNLIMITED;
+        if (option->takes_all && streq(value, "all")) {
+                *(uint64_t *) at = UINT64_MAX;
                 return STATUS_OK;
         }
         switch (option->kind) {
@@ -207,6 +249,8 @@ int option_set_value(Options *o, const Option *option, const char *value) {
                 return STATUS_OK;
         case OPTION_CAPTURES:
                 return set_captures(o, value);
+        case OPTION_SET:
+                return add_setting(o, value);
         case OPTION_CHOICE:
                 r = option->choose(value);
                 if (r < 0)

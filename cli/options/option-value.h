@@ -33,6 +33,7 @@ typedef enum OptionKind {
         OPTION_DO,
         OPTION_KEEP,     /* its value is optional: a flag, or uint64_t up to max */
         OPTION_CAPTURES, /* "3" or "20/day" */
+        OPTION_SET,      /* json_t *: members of a Spec; repetitions add */
         OPTION_FLAG_OF,  /* its value is optional: bool, or words for the Strv at `list` instead */
 } OptionKind;
 
@@ -46,10 +47,10 @@ typedef struct Option {
         const char *help;
         uint64_t min, max;
         int (*choose)(const char *word); /* its value, or negative */
-        bool is_limit;                   /* "infinity" is SPEC_UNLIMITED */
+        bool takes_all;                  /* "all" is UINT64_MAX */
         bool (*is_valid)(const char *);
-        const char *noun; /* what is_valid() lets through */
-        const char *verb; /* before this verb the letter is another option's */
+        const char *noun;  /* what is_valid() lets through */
+        const char *verbs; /* behind others the letter is another option's; NULL: of all */
         size_t list;
 } Option;
 

@@ -46,7 +46,6 @@ enum {
         OPTIONS_CALLERS = 1 << 19,
         OPTIONS_TREE = 1 << 27,
         OPTIONS_HIST = 1 << 28,
-        OPTIONS_SLOW = 1 << 29,
         OPTIONS_LIMIT = 1 << 30,
         OPTIONS_REMOTE = 1 << 22, /* where it is done; never said there again */
         OPTIONS_FLEET = 1 << 23,  /* on many hosts */
@@ -54,7 +53,6 @@ enum {
         OPTIONS_BUFFER = 1 << 21, /* which of a file's */
 };
 /* No int has these. */
-#define OPTIONS_LIST (UINT64_C(1) << 31)    /* how many */
 #define OPTIONS_WHY (UINT64_C(1) << 33)     /* what to compare with what */
 #define OPTIONS_DIFF (UINT64_C(1) << 34)    /* what is too much */
 #define OPTIONS_PATH (UINT64_C(1) << 35)    /* of which calls */
@@ -68,13 +66,15 @@ enum {
 
 typedef enum ColorMode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorMode;
 
+typedef enum Compress { COMPRESS_UNSAID, COMPRESS_NONE, COMPRESS_ZSTD } Compress;
+
 typedef enum JsonMode { JSON_OFF, JSON_AUTO, JSON_SHORT, JSON_PRETTY } JsonMode;
 
-/* What of a recording is read, as it was said; depth, notrace, pids and
+/* What of a recording is read, as it was said; depth, notrace, pids, cpus and
  * slower are in the spec. */
 typedef struct FilterOptions {
         Strv tasks, roots, functions, fold;
-        const char *cpus, *from, *to, *keep_slower;
+        const char *from, *to, *keep_slower;
         uint64_t nth, n_slowest;
         bool keep_failed;
 } FilterOptions;
@@ -82,19 +82,18 @@ typedef struct FilterOptions {
 /* When, and how many of what a timer begins. */
 typedef struct ScheduleOptions {
         const char *calendar, *at;
-        uint64_t in_ns, randomize_ns, max_per_day, keep; /* 0: not said */
+        uint64_t in_ns, max_per_day, keep; /* 0: not said */
 } ScheduleOptions;
 
 /* What a trace.dat shall be like. */
 typedef struct FetchOptions {
-        bool full, v6, v7, ended;
-        const char *compress;
+        bool ended;
+        Compress compress; /* of version 7; unsaid: version 6 */
 } FetchOptions;
 
 /* Which calls are compared with which; the rest is in FilterOptions and the spec. */
 typedef struct WhyOptions {
         const char *against;
-        bool failed;
 } WhyOptions;
 
 /* How what was read is added up and shown. */
@@ -102,11 +101,10 @@ typedef struct AnalysisOptions {
         const char *sort;       /* top */
         const char *columns;    /* top; NULL: not said */
         const char *where;      /* calls: a condition (cli/views/where.h); NULL: all */
-        uint64_t n_slow;        /* slow; 0: not said */
         uint64_t min_ppm;       /* tree: of all; UINT64_MAX: not said */
         uint64_t fail_over_ppm; /* diff: of what it was before; UINT64_MAX: not said */
         Strv callers;           /* tree */
-        bool corrected, is_linear, over_time, live_top;
+        bool corrected, over_time;
 } AnalysisOptions;
 
 typedef struct Options {
@@ -116,34 +114,34 @@ typedef struct Options {
         const char *host, *hosts; /* NULL: here */
         JsonMode json;
         ColorMode color;
-        bool no_pager, no_legend, no_color, quiet, help, version;
+        bool no_pager, no_legend, quiet, help, version;
 
         const char *lean_source; /* what --lean= names, if that is no list of functions */
         const char *name, *profile;
         Spec spec;        /* without its functions, which are words */
+        json_t *settings; /* members of it that have no option of their own; NULL: none */
         uint64_t wait_ns; /* for what another one uses; 0: not at all */
         bool force, sched;
         Rules rules; /* spec.triggers to be */
-        bool no_report, keep, all, deep, keep_going, off;
+        bool keep, all, deep, keep_going, off;
         int nth_trace; /* of a text, from 1; NTH_TRACE_ALL; 0: not said */
         const char *format;
         const char *by; /* top */
-        uint64_t limit; /* 0: not said */
+        uint64_t limit; /* 0: not said; UINT64_MAX: none */
         Strv render;    /* options of the renderer */
         FilterOptions filter;
         FetchOptions fetch;
         AnalysisOptions analysis;
         WhyOptions why;
         const char *output;
-        uint64_t vacuum_bytes, vacuum_age_ns, vacuum_sessions; /* 0: not said */
-        bool dry_run, verbose;
+        uint64_t vacuum_age_ns; /* 0: not said */
+        bool dry_run;
         const char *config_root;
         ScheduleOptions schedule;
 
-        const char *newest; /* list: a number, or "all"; NULL: not said */
-        Strv words;         /* arguments before "--", in order, without the verb */
-        char *verb;         /* NULL: none was given */
-        char **command;     /* arguments after "--", NULL-terminated; borrowed from argv */
+        Strv words;     /* arguments before "--", in order, without the verb */
+        char *verb;     /* NULL: none was given */
+        char **command; /* arguments after "--", NULL-terminated; borrowed from argv */
         size_t n_command;
         uint64_t given[2]; /* bit i: entry i of the table was given */
         Strv said;         /* "--name=value", in order */
@@ -184,5 +182,5 @@ json_t *options_spec_to_json(const Options *o, const Spec *spec);
 void options_done(Options *o);
 #define _cleanup_options_ _cleanup_(options_done)
 
-/* The lines of help for the options of @groups, in the table's order. */
-void options_help(Buf *out, uint64_t groups);
+/* The lines of help for the options of @groups, in the table's order; @verb: NULL: those of every verb. */
+void options_help(Buf *out, const char *verb, uint64_t groups);

@@ -66,7 +66,7 @@ int recording_check(const Options *o, const Strv *functions) {
 static int too_many(size_t n, uint64_t limit) {
         return failed(STATUS_REFUSED,
                       "%zu functions are named; at most %llu can be roots. Name fewer, or raise "
-                      "--max-functions.",
+                      "--set=MaxFunctions=.",
                       n, (unsigned long long) limit);
 }
 
@@ -149,12 +149,13 @@ static json_t *start_parameters(const Options *o, const Spec *spec) {
 /* Somebody looks on, and wants to see everything for as long as that takes. */
 static bool is_watched(const Options *o) {
         return (streq(o->verb, "run") || streq(o->verb, "follow")) && !o->profile &&
-               o->spec.lesson == LESSON_YES;
+               !json_object_get(o->settings, "lesson");
 }
 
 /* What is asked for, with functions for what stands for them; an exit status. */
 static int describe(json_t **ret, const Options *o, Client *c, const Strv *functions) {
         _cleanup_spec_ Spec spec = {};
+        json_int_t limit;
         int status;
 
         if (spec_copy(&spec, &o->spec) < 0)
@@ -162,8 +163,10 @@ static int describe(json_t **ret, const Options *o, Client *c, const Strv *funct
         status = select_functions(&spec, o, c, functions);
         if (status != STATUS_OK)
                 return status;
-        if (spec.functions.n > spec.max_functions && !o->profile)
-                return too_many(spec.functions.n, spec.max_functions);
+        limit = json_integer_value(json_object_get(o->settings, "max_functions"))
+                        ?: SPEC_DEFAULT_MAX_FUNCTIONS;
+        if (spec.functions.n > (uint64_t) limit && !o->profile)
+                return too_many(spec.functions.n, (uint64_t) limit);
         if (o->lean_source) {
                 status = lesson_read(&spec.hooked, o, c, o->lean_source);
                 if (status != STATUS_OK)
@@ -377,7 +380,7 @@ static void write_short(Buf *out, const char *script) {
                         buf_add(out, script, (size_t) (end - script));
                         continue;
                 }
-                buf_printf(out, "false # %s lines, which --verbose prints: echo ...%.*s\n",
+                buf_printf(out, "false # %s lines, which a pipe gets: echo ...%.*s\n",
                            FORMAT_COUNT(n_lines), (int) strcspn(where + 3, " \n") + 3, where);
         }
 }
@@ -397,7 +400,7 @@ int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
                 return stdout_json(o, json_incref(reply));
         }
         script = json_string_value(json_object_get(reply, "script")) ?: "";
-        if (o->verbose || !isatty(STDOUT_FILENO))
+        if (!isatty(STDOUT_FILENO))
                 buf_adds(&out, script);
         else
                 write_short(&out, script);

@@ -317,10 +317,10 @@ static int capture(Capture *c) {
             capture_log_count(&c->log, c->at_ns - MIN(c->at_ns, DAY_NS)) >=
                     c->o->schedule.max_per_day) {
                 log_warning("Schedule '%s' has captured %" PRIu64 " times in 24 hours, as often as "
-                            "--max-per-day allows; nothing is recorded now.",
+                            "--max-captures allows; nothing is recorded now.",
                             c->name, c->o->schedule.max_per_day);
                 return skip(c, STATUS_REFUSED, "skipped",
-                            "as many captures in 24 hours as --max-per-day allows");
+                            "as many captures in 24 hours as --max-captures allows");
         }
         status = begin(c) ?: wait_for_end(c);
         m = c->meta;

@@ -87,9 +87,6 @@ static void describe_timer(Buf *out, const Schedule *s) {
                         buf_add(out, *c == '%' ? "%%" : c, *c == '%' ? 2 : 1);
                 buf_adds(out, "\n");
         }
-        if (s->randomize_ns > 0)
-                buf_printf(out, "RandomizedDelaySec=%" PRIu64 "us\n",
-                           (uint64_t) (s->randomize_ns / NSEC_PER_USEC));
 }
 
 static int describe_service(Buf *out, const Schedule *s) {
@@ -156,8 +153,6 @@ static int on_set(const IniEntry *e, void *userdata) {
                 s->calendar = *e->value ? strdup(e->value) : NULL;
                 return *e->value && !s->calendar ? -ENOMEM : 0;
         }
-        if (streq(e->section, "Timer") && streq(e->key, "RandomizedDelaySec"))
-                (void) parse_duration(e->value, &s->randomize_ns);
         if (streq(e->section, "X-Ftraced") && streq(e->key, "Keep"))
                 (void) parse_u64(e->value, INT64_MAX, &s->keep);
         return 0;

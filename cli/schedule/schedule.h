@@ -23,10 +23,9 @@
 
 typedef struct Schedule {
         char *name;
-        char *calendar;        /* NULL: the template's */
-        uint64_t randomize_ns; /* 0: not */
-        uint64_t keep;         /* sessions; 0: all */
-        Strv command; /* of a capture, the program's path first; not filled by schedule_read() */
+        char *calendar; /* NULL: the template's */
+        uint64_t keep;  /* sessions; 0: all */
+        Strv command;   /* of a capture, the program's path first; not filled by schedule_read() */
 } Schedule;
 
 /* A session's name of at most SCHEDULE_NAME_MAX characters. */

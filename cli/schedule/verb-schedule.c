@@ -69,6 +69,9 @@ static int check_add(const Options *o, const Strv *functions) {
                 return failed(
                         STATUS_USAGE,
                         "a capture's name is the schedule's with a number: leave --name out.");
+        if (status == STATUS_OK && o->spec.max_captures > 0)
+                return failed(STATUS_USAGE,
+                              "--max-captures of a schedule is of any 24 hours: N/day.");
         if (status == STATUS_OK && o->keep && o->schedule.keep == 0)
                 return failed(STATUS_USAGE, "--keep of a schedule needs a number: --keep=N.");
         if (status == STATUS_OK && !o->schedule.calendar)
@@ -99,7 +102,7 @@ static int make_command(Strv *ret, const Options *o, const Strv *functions) {
         if (r >= 0 && o->schedule.keep > 0)
                 r = strv_addf(ret, "--keep=%" PRIu64, o->schedule.keep);
         if (r >= 0 && o->schedule.max_per_day > 0)
-                r = strv_addf(ret, "--max-per-day=%" PRIu64, o->schedule.max_per_day);
+                r = strv_addf(ret, "--max-captures=%" PRIu64 "/day", o->schedule.max_per_day);
         if (r >= 0)
                 r = options_said(ret, o, OPTIONS_RECORD, 0);
         if (r >= 0 && functions->n > 0)
@@ -113,8 +116,7 @@ static int switch_on(Units *u, const char *timer) {
 
 static int add(const Options *o, const char *name) {
         Strv functions = functions_of(o);
-        _cleanup_schedule_ Schedule s = { .randomize_ns = o->schedule.randomize_ns,
-                                          .keep = o->schedule.keep };
+        _cleanup_schedule_ Schedule s = { .keep = o->schedule.keep };
         _cleanup_(units_freep) Units *units = NULL;
         char timer[SCHEDULE_UNIT_MAX];
         bool is_there = false;

@@ -23,13 +23,13 @@ static const struct {
 } kinds[_GUARD_KIND_N] = {
         [GUARD_EVENTS] = { SESSION_LIMIT_EVENT_RATE, offsetof(Spec, max_event_rate), format_count,
                            "events a second",
-                           "MaxEventRate=", "name fewer functions, or raise --max-event-rate" },
+                           "MaxEventRate=", "name fewer functions, or raise --set=MaxEventRate=" },
         [GUARD_BYTES] = { SESSION_LIMIT_WRITE_RATE, offsetof(Spec, max_write_rate), format_bytes,
                           "stored a second",
-                          "MaxWriteRate=", "name fewer functions, or raise --max-write-rate" },
+                          "MaxWriteRate=", "name fewer functions, or raise --set=MaxWriteRate=" },
         [GUARD_CPU] = { SESSION_LIMIT_CPU, offsetof(Spec, max_cpu_ppm), format_cpu,
                         "of a CPU for storing",
-                        "MaxCPU=", "name fewer functions, or raise --max-cpu" },
+                        "MaxCPU=", "name fewer functions, or raise --set=MaxCPU=" },
 };
 
 static const GuardSample *sample(const Guard *g, uint64_t i) {

@@ -42,6 +42,7 @@ typedef enum ValueType {
 static const struct {
         const char *key, *member;
         ValueType type;
+        bool is_limit; /* "infinity" is SPEC_UNLIMITED */
 } keys[] = {
         { DESCRIPTION, NULL, VALUE_TEXT },
         { WAIT, NULL, VALUE_DURATION },
@@ -64,10 +65,10 @@ static const struct {
         { "SegmentTime", "segment_ns", VALUE_DURATION },
         { "BufferSize", "buffer_bytes", VALUE_BYTES },
         { "MaxFunctions", "max_functions", VALUE_NUMBER },
-        { "MaxHooked", "max_hooked", VALUE_COUNT },
-        { "MaxEventRate", "max_event_rate", VALUE_COUNT },
-        { "MaxWriteRate", "max_write_rate", VALUE_BYTES },
-        { "MaxCPU", "max_cpu_ppm", VALUE_PERCENT },
+        { "MaxHooked", "max_hooked", VALUE_COUNT, true },
+        { "MaxEventRate", "max_event_rate", VALUE_COUNT, true },
+        { "MaxWriteRate", "max_write_rate", VALUE_BYTES, true },
+        { "MaxCPU", "max_cpu_ppm", VALUE_PERCENT, true },
         { "Event", "events", VALUE_LINE },
         { "Args", "args", VALUE_BOOL },
         { "RetVal", "retval", VALUE_BOOL },
@@ -263,7 +264,9 @@ static bool put_line(json_t *spec, const char *member, json_t *value) {
 }
 
 static int set_member(Parse *p, const IniEntry *e, size_t k) {
-        json_auto_t *value = parse_value(keys[k].type, e->value);
+        json_auto_t *value = keys[k].is_limit && streq(e->value, "infinity")
+                                     ? json_integer((json_int_t) SPEC_UNLIMITED)
+                                     : parse_value(keys[k].type, e->value);
 
         if (!value || !is_member(keys[k].member, value))
                 return complain(p, e->line, "%s=%s is %s", keys[k].key, NAME_QUOTED(e->value),

@@ -52,7 +52,7 @@ says 'the pinned one has a mark' '^a \* ' "$out"
 says 'sizes on disk are listed' '400K +[45]..K' "$out"
 exits 'a pinned session is not removed' 5 ftracectl remove a
 says 'the way out is named' 'pin --off a'
-exits 'a dry run says what would go' 0 ftracectl vacuum --sessions=2 --dry-run
+exits 'a dry run says what would go' 0 ftracectl vacuum --limit=2 --dry-run
 says 'the oldest that may' '^Would remove b ' "$out"
 says 'and what stays, and why' '^Kept a .* pinned' "$out"
 is 'it removes nothing' "$(names)" 'a b c d'
@@ -62,10 +62,10 @@ mkfifo "$work/fetched"
 ftracectl fetch b -o - >"$work/fetched" 2>/dev/null &
 reader=$!
 exec 7<"$work/fetched"
-ok 'somebody fetches a session' wait_until 10 eval '[[ $(ftracectl vacuum --sessions=1 --dry-run) == *"Kept b"*reads* ]]'
+ok 'somebody fetches a session' wait_until 10 eval '[[ $(ftracectl vacuum --limit=1 --dry-run) == *"Kept b"*reads* ]]'
 exits 'a session that is being fetched is not removed' 5 ftracectl remove b
 says 'it says why' 'being read'
-exits 'nor by vacuum' 0 ftracectl vacuum --sessions=1 --json
+exits 'nor by vacuum' 0 ftracectl vacuum --limit=1 --json
 is 'the others go' "$(jq -r '[.removed[].name] | sort | join(" ")' "$out")" 'c d'
 is 'it stays with the pinned one' "$(names)" 'a b'
 cat <&7 >"$work/b.dat"
@@ -81,7 +81,7 @@ exits 'without it it is removed' 0 ftracectl remove b
 exits 'the pin is taken off' 0 ftracectl pin --off a
 exits 'sessions of the future are not too old' 0 ftracectl vacuum --time=1h
 is 'nothing went' "$(names)" a
-exits 'it is removed' 0 ftracectl vacuum --size=1
+exits 'it is removed' 0 ftracectl vacuum --max-size=1
 is 'nothing is left' "$(names)" ''
 
 # How far it is is told to who asks for that, and who hangs up wants no more of it.
@@ -113,7 +113,7 @@ is 'the last reply tells what went' "$(tail -1 "$work/replies" | jq -r '.paramet
 python3 "$work/vacuum.py" "$FTRACED_SOCKET" 1 leave
 ok 'the others are whole or gone when a client hangs up' wait_until 30 eval \
         '[[ -z $(find "$store/sessions" -maxdepth 1 -name ".removed-*") && $(names) == "$(ls "$store/sessions" | xargs)" ]]'
-exits 'the daemon goes on' 0 ftracectl vacuum --size=1
+exits 'the daemon goes on' 0 ftracectl vacuum --max-size=1
 is 'nothing is left in the end' "$(names)$(ls -A "$store/sessions")" ''
 ok 'the daemon ends in peace' stop_ftraced
 
@@ -156,7 +156,7 @@ record z
 ok 'it ends' stop_ftraced
 exits 'a session is pinned in a store' 0 ftracectl --store "$store" pin x
 exits 'it is not removed' 5 ftracectl --store "$store" remove x
-exits 'nor vacuumed' 0 ftracectl --store "$store" vacuum --sessions=1 --json
+exits 'nor vacuumed' 0 ftracectl --store "$store" vacuum --limit=1 --json
 is 'the others are' "$(jq -r '[.removed[].name] | sort | join(" ")' "$out")" 'y z'
 exits 'unpinned' 0 ftracectl --store "$store" pin --off x
 exits 'it is removed' 0 ftracectl --store "$store" remove x

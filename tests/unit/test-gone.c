@@ -10,6 +10,8 @@ START_TEST(what_is_gone_says_what_to_use_and_a_word_has_its_kind)
                 ck_assert_ptr_nonnull(
                         strstr(gone_instead(GONE_KEY, "MaxDurationSec"), "Duration="));
                 ck_assert_ptr_null(gone_instead(GONE_OPTION, "learn"));
+                ck_assert_str_eq(gone_instead(GONE_OPTION, "--max-cpu"),
+                                 "\"--set=MaxCPU=PERCENT\"");
                 ck_assert_ptr_null(gone_instead(GONE_VERB, "report"));
         }
 END_TEST

@@ -114,7 +114,7 @@ START_TEST(nonsense_is_wrong_usage)
                         { "start", "--depth=51" },      { "start", "--depth=x" },
                         { "start", "--depth=-1" },      { "start", "--duration=0" },
                         { "start", "--duration=10xx" }, { "start", "--max-size=" },
-                        { "start", "--buffer-size=0" }, { "start", "--max-functions=0" },
+                        { "start", "--buffer-size=0" }, { "start", "--set=MaxFunctions=0" },
                         { "start", "--bogus" },         { "start", "-Z" },
                         { "start", "--depth" },         { "start", "-n" },
                         { "start", "--name=" },         { "list", "--json=loud" },
@@ -218,7 +218,7 @@ START_TEST(help_names_every_option_of_a_group_once)
                 _cleanup_free_ char *text = NULL;
                 const char *at;
 
-                options_help(&out, OPTIONS_RECORD);
+                options_help(&out, "start", OPTIONS_RECORD);
                 ck_assert_int_eq(buf_take_string(&out, &text), 0);
                 at = strstr(text, "  -n, --name=NAME");
                 ck_assert_ptr_nonnull(at);

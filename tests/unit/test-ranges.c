@@ -3,14 +3,6 @@
 #include "analyze/ranges.h"
 #include "unit.h"
 
-static uint64_t sum_of(const Range *ranges, size_t n) {
-        uint64_t sum = 0;
-
-        for (size_t i = 0; i < n; i++)
-                sum += ranges[i].n;
-        return sum;
-}
-
 START_TEST(doubling_ranges_hold_exactly_what_they_say)
         {
                 Range ranges[RANGES_MAX];
@@ -19,7 +11,7 @@ START_TEST(doubling_ranges_hold_exactly_what_they_say)
 
                 for (uint64_t v = 100; v < 1124; v++)
                         ck_assert_int_eq(quantiles_add(&s, v), 0);
-                n = ranges_of(ranges, &s, false);
+                n = ranges_of(ranges, &s);
                 ck_assert_uint_eq(n, 5);
                 ck_assert_uint_eq(ranges[0].from_ns, 64);
                 ck_assert_uint_eq(ranges[0].n, 28);
@@ -27,27 +19,6 @@ START_TEST(doubling_ranges_hold_exactly_what_they_say)
                 ck_assert_uint_eq(ranges[2].n, 256);
                 ck_assert_uint_eq(ranges[3].n, 512);
                 ck_assert_uint_eq(ranges[4].n, 100);
-                quantiles_done(&s);
-        }
-END_TEST
-
-START_TEST(linear_ranges_have_one_length_and_an_open_end)
-        {
-                Range ranges[RANGES_MAX];
-                Quantiles s = {};
-                size_t n;
-
-                for (uint64_t v = 0; v < 60; v++)
-                        ck_assert_int_eq(quantiles_add(&s, 1000 + v * 10), 0);
-                ck_assert_int_eq(quantiles_add(&s, 1000000), 0);
-                n = ranges_of(ranges, &s, true);
-                ck_assert_uint_gt(n, 10);
-                for (size_t i = 0; i + 1 < n; i++) {
-                        ck_assert_uint_eq(ranges[i].to_ns - ranges[i].from_ns,
-                                          ranges[0].to_ns - ranges[0].from_ns);
-                        ck_assert_uint_eq(ranges[i].to_ns, ranges[i + 1].from_ns);
-                }
-                ck_assert_uint_eq(sum_of(ranges, n), 61);
                 quantiles_done(&s);
         }
 END_TEST
@@ -68,11 +39,9 @@ START_TEST(any_quantiles_fits)
                                                 ck_assert_int_eq(quantiles_add(&s, values[i]), 0);
                                                 ck_assert_int_eq(quantiles_add(&s, values[k]), 0);
                                         }
-                                        for (int l = 0; l < 2; l++) {
-                                                n = ranges_of(ranges, &s, l);
-                                                ck_assert_uint_gt(n, 0);
-                                                ck_assert_uint_le(n, RANGES_MAX);
-                                        }
+                                        n = ranges_of(ranges, &s);
+                                        ck_assert_uint_gt(n, 0);
+                                        ck_assert_uint_le(n, RANGES_MAX);
                                         quantiles_done(&s);
                                 }
         }
@@ -82,10 +51,9 @@ START_TEST(nothing_has_no_ranges)
         {
                 Range ranges[RANGES_MAX];
 
-                ck_assert_uint_eq(ranges_of(ranges, &(Quantiles){}, false), 0);
-                ck_assert_uint_eq(ranges_of(ranges, &(Quantiles){}, true), 0);
+                ck_assert_uint_eq(ranges_of(ranges, &(Quantiles){}), 0);
         }
 END_TEST
 
-UNIT_SUITE("ranges", doubling_ranges_hold_exactly_what_they_say,
-           linear_ranges_have_one_length_and_an_open_end, any_quantiles_fits, nothing_has_no_ranges)
+UNIT_SUITE("ranges", doubling_ranges_hold_exactly_what_they_say, any_quantiles_fits,
+           nothing_has_no_ranges)

@@ -97,7 +97,7 @@ static int draw_ranges(Buf *out, const Options *o, const HeatGrid *row) {
         _cleanup_table_ Table t = {};
         Range ranges[RANGES_MAX];
         uint64_t most = 0;
-        size_t n = ranges_of(ranges, &row->quantiles, o->analysis.is_linear), columns;
+        size_t n = ranges_of(ranges, &row->quantiles), columns;
 
         for (size_t i = 0; i < n; i++)
                 most = MAX(most, ranges[i].n);
@@ -173,7 +173,7 @@ static int print(const Hist *h) {
 static json_t *row_json(const Hist *h, const HeatGrid *row) {
         const Quantiles *s = &row->quantiles;
         Range ranges[RANGES_MAX];
-        size_t n = ranges_of(ranges, s, h->o->analysis.is_linear);
+        size_t n = ranges_of(ranges, s);
         json_t *object = json_object(), *list = json_array();
 
         if (row->root)
@@ -297,10 +297,6 @@ static int hist(const Options *o, const Chosen *chosen) {
 int verb_hist(const Options *o) {
         _cleanup_chosen_ Chosen chosen = {};
 
-        if (o->analysis.over_time && o->analysis.is_linear)
-                return failed(STATUS_USAGE,
-                              "--over-time has ranges that are twice as long as the previous one; "
-                              "leave out --linear.");
         if (o->output && (!o->analysis.over_time || o->json != JSON_OFF))
                 return failed(STATUS_USAGE, "-o writes the picture of --over-time; \"export\" "
                                             "writes the other formats.");

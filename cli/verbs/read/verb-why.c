@@ -14,15 +14,17 @@
 static int choose(const Options *o, CohortsSpec *ret) {
         bool by_window = o->filter.from || o->filter.to;
 
-        if ((o->spec.slower_ns > 0) + by_window + o->why.failed + (o->why.against != NULL) > 1)
-                return failed(STATUS_USAGE,
-                              "--slower, --from and --to, --failed, and --against each say which "
-                              "calls are the slow ones: give one of them.");
-        *ret = (CohortsSpec){ .by = o->spec.slower_ns > 0 ? COHORTS_BY_DURATION
-                                    : by_window           ? COHORTS_BY_WINDOW
-                                    : o->why.failed       ? COHORTS_BY_FAILURE
-                                    : o->why.against      ? COHORTS_BY_SOURCE
-                                                          : COHORTS_BY_SLOWEST,
+        if ((o->spec.slower_ns > 0) + by_window + o->filter.keep_failed + (o->why.against != NULL) >
+            1)
+                return failed(
+                        STATUS_USAGE,
+                        "--slower, --from and --to, --keep-failed, and --against each say which "
+                        "calls are the slow ones: give one of them.");
+        *ret = (CohortsSpec){ .by = o->spec.slower_ns > 0   ? COHORTS_BY_DURATION
+                                    : by_window             ? COHORTS_BY_WINDOW
+                                    : o->filter.keep_failed ? COHORTS_BY_FAILURE
+                                    : o->why.against        ? COHORTS_BY_SOURCE
+                                                            : COHORTS_BY_SLOWEST,
                               .slower_ns = o->spec.slower_ns };
         return STATUS_OK;
 }
@@ -128,6 +130,7 @@ int verb_why(const Options *o) {
 
         all.spec.slower_ns = 0;
         all.filter.from = all.filter.to = NULL;
+        all.filter.keep_failed = false;
         status = status ?: why_sides_read(&s, &all, o->why.against, chosen.source)
                                    ?: find_root(&roots, &s, &all, &chosen);
         if (status == STATUS_OK && spec.by == COHORTS_BY_WINDOW)

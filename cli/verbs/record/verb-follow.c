@@ -258,14 +258,15 @@ static int follow(Follow *f) {
         return status ?: ending;
 }
 
+static bool wants_table(const Options *o) {
+        return o->by || o->analysis.sort || o->analysis.columns || o->limit > 0 ||
+               o->analysis.corrected;
+}
+
 int verb_follow(const Options *o) {
         Follow f = { .o = o, .signal_fd = -EBADF };
         int status;
 
-        if (!o->analysis.live_top && (o->by || o->analysis.sort || o->analysis.columns ||
-                                      o->limit > 0 || o->analysis.corrected))
-                return failed(STATUS_USAGE,
-                              "--by, --sort, --columns, --limit and --corrected need --top.");
         status = display_options(&f.options, o) ?: filtering_init(&f.filtering, o);
         if (status == STATUS_OK && f.filtering.spec.keep_limits) {
                 log_error(
@@ -290,7 +291,7 @@ int verb_follow(const Options *o) {
                 status = recording_check(o, &o->words) ?: recording_dry_run(o, f.client, &o->words);
         } else if (status == STATUS_OK) {
                 f.is_private = client_is_private(f.client);
-                if (o->analysis.live_top)
+                if (wants_table(o))
                         status = live_top_new(&f.top, o);
                 if (status == STATUS_OK)
                         status = follow(&f);

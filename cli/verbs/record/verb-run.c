@@ -191,6 +191,10 @@ static void discard(Run *r) {
                 (void) upkeep_remove(r->o, r->client, r->meta->name);
 }
 
+static bool draws_nothing(const Options *o) {
+        return streq_ptr(o->format, "none");
+}
+
 /* Says and draws what there is; an exit status. */
 static int tell(Run *r, const Source *s, const DrawingOptions *d) {
         _cleanup_census_ Census census = {};
@@ -198,7 +202,7 @@ static int tell(Run *r, const Source *s, const DrawingOptions *d) {
 
         if (status == STATUS_OK)
                 talk_recorded(r, s->meta, &census);
-        if (status == STATUS_OK && census.n_trees > 0 && !r->o->no_report)
+        if (status == STATUS_OK && census.n_trees > 0 && !draws_nothing(r->o))
                 status = display_report(s, r->o, d);
         display_left_out(r->o, s->meta);
         display_loss(s->meta);
@@ -249,13 +253,16 @@ static int run(Run *r, const DrawingOptions *d) {
 int verb_run(const Options *o) {
         Run r = { .o = o, .command = COMMAND_INIT, .signal_fd = -EBADF };
         DrawingOptions d;
+        Options shown = *o; /* borrowed */
         int status;
 
         if (o->n_command == 0)
                 return failed(
                         STATUS_USAGE,
                         "\"run\" needs a command after \"--\"; see \"ftracectl run --help\".");
-        status = display_options(&d, o) ?: recording_check(o, &o->words);
+        if (draws_nothing(o))
+                shown.format = NULL;
+        status = display_options(&d, &shown) ?: recording_check(o, &o->words);
         if (status == STATUS_OK)
                 status = o->dry_run ? dry_run(o) : run(&r, &d);
         client_free(r.client);

@@ -112,21 +112,6 @@ static int fetch_to_file(Fetch *f, const Source *s, TracedatSpec *spec) {
         return STATUS_OK;
 }
 
-/* Which version, and whether it is packed. */
-static int choose_form(const FetchOptions *o, TracedatSpec *spec) {
-        if (o->compress && !streq(o->compress, "zstd") && !streq(o->compress, "none"))
-                return failed(STATUS_USAGE, "--compress: \"%s\" is neither zstd nor none.",
-                              NAME_QUOTED(o->compress));
-        spec->is_packed = o->compress ? streq(o->compress, "zstd") : o->v7;
-        if (o->v6 && (o->v7 || spec->is_packed))
-                return failed(
-                        STATUS_USAGE,
-                        o->v7 ? "--v6 and --v7 exclude each other."
-                              : "--compress=zstd: version 6 cannot be compressed; leave out --v6.");
-        spec->version = o->v7 || spec->is_packed ? 7 : 6;
-        return STATUS_OK;
-}
-
 /* What is not in the file; an exit status. */
 static int tell_lacks(const Fetch *f, const Source *s, const TracedatSpec *spec) {
         const TracedatResult *result = &f->result;
@@ -170,7 +155,8 @@ int verb_fetch(const Options *o) {
         _cleanup_filtering_ Filtering window = {};
         Fetch f = { .o = o, .path = o->output, .signals_fd = -EBADF };
         TracedatSpec spec = {
-                .is_full = o->fetch.full,
+                .version = o->fetch.compress == COMPRESS_UNSAID ? 6 : 7,
+                .is_packed = o->fetch.compress == COMPRESS_ZSTD,
                 .window = &window,
                 .packed_max = TRACEDAT_PACKED_MAX,
                 .progress = progress,
@@ -181,9 +167,7 @@ int verb_fetch(const Options *o) {
         if (!o->output)
                 return failed(STATUS_USAGE, "\"fetch\" needs a file to write: -o FILE; see "
                                             "\"ftracectl fetch --help\".");
-        status = choose_form(&o->fetch, &spec)
-                    ?: filtering_init(&window, o)
-                    ?: source_open(&s, o, o->words.items[0]);
+        status = filtering_init(&window, o) ?: source_open(&s, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         if (o->fetch.ended && session_state_is_live(s->meta->state))

@@ -85,16 +85,10 @@ static int add_rows(Table *t, json_t *briefs) {
 
 /* 0: all.  Whoever reads a table on a terminal wants the newest, and is told of the others; programs that read
  * one want it whole. */
-static int choose_newest(uint64_t *ret, const Options *o) {
-        *ret = 0;
-        if (!o->newest)
-                *ret = o->json == JSON_OFF && !o->no_legend && isatty(STDOUT_FILENO) ? N_ON_TERMINAL
-                                                                                     : 0;
-        else if (!streq(o->newest, "all") &&
-                 (parse_u64(o->newest, UINT32_MAX, ret) < 0 || *ret == 0))
-                return failed(STATUS_USAGE, "--newest=%s: not a number from 1 on, nor \"all\".",
-                              NAME_QUOTED(o->newest));
-        return STATUS_OK;
+static uint64_t choose_newest(const Options *o) {
+        bool is_looked_at = o->json == JSON_OFF && !o->no_legend && isatty(STDOUT_FILENO);
+
+        return o->limit == UINT64_MAX ? 0 : o->limit ?: is_looked_at ? N_ON_TERMINAL : 0;
 }
 
 /* The last lines: what is not shown, and what goes next. */
@@ -131,12 +125,10 @@ int verb_list(const Options *o) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
-        uint64_t n_newest;
+        uint64_t n_newest = choose_newest(o);
         json_t *briefs;
-        int status = choose_newest(&n_newest, o), r, failed;
+        int status, r, failed;
 
-        if (status != STATUS_OK)
-                return status;
         if (o->json != JSON_OFF)
                 return list_json(o, n_newest);
         status = source_list(&reply, o, n_newest, true);

@@ -24,9 +24,9 @@ static void describe(Buf *out, const json_t *items, const char *what) {
 }
 
 int verb_vacuum(const Options *o) {
-        RetainLimits limits = { .max_use_bytes = o->vacuum_bytes,
+        RetainLimits limits = { .max_use_bytes = o->spec.max_bytes,
                                 .max_age_ns = o->vacuum_age_ns,
-                                .max_sessions = o->vacuum_sessions };
+                                .max_sessions = o->limit == UINT64_MAX ? 0 : o->limit };
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_(client_freep) Client *c = NULL;
         json_auto_t *reply = NULL;
