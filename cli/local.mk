@@ -3,12 +3,10 @@ include %D%/drawing.mk
 
 # What the verbs share, apart from the verbs, so that unit tests can have it.
 noinst_LIBRARIES += %D%/libverb.a
-%C%_libverb_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS)
+%C%_libverb_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS) $(XXHASH_CFLAGS)
 %C%_libverb_a_SOURCES = \
-	%D%/options/action.c \
-	%D%/options/action.h \
-	%D%/schedule/capture-log.c \
-	%D%/schedule/capture-log.h \
+	%D%/schedule/capture.c \
+	%D%/schedule/capture.h \
 	%D%/source/chosen.c \
 	%D%/source/chosen.h \
 	%D%/contact/client.c \
@@ -23,12 +21,9 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/where.h \
 	%D%/source/display.c \
 	%D%/source/display.h \
-	%D%/files/content-id.c \
-	%D%/files/content-id.h \
 	%D%/files/export-files.c \
 	%D%/files/export-files.h \
 	%D%/contact/fleet.c \
-	%D%/contact/fleet.h \
 	%D%/views/live-top.c \
 	%D%/views/merged-report.c \
 	%D%/views/merged-report.h \
@@ -43,18 +38,12 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/source/reading.h \
 	%D%/record/recording.c \
 	%D%/record/recording.h \
-	%D%/contact/remote-output.c \
-	%D%/contact/remote-output.h \
 	%D%/contact/remote.c \
 	%D%/contact/remote.h \
 	%D%/source/retention.c \
 	%D%/source/retention.h \
-	%D%/options/rules.c \
-	%D%/options/rules.h \
 	%D%/schedule/schedule.c \
 	%D%/schedule/schedule.h \
-	%D%/record/lesson.c \
-	%D%/record/lesson.h \
 	%D%/record/selection.c \
 	%D%/record/selection.h \
 	%D%/terminal/signals.c \
@@ -82,19 +71,13 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/why-view.h \
 	%D%/files/upkeep.c \
 	%D%/files/upkeep.h
-verb_libs = %D%/libverb.a $(import_libs) $(analyze_libs) $(drawing_libs) $(wire_libs) $(store_libs)
+verb_libs = %D%/libverb.a $(import_libs) $(analyze_libs) $(drawing_libs) $(wire_libs) $(store_libs) $(SYSTEMD_LIBS)
 
 bin_PROGRAMS += ftracectl
 ftracectl_SOURCES = \
-	%D%/schedule/capture.c \
-	%D%/schedule/capture.h \
 	%D%/main.c \
-	%D%/schedule/units.c \
-	%D%/schedule/units.h \
 	%D%/verbs/read/verb-calls.c \
 	%D%/verbs/read/verb-diff.c \
-	%D%/verbs/host/black-box-check.c \
-	%D%/verbs/host/black-box-check.h \
 	%D%/verbs/host/verb-doctor.c \
 	%D%/verbs/read/verb-export.c \
 	%D%/verbs/store/verb-collect.c \
@@ -117,14 +100,12 @@ ftracectl_SOURCES = \
 	%D%/verbs/record/verb-stop.c \
 	%D%/verbs/read/verb-top.c \
 	%D%/verbs/read/verb-tree.c \
-	%D%/verbs/record/verb-trigger.c \
-	%D%/verbs/store/verb-vacuum.c \
 	%D%/verbs/store/verb-verify.c \
 	%D%/verbs/read/verb-waits.c \
 	%D%/verbs/read/verb-why.c \
 	%D%/options/verb.h
-ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
-ftracectl_LDADD = $(verb_libs) $(export_libs) -lm $(SYSTEMD_LIBS)
+ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+ftracectl_LDADD = $(verb_libs) $(export_libs) -lm
 man_pages += %D%/ftracectl.1 %D%/ftraced-fleet.7 %D%/ftraced-questions.7
 dist_pkgdata_DATA += %D%/tables.schema.json
 EXTRA_DIST += %D%/completion.bash

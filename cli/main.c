@@ -9,7 +9,6 @@
 
 #include "base/name.h"
 #include "base/typo.h"
-#include "cli/contact/fleet.h"
 #include "cli/contact/remote.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"

@@ -13,10 +13,10 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "base/io.h"
 #include "base/name.h"
 #include "base/now.h"
 #include "base/poll.h"
@@ -27,19 +27,13 @@
 
 #define CLIENT_LEAVE_MS (10 * 1000) /* for a private daemon to put everything back */
 
-struct Client {
-        Frame *frame;
-        pid_t pid; /* of the private daemon; 0: none */
-};
-
 static int client_new(Client **ret, int fd) {
         _cleanup_(client_freep) Client *c = NULL;
         int r;
 
-        c = malloc(sizeof(*c));
+        c = calloc(1, sizeof(*c));
         if (!c)
                 return -ENOMEM;
-        *c = (Client){};
         r = frame_new(&c->frame, fd, FRAME_REPLY_MAX);
         if (r < 0)
                 return r;
@@ -67,6 +61,7 @@ int client_connect(Client **ret, const char *socket_path) {
         if (r < 0)
                 return r;
         TAKE_FD(fd);
+        (*ret)->socket = socket_path;
         return 0;
 }
 
@@ -96,99 +91,40 @@ int client_find_daemon(char **ret) {
         return 0;
 }
 
-/* What the daemon has besides the standard ones; the second until execv(). */
-enum { FD_CONNECTION = 3, FD_ERROR = 4, FD_BEHIND = 5 };
-
-/* Above all that it is to have first, so that none overwrites another.  0 or -errno. */
-static int move_descriptors(int fd, int error_fd) {
-        fd = fcntl(fd, F_DUPFD_CLOEXEC, FD_BEHIND);
-        error_fd = fcntl(error_fd, F_DUPFD_CLOEXEC, FD_BEHIND);
-        if (fd < 0 || error_fd < 0 || dup2(fd, FD_CONNECTION) < 0 ||
-            dup3(error_fd, FD_ERROR, O_CLOEXEC) < 0)
-                return ORIGIN_STEP(-errno, "dup2");
-        closefrom(FD_BEHIND);
-        return 0;
-}
-
-/* In the child, between fork() and execv(): async-signal-safe calls only.  -errno. */
-static int become_daemon(char *const *args) {
-        sigset_t none;
-        int null_fd;
-
-        /* A session of its own: the terminal's Ctrl-C is for us, who then ask it to end properly.
-         */
-        if (setsid() < 0)
-                return ORIGIN_STEP(-errno, "setsid");
-        sigemptyset(&none);
-        if (sigprocmask(SIG_SETMASK, &none, NULL) < 0)
-                return ORIGIN_STEP(-errno, "sigprocmask");
-
-        /* Whoever waits for our output to end must not wait for the daemon. */
-        null_fd = open("/dev/null", O_RDWR);
-        if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(null_fd, STDOUT_FILENO) < 0)
-                return ORIGIN_STEP(-errno, "/dev/null");
-        if (null_fd > STDERR_FILENO)
-                (void) close(null_fd);
-
-        execv(args[0], args);
-        return ORIGIN_STEP(-errno, "execv");
-}
-
-/* The parent runs the same program, so that what the note points to is there as well. */
-static _noreturn_ void give_up(int error_fd, int error) {
-        Origin o;
-
-        (void) origin_find(&o, error);
-        (void) write_full(error_fd, &o, sizeof(o));
-        _exit(127);
-}
-
-/* @fd: the daemon's end.  The pid, or -errno, of execv() too. */
+/* @fd: the daemon's end.  A session of its own: the terminal's Ctrl-C is for us, who then ask it to end properly.
+ * The pid, or -errno, of execv() too. */
 static pid_t spawn(const char *path, int fd, const char *store, const char *tracefs) {
-        _cleanup_close_ int error_read_fd = -EBADF, error_write_fd = -EBADF;
+        enum { FD_CONNECTION = 3 };
         _cleanup_strv_ Strv args = {};
-        int fds[2], r, error;
-        Origin o = {};
-        ssize_t n;
+        posix_spawn_file_actions_t actions;
+        posix_spawnattr_t attributes;
+        sigset_t none;
         pid_t pid;
+        int r = strv_add(&args, path)
+                        ?: strv_addf(&args, "--private=%i", FD_CONNECTION)
+                        ?: strv_add(&args, "--quiet");
 
-        r = strv_add(&args, path)
-                    ?: strv_addf(&args, "--private=%i", FD_CONNECTION)
-                    ?: strv_add(&args, "--quiet");
         if (r >= 0 && store)
                 r = strv_addf(&args, "--store=%s", store);
         if (r >= 0 && tracefs)
                 r = strv_addf(&args, "--tracefs=%s", tracefs);
         if (r < 0)
                 return r;
-
-        if (pipe2(fds, O_CLOEXEC) < 0)
-                return ORIGIN_STEP(-errno, "pipe2");
-        error_read_fd = fds[0];
-        error_write_fd = fds[1];
-
-        pid = fork();
-        if (pid < 0)
-                return ORIGIN_STEP(-errno, "fork");
-        if (pid == 0) {
-                error = move_descriptors(fd, error_write_fd);
-                if (error < 0)
-                        give_up(error_write_fd, error);
-                give_up(FD_ERROR, become_daemon(args.items));
-        }
-
-        /* The pipe closes with nothing in it when execv() succeeds. */
-        error_write_fd = safe_close(error_write_fd);
-        n = read_up_to(error_read_fd, &o, sizeof(o));
-        if (n == 0)
-                return pid;
-
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-                ;
-        if (n != sizeof(o))
-                return ORIGIN(-EIO);
-        origin_pass_on(&o);
-        return -o.error;
+        (void) sigemptyset(&none);
+        (void) posix_spawnattr_init(&attributes);
+        (void) posix_spawnattr_setsigmask(&attributes, &none);
+        (void) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+        (void) posix_spawn_file_actions_init(&actions);
+        /* Whoever waits for our output to end must not wait for the daemon. */
+        r = posix_spawn_file_actions_adddup2(&actions, fd, FD_CONNECTION)
+                    ?: posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR,
+                                                        0)
+                    ?: posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
+                    ?: posix_spawn_file_actions_addclosefrom_np(&actions, FD_CONNECTION + 1)
+                    ?: posix_spawn(&pid, path, &actions, &attributes, args.items, environ);
+        (void) posix_spawn_file_actions_destroy(&actions);
+        (void) posix_spawnattr_destroy(&attributes);
+        return r == 0 ? pid : ORIGIN_STEP(-r, "execv");
 }
 
 int client_start_private(Client **ret, const char *store, const char *tracefs) {
@@ -208,16 +144,13 @@ int client_start_private(Client **ret, const char *store, const char *tracefs) {
                 return r;
         TAKE_FD(our_fd);
 
+        c->is_private = true;
         c->pid = spawn(path, its_fd, store, tracefs);
         if (c->pid < 0)
                 return TAKE(c->pid, 0);
 
         *ret = TAKE_PTR(c);
         return 0;
-}
-
-bool client_is_private(const Client *c) {
-        return c->pid > 0;
 }
 
 /* What an error of the socket means to the caller. */

@@ -21,7 +21,12 @@
 
 #define CLIENT_DEFAULT_SOCKET RUNSTATEDIR "/ftraced/org.ftraced"
 
-typedef struct Client Client;
+typedef struct Client {
+        Frame *frame;
+        const char *socket; /* NULL: its own, of a private daemon */
+        bool is_private;
+        pid_t pid; /* of the private daemon, until it was waited for */
+} Client;
 
 enum {
         CLIENT_E_NO_DAEMON = 1,   /* nothing listens there (ENOENT, ECONNREFUSED) */
@@ -32,7 +37,7 @@ enum {
         CLIENT_E_TOO_LONG = 6,    /* the call is longer than FRAME_CALL_MAX, and was not sent */
 };
 
-/* 0, CLIENT_E_*, -errno. */
+/* @socket_path: borrowed for its life.  0, CLIENT_E_*, -errno. */
 int client_connect(Client **ret, const char *socket_path);
 /* The daemon that belongs to this program, or the one that FTRACED_DAEMON names; the caller frees.  0, -ENOMEM. */
 int client_find_daemon(char **ret);
@@ -44,7 +49,6 @@ int client_find_daemon(char **ret);
  * The program is $FTRACED_DAEMON, or "ftraced" beside this executable, or SBINDIR/ftraced.
  */
 int client_start_private(Client **ret, const char *store, const char *tracefs);
-bool client_is_private(const Client *c);
 
 /*
  * client_call() - call and wait for the one reply

@@ -74,23 +74,27 @@ void contact_forbidden_texts(const Options *o, char ret_why[static CONTACT_TEXT_
                                 "sudo usermod -aG %s %s, then log in again", group->gr_name, name);
 }
 
-static int forbidden(const Options *o) {
+/* What is wrong with the result @r of connecting; an exit status. */
+static int unconnected(const Options *o, int r) {
         char why[CONTACT_TEXT_MAX], fix[CONTACT_TEXT_MAX];
 
+        if (r == CLIENT_E_NO_DAEMON)
+                return no_daemon(o);
+        if (r != CLIENT_E_FORBIDDEN)
+                return failed_errno(r, "Failed to talk to the daemon at %s: %m", contact_socket(o));
         contact_forbidden_texts(o, why, fix);
         return failed(STATUS_FORBIDDEN, "no permission for %s: %s. Way out: %s", contact_socket(o),
                       why, fix);
 }
 
-int contact_failure(const Options *o, int r, const Refusal *refusal) {
+int contact_failure(const Client *c, int r, const Refusal *refusal) {
         switch (r) {
-        case CLIENT_E_NO_DAEMON:
-                return no_daemon(o);
-        case CLIENT_E_FORBIDDEN:
-                return forbidden(o);
         case CLIENT_E_GONE:
-                return failed(STATUS_FAILED, "the daemon ended the connection before it answered; "
-                                             "its journal says why: journalctl -u ftraced");
+                return c->is_private ? failed(STATUS_FAILED,
+                                              "the private daemon ended before it answered.")
+                                     : failed(STATUS_FAILED,
+                                              "the daemon ended the connection before it answered; "
+                                              "its journal says why: journalctl -u ftraced");
         case CLIENT_E_TOO_LONG:
                 return failed(STATUS_REFUSED,
                               "so many names exceed %zuK, the limit of a call. Name fewer "
@@ -98,31 +102,29 @@ int contact_failure(const Options *o, int r, const Refusal *refusal) {
                               FRAME_CALL_MAX >> 10);
         case CLIENT_E_NONSENSE:
                 return failed(STATUS_FAILED, "what listens on %s is not ftraced.",
-                              contact_socket(o));
+                              c->socket ?: "the private socket");
         case CLIENT_E_REFUSED:
                 log_error("%s", refusal_message(refusal));
                 return refusal_exit_status(refusal->kind);
         default:
-                return failed_errno(r, "Failed to talk to the daemon at %s: %m", contact_socket(o));
+                return failed_errno(r, "Failed to talk to the daemon at %s: %m",
+                                    c->socket ?: "the private socket");
         }
 }
 
 int contact_daemon(Client **ret, const Options *o) {
         int r = client_connect(ret, contact_socket(o));
 
-        return r == 0 ? STATUS_OK : contact_failure(o, r, NULL);
+        return r == 0 ? STATUS_OK : unconnected(o, r);
 }
 
 int contact_unless_store(Client **ret, const Options *o) {
-        int r;
+        int r = o->store ? CLIENT_E_NO_DAEMON : client_connect(ret, contact_socket(o));
 
+        if (r == 0)
+                return STATUS_OK;
         *ret = NULL;
-        if (o->store)
-                return STATUS_OK;
-        r = client_connect(ret, contact_socket(o));
-        if (r == 0 || (r == CLIENT_E_NO_DAEMON && !o->socket))
-                return STATUS_OK;
-        return contact_failure(o, r, NULL);
+        return r == CLIENT_E_NO_DAEMON && (o->store || !o->socket) ? STATUS_OK : unconnected(o, r);
 }
 
 /* --- a private daemon ------------------------------------------------------------------------- */
@@ -176,13 +178,6 @@ static int wait_for_store(const Options *o, const char *path, uint64_t end_ns, b
         return STATUS_OK;
 }
 
-static void tell_failure(int error) {
-        _cleanup_free_ char *path = NULL;
-
-        (void) client_find_daemon(&path);
-        log_error("Cannot start the private daemon %s: %s", path ?: "", origin_text(error));
-}
-
 /* On --store, or the usual store; waits for that as long as --wait says.  An exit status. */
 static int start_private(Client **ret, const Options *o) {
         const char *path = options_store(o);
@@ -196,9 +191,12 @@ static int start_private(Client **ret, const Options *o) {
                 if (status != STATUS_OK)
                         return status;
                 r = client_start_private(&c, o->store, getenv("FTRACED_TRACEFS"));
-                if (r != 0) {
-                        tell_failure(r < 0 ? r : -EPIPE);
-                        return STATUS_FAILED;
+                if (r < 0) {
+                        _cleanup_free_ char *program = NULL;
+
+                        (void) client_find_daemon(&program);
+                        return failed(STATUS_FAILED, "Cannot start the private daemon %s: %s",
+                                      program ?: "", origin_text(r));
                 }
                 if (is_told) /* others may have waited, too */
                         r = client_call(c, "org.varlink.service.GetInfo", NULL, NULL, NULL, NULL);
@@ -226,7 +224,7 @@ int contact_recorder(Client **ret, const Options *o, const char *talk_private) {
                 if (r == 0)
                         return STATUS_OK;
                 if (r != CLIENT_E_NO_DAEMON || o->socket)
-                        return contact_failure(o, r, NULL);
+                        return unconnected(o, r);
                 if (geteuid() != 0)
                         return need_root(o);
                 if (talk_private)
@@ -250,18 +248,19 @@ Client *contact_end(Client *c, const Options *o, const SessionMeta *m) {
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-int contact_call(Client *c, const Options *o, const char *method, json_t *parameters, json_t **ret,
-                 int *ret_fds) {
+int contact_call(Client *c, const char *method, json_t *parameters, json_t **ret, int *ret_fds) {
         _cleanup_refusal_ Refusal refusal = {};
         int r = client_call(c, method, parameters, ret, ret_fds, &refusal);
 
-        if (r == CLIENT_E_GONE && client_is_private(c))
-                return failed(STATUS_FAILED, "the private daemon ended before it answered.");
-        return r == 0 ? STATUS_OK : contact_failure(o, r, &refusal);
+        return r == 0 ? STATUS_OK : contact_failure(c, r, &refusal);
 }
 
-int contact_gather(Client *c, const Options *o, const char *method, json_t *parameters,
-                   const char *array, json_t **ret) {
+int contact_call_session(Client *c, const char *method, const char *name, json_t **ret) {
+        return contact_call(c, method, json_pack("{s:s}", "session", name), ret, NULL);
+}
+
+int contact_gather(Client *c, const char *method, json_t *parameters, const char *array,
+                   json_t **ret) {
         json_auto_t *all = NULL;
         bool continues = true;
         int r = client_send(c, method, parameters, true);
@@ -272,7 +271,7 @@ int contact_gather(Client *c, const Options *o, const char *method, json_t *para
 
                 r = client_receive(c, &reply, NULL, &continues, &refusal, -EBADF, -1);
                 if (r != 0)
-                        return contact_failure(o, r, &refusal);
+                        return contact_failure(c, r, &refusal);
                 if (!json_is_array(json_object_get(reply, array)))
                         return failed(STATUS_FAILED, "the daemon's list of sessions is not valid.");
                 if (!all)
@@ -282,7 +281,7 @@ int contact_gather(Client *c, const Options *o, const char *method, json_t *para
                         r = -ENOMEM;
         }
         if (r != 0)
-                return contact_failure(o, r, NULL);
+                return contact_failure(c, r, NULL);
         *ret = TAKE_PTR(all);
         return STATUS_OK;
 }
@@ -311,7 +310,7 @@ int contact_follow(json_t **ret, const Options *o, Client *c, const char *method
                 if (r == CLIENT_E_INTERRUPTED)
                         return failed(128 + SIGINT, "%s", interrupted);
                 if (r != 0)
-                        return contact_failure(o, r, &refusal);
+                        return contact_failure(c, r, &refusal);
                 if (!continues) {
                         *ret = TAKE_PTR(reply);
                         return STATUS_OK;
@@ -320,5 +319,5 @@ int contact_follow(json_t **ret, const Options *o, Client *c, const char *method
                                 &n_total) == 0)
                         progress_write(&bar, (uint64_t) n_done, (uint64_t) n_total);
         }
-        return contact_failure(o, r, NULL);
+        return contact_failure(c, r, NULL);
 }

@@ -31,8 +31,8 @@ Client *contact_end(Client *c, const Options *o, const SessionMeta *m);
 
 /* The answer of a method that gives it in parts, as `more` wants it: the first, with @array of all of them; an
  * exit status. */
-int contact_gather(Client *c, const Options *o, const char *method, json_t *parameters,
-                   const char *array, json_t **ret);
+int contact_gather(Client *c, const char *method, json_t *parameters, const char *array,
+                   json_t **ret);
 /*
  * contact_follow() - a method that says how far it is until it is done
  * @what:         of cli/terminal/progress.h
@@ -45,10 +45,11 @@ int contact_follow(json_t **ret, const Options *o, Client *c, const char *method
                    json_t *parameters, const char *what, const char *done, const char *total,
                    int signals_fd, const char *interrupted);
 /* client_call(), with everything but 0 said on stderr; an exit status. */
-int contact_call(Client *c, const Options *o, const char *method, json_t *parameters, json_t **ret,
-                 int *ret_fds);
-/* Says what is wrong with the result @r (CLIENT_E_*, -errno) of a client function. */
-int contact_failure(const Options *o, int r, const Refusal *refusal);
+int contact_call(Client *c, const char *method, json_t *parameters, json_t **ret, int *ret_fds);
+/* The same of one that takes a "session". */
+int contact_call_session(Client *c, const char *method, const char *name, json_t **ret);
+/* Says what is wrong with the result @r (CLIENT_E_*, -errno) of what was sent or received; an exit status. */
+int contact_failure(const Client *c, int r, const Refusal *refusal);
 /* That the socket is not for us, and what to do, for whoever says it otherwise. */
 #define CONTACT_TEXT_MAX 256
 void contact_forbidden_texts(const Options *o, char ret_why[static CONTACT_TEXT_MAX],

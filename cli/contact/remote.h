@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "cli/options/options.h"
+#include "cli/terminal/outfile.h"
 
 /* [user@]host[:port], or [user@][v6]:port */
 typedef struct RemoteHost {
@@ -47,3 +49,96 @@ static inline bool remote_is_good(int status) {
 }
 /* An exit status, of ours or of what was executed there. */
 int remote_run(const Options *o);
+
+/*
+ * Remote output: what another host sends, on its way to a terminal or a file here
+ *
+ * The host may be anybody's, and its recordings hold anybody's names.  Of what it sends the plain
+ * text (base/plain-text.h) reaches the terminal, and of what a terminal obeys the codes that ftracectl
+ * itself writes: colours, lines that are written over, a table that is drawn again.  Everything else
+ * becomes "\xNN".  What does not go to a terminal is not touched.
+ *
+ * A file is written here, for ssh ends well although the disk was full for the last of it.
+ */
+
+#define REMOTE_OUTPUT_HELD_MAX 8 /* of a code or a character of which the rest is to come */
+
+typedef struct RemoteOutput {
+        int in_fd;  /* a pipe's end, or -EBADF: there is nothing between */
+        int out_fd; /* a terminal or a file, borrowed */
+        bool is_file;
+        int error; /* -errno: the file could not be written */
+        char held[REMOTE_OUTPUT_HELD_MAX];
+        size_t n_held;
+} RemoteOutput;
+
+#define REMOTE_OUTPUT_INIT ((RemoteOutput){ .in_fd = -EBADF, .out_fd = -EBADF })
+
+/*
+ * remote_output_open() - stand between somebody and @fd if that is a terminal or a regular file
+ * @ret_fd: what he is given to write to: a pipe that the caller closes, or @fd
+ *
+ * 0 or -errno.
+ */
+int remote_output_open(RemoteOutput *o, int fd, int *ret_fd);
+/* Passes on what comes until the process has ended, which is not waited for, and all is read. */
+void remote_output_pass(RemoteOutput outputs[], size_t n, pid_t pid);
+/* Adds to @out, a BUF_OF_TEXT, what of @n bytes more may go there; @is_end: no more will come. */
+void remote_output_add(RemoteOutput *o, Buf *out, const char *data, size_t n, bool is_end);
+void remote_output_done(RemoteOutput *o);
+#define _cleanup_remote_output_ _cleanup_(remote_output_done)
+
+/*
+ * Fleet: a verb on many hosts at the same time (--hosts)
+ *
+ * cli/contact/remote.h for each line of a file, FLEET_AT_ONCE at a time.  fleet_run() is all of it for
+ * most verbs: a line for each host as it is done, and one exit status.
+ */
+
+#define FLEET_AT_ONCE 32
+#define MEMBER_SAID_MAX ((size_t) 4 << 20) /* bytes of each of out and err; more is left out */
+
+/* One host, and what it answered. */
+typedef struct Member {
+        const char *name; /* as the list has it */
+        RemoteHost host;
+        bool is_chosen;   /* it is to be asked; may be changed between two works */
+        Buf out, err;     /* what it wrote; of what went into a file, out has the path in a line */
+        uint64_t n_bytes; /* of the file */
+        int status;       /* an exit status, when it is over */
+        /* for the fleet alone */
+        Outfile file;
+        int error; /* -errno: the file could not be written */
+        pid_t pid; /* of ssh */
+        int out_fd, err_fd;
+        uint64_t heard_ns; /* CLOCK_MONOTONIC */
+} Member;
+
+/* Hosts of @text, one a line; # begins a comment.  0 or -ENOMEM. */
+int fleet_read(Strv *ret, const char *text);
+/* @silent_ns: as below.  STATUS_OK if all hosts say so; what those say that do not if they agree; else
+ * STATUS_FAILED. */
+int fleet_run(const Options *o, uint64_t silent_ns);
+
+/* One verb on some or all of them. */
+typedef struct FleetWork {
+        const Options *o;   /* the verb, its words, and what was said of its options */
+        const char *prefix; /* of the file for each host's output, if o->output is set */
+        uint64_t silent_ns; /* who says nothing for so long is given up.  0: nobody */
+        void (*ended)(Member *m, void *userdata); /* NULL: prints a line */
+        void *userdata;
+} FleetWork;
+
+typedef struct Fleet Fleet;
+
+/* Reads and checks the list of o->hosts; all are chosen.  An exit status. */
+int fleet_open(Fleet **ret, const Options *o);
+Fleet *fleet_free(Fleet *f);
+DEFINE_CLEANUP(Fleet *, fleet_free);
+/* Asks all that are chosen, and returns when each is over. */
+void fleet_work(Fleet *f, const FleetWork *work);
+
+/* Where that file is: DIR/PREFIXhost.dat; the caller frees.  0 or -ENOMEM. */
+int fleet_path(char **ret, const char *dir, const char *prefix, const char *host);
+/* The first line of @b, or the last, without its end; the caller frees.  NULL without memory. */
+char *fleet_line(const Buf *b, bool is_last);

@@ -140,7 +140,7 @@ static int remove_from_store(const Options *o, const char *name) {
 int upkeep_remove(const Options *o, Client *c, const char *name) {
         if (!c)
                 return remove_from_store(o, name);
-        return contact_call(c, o, "Remove", json_pack("{s:s}", "session", name), NULL, NULL);
+        return contact_call_session(c, "Remove", name, NULL);
 }
 
 /* --- pin -------------------------------------------------------------------------------------- */
@@ -152,7 +152,7 @@ int upkeep_pin(const Options *o, Client *c, const char *name, bool pinned) {
         int r, status;
 
         if (c)
-                return contact_call(c, o, "Pin",
+                return contact_call(c, "Pin",
                                     json_pack("{s:s, s:b}", "session", name, "pinned", pinned),
                                     NULL, NULL);
         status = open_store(&store, o, "pin a session") ?: open_session(&dir, &m, store, o, name);
@@ -234,7 +234,7 @@ int upkeep_vacuum(json_t **ret, const Options *o, Client *c, const RetainLimits 
         signals_fd = signals_open();
         if (signals_fd < 0) {
                 json_decref(parameters);
-                return contact_failure(o, signals_fd, NULL);
+                return failed_errno(signals_fd, "Failed to wait for signals: %m");
         }
         return contact_follow(
                 ret, o, c, "Vacuum", parameters, VACUUMING, "done_bytes", "total_bytes", signals_fd,

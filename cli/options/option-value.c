@@ -12,8 +12,68 @@
 #include "cli/options/option-value.h"
 #include "meta/captures.h"
 #include "meta/profile.h"
+#include "meta/trigger.h"
 
 #define LEAN_FILE_MAX ((size_t) 8 << 20)
+
+/* --- rules ------------------------------------------------------------------------------------ */
+
+static int add_on(Rules *r, const char *trigger) {
+        if (r->is_doing)
+                r->n_complete = r->items.n;
+        r->is_doing = false;
+        return strv_addf(&r->items, " %s", trigger);
+}
+
+static int add_action(char **rule, const char *action) {
+        int n_do = trigger_rule_n_do(*rule);
+        char *text;
+
+        if (asprintf(&text, "%.*s%s%s%s", n_do, *rule, n_do > 0 ? "," : "", action, *rule + n_do) <
+            0)
+                return -ENOMEM;
+        free(*rule);
+        *rule = text;
+        return 0;
+}
+
+static int add_do(Rules *r, const char *action) {
+        int k = r->items.n == 0 ? add_on(r, "command") : 0;
+
+        r->is_doing = true;
+        for (size_t i = r->n_complete; k >= 0 && i < r->items.n; i++)
+                k = add_action(&r->items.items[i], action);
+        return k;
+}
+
+int options_rules(Strv *ret, const Options *o) {
+        _cleanup_strv_ Strv rules = {};
+        int r = strv_copy(&rules, &o->rules.items);
+
+        if (r >= 0 && rules.n == 0)
+                r = strv_add(&rules, " command");
+        for (size_t i = 0; r >= 0 && i < rules.n; i++) {
+                _cleanup_trigger_ Trigger t = {};
+                char why[TRIGGER_WHY_MAX];
+
+                if (rules.items[i][0] == ' ')
+                        r = add_action(&rules.items[i], o->spec.ring ? "snapshot" : "start");
+                if (r >= 0)
+                        r = trigger_parse(&t, rules.items[i], why);
+                if (r > 0)
+                        return failed(STATUS_USAGE, "--on, --do: %s; see \"ftracectl arm --help\".",
+                                      why);
+        }
+        if (r < 0)
+                return failed_errno(r, "Failed to read the triggers: %m");
+        if (rules.n > TRIGGER_MAX)
+                return failed(STATUS_USAGE, "--on: a session can wait for %d triggers, not %zu.",
+                              TRIGGER_MAX, rules.n);
+        *ret = TAKE(rules, (Strv){});
+        return STATUS_OK;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
 
 int option_usage(const char *verb, const char *format, ...) {
         char text[512];
@@ -243,7 +303,7 @@ int option_set_value(Options *o, const Option *option, const char *value) {
                 return set_name(o, option, value);
         case OPTION_ON:
         case OPTION_DO:
-                r = option->kind == OPTION_ON ? rules_add_on(at, value) : rules_add_do(at, value);
+                r = option->kind == OPTION_ON ? add_on(at, value) : add_do(at, value);
                 if (r < 0)
                         return failed_errno(r, "Failed to read the options: %m");
                 return STATUS_OK;

@@ -14,7 +14,7 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "cli/options/option-value.h"
-#include "cli/options/options.h"
+#include "cli/options/verb.h"
 #include "meta/event-choice.h"
 #include "meta/gone.h"
 
@@ -477,7 +477,7 @@ json_t *options_spec_to_json(const Options *o, const Spec *spec) {
 
 void options_done(Options *o) {
         spec_done(&o->spec);
-        rules_done(&o->rules);
+        strv_done(&o->rules.items);
         json_decref(o->settings);
         strv_done(&o->render);
         strv_done(&o->analysis.callers);
@@ -518,4 +518,23 @@ void options_help(Buf *out, const char *verb, uint64_t groups) {
                 }
                 buf_adds(out, "\n");
         }
+}
+
+/* --- verbs that are several ------------------------------------------------------------------- */
+
+int action_run(const Options *o, const char *verb, const Action *actions, size_t n_actions,
+               const char *names) {
+        const char *name = o->words.n > 0 ? o->words.items[0] : actions[0].name;
+        size_t n = o->words.n > 0 ? o->words.n - 1 : 0;
+
+        for (const Action *a = actions; a < actions + n_actions; a++) {
+                if (!streq(a->name, name))
+                        continue;
+                if (n >= a->min_words && n <= a->max_words)
+                        return a->run(o, n > 0 ? o->words.items[1] : NULL);
+                return failed(STATUS_USAGE, "\"%s %s\" takes %s; see \"ftracectl %s --help\".",
+                              verb, name, a->takes, verb);
+        }
+        return failed(STATUS_USAGE, "\"%s\" does not know \"%s\": %s; see \"ftracectl %s --help\".",
+                      verb, NAME_QUOTED(name), names, verb);
 }

@@ -11,13 +11,9 @@
 
 #include <jansson.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/strv.h"
-#include "cli/options/rules.h"
 #include "cli/options/status.h"
 #include "meta/spec.h"
 
@@ -34,32 +30,32 @@ enum {
         OPTIONS_CONFIG = 1 << 9,
         OPTIONS_VERIFY = 1 << 10,
         OPTIONS_FILTER = 1 << 11,    /* what of a recording to read */
+        OPTIONS_EXPORT = 1 << 12,    /* to what format */
         OPTIONS_ARM = 1 << 13,       /* what to wait for */
         OPTIONS_IN_KERNEL = 1 << 14, /* whether to write anything at all */
         OPTIONS_TOP = 1 << 15,
         OPTIONS_KEEP_GOING = 1 << 16,
-        OPTIONS_LIVE = 1 << 17, /* those of OPTIONS_FILTER that make sense while it is recorded */
+        OPTIONS_LIVE = 1 << 17,   /* those of OPTIONS_FILTER that make sense while it is recorded */
+        OPTIONS_DOCTOR = 1 << 18, /* what to look at besides */
+        OPTIONS_CALLERS = 1 << 19,
+        OPTIONS_FETCH = 1 << 20,
+        OPTIONS_BUFFER = 1 << 21,   /* which of a file's */
+        OPTIONS_REMOTE = 1 << 22,   /* where it is done; never said there again */
+        OPTIONS_FLEET = 1 << 23,    /* on many hosts */
         OPTIONS_SCHEDULE = 1 << 24, /* when, how often, how many */
         OPTIONS_LATER = 1 << 25,
-        OPTIONS_FETCH = 1 << 20,
         OPTIONS_ANALYZE = 1 << 26, /* how to add up what was read */
-        OPTIONS_CALLERS = 1 << 19,
         OPTIONS_TREE = 1 << 27,
         OPTIONS_HIST = 1 << 28,
+        OPTIONS_COLLECT = 1 << 29, /* what of many hosts */
         OPTIONS_LIMIT = 1 << 30,
-        OPTIONS_REMOTE = 1 << 22, /* where it is done; never said there again */
-        OPTIONS_FLEET = 1 << 23,  /* on many hosts */
-        OPTIONS_EXPORT = 1 << 12, /* to what format */
-        OPTIONS_BUFFER = 1 << 21, /* which of a file's */
 };
 /* No int has these. */
-#define OPTIONS_WHY (UINT64_C(1) << 33)     /* what to compare with what */
-#define OPTIONS_DIFF (UINT64_C(1) << 34)    /* what is too much */
-#define OPTIONS_PATH (UINT64_C(1) << 35)    /* of which calls */
-#define OPTIONS_CALLS (UINT64_C(1) << 36)   /* which */
-#define OPTIONS_DOCTOR (UINT64_C(1) << 37)  /* what to look at besides */
-#define OPTIONS_COLLECT (UINT64_C(1) << 38) /* what of many hosts */
-#define OPTIONS_PIN (UINT64_C(1) << 39)     /* or no longer */
+#define OPTIONS_WHY (UINT64_C(1) << 33)   /* what to compare with what */
+#define OPTIONS_DIFF (UINT64_C(1) << 34)  /* what is too much */
+#define OPTIONS_PATH (UINT64_C(1) << 35)  /* of which calls */
+#define OPTIONS_CALLS (UINT64_C(1) << 36) /* which */
+#define OPTIONS_PIN (UINT64_C(1) << 37)   /* or no longer */
 
 /* --color */
 #define NTH_TRACE_ALL INT_MAX
@@ -106,6 +102,18 @@ typedef struct AnalysisOptions {
         Strv callers;           /* tree */
         bool corrected, over_time;
 } AnalysisOptions;
+
+/*
+ * --on and --do, as they follow each other (meta/trigger.h)
+ *
+ * A --do belongs to every --on since the last group of --do; several in a row make one rule do several things; one
+ * before any --on belongs to a trigger by command.  A rule that is not complete yet begins with its space.
+ */
+typedef struct Rules {
+        Strv items;
+        size_t n_complete; /* those that a later --do does not concern */
+        bool is_doing;     /* the last word was a --do */
+} Rules;
 
 typedef struct Options {
         const char *socket;       /* NULL: the default */
@@ -179,6 +187,9 @@ char *options_said_filters(const Options *o);
  * default.  NULL without memory.
  */
 json_t *options_spec_to_json(const Options *o, const Spec *spec);
+/* The rules with what was not said: a trigger by command, which starts or, of a ring, makes a snapshot.  An exit status;
+ * what makes no sense is said. */
+int options_rules(Strv *ret, const Options *o);
 void options_done(Options *o);
 #define _cleanup_options_ _cleanup_(options_done)
 

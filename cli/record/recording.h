@@ -24,11 +24,10 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
 /* Prints what recording_start() would write into tracefs; an exit status. */
 int recording_dry_run(const Options *o, Client *c, const Strv *functions);
 /* Names of the sessions that record; an exit status. */
-int recording_list_live(Strv *ret, const Options *o, Client *c);
+int recording_list_live(Strv *ret, Client *c);
 /* Ends @name and waits for its last page, or, if it @may_be_over and is, asks what came of it: the
  * reply.  An exit status. */
-int recording_call_stop(json_t **ret, const Options *o, Client *c, const char *name,
-                        bool may_be_over);
+int recording_call_stop(json_t **ret, Client *c, const char *name, bool may_be_over);
 /* The same; what is already over is fine.  Says what goes for it. */
 int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *name);
 /* Says where the recording is and how to draw it. */

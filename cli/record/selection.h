@@ -38,25 +38,21 @@ typedef struct FunctionList {
  */
 int function_list_parse(FunctionList *ret, char *text);
 /* Asks the daemon (ListFunctions); an exit status. */
-int function_list_get(FunctionList *ret, const Options *o, Client *c);
+int function_list_get(FunctionList *ret, Client *c);
 void function_list_done(FunctionList *l);
 #define _cleanup_function_list_ _cleanup_(function_list_done)
 
-/*
- * selection_read() - the words, with @FILE replaced by what is in it, each of the right form
- *
- * An exit status.
- */
+/* The words, with @FILE replaced by what is in it, each of the right form; an exit status. */
 int selection_read(Strv *ret, const Strv *words);
-/* Whether selection_expand() needs a list. */
-bool selection_needs_list(const Strv *words);
 /*
  * selection_expand() - names and globs only
- * @words:      from selection_read()
- * @ret_said:   a sentence for each word that was replaced, saying what it stands for
+ * @option: of which the words are, for what is said of each that is replaced; NULL: none
+ * @words:  from selection_read()
+ * @list:   asked for if it is needed and empty
  *
  * An exit status; a word that stands for nothing is STATUS_NOT_FOUND.
  */
-int selection_expand(Strv *ret, Strv *ret_said, const Strv *words, const FunctionList *l);
+int selection_expand(Strv *ret, const Options *o, Client *c, const char *option, const Strv *words,
+                     FunctionList *list);
 /* Names of @l that one word stands for, globs too.  An exit status; none is STATUS_OK. */
 int selection_match(Strv *ret, const char *word, const FunctionList *l);

@@ -10,7 +10,7 @@
  *      /etc/systemd/system/ftraced-capture@NAME.service.d/50-ftracectl.conf   what
  *
  * so that systemctl shows, masks and changes it as any other.  What came of each capture is in
- * cli/schedule/capture-log.h.
+ * cli/schedule/capture.h.
  */
 
 #include <stdbool.h>
@@ -61,3 +61,25 @@ int schedule_check_calendar(char **ret_next, const char *event, const char *opti
 /* "2026-11-23 02:00:00 UTC" out of what `systemd-analyze calendar` prints; NULL: it has none.
  * The caller frees. */
 char *schedule_read_next(const char *text);
+
+/* --- systemd: exit statuses, after it, or we, have said what is wrong --------------------------- */
+
+int systemd_is_there(void);
+/* All unit files are read again. */
+int systemd_reload(void);
+/* Enables and starts, or disables and stops, and reads all unit files again. */
+int systemd_switch(const char *timer, bool on);
+/* Returns when the service, which is oneshot, has ended. */
+int systemd_run_service(const char *service);
+/* The path of this program, as units need it: 0, -errno. */
+int systemd_add_self(Strv *ret);
+/* A timer @name and the service that it starts once, which vanish when that was done, or at the next boot.
+ * @command: the first is the program's path. */
+int systemd_start_later(const char *name, const char *calendar, const Strv *command);
+
+typedef struct TimerState {
+        uint64_t next_us, last_us; /* of the realtime clock; 0: never */
+        bool is_active, is_masked;
+} TimerState;
+
+int systemd_look_at_timer(TimerState *ret, const char *timer);

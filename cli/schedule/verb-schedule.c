@@ -10,12 +10,9 @@
 
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/action.h"
 #include "cli/options/verb.h"
-#include "cli/schedule/capture-log.h"
 #include "cli/schedule/capture.h"
 #include "cli/schedule/schedule.h"
-#include "cli/schedule/units.h"
 #include "cli/source/source.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/table.h"
@@ -92,7 +89,7 @@ static int check_add(const Options *o, const Strv *functions) {
 
 /* ftracectl schedule capture NAME OPTIONS FUNCTION... */
 static int make_command(Strv *ret, const Options *o, const Strv *functions) {
-        int r = units_add_self(ret)
+        int r = systemd_add_self(ret)
                     ?: strv_add(ret, "schedule")
                     ?: strv_add(ret, "capture")
                     ?: strv_add(ret, o->words.items[1]);
@@ -110,14 +107,9 @@ static int make_command(Strv *ret, const Options *o, const Strv *functions) {
         return r < 0 ? r : strv_extend(ret, functions);
 }
 
-static int switch_on(Units *u, const char *timer) {
-        return units_reload(u) ?: units_enable(u, timer) ?: units_start(u, timer);
-}
-
 static int add(const Options *o, const char *name) {
         Strv functions = functions_of(o);
         _cleanup_schedule_ Schedule s = { .keep = o->schedule.keep };
-        _cleanup_(units_freep) Units *units = NULL;
         char timer[SCHEDULE_UNIT_MAX];
         bool is_there = false;
         int status = check_add(o, &functions) ?: find(o, name, &is_there), r;
@@ -128,7 +120,7 @@ static int add(const Options *o, const char *name) {
                               "schedule remove %s",
                               name, name);
         if (status == STATUS_OK && !o->config_root)
-                status = units_open(&units);
+                status = systemd_is_there();
         if (status != STATUS_OK)
                 return status;
         s.name = strdup(name);
@@ -138,8 +130,8 @@ static int add(const Options *o, const char *name) {
                 r = schedule_write(o->config_root, &s);
         if (r < 0)
                 return fail("write", name, r);
-        if (units)
-                status = switch_on(units, schedule_unit(timer, name, "timer"));
+        if (!o->config_root)
+                status = systemd_switch(schedule_unit(timer, name, "timer"), true);
         if (status != STATUS_OK) {
                 (void) schedule_erase(o->config_root, name);
                 return status;
@@ -152,26 +144,20 @@ static int add(const Options *o, const char *name) {
 /* --- remove, run ------------------------------------------------------------------------------ */
 
 static int remove_one(const Options *o, const char *name) {
-        _cleanup_(units_freep) Units *units = NULL;
         char timer[SCHEDULE_UNIT_MAX];
         int status = require(o, name), r;
 
         if (status == STATUS_OK && !o->config_root)
-                status = units_open(&units);
+                status = systemd_is_there()
+                                 ?: systemd_switch(schedule_unit(timer, name, "timer"), false);
         if (status != STATUS_OK)
                 return status;
-        schedule_unit(timer, name, "timer");
-        if (units) {
-                status = units_stop(units, timer) ?: units_disable(units, timer);
-                if (status != STATUS_OK)
-                        return status;
-        }
         r = schedule_erase(o->config_root, name);
         if (r >= 0 || r == -ENOENT)
                 r = capture_log_erase(name);
         if (r < 0)
                 return fail("remove", name, r);
-        status = units ? units_reload(units) : STATUS_OK;
+        status = o->config_root ? STATUS_OK : systemd_reload();
         if (status == STATUS_OK)
                 talk(o, "Recordings of %s stay; a running capture goes on to its end.", name);
         return status;
@@ -199,15 +185,15 @@ static void describe_result(Buf *out, const json_t *c) {
 
 static int run(const Options *o, const char *name) {
         _cleanup_capture_log_ CaptureLog l = {};
-        _cleanup_(units_freep) Units *units = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         char service[SCHEDULE_UNIT_MAX];
         const char *session;
         json_t *last;
-        int status = require(o, name) ?: units_open(&units), r;
+        int status = require(o, name)
+                             ?: systemd_is_there()
+                             ?: systemd_run_service(schedule_unit(service, name, "service")),
+            r;
 
-        if (status == STATUS_OK)
-                status = units_start(units, schedule_unit(service, name, "service"));
         if (status != STATUS_OK)
                 return status;
         r = capture_log_open(&l, name);
@@ -226,8 +212,7 @@ static int run(const Options *o, const char *name) {
 
 /* --- list ------------------------------------------------------------------------------------- */
 
-static int add_to_list(json_t *list, const Options *o, Units *units, const char *name,
-                       json_t *sessions) {
+static int add_to_list(json_t *list, const Options *o, const char *name, json_t *sessions) {
         _cleanup_capture_log_ CaptureLog l = {};
         _cleanup_schedule_ Schedule s = {};
         char timer[SCHEDULE_UNIT_MAX];
@@ -237,8 +222,9 @@ static int add_to_list(json_t *list, const Options *o, Units *units, const char 
 
         if (r < 0)
                 return fail("read", name, r);
-        status = units ? units_timer_state(units, schedule_unit(timer, name, "timer"), &state)
-                       : STATUS_OK;
+        status = o->config_root
+                         ? STATUS_OK
+                         : systemd_look_at_timer(&state, schedule_unit(timer, name, "timer"));
         if (status != STATUS_OK)
                 return status;
         last = capture_log_last(&l);
@@ -300,7 +286,6 @@ static int print_list(const Options *o, const json_t *list) {
 
 static int list_all(const Options *o, const char *name) {
         json_auto_t *list = json_array(), *reply = NULL;
-        _cleanup_(units_freep) Units *units = NULL;
         _cleanup_strv_ Strv names = {};
         int r, status = STATUS_OK;
 
@@ -308,13 +293,12 @@ static int list_all(const Options *o, const char *name) {
         if (r < 0)
                 return fail("look for any", "", r);
         if (names.n > 0 && !o->config_root) {
-                status = units_open(&units) ?: source_list(&reply, o, 0, true);
+                status = systemd_is_there() ?: source_list(&reply, o, 0, true);
                 if (status == STATUS_INCOMPLETE)
                         status = STATUS_OK; /* schedules are not among what is missing */
         }
         for (size_t i = 0; status == STATUS_OK && i < names.n; i++)
-                status = add_to_list(list, o, units, names.items[i],
-                                     json_object_get(reply, "briefs"));
+                status = add_to_list(list, o, names.items[i], json_object_get(reply, "briefs"));
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF)

@@ -93,7 +93,7 @@ START_TEST(a_call_goes_out_as_varlink_says)
                 char text[200];
                 ssize_t n;
 
-                ck_assert(!client_is_private(c));
+                ck_assert(!c->is_private);
                 ck_assert_int_eq(client_send(c, "Stop", json_pack("{s:s}", "session", "a"), false),
                                  0);
                 n = recv(fd, text, sizeof(text), 0);
@@ -259,7 +259,7 @@ START_TEST(a_private_daemon_gets_the_socket_and_the_paths)
                 sigaddset(&mask, SIGINT);
                 ck_assert_int_eq(sigprocmask(SIG_BLOCK, &mask, NULL), 0);
                 ck_assert_int_eq(client_start_private(&c, "/a b", "/t"), 0);
-                ck_assert(client_is_private(c));
+                ck_assert(c->is_private);
                 ck_assert_int_eq(client_call(c, "GetStatus", NULL, &answer, NULL, NULL), 0);
                 args = json_string_value(json_object_get(answer, "args"));
                 ck_assert_ptr_nonnull(args);

@@ -228,9 +228,58 @@ START_TEST(help_names_every_option_of_a_group_once)
         }
 END_TEST
 
+/* The rules of "ftracectl arm" with these options, joined, or the exit status. */
+static void check_rules(char **words, const char *wanted, int wanted_status) {
+        _cleanup_options_ Options o = {};
+        _cleanup_strv_ Strv rules = {};
+        _cleanup_free_ char *got = NULL;
+        char *argv[16] = { (char *) "ftracectl", (char *) "arm" };
+        int argc = 2;
+
+        for (; *words; words++)
+                argv[argc++] = *words;
+        ck_assert_int_eq(options_parse(&o, argc, argv), STATUS_OK);
+        ck_assert_int_eq(options_rules(&rules, &o), wanted_status);
+        got = strv_join(&rules, " | ");
+        ck_assert_str_eq(got, wanted);
+}
+
+#define RULES(...) ((char *[]){ __VA_ARGS__, NULL })
+#define W(s) ((char[]){ s })
+
+START_TEST(actions_are_for_the_triggers_before_them)
+        {
+                be_silent();
+                check_rules(RULES(NULL), "start command", STATUS_OK);
+                check_rules(RULES(W("--on=signal")), "start signal", STATUS_OK);
+                check_rules(RULES(W("--ring"), W("--on=function:x")), "snapshot function:x",
+                            STATUS_OK);
+                check_rules(RULES(W("--on=event:a:b:x == 1"), W("--do=start"), W("--do=stop:10s")),
+                            "start,stop:10s event:a:b:x == 1", STATUS_OK);
+                check_rules(RULES(W("--on=signal"), W("--on=command"), W("--do=start"),
+                                  W("--on=in:1min"), W("--do=stop"), W("--on=at:02:00")),
+                            "start signal | start command | stop in:1min | start at:02:00",
+                            STATUS_OK);
+                check_rules(RULES(W("--do=start"), W("--do=stop:1s")), "start,stop:1s command",
+                            STATUS_OK);
+        }
+END_TEST
+
+START_TEST(triggers_that_make_no_sense_or_are_too_many_are_wrong_usage)
+        {
+                be_silent();
+                check_rules(RULES(W("--on=sunrise")), "", STATUS_USAGE);
+                check_rules(RULES(W("--on=signal"), W("--on=signal"), W("--on=signal"),
+                                  W("--on=signal"), W("--on=signal"), W("--on=signal"),
+                                  W("--on=signal"), W("--on=signal"), W("--on=signal")),
+                            "", STATUS_USAGE);
+        }
+END_TEST
+
 UNIT_SUITE("options", options_may_stand_anywhere, the_command_keeps_its_options,
            lists_take_commas_and_repetitions, names_may_have_commas_and_lists_may_not,
            a_filter_may_have_commas, nonsense_is_wrong_usage, a_verb_refuses_the_options_of_others,
            too_few_and_too_many_words_are_wrong_usage, without_a_command_the_rest_is_words,
            the_environment_names_socket_and_store, json_has_modes_and_a_letter,
-           help_names_every_option_of_a_group_once)
+           help_names_every_option_of_a_group_once, actions_are_for_the_triggers_before_them,
+           triggers_that_make_no_sense_or_are_too_many_are_wrong_usage)

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 
 #include "base/cleanup.h"
-#include "cli/contact/remote-output.h"
+#include "cli/contact/remote.h"
 #include "tests/unit/unit.h"
 
 /* What reaches the terminal, for which a file stands, of @n bytes that come in pieces of @n_piece. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "cli/contact/fleet.h"
 #include "cli/contact/remote.h"
 #include "cli/options/status.h"
 #include "unit.h"

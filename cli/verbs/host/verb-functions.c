@@ -51,7 +51,7 @@ int verb_functions(const Options *o) {
         _cleanup_strv_ Strv names = {};
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         int status = contact_recorder(&c, o, NULL)
-                    ?: function_list_get(&list, o, c)
+                    ?: function_list_get(&list, c)
                     ?: match_names(&names, word, &list);
         if (status != STATUS_OK)
                 return status;

@@ -278,16 +278,16 @@ static int write_file(const Options *o, const json_t *status) {
 
 /* Half of the sessions would be taken for a loss of the others: the first answer may come before the daemon
  * has read them all, and that to ListBriefs does not.  An exit status. */
-static int ask(Client *c, const Options *o, json_t **ret) {
+static int ask(Client *c, json_t **ret) {
         json_auto_t *early = NULL, *briefs = NULL;
-        int status = contact_call(c, o, "GetStatus", json_pack("{s:b}", "brief", 1), &early, NULL);
+        int status = contact_call(c, "GetStatus", json_pack("{s:b}", "brief", 1), &early, NULL);
 
         if (status == STATUS_OK && !json_object_get(early, "survey"))
                 *ret = TAKE_PTR(early);
         else if (status == STATUS_OK)
-                status = contact_gather(c, o, "ListBriefs", NULL, "briefs", &briefs);
+                status = contact_gather(c, "ListBriefs", NULL, "briefs", &briefs);
         if (status == STATUS_OK && briefs)
-                status = contact_call(c, o, "GetStatus", json_pack("{s:b}", "brief", 1), ret, NULL);
+                status = contact_call(c, "GetStatus", json_pack("{s:b}", "brief", 1), ret, NULL);
         return status;
 }
 
@@ -296,7 +296,7 @@ int verb_metrics(const Options *o) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL, *families = json_array();
         Sink json = { .families = families };
-        int status = contact_daemon(&c, o) ?: ask(c, o, &reply), r;
+        int status = contact_daemon(&c, o) ?: ask(c, &reply), r;
 
         if (status != STATUS_OK)
                 return status;

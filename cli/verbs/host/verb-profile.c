@@ -8,7 +8,6 @@
 #include "base/name.h"
 #include "base/typo.h"
 #include "cli/contact/contact.h"
-#include "cli/options/action.h"
 #include "cli/options/verb.h"
 #include "cli/record/selection.h"
 #include "cli/terminal/table.h"
@@ -81,7 +80,7 @@ static int ask(json_t **ret, Client **c, const Options *o, const char *method, j
                 json_decref(parameters);
                 return status;
         }
-        status = contact_call(*c, o, method, parameters, &reply, NULL);
+        status = contact_call(*c, method, parameters, &reply, NULL);
         if (status != STATUS_OK)
                 return status;
         *ret = json_incref(json_object_get(reply, member));
@@ -229,7 +228,7 @@ static bool get_functions(FunctionList *ret, Client **c, const Options *o) {
                 talk(o, "Functions are not checked: no daemon runs.");
                 return false;
         }
-        return function_list_get(ret, o, *c) == STATUS_OK;
+        return function_list_get(ret, *c) == STATUS_OK;
 }
 
 static void print_check(Buf *out, const json_t *p, const json_t *warnings) {

@@ -11,7 +11,6 @@
 #include "analyze/why.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/files/content-id.h"
 #include "cli/files/export-files.h"
 #include "cli/options/verb.h"
 #include "cli/source/display.h"

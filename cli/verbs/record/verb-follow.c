@@ -86,7 +86,7 @@ static int choose(Follow *f) {
         int status;
 
         if (words->n == 0 && !f->o->profile) {
-                if (recording_list_live(&live, f->o, f->client) != STATUS_OK)
+                if (recording_list_live(&live, f->client) != STATUS_OK)
                         return STATUS_NOT_FOUND;
                 if (live.n == 1)
                         return join(f, live.items[0]);
@@ -134,7 +134,7 @@ static int watch(Follow *f, bool *ret_ended) {
         r = client_send(f->client, "Watch", json_pack("{s:s}", "session", f->source->meta->name),
                         true);
         if (r != 0)
-                return contact_failure(f->o, r, NULL);
+                return contact_failure(f->client, r, NULL);
         for (;;) {
                 _cleanup_refusal_ Refusal refusal = {};
                 json_auto_t *reply = NULL;
@@ -147,7 +147,7 @@ static int watch(Follow *f, bool *ret_ended) {
                         return STATUS_OK;
                 if (r != 0 && r != -ETIMEDOUT && r != CLIENT_E_INTERRUPTED) {
                         f->is_lost = true;
-                        return contact_failure(f->o, r, &refusal);
+                        return contact_failure(f->client, r, &refusal);
                 }
                 r = drawing_pump(f->drawing, watermark(f->source->meta));
                 if (r == 0 && f->top)
@@ -290,7 +290,7 @@ int verb_follow(const Options *o) {
         if (status == STATUS_OK && o->dry_run) {
                 status = recording_check(o, &o->words) ?: recording_dry_run(o, f.client, &o->words);
         } else if (status == STATUS_OK) {
-                f.is_private = client_is_private(f.client);
+                f.is_private = f.client->is_private;
                 if (wants_table(o))
                         status = live_top_new(&f.top, o);
                 if (status == STATUS_OK)

@@ -47,7 +47,7 @@ static void take_answer(Run *r, int error, const json_t *reply, const Refusal *r
 
         r->asked = false;
         if (error != 0)
-                r->status = contact_failure(r->o, error, refusal);
+                r->status = contact_failure(r->client, error, refusal);
         else
                 r->status = source_meta_from_reply(&m, reply);
         if (r->status != STATUS_OK) {

@@ -22,12 +22,11 @@
 #include "base/now.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/contact/fleet.h"
+#include "cli/contact/remote.h"
 #include "cli/options/verb.h"
 #include "cli/record/recording.h"
 #include "cli/schedule/schedule.h"
 #include "cli/schedule/capture.h"
-#include "cli/schedule/units.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "meta/trigger.h"
@@ -130,7 +129,7 @@ static bool is_queued(const Options *o) {
 /* @moment_ns: when it begins; 0: when it is run. */
 static int make_command(Strv *ret, const Options *o, uint64_t moment_ns) {
         char moment[TRIGGER_MOMENT_MAX];
-        int r = units_add_self(ret) ?: strv_add(ret, "start");
+        int r = systemd_add_self(ret) ?: strv_add(ret, "start");
 
         if (r >= 0 && o->socket)
                 r = strv_addf(ret, "--socket=%s", o->socket);
@@ -156,7 +155,6 @@ static int print_timer(const Options *o, const char *unit, const char *when) {
 }
 
 static int start_far(const Options *o, uint64_t moment_ns) {
-        _cleanup_(units_freep) Units *units = NULL;
         _cleanup_strv_ Strv command = {};
         char name[64], unit[80], when[64];
         uint64_t now = now_ns(CLOCK_REALTIME),
@@ -173,7 +171,7 @@ static int start_far(const Options *o, uint64_t moment_ns) {
                               FORMAT_DURATION(now - moment_ns));
         (void) gmtime_r(&seconds, &tm);
         (void) strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
-        status = capture_check(o, &o->words) ?: units_open(&units);
+        status = capture_check(o, &o->words) ?: systemd_is_there();
         if (status != STATUS_OK)
                 return status;
         r = make_command(&command, o, is_queued(o) ? 0 : moment_ns);
@@ -182,11 +180,7 @@ static int start_far(const Options *o, uint64_t moment_ns) {
         (void) getrandom(&number, sizeof(number), 0);
         (void) snprintf(name, sizeof(name), "ftraced-start-%04" PRIx16, number);
         (void) snprintf(unit, sizeof(unit), "%s.timer", name);
-        status = units_start_transient(
-                units, &(TransientTimer){ .name = name,
-                                          .description = "Recording requested by ftracectl start",
-                                          .calendar = when,
-                                          .command = &command });
+        status = systemd_start_later(name, when, &command);
         return status == STATUS_OK ? print_timer(o, unit, when) : status;
 }
 
@@ -242,19 +236,10 @@ static void tell_armed(const Options *o, const SessionMeta *m) {
 }
 
 int verb_arm(const Options *o) {
-        Rules rules = { .n_complete = o->rules.n_complete };
+        _cleanup_strv_ Strv rules = {};
         Options armed = *o;
-        int r = strv_copy(&rules.items, &o->rules.items), status;
+        int status = options_rules(&rules, o);
 
-        if (r >= 0 && rules.items.n == 0)
-                r = rules_add_on(&rules, "command");
-        if (r >= 0)
-                r = rules_finish(&rules, o->spec.ring);
-        status = r < 0 ? failed_errno(r, "Failed to read the triggers: %m")
-                       : rules_check(&rules.items);
-        armed.spec.triggers = rules.items; /* borrowed */
-        if (status == STATUS_OK)
-                status = begin(&armed, tell_armed);
-        rules_done(&rules);
-        return status;
+        armed.spec.triggers = rules; /* borrowed */
+        return status == STATUS_OK ? begin(&armed, tell_armed) : status;
 }
