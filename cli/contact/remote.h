@@ -91,8 +91,8 @@ void remote_output_done(RemoteOutput *o);
 /*
  * Fleet: a verb on many hosts at the same time (--hosts)
  *
- * cli/contact/remote.h for each line of a file, FLEET_AT_ONCE at a time.  fleet_run() is all of it for
- * most verbs: a line for each host as it is done, and one exit status.
+ * The same for each line of a file, FLEET_AT_ONCE at a time.  fleet_run() is all of it for most verbs: a line for each
+ * host as it is done, and one exit status.
  */
 
 #define FLEET_AT_ONCE 32
@@ -108,36 +108,38 @@ typedef struct Member {
         int status;       /* an exit status, when it is over */
         /* for the fleet alone */
         Outfile file;
-        int error; /* -errno: the file could not be written */
-        pid_t pid; /* of ssh */
-        int out_fd, err_fd;
-        uint64_t heard_ns; /* CLOCK_MONOTONIC */
+        int error;                  /* -errno: the file could not be written */
+        pid_t pid;                  /* of ssh */
+        int pid_fd, out_fd, err_fd; /* -EBADF: it does not run, has written all */
+        uint64_t heard_ns;          /* CLOCK_MONOTONIC */
 } Member;
 
-/* Hosts of @text, one a line; # begins a comment.  0 or -ENOMEM. */
-int fleet_read(Strv *ret, const char *text);
-/* @silent_ns: as below.  STATUS_OK if all hosts say so; what those say that do not if they agree; else
+typedef struct Fleet {
+        const Options *o;
+        Strv names;
+        Member *members;
+        size_t n;
+        json_t *results; /* as fleet_run() prints them */
+        /* of fleet_work() */
+        const Options *asked; /* the verb, its words, and what was said of its options */
+        const char *prefix;   /* of the file for each host's output, if asked->output is set */
+        uint64_t silent_ns;   /* who says nothing for so long is given up.  0: nobody */
+        void (*ended)(struct Fleet *f, Member *m, void *userdata);
+        void *userdata;
+} Fleet;
+
+/* Reads and checks the list of o->hosts; all are chosen.  fleet_done() it; an exit status. */
+int fleet_open(Fleet *f, const Options *o);
+/* Asks all that are chosen, and returns when each is over. */
+void fleet_work(Fleet *f);
+void fleet_done(Fleet *f);
+#define _cleanup_fleet_ _cleanup_(fleet_done)
+/* All of it.  @silent_ns: as above.  STATUS_OK if all hosts say so; what those say that do not if they agree; else
  * STATUS_FAILED. */
 int fleet_run(const Options *o, uint64_t silent_ns);
 
-/* One verb on some or all of them. */
-typedef struct FleetWork {
-        const Options *o;   /* the verb, its words, and what was said of its options */
-        const char *prefix; /* of the file for each host's output, if o->output is set */
-        uint64_t silent_ns; /* who says nothing for so long is given up.  0: nobody */
-        void (*ended)(Member *m, void *userdata); /* NULL: prints a line */
-        void *userdata;
-} FleetWork;
-
-typedef struct Fleet Fleet;
-
-/* Reads and checks the list of o->hosts; all are chosen.  An exit status. */
-int fleet_open(Fleet **ret, const Options *o);
-Fleet *fleet_free(Fleet *f);
-DEFINE_CLEANUP(Fleet *, fleet_free);
-/* Asks all that are chosen, and returns when each is over. */
-void fleet_work(Fleet *f, const FleetWork *work);
-
+/* Hosts of @text, one a line; # begins a comment.  0 or -ENOMEM. */
+int fleet_read(Strv *ret, const char *text);
 /* Where that file is: DIR/PREFIXhost.dat; the caller frees.  0 or -ENOMEM. */
 int fleet_path(char **ret, const char *dir, const char *prefix, const char *host);
 /* The first line of @b, or the last, without its end; the caller frees.  NULL without memory. */

@@ -24,7 +24,7 @@ typedef struct Collect {
         const Options *o;
         char *prefix; /* of the files: a name has no '@', so that no other one is in its place */
         json_t *start_ns; /* by host: CLOCK_REALTIME */
-        json_t *results;
+        json_t *results;  /* the fleet's */
         size_t n_whole, n_lacking, n_here, n_missing;
 } Collect;
 
@@ -66,7 +66,7 @@ static void tell(Collect *c, const char *host, int status, uint64_t n_bytes, boo
         (void) buf_flush(&out);
 }
 
-static void on_fetched(Member *m, void *userdata) {
+static void on_fetched(Fleet *f, Member *m, void *userdata) {
         Collect *c = userdata;
         _cleanup_free_ char *line = m->status == STATUS_OK ? NULL : fleet_line(&m->err, true);
         uint64_t start_ns = (uint64_t) json_integer_value(json_object_get(c->start_ns, m->name));
@@ -96,28 +96,22 @@ static bool is_here(const Collect *c, const char *host, uint64_t start_ns, uint6
                        start_ns;
 }
 
-/* What the recording that is here lacks is in the file.  An exit status. */
-static int look(const Collect *c, const char *host) {
+/* What the recording that is here lacks is in the file. */
+static void keep(Collect *c, const char *host, uint64_t n_bytes) {
         const Options o = { .quiet = true };
         _cleanup_(source_freep) Source *s = NULL;
         _cleanup_free_ char *path = find_path(c, host);
         int status = path ? source_open(&s, &o, path) : STATUS_FAILED;
 
-        return status != STATUS_OK            ? status
-               : summary_is_complete(s->meta) ? STATUS_OK
-                                              : STATUS_INCOMPLETE;
-}
-
-static void keep(Collect *c, const char *host, uint64_t n_bytes) {
-        int status = look(c, host);
-
+        if (status == STATUS_OK && !summary_is_complete(s->meta))
+                status = STATUS_INCOMPLETE;
         tell(c, host, status, n_bytes, true,
              status == STATUS_OK ? NULL : "\"ftracectl verify\" says what");
 }
 
 /* Which recording has that name there.  What is here of one that was removed there will not change.  One that is made
  * after this and before the fetch is fetched, and once more by the next collect. */
-static void on_shown(Member *m, void *userdata) {
+static void on_shown(Fleet *f, Member *m, void *userdata) {
         Collect *c = userdata;
         json_auto_t *shown = json_loadb(m->out.data ?: "", m->out.n_data, 0, NULL);
         json_t *start = json_object_get(json_object_get(shown, "start"), "realtime_ns");
@@ -144,7 +138,7 @@ static void on_shown(Member *m, void *userdata) {
 
 /* What each host is asked. */
 static void ask(Collect *c, Fleet *f, const char *verb, const Strv *said, uint64_t silent_ns,
-                void (*ended)(Member *m, void *userdata)) {
+                void (*ended)(Fleet *f, Member *m, void *userdata)) {
         char *words[] = { (char *) c->o->name };
         const Options o = {
                 .verb = (char *) verb,
@@ -153,11 +147,12 @@ static void ask(Collect *c, Fleet *f, const char *verb, const Strv *said, uint64
                 .output = streq(verb, "fetch") ? c->o->output : NULL,
         };
 
-        fleet_work(f, &(FleetWork){ .o = &o,
-                                    .prefix = c->prefix,
-                                    .silent_ns = silent_ns,
-                                    .ended = ended,
-                                    .userdata = c });
+        f->asked = &o;
+        f->prefix = c->prefix;
+        f->silent_ns = silent_ns;
+        f->ended = ended;
+        f->userdata = c;
+        fleet_work(f);
 }
 
 static int collect(Collect *c, Fleet *f) {
@@ -170,20 +165,20 @@ static int collect(Collect *c, Fleet *f) {
                 r = strv_add(&fetch, "--ended");
         if (r >= 0)
                 r = strv_add(&show, "--json=short");
-        if (r < 0)
-                return failed_errno(r, "Failed to describe what to fetch: %m");
+        if (r < 0 || !c->start_ns || !c->prefix)
+                return failed_errno(-ENOMEM, "Failed to describe what to fetch: %m");
         ask(c, f, "show", &show, SHOW_NS, on_shown);
         ask(c, f, "fetch", &fetch, 0, on_fetched);
         n = c->n_whole + c->n_lacking;
         talk(o, "%zu of %zu hosts are here%s; %zu of them lack something.", n, n + c->n_missing,
              c->n_here > 0 ? ", some from before" : "", c->n_lacking);
-        if (o->json != JSON_OFF && stdout_json(o, json_incref(c->results)) != STATUS_OK)
+        if (o->json != JSON_OFF && stdout_json(o, json_incref(f->results)) != STATUS_OK)
                 return STATUS_FAILED;
         return c->n_lacking + c->n_missing == 0 ? STATUS_OK : STATUS_INCOMPLETE;
 }
 
 int verb_collect(const Options *o) {
-        _cleanup_(fleet_freep) Fleet *f = NULL;
+        _cleanup_fleet_ Fleet f = {};
         Collect c = { .o = o };
         int status;
 
@@ -194,15 +189,12 @@ int verb_collect(const Options *o) {
         status = source_check_name(o->name) ?: fleet_open(&f, o);
         if (status != STATUS_OK)
                 return status;
+        c.results = f.results;
         c.start_ns = json_object();
-        c.results = json_array();
         if (asprintf(&c.prefix, "%s@", o->name) < 0)
                 c.prefix = NULL;
-        status = c.start_ns && c.results && c.prefix
-                         ? collect(&c, f)
-                         : failed_errno(-ENOMEM, "Failed to collect: %m");
+        status = collect(&c, &f);
         json_decref(c.start_ns);
-        json_decref(c.results);
         free(c.prefix);
         return status;
 }
