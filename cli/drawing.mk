@@ -4,8 +4,6 @@ noinst_LIBRARIES += %D%/libdrawing.a
 %C%_libdrawing_a_SOURCES = \
 	%D%/source/damage.c \
 	%D%/source/damage.h \
-	%D%/source/drawing.c \
-	%D%/source/drawing.h \
 	%D%/options/filtering.c \
 	%D%/options/filtering.h \
 	%D%/terminal/progress.c \

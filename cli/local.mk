@@ -7,8 +7,6 @@ noinst_LIBRARIES += %D%/libverb.a
 %C%_libverb_a_SOURCES = \
 	%D%/schedule/capture.c \
 	%D%/schedule/capture.h \
-	%D%/source/chosen.c \
-	%D%/source/chosen.h \
 	%D%/contact/client.c \
 	%D%/contact/client.h \
 	%D%/record/command.c \
@@ -16,24 +14,20 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/contact/contact.c \
 	%D%/contact/contact.h \
 	%D%/views/counting.c \
-	%D%/views/counting.h \
 	%D%/views/where.c \
 	%D%/views/where.h \
-	%D%/source/display.c \
-	%D%/source/display.h \
 	%D%/files/export-files.c \
 	%D%/files/export-files.h \
 	%D%/contact/fleet.c \
 	%D%/views/live-top.c \
-	%D%/views/merged-report.c \
-	%D%/views/merged-report.h \
-	%D%/views/live-top.h \
 	%D%/options/option-value.c \
 	%D%/options/option-value.h \
 	%D%/options/options.c \
 	%D%/options/options.h \
 	%D%/terminal/outfile.c \
 	%D%/terminal/outfile.h \
+	%D%/source/drawing.c \
+	%D%/source/drawing.h \
 	%D%/source/reading.c \
 	%D%/source/reading.h \
 	%D%/record/recording.c \
@@ -51,24 +45,17 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/source/source.c \
 	%D%/source/source.h \
 	%D%/options/status.h \
-	%D%/terminal/sweeper.c \
-	%D%/terminal/sweeper.h \
 	%D%/terminal/table.c \
 	%D%/source/text-source.c \
 	%D%/source/text-source.h \
 	%D%/terminal/table.h \
 	%D%/terminal/terminal.c \
 	%D%/terminal/terminal.h \
-	%D%/views/heat-drawing.c \
-	%D%/views/heat-drawing.h \
 	%D%/views/path-view.c \
-	%D%/views/path-view.h \
 	%D%/views/top-view.c \
-	%D%/views/top-view.h \
 	%D%/views/tree-view.c \
-	%D%/views/tree-view.h \
+	%D%/views/views.h \
 	%D%/views/why-view.c \
-	%D%/views/why-view.h \
 	%D%/files/upkeep.c \
 	%D%/files/upkeep.h
 verb_libs = %D%/libverb.a $(import_libs) $(analyze_libs) $(drawing_libs) $(wire_libs) $(store_libs) $(SYSTEMD_LIBS)

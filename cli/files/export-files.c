@@ -12,7 +12,6 @@
 #include "base/io.h"
 #include "base/unit.h"
 #include "cli/files/export-files.h"
-#include "cli/terminal/sweeper.h"
 
 #define NAME_BYTES 100 /* of each of two names in a file's */
 #define DIR_FILES 256  /* temporary ones in a directory: some file systems look through all */

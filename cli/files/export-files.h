@@ -11,7 +11,7 @@
  * The day is that of the recording's beginning, UTC; "unknown" of one that does not tell.  Bytes of names that a path,
  * or an engine that reads it, may take for something else are %XX; behind 100 of them there is a hash, "~" and 16
  * digits.  Each file is there whole or not at all, and all appear together at the end: until then those of a DIR are in
- * DIR/.ftraced-XXXXXX, which is gone afterwards, whatever we die of (cli/terminal/sweeper.h), so that only those that
+ * DIR/.ftraced-XXXXXX, which is gone afterwards, whatever we die of (cli/terminal/outfile.h), so that only those that
  * are written now need descriptors.
  */
 

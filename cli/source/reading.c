@@ -5,23 +5,31 @@
  * place that asks the one or the other.
  */
 
+#include "base/name.h"
 #include "cli/source/damage.h"
-#include "cli/source/display.h"
+#include "cli/source/drawing.h"
 #include "cli/source/reading.h"
 #include "cli/terminal/summary.h"
 
 /* --- a text ------------------------------------------------------------------------------------ */
 
+typedef struct TextSteps {
+        Reading *reading;
+        TextSource *text;
+} TextSteps;
+
 /* A StepSource: says why it fails. */
-static int next_of_text(Reading *r, TextSource *text, Step *ret) {
+static int next_text_step(void *data, uint64_t until_ns, Step *ret) {
+        const TextSteps *t = data;
+        Reading *r = t->reading;
         const char *problem;
-        int e = text_source_next(text, ret);
+        int e = text_source_next(t->text, ret);
 
         if (e > 0 && _unlikely_(!r->has_begun)) {
                 r->has_begun = true;
                 r->begin_ns = ret->timestamp_ns;
                 if (filtering_resolve(&r->filtering, NULL, r->begin_ns, &problem) != 0) {
-                        log_error("%s cannot be read: %s.", text->name, problem);
+                        log_error("%s cannot be read: %s.", t->text->name, problem);
                         e = -STATUS_FAILED;
                 }
         }
@@ -29,23 +37,6 @@ static int next_of_text(Reading *r, TextSource *text, Step *ret) {
                 return e;
         r->failure = e;
         return ORIGIN(-EIO);
-}
-
-static int next_text_step(void *reading, uint64_t until_ns, Step *ret) {
-        Reading *r = reading;
-
-        return next_of_text(r, &r->text, ret);
-}
-
-typedef struct Other {
-        Reading *reading;
-        TextSource text;
-} Other;
-
-static int next_other_step(void *data, uint64_t until_ns, Step *ret) {
-        Other *other = data;
-
-        return next_of_text(other->reading, &other->text, ret);
 }
 
 /* 0 or a negative exit status. */
@@ -56,8 +47,8 @@ static int text_failure(const Reading *r, int e) {
 }
 
 /* A text is read twice for what only its whole can tell. */
-static int rank_text(Reading *r, const Options *o, const char *word) {
-        Other other = { .reading = r };
+static int rank_text(Reading *r, const char *word) {
+        _cleanup_text_source_ TextSource text = {};
         SourceFound found;
         int e, status;
 
@@ -66,16 +57,15 @@ static int rank_text(Reading *r, const Options *o, const char *word) {
                               "standard input can be read only once, and --slowest or a percentile "
                               "of --keep-slower needs all of it first: give a file.");
         status =
-                source_find(&found, o, word) ?: text_source_take_fd(&other.text, o, word, found.fd);
+                source_find(&found, r->o, word) ?: text_source_take_fd(&text, r->o, word, found.fd);
         if (status != STATUS_OK)
                 return status;
-        text_trace_keep_going(other.text.trace, true);
-        e = filter_rank(r->filter, &(StepSource){ next_other_step, &other });
-        text_source_done(&other.text);
+        text_trace_keep_going(text.trace, true);
+        e = filter_rank(r->filter, &(StepSource){ next_text_step, &(TextSteps){ r, &text } });
         return -text_failure(r, e);
 }
 
-static int filter_text(Reading *r, const Options *o, const char *word) {
+static int filter_text(Reading *r, const char *word) {
         int e;
 
         if (r->filtering.spec.keep_failed)
@@ -85,43 +75,33 @@ static int filter_text(Reading *r, const Options *o, const char *word) {
         e = filter_new(&r->filter, &r->filtering.spec);
         if (e < 0)
                 return -text_failure(r, e);
-        return filter_spec_needs_rank(&r->filtering.spec) ? rank_text(r, o, word) : STATUS_OK;
+        return filter_spec_needs_rank(&r->filtering.spec) ? rank_text(r, word) : STATUS_OK;
 }
 
 /* --- anything ---------------------------------------------------------------------------------- */
-
-static int take_text(Reading *ret, const Options *o, const char *word, int fd) {
-        int status = text_source_take_fd(&ret->text, o, word, fd);
-
-        if (status == STATUS_OK && !filtering_is_empty(&ret->filtering))
-                status = filter_text(ret, o, word);
-        return status;
-}
 
 int reading_find(Reading *ret, const Options *o, const char *word) {
         SourceFound found;
         int status;
 
-        *ret = (Reading){};
+        *ret = (Reading){ .o = o };
         status = filtering_init(&ret->filtering, o) ?: source_find(&found, o, word);
         if (status != STATUS_OK)
                 return status;
-        return found.form == SOURCE_TEXT ? take_text(ret, o, word, found.fd)
-                                         : source_open_found(&ret->source, o, word, found);
+        if (found.form != SOURCE_TEXT)
+                return source_open_found(&ret->source, o, word, found);
+        status = text_source_take_fd(&ret->text, o, word, found.fd);
+        return status == STATUS_OK && !filtering_is_empty(&ret->filtering) ? filter_text(ret, word)
+                                                                           : status;
 }
 
-/* A recording names its events; a text and another program's file do not. */
-static bool may_have_sched(const Reading *r) {
-        const SessionMeta *m = reading_meta(r);
-
-        return !m || session_meta_is_of_file(m) || m->spec.events.n > 0;
-}
-
-/* What is left out may wake what is not. */
+/* What is left out may wake what is not.  A recording names its events; a text and another program's file do not. */
 static int witness_wakers(Reading *r) {
+        const SessionMeta *m = reading_meta(r);
         int e;
 
-        if (filtering_is_empty(&r->filtering) || !may_have_sched(r))
+        if (filtering_is_empty(&r->filtering) ||
+            (m && !session_meta_is_of_file(m) && m->spec.events.n == 0))
                 return STATUS_OK;
         e = wakers_new(&r->wakers);
         if (e < 0)
@@ -145,7 +125,7 @@ int reading_open(Reading *ret, const Options *o, const char *word, ReadingFor pu
                     ?: filtering_apply(&ret->filtering, ret->playback, &problem);
         if (e == 0)
                 playback_count(ret->playback);
-        return display_status(e > 0 ? DRAWING_E_UNREADABLE : e, ret->source->meta, o, problem);
+        return display_status(e, ret->source->meta, problem);
 }
 
 static int next_step(Reading *r, Step *ret) {
@@ -154,7 +134,9 @@ static int next_step(Reading *r, Step *ret) {
         if (r->text.trace && !r->filter)
                 return text_source_next(&r->text, ret);
         if (r->text.trace) {
-                e = filter_next(r->filter, &(StepSource){ next_text_step, r }, STREAM_NO_LIMIT,
+                TextSteps steps = { r, &r->text };
+
+                e = filter_next(r->filter, &(StepSource){ next_text_step, &steps }, STREAM_NO_LIMIT,
                                 ret);
                 return e >= 0 ? e : text_failure(r, e);
         }
@@ -171,22 +153,22 @@ int reading_next(Reading *r, Step *ret) {
         return e;
 }
 
-int reading_finish(const Reading *r, const Options *o) {
+int reading_finish(const Reading *r) {
         _cleanup_strv_ Strv damage = {};
         const SessionMeta *m;
         int e;
 
         if (r->text.trace) {
                 text_source_say_untimed(&r->text);
-                return text_source_finish(&r->text, o);
+                return text_source_finish(&r->text, r->o);
         }
         m = r->source->meta;
         e = damage_describe(r->playback, session_state_is_live(m->state), &damage);
         if (e < 0)
-                return display_status(e, m, o, NULL);
+                return display_status(e, m, NULL);
         warn_each(&damage);
-        display_clock(o, m);
-        display_left_out(o, m);
+        display_clock(r->o, m);
+        display_left_out(r->o, m);
         display_loss(m);
         return damage.n > 0 || !summary_is_complete(m) ? STATUS_INCOMPLETE : STATUS_OK;
 }
@@ -199,4 +181,52 @@ void reading_done(Reading *r) {
         filtering_done(&r->filtering);
         source_free(r->source);
         *r = (Reading){};
+}
+
+/* --- two words --------------------------------------------------------------------------------- */
+
+/* A name that ftracectl makes for a session has a "-", a file a "/" or a "."; functions have
+ * neither, but for clones, which a pattern need not name. */
+static bool can_be_function(const char *word) {
+        static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                      "0123456789_*?[]";
+
+        return word[strspn(word, letters)] == 0;
+}
+
+/* Whether @word is a file, and @other nothing that can be read. */
+static bool is_only_file(const Options *o, const char *word, const char *other) {
+        return source_names_file(word) && !source_names_file(other) &&
+               !source_has_session(o, other);
+}
+
+int chosen_init(Chosen *ret, const Options *o) {
+        const char *first = o->words.items[0], *second = o->words.n > 1 ? o->words.items[1] : NULL;
+
+        *ret = (Chosen){};
+        if (second && can_be_function(first) &&
+            (!can_be_function(second) || is_only_file(o, second, first)))
+                SWAP(first, second);
+        ret->source = first;
+        if (second &&
+            (strv_add(&ret->patterns, second) < 0 || name_set_new(&ret->names, &ret->patterns) < 0))
+                return failed(STATUS_FAILED, "Failed to read the command line: out of memory");
+        return STATUS_OK;
+}
+
+void chosen_done(Chosen *c) {
+        name_set_free(c->names);
+        strv_done(&c->patterns);
+        *c = (Chosen){};
+}
+
+int chosen_not_found(const Chosen *c, const Options *o) {
+        _cleanup_free_ char *said = options_said_filters(o);
+
+        if (c->patterns.n == 0)
+                log_error("there are no calls in \"%s\"%s.", c->source, said ?: "");
+        else
+                log_error("there are no calls of \"%s\" in \"%s\"%s.",
+                          NAME_QUOTED(c->patterns.items[0]), c->source, said ?: "");
+        return STATUS_NOT_FOUND;
 }

@@ -9,12 +9,14 @@
  */
 
 #include "analyze/wakers.h"
+#include "calls/name-set.h"
 #include "calls/playback.h"
 #include "cli/source/source.h"
 #include "cli/source/text-source.h"
 
 typedef struct Reading {
-        TextSource text; /* trace NULL: it is a recording */
+        const Options *o; /* borrowed for its life */
+        TextSource text;  /* trace NULL: it is a recording */
         Source *source;
         Playback *playback;
         Filtering filtering;
@@ -45,7 +47,7 @@ int reading_find(Reading *ret, const Options *o, const char *word);
 int reading_next(Reading *r, Step *ret);
 /* Says what was skipped, damaged or lost; an exit status: STATUS_FAILED after damage of a text,
  * STATUS_INCOMPLETE after a loss. */
-int reading_finish(const Reading *r, const Options *o);
+int reading_finish(const Reading *r);
 /* What is known of it; NULL: it is a text. */
 static inline const SessionMeta *reading_meta(const Reading *r) {
         return r->source ? r->source->meta : NULL;
@@ -53,3 +55,24 @@ static inline const SessionMeta *reading_meta(const Reading *r) {
 
 void reading_done(Reading *r);
 #define _cleanup_reading_ _cleanup_(reading_done)
+
+/*
+ * Chosen: of two words the SOURCE and the function that is asked about
+ *
+ *      hist SOURCE            the roots
+ *      hist SOURCE FUNCTION   calls of FUNCTION, a name or a glob
+ *      hist FUNCTION SOURCE   the same, where only one of them can be a function
+ */
+typedef struct Chosen {
+        const char *source;
+        Strv patterns;  /* empty: nothing was asked for */
+        NameSet *names; /* NULL: the same */
+} Chosen;
+
+/* @ret must stay where it is; chosen_done() it also after a failure.  An exit status. */
+int chosen_init(Chosen *ret, const Options *o);
+void chosen_done(Chosen *c);
+#define _cleanup_chosen_ _cleanup_(chosen_done)
+
+/* Says that there are no calls of what was asked for; STATUS_NOT_FOUND. */
+int chosen_not_found(const Chosen *c, const Options *o);

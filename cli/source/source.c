@@ -203,21 +203,18 @@ static int open_from_store(Source **ret, const Options *o, const char *name) {
         return STATUS_OK;
 }
 
-/* As a daemon's List has it. */
-static json_t *session_json(const SessionMeta *meta, uint64_t n_bytes) {
-        json_t *o = session_meta_to_json(meta);
-
-        if (o && json_object_set_new(o, "disk_bytes", json_integer((json_int_t) n_bytes)) < 0) {
-                json_decref(o);
-                return NULL;
-        }
-        return o;
-}
-
-static json_t *brief_json(const SessionMeta *meta, uint64_t n_bytes) {
+/* As a daemon's List, or ListBriefs, has it. */
+static json_t *listed_json(const SessionMeta *meta, uint64_t n_bytes, bool is_brief) {
         _cleanup_brief_ Brief b = {};
+        json_t *o;
 
-        return brief_of_meta(&b, meta, n_bytes) < 0 ? NULL : brief_to_json(&b);
+        if (is_brief)
+                return brief_of_meta(&b, meta, n_bytes) < 0 ? NULL : brief_to_json(&b);
+        o = session_meta_to_json(meta);
+        if (o && json_object_set_new(o, "disk_bytes", json_integer((json_int_t) n_bytes)) >= 0)
+                return o;
+        json_decref(o);
+        return NULL;
 }
 
 /* A session that is to be listed, until it is known which are the newest. */
@@ -227,27 +224,21 @@ typedef struct Listed {
 } Listed;
 
 static int by_start(const void *a, const void *b) {
-        const Listed *x = a, *y = b;
-
-        return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+        return CMP(((const Listed *) a)->start_ns, ((const Listed *) b)->start_ns);
 }
 
 /* The @n_newest of @items, which are consumed. */
 static json_t *newest_of(Listed *items, size_t n, uint64_t n_newest) {
+        size_t n_left_out = n_newest > 0 && n > n_newest ? n - (size_t) n_newest : 0;
         json_t *list = json_array();
-        int r = list ? 0 : -1;
 
         if (n > 0)
                 qsort(items, n, sizeof(*items), by_start);
-        for (size_t i = 0; i < n; i++)
-                if (n_newest > 0 && n - i > n_newest)
-                        json_decref(items[i].json);
-                else if (json_array_append_new(list, items[i].json) < 0)
-                        r = -1;
-        if (r == 0)
-                return list;
-        json_decref(list);
-        return NULL;
+        for (size_t i = 0; i < n_left_out; i++)
+                json_decref(items[i].json);
+        for (size_t i = n_left_out; i < n; i++)
+                (void) json_array_append_new(list, items[i].json);
+        return list;
 }
 
 static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is_brief) {
@@ -287,7 +278,7 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
                 mend_state(meta, store);
                 n_bytes = footprint_measure(dir).n_bytes;
                 items[n].start_ns = meta->start.realtime_ns;
-                items[n].json = is_brief ? brief_json(meta, n_bytes) : session_json(meta, n_bytes);
+                items[n].json = listed_json(meta, n_bytes, is_brief);
                 if (!items[n++].json || vacuum_add_session(&vacuum, meta, n_bytes) < 0)
                         return out_of_memory();
         }
@@ -350,12 +341,6 @@ bool source_is_file(const Options *o, const char *word) {
         is_there = source_names_file(word);
         /* Only where the two differ it matters whether there is such a session. */
         return is_there == has_suffix_of_file(word) ? is_there : !source_has_session(o, word);
-}
-
-/* Whoever has both is told which it is. */
-static void say_which(const Options *o, const char *name) {
-        if (source_names_file(name))
-                talk(o, "\"%s\" is the session; the file of that name is \"./%s\".", name, name);
 }
 
 /* --- from a file ------------------------------------------------------------------------------ */
@@ -452,19 +437,22 @@ static int open_dat(Source **ret, const Options *o, const char *path, int fd, bo
 
 /* --- from a daemon, else from a store --------------------------------------------------------- */
 
-static int take_descriptors(Source *s, const json_t *reply, int *fds) {
-        json_int_t directory = json_integer_value(json_object_get(reply, "directory"));
-        const json_t *symbols = json_object_get(reply, "symbols");
-        json_int_t n_symbols = json_is_integer(symbols) ? json_integer_value(symbols) : -1;
-        int r, symbols_fd = -EBADF;
+/* The descriptor that the reply's @member is the index of, which the caller then owns; -EBADF. */
+static int take_fd(int *fds, const json_t *reply, const char *member) {
+        const json_t *index = json_object_get(reply, member);
+        json_int_t i = json_integer_value(index);
 
-        if (!json_is_integer(json_object_get(reply, "directory")) || directory < 0 ||
-            directory >= FRAME_FDS_MAX || fds[directory] < 0 || n_symbols >= FRAME_FDS_MAX ||
-            n_symbols == directory)
+        return json_is_integer(index) && i >= 0 && i < FRAME_FDS_MAX ? TAKE_FD(fds[i]) : -EBADF;
+}
+
+static int take_descriptors(Source *s, const json_t *reply, int *fds) {
+        int fd = take_fd(fds, reply, "directory"), symbols_fd = take_fd(fds, reply, "symbols"), r;
+
+        if (fd < 0) {
+                safe_close(symbols_fd);
                 return ORIGIN(-EBADMSG);
-        if (n_symbols >= 0)
-                symbols_fd = TAKE_FD(fds[n_symbols]);
-        r = session_dir_take_fds(&s->dir, TAKE_FD(fds[directory]), symbols_fd);
+        }
+        r = session_dir_take_fds(&s->dir, fd, symbols_fd);
         if (r >= 0)
                 s->readers_fd = keep_lock(s->dir);
         return r;
@@ -511,13 +499,6 @@ int source_open_session(Source **ret, const Options *o, const char *name) {
         return c ? source_open_client(ret, o, c, name) : open_from_store(ret, o, name);
 }
 
-/* A recording is one trace. */
-static int refuse_nth_trace(const char *word) {
-        return failed(STATUS_USAGE,
-                      "--nth-trace: \"%s\" is a recording, and only texts have several traces.",
-                      word);
-}
-
 int source_find(SourceFound *ret, const Options *o, const char *word) {
         bool is_input = streq(word, "-");
         _cleanup_close_ int fd = -EBADF;
@@ -551,12 +532,15 @@ int source_open_found(Source **ret, const Options *o, const char *word, SourceFo
         if (found.form == SOURCE_TEXT)
                 return open_failure(word, DAT_FILE_E_FOREIGN, NULL);
         if (o->nth_trace != 0)
-                return refuse_nth_trace(word);
+                return failed(
+                        STATUS_USAGE,
+                        "--nth-trace: \"%s\" is a recording, and only texts have several traces.",
+                        word);
         if (found.form == SOURCE_DAT)
                 return open_dat(ret, o, word, TAKE_FD(fd), false);
         status = source_open_session(ret, o, word);
-        if (status == STATUS_OK)
-                say_which(o, word);
+        if (status == STATUS_OK && source_names_file(word))
+                talk(o, "\"%s\" is the session; the file of that name is \"./%s\".", word, word);
         return status;
 }
 
@@ -567,11 +551,18 @@ int source_open(Source **ret, const Options *o, const char *name) {
         return status ?: source_open_found(ret, o, name, found);
 }
 
+/* A member of the reply's session; 0: it has none. */
+static uint64_t number_of(const json_t *reply, const char *member) {
+        json_int_t n =
+                json_integer_value(json_object_get(json_object_get(reply, "session"), member));
+
+        return (uint64_t) MAX(n, (json_int_t) 0);
+}
+
 int source_describe(Source **ret, const Options *o, const char *name) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_(source_freep) Source *s = NULL;
         json_auto_t *reply = NULL;
-        json_int_t bytes = 0, stays_ns = 0, goes_ns = 0;
         SourceFound found;
         int status = source_find(&found, o, name);
 
@@ -597,11 +588,9 @@ int source_describe(Source **ret, const Options *o, const char *name) {
         status = source_meta_from_reply(&s->meta, reply);
         if (status != STATUS_OK)
                 return status;
-        (void) json_unpack((json_t *) reply, "{s:{s?I, s?I, s?I}}", "session", "disk_bytes", &bytes,
-                           "stays_until_ns", &stays_ns, "goes_at_ns", &goes_ns);
-        s->disk_bytes = (uint64_t) MAX(bytes, (json_int_t) 0);
-        s->stays_until_ns = (uint64_t) MAX(stays_ns, (json_int_t) 0);
-        s->goes_at_ns = (uint64_t) MAX(goes_ns, (json_int_t) 0);
+        s->disk_bytes = number_of(reply, "disk_bytes");
+        s->stays_until_ns = number_of(reply, "stays_until_ns");
+        s->goes_at_ns = number_of(reply, "goes_at_ns");
         *ret = TAKE_PTR(s);
         return STATUS_OK;
 }

@@ -127,42 +127,32 @@ static uint32_t n_cpus_of(uint32_t n_digits) {
         return n_digits > 1 ? n + 1 : 1;
 }
 
-static void set_columns(RenderOptions *o, const TextLayout *l) {
-        bool has_columns = text_kind_form(l->kind)->has_columns;
-
-        o->abstime = l->columns.abstime;
-        o->cpu = l->columns.cpu;
-        o->proc = !has_columns || l->columns.proc;
-        o->latency = l->columns.latency;
-        o->duration = !has_columns || l->columns.duration;
-        o->tight = l->is_tight;
-}
-
-static bool has_columns_of(const RenderOptions *a, const RenderOptions *b) {
-        return a->abstime == b->abstime && a->cpu == b->cpu && a->proc == b->proc &&
-               a->latency == b->latency && a->duration == b->duration;
-}
-
-void text_source_layout(const TextSource *s, const Options *o, DrawingOptions *d) {
+RenderContext text_source_layout(const TextSource *s, const Options *o, DrawingOptions *d) {
         const TextLayout *l = text_trace_layout(s->trace);
         const TextForm *form = text_kind_form(l->kind);
-        RenderOptions as_it_was = RENDER_OPTIONS_DEFAULT;
+        RenderOptions *render = &d->render, as_it_was = RENDER_OPTIONS_DEFAULT;
 
-        d->n_possible_cpus = n_cpus_of(l->columns.n_cpu_digits);
         d->format = d->format ?: form->format;
-        d->render.header = d->render.header && (l->has_header || !form->has_columns);
-        as_it_was.header = d->render.header;
-        as_it_was.retval = d->render.retval;
-        set_columns(&d->render, l);
-        set_columns(&as_it_was, l);
+        render->header = render->header && (l->has_header || !form->has_columns);
+        as_it_was.header = render->header;
+        as_it_was.retval = render->retval;
+        as_it_was.colour = render->colour;
+        as_it_was.abstime = render->abstime = l->columns.abstime;
+        as_it_was.cpu = render->cpu = l->columns.cpu;
+        as_it_was.proc = render->proc = !form->has_columns || l->columns.proc;
+        as_it_was.duration = render->duration = !form->has_columns || l->columns.duration;
         for (size_t i = 0; i < o->render.n; i++)
-                (void) render_option_set(&d->render, o->render.items[i]);
+                (void) render_option_set(render, o->render.items[i]);
         /* What no option changes is drawn as it stands in the text. */
-        d->render.verbatim = (l->kind == TEXT_GRAPH || l->kind == TEXT_INDENT) &&
-                             streq(d->format, form->format) &&
-                             memcmp(&d->render, &as_it_was, sizeof(as_it_was)) == 0;
-        d->heading =
-                l->kind == TEXT_GRAPH && has_columns_of(&d->render, &as_it_was) ? l->heading : NULL;
+        render->verbatim =
+                streq(d->format, form->format) &&
+                (l->kind == TEXT_INDENT ||
+                 (l->kind == TEXT_GRAPH && memcmp(render, &as_it_was, sizeof(as_it_was)) == 0));
+        return (RenderContext){
+                .options = *render,
+                .n_possible_cpus = n_cpus_of(l->columns.n_cpu_digits),
+                .heading = l->kind == TEXT_GRAPH && render->verbatim ? l->heading : NULL,
+        };
 }
 
 int text_source_next(TextSource *s, Step *ret) {

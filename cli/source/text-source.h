@@ -22,7 +22,7 @@ typedef struct TextSource {
 /* What source_find() found to be a text; @fd is consumed.  An exit status. */
 int text_source_take_fd(TextSource *ret, const Options *o, const char *word, int fd);
 /* Fills what @options leave open: how @s was drawn.  @is_format_given: --format was. */
-void text_source_layout(const TextSource *s, const Options *o, DrawingOptions *d);
+RenderContext text_source_layout(const TextSource *s, const Options *o, DrawingOptions *d);
 /* The next step; 1, 0 at the end, or a negative exit status after having said why. */
 int text_source_next(TextSource *s, Step *ret);
 /* Says that there are no durations, to who adds them up. */

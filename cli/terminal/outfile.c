@@ -1,100 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * realpath() finds what is to be replaced; the directory of the file without a name is therefore the
- * right one.  linkat() gives a name but replaces nothing, and then the file is linked beside the old
- * one and renamed.
- */
-
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
+#include "base/io.h"
 #include "cli/terminal/outfile.h"
-#include "cli/terminal/sweeper.h"
-
-#define FD_PATH_MAX 32
-
-/* The umask can only be read by setting it. */
-static mode_t current_umask(void) {
-        mode_t m = umask(022);
-
-        (void) umask(m);
-        return m;
-}
-
-static void fd_path(char ret[static FD_PATH_MAX], int fd) {
-        (void) snprintf(ret, FD_PATH_MAX, "/proc/self/fd/%d", fd);
-}
-
-/* -errno also if it could not be linked later. */
-static int open_nameless(Outfile *f, mode_t mode) {
-        const char *slash = strrchr(f->path, '/');
-        _cleanup_free_ char *dir =
-                !slash ? strdup(".") : strndup(f->path, (size_t) MAX(slash - f->path, 1));
-        char link[FD_PATH_MAX];
-        struct stat st;
-
-        if (!dir)
-                return -ENOMEM;
-        f->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
-        if (f->fd < 0)
-                return ORIGIN(-errno);
-        fd_path(link, f->fd);
-        if (stat(link, &st) < 0) {
-                f->fd = safe_close(f->fd);
-                return ORIGIN(-errno);
-        }
-        f->is_nameless = true;
-        return 0;
-}
-
-static int open_named(Outfile *f, mode_t mode) {
-        _cleanup_free_ char *temporary = NULL;
-
-        if (asprintf(&temporary, "%s.XXXXXX", f->path) < 0) {
-                temporary = NULL;
-                return -ENOMEM;
-        }
-        f->fd = mkostemp(temporary, O_CLOEXEC);
-        if (f->fd < 0)
-                return ORIGIN(-errno);
-        f->temporary = TAKE_PTR(temporary);
-        f->sweeper_fd = sweeper_start(f->temporary);
-        return fchmod(f->fd, mode & ~current_umask()) < 0 ? ORIGIN(-errno) : 0;
-}
-
-static int open_somehow(Outfile *ret, const char *path, mode_t mode, bool may_be_nameless) {
-        _cleanup_outfile_ Outfile f = OUTFILE_INIT;
-        struct stat st;
-        int r = 0;
-
-        f.path = realpath(path, NULL) ?: strdup(path);
-        if (!f.path)
-                return -ENOMEM;
-        if (stat(f.path, &st) >= 0 && !S_ISREG(st.st_mode)) {
-                f.fd = open(f.path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-                if (f.fd < 0)
-                        return ORIGIN(-errno);
-        } else if (!may_be_nameless || open_nameless(&f, mode) < 0) {
-                /* Says what is wrong with the directory, if it is that. */
-                r = open_named(&f, mode);
-        }
-        if (r < 0)
-                return r;
-        *ret = TAKE(f, OUTFILE_INIT);
-        return 0;
-}
-
-int outfile_open(Outfile *ret, const char *path, mode_t mode) {
-        return open_somehow(ret, path, mode, true);
-}
-
-int outfile_open_named(Outfile *ret, const char *path, mode_t mode) {
-        return open_somehow(ret, path, mode, false);
-}
 
 int outfile_open_as(Outfile *ret, const char *path, const char *temporary, mode_t mode) {
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
@@ -114,64 +28,47 @@ int outfile_open_as(Outfile *ret, const char *path, const char *temporary, mode_
         return 0;
 }
 
+int outfile_open(Outfile *ret, const char *path, mode_t mode) {
+        _cleanup_free_ char *real = realpath(path, NULL) ?: strdup(path), *temporary = NULL;
+        struct stat st;
+        uint64_t random;
+        int r, fd;
+
+        if (!real)
+                return -ENOMEM;
+        if (stat(real, &st) >= 0 && !S_ISREG(st.st_mode)) {
+                fd = open(real, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+                if (fd < 0)
+                        return ORIGIN(-errno);
+                *ret = (Outfile){ .fd = fd, .path = TAKE_PTR(real), .sweeper_fd = -EBADF };
+                return 0;
+        }
+        if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+                return ORIGIN(-EIO);
+        if (asprintf(&temporary, "%s.%016" PRIx64, real, random) < 0) {
+                temporary = NULL;
+                return -ENOMEM;
+        }
+        r = outfile_open_as(ret, real, temporary, mode);
+        if (r >= 0)
+                ret->sweeper_fd = sweeper_start(temporary);
+        return r;
+}
+
 int outfile_close(Outfile *f) {
         return close(TAKE_FD(f->fd)) < 0 ? ORIGIN(-errno) : 0;
 }
 
-static int link_to(const Outfile *f, const char *path) {
-        char link[FD_PATH_MAX];
-
-        fd_path(link, f->fd);
-        return linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) < 0 ? ORIGIN(-errno) : 0;
-}
-
-/* Links it beside the file that it replaces, under a name that nobody else has: a sweeper for it is
- * there before it is, as SIGKILL may come before it is renamed. */
-static int link_beside(Outfile *f) {
-        uint64_t random;
-        int r;
-
-        if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-                return ORIGIN(-EIO);
-        if (asprintf(&f->temporary, "%s.%016" PRIx64, f->path, random) < 0) {
-                f->temporary = NULL;
-                return -ENOMEM;
-        }
-        f->sweeper_fd = sweeper_start(f->temporary);
-        r = link_to(f, f->temporary);
-        if (r < 0)
-                free(TAKE_PTR(f->temporary));
-        return r;
-}
-
-/* What it is called until now becomes its name. */
-static int take_place(Outfile *f) {
-        int r = rename(f->temporary, f->path) < 0 ? ORIGIN(-errno) : 0;
-
-        if (r < 0)
-                (void) unlink(f->temporary);
-        free(TAKE_PTR(f->temporary));
-        return r;
-}
-
 int outfile_commit(Outfile *f) {
-        sigset_t all, before;
-        int r;
+        int r = f->fd >= 0 ? outfile_close(f) : 0;
 
-        if (!f->is_nameless) {
-                r = f->fd >= 0 ? outfile_close(f) : 0;
-                return r < 0 || !f->temporary ? r : take_place(f);
-        }
-        /* Nothing that can be caught comes between the two names. */
-        sigfillset(&all);
-        (void) sigprocmask(SIG_SETMASK, &all, &before);
-        r = link_to(f, f->path);
-        if (r == -EEXIST)
-                r = link_beside(f);
-        if (r >= 0 && f->temporary)
-                r = take_place(f);
-        (void) sigprocmask(SIG_SETMASK, &before, NULL);
-        return r;
+        if (r < 0 || !f->temporary)
+                return r;
+        if (rename(f->temporary, f->path) < 0)
+                return ORIGIN(-errno);
+        free(TAKE_PTR(f->temporary));
+        f->sweeper_fd = safe_close(f->sweeper_fd);
+        return 0;
 }
 
 void outfile_done(Outfile *f) {
@@ -181,4 +78,50 @@ void outfile_done(Outfile *f) {
         f->sweeper_fd = safe_close(f->sweeper_fd);
         free(TAKE_PTR(f->temporary));
         free(TAKE_PTR(f->path));
+}
+
+/* --- what has to be gone ----------------------------------------------------------------------- */
+
+static _Noreturn void sweep(const char *path, int fd) {
+        char byte;
+
+        /* Nobody must wait for us to close what is theirs. */
+        if (dup2(fd, 0) < 0)
+                _exit(1);
+        closefrom(1);
+        while (read(0, &byte, 1) < 0 && errno == EINTR)
+                ;
+        (void) tree_remove(AT_FDCWD, path);
+        _exit(0);
+}
+
+/* The process is nobody's child, so that nobody who waits for children meets it, and of a session of
+ * its own, so that the terminal's signals do not. */
+int sweeper_start(const char *path) {
+        _cleanup_close_ int read_fd = -EBADF, write_fd = -EBADF;
+        sigset_t all, before;
+        int fds[2], status;
+        pid_t pid;
+
+        if (pipe2(fds, O_CLOEXEC) < 0)
+                return ORIGIN(-errno);
+        read_fd = fds[0];
+        write_fd = fds[1];
+        /* It keeps them blocked. */
+        sigfillset(&all);
+        (void) sigprocmask(SIG_SETMASK, &all, &before);
+        pid = fork();
+        if (pid == 0) {
+                (void) setsid();
+                pid = fork();
+                if (pid == 0)
+                        sweep(path, read_fd);
+                _exit(pid < 0);
+        }
+        (void) sigprocmask(SIG_SETMASK, &before, NULL);
+        if (pid < 0)
+                return ORIGIN(-errno);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+                ;
+        return status == 0 ? TAKE_FD(write_fd) : -EAGAIN;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * All cells are one list of strings, the titles being its first row; two
- * passes, one for the widths and one to print.
- */
+/* Two passes over the cells, one for the widths and one to print, in the order that the titles' marks say. */
+
+#include <math.h>
 
 #include "base/name.h"
 #include "cli/terminal/table.h"
@@ -12,24 +11,26 @@
 #define TABLE_COLUMNS_MAX 24
 #define GAP 2             /* spaces between columns */
 #define LEFT_OUT SIZE_MAX /* as a column's width */
+#define LINES_BESIDES 4   /* at most, above and below the rows */
 
 void table_init(Table *t, const char *titles) {
-        *t = (Table){ .titles = titles, .max_width = terminal_columns() };
-        t->error = strv_split(&t->cells, titles, "|");
-        t->n_columns = t->cells.n;
+        *t = (Table){ .max_width = terminal_columns() };
+        t->error = strv_split(&t->titles, titles, "|");
 }
 
-void table_add(Table *t, const char *format, ...) {
-        char *text = NULL;
-        va_list ap;
+void table_begin(Table *t, JsonMode json) {
+        *t = (Table){ .max_width = terminal_columns() };
+        if (json != JSON_OFF)
+                t->list = json_array();
+}
 
-        if (t->error < 0)
-                return;
-        va_start(ap, format);
+/* The text of a cell, which the caller frees; NULL without memory. */
+static _printf_(1, 0) char *cell_text(const char *format, va_list ap) {
+        char *text;
+
         if (vasprintf(&text, format, ap) < 0)
-                text = NULL;
-        va_end(ap);
-        if (text && plain_length(text, strlen(text), PLAIN_WORD) < strlen(text)) {
+                return NULL;
+        if (plain_length(text, strlen(text), PLAIN_WORD) < strlen(text)) {
                 _cleanup_free_ char *said = TAKE_PTR(text);
                 _cleanup_buf_ Buf plain = BUF_INIT;
 
@@ -37,16 +38,173 @@ void table_add(Table *t, const char *format, ...) {
                 if (buf_take_string(&plain, &text) < 0)
                         text = NULL;
         }
-        t->error = text ? strv_take(&t->cells, text) : -ENOMEM;
+        return text;
 }
 
-void table_add_time(Table *t, uint64_t ns) {
-        table_add(t, "%s", FIGURE_ROUND(ns));
+void table_add(Table *t, const char *format, ...) {
+        char *text;
+        va_list ap;
+
+        va_start(ap, format);
+        text = cell_text(format, ap);
+        va_end(ap);
+        if (t->error < 0)
+                free(text);
+        else
+                t->error = text ? strv_take(&t->cells, text) : -ENOMEM;
 }
 
-void table_add_function(Table *t, const Function *function) {
-        table_add(t, "%s%s", NAME_QUOTED(function->label),
-                  TABLE_MARK(&t->marks, function->n_unhooked));
+size_t table_n_rows(const Table *t) {
+        return t->list ? json_array_size(t->list) : t->titles.n > 0 ? t->cells.n / t->titles.n : 0;
+}
+
+void table_done(Table *t) {
+        strv_done(&t->titles);
+        strv_done(&t->cells);
+        json_decref(TAKE_PTR(t->list));
+}
+
+/* --- cells ------------------------------------------------------------------------------------ */
+
+Row table_row(Table *t) {
+        Row r = { .table = t, .is_text = !t->list };
+
+        t->n_rows++;
+        if (t->list) {
+                r.json = json_object();
+                (void) json_array_append_new(t->list, r.json);
+        }
+        return r;
+}
+
+Row table_rest(Table *t) {
+        for (size_t i = 0; i < t->titles.n; i++)
+                table_add(t, " ");
+        return (Row){ .table = t, .is_text = true, .is_rest = true };
+}
+
+/* In the last row. */
+static int replace_cell(Table *t, const char *title, const char *text) {
+        size_t i = 0;
+
+        while (i < t->titles.n && !streq(t->titles.items[i], title))
+                i++;
+        return i < t->titles.n ? strv_replace(&t->cells, t->cells.n - t->titles.n + i, text) : 0;
+}
+
+void row_cell(Row r, const char *title, const char *format, ...) {
+        _cleanup_free_ char *text = NULL;
+        Table *t = r.table;
+        va_list ap;
+
+        if (!r.is_text || !title || t->error < 0)
+                return;
+        va_start(ap, format);
+        text = cell_text(format, ap);
+        va_end(ap);
+        if (t->n_rows == 1 && !r.is_rest)
+                t->error = strv_add(&t->titles, title);
+        if (!text)
+                t->error = -ENOMEM;
+        else if (r.is_rest)
+                t->error = replace_cell(t, title, text);
+        else if (t->error >= 0)
+                t->error = strv_take(&t->cells, TAKE_PTR(text));
+}
+
+void row_json(Row r, const char *key, json_t *value) {
+        if (key)
+                (void) json_object_set_new(r.json, key, value);
+        else
+                json_decref(value);
+}
+
+void row_int(Row r, const char *key, int64_t n) {
+        if (!r.is_text)
+                row_json(r, key, json_integer(n));
+}
+
+void row_known_int(Row r, const char *key, bool is_known, int64_t n) {
+        if (!r.is_text)
+                row_json(r, key, is_known ? json_integer(n) : json_null());
+}
+
+void row_real(Row r, const char *key, double d) {
+        if (!r.is_text)
+                row_json(r, key, isnan(d) ? json_null() : json_real(d));
+}
+
+void row_bool(Row r, const char *key, bool is) {
+        if (!r.is_text)
+                row_json(r, key, json_boolean(is));
+}
+
+void row_time(Row r, const char *title, const char *key, uint64_t ns) {
+        row_known_time(r, title, key, true, ns);
+}
+
+void row_known_time(Row r, const char *title, const char *key, bool is_known, uint64_t ns) {
+        if (!r.is_text)
+                row_known_int(r, key, is_known, (int64_t) ns);
+        else if (title)
+                row_cell(r, title, "%s", is_known ? FIGURE_ROUND(ns) : "-");
+}
+
+void row_mean(Row r, const char *title, const char *key, double ns) {
+        row_real(r, key, ns);
+        row_cell(r, title, "%s", FIGURE_MEAN(ns));
+}
+
+void row_change(Row r, const char *title, const char *key, double ns) {
+        row_real(r, key, ns);
+        row_cell(r, title, "%s", FIGURE_CHANGE(ns));
+}
+
+void row_count(Row r, const char *title, const char *key, uint64_t n) {
+        row_int(r, key, (int64_t) n);
+        row_cell(r, title, "%llu", (unsigned long long) n);
+}
+
+void row_string(Row r, const char *title, const char *key, const char *s) {
+        if (!r.is_text)
+                row_json(r, key, terminal_json_string(s));
+        else
+                row_cell(r, title, "%s", s ?: " ");
+}
+
+void row_share(Row r, const char *title, const char *key, double part, double all) {
+        row_real(r, key, part / all);
+        row_cell(r, title, "%.1f%%", all != 0 ? 100 * part / all : 0);
+}
+
+void row_label(Row r, const char *key, const Function *f) {
+        if (!r.is_text)
+                row_json(r, key, f ? terminal_json_text(f->label, f->n_label) : json_null());
+}
+
+void row_function(Row r, const char *title, const Function *f) {
+        size_t n;
+        const char *module = function_module(f, &n);
+
+        if (r.is_text) {
+                if (title)
+                        row_cell(r, title, "%s%s", NAME_QUOTED(f->label),
+                                 TABLE_MARK(&r.table->marks, f->n_unhooked));
+                return;
+        }
+        row_json(r, "function", json_stringn(f->label, f->n_name));
+        row_json(r, "module", module ? json_stringn(module, n) : json_null());
+        row_known_int(r, "not_hooked_below", unhooked_is_number(f->n_unhooked), f->n_unhooked);
+}
+
+void row_task(Row r, const char *title, const char *comm, int64_t pid) {
+        if (!r.is_text) {
+                row_string(r, NULL, "task", *comm ? comm : NULL);
+                row_known_int(r, "pid", pid >= 0, pid);
+        } else if (pid >= 0)
+                row_cell(r, title, "%s-%lld", NAME_QUOTED(comm), (long long) pid);
+        else
+                row_cell(r, title, "%s", NAME_QUOTED(comm));
 }
 
 char *table_mark(TableMarks *marks, char text[static TABLE_MARK_MAX], int32_t n_unhooked) {
@@ -70,46 +228,14 @@ void table_explain(const TableMarks *marks, Buf *out) {
                          "(+?): or what it calls, which nobody knows: that counts as its own.\n");
 }
 
-void table_function_json(json_t *object, const Function *f) {
+/* --- printed ---------------------------------------------------------------------------------- */
+
+/* The columns in the order in which they are drawn. */
+typedef struct Layout {
+        const Table *table;
         size_t n;
-        const char *module = function_module(f, &n);
-
-        (void) json_object_set_new(object, "function", json_stringn(f->label, f->n_name));
-        (void) json_object_set_new(object, "module",
-                                   module ? json_stringn(module, n) : json_null());
-        (void) json_object_set_new(object, "not_hooked_below", table_unhooked_json(f->n_unhooked));
-}
-
-json_t *table_function_pack(const Function *f, const char *format, ...) {
-        json_t *o = json_object();
-        va_list ap;
-
-        table_function_json(o, f);
-        va_start(ap, format);
-        (void) json_object_update_new(o, json_vpack_ex(NULL, 0, format, ap));
-        va_end(ap);
-        return o;
-}
-
-json_t *table_label_json(const Function *f) {
-        return f ? terminal_json_text(f->label, f->n_label) : json_null();
-}
-
-json_t *table_comm_json(const char *comm) {
-        return terminal_json_string(*comm ? comm : NULL);
-}
-
-json_t *table_pid_json(int64_t pid) {
-        return pid >= 0 ? json_integer(pid) : json_null();
-}
-
-json_t *table_unhooked_json(int32_t n_unhooked) {
-        return unhooked_is_number(n_unhooked) ? json_integer(n_unhooked) : json_null();
-}
-
-size_t table_n_rows(const Table *t) {
-        return t->n_columns > 0 ? t->cells.n / t->n_columns - 1 : 0;
-}
+        size_t columns[TABLE_COLUMNS_MAX], widths[TABLE_COLUMNS_MAX];
+} Layout;
 
 static size_t width(const char *s) {
         size_t n = 0;
@@ -120,57 +246,76 @@ static size_t width(const char *s) {
 }
 
 static size_t n_marks(const char *title) {
-        return strspn(title, "?>=");
+        return strspn(title, "?>=123456789");
 }
 
-static bool is_marked(const Table *t, size_t column, char mark) {
-        const char *title = t->cells.items[column];
+static const char *title_of(const Layout *l, size_t i) {
+        return l->table->titles.items[l->columns[i]];
+}
+
+static bool is_marked(const Layout *l, size_t i, char mark) {
+        const char *title = title_of(l, i);
 
         return memchr(title, mark, n_marks(title));
 }
 
-static size_t columns_total(const Table *t, const size_t *widths) {
+static void lay_out(Layout *ret, const Table *t, bool legend) {
+        *ret = (Layout){ .table = t };
+        for (char place = '0'; place <= '9'; place++)
+                for (size_t i = 0; i < t->titles.n; i++) {
+                        const char *title = t->titles.items[i];
+                        size_t n = legend ? width(title) - n_marks(title) : 0;
+
+                        if ((*title >= '1' && *title <= '9' ? *title : '0') != place)
+                                continue;
+                        for (size_t k = i; k < t->cells.n; k += t->titles.n)
+                                n = MAX(n, width(t->cells.items[k]));
+                        ret->columns[ret->n] = i;
+                        ret->widths[ret->n++] = n;
+                }
+}
+
+static size_t columns_total(const Layout *l) {
         size_t total = 0;
 
-        for (size_t i = 0; i < t->n_columns; i++)
-                if (widths[i] != LEFT_OUT)
-                        total += widths[i] + GAP;
+        for (size_t i = 0; i < l->n; i++)
+                if (l->widths[i] != LEFT_OUT)
+                        total += l->widths[i] + GAP;
         return total - GAP;
 }
 
 /* The widest of the columns that may be cut and are cut last, or not; SIZE_MAX: there is none. */
-static size_t widest_column(const Table *t, const size_t *widths, bool is_last) {
+static size_t widest_column(const Layout *l, bool is_last) {
         size_t widest = SIZE_MAX;
 
-        for (size_t i = 0; i < t->n_columns; i++)
-                if (widths[i] != LEFT_OUT && !is_marked(t, i, '>') &&
-                    is_marked(t, i, '=') == is_last && widths[i] > TABLE_COLUMN_MIN &&
-                    (widest == SIZE_MAX || widths[i] > widths[widest]))
+        for (size_t i = 0; i < l->n; i++)
+                if (l->widths[i] != LEFT_OUT && !is_marked(l, i, '>') &&
+                    is_marked(l, i, '=') == is_last && l->widths[i] > TABLE_COLUMN_MIN &&
+                    (widest == SIZE_MAX || l->widths[i] > l->widths[widest]))
                         widest = i;
         return widest;
 }
 
 /* Leaves out what may be, then takes what is too much from the widest of the columns that may be cut. */
-static void fit(const Table *t, size_t *widths) {
+static void fit(Layout *l, size_t max_width) {
         size_t total;
 
-        for (size_t i = t->n_columns; i > 0 && columns_total(t, widths) > t->max_width; i--)
-                if (is_marked(t, i - 1, '?'))
-                        widths[i - 1] = LEFT_OUT;
-        for (total = columns_total(t, widths); total > t->max_width; total--) {
-                size_t widest = widest_column(t, widths, false);
+        for (size_t i = l->n; i > 0 && columns_total(l) > max_width; i--)
+                if (is_marked(l, i - 1, '?'))
+                        l->widths[i - 1] = LEFT_OUT;
+        for (total = columns_total(l); total > max_width; total--) {
+                size_t widest = widest_column(l, false);
 
                 if (widest == SIZE_MAX)
-                        widest = widest_column(t, widths, true);
+                        widest = widest_column(l, true);
                 if (widest == SIZE_MAX)
                         return;
-                widths[widest]--;
+                l->widths[widest]--;
         }
 }
 
 /* At most @max characters of @cell, the last of them a mark if that is not all. */
 static void add_cut(Buf *out, const char *cell, size_t max) {
-        bool is_utf8 = terminal_is_utf8();
         const char *end = cell;
 
         if (width(cell) <= max) {
@@ -183,51 +328,64 @@ static void add_cut(Buf *out, const char *cell, size_t max) {
                         break;
         }
         buf_add(out, cell, (size_t) (end - cell));
-        buf_adds(out, is_utf8 ? "…" : "~");
+        buf_adds(out, terminal_is_utf8() ? "…" : "~");
+}
+
+/* @cells: of one row; NULL: the titles. */
+static void add_line(const Layout *l, Buf *out, char *const *cells) {
+        size_t last = l->n - 1;
+
+        while (last > 0 && l->widths[last] == LEFT_OUT)
+                last--;
+        for (size_t i = 0; i <= last; i++) {
+                const char *title = title_of(l, i);
+                const char *cell = cells ? cells[l->columns[i]] : title + n_marks(title);
+                size_t gap = l->widths[i] - MIN(l->widths[i], width(cell));
+
+                if (l->widths[i] == LEFT_OUT)
+                        continue;
+                if (is_marked(l, i, '>'))
+                        buf_pad(out, gap, ' ');
+                add_cut(out, cell, l->widths[i]);
+                if (i != last)
+                        buf_pad(out, GAP + (is_marked(l, i, '>') ? 0 : gap), ' ');
+        }
+        while (out->n_data > 0 && out->data[out->n_data - 1] == ' ')
+                out->n_data--;
+        buf_adds(out, "\n");
 }
 
 int table_print(const Table *t, Buf *out, bool legend) {
-        size_t widths[TABLE_COLUMNS_MAX] = {}, n_columns = t->n_columns, last = n_columns - 1;
+        Layout l;
 
         if (t->error < 0)
                 return t->error;
-        if (n_columns > TABLE_COLUMNS_MAX)
+        if (t->titles.n > TABLE_COLUMNS_MAX)
                 return ORIGIN(-E2BIG);
-        for (size_t i = legend ? 0 : n_columns; i < t->cells.n; i++)
-                widths[i % n_columns] =
-                        MAX(widths[i % n_columns],
-                            width(t->cells.items[i]) -
-                                    (i < n_columns ? n_marks(t->cells.items[i]) : 0));
+        if (t->titles.n == 0)
+                return 0;
+        lay_out(&l, t, legend);
         if (t->max_width > 0)
-                fit(t, widths);
-        while (last > 0 && widths[last] == LEFT_OUT)
-                last--;
-        for (size_t i = legend ? 0 : n_columns; i < t->cells.n; i++) {
-                const char *cell = t->cells.items[i];
-                size_t column = i % n_columns, gap;
-                bool right = is_marked(t, column, '>');
-
-                if (widths[column] == LEFT_OUT)
-                        continue;
-                if (i < n_columns)
-                        cell += n_marks(cell);
-                gap = widths[column] - MIN(widths[column], width(cell));
-                if (right)
-                        buf_pad(out, gap, ' ');
-                add_cut(out, cell, widths[column]);
-                if (!right && column != last)
-                        buf_pad(out, gap, ' ');
-                if (column != last) {
-                        buf_pad(out, GAP, ' ');
-                        continue;
-                }
-                while (out->n_data > 0 && out->data[out->n_data - 1] == ' ')
-                        out->n_data--;
-                buf_adds(out, "\n");
-        }
+                fit(&l, t->max_width);
+        if (legend)
+                add_line(&l, out, NULL);
+        for (size_t i = 0; i < t->cells.n; i += t->titles.n)
+                add_line(&l, out, t->cells.items + i);
         return out->error;
 }
 
-void table_done(Table *t) {
-        strv_done(&t->cells);
+int table_show(Table *t, const Options *o, Buf *above) {
+        _cleanup_buf_ Buf own = BUF_OF_TEXT(STDOUT_FILENO);
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        Buf *out = above ?: &own;
+        int r = t->error;
+
+        if (o->json != JSON_OFF)
+                return stdout_json(o, TAKE_PTR(t->list));
+        pager_open(&pager, o, table_n_rows(t) + LINES_BESIDES);
+        if (table_n_rows(t) > 0 && r >= 0)
+                r = table_print(t, out, !o->no_legend);
+        if (!o->no_legend)
+                table_explain(&t->marks, out);
+        return stdout_paged(&pager, out, r);
 }

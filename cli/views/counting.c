@@ -4,7 +4,7 @@
 
 #include "base/unit.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/counting.h"
+#include "cli/views/views.h"
 
 int counting_failure(int r) {
         if (r == -EPIPE)
@@ -33,7 +33,7 @@ int counting_open(Counting *c, const Options *o, const char *word) {
         return status;
 }
 
-int counting_run(Counting *c, const Options *o) {
+int counting_run(Counting *c) {
         Step step;
         int r;
 
@@ -50,7 +50,7 @@ int counting_run(Counting *c, const Options *o) {
         if (!c->floor)
                 return STATUS_OK;
         c->overhead = overhead_of(c->floor);
-        if (o->analysis.corrected && !c->overhead.has_cost)
+        if (c->reading.o->analysis.corrected && !c->overhead.has_cost)
                 return failed(
                         STATUS_FAILED,
                         "--corrected: too few calls were recorded to tell what tracing costs.");
@@ -58,23 +58,24 @@ int counting_run(Counting *c, const Options *o) {
 }
 
 int counting_read(Counting *c, const Options *o, const char *word) {
-        return counting_open(c, o, word) ?: counting_run(c, o);
+        return counting_open(c, o, word) ?: counting_run(c);
 }
 
-void counting_say_own_work(const Counting *c, const Options *o) {
+void counting_say_own_work(const Counting *c) {
         uint64_t n = c->pairing ? pairing_n_own_work(c->pairing) : 0;
 
         if (n > 0)
-                talk(o, "%s outermost call%s left out, since ftraced changed hooks meanwhile.",
+                talk(c->reading.o,
+                     "%s outermost call%s left out, since ftraced changed hooks meanwhile.",
                      FORMAT_COUNT(n), n == 1 ? " is" : "s are");
 }
 
-int counting_end(const Counting *c, const Options *o) {
-        _cleanup_free_ char *said = options_said_filters(o);
+int counting_end(const Counting *c) {
+        _cleanup_free_ char *said = options_said_filters(c->reading.o);
 
         if (pairing_n_calls(c->pairing) == 0)
-                talk(o, "There are no calls in it%s.", said ?: "");
-        return reading_finish(&c->reading, o);
+                talk(c->reading.o, "There are no calls in it%s.", said ?: "");
+        return reading_finish(&c->reading);
 }
 
 void counting_done(Counting *c) {
@@ -89,19 +90,13 @@ void counting_headline(const Counting *c, Buf *out) {
         buf_adds(out, c->overhead.shown.n > 0 ? "\n" : "");
 }
 
-int counting_print(const Counting *c, const Options *o, const Table *t) {
+int counting_show(const Counting *c, Table *t) {
+        const Options *o = c->reading.o;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        _cleanup_pager_ Pager pager = PAGER_INIT;
-        int r = 0;
 
-        pager_open(&pager, o, table_n_rows(t) + 4);
-        if (!o->no_legend)
+        if (!o->no_legend && o->json == JSON_OFF)
                 counting_headline(c, &out);
-        if (table_n_rows(t) > 0 || t->error < 0)
-                r = table_print(t, &out, !o->no_legend);
-        if (!o->no_legend)
-                table_explain(&t->marks, &out);
-        return stdout_paged(&pager, &out, r);
+        return table_show(t, o, &out);
 }
 
 json_t *counting_cost_json(const Counting *c) {

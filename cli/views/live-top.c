@@ -7,13 +7,9 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 
-#include "analyze/breakdown.h"
-#include "analyze/overhead.h"
 #include "base/now.h"
 #include "base/unit.h"
-#include "cli/views/counting.h"
-#include "cli/views/live-top.h"
-#include "cli/views/top-view.h"
+#include "cli/views/views.h"
 
 #define INTERVAL_NS NSEC_PER_SEC
 #define ROWS_BESIDES 6 /* lines above the rows, and one below them */
@@ -67,6 +63,7 @@ static size_t n_rows(const LiveTop *t, size_t n) {
 int live_top_draw(LiveTop *t, const Census *census, bool is_last) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_top_view_ TopView v = {};
+        _cleanup_table_ Table table = {};
         const Overhead *overhead;
         uint64_t now = now_ns(CLOCK_MONOTONIC);
         int r;
@@ -78,7 +75,7 @@ int live_top_draw(LiveTop *t, const Census *census, bool is_last) {
                 return r;
         t->counting.overhead = overhead_of(t->counting.floor);
         overhead = &t->counting.overhead;
-        r = top_view_init(&v, t->o, t->breakdown, t->by,
+        r = top_view_init(&v, &t->o->analysis, t->breakdown, t->by,
                           t->o->analysis.corrected && overhead->has_cost ? &overhead->cost : NULL,
                           pairing_total_ns(t->counting.pairing));
         if (r < 0)
@@ -86,8 +83,11 @@ int live_top_draw(LiveTop *t, const Census *census, bool is_last) {
         buf_add_code(&out, t->in_place ? "\033[H\033[J" : t->drawn_ns > 0 ? "\n" : "");
         add_state(t, census, now, &out);
         counting_headline(&t->counting, &out);
-        if (v.n > 0)
-                r = top_view_print(&v, &out, n_rows(t, v.n), !t->o->no_legend);
+        table_begin(&table, JSON_OFF);
+        top_view_tell(&v, &table, n_rows(t, v.n));
+        r = table_print(&table, &out, !t->o->no_legend);
+        if (!t->o->no_legend)
+                table_explain(&table.marks, &out);
         t->drawn_ns = now;
         t->n_drawn = pairing_n_calls(t->counting.pairing);
         return r < 0 ? r : buf_flush(&out);

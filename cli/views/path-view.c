@@ -5,9 +5,7 @@
 
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/terminal/table.h"
-#include "cli/terminal/terminal.h"
-#include "cli/views/path-view.h"
+#include "cli/views/views.h"
 
 #define PARTS_MAX 3
 #define PART_MIN_PERCENT 5
@@ -274,156 +272,129 @@ static int find_shortest(const CriticalPath *p, size_t limit, uint64_t *ret_ns, 
         return 0;
 }
 
-static void add_what(Table *t, const PathSegment *s) {
+static void tell_what(Row r, const PathSegment *s) {
         switch (s->kind) {
         case PATH_RAN:
-                table_add(t, "ran");
+                row_cell(r, "3WHAT", "ran");
                 break;
         case PATH_QUEUED:
                 if (s->had > 0)
-                        table_add(t, "waited for a CPU that %s-%d had",
-                                  *s->had_comm ? NAME_QUOTED(s->had_comm) : "", s->had);
-                else if (s->had == 0)
-                        table_add(t, "waited for a CPU that was idle");
+                        row_cell(r, "3WHAT", "waited for a CPU that %s-%d had",
+                                 *s->had_comm ? NAME_QUOTED(s->had_comm) : "", s->had);
                 else
-                        table_add(t, "waited for a CPU");
+                        row_cell(r, "3WHAT", "waited for a CPU%s",
+                                 s->had == 0 ? " that was idle" : "");
                 break;
         case PATH_INTERRUPT:
-                table_add(t, "waited for an interrupt or a timer");
+                row_cell(r, "3WHAT", "waited for an interrupt or a timer");
                 break;
         default:
-                table_add(t, "waited for what was not recorded");
+                row_cell(r, "3WHAT", "waited for what was not recorded");
         }
 }
 
-static void add_function(Table *t, const Function *function) {
-        if (function)
-                table_add_function(t, function);
+/* In the text alone. */
+static void tell_function(Row r, const char *title, const Function *f) {
+        if (r.is_text && f)
+                row_function(r, title, f);
         else
-                table_add(t, "(not recorded)");
+                row_cell(r, title, "(not recorded)");
 }
 
-static void add_time(Table *t, const PathView *v, uint64_t ns) {
-        table_add_time(t, is_of_one(v) ? ns : (ns + v->n_calls / 2) / v->n_calls);
-        table_add(t, "%.1f%%", percent_of(v, ns));
+static void tell_time(Row r, const PathView *v, uint64_t ns) {
+        row_cell(r, "1>TIME", "%s",
+                 FIGURE_ROUND(is_of_one(v) ? ns : (ns + v->n_calls / 2) / v->n_calls));
+        row_cell(r, "1>SHARE", "%.1f%%", percent_of(v, ns));
 }
 
-static void add_row(Table *t, const PathView *v, const PathSegment *s, bool has_locks) {
+static void tell(Row r, const PathView *v, const PathSegment *s, bool has_locks) {
+        static const char *const kinds[_PATH_KIND_N] = { "ran", "queued", "interrupt", "unknown" };
+        static const char *const of_function[] = { "function", "module", "not_hooked_below" };
+        bool is_one = is_of_one(v);
         char pid[16] = "";
 
-        if (is_of_one(v))
-                table_add_time(t, s->begin_ns - v->start_ns);
-        add_time(t, v, s->duration_ns);
-        if (!is_of_one(v))
-                table_add(t, "%llu", (unsigned long long) s->n);
+        tell_function(r, "4IN", s->function);
+        if (!r.is_text && s->function)
+                row_function(r, NULL, s->function);
+        for (size_t i = 0; i < ELEMENTSOF(of_function) && !s->function; i++)
+                row_known_int(r, of_function[i], false, 0);
+        row_cell(r, is_one ? "?>AT" : NULL, "%s", FIGURE_ROUND(s->begin_ns - v->start_ns));
+        row_known_int(r, "start_ns", is_one, (int64_t) s->begin_ns);
+        tell_time(r, v, s->duration_ns);
+        row_int(r, "duration_ns", (int64_t) s->duration_ns);
+        row_count(r, is_one ? NULL : "1>TIMES", "count", s->n);
+        row_string(r, NULL, "kind", kinds[s->kind]);
+        tell_what(r, s);
+        row_int(r, "depth", s->depth);
+        row_task(r, NULL, s->comm, s->pid);
         if (s->pid >= 0)
                 (void) snprintf(pid, sizeof(pid), "-%d", s->pid);
-        table_add(t, "%*s%s%s", (int) s->depth * 2, "", *s->comm ? NAME_QUOTED(s->comm) : "?", pid);
-        if (is_of_one(v) && s->cpu == PATH_CPU_NONE)
-                table_add(t, " ");
-        else if (is_of_one(v))
-                table_add(t, "%u", s->cpu);
-        add_what(t, s);
-        add_function(t, s->function);
-        if (s->depth > 0)
-                add_function(t, s->awaited);
+        row_cell(r, "2TASK", "%*s%s%s", (int) s->depth * 2, "",
+                 *s->comm ? NAME_QUOTED(s->comm) : "?", pid);
+        row_known_int(r, "cpu", s->cpu != PATH_CPU_NONE, s->cpu);
+        if (s->cpu == PATH_CPU_NONE)
+                row_cell(r, is_one ? "2?>CPU" : NULL, " ");
         else
-                table_add(t, " ");
-        if (has_locks && s->released)
-                table_add(t, "%s", NAME_QUOTED(s->released->label));
-        else if (has_locks)
-                table_add(t, " ");
+                row_cell(r, is_one ? "2?>CPU" : NULL, "%u", s->cpu);
+        row_string(r, NULL, "cpu_had", *s->had_comm ? s->had_comm : NULL);
+        row_known_int(r, "cpu_had_pid", s->had >= 0, s->had);
+        row_label(r, "awaited_in", s->awaited);
+        if (s->depth > 0)
+                tell_function(r, "5?WHILE AWAITED IN", s->awaited);
+        else
+                row_cell(r, "5?WHILE AWAITED IN", " ");
+        row_label(r, "lock_released_in", s->released);
+        row_cell(r, has_locks ? "6LOCK RELEASED IN" : NULL, "%s",
+                 s->released ? NAME_QUOTED(s->released->label) : " ");
 }
 
-static void add_others(Table *t, const PathView *v, size_t n, uint64_t ns, bool has_locks) {
-        if (is_of_one(v))
-                table_add(t, " ");
-        add_time(t, v, ns);
-        if (!is_of_one(v))
-                table_add(t, " ");
-        table_add(t, "(%zu shorter)", n);
-        for (int i = 0; i < (is_of_one(v) ? 4 : 3) + has_locks; i++)
-                table_add(t, " ");
-}
-
-int path_view_print(const PathView *v, Buf *out, size_t limit, bool legend) {
-        static const char *const titles[2][2] = {
-                { ">TIME|>SHARE|>TIMES|TASK|WHAT|IN|?WHILE AWAITED IN",
-                  ">TIME|>SHARE|>TIMES|TASK|WHAT|IN|?WHILE AWAITED IN|LOCK RELEASED IN" },
-                { "?>AT|>TIME|>SHARE|TASK|?>CPU|WHAT|IN|?WHILE AWAITED IN",
-                  "?>AT|>TIME|>SHARE|TASK|?>CPU|WHAT|IN|?WHILE AWAITED IN|LOCK RELEASED IN" },
-        };
+int path_view_tell(const PathView *v, Table *t, size_t limit) {
         const CriticalPath *p = is_of_one(v) ? v->path : &v->sum->path;
-        uint64_t shortest_ns, left_ns = 0;
+        uint64_t shortest_ns = 0, left_ns = 0;
         bool has_locks = false;
-        _cleanup_table_ Table t = {};
-        size_t n_shortest, n_left = 0;
-        int r = find_shortest(p, limit > 0 ? limit : PATH_VIEW_LIMIT, &shortest_ns, &n_shortest);
+        size_t n_shortest = p->n, n_left = 0;
+        int r = t->list ? 0
+                        : find_shortest(p, limit > 0 ? limit : PATH_VIEW_LIMIT, &shortest_ns,
+                                        &n_shortest);
 
         if (r < 0)
                 return r;
         for (size_t i = 0; i < p->n; i++)
                 has_locks |= p->segments[i].released != NULL;
-        table_init(&t, titles[is_of_one(v)][has_locks]);
         for (size_t i = 0; i < p->n; i++) {
                 const PathSegment *s = &p->segments[i];
                 bool is_shown = s->duration_ns > shortest_ns ||
                                 (s->duration_ns == shortest_ns && n_shortest > 0);
 
-                if (is_shown && s->duration_ns == shortest_ns)
-                        n_shortest--;
+                n_shortest -= is_shown && s->duration_ns == shortest_ns;
                 if (is_shown) {
-                        add_row(&t, v, s, has_locks);
+                        tell(table_row(t), v, s, has_locks);
                 } else {
                         n_left++;
                         left_ns += s->duration_ns;
                 }
         }
-        if (n_left > 0)
-                add_others(&t, v, n_left, left_ns, has_locks);
-        r = table_print(&t, out, legend);
-        if (legend)
-                table_explain(&t.marks, out);
-        return r;
+        if (n_left > 0) {
+                Row rest = table_rest(t);
+
+                tell_time(rest, v, left_ns);
+                row_cell(rest, "2TASK", "(%zu shorter)", n_left);
+        }
+        return t->error;
 }
 
-/* --- JSON ------------------------------------------------------------------------------------- */
+json_t *path_view_json(const PathView *v, json_t *segments) {
+        Row r = row_of_json();
+        bool is_one = is_of_one(v);
 
-static json_t *segment_json(const PathView *v, const PathSegment *s) {
-        static const char *const kinds[_PATH_KIND_N] = { "ran", "queued", "interrupt", "unknown" };
-        json_t *o = json_object();
-
-        if (s->function)
-                table_function_json(o, s->function);
-        else
-                (void) json_object_update_new(
-                        o, json_pack("{s:n, s:n, s:n}", "function", "module", "not_hooked_below"));
-        (void) json_object_update_new(
-                o, json_pack("{s:o, s:I, s:I, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                             "start_ns",
-                             is_of_one(v) ? json_integer((json_int_t) s->begin_ns) : json_null(),
-                             "duration_ns", (json_int_t) s->duration_ns, "count", (json_int_t) s->n,
-                             "kind", kinds[s->kind], "depth", (json_int_t) s->depth, "task",
-                             table_comm_json(s->comm), "pid", table_pid_json(s->pid), "cpu",
-                             s->cpu != PATH_CPU_NONE ? json_integer(s->cpu) : json_null(),
-                             "cpu_had", table_comm_json(s->had_comm), "cpu_had_pid",
-                             table_pid_json(s->had), "awaited_in", table_label_json(s->awaited),
-                             "lock_released_in", table_label_json(s->released)));
-        return o;
-}
-
-json_t *path_view_json(const PathView *v) {
-        const CriticalPath *p = is_of_one(v) ? v->path : &v->sum->path;
-        json_t *list = json_array();
-
-        for (size_t i = 0; i < p->n; i++)
-                (void) json_array_append_new(list, segment_json(v, &p->segments[i]));
-        return table_function_pack(
-                v->function, "{s:I, s:I, s:o, s:o, s:I, s:o, s:o, s:o}", "calls",
-                (json_int_t) v->n_calls, "of_calls", (json_int_t) v->n_all, "number",
-                is_of_one(v) ? json_integer((json_int_t) v->number) : json_null(), "start_ns",
-                is_of_one(v) ? json_integer((json_int_t) v->start_ns) : json_null(), "duration_ns",
-                (json_int_t) v->duration_ns, "task",
-                is_of_one(v) ? table_comm_json(v->comm) : json_null(), "pid",
-                is_of_one(v) ? table_pid_json(v->task) : json_null(), "segments", list);
+        row_function(r, NULL, v->function);
+        row_int(r, "calls", (int64_t) v->n_calls);
+        row_int(r, "of_calls", (int64_t) v->n_all);
+        row_known_int(r, "number", is_one, (int64_t) v->number);
+        row_known_int(r, "start_ns", is_one, (int64_t) v->start_ns);
+        row_int(r, "duration_ns", (int64_t) v->duration_ns);
+        row_string(r, NULL, "task", is_one && *v->comm ? v->comm : NULL);
+        row_known_int(r, "pid", is_one && v->task >= 0, v->task);
+        row_json(r, "segments", segments);
+        return r.json;
 }

@@ -5,9 +5,8 @@
  * out. */
 
 #include "base/name.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/top-view.h"
+#include "cli/views/views.h"
 
 #define DEFAULT_COLUMNS "self,share,total,count,p99,name"
 #define DEFAULT_TAIL "p99" /* gives its place to what is sorted by */
@@ -36,6 +35,12 @@ static uint64_t net_of(const TopView *v, const BreakdownRow *row) {
         return total_ns - MIN(total_ns, row->aside_ns);
 }
 
+static uint64_t uninterrupted_of(const TopView *v, const BreakdownRow *row) {
+        uint64_t total_ns = total_of(v, row);
+
+        return total_ns - MIN(total_ns, row->irq_ns);
+}
+
 static uint64_t on_cpu_of(const TopView *v, const BreakdownRow *row) {
         uint64_t total_ns = total_of(v, row);
 
@@ -53,33 +58,43 @@ typedef enum CellKind {
 #define MEMBER(name) offsetof(BreakdownRow, name)
 
 static const struct Column {
-        const char *name;  /* for --columns and --sort */
+        const char *name;  /* for --columns and --sort; NULL: only JSON has it */
         const char *title; /* NULL: what --by says */
         CellKind kind;
         uint64_t (*value)(const TopView *v, const BreakdownRow *row);
         unsigned permille; /* a quantile; 0: it is at: */
         size_t offset;
         size_t met; /* all: only if this member of a row is not 0; 0: always */
+        const char *key;
+        unsigned place; /* in JSON, from 1; 0: it has none */
 } columns[] = {
-        { "self", "SELF", CELL_TIME, .value = self_of },
-        { "share", "SELF%", CELL_SHARE, .value = self_of },
-        { "total", "TOTAL", CELL_TIME, .value = total_of },
-        { "stolen", "STOLEN", CELL_TIME, .offset = MEMBER(irq_ns), .met = MEMBER(irq_ns) },
-        { "softirq", "SOFTIRQ", CELL_TIME, .offset = MEMBER(softirq_ns),
-          .met = MEMBER(softirq_ns) },
-        { "waking", "WAKING", CELL_TIME, .offset = MEMBER(wake_ns), .met = MEMBER(wake_ns) },
-        { "net", "NET", CELL_TIME, .value = net_of, .met = MEMBER(aside_ns) },
-        { "blocked", "BLOCKED", CELL_TIME, .offset = MEMBER(blocked_ns),
-          .met = MEMBER(blocked_ns) },
-        { "on-cpu", "ON-CPU", CELL_TIME, .value = on_cpu_of, .met = MEMBER(blocked_ns) },
-        { "count", "CALLS", CELL_COUNT, .offset = MEMBER(n) },
-        { "avg", "AVG", CELL_OF_CALL, .value = average_of },
-        { "min", "MIN", CELL_OF_CALL, .offset = MEMBER(quantiles.min) },
-        { "p50", "P50", CELL_OF_CALL, .permille = 500 },
-        { "p90", "P90", CELL_OF_CALL, .permille = 900 },
-        { "p99", "P99", CELL_OF_CALL, .permille = 990 },
-        { "max", "MAX", CELL_OF_CALL, .offset = MEMBER(quantiles.max) },
+        { "self", ">SELF", CELL_TIME, .value = self_of, .key = "self_ns", .place = 3 },
+        { "share", ">SELF%", CELL_SHARE, .value = self_of },
+        { "total", ">TOTAL", CELL_TIME, .value = total_of, .key = "total_ns", .place = 4 },
+        { "stolen", ">STOLEN", CELL_TIME, .offset = MEMBER(irq_ns), .met = MEMBER(irq_ns),
+          .key = "irq_ns", .place = 8 },
+        { "softirq", ">SOFTIRQ", CELL_TIME, .offset = MEMBER(softirq_ns), .met = MEMBER(softirq_ns),
+          .key = "softirq_ns", .place = 9 },
+        { "waking", ">WAKING", CELL_TIME, .offset = MEMBER(wake_ns), .met = MEMBER(wake_ns),
+          .key = "wake_ns", .place = 10 },
+        { "net", ">NET", CELL_TIME, .value = net_of, .met = MEMBER(aside_ns),
+          .key = "net_of_all_ns", .place = 11 },
+        { "blocked", ">BLOCKED", CELL_TIME, .offset = MEMBER(blocked_ns), .met = MEMBER(blocked_ns),
+          .key = "blocked_ns", .place = 6 },
+        { "on-cpu", ">ON-CPU", CELL_TIME, .value = on_cpu_of, .met = MEMBER(blocked_ns),
+          .key = "on_cpu_ns", .place = 7 },
+        { "count", ">CALLS", CELL_COUNT, .offset = MEMBER(n), .key = "count", .place = 1 },
+        { "avg", ">AVG", CELL_OF_CALL, .value = average_of, .key = "avg_ns", .place = 14 },
+        { "min", ">MIN", CELL_OF_CALL, .offset = MEMBER(quantiles.min), .key = "min_ns",
+          .place = 12 },
+        { "p50", ">P50", CELL_OF_CALL, .permille = 500, .key = "p50_ns", .place = 15 },
+        { "p90", ">P90", CELL_OF_CALL, .permille = 900, .key = "p90_ns", .place = 16 },
+        { "p99", ">P99", CELL_OF_CALL, .permille = 990, .key = "p99_ns", .place = 17 },
+        { "max", ">MAX", CELL_OF_CALL, .offset = MEMBER(quantiles.max), .key = "max_ns",
+          .place = 13 },
         { "name", NULL, CELL_NAME },
+        { .kind = CELL_COUNT, .offset = MEMBER(n_cut), .key = "cut", .place = 2 },
+        { .kind = CELL_TIME, .value = uninterrupted_of, .key = "net_ns", .place = 5 },
 };
 
 _Static_assert(ELEMENTSOF(columns) <= TOP_VIEW_COLUMNS, "TopView.columns has room for each once");
@@ -104,7 +119,8 @@ static bool is_word(const char *s, size_t n, const char *word) {
 static size_t find_column(const char *name, size_t n_name) {
         size_t i = 0;
 
-        while (i < ELEMENTSOF(columns) && !is_word(name, n_name, columns[i].name))
+        while (i < ELEMENTSOF(columns) &&
+               !(columns[i].name && is_word(name, n_name, columns[i].name)))
                 i++;
         return i;
 }
@@ -113,7 +129,7 @@ static int refuse_column(const char *option, const char *name, size_t n_name, co
         _cleanup_free_ char *word = strndup(name, n_name), *names = NULL;
         _cleanup_buf_ Buf list = BUF_INIT;
 
-        for (size_t i = 0; i < ELEMENTSOF(columns); i++)
+        for (size_t i = 0; i < ELEMENTSOF(columns) && columns[i].name; i++)
                 buf_printf(&list, "%s%s", i > 0 ? ", " : "", columns[i].name);
         buf_adds(&list, last);
         if (!word || buf_take_string(&list, &names) < 0)
@@ -139,16 +155,16 @@ static void add_column(TopView *v, size_t column) {
 }
 
 /* The rows of @v are there, and top_view_check() had nothing to say of what the options name. */
-static void choose_columns(TopView *v, const Options *o, size_t sorted_by) {
-        const char *list = o->analysis.columns ?: DEFAULT_COLUMNS;
+static void choose_columns(TopView *v, const char *chosen, size_t sorted_by) {
+        const char *list = chosen ?: DEFAULT_COLUMNS;
 
         for (size_t n; *list; list += n + (list[n] == ',')) {
                 n = strcspn(list, ",");
                 if (is_word(list, n, "all")) {
                         for (size_t i = 0; i < ELEMENTSOF(columns); i++)
-                                if (is_met(v, &columns[i]))
+                                if (columns[i].name && is_met(v, &columns[i]))
                                         add_column(v, i);
-                } else if (!o->analysis.columns && is_word(list, n, DEFAULT_TAIL) &&
+                } else if (!chosen && is_word(list, n, DEFAULT_TAIL) &&
                            !strstr(DEFAULT_COLUMNS, columns[sorted_by].name)) {
                         add_column(v, sorted_by);
                 } else {
@@ -213,10 +229,10 @@ int top_view_check(const Options *o, BreakdownBy *ret_by) {
         return STATUS_OK;
 }
 
-int top_view_init(TopView *ret, const Options *o, Breakdown *b, BreakdownBy by,
+int top_view_init(TopView *ret, const AnalysisOptions *a, Breakdown *b, BreakdownBy by,
                   const FloorCost *cost, uint64_t total_ns) {
         TopView v = { .by = by, .cost = cost, .all_ns = cost ? 0 : total_ns };
-        const char *sort = o->analysis.sort ?: "self";
+        const char *sort = a->sort ?: "self";
         size_t key = find_column(sort, strlen(sort));
         bool by_name = columns[key].kind == CELL_NAME;
         _cleanup_free_ Sorted *sorted = NULL;
@@ -239,7 +255,7 @@ int top_view_init(TopView *ret, const Options *o, Breakdown *b, BreakdownBy by,
         qsort(sorted, v.n, sizeof(*sorted), by_name ? compare_names : compare_keys);
         for (size_t i = 0; i < v.n; i++)
                 v.rows[i] = sorted[i].row;
-        choose_columns(&v, o, key);
+        choose_columns(&v, a->columns, key);
         *ret = v;
         return 0;
 }
@@ -249,139 +265,100 @@ void top_view_done(TopView *v) {
         *v = (TopView){};
 }
 
-/* --- JSON ------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
-static bool is_of_functions(const TopView *v) {
-        return v->by == BREAKDOWN_BY_FUNCTION || v->by == BREAKDOWN_BY_MODULE;
+static const char *const names[] = {
+        [BREAKDOWN_BY_FUNCTION] = "FUNCTION", [BREAKDOWN_BY_MODULE] = "MODULE",
+        [BREAKDOWN_BY_TASK] = "TASK",         [BREAKDOWN_BY_CPU] = "CPU",
+        [BREAKDOWN_BY_ROOT] = "ROOT",
+};
+
+static void tell_text(Row r, const char *key, const char *s, size_t n) {
+        if (!r.is_text)
+                row_json(r, key, terminal_json_text(s, n));
 }
 
-static json_t *row_json(const TopView *v, const BreakdownRow *row) {
-        json_t *o = json_object();
+static void tell_name(const TopView *v, Row r, const BreakdownRow *row) {
+        _cleanup_free_ char *text = row->name ? strndup(row->name, row->n_name) : NULL;
+        bool of_functions = v->by == BREAKDOWN_BY_FUNCTION || v->by == BREAKDOWN_BY_MODULE;
+        const char *title = names[v->by], *name = NAME_QUOTED(text ?: ""), *mark = "";
+        const char *cut = row->n_cut > 0 ? "  (cut)" : "";
 
+        if (r.is_text && of_functions)
+                mark = TABLE_MARK(&r.table->marks, row->n_unhooked);
         switch (v->by) {
         case BREAKDOWN_BY_FUNCTION:
         case BREAKDOWN_BY_ROOT:
-                (void) json_object_set_new(o, "function",
-                                           terminal_json_text(row->name, row->n_name));
-                (void) json_object_set_new(o, "module",
-                                           terminal_json_text(row->module, row->n_module));
+                tell_text(r, "function", row->name, row->n_name);
+                tell_text(r, "module", row->module, row->n_module);
+                if (row->module)
+                        row_cell(r, title, "%s [%.*s]%s%s", name, (int) row->n_module, row->module,
+                                 mark, cut);
+                else
+                        row_cell(r, title, "%s%s%s", name, mark, cut);
                 break;
         case BREAKDOWN_BY_MODULE:
-                (void) json_object_set_new(o, "module", terminal_json_text(row->name, row->n_name));
+                tell_text(r, "module", row->name, row->n_name);
+                row_cell(r, title, "%s%s%s", name, mark, cut);
                 break;
         case BREAKDOWN_BY_TASK:
-                (void) json_object_set_new(o, "task", terminal_json_text(row->name, row->n_name));
-                (void) json_object_set_new(o, "pid",
-                                           row->pid >= 0 ? json_integer(row->pid) : json_null());
+                tell_text(r, "task", row->name, row->n_name);
+                row_known_int(r, "pid", row->pid >= 0, row->pid);
+                if (row->pid < 0)
+                        row_cell(r, title, "%s%s", name, cut);
+                else
+                        row_cell(r, title, "%s-%d%s", name, row->pid, cut);
                 break;
         case BREAKDOWN_BY_CPU:
-                (void) json_object_set_new(o, "cpu", json_integer(row->cpu));
+                row_int(r, "cpu", row->cpu);
+                row_cell(r, title, "CPU %u%s", row->cpu, cut);
                 break;
         }
-        if (is_of_functions(v))
-                (void) json_object_set_new(o, "not_hooked_below",
-                                           table_unhooked_json(row->n_unhooked));
-        (void) json_object_update_new(
-                o,
-                json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-                          "s:I, s:I, s:I}",
-                          "count", (json_int_t) row->n, "cut", (json_int_t) row->n_cut, "self_ns",
-                          (json_int_t) self_of(v, row), "total_ns", (json_int_t) total_of(v, row),
-                          "net_ns", (json_int_t) (row->total_ns - MIN(row->total_ns, row->irq_ns)),
-                          "blocked_ns", (json_int_t) row->blocked_ns, "on_cpu_ns",
-                          (json_int_t) (row->total_ns - MIN(row->total_ns, row->blocked_ns)),
-                          "irq_ns", (json_int_t) row->irq_ns, "softirq_ns",
-                          (json_int_t) row->softirq_ns, "wake_ns", (json_int_t) row->wake_ns,
-                          "net_of_all_ns",
-                          (json_int_t) (row->total_ns - MIN(row->total_ns, row->aside_ns)),
-                          "min_ns", (json_int_t) row->quantiles.min, "max_ns",
-                          (json_int_t) row->quantiles.max, "avg_ns",
-                          (json_int_t) average_of(v, row), "p50_ns",
-                          (json_int_t) quantiles_at(&row->quantiles, 500), "p90_ns",
-                          (json_int_t) quantiles_at(&row->quantiles, 900), "p99_ns",
-                          (json_int_t) quantiles_at(&row->quantiles, 990)));
-        return o;
+        if (of_functions)
+                row_known_int(r, "not_hooked_below", unhooked_is_number(row->n_unhooked),
+                              row->n_unhooked);
 }
 
-json_t *top_view_json(const TopView *v, size_t n) {
-        json_t *list = json_array();
-
-        for (size_t i = 0; i < n; i++)
-                (void) json_array_append_new(list, row_json(v, v->rows[i]));
-        return list;
-}
-
-/* --- a table ---------------------------------------------------------------------------------- */
-
-static void add_name(const TopView *v, Table *t, const BreakdownRow *row) {
-        _cleanup_free_ char *text = row->name ? strndup(row->name, row->n_name) : NULL;
-        const char *mark = is_of_functions(v) ? TABLE_MARK(&t->marks, row->n_unhooked) : "";
-        char cut[TABLE_MARK_MAX + 8];
-
-        (void) snprintf(cut, sizeof(cut), "%s%s", mark, row->n_cut > 0 ? "  (cut)" : "");
-
-        if (v->by == BREAKDOWN_BY_CPU)
-                table_add(t, "CPU %u%s", row->cpu, cut);
-        else if (v->by == BREAKDOWN_BY_TASK && row->pid < 0)
-                table_add(t, "%s%s", NAME_QUOTED(text ?: ""), cut);
-        else if (v->by == BREAKDOWN_BY_TASK)
-                table_add(t, "%s-%d%s", NAME_QUOTED(text ?: ""), row->pid, cut);
-        else if (v->by != BREAKDOWN_BY_MODULE && row->module)
-                table_add(t, "%s [%.*s]%s", NAME_QUOTED(text ?: ""), (int) row->n_module,
-                          row->module, cut);
-        else
-                table_add(t, "%s%s", NAME_QUOTED(text ?: ""), cut);
-}
-
-static void add_cell(const TopView *v, Table *t, const BreakdownRow *row, const struct Column *c) {
+static void tell_cell(const TopView *v, Row r, const BreakdownRow *row, const struct Column *c) {
         uint64_t value = c->kind == CELL_NAME ? 0 : value_of(v, row, c);
 
         switch (c->kind) {
-        case CELL_TIME:
-                table_add_time(t, value);
-                break;
         case CELL_OF_CALL:
-                table_add(t, "%s", row->quantiles.n > 0 ? FIGURE_ROUND(value) : "-");
+                if (r.is_text && row->quantiles.n == 0) {
+                        row_cell(r, c->title, "-");
+                        break;
+                }
+                /* fall through */
+        case CELL_TIME:
+                row_time(r, c->title, c->key, value);
                 break;
         case CELL_SHARE:
-                table_add(t, "%.1f%%",
-                          100.0 * (double) value / (double) MAX(v->all_ns, UINT64_C(1)));
+                row_share(r, c->title, NULL, (double) value, (double) MAX(v->all_ns, UINT64_C(1)));
                 break;
         case CELL_COUNT:
-                table_add(t, "%llu", (unsigned long long) value);
+                row_count(r, v->by == BREAKDOWN_BY_ROOT ? ">TREES" : c->title, c->key, value);
                 break;
         case CELL_NAME:
-                add_name(v, t, row);
+                tell_name(v, r, row);
                 break;
         }
 }
 
-int top_view_print(const TopView *v, Buf *out, size_t n, bool legend) {
-        static const char *const names[] = {
-                [BREAKDOWN_BY_FUNCTION] = "FUNCTION", [BREAKDOWN_BY_MODULE] = "MODULE",
-                [BREAKDOWN_BY_TASK] = "TASK",         [BREAKDOWN_BY_CPU] = "CPU",
-                [BREAKDOWN_BY_ROOT] = "ROOT",
-        };
-        _cleanup_table_ Table t = {};
-        char titles[192] = "";
-        int r;
+static void tell_object(const TopView *v, Row r, const BreakdownRow *row) {
+        tell_name(v, r, row);
+        for (unsigned place = 1; place <= ELEMENTSOF(columns); place++)
+                for (size_t i = 0; i < ELEMENTSOF(columns); i++)
+                        if (columns[i].place == place)
+                                tell_cell(v, r, row, &columns[i]);
+}
 
-        for (size_t i = 0, length = 0; i < v->n_columns; i++) {
-                const struct Column *c = &columns[v->columns[i]];
-                const char *title = c->title ?: names[v->by];
+void top_view_tell(const TopView *v, Table *t, size_t n) {
+        for (size_t i = 0; i < n; i++) {
+                Row r = table_row(t);
 
-                if (c->kind == CELL_COUNT && v->by == BREAKDOWN_BY_ROOT)
-                        title = "TREES";
-                length +=
-                        (size_t) snprintf(titles + length, sizeof(titles) - length, "%s%s%s",
-                                          i > 0 ? "|" : "", c->kind == CELL_NAME ? "" : ">", title);
+                if (!r.is_text)
+                        tell_object(v, r, v->rows[i]);
+                for (size_t k = 0; k < v->n_columns && r.is_text; k++)
+                        tell_cell(v, r, v->rows[i], &columns[v->columns[k]]);
         }
-        table_init(&t, titles);
-        for (size_t i = 0; i < n; i++)
-                for (size_t k = 0; k < v->n_columns; k++)
-                        add_cell(v, &t, v->rows[i], &columns[v->columns[k]]);
-        r = table_print(&t, out, legend);
-        if (legend)
-                table_explain(&t.marks, out);
-        return r;
 }

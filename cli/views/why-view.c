@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Columns and members are named for the cohorts, those of two recordings for what came when. */
+/* What two cohorts of calls differ in, as sentences, a table and JSON. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/why-view.h"
+#include "cli/views/views.h"
 
 #define LIMIT_DEFAULT 10
 #define SHARE_SHOWN 0.005 /* unless more are asked for */
@@ -58,18 +58,18 @@ int why_sides_explain(Why **ret, const WhySides *s, const CohortsRoot *root,
         return STATUS_OK;
 }
 
-int why_sides_end(const WhySides *s, const Options *o) {
+int why_sides_end(const WhySides *s) {
         const Anatomy *a = s->anatomy;
         int status = STATUS_OK;
 
         if (a->n_calls < a->n_all - a->n_cut)
-                talk(o, "Compared were %s of %s calls, one out of so many.",
+                talk(s->now.reading.o, "Compared were %s of %s calls, one out of so many.",
                      FORMAT_COUNT(a->n_calls), FORMAT_COUNT(a->n_all - a->n_cut));
-        counting_say_own_work(&s->before, o);
-        counting_say_own_work(&s->now, o);
+        counting_say_own_work(&s->before);
+        counting_say_own_work(&s->now);
         if (s->before.pairing)
-                status = reading_finish(&s->before.reading, o);
-        return counting_end(&s->now, o) ?: status;
+                status = reading_finish(&s->before.reading);
+        return counting_end(&s->now) ?: status;
 }
 
 void why_sides_done(WhySides *s) {
@@ -79,61 +79,119 @@ void why_sides_done(WhySides *s) {
         *s = (WhySides){};
 }
 
-/* --- drawn ------------------------------------------------------------------------------------ */
+/* --- causes ----------------------------------------------------------------------------------- */
 
-static void add_p(Table *t, double p) {
-        if (isnan(p))
-                table_add(t, " ");
-        else
-                table_add(t, p <= 0.001 ? "<=0.001" : "%.3f", p);
+static json_t *waker_json(const WhyCause *c) {
+        const Waker *w = c->waker;
+        Row r;
+
+        if (!w)
+                return json_null();
+        r = row_of_json();
+        row_task(r, NULL, w->comm, w->pid);
+        row_bool(r, "interrupt", w->is_irq);
+        row_real(r, "share", c->waker_share);
+        if (w->function)
+                row_function(r, NULL, w->function);
+        return r.json;
 }
 
-static void add_cause(Table *t, const Why *w, const WhyCause *c) {
+/* From the root down, without the function itself. */
+static json_t *path_json(const CallNode *node) {
+        json_t *path = json_array();
+
+        for (const CallNode *n = node->parent; n->level > 0; n = n->parent)
+                (void) json_array_insert_new(path, 0,
+                                             json_stringn(n->function->label, n->function->n_name));
+        return path;
+}
+
+static json_t *burst_json(const WhyBurst *b) {
+        if (b->n_calls == 0)
+                return json_null();
+        return json_pack("{s:I, s:I, s:I, s:f, s:f, s:b}", "from_ns", (json_int_t) b->from_ns,
+                         "to_ns", (json_int_t) b->to_ns, "calls", (json_int_t) b->n_calls, "share",
+                         b->share, "chance", b->chance, "usual", (int) b->is_usual);
+}
+
+static void tell_number(Row r, const char *title, const char *key, double n) {
+        row_real(r, key, n);
+        row_cell(r, title, "%.2f", n);
+}
+
+/* Columns are named for the cohorts, those of two recordings for what came when. */
+static void tell_cause(Row r, const Why *w, const WhyCause *c) {
+        static const char *const kinds[] = { [WHY_RUNNING] = "running",
+                                             [WHY_WAITING] = "waiting",
+                                             [WHY_CALLS] = "calls",
+                                             [WHY_ONLY] = "only",
+                                             [WHY_NEVER] = "never" };
+        bool of_two = w->spec.by == COHORTS_BY_SOURCE;
+        const char *usual = of_two ? "1?>BEFORE" : "1?>USUAL", *p = w->is_enough ? "1?>P" : NULL;
         _cleanup_buf_ Buf text = BUF_INIT;
 
-        table_add(t, "%.1f%%", 100 * c->share);
-        table_add(t, "%s", FIGURE_CHANGE(c->change_ns));
-        table_add(t, "%s", FIGURE_MEAN(c->slow_ns));
-        table_add(t, "%s", FIGURE_MEAN(c->usual_ns));
-        table_add(t, "%.2f", c->slow_n);
-        table_add(t, "%.2f", c->usual_n);
-        if (w->is_enough)
-                add_p(t, c->p);
+        row_function(r, NULL, c->node->function);
+        row_known_int(r, "not_hooked_below", unhooked_is_number(c->node->n_unhooked),
+                      c->node->n_unhooked);
+        row_bool(r, "perhaps_not_hooked", c->may_lack);
+        row_string(r, NULL, "kind", kinds[c->kind]);
+        if (!r.is_text) {
+                const Function *hottest = c->hottest->function;
+
+                row_json(r, "path", path_json(c->node));
+                row_bool(r, "interrupt", c->node->is_irq);
+                row_json(r, "mostly", json_stringn(hottest->label, hottest->n_name));
+        }
+        row_change(r, "1>CHANGE", "change_ns", c->change_ns);
+        row_share(r, ">SHARE", "share", c->share, 1);
+        row_mean(r, of_two ? "1>NOW" : "1>SLOW", "slow_ns", c->slow_ns);
+        row_mean(r, usual, "usual_ns", c->usual_ns);
+        tell_number(r, "1?>CALLS", "slow_calls", c->slow_n);
+        tell_number(r, usual, "usual_calls", c->usual_n);
+        row_real(r, "p", c->p);
+        if (isnan(c->p))
+                row_cell(r, p, " ");
+        else
+                row_cell(r, p, c->p <= 0.001 ? "<=0.001" : "%.3f", c->p);
+        if (!r.is_text) {
+                row_json(r, "waker", waker_json(c));
+                row_real(r, "queued_share", c->queued_share);
+                row_json(r, "burst", burst_json(&c->burst));
+                return;
+        }
         why_describe_cause(&text, w, c);
-        table_add(t, "%.*s", (int) text.n_data, text.data);
+        row_cell(r, "2CAUSE", "%.*s", (int) text.n_data, text.data);
 }
 
-static void add_sum(Table *t, const char *what, double ns, const Why *w) {
-        table_add(t, "%.1f%%", w->difference_ns != 0 ? 100 * ns / w->difference_ns : 0);
-        table_add(t, "%s", FIGURE_CHANGE(ns));
-        for (int i = 0; i < (w->is_enough ? 5 : 4); i++)
-                table_add(t, " ");
-        table_add(t, "%s", what);
+static _printf_(4, 5) void tell_sum(Row r, const Why *w, double ns, const char *format, ...) {
+        char what[64];
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(what, sizeof(what), format, ap);
+        va_end(ap);
+        row_share(r, ">SHARE", NULL, ns, w->difference_ns);
+        row_change(r, "1>CHANGE", NULL, ns);
+        row_cell(r, "2CAUSE", "%s", what);
 }
 
-int why_view_add_causes(Buf *out, const Options *o, const Why *w, size_t limit) {
-        _cleanup_table_ Table t = {};
+void why_view_tell_causes(const Why *w, Table *t, size_t limit, bool is_all) {
         double rest_ns = 0;
-        bool of_two = w->spec.by == COHORTS_BY_SOURCE;
-        const char *usual = of_two ? "BEFORE" : "USUAL";
-        char text[64], titles[96];
         size_t n = 0;
 
-        (void) snprintf(titles, sizeof(titles), ">SHARE|>CHANGE|>%s|?>%s|?>CALLS|?>%s|%sCAUSE",
-                        of_two ? "NOW" : "SLOW", usual, usual, w->is_enough ? "?>P|" : "");
-        table_init(&t, titles);
         while (n < MIN(w->n_causes, limit) &&
-               (o->limit > 0 || fabs(w->causes[n].share) >= SHARE_SHOWN))
-                add_cause(&t, w, &w->causes[n++]);
+               (n == 0 || is_all || fabs(w->causes[n].share) >= SHARE_SHOWN))
+                tell_cause(table_row(t), w, &w->causes[n++]);
+        if (t->list)
+                return;
         for (size_t i = n; i < w->n_causes; i++)
                 rest_ns += w->causes[i].change_ns;
-        if (n < w->n_causes) {
-                (void) snprintf(text, sizeof(text), "%zu others", w->n_causes - n);
-                add_sum(&t, text, rest_ns, w);
-        }
-        add_sum(&t, "all of the difference", w->difference_ns, w);
-        return table_print(&t, out, !o->no_legend);
+        if (n < w->n_causes)
+                tell_sum(table_rest(t), w, rest_ns, "%zu others", w->n_causes - n);
+        tell_sum(table_rest(t), w, w->difference_ns, "all of the difference");
 }
+
+/* --- what goes with them ---------------------------------------------------------------------- */
 
 static void add_factors(Buf *out, const Why *w) {
         for (size_t i = 0; why_is_no_chance(w) && i < MIN(w->n_factors, (size_t) FACTORS_SHOWN);
@@ -166,15 +224,18 @@ static void add_values(Buf *out, const Why *w) {
         }
 }
 
-int why_view_add(Buf *out, const Options *o, const Why *w) {
-        int r = 0;
+int why_view_add(Buf *out, const Why *w, uint64_t limit, bool legend) {
+        _cleanup_table_ Table t = {};
+        int r;
 
         why_sentence(out, w);
         buf_adds(out, "\n");
         if (w->n_causes == 0 || (!w->is_enough && w->spec.by != COHORTS_BY_SOURCE))
                 return 0;
         buf_adds(out, "\n");
-        r = why_view_add_causes(out, o, w, o->limit > 0 ? (size_t) o->limit : LIMIT_DEFAULT);
+        table_begin(&t, JSON_OFF);
+        why_view_tell_causes(w, &t, limit > 0 ? (size_t) limit : LIMIT_DEFAULT, limit > 0);
+        r = table_print(&t, out, legend);
         if (w->is_enough) {
                 add_factors(out, w);
                 add_values(out, w);
@@ -184,68 +245,18 @@ int why_view_add(Buf *out, const Options *o, const Why *w) {
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static json_t *waker_json(const WhyCause *c) {
-        const Waker *w = c->waker;
-        json_t *o;
+static void tell_factor(Row r, const WhyFactor *f) {
+        bool of_cpu = f->place == WHY_CPU;
 
-        if (!w)
-                return json_null();
-        o = json_pack("{s:o, s:o, s:b, s:f}", "task", table_comm_json(w->comm), "pid",
-                      table_pid_json(w->pid), "interrupt", (int) w->is_irq, "share",
-                      c->waker_share);
-        if (w->function)
-                table_function_json(o, w->function);
-        return o;
-}
-
-/* From the root down, without the function itself. */
-static json_t *path_json(const CallNode *node) {
-        json_t *path = json_array();
-
-        for (const CallNode *n = node->parent; n->level > 0; n = n->parent)
-                (void) json_array_insert_new(path, 0,
-                                             json_stringn(n->function->label, n->function->n_name));
-        return path;
-}
-
-static json_t *p_json(double p) {
-        return isnan(p) ? json_null() : json_real(p);
-}
-
-static json_t *burst_json(const WhyBurst *b) {
-        if (b->n_calls == 0)
-                return json_null();
-        return json_pack("{s:I, s:I, s:I, s:f, s:f, s:b}", "from_ns", (json_int_t) b->from_ns,
-                         "to_ns", (json_int_t) b->to_ns, "calls", (json_int_t) b->n_calls, "share",
-                         b->share, "chance", b->chance, "usual", (int) b->is_usual);
-}
-
-static json_t *cause_json(const WhyCause *c) {
-        static const char *const kinds[] = { [WHY_RUNNING] = "running",
-                                             [WHY_WAITING] = "waiting",
-                                             [WHY_CALLS] = "calls",
-                                             [WHY_ONLY] = "only",
-                                             [WHY_NEVER] = "never" };
-
-        return table_function_pack(
-                c->node->function,
-                "{s:o, s:b, s:s, s:o, s:b, s:s%, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:f, s:o}",
-                "not_hooked_below", table_unhooked_json(c->node->n_unhooked), "perhaps_not_hooked",
-                (int) c->may_lack, "kind", kinds[c->kind], "path", path_json(c->node), "interrupt",
-                (int) c->node->is_irq, "mostly", c->hottest->function->label,
-                (size_t) c->hottest->function->n_name, "change_ns", c->change_ns, "share", c->share,
-                "slow_ns", c->slow_ns, "usual_ns", c->usual_ns, "slow_calls", c->slow_n,
-                "usual_calls", c->usual_n, "p", p_json(c->p), "waker", waker_json(c),
-                "queued_share", c->queued_share, "burst", burst_json(&c->burst));
-}
-
-static json_t *factor_json(const WhyFactor *f) {
-        return json_pack("{s:s, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f}", "place",
-                         f->place == WHY_CPU ? "cpu" : "task", "cpu",
-                         f->place == WHY_CPU ? json_integer(f->cpu) : json_null(), "task",
-                         f->task ? terminal_json_text(f->task, strnlen(f->task, 16)) : json_null(),
-                         "slow_part", f->slow_part, "usual_part", f->usual_part, "change_ns",
-                         f->change_ns, "share", f->share, "evenness", f->evenness, "p", f->p);
+        row_string(r, NULL, "place", of_cpu ? "cpu" : "task");
+        row_known_int(r, "cpu", of_cpu, f->cpu);
+        row_string(r, NULL, "task", f->task);
+        row_real(r, "slow_part", f->slow_part);
+        row_real(r, "usual_part", f->usual_part);
+        row_real(r, "change_ns", f->change_ns);
+        row_real(r, "share", f->share);
+        row_real(r, "evenness", f->evenness);
+        row_real(r, "p", f->p);
 }
 
 static json_t *bound_json(ValueNumber n) {
@@ -258,17 +269,21 @@ static json_t *bound_json(ValueNumber n) {
         return json_string(text);
 }
 
-static json_t *value_json(const WhyValue *v) {
+static void tell_value(Row r, const WhyValue *v) {
         static const char *const relations[] = {
                 [WHY_EQUAL] = "equal", [WHY_ABOVE] = "above", [WHY_BELOW] = "below"
         };
 
-        return table_function_pack(
-                v->node->function, "{s:o, s:o, s:s, s:o, s:f, s:f, s:f, s:f, s:f}", "path",
-                path_json(v->node), "name", terminal_json_text(v->name, strlen(v->name)),
-                "relation", relations[v->relation], "bound", bound_json(v->bound), "slow_part",
-                v->slow_part, "usual_part", v->usual_part, "change_ns", v->change_ns, "share",
-                v->share, "p", v->p);
+        row_function(r, NULL, v->node->function);
+        row_json(r, "path", path_json(v->node));
+        row_string(r, NULL, "name", v->name);
+        row_string(r, NULL, "relation", relations[v->relation]);
+        row_json(r, "bound", bound_json(v->bound));
+        row_real(r, "slow_part", v->slow_part);
+        row_real(r, "usual_part", v->usual_part);
+        row_real(r, "change_ns", v->change_ns);
+        row_real(r, "share", v->share);
+        row_real(r, "p", v->p);
 }
 
 static const char *named_kind(const Why *w) {
@@ -279,14 +294,6 @@ static const char *named_kind(const Why *w) {
         return why_named_cause(w) ? "cause" : why_named_value(w) ? "value" : "nothing";
 }
 
-json_t *why_view_causes_json(const Why *w, size_t limit) {
-        json_t *causes = json_array();
-
-        for (size_t i = 0; i < w->n_causes && (limit == 0 || i < limit); i++)
-                (void) json_array_append_new(causes, cause_json(&w->causes[i]));
-        return causes;
-}
-
 static json_t *side_json(const Why *w, size_t n, uint64_t median_ns, uint64_t p90_ns) {
         if (w->spec.by != COHORTS_BY_SOURCE)
                 return json_null();
@@ -294,28 +301,54 @@ static json_t *side_json(const Why *w, size_t n, uint64_t median_ns, uint64_t p9
                          (json_int_t) median_ns, "p90_ns", (json_int_t) p90_ns);
 }
 
-json_t *why_view_json(const Options *o, const Why *w) {
-        json_t *factors = json_array(), *values = json_array();
-        const WhyValue *value = why_named_value(w);
-        const WhyCause *named = why_named_cause(w);
-        _cleanup_buf_ Buf sentence = BUF_INIT;
+/* What is named, as one of the lists has it. */
+static json_t *named_json(const Why *w, const WhyCause *cause, const WhyValue *value) {
+        Row r;
 
+        if (!cause && !value)
+                return json_null();
+        r = row_of_json();
+        if (cause)
+                tell_cause(r, w, cause);
+        else
+                tell_value(r, value);
+        return r.json;
+}
+
+json_t *why_view_json(const Why *w, uint64_t said) {
+        size_t limit = said > 0 ? (size_t) said : SIZE_MAX;
+        _cleanup_table_ Table causes, factors, values;
+        _cleanup_buf_ Buf sentence = BUF_INIT;
+        Row r = row_of_json();
+
+        table_begin(&causes, JSON_AUTO);
+        table_begin(&factors, JSON_AUTO);
+        table_begin(&values, JSON_AUTO);
+        why_view_tell_causes(w, &causes, limit, true);
+        for (size_t i = 0; i < MIN(w->n_factors, limit); i++)
+                tell_factor(table_row(&factors), &w->factors[i]);
+        for (size_t i = 0; i < MIN(w->n_values, limit); i++)
+                tell_value(table_row(&values), &w->values[i]);
         why_sentence(&sentence, w);
-        for (size_t i = 0; i < w->n_factors && (o->limit == 0 || i < o->limit); i++)
-                (void) json_array_append_new(factors, factor_json(&w->factors[i]));
-        for (size_t i = 0; i < w->n_values && (o->limit == 0 || i < o->limit); i++)
-                (void) json_array_append_new(values, value_json(&w->values[i]));
-        return table_function_pack(
-                w->root->function,
-                "{s:o, s:s, s:o, s:o, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:b, s:f, s:o, s:o, s:o, "
-                "s:o, s:o}",
-                "sentence", terminal_json_text((const char *) sentence.data, sentence.n_data),
-                "named", named_kind(w), "cause", named ? cause_json(named) : json_null(), "value",
-                value ? value_json(value) : json_null(), "calls", (json_int_t) w->n_all,
-                "slow_calls", (json_int_t) w->n_slow, "usual_calls", (json_int_t) w->n_usual,
-                "slow_ns", w->slow_ns, "usual_ns", w->usual_ns, "difference_ns", w->difference_ns,
-                "p", w->p, "enough", (int) w->is_enough, "evenness", w->evenness, "before",
-                side_json(w, w->n_usual, w->usual_median_ns, w->usual_p90_ns), "now",
-                side_json(w, w->n_slow, w->slow_median_ns, w->slow_p90_ns), "causes",
-                why_view_causes_json(w, o->limit), "factors", factors, "values", values);
+
+        row_function(r, NULL, w->root->function);
+        row_json(r, "sentence", terminal_json_text((const char *) sentence.data, sentence.n_data));
+        row_string(r, NULL, "named", named_kind(w));
+        row_json(r, "cause", named_json(w, why_named_cause(w), NULL));
+        row_json(r, "value", named_json(w, NULL, why_named_value(w)));
+        row_int(r, "calls", (int64_t) w->n_all);
+        row_int(r, "slow_calls", (int64_t) w->n_slow);
+        row_int(r, "usual_calls", (int64_t) w->n_usual);
+        row_real(r, "slow_ns", w->slow_ns);
+        row_real(r, "usual_ns", w->usual_ns);
+        row_real(r, "difference_ns", w->difference_ns);
+        row_real(r, "p", w->p);
+        row_bool(r, "enough", w->is_enough);
+        row_real(r, "evenness", w->evenness);
+        row_json(r, "before", side_json(w, w->n_usual, w->usual_median_ns, w->usual_p90_ns));
+        row_json(r, "now", side_json(w, w->n_slow, w->slow_median_ns, w->slow_p90_ns));
+        row_json(r, "causes", TAKE_PTR(causes.list));
+        row_json(r, "factors", TAKE_PTR(factors.list));
+        row_json(r, "values", TAKE_PTR(values.list));
+        return r.json;
 }

@@ -2,10 +2,8 @@
 noinst_LIBRARIES += %D%/libpublic.a
 %C%_libpublic_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_libpublic_a_SOURCES = \
-	%D%/client.c \
-	%D%/ftraced.h \
-	%D%/source.c \
-	%D%/source.h
+	%D%/ftraced.c \
+	%D%/ftraced.h
 
 libftraced_so = %D%/libftraced.so.1.0.0
 libftraced_libs = $(import_libs) $(wire_libs)

@@ -161,11 +161,6 @@ static _always_inline_ char *append_columns(const Kernel *k, char *p, const CpuS
                 p = append(p, cpu->proc, cpu->n_proc);
                 p = APPEND(p, " | ");
         }
-        if (_unlikely_(k->options.latency && step->said && step->said->latency)) {
-                *p++ = ' ';
-                p = append(p, step->said->latency, step->said->n_latency);
-                p = APPEND(p, " | ");
-        }
         return p;
 }
 
@@ -295,34 +290,25 @@ static inline char *append_duration(const Kernel *k, char *p, uint64_t duration_
         return p + sizeof(FILL_FULL) - 1;
 }
 
-/* Whether a text says how wide the column is, and no option is about what is in it. */
-static inline bool is_column_said(const Kernel *k, const Step *step) {
-        return _unlikely_(step->said != NULL) && step->said->duration && k->options.duration &&
-               k->options.overhead && !k->options.colour;
-}
-
-static inline char *append_fill(const Kernel *k, char *p, const Step *step) {
-        if (is_column_said(k, step))
-                return append(p, step->said->duration, step->said->n_duration);
+static inline char *append_fill(const Kernel *k, char *p) {
         return k->options.duration ? APPEND(p, FILL_FULL) : p;
 }
 
-/* As a text had it. */
-static _cold_ char *append_said_duration(const Kernel *k, char *p, const Step *step) {
-        const StepText *said = step->said;
-        char *begin = p;
-
-        if (said->untimed || is_column_said(k, step))
-                return append_fill(k, p, step);
-        p = append_duration(k, p, step_duration_ns(step));
-        if (p > begin && said->mark && k->options.overhead)
-                *begin = said->mark;
-        return p;
+static inline char *append_plain_duration(const Kernel *k, char *p, const Step *step) {
+        return _unlikely_(step->said && step->said->untimed)
+                       ? append_fill(k, p)
+                       : append_duration(k, p, step_duration_ns(step));
 }
 
-static inline char *append_plain_duration(const Kernel *k, char *p, const Step *step) {
-        return _unlikely_(step->said) ? append_said_duration(k, p, step)
-                                      : append_duration(k, p, step_duration_ns(step));
+/* From @begin to @end is drawn in the colour of the step's duration, if it has one. */
+static _cold_ void set_coloured(Kernel *k, const Step *step, const char *begin, const char *end) {
+        const char *code = colour_of(overhead_mark(step_duration_ns(step)));
+
+        if (code && !(step->said && step->said->untimed)) {
+                k->coloured.code = code;
+                k->coloured.begin = begin;
+                k->coloured.end = end;
+        }
 }
 
 /* All of it but the bar behind it; add_coloured() then makes it so. */
@@ -330,12 +316,8 @@ static _cold_ char *append_coloured_duration(Kernel *k, char *p, const Step *ste
         char *begin = p;
 
         p = append_plain_duration(k, p, step);
-        k->coloured.code = NULL;
-        if (p - begin > COLOURED_BAR && !(step->said && step->said->untimed)) {
-                k->coloured.code = colour_of(overhead_mark(step_duration_ns(step)));
-                k->coloured.begin = begin;
-                k->coloured.end = p - COLOURED_BAR;
-        }
+        if (p - begin > COLOURED_BAR)
+                set_coloured(k, step, begin, p - COLOURED_BAR);
         return p;
 }
 
@@ -444,7 +426,7 @@ static char *append_entry(Kernel *k, char *p, CpuState *cpu, const Step *step) {
         cpu->depth = leaf ? step->depth - 1 : step->depth;
         if (slot)
                 *slot = leaf ? NULL : step->function;
-        p = leaf ? append_duration_of(k, p, step) : append_fill(k, p, step);
+        p = leaf ? append_duration_of(k, p, step) : append_fill(k, p);
         p = append_indent(p, step->depth);
         p = append_slack(p, step->function->label, step->function->n_label);
         if (_unlikely_(step->said))
@@ -496,14 +478,29 @@ static char *append_return(Kernel *k, char *p, CpuState *cpu, const Step *step) 
         return k->options.overrun || (said && said->has_overrun) ? append_overrun(p, step) : p;
 }
 
+/* In the line of a text: the number, what is two columns in front of it, and all before the bar. */
+static _cold_ void colour_line(Kernel *k, const Step *step, const char *line, const char *end) {
+        const char *begin = memmem(line, (size_t) (end - line), " us ", 4), *bar;
+
+        bar = begin ? memchr(begin, '|', (size_t) (end - begin)) : NULL;
+        while (bar && begin > line && strchr("0123456789.", begin[-1]))
+                begin--;
+        if (bar && begin - line >= 2)
+                set_coloured(k, step, begin - 2, bar);
+}
+
 /* The line as a text had it, columns and all. */
-static _cold_ char *append_verbatim(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
+static _cold_ char *append_verbatim(Kernel *k, char *p, CpuState *cpu, const Step *step) {
         const StepText *said = step->said;
+        const char *line;
 
         p = append_above(k, p, cpu, step);
         if (said->begin_marker)
                 p = append(p, said->begin_marker, said->n_begin_marker);
+        line = p;
         p = append(p, said->text, said->n_text);
+        if (k->options.colour && (step->kind == STEP_LEAF || step->kind == STEP_LEAVE))
+                colour_line(k, step, line, p);
         *p++ = '\n';
         if (said->has_overrun)
                 p = append_overrun(p, step);
@@ -516,7 +513,7 @@ static _cold_ char *append_verbatim(const Kernel *k, char *p, CpuState *cpu, con
 
 /* print_graph_comment() */
 static _cold_ char *append_comment(const Kernel *k, char *p, CpuState *cpu, const Step *step) {
-        p = append_fill(k, p, step);
+        p = append_fill(k, p);
         if (step->said)
                 p = append_indent(p, step->depth);
         else if (cpu->depth > 0)

@@ -2,7 +2,6 @@
 noinst_LIBRARIES += %D%/librender.a
 %C%_librender_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 %C%_librender_a_SOURCES = \
-	%D%/indent.c \
 	%D%/kernel.c \
 	%D%/renderer.c \
 	%D%/renderer.h

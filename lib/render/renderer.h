@@ -31,9 +31,7 @@ typedef struct RenderOptions {
         uint8_t retval;  /* funcgraph-retval; RENDER_AUTO is off, unless its user decides */
         bool retval_hex; /* funcgraph-retval-hex */
         bool colour;     /* durations by their overhead, with a terminal's escape sequences */
-        bool latency;    /* latency-format's column, of texts that have it */
-        bool tight;      /* "indent": no blank around the arrows */
-        bool verbatim;   /* lines of a text as they were; for who draws its columns, or none */
+        bool verbatim;   /* lines of a text as they were */
 } RenderOptions;
 
 #define RENDER_AUTO 2
@@ -54,7 +52,7 @@ int render_option_set(RenderOptions *o, const char *word);
 typedef struct RenderContext {
         RenderOptions options;
         uint32_t n_possible_cpus; /* of the recorded machine */
-        const char *heading; /* "graph": of a text that has these columns; NULL: as the kernel's */
+        const char *heading; /* "graph": of a text that is drawn verbatim; NULL: as the kernel's */
         const OwnWorks *own_work; /* "graph": when ftraced changed hooks; NULL: never */
         bool has_ticks;           /* "graph": times are numbers, not nanoseconds */
         bool bare_retval; /* its kernel is older than 6.13, which prints "= 0x0" for "ret=0x0" */

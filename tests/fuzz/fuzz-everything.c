@@ -29,9 +29,7 @@
 #include "calls/census.h"
 #include "calls/playback.h"
 #include "cli/files/verify.h"
-#include "cli/views/path-view.h"
-#include "cli/views/top-view.h"
-#include "cli/views/tree-view.h"
+#include "cli/views/views.h"
 #include "codec/dat-pages.h"
 #include "export/exporter.h"
 #include "fuzz-repair.h"
@@ -251,33 +249,36 @@ static bool any(void *userdata, const Function *function) {
         return true;
 }
 
-static void draw_tree(CallTree *tree, const FloorCost *cost) {
-        const Options o = {};
+/* A table as text, or a list. */
+static void print_table(Table *t) {
         _cleanup_buf_ Buf out = BUF_INIT;
-        _cleanup_table_ Table t = {};
-        TreeView v;
-        json_t *json;
 
-        tree_view_init(&v, &o, call_tree_root(tree), cost, 1000);
-        table_init(&t, TREE_VIEW_TITLES);
-        (void) tree_view_add(&v, &t);
-        FUZZ_CHECK(table_print(&t, &out, true) == 0);
-        json = tree_view_json(&v);
-        FUZZ_CHECK(json);
-        json_decref(json);
+        FUZZ_CHECK(table_print(t, &out, true) == 0);
+        table_done(t);
+}
+
+static void draw_tree(CallTree *tree, const FloorCost *cost) {
+        for (JsonMode json = JSON_OFF; json <= JSON_AUTO; json++) {
+                TreeView v = tree_view_of(call_tree_root(tree), cost, 1000);
+                Table t;
+
+                table_begin(&t, json);
+                FUZZ_CHECK(tree_view_tell(&v, &t) == 0);
+                print_table(&t);
+        }
 }
 
 static void draw_top(Breakdown *b, BreakdownBy by, const FloorCost *cost, uint64_t total_ns) {
-        const Options o = {};
         _cleanup_top_view_ TopView v = {};
-        _cleanup_buf_ Buf out = BUF_INIT;
-        json_t *json;
 
-        FUZZ_CHECK(top_view_init(&v, &o, b, by, cost, total_ns) == 0);
-        FUZZ_CHECK(top_view_print(&v, &out, MIN(v.n, (size_t) TOP_VIEW_LIMIT), true) == 0);
-        json = top_view_json(&v, v.n);
-        FUZZ_CHECK(json);
-        json_decref(json);
+        FUZZ_CHECK(top_view_init(&v, &(AnalysisOptions){}, b, by, cost, total_ns) == 0);
+        for (JsonMode json = JSON_OFF; json <= JSON_AUTO; json++) {
+                Table t;
+
+                table_begin(&t, json);
+                top_view_tell(&v, &t, MIN(v.n, (size_t) TOP_VIEW_LIMIT));
+                print_table(&t);
+        }
 }
 
 static void check_breakdown(Breakdown *b, const Pairing *p) {
@@ -381,7 +382,6 @@ static void check_path(const Timelines *t, const Window *w) {
         _cleanup_path_ CriticalPath p = {};
         _cleanup_buf_ Buf out = BUF_INIT;
         uint64_t at_ns = w->begin_ns;
-        json_t *json;
 
         FUZZ_CHECK(critical_path_find(&p, t, w) == 0);
         for (size_t i = 0; i < p.n; i++) {
@@ -403,10 +403,15 @@ static void check_path(const Timelines *t, const Window *w) {
                                .sum = &sum };
 
                 path_view_sentence(&v, &out);
-                FUZZ_CHECK(path_view_print(&v, &out, n_calls * 3, true) == 0);
-                json = path_view_json(&v);
-                FUZZ_CHECK(json);
-                json_decref(json);
+                for (JsonMode json = JSON_OFF; json <= JSON_AUTO; json++) {
+                        Table t;
+
+                        table_begin(&t, json);
+                        FUZZ_CHECK(path_view_tell(&v, &t, n_calls * 3) == 0);
+                        if (t.list)
+                                json_decref(path_view_json(&v, TAKE_PTR(t.list)));
+                        print_table(&t);
+                }
         }
 }
 

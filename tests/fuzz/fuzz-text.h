@@ -60,9 +60,7 @@ static void fuzz_draw_begin(FuzzDrawing *d, TextTrace *t, const Renderer *render
         context.options.abstime = l->columns.abstime;
         context.options.cpu = l->columns.cpu;
         context.options.proc = l->columns.proc;
-        context.options.latency = l->columns.latency;
         context.options.duration = l->columns.duration;
-        context.options.tight = l->is_tight;
         context.options.verbatim = is_verbatim;
         context.heading = l->kind == TEXT_GRAPH && is_verbatim ? l->heading : NULL;
         FUZZ_CHECK(prune_new(&d->prune, &none) == 0);

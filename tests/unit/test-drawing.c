@@ -42,18 +42,26 @@ static char *content(int fd) {
         return s;
 }
 
+static int draw(const Recording *r, const DrawingOptions *o, int fd, char **problem) {
+        _cleanup_strv_ Strv damage = {};
+
+        return drawing_report(r->dir, r->meta, o, fd, &damage, problem);
+}
+
 START_TEST(three_kernels_recordings_draw_the_same)
         {
                 for (size_t i = 0; i < N_LAYOUTS; i++) {
                         _cleanup_recording_ Recording r;
-                        _cleanup_census_ Census census = {};
+                        _cleanup_drawing_ Drawing d = {};
+                        _cleanup_strv_ Strv damage = {};
+                        DrawingOptions o = DRAWING_OPTIONS_DEFAULT;
                         _cleanup_close_ int fd = memfd_create("drawing", MFD_CLOEXEC);
                         _cleanup_free_ char *text = NULL;
 
+                        o.live = true;
                         fill(&r, &layouts[i]);
-                        ck_assert_int_eq(drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, fd,
-                                                        &census, NULL, NULL),
-                                         0);
+                        ck_assert_int_eq(drawing_open(&d, r.dir, r.meta, &o, fd, NULL), 0);
+                        ck_assert_int_eq(drawing_finish(&d, false, &damage), 0);
                         text = content(fd);
                         ck_assert_str_eq(text,
                                          HEADER " 0)               |  udp_sendmsg() {\n"
@@ -63,11 +71,11 @@ START_TEST(three_kernels_recordings_draw_the_same)
                                                 " 0)   0.050 us    |      kfree();\n"
                                                 " 0)   0.300 us    |    }\n"
                                                 " 0) + 22.000 us   |  }\n");
-                        ck_assert_uint_eq(census.n_entries, 5);
-                        ck_assert_uint_eq(census.n_exits, 5);
-                        ck_assert_uint_eq(census.n_trees_complete, 2);
-                        ck_assert_uint_eq(census.n_below, 3);
-                        ck_assert_uint_eq(census.n_cpus, 2);
+                        ck_assert_uint_eq(d.census.n_entries, 5);
+                        ck_assert_uint_eq(d.census.n_exits, 5);
+                        ck_assert_uint_eq(d.census.n_trees_complete, 2);
+                        ck_assert_uint_eq(d.census.n_below, 3);
+                        ck_assert_uint_eq(d.census.n_cpus, 2);
                 }
         }
 END_TEST
@@ -80,9 +88,7 @@ START_TEST(without_symbols_addresses_are_drawn)
 
                 fill(&r, &layouts[0]);
                 free(TAKE_PTR(r.meta->symbols));
-                ck_assert_int_eq(drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, fd, NULL,
-                                                NULL, NULL),
-                                 0);
+                ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, fd, NULL), 0);
                 text = content(fd);
                 ck_assert_ptr_nonnull(strstr(text, " 0xffffffff81000000() {\n"));
         }
@@ -96,22 +102,9 @@ START_TEST(a_recording_without_formats_is_refused_with_the_reason)
                 fill(&r, &layouts[0]);
                 ck_assert_int_eq(unlinkat(session_dir_fd(r.dir), "tracing/events/header_page", 0),
                                  0);
-                ck_assert_int_eq(drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, -EBADF,
-                                                NULL, NULL, &problem),
+                ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, -EBADF, &problem),
                                  DRAWING_E_UNREADABLE);
                 ck_assert_str_eq(problem, "its events/header_page is missing or no regular file");
-        }
-END_TEST
-
-START_TEST(an_unknown_format_is_refused)
-        {
-                _cleanup_recording_ Recording r;
-                DrawingOptions o = DRAWING_OPTIONS_DEFAULT;
-
-                fill(&r, &layouts[0]);
-                o.format = "cubism";
-                ck_assert_int_eq(drawing_report(r.dir, r.meta, &o, -EBADF, NULL, NULL, NULL),
-                                 DRAWING_E_FORMAT);
         }
 END_TEST
 
@@ -125,50 +118,45 @@ START_TEST(a_reader_that_leaves_is_told_from_an_error)
                 (void) signal(SIGPIPE, SIG_IGN);
                 ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
                 close(fds[0]);
-                ck_assert_int_eq(drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, fds[1],
-                                                NULL, NULL, NULL),
-                                 DRAWING_E_PIPE);
+                ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, fds[1], NULL), -EPIPE);
                 close(fds[1]);
-                ck_assert_int_eq(drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, full, NULL,
-                                                NULL, NULL),
-                                 -ENOSPC);
+                ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, full, NULL), -ENOSPC);
         }
 END_TEST
 
 START_TEST(a_live_drawing_ends_up_as_the_whole)
         {
                 _cleanup_recording_ Recording r;
-                _cleanup_(drawing_freep) Drawing *d = NULL;
+                _cleanup_drawing_ Drawing d = {};
                 _cleanup_close_ int fd = memfd_create("drawing", MFD_CLOEXEC);
                 _cleanup_close_ int whole_fd = memfd_create("whole", MFD_CLOEXEC);
                 _cleanup_free_ char *text = NULL, *half = NULL, *whole = NULL;
-                _cleanup_census_ Census census = {};
                 const Layout *layout = &layouts[LAYOUT_7_2];
+                DrawingOptions o = DRAWING_OPTIONS_DEFAULT;
+                _cleanup_strv_ Strv damage = {};
                 Page p = {};
 
+                o.live = true;
                 recording_init(&r, layout);
-                ck_assert_int_eq(drawing_new(&d, r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, fd, NULL),
-                                 0);
-                ck_assert_int_eq(drawing_pump(d, UINT64_MAX), 0);
+                ck_assert_int_eq(drawing_open(&d, r.dir, r.meta, &o, fd, NULL), 0);
+                ck_assert_int_eq(drawing_pump(&d, UINT64_MAX), 0);
                 page_begin(&p, layout, 1000);
                 page_enter(&p, 1000, 17, F_ROOT, 0);
                 page_enter(&p, 1100, 17, F_LEAF, 1);
                 page_leave(&p, 1200, 17, F_LEAF, 1, 90);
                 recording_add(&r, 1, 0, &p, 1);
-                ck_assert_int_eq(drawing_pump(d, 1050), 0);
+                ck_assert_int_eq(drawing_pump(&d, 1050), 0);
                 half = content(fd);
                 ck_assert_str_eq(half, HEADER " 1)               |  udp_sendmsg() {\n");
                 page_begin(&p, layout, 1300);
                 page_leave(&p, 1300, 17, F_ROOT, 0, 300);
                 recording_add(&r, 1, 1, &p, 1);
-                ck_assert_int_eq(drawing_finish(d, &census, NULL), 0);
+                ck_assert_int_eq(drawing_finish(&d, false, &damage), 0);
                 text = content(fd);
-                ck_assert_int_eq(drawing_report(r.dir, r.meta, &DRAWING_OPTIONS_DEFAULT, whole_fd,
-                                                NULL, NULL, NULL),
-                                 0);
+                ck_assert_int_eq(draw(&r, &DRAWING_OPTIONS_DEFAULT, whole_fd, NULL), 0);
                 whole = content(whole_fd);
                 ck_assert_str_eq(text, whole);
-                ck_assert_uint_eq(census.n_trees_complete, 1);
+                ck_assert_uint_eq(d.census.n_trees_complete, 1);
         }
 END_TEST
 
@@ -188,7 +176,7 @@ START_TEST(live_tasks_have_names_before_the_kernels_are_stored)
                 recording_add(&r, 0, 0, &p, 1);
                 o.render.proc = true;
                 o.live = true;
-                ck_assert_int_eq(drawing_report(r.dir, r.meta, &o, fd, NULL, NULL, NULL), 0);
+                ck_assert_int_eq(draw(&r, &o, fd, NULL), 0);
                 text = content(fd);
                 (void) snprintf(expected, sizeof(expected), "%.7s-%d",
                                 program_invocation_short_name, getpid());
@@ -197,6 +185,6 @@ START_TEST(live_tasks_have_names_before_the_kernels_are_stored)
 END_TEST
 
 UNIT_SUITE("drawing", three_kernels_recordings_draw_the_same, without_symbols_addresses_are_drawn,
-           a_recording_without_formats_is_refused_with_the_reason, an_unknown_format_is_refused,
+           a_recording_without_formats_is_refused_with_the_reason,
            a_reader_that_leaves_is_told_from_an_error, a_live_drawing_ends_up_as_the_whole,
            live_tasks_have_names_before_the_kernels_are_stored)

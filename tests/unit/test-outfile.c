@@ -2,13 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,7 +122,7 @@ static void expect_nothing(void) {
         ck_abort_msg("something is left");
 }
 
-static void die_writing(int (*open_it)(Outfile *ret, const char *path, mode_t mode), int number) {
+static void die_writing(int number) {
         struct rlimit no_core = {};
         Outfile f = OUTFILE_INIT;
         pid_t pid = fork();
@@ -135,7 +131,7 @@ static void die_writing(int (*open_it)(Outfile *ret, const char *path, mode_t mo
         if (pid == 0) {
                 (void) setrlimit(RLIMIT_CORE, &no_core);
                 (void) signal(number, SIG_DFL); /* check has its own */
-                if (open_it(&f, "file", 0640) < 0 || write_full(f.fd, "text", 4) < 0)
+                if (outfile_open(&f, "file", 0640) < 0 || write_full(f.fd, "text", 4) < 0)
                         _exit(1);
                 (void) raise(number);
                 _exit(1);
@@ -151,85 +147,9 @@ START_TEST(no_death_leaves_anything)
 
                 enter_directory();
                 for (size_t i = 0; i < ELEMENTSOF(numbers); i++) {
-                        die_writing(outfile_open_named, numbers[i]);
-                        expect_nothing();
-                        die_writing(outfile_open, numbers[i]);
+                        die_writing(numbers[i]);
                         expect_nothing();
                 }
-                leave_directory();
-        }
-END_TEST
-
-/* Whoever renames is killed by the kernel. */
-static int die_renaming(void) {
-#define KILL_AT(number)                                                                            \
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),                                         \
-                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
-        static const struct sock_filter program[] = {
-                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-#ifdef SYS_rename
-                KILL_AT(SYS_rename),
-#endif
-#ifdef SYS_renameat
-                KILL_AT(SYS_renameat),
-#endif
-                KILL_AT(SYS_renameat2),
-                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        };
-        const struct sock_fprog p = { .len = ELEMENTSOF(program),
-                                      .filter = (struct sock_filter *) program };
-
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-                return -errno;
-        return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p) < 0 ? -errno : 0;
-}
-
-START_TEST(a_death_between_two_names_leaves_the_old_file_alone)
-        {
-                struct rlimit no_core = {};
-                pid_t pid;
-                int status;
-
-                enter_directory();
-                ck_assert_int_eq(mkdir("below", 0700), 0);
-                write_file("below/file", "old");
-                pid = fork();
-                if (pid == 0) {
-                        (void) setrlimit(RLIMIT_CORE, &no_core);
-                        (void) signal(SIGSYS, SIG_DFL);
-                        if (die_renaming() < 0)
-                                _exit(77);
-                        write_file("below/file", "new");
-                        _exit(1);
-                }
-                ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-                ck_assert(WIFSIGNALED(status) || WEXITSTATUS(status) == 77);
-                expect("below/file", "old");
-                ck_assert_int_eq(rename("below/file", "file"), 0);
-                ck_assert_int_eq(chdir("below"), 0);
-                expect_nothing();
-                ck_assert_int_eq(chdir(".."), 0);
-                ck_assert_int_eq(rmdir("below"), 0);
-                leave_directory();
-        }
-END_TEST
-
-START_TEST(a_file_with_a_temporary_name_is_the_same)
-        {
-                Outfile f = OUTFILE_INIT;
-                struct stat st;
-
-                enter_directory();
-                write_file("file", "old");
-                (void) umask(027);
-                ck_assert_int_eq(outfile_open_named(&f, "file", 0666), 0);
-                ck_assert_int_eq(write_full(f.fd, "new", 3), 0);
-                expect("file", "old");
-                ck_assert_int_eq(outfile_commit(&f), 0);
-                outfile_done(&f);
-                expect("file", "new");
-                ck_assert_int_eq(stat("file", &st), 0);
-                ck_assert_int_eq(st.st_mode & 0777, 0640);
                 leave_directory();
         }
 END_TEST
@@ -251,5 +171,4 @@ END_TEST
 
 UNIT_SUITE("outfile", the_old_file_stays_until_the_new_one_is_whole, a_link_stays_a_link,
            a_device_is_not_replaced, the_mode_obeys_the_umask, a_missing_directory_is_an_error,
-           no_death_leaves_anything, a_death_between_two_names_leaves_the_old_file_alone,
-           a_file_with_a_temporary_name_is_the_same, what_cannot_be_put_in_its_place_is_gone)
+           no_death_leaves_anything, what_cannot_be_put_in_its_place_is_gone)

@@ -6,30 +6,11 @@
 #include "render/renderer.h"
 #include "text-file.h"
 
-static RenderContext context_of(const TextTrace *t, bool verbatim) {
-        const TextLayout *l = text_trace_layout(t);
-        RenderContext c = { .options = RENDER_OPTIONS_DEFAULT, .n_possible_cpus = 1 };
-
-        for (uint32_t i = 1; i < l->columns.n_cpu_digits; i++)
-                c.n_possible_cpus *= 10;
-        c.n_possible_cpus += l->columns.n_cpu_digits > 1;
-        c.options.header = l->has_header;
-        c.options.abstime = l->columns.abstime;
-        c.options.cpu = l->columns.cpu;
-        c.options.proc = l->columns.proc;
-        c.options.latency = l->columns.latency;
-        c.options.duration = l->columns.duration;
-        c.options.tight = l->is_tight;
-        c.options.verbatim = verbatim;
-        c.heading = verbatim ? l->heading : NULL;
-        return c;
-}
-
 /* @notrace: a function that is left out, or NULL.  The caller frees what is drawn. */
-static char *redraw_as(TextTrace *t, const char *notrace, bool verbatim) {
-        const Renderer *r =
-                text_trace_layout(t)->kind == TEXT_GRAPH ? &renderer_kernel : &renderer_indent;
-        RenderContext context = context_of(t, verbatim);
+static char *redraw(TextTrace *t, const char *notrace) {
+        const TextLayout *l = text_trace_layout(t);
+        const Renderer *r = l->kind == TEXT_GRAPH ? &renderer_kernel : &renderer_indent;
+        RenderContext context = { .options = RENDER_OPTIONS_DEFAULT, .heading = l->heading };
         _cleanup_(prune_freep) Prune *prune = NULL;
         _cleanup_strv_ Strv patterns = {};
         _cleanup_buf_ Buf out = BUF_INIT;
@@ -37,6 +18,8 @@ static char *redraw_as(TextTrace *t, const char *notrace, bool verbatim) {
         Step step;
         void *k;
 
+        context.options.header = l->has_header;
+        context.options.verbatim = true;
         if (notrace)
                 ck_assert_int_eq(strv_add(&patterns, notrace), 0);
         ck_assert_int_eq(prune_new(&prune, &patterns), 0);
@@ -53,26 +36,11 @@ static char *redraw_as(TextTrace *t, const char *notrace, bool verbatim) {
         return text;
 }
 
-/* Put together of its parts. */
-static char *redraw(TextTrace *t, const char *notrace) {
-        return redraw_as(t, notrace, false);
-}
-
-static void expect_verbatim(const char *text) {
-        _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(text);
-        _cleanup_free_ char *drawn = redraw_as(t, NULL, true);
-
-        ck_assert_str_eq(drawn, text);
-}
-
-/* Both ways. */
 static void expect_same(const char *text) {
         _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(text);
         _cleanup_free_ char *drawn = redraw(t, NULL);
 
         ck_assert_str_eq(drawn, text);
-        if (text_trace_layout(t)->kind == TEXT_GRAPH)
-                expect_verbatim(text);
 }
 
 /* Lines @first to @last (from 1) of @text taken out, in place; 0: none. */
@@ -213,22 +181,22 @@ END_TEST
 
 START_TEST(what_is_not_as_a_kernel_has_it_is_kept_verbatim)
         {
-                expect_verbatim("# tracer: function_graph\n"
-                                "#\n"
-                                "# CPU  TASK/PID     DURATION            FUNCTION CALLS\n"
-                                "# |     |    |       |   |                 |   |\n"
-                                " 0)   cat-1  |   1000131 us |  f();\n"
-                                " 0)   cat-1  | ! 12202.93 us |  f();  \n"
-                                " 0)   cat-1  | 1.3 ms | f() {\n"
-                                " 0)   cat-1  |          | /* e: a=b */ \n"
-                                " 0)   cat-1  | 3 us| } /* f() */\n"
-                                " 0)   cat-1  |   0.1 us  |  g(); // slow\n");
-                expect_verbatim(" 1)   0.100 us    |  a();\n"
-                                " ------------------------------------------\n"
-                                " 1)  cat-123  =>  bash-9\n"
-                                " ------------------------------------------\n"
-                                "\n"
-                                " 1)   0.100 us    |  b();\n");
+                expect_same("# tracer: function_graph\n"
+                            "#\n"
+                            "# CPU  TASK/PID     DURATION            FUNCTION CALLS\n"
+                            "# |     |    |       |   |                 |   |\n"
+                            " 0)   cat-1  |   1000131 us |  f();\n"
+                            " 0)   cat-1  | ! 12202.93 us |  f();  \n"
+                            " 0)   cat-1  | 1.3 ms | f() {\n"
+                            " 0)   cat-1  |          | /* e: a=b */ \n"
+                            " 0)   cat-1  | 3 us| } /* f() */\n"
+                            " 0)   cat-1  |   0.1 us  |  g(); // slow\n");
+                expect_same(" 1)   0.100 us    |  a();\n"
+                            " ------------------------------------------\n"
+                            " 1)  cat-123  =>  bash-9\n"
+                            " ------------------------------------------\n"
+                            "\n"
+                            " 1)   0.100 us    |  b();\n");
         }
 END_TEST
 
@@ -332,13 +300,13 @@ START_TEST(changes_of_tasks_are_kept_without_columns)
                             " 0)   rcu_pre-18   =>    <idle>-0   \n" RULE "\n"
                             "  0.100 us    |    d();\n"
                             "  0.300 us    |  }\n");
-                expect_verbatim("# tracer: function_graph\n"
-                                "#\n"
-                                "#               FUNCTION CALLS\n"
-                                "#               |   |   |   |\n"
-                                "a() {\n" RULE " 1)    <idle>-0    =>   rcu_pre-18  \n" RULE "\n"
-                                "  b();\n"
-                                "}\n");
+                expect_same("# tracer: function_graph\n"
+                            "#\n"
+                            "#               FUNCTION CALLS\n"
+                            "#               |   |   |   |\n"
+                            "a() {\n" RULE " 1)    <idle>-0    =>   rcu_pre-18  \n" RULE "\n"
+                            "  b();\n"
+                            "}\n");
         }
 END_TEST
 
@@ -361,11 +329,11 @@ START_TEST(changes_of_tasks_that_do_not_fit_are_kept)
                             " 0)   0.100 us    |  b();\n" RULE
                             " 0)    cow-125     =>    dog-126    \n" RULE "\n"
                             " 0)   0.100 us    |  c();\n");
-                expect_verbatim(" 0)   0.100 us    |  a();\n"
-                                "------------------------------------------\n"
-                                "0)  cat-124  =>  dog-126\n"
-                                "------------------------------------------\n"
-                                " 0)   0.100 us    |  b();\n");
+                expect_same(" 0)   0.100 us    |  a();\n"
+                            "------------------------------------------\n"
+                            "0)  cat-124  =>  dog-126\n"
+                            "------------------------------------------\n"
+                            " 0)   0.100 us    |  b();\n");
         }
 END_TEST
 
@@ -401,41 +369,41 @@ END_TEST
 
 START_TEST(marks_of_interrupts_are_kept_where_they_are)
         {
-                expect_verbatim(" 0)   <========== |\n"
-                                " 0)   ==========> |\n"
-                                " 0)   0.100 us    |  irq();\n"
-                                " 0)    <==========  |\n"
-                                " 0)               |  f() {\n"
-                                " 0)   <========== |\n"
-                                " 0)   0.100 us    |  }\n"
-                                " (Overruns: 1)\n"
-                                " 0)   <========== |\n"
-                                " (Overruns: 2)\n"
-                                " 0)               |  f() {\n");
+                expect_same(" 0)   <========== |\n"
+                            " 0)   ==========> |\n"
+                            " 0)   0.100 us    |  irq();\n"
+                            " 0)    <==========  |\n"
+                            " 0)               |  f() {\n"
+                            " 0)   <========== |\n"
+                            " 0)   0.100 us    |  }\n"
+                            " (Overruns: 1)\n"
+                            " 0)   <========== |\n"
+                            " (Overruns: 2)\n"
+                            " 0)               |  f() {\n");
         }
 END_TEST
 
 START_TEST(headings_of_a_latency_format_are_kept)
         {
-                expect_verbatim("# tracer: function_graph\n"
-                                "#\n"
-                                "# function_graph latency trace v1.1.5 on 6.12.117+deb12-amd64\n"
-                                "# ----------------------------------------------------------------"
-                                "----\n"
-                                "# latency: 0 us, #1/1, CPU#0 | (M:desktop VP:0, KP:0, SP:0 HP:0 "
-                                "#P:2)\n"
-                                "#    -----------------\n"
-                                "#    | task: -0 (uid:0 nice:0 policy:0 rt_prio:0)\n"
-                                "#    -----------------\n"
-                                "#\n"
-                                "#  _-----=> irqs-off        \n"
-                                "# / _----=> need-resched    \n"
-                                "#| / _---=> hardirq/softirq \n"
-                                "#|| / _--=> preempt-depth   \n"
-                                "#||| /                      \n"
-                                "#||||     DURATION                  FUNCTION CALLS\n"
-                                "#||||      |   |                     |   |   |   |\n"
-                                " d..1. |   0.100 us    |  f();\n");
+                expect_same("# tracer: function_graph\n"
+                            "#\n"
+                            "# function_graph latency trace v1.1.5 on 6.12.117+deb12-amd64\n"
+                            "# ----------------------------------------------------------------"
+                            "----\n"
+                            "# latency: 0 us, #1/1, CPU#0 | (M:desktop VP:0, KP:0, SP:0 HP:0 "
+                            "#P:2)\n"
+                            "#    -----------------\n"
+                            "#    | task: -0 (uid:0 nice:0 policy:0 rt_prio:0)\n"
+                            "#    -----------------\n"
+                            "#\n"
+                            "#  _-----=> irqs-off        \n"
+                            "# / _----=> need-resched    \n"
+                            "#| / _---=> hardirq/softirq \n"
+                            "#|| / _--=> preempt-depth   \n"
+                            "#||| /                      \n"
+                            "#||||     DURATION                  FUNCTION CALLS\n"
+                            "#||||      |   |                     |   |   |   |\n"
+                            " d..1. |   0.100 us    |  f();\n");
         }
 END_TEST
 
@@ -465,8 +433,7 @@ START_TEST(indented_texts_of_all_kinds_are_kept)
                             "     5 a(1): ->g\n"
                             "     6 a(1): <-g return=0x0\n"
                             "     7 a(1):<-f\n");
-                expect_verbatim(
-                        "0 a(1):-> f\n  5 a(1):   -> g\n     6 a(1): <- g  \n7 a(1):<- f\n");
+                expect_same("0 a(1):-> f\n  5 a(1):   -> g\n     6 a(1): <- g  \n7 a(1):<- f\n");
                 /* cut at both ends, and an unmatched return */
                 expect_same("   117 a(1):     <- h\n"
                             "   119 a(1):    <- g\n"

@@ -10,11 +10,9 @@
 #include "base/name.h"
 #include "calls/arguments.h"
 #include "cli/options/verb.h"
-#include "cli/source/chosen.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/counting.h"
+#include "cli/views/views.h"
 #include "cli/views/where.h"
 
 typedef struct Listing {
@@ -120,27 +118,18 @@ static void print_waits(Buf *out, const Note *note) {
                 buf_printf(out, " (the longest of %zu waits)", note->n_waits);
 }
 
-static json_t *waits_json(const Note *note) {
-        json_t *list = json_array();
+static void tell_wait(Row r, const struct Waited *waited) {
+        const SchedWait *w = &waited->wait;
+        bool is_woken = w->woken_ns > 0, is_task = is_woken && !w->waker.is_irq;
 
-        for (size_t i = 0; note && i < note->n_waits; i++) {
-                const SchedWait *w = &note->waits[i].wait;
-                bool is_woken = w->woken_ns > 0, is_task = is_woken && !w->waker.is_irq;
-
-                (void) json_array_append_new(
-                        list,
-                        json_pack("{s:o, s:I, s:o, s:b, s:b, s:o, s:o, s:o}", "in",
-                                  table_label_json(note->waits[i].function), "away_ns",
-                                  (json_int_t) away_ns(w), "latency_ns",
-                                  is_woken ? json_integer((json_int_t) latency_ns(w)) : json_null(),
-                                  "preempted", w->state == 'R', "interrupt",
-                                  is_woken && w->waker.is_irq, "woken_by",
-                                  is_task ? terminal_json_string(w->waker.comm) : json_null(),
-                                  "woken_by_pid",
-                                  is_task ? json_integer(w->waker.pid) : json_null(), "woken_in",
-                                  table_label_json(is_woken ? w->waker.function : NULL)));
-        }
-        return list;
+        row_label(r, "in", waited->function);
+        row_int(r, "away_ns", (int64_t) away_ns(w));
+        row_known_int(r, "latency_ns", is_woken, (int64_t) latency_ns(w));
+        row_bool(r, "preempted", w->state == 'R');
+        row_bool(r, "interrupt", is_woken && w->waker.is_irq);
+        row_string(r, NULL, "woken_by", is_task ? w->waker.comm : NULL);
+        row_known_int(r, "woken_by_pid", is_task, w->waker.pid);
+        row_label(r, "woken_in", is_woken ? w->waker.function : NULL);
 }
 
 static void print_line(Listing *l, const Call *call, const Note *note) {
@@ -168,31 +157,39 @@ static void print_line(Listing *l, const Call *call, const Note *note) {
         buf_adds(&l->out, "\n");
 }
 
-static json_t *line_json(const Call *call, const Note *note) {
+static void tell(Row r, const Call *call, const Note *note) {
         const Frame *f = call->frame;
+        _cleanup_table_ Table waits;
 
-        return table_function_pack(
-                f->function,
-                "{s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, "
-                "s:o, s:o, s:b}",
-                "start_ns", (json_int_t) f->start_ns, "cpu",
-                call->has_end ? json_integer(call->cpu) : json_null(), "task",
-                table_comm_json(call->stack->comm), "pid", table_pid_json(call->stack->pid),
-                "duration_ns", (json_int_t) call->duration_ns, "self_ns",
-                (json_int_t) call->self_ns, "blocked_ns",
-                (json_int_t) (f->blocked_ns + call->blocked_ns), "irq_ns", (json_int_t) f->irq_ns,
-                "softirq_ns", (json_int_t) f->softirq_ns, "wake_ns", (json_int_t) f->wake_ns,
-                "below", (json_int_t) f->n_below, "cut", call->is_cut, "caller",
-                table_label_json(call->caller ? call->caller->function : NULL), "args",
-                terminal_json_string(f->args), "retval",
-                call->has_retval ? json_integer((json_int_t) call->retval) : json_null(), "waits",
-                waits_json(note), "own_work", (int) call->in_own_work);
+        table_begin(&waits, JSON_AUTO);
+        for (size_t i = 0; note && i < note->n_waits; i++)
+                tell_wait(table_row(&waits), &note->waits[i]);
+        row_function(r, NULL, f->function);
+        row_int(r, "start_ns", (int64_t) f->start_ns);
+        row_known_int(r, "cpu", call->has_end, call->cpu);
+        row_task(r, NULL, call->stack->comm, call->stack->pid);
+        row_int(r, "duration_ns", (int64_t) call->duration_ns);
+        row_int(r, "self_ns", (int64_t) call->self_ns);
+        row_int(r, "blocked_ns", (int64_t) (f->blocked_ns + call->blocked_ns));
+        row_int(r, "irq_ns", (int64_t) f->irq_ns);
+        row_int(r, "softirq_ns", (int64_t) f->softirq_ns);
+        row_int(r, "wake_ns", (int64_t) f->wake_ns);
+        row_int(r, "below", (int64_t) f->n_below);
+        row_bool(r, "cut", call->is_cut);
+        row_label(r, "caller", call->caller ? call->caller->function : NULL);
+        row_string(r, NULL, "args", f->args);
+        row_known_int(r, "retval", call->has_retval, (int64_t) call->retval);
+        row_json(r, "waits", TAKE_PTR(waits.list));
+        row_bool(r, "own_work", call->in_own_work);
 }
 
 static int print_json(Listing *l, const Call *call, const Note *note) {
-        json_auto_t *o = line_json(call, note);
-        _cleanup_free_ char *text = terminal_json(o, JSON_COMPACT);
+        Row r = row_of_json();
+        _cleanup_free_ char *text = NULL;
 
+        tell(r, call, note);
+        text = terminal_json(r.json, JSON_COMPACT);
+        json_decref(r.json);
         if (!text)
                 return -ENOMEM;
         buf_adds(&l->out, l->is_first ? "" : ",\n");
@@ -253,7 +250,7 @@ static int list(Listing *l, const Chosen *chosen) {
         else if (!l->o->no_legend)
                 buf_printf(&l->out, "%16s  %3s  %20s%-8s  %9s   %9s  FUNCTION\n", "BEGIN", "CPU",
                            "TASK", "", "DURATION", "SELF");
-        status = counting_run(&counting, l->o);
+        status = counting_run(&counting);
         if (as_json)
                 buf_adds(&l->out, "]\n");
         else if (!l->o->no_legend)
@@ -267,7 +264,7 @@ static int list(Listing *l, const Chosen *chosen) {
         unmet = l->where && l->n_looked_at > 0 ? where_unmet(l->where) : NULL;
         if (unmet)
                 talk(l->o, "--where: no call has \"%s\".", unmet);
-        return counting_end(&counting, l->o);
+        return counting_end(&counting);
 }
 
 int verb_calls(const Options *o) {

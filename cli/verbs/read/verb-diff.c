@@ -10,7 +10,7 @@
 #include "base/unit.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/why-view.h"
+#include "cli/views/views.h"
 
 #define N_ROOTS_SAID 3
 #define CALLS_MIN (COHORTS_CALLS_MIN / 2) /* in each recording, for a verdict */
@@ -117,7 +117,7 @@ static int print(const Options *o, const Changes *c) {
         int r = 0;
 
         for (size_t i = 0; i < c->n && list; i++)
-                (void) json_array_append_new(list, why_view_json(o, c->roots[i]));
+                (void) json_array_append_new(list, why_view_json(c->roots[i], o->limit));
         if (list)
                 return stdout_json(o, list);
         pager_open(&pager, o, SIZE_MAX);
@@ -127,7 +127,7 @@ static int print(const Options *o, const Changes *c) {
                 buf_printf(&out, "%s%.*s: ", i > 0 ? "\n" : "", (int) f->n_name, f->label);
                 add_median(&out, c->roots[i]);
                 buf_adds(&out, "\n");
-                r = why_view_add(&out, o, c->roots[i]);
+                r = why_view_add(&out, c->roots[i], o->limit, !o->no_legend);
         }
         return stdout_paged(&pager, &out, r);
 }
@@ -188,7 +188,7 @@ static int compare(const Options *o) {
         int status = why_sides_read(&s, o, o->words.items[0], o->words.items[1])
                              ?: find_changes(&c, o, &s)
                              ?: print(o, &c)
-                             ?: why_sides_end(&s, o);
+                             ?: why_sides_end(&s);
 
         if (o->analysis.fail_over_ppm == UINT64_MAX || !c.roots)
                 return status;

@@ -1,27 +1,70 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A recording for other programs: steps go from the reading to an exporter, whose file is there whole
- * or not at all.  What it is compared with is read before, into a tree.  A format that takes many recordings is told
- * of one after the other.
+ * Recordings for other programs: steps go from the reading to an exporter, whose file is there whole or not at all.  A
+ * format that takes many recordings is told of one after the other; what another one compares with is read before, into
+ * a tree.
  */
 
 #include <sys/stat.h>
 
-#include "analyze/why.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/files/export-files.h"
 #include "cli/options/verb.h"
-#include "cli/source/display.h"
+#include "cli/source/drawing.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/counting.h"
+#include "cli/views/views.h"
 #include "export/exporter.h"
 #include "meta/gone.h"
 
 #define EXPORT_MODE 0640 /* it may hold what functions returned, which may be addresses */
+
+/* Of one recording. */
+typedef struct Part {
+        Reading reading;
+        ExportInfo info;
+        char *recording, *sentence; /* the info's */
+} Part;
+
+typedef struct Exporting {
+        const Options *o;
+        const Exporter *exporter;
+        const char *path; /* NULL: standard output */
+        Outfile file;
+        ExportFiles files; /* beside it, or instead */
+        Buf out;           /* the file's */
+        Counting counting; /* what is compared with */
+        CallTree *before;
+        Export *export;
+        Strv recordings; /* of which there are rows: host and name */
+        Part parts[2];   /* the one that is read, and the one before */
+        size_t n_begun;
+        bool is_unreadable; /* the SOURCE that has failed, and there may be others */
+} Exporting;
+
+static void part_done(Part *p) {
+        free(p->recording);
+        free(p->sentence);
+        reading_done(&p->reading);
+        *p = (Part){};
+}
+
+static void exporting_done(Exporting *e) {
+        export_free(e->export);
+        for (size_t i = 0; i < ELEMENTSOF(e->parts); i++)
+                part_done(&e->parts[i]);
+        call_tree_free(e->before);
+        counting_done(&e->counting);
+        export_files_done(&e->files);
+        strv_done(&e->recordings);
+        buf_done(&e->out);
+        outfile_done(&e->file);
+}
+
+/* --- which format ------------------------------------------------------------------------------ */
 
 static int find_format(const Options *o, const Exporter **ret) {
         _cleanup_strv_ Strv names = {};
@@ -45,10 +88,25 @@ static int find_format(const Options *o, const Exporter **ret) {
         return STATUS_USAGE;
 }
 
-/* The recording to export; one before it is what to compare with. */
-static const char *subject(const Options *o) {
-        return o->words.items[o->words.n - 1];
+/* Says why writing has failed. */
+static int failure(const Exporting *e, int r) {
+        const Exporter *x = e->exporter;
+
+        if (r == -EPIPE)
+                return STATUS_PIPE;
+        if (r == -EEXIST && e->files.failed && e->files.is_unknown)
+                return failed(STATUS_USAGE,
+                              "%s is there already, and what can be read only once does not tell "
+                              "whether it is the same recording: give a file, or remove that one.",
+                              NAME_QUOTED(e->files.failed));
+        if (r == -EOVERFLOW)
+                return failed(STATUS_REFUSED, "%s is too much for --format=%s: %s.",
+                              e->o->words.items[e->o->words.n - 1], x->name, x->viewer_advice);
+        return failed_errno(r, "Failed to write %s: %m",
+                            e->files.failed ?: e->path ?: "standard output");
 }
+
+/* --- what is known of a recording -------------------------------------------------------------- */
 
 static const char *file_name(const char *path) {
         const char *slash = strrchr(path, '/');
@@ -56,85 +114,73 @@ static const char *file_name(const char *path) {
         return slash && slash[1] ? slash + 1 : path;
 }
 
-/* What tells a file's recording from others of its name, behind a "-"; empty of what can be read only once.  0 or
- * -errno. */
-static int identify_file(const Options *o, const char *word,
-                         char ret[static CONTENT_ID_CHARS + 2]) {
+/* NAME-ID; of a file an id of its content, of what can be read only once none.  0 or -errno. */
+static int name_recording(char **ret, const Options *o, const SessionMeta *m, const char *word,
+                          const char *title) {
         _cleanup_free_ char *part = NULL;
+        char content[CONTENT_ID_CHARS + 1] = "";
+        const char *id = m && m->id[0] ? m->id : content;
         int r = 0;
 
-        ret[0] = 0;
-        if (streq(word, "-"))
-                return 0;
-        if (o->buffer || o->nth_trace > 1)
-                r = asprintf(&part, "%d %s", o->nth_trace, o->buffer ?: "");
-        if (r < 0) {
-                part = NULL;
+        if (id == content && !streq(word, "-")) {
+                if (o->buffer || o->nth_trace > 1)
+                        r = asprintf(&part, "%d %s", o->nth_trace, o->buffer ?: "");
+                if (r < 0) {
+                        part = NULL;
+                        return -ENOMEM;
+                }
+                r = content_id(content, word, part);
+                if (r < 0)
+                        return r;
+                if (r > 0)
+                        content[0] = 0;
+        }
+        if (asprintf(ret, "%s%s%s", title, *id ? "-" : "", id) < 0) {
+                *ret = NULL;
                 return -ENOMEM;
         }
-        r = content_id(ret + 1, word, part);
-        if (r == 0)
-                ret[0] = '-';
-        return MIN(r, 0);
-}
-
-/* What is known of the recording; @ret_recording is what ret->recording points at. */
-static int describe(const Reading *r, const Options *o, const char *word, ExportInfo *ret,
-                    char **ret_recording) {
-        const SessionMeta *m = reading_meta(r);
-        const char *title = m ? m->name : streq(word, "-") ? "stdin" : file_name(word);
-        char id[CONTENT_ID_CHARS + 2];
-        bool has_id = m && m->id[0];
-        int k = has_id ? 0 : identify_file(o, word, id);
-
-        if (k < 0)
-                return k;
-        if (asprintf(ret_recording, "%s%s%s", title, has_id ? "-" : "", has_id ? m->id : id) < 0) {
-                *ret_recording = NULL;
-                return -ENOMEM;
-        }
-        if (!m) {
-                const TextLayout *layout = text_trace_layout(r->text.trace);
-
-                *ret = (ExportInfo){ .title = title,
-                                     .recording = *ret_recording,
-                                     .is_sparse = o->filter.functions.n > 0,
-                                     .wakers = r->wakers,
-                                     .is_timeless = !layout->has_times };
-                return 0;
-        }
-        *ret = (ExportInfo){
-                .title = title,
-                .recording = *ret_recording,
-                .host = m->host,
-                .kernel = m->kernel,
-                .meta = m,
-                .is_sparse = o->filter.functions.n > 0,
-                .wakers = r->wakers,
-                .has_ticks = summary_has_ticks(m),
-        };
-        if (clock_tuple_is_set(&m->start))
-                ret->to_boottime_ns = (int64_t) (m->start.boottime_ns - m->start.trace_ns);
         return 0;
 }
 
-static int failure(const Options *o, const Exporter *exporter, int r) {
-        if (r == -EPIPE)
-                return STATUS_PIPE;
-        if (r == -EOVERFLOW)
-                return failed(STATUS_REFUSED, "%s is too much for --format=%s: %s.", subject(o),
-                              exporter->name, exporter->viewer_advice);
-        return failed_errno(r, "Failed to write %s: %m",
-                            o->output && !streq(o->output, "-") ? o->output : "standard output");
+static int describe(Part *p, const Exporting *e, const char *word) {
+        const SessionMeta *m = reading_meta(&p->reading);
+        const char *title = m ? m->name : streq(word, "-") ? "stdin" : file_name(word);
+        const Filtering *filtering = &p->reading.filtering;
+        int r = name_recording(&p->recording, e->o, m, word, title);
+
+        p->info = (ExportInfo){
+                .title = title,
+                .recording = p->recording,
+                .meta = m,
+                .is_sparse = e->o->filter.functions.n > 0,
+                .has_all_events = !e->exporter->takes_many && filtering->spec.keep_sched &&
+                                  !filtering_is_empty(filtering),
+                .wakers = p->reading.wakers,
+                .before = e->before,
+                .before_title = e->o->words.items[0],
+                .sentence = p->sentence,
+        };
+        if (!m) {
+                p->info.is_timeless = !text_trace_layout(p->reading.text.trace)->has_times;
+                return r;
+        }
+        p->info.host = m->host;
+        p->info.kernel = m->kernel;
+        p->info.has_ticks = summary_has_ticks(m);
+        if (clock_tuple_is_set(&m->start))
+                p->info.to_boottime_ns = (int64_t) (m->start.boottime_ns - m->start.trace_ns);
+        return r;
 }
 
 /* The recording that another one is compared with, as a tree; an exit status. */
-static int read_before(Counting *c, CallTree **ret, const Options *o) {
-        int r = counting_init(c, false) ?: call_tree_new(ret, c->pairing);
-        int status = r < 0 ? counting_failure(r) : counting_read(c, o, o->words.items[0]);
+static int read_before(Exporting *e) {
+        Counting *c = &e->counting;
+        int r = counting_init(c, false) ?: call_tree_new(&e->before, c->pairing);
+        int status = r < 0 ? counting_failure(r) : counting_read(c, e->o, e->o->words.items[0]);
+
         if (status != STATUS_OK)
                 return status;
-        r = call_tree_finish(*ret);
+        r = call_tree_finish(e->before);
         return r < 0 ? counting_failure(r) : STATUS_OK;
 }
 
@@ -157,284 +203,175 @@ static int find_cause(char **ret, const Anatomy *a) {
 /* What "why" says of the slowest hundredth of the root with the most time; NULL: there are too few calls, or the
  * SOURCE can be read only once.  The caller frees.  An exit status. */
 static int cause_of(char **ret, const Options *o, const char *word) {
-        _cleanup_counting_ Counting counting = {};
-        _cleanup_(anatomy_freep) Anatomy *a = NULL;
-        int r, status;
+        _cleanup_why_sides_ WhySides s = {};
+        int status = STATUS_OK, r = 0;
 
-        *ret = NULL;
-        if (streq(word, "-"))
-                return STATUS_OK;
-        r = counting_init(&counting, false)
-                    ?: anatomy_new(&a)
-                    ?: anatomy_add_source(a, counting.pairing);
-        status = r < 0 ? counting_failure(r) : counting_read(&counting, o, word);
-        if (status != STATUS_OK)
-                return status;
-        r = find_cause(ret, a);
-        return r < 0 ? counting_failure(r) : STATUS_OK;
-}
-
-/* An exit status. */
-static int write_calls(Reading *reading, CallTree *before, const Options *o,
-                       const Exporter *exporter, int fd) {
-        _cleanup_free_ char *recording = NULL, *sentence = NULL;
-        _cleanup_buf_ Buf out = BUF_TO_FD(fd);
-        _cleanup_(export_freep) Export *e = NULL;
-        ExportInfo info;
-        int status = exporter->tells_why ? cause_of(&sentence, o, subject(o)) : STATUS_OK, r;
-
-        if (status != STATUS_OK)
-                return status;
-        r = describe(reading, o, subject(o), &info, &recording);
-        info.sentence = sentence;
-        info.before = before;
-        info.before_title = o->words.items[0];
-        info.has_all_events =
-                reading->filtering.spec.keep_sched && !filtering_is_empty(&reading->filtering);
-        if (r >= 0)
-                r = export_new(&e, exporter, &info, &out);
-        while (r >= 0) {
-                Step step;
-
-                r = reading_next(reading, &step);
-                if (r < 0) {
-                        /* Formats of lines end with a whole one. */
-                        (void) buf_flush(&out);
-                        return -r;
-                }
-                if (r == 0)
-                        break;
-                r = export_step(e, &step);
+        if (!streq(word, "-")) {
+                status = why_sides_read(&s, o, NULL, word);
+                r = status == STATUS_OK ? find_cause(ret, s.anatomy) : 0;
         }
-        if (r >= 0)
-                r = export_finish(e);
-        if (r >= 0)
-                r = buf_flush(&out);
-        return r < 0 ? failure(o, exporter, r) : STATUS_OK;
-}
-
-static void say_size(const Options *o, const Exporter *exporter, int fd) {
-        struct stat st;
-
-        if (exporter->viewer_bytes == 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-            (uint64_t) st.st_size <= exporter->viewer_bytes)
-                return;
-        log_warning("%s has %s, more than the %s that viewers of its format handle well: %s.",
-                    o->output, FORMAT_BYTES((uint64_t) st.st_size),
-                    FORMAT_BYTES(exporter->viewer_bytes), exporter->viewer_advice);
-}
-
-static int write_file(Reading *reading, CallTree *before, const Options *o,
-                      const Exporter *exporter) {
-        _cleanup_outfile_ Outfile f = OUTFILE_INIT;
-        int r = outfile_open(&f, o->output, EXPORT_MODE), status;
-
-        if (r < 0)
-                return failure(o, exporter, r);
-        status = write_calls(reading, before, o, exporter, f.fd);
-        if (status != STATUS_OK)
-                return status;
-        say_size(o, exporter, f.fd);
-        r = outfile_commit(&f);
-        return r < 0 ? failure(o, exporter, r) : STATUS_OK;
-}
-
-/* --- many recordings -------------------------------------------------------------------------- */
-
-typedef struct Part {
-        Reading reading;
-        ExportInfo info;
-        char *recording;
-} Part;
-
-static void part_done(Part *p) {
-        free(p->recording);
-        reading_done(&p->reading);
-        *p = (Part){};
-}
-
-typedef struct Many {
-        const Exporter *exporter;
-        Buf out; /* of a file for all */
-        ExportFiles files;
-        Export *export;
-        Strv recordings; /* of which there are rows: host and name */
-        Part parts[2];   /* the one that is read, and the one before */
-        size_t n_begun;
-        bool is_unreadable; /* the SOURCE that has failed, and there may be others */
-} Many;
-
-static void many_done(Many *m) {
-        export_free(m->export);
-        for (size_t i = 0; i < ELEMENTSOF(m->parts); i++)
-                part_done(&m->parts[i]);
-        export_files_done(&m->files);
-        strv_done(&m->recordings);
-        buf_done(&m->out);
-}
-
-static int many_failure(const Many *m, const Options *o, int r) {
-        if (r == -EEXIST && m->files.is_unknown)
-                return failed(STATUS_USAGE,
-                              "%s is there already, and what can be read only once does not tell "
-                              "whether it is the same recording: give a file, or remove that one.",
-                              NAME_QUOTED(m->files.failed));
-        if (m->files.failed)
-                return failed_errno(r, "Failed to write %s: %m", m->files.failed);
-        return failure(o, m->exporter, r);
+        return r < 0 ? counting_failure(r) : status;
 }
 
 /* Rows of one recording that are there twice would be taken for two of its calls. */
-static int check_once(Many *m, const Options *o, const ExportInfo *info, const char *word) {
+static int check_once(Exporting *e, const ExportInfo *info, const char *word) {
         _cleanup_free_ char *name = NULL;
         int r = asprintf(&name, "%s/%s", info->host ?: "", info->recording);
 
         if (r < 0)
                 name = NULL;
-        else if (strv_contains(&m->recordings, name))
+        else if (strv_contains(&e->recordings, name))
                 return failed(
                         STATUS_USAGE,
                         "%s is the same recording as another SOURCE: %s, and each can be there "
                         "once.",
                         NAME_QUOTED(word), NAME_QUOTED(info->recording));
-        r = r < 0 ? -ENOMEM : strv_add(&m->recordings, name);
-        return r < 0 ? many_failure(m, o, r) : STATUS_OK;
+        r = r < 0 ? -ENOMEM : strv_add(&e->recordings, name);
+        return r < 0 ? failure(e, r) : STATUS_OK;
 }
 
-static int unreadable(Many *m, int status) {
-        m->is_unreadable = status != STATUS_OK && status != STATUS_USAGE;
+/* --- steps ------------------------------------------------------------------------------------- */
+
+static int unreadable(Exporting *e, int status) {
+        e->is_unreadable = status != STATUS_OK && status != STATUS_USAGE;
         return status;
 }
 
-/* The one before stays until the exporter knows the next. */
-static int export_part(Many *m, const Options *o, const char *word) {
-        Part *p = &m->parts[m->n_begun % ELEMENTSOF(m->parts)];
+/* The exporter knows of it; the one before stays until then.  0 or -errno. */
+static int begin_part(Exporting *e, Part *p) {
+        p->info.is_partitioned = e->files.is_dir;
+        if (e->files.path) {
+                p->info.open = export_files_open;
+                p->info.close = export_files_close;
+                p->info.open_data = &e->files;
+        }
+        e->files.info = &p->info;
+        e->files.is_unknown = streq(p->info.recording, p->info.title);
+        e->n_begun++;
+        return e->export ? export_next(e->export, &p->info)
+                         : export_new(&e->export, e->exporter, &p->info, &e->out);
+}
+
+static int export_part(Exporting *e, const char *word) {
+        const Exporter *x = e->exporter;
+        Part *p = &e->parts[e->n_begun % ELEMENTSOF(e->parts)];
+        ReadingFor purpose = x->has_contexts   ? READING_FOR_REQUESTS
+                             : x->draws_events ? READING_FOR_DRAWING
+                                               : READING_FOR_CALLS;
         int status, r;
 
         part_done(p);
-        status = unreadable(m, reading_open(&p->reading, o, word,
-                                            m->exporter->has_contexts ? READING_FOR_REQUESTS
-                                                                      : READING_FOR_CALLS));
+        status = unreadable(e, reading_open(&p->reading, e->o, word, purpose));
+        if (status == STATUS_OK && x->tells_why)
+                status = cause_of(&p->sentence, e->o, word);
         if (status != STATUS_OK)
                 return status;
-        r = describe(&p->reading, o, word, &p->info, &p->recording);
+        r = describe(p, e, word);
         if (r < 0)
-                return many_failure(m, o, r);
-        status = check_once(m, o, &p->info, word);
+                return failure(e, r);
+        status = check_once(e, &p->info, word);
         if (status != STATUS_OK)
                 return status;
-        if (m->files.path && m->exporter->has_others) {
-                p->info.open = export_files_open;
-                p->info.close = export_files_close;
-                p->info.open_data = &m->files;
-                p->info.is_partitioned = m->files.is_dir;
-        }
-        r = m->export ? export_next(m->export, &p->info)
-                      : export_new(&m->export, m->exporter, &p->info, &m->out);
-        m->files.info = &p->info;
-        m->files.is_unknown = streq(p->info.recording, p->info.title);
-        m->n_begun++;
+        r = begin_part(e, p);
         while (r >= 0) {
                 Step step;
 
                 r = reading_next(&p->reading, &step);
                 if (r == 0)
-                        display_none_left(o, &p->reading.filtering);
+                        display_none_left(e->o, &p->reading.filtering);
+                if (r < 0) /* formats of lines end with a whole one */
+                        (void) buf_flush(&e->out);
                 if (r <= 0)
-                        return unreadable(m, r < 0 ? -r : reading_finish(&p->reading, o));
-                r = export_step(m->export, &step);
+                        return unreadable(e, r < 0 ? -r : reading_finish(&p->reading));
+                r = export_step(e->export, &step);
         }
-        return many_failure(m, o, r);
+        return failure(e, r);
 }
 
 /* Losses of one recording are told, and the others are exported all the same; so is damage with --keep-going.  @ret: the
  * exit status if all can be written. */
-static int export_parts(Many *m, const Options *o, int *ret) {
+static int export_parts(Exporting *e, int *ret) {
+        const Options *o = e->o;
         int worst = STATUS_OK, r;
 
-        for (size_t i = 0; i < o->words.n; i++) {
-                int status = export_part(m, o, o->words.items[i]);
+        for (size_t i = e->before ? 1 : 0; i < o->words.n; i++) {
+                int status = export_part(e, o->words.items[i]);
 
                 if (status != STATUS_OK && status != STATUS_INCOMPLETE &&
-                    !(o->keep_going && m->is_unreadable))
+                    !(o->keep_going && e->is_unreadable))
                         return status;
                 if (worst == STATUS_OK || worst == STATUS_INCOMPLETE)
                         worst = status ?: worst;
         }
-        if (!m->export)
+        if (!e->export)
                 return worst;
-        r = export_finish(m->export) ?: buf_flush(&m->out);
+        r = export_finish(e->export) ?: buf_flush(&e->out);
         if (r < 0)
-                return many_failure(m, o, r);
+                return failure(e, r);
         *ret = worst;
         return STATUS_OK;
 }
 
-static int export_many(const Options *o, const Exporter *exporter) {
-        bool to_stdout = !o->output || streq(o->output, "-");
-        bool is_dir = !to_stdout && exporter->has_others && export_files_is_dir(o->output);
-        _cleanup_outfile_ Outfile f = OUTFILE_INIT;
-        _cleanup_(many_done) Many m = {
-                .exporter = exporter,
-                .out = BUF_INIT,
-                .files = EXPORT_FILES_INIT,
-        };
-        int r = 0, status, worst;
+static void say_size(const Exporting *e) {
+        const Exporter *x = e->exporter;
+        struct stat st;
 
-        if (!is_dir && !to_stdout)
-                r = outfile_open(&f, o->output, EXPORT_MODE);
-        if (r < 0)
-                return failure(o, exporter, r);
-        m.out.fd = to_stdout ? STDOUT_FILENO : f.fd;
-        if (!to_stdout && exporter->has_others) {
-                m.files.path = o->output;
-                m.files.mode = EXPORT_MODE;
-                m.files.is_dir = is_dir;
-        }
-        status = export_parts(&m, o, &worst);
-        if (status != STATUS_OK || to_stdout)
-                return status ?: worst;
-        r = export_files_commit(&m.files);
-        if (r >= 0 && !is_dir)
-                r = outfile_commit(&f);
-        return r < 0 ? many_failure(&m, o, r) : worst;
+        if (x->viewer_bytes == 0 || fstat(e->file.fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+            (uint64_t) st.st_size <= x->viewer_bytes)
+                return;
+        log_warning("%s has %s, more than the %s that viewers of its format handle well: %s.",
+                    e->path, FORMAT_BYTES((uint64_t) st.st_size), FORMAT_BYTES(x->viewer_bytes),
+                    x->viewer_advice);
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+static int export(Exporting *e) {
+        bool is_dir = e->path && e->exporter->has_others && export_files_is_dir(e->path);
+        int r = 0, status, worst;
+
+        if (e->path && !is_dir)
+                r = outfile_open(&e->file, e->path, EXPORT_MODE);
+        if (r < 0)
+                return failure(e, r);
+        e->out.fd = e->path ? e->file.fd : STDOUT_FILENO;
+        if (e->path && e->exporter->has_others) {
+                e->files.path = e->path;
+                e->files.mode = EXPORT_MODE;
+                e->files.is_dir = is_dir;
+        }
+        status = export_parts(e, &worst);
+        if (status != STATUS_OK || !e->path)
+                return status ?: worst;
+        r = export_files_commit(&e->files);
+        if (r >= 0 && !is_dir) {
+                say_size(e);
+                r = outfile_commit(&e->file);
+        }
+        return r < 0 ? failure(e, r) : worst;
+}
 
 int verb_export(const Options *o) {
-        _cleanup_reading_ Reading reading = {};
-        _cleanup_counting_ Counting counting = {};
-        _cleanup_(call_tree_freep) CallTree *before = NULL;
-        const Exporter *exporter;
-        bool to_stdout = !o->output || streq(o->output, "-");
-        int status = find_format(o, &exporter);
+        _cleanup_(exporting_done) Exporting e = {
+                .o = o,
+                .path = o->output && !streq(o->output, "-") ? o->output : NULL,
+                .file = OUTFILE_INIT,
+                .files = EXPORT_FILES_INIT,
+                .out = BUF_INIT,
+        };
+        int status = find_format(o, &e.exporter);
+        const Exporter *x = e.exporter;
 
         if (status != STATUS_OK)
                 return status;
-        if (to_stdout && exporter->is_binary && isatty(STDOUT_FILENO))
+        if (!e.path && x->is_binary && isatty(STDOUT_FILENO))
                 return failed(STATUS_USAGE,
-                              "--format=%s cannot go to a terminal; name a file: -o FILE",
-                              exporter->name);
-        if (exporter->takes_many)
-                return export_many(o, exporter);
-        if (o->words.n > (exporter->compares ? 2U : 1U))
+                              "--format=%s cannot go to a terminal; name a file: -o FILE", x->name);
+        if (!x->takes_many && o->words.n > (x->compares ? 2U : 1U))
                 return failed(
                         STATUS_USAGE,
                         "--format=%s takes %s; many can be exported as parquet or tsv, and two be "
                         "compared as flame, or by \"ftracectl diff\".",
-                        exporter->name,
-                        exporter->compares ? "one recording, or two" : "one recording");
-        status = o->words.n > 1 ? read_before(&counting, &before, o) : STATUS_OK;
-        if (status == STATUS_OK)
-                status = reading_open(&reading, o, subject(o),
-                                      exporter->draws_events ? READING_FOR_DRAWING
-                                                             : READING_FOR_CALLS);
-        if (status == STATUS_OK)
-                status = to_stdout ? write_calls(&reading, before, o, exporter, STDOUT_FILENO)
-                                   : write_file(&reading, before, o, exporter);
-        if (status != STATUS_OK)
-                return status;
-        display_none_left(o, &reading.filtering);
-        return reading_finish(&reading, o);
+                        x->name, x->compares ? "one recording, or two" : "one recording");
+        if (!x->takes_many && o->words.n > 1)
+                status = read_before(&e);
+        return status ?: export(&e);
 }

@@ -3,33 +3,38 @@
 /* How long calls took, as a histogram or a heat map for each root, or of one function's calls under
  * any. */
 
+#include <inttypes.h>
+
 #include "analyze/heat-map.h"
 #include "analyze/ranges.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/verb.h"
-#include "cli/source/chosen.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/summary.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/counting.h"
-#include "cli/views/heat-drawing.h"
+#include "cli/views/views.h"
 #include "export/heat.h"
 
 #define LIMIT_DEFAULT 5
 #define BAR_COLUMNS 48
 #define BAR_COLUMNS_MIN 8
 #define PICTURE_MODE 0640
+/* Of a heat map. */
+#define DRAWING_COLUMNS 80 /* where the terminal does not say */
+#define JSON_COLUMNS 128   /* at most */
+#define LABEL_COLUMNS 10
+#define COUNT_COLUMNS 8 /* with the blank before */
+#define MOMENT_DIGITS 9 /* behind the point: a nanosecond */
 
 static const struct {
-        const char *name, *key;
+        const char *name, *title, *key;
         unsigned permille;
 } quantiles[] = {
-        { "p50", "p50_ns", 500 },
-        { "p90", "p90_ns", 900 },
-        { "p99", "p99_ns", 990 },
-        { "p99.9", "p999_ns", 999 },
+        { "p50", "1>P50", "p50_ns", 500 },
+        { "p90", "1>P90", "p90_ns", 900 },
+        { "p99", "1>P99", "p99_ns", 990 },
+        { "p99.9", "1>P99.9", "p999_ns", 999 },
 };
 
 /* What is shown. */
@@ -43,6 +48,191 @@ typedef struct Hist {
 
 static uint64_t average(const Quantiles *s) {
         return s->n > 0 ? s->sum / s->n : 0;
+}
+
+/* --- over time ---------------------------------------------------------------------------------
+ *
+ *       131.1 us |          .          #     .  |      5
+ *        65.5 us |#@@#@@@@#@##@@@@@@@@@ #@@@@@# |    231
+ *                +----------+----------+---------
+ *                 411.20     411.25     411.30
+ *
+ * A row has the calls that took at least the time in front of it, and less than what the row above says; behind it is
+ * how many there are.  Below are moments as --from and --to take them, with as many digits as tell one column from the
+ * next.
+ */
+
+/* Shades, the weakest first. */
+static const char *const blocks[] = { "░", "▒", "▓", "█" };
+static const char *const characters[] = { ".", ":", "-", "=", "+", "*", "#", "%", "@" };
+/* Of the 256 that xterm has: blue, red, yellow. */
+static const char *const colours[] = {
+        "\033[48;5;18m",  "\033[48;5;19m",  "\033[48;5;55m",  "\033[48;5;91m",
+        "\033[48;5;127m", "\033[48;5;162m", "\033[48;5;197m", "\033[48;5;203m",
+        "\033[48;5;209m", "\033[48;5;215m", "\033[48;5;221m", "\033[48;5;228m",
+};
+
+typedef struct HeatDrawing {
+        Buf *out;
+        const SessionMeta *meta;
+        const HeatView *view;
+        HeatScale scale;
+        bool is_utf8, is_coloured;
+        unsigned n_digits; /* of moments */
+} HeatDrawing;
+
+static void add_shade(HeatDrawing *d, unsigned level) {
+        if (level == 0)
+                buf_adds(d->out, " ");
+        else if (d->is_coloured) {
+                buf_add_code(d->out, colours[level - 1]);
+                buf_adds(d->out, " ");
+                buf_add_code(d->out, "\033[0m");
+        } else
+                buf_adds(d->out, d->is_utf8 ? blocks[level - 1] : characters[level - 1]);
+}
+
+static void add_row(HeatDrawing *d, size_t row) {
+        const HeatView *v = d->view;
+        uint64_t n = 0, from_ns = heat_view_from_ns(v, row);
+
+        buf_printf(d->out, "%*s %s", LABEL_COLUMNS, FIGURE_ROUND(from_ns), d->is_utf8 ? "│" : "|");
+        for (size_t column = 0; column < v->n_columns; column++) {
+                const HeatSpot *s = heat_view_at(v, row, column);
+
+                n += s->n;
+                add_shade(d, heat_scale_level(&d->scale, s->n));
+        }
+        buf_printf(d->out, "%s%*" PRIu64 "\n", d->is_utf8 ? "│" : "|", COUNT_COLUMNS - 1, n);
+}
+
+static const char *moment(const HeatDrawing *d, char text[static SUMMARY_MAX], size_t column) {
+        return summary_moment(text, d->meta, heat_view_time_ns(d->view, column), d->n_digits);
+}
+
+/* Ticks stand as far from each other as their moments need. */
+static void add_axis(HeatDrawing *d) {
+        const HeatView *v = d->view;
+        char text[SUMMARY_MAX];
+        size_t step, at = 0;
+
+        step = strlen(moment(d, text, v->n_columns - 1)) + 3;
+        buf_printf(d->out, "%*s %s", LABEL_COLUMNS, "", d->is_utf8 ? "└" : "+");
+        for (size_t i = 0; i < v->n_columns; i++)
+                buf_adds(d->out,
+                         i % step == 0 ? (d->is_utf8 ? "┬" : "+") : (d->is_utf8 ? "─" : "-"));
+        buf_printf(d->out, "\n%*s  ", LABEL_COLUMNS, "");
+        for (size_t i = 0; i < v->n_columns; i += step) {
+                /* One that would stand out is left out, unless it is the only one. */
+                moment(d, text, i);
+                if (i > 0 && i + strlen(text) > v->n_columns + COUNT_COLUMNS)
+                        break;
+                buf_pad(d->out, i - at, ' ');
+                buf_adds(d->out, text);
+                at = i + strlen(text);
+        }
+        buf_adds(d->out, "\n");
+}
+
+static void add_legend(HeatDrawing *d) {
+        const HeatScale *s = &d->scale;
+
+        buf_printf(d->out, "%s a column; calls:", FORMAT_DURATION(d->view->column_ns));
+        for (unsigned level = s->n_levels - s->n_used + 1; level <= s->n_levels; level++) {
+                uint64_t from = heat_scale_from(s, level);
+                uint64_t to = level < s->n_levels ? heat_scale_from(s, level + 1) - 1 : s->most;
+
+                buf_adds(d->out, " ");
+                add_shade(d, level);
+                buf_printf(d->out, " %" PRIu64, from);
+                if (level == s->n_levels && to > from)
+                        buf_printf(d->out, " to %" PRIu64, to);
+        }
+        buf_adds(d->out, "\n");
+}
+
+/* Words to go on with: where most of the slowest row are. */
+static void add_window(HeatDrawing *d) {
+        const HeatView *v = d->view;
+        uint64_t from_ns, to_ns;
+        size_t row = v->n_rows - 1, column = 0;
+
+        for (size_t i = 0; i < v->n_columns; i++)
+                if (heat_view_at(v, row, i)->n > heat_view_at(v, row, column)->n)
+                        column = i;
+        heat_view_window(v, (HeatArea){ column, column, row, row }, &from_ns, &to_ns);
+        buf_printf(d->out, "Slowest: --from=%s --to=%s\n",
+                   SUMMARY_MOMENT(d->meta, from_ns, MOMENT_DIGITS),
+                   SUMMARY_MOMENT(d->meta, to_ns, MOMENT_DIGITS));
+}
+
+static void draw_map(HeatDrawing *d, bool legend) {
+        const HeatView *v = d->view;
+        unsigned n_levels = d->is_coloured ? ELEMENTSOF(colours)
+                            : d->is_utf8   ? ELEMENTSOF(blocks)
+                                           : ELEMENTSOF(characters);
+
+        d->scale = heat_scale(v->most, n_levels);
+        for (uint64_t unit = NSEC_PER_SEC; d->n_digits < MOMENT_DIGITS && v->column_ns < unit;
+             unit /= 10)
+                d->n_digits++;
+        for (size_t row = v->n_rows; row-- > 0;)
+                add_row(d, row);
+        add_axis(d);
+        if (!legend)
+                return;
+        add_legend(d);
+        add_window(d);
+}
+
+static int64_t bounded(uint64_t ns) {
+        return (int64_t) MIN(ns, (uint64_t) INT64_MAX);
+}
+
+static int draw_heat(Buf *out, const Hist *h, const HeatGrid *grid) {
+        size_t width = terminal_columns() ?: DRAWING_COLUMNS;
+        size_t around = LABEL_COLUMNS + COUNT_COLUMNS + 2;
+        _cleanup_heat_view_ HeatView view = HEAT_VIEW_INIT;
+        HeatDrawing d = {
+                .out = out,
+                .meta = reading_meta(&h->counting->reading),
+                .view = &view,
+                .is_utf8 = terminal_is_utf8(),
+                .is_coloured = terminal_has_256_colours(h->o),
+        };
+        int r = heat_view_new(&view, h->heat, grid, width > around + 10 ? width - around : 10);
+
+        if (r < 0 || view.n_rows == 0)
+                return r;
+        draw_map(&d, !h->o->no_legend);
+        return out->error;
+}
+
+static void tell_cell(Row r, const HeatView *v, size_t column, size_t row) {
+        const HeatSpot *s = heat_view_at(v, row, column);
+        uint64_t to_ns = heat_view_to_ns(v, row);
+
+        row_int(r, "begin_ns", bounded(heat_view_time_ns(v, column)));
+        row_int(r, "end_ns", bounded(heat_view_time_ns(v, column + 1)));
+        row_int(r, "recorded_ns", bounded(s->ended_ns));
+        row_int(r, "from_ns", bounded(heat_view_from_ns(v, row)));
+        row_known_int(r, "to_ns", to_ns <= INT64_MAX, (int64_t) to_ns);
+        row_int(r, "count", (int64_t) s->n);
+}
+
+/* The cells that are not empty, the earliest first; NULL without memory. */
+static json_t *cells_json(const HeatMap *map, const HeatGrid *grid) {
+        _cleanup_heat_view_ HeatView v = HEAT_VIEW_INIT;
+        _cleanup_table_ Table t = {};
+
+        table_begin(&t, JSON_AUTO);
+        if (heat_view_new(&v, map, grid, JSON_COLUMNS) < 0)
+                return NULL;
+        for (size_t column = 0; column < v.n_columns; column++)
+                for (size_t row = 0; row < v.n_rows; row++)
+                        if (heat_view_at(&v, row, column)->n > 0)
+                                tell_cell(table_row(&t), &v, column, row);
+        return TAKE_PTR(t.list);
 }
 
 /* --- drawn ------------------------------------------------------------------------------------ */
@@ -93,51 +283,82 @@ static void add_summary(Buf *out, const HeatGrid *row) {
         buf_adds(out, FIGURE_ROUND(average(s)));
 }
 
-static int draw_ranges(Buf *out, const Options *o, const HeatGrid *row) {
-        _cleanup_table_ Table t = {};
+static void tell_range(Row r, const Range *range, const HeatGrid *grid, uint64_t most) {
+        row_time(r, ">FROM", "from_ns", range->from_ns);
+        row_known_int(r, "to_ns", range->to_ns <= INT64_MAX, (int64_t) range->to_ns);
+        row_cell(r, ">TO", "%s", range->to_ns == UINT64_MAX ? "..." : FIGURE_ROUND(range->to_ns));
+        row_count(r, ">CALLS", "count", range->n);
+        row_share(r, ">SHARE", NULL, (double) range->n, (double) grid->quantiles.n);
+        if (r.is_text) {
+                _cleanup_buf_ Buf bar = BUF_INIT;
+
+                add_bar(&bar, range->n, most, bar_columns(most));
+                row_cell(r, " ", "%.*s", (int) bar.n_data, bar.n_data > 0 ? bar.data : "");
+        }
+}
+
+static void tell_ranges(Table *t, const Hist *h, const HeatGrid *grid) {
         Range ranges[RANGES_MAX];
         uint64_t most = 0;
-        size_t n = ranges_of(ranges, &row->quantiles), columns;
+        size_t n = ranges_of(ranges, &grid->quantiles);
 
         for (size_t i = 0; i < n; i++)
                 most = MAX(most, ranges[i].n);
-        columns = bar_columns(most);
-        table_init(&t, ">FROM|>TO|>CALLS|>SHARE| ");
-        for (size_t i = 0; i < n; i++) {
-                _cleanup_buf_ Buf bar = BUF_INIT;
-
-                table_add(&t, "%s", FIGURE_ROUND(ranges[i].from_ns));
-                table_add(&t, "%s",
-                          ranges[i].to_ns == UINT64_MAX ? "..." : FIGURE_ROUND(ranges[i].to_ns));
-                table_add(&t, "%llu", (unsigned long long) ranges[i].n);
-                table_add(&t, "%.1f%%", 100.0 * (double) ranges[i].n / (double) row->quantiles.n);
-                add_bar(&bar, ranges[i].n, most, columns);
-                table_add(&t, "%.*s", (int) bar.n_data, bar.n_data > 0 ? bar.data : "");
-        }
-        return n > 0 ? table_print(&t, out, !o->no_legend) : 0;
+        for (size_t i = 0; i < n; i++)
+                tell_range(table_row(t), &ranges[i], grid, most);
 }
 
-static int draw(Buf *out, const Hist *h, const HeatGrid *row) {
-        if (!h->o->analysis.over_time)
-                return draw_ranges(out, h->o, row);
-        return heat_drawing_add(out, h->o, reading_meta(&h->counting->reading), h->heat, row);
-}
-
-static int print_roots(Buf *out, const Options *o, const HeatGrid *const *rows, size_t n) {
+static int draw(Buf *out, const Hist *h, const HeatGrid *grid) {
         _cleanup_table_ Table t = {};
 
-        table_init(&t, ">CALLS|>P50|>P90|>P99|>P99.9|>MAX|UNDER");
-        for (size_t i = 0; i < n; i++) {
-                const Quantiles *s = &rows[i]->quantiles;
+        if (h->o->analysis.over_time)
+                return draw_heat(out, h, grid);
+        table_begin(&t, JSON_OFF);
+        tell_ranges(&t, h, grid);
+        return table_print(&t, out, !h->o->no_legend);
+}
 
-                table_add(&t, "%llu", (unsigned long long) s->n);
-                for (size_t k = 0; k < ELEMENTSOF(quantiles); k++)
-                        table_add_time(&t, quantiles_at(s, quantiles[k].permille));
-                table_add_time(&t, s->max);
-                table_add(&t, "%s", NAME_QUOTED(rows[i]->root->label));
+static void tell_grid(Row r, const Hist *h, const HeatGrid *grid) {
+        const Quantiles *s = &grid->quantiles;
+        _cleanup_table_ Table ranges = {};
+
+        if (grid->root) {
+                row_function(r, NULL, grid->root);
+                row_cell(r, "3UNDER", "%s", NAME_QUOTED(grid->root->label));
         }
+        row_count(r, ">CALLS", "count", s->n);
+        row_int(r, "cut", (int64_t) grid->n_cut);
+        row_int(r, "min_ns", (int64_t) s->min);
+        row_time(r, "2>MAX", "max_ns", s->max);
+        row_int(r, "avg_ns", (int64_t) average(s));
+        for (size_t i = 0; i < ELEMENTSOF(quantiles); i++)
+                row_time(r, quantiles[i].title, quantiles[i].key,
+                         quantiles_at(s, quantiles[i].permille));
+        if (r.is_text)
+                return;
+        table_begin(&ranges, h->o->json);
+        tell_ranges(&ranges, h, grid);
+        row_json(r, "ranges", TAKE_PTR(ranges.list));
+        if (h->o->analysis.over_time)
+                row_json(r, "cells", cells_json(h->heat, grid));
+}
+
+/* The roots that are shown. */
+static void tell_roots(Table *t, const Hist *h) {
+        size_t n;
+        const HeatGrid *const *rows = heat_map_grids(h->heat, &n);
+
+        for (size_t i = 0; i < MIN(n, h->limit); i++)
+                tell_grid(table_row(t), h, rows[i]);
+}
+
+static int print_roots(Buf *out, const Hist *h) {
+        _cleanup_table_ Table t = {};
+
+        table_begin(&t, JSON_OFF);
+        tell_roots(&t, h);
         buf_adds(out, "\n");
-        return table_print(&t, out, !o->no_legend);
+        return table_print(&t, out, !h->o->no_legend);
 }
 
 static int print(const Hist *h) {
@@ -157,7 +378,7 @@ static int print(const Hist *h) {
                 buf_adds(&out, "\n");
                 r = draw(&out, h, heat_map_all(h->heat));
                 if (r >= 0 && n > 1)
-                        r = print_roots(&out, h->o, rows, MIN(n, h->limit));
+                        r = print_roots(&out, h);
         } else
                 for (size_t i = 0; i < MIN(n, h->limit) && r >= 0; i++) {
                         buf_printf(&out, "%s%s: ", i > 0 ? "\n" : "", rows[i]->root->label);
@@ -168,49 +389,17 @@ static int print(const Hist *h) {
         return stdout_paged(&pager, &out, r);
 }
 
-/* --- JSON ------------------------------------------------------------------------------------- */
-
-static json_t *row_json(const Hist *h, const HeatGrid *row) {
-        const Quantiles *s = &row->quantiles;
-        Range ranges[RANGES_MAX];
-        size_t n = ranges_of(ranges, s);
-        json_t *object = json_object(), *list = json_array();
-
-        if (row->root)
-                table_function_json(object, row->root);
-        (void) json_object_update_new(
-                object, json_pack("{s:I, s:I, s:I, s:I, s:I}", "count", (json_int_t) s->n, "cut",
-                                  (json_int_t) row->n_cut, "min_ns", (json_int_t) s->min, "max_ns",
-                                  (json_int_t) s->max, "avg_ns", (json_int_t) average(s)));
-        for (size_t i = 0; i < ELEMENTSOF(quantiles); i++)
-                (void) json_object_set_new(
-                        object, quantiles[i].key,
-                        json_integer((json_int_t) quantiles_at(s, quantiles[i].permille)));
-        for (size_t i = 0; i < n; i++)
-                (void) json_array_append_new(
-                        list, json_pack("{s:I, s:o, s:I}", "from_ns",
-                                        (json_int_t) ranges[i].from_ns, "to_ns",
-                                        ranges[i].to_ns > INT64_MAX
-                                                ? json_null()
-                                                : json_integer((json_int_t) ranges[i].to_ns),
-                                        "count", (json_int_t) ranges[i].n));
-        (void) json_object_set_new(object, "ranges", list);
-        if (h->o->analysis.over_time)
-                (void) json_object_set_new(object, "cells", heat_drawing_json(h->heat, row));
-        return object;
-}
-
 static int print_json(const Hist *h) {
-        json_t *list = json_array();
-        const HeatGrid *const *rows;
-        size_t n;
+        _cleanup_table_ Table roots = {};
+        Row r = row_of_json(), all = row_of_json();
 
-        rows = heat_map_grids(h->heat, &n);
-        for (size_t i = 0; i < MIN(n, h->limit); i++)
-                (void) json_array_append_new(list, row_json(h, rows[i]));
-        return stdout_json(h->o,
-                           json_pack("{s:o, s:o, s:o}", "all", row_json(h, heat_map_all(h->heat)),
-                                     "roots", list, "tracing", counting_cost_json(h->counting)));
+        table_begin(&roots, h->o->json);
+        tell_roots(&roots, h);
+        tell_grid(all, h, heat_map_all(h->heat));
+        row_json(r, "all", all.json);
+        row_json(r, "roots", TAKE_PTR(roots.list));
+        row_json(r, "tracing", counting_cost_json(h->counting));
+        return stdout_json(h->o, r.json);
 }
 
 /* --- a picture -------------------------------------------------------------------------------- */
@@ -290,8 +479,8 @@ static int hist(const Options *o, const Chosen *chosen) {
                 return status;
         if (n > limit && o->limit == 0)
                 talk(o, "%zu of %zu roots are shown; --limit=%zu shows all.", limit, n, n);
-        counting_say_own_work(&counting, o);
-        return counting_end(&counting, o);
+        counting_say_own_work(&counting);
+        return counting_end(&counting);
 }
 
 int verb_hist(const Options *o) {

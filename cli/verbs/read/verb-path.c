@@ -7,20 +7,18 @@
  * others did meanwhile is what is asked for.  Both readings stay open, for functions are theirs.
  */
 
-#include "analyze/critical-path.h"
 #include "analyze/root-calls.h"
 #include "base/name.h"
 #include "cli/options/verb.h"
-#include "cli/source/chosen.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/counting.h"
-#include "cli/views/path-view.h"
+#include "cli/views/views.h"
 
 #define CALLS_MAX 1000 /* of --all */
 
 typedef struct Paths {
         const Options *o;
         Chosen chosen;
+        Options first_options, second_options; /* whose lists are borrowed */
         Counting first, second;
         RootCalls *calls;
         const RootCallsRow *row;
@@ -93,15 +91,15 @@ static int make_windows(Paths *p) {
 
 static int choose(Paths *p) {
         const SessionMeta *meta;
-        Options o = *p->o; /* whose lists are borrowed */
+        Options *o = &p->first_options;
         int r = counting_init(&p->first, false) ?: root_calls_new(&p->calls, p->first.pairing),
             status;
 
         if (r < 0)
                 return counting_failure(r);
         if (p->chosen.names)
-                o.filter.roots = p->chosen.patterns;
-        status = counting_open(&p->first, &o, p->chosen.source);
+                o->filter.roots = p->chosen.patterns;
+        status = counting_open(&p->first, o, p->chosen.source);
         if (status != STATUS_OK)
                 return status;
         meta = reading_meta(&p->first.reading);
@@ -110,7 +108,7 @@ static int choose(Paths *p) {
                               "\"%s\" was recorded with NoSleepTime=, so that its calls do not "
                               "have the time in which they waited: record without it.",
                               p->chosen.source);
-        status = counting_run(&p->first, &o);
+        status = counting_run(&p->first);
         if (status != STATUS_OK)
                 return status;
         p->row = root_calls_most(p->calls);
@@ -151,17 +149,17 @@ static int finish_timelines(Paths *p) {
 }
 
 static int read_all(Paths *p) {
-        Options o = *p->o;
+        Options *o = &p->second_options;
         int r;
 
-        o.filter = (FilterOptions){};
-        o.spec.notrace = o.spec.pids = (Strv){};
-        o.spec.depth = o.spec.slower_ns = 0;
+        o->filter = (FilterOptions){};
+        o->spec.notrace = o->spec.pids = (Strv){};
+        o->spec.depth = o->spec.slower_ns = 0;
         r = counting_init(&p->second, false)
                     ?: timelines_new(&p->timelines, p->second.pairing, p->windows, p->n_windows);
         if (r < 0)
                 return counting_failure(r);
-        return counting_open(&p->second, &o, p->chosen.source)
+        return counting_open(&p->second, o, p->chosen.source)
                     ?: read_steps(p)
                     ?: finish_timelines(p);
 }
@@ -174,26 +172,26 @@ static const char *comm_of(const Paths *p) {
         return t ? t->comm : "";
 }
 
-static int print_view(const Paths *p, const PathView *v) {
+static int show(const Options *o, const PathView *v) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        _cleanup_pager_ Pager pager = PAGER_INIT;
-        const Options *o = p->o;
+        _cleanup_table_ Table t = {};
         int r;
 
-        pager_open(&pager, o, MIN(v->path->n, (size_t) PATH_VIEW_LIMIT) + 3);
+        table_begin(&t, o->json);
+        r = path_view_tell(v, &t, (size_t) o->limit);
+        if (r < 0)
+                return counting_failure(r);
+        if (o->json != JSON_OFF) {
+                json_t *list = json_array();
+
+                (void) json_array_append_new(list, path_view_json(v, TAKE_PTR(t.list)));
+                return stdout_json(o, list);
+        }
         if (!o->no_legend) {
                 path_view_sentence(v, &out);
                 buf_adds(&out, "\n");
         }
-        r = path_view_print(v, &out, (size_t) o->limit, !o->no_legend);
-        return stdout_paged(&pager, &out, r);
-}
-
-static int print_json(const Options *o, const PathView *v) {
-        json_t *list = json_array();
-
-        (void) json_array_append_new(list, path_view_json(v));
-        return stdout_json(o, list);
+        return table_show(&t, o, &out);
 }
 
 static int print(const Paths *p) {
@@ -221,15 +219,15 @@ static int print(const Paths *p) {
         if (r < 0)
                 return counting_failure(r);
         path_sum_sort(&sum);
-        return p->o->json != JSON_OFF ? print_json(p->o, &v) : print_view(p, &v);
+        return show(p->o, &v);
 }
 
 int verb_path(const Options *o) {
-        _cleanup_(paths_done) Paths p = { .o = o };
+        _cleanup_(paths_done) Paths p = { .o = o, .first_options = *o, .second_options = *o };
         return chosen_init(&p.chosen, o)
                     ?: check(&p)
                     ?: choose(&p)
                     ?: read_all(&p)
                     ?: print(&p)
-                    ?: counting_end(&p.second, o);
+                    ?: counting_end(&p.second);
 }

@@ -3,27 +3,13 @@
 /* A session that still records is drawn as far as it is stored. */
 
 #include "base/name.h"
+#include "base/unit.h"
 #include "cli/options/verb.h"
-#include "cli/source/display.h"
+#include "cli/source/drawing.h"
 #include "cli/source/reading.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/merged-report.h"
-
-/* One object a call. */
-static int report_json(const Options *o) {
-        Options as = *o;
-
-        as.format = "ndjson";
-        return verb_export(&as);
-}
-
-/* Of a session: a file of another program does not say whether it has any. */
-static void say_absence(const Options *o, const SessionMeta *m) {
-        if (o->spec.args && !m->spec.args && m->spec.args_functions.n == 0 &&
-            m->spec.functions.n > 0)
-                talk(o, "%s has no arguments: they have to be recorded, with --args.", m->name);
-}
+#include "meta/trace-clock.h"
 
 /* Whose values there are was chosen when they were recorded. */
 static int refuse_function(const char *option, const char *function) {
@@ -68,13 +54,10 @@ static int report_text(Reading *reading, const Options *o) {
 
         if (status != STATUS_OK)
                 return status;
-        text_source_layout(s, o, &d);
+        context = text_source_layout(s, o, &d);
         text_trace_keep_going(s->trace, true);
         text_trace_keep_times(s->trace, true);
         renderer = renderer_find(d.format);
-        context = (RenderContext){ .options = d.render,
-                                   .n_possible_cpus = d.n_possible_cpus,
-                                   .heading = d.heading };
         r = renderer->new (&rendering, &context, &out);
         if (r >= 0) {
                 pager_open(&pager, o, SIZE_MAX);
@@ -91,10 +74,327 @@ static int report_text(Reading *reading, const Options *o) {
         return r > 0 ? r : status;
 }
 
+/* --- several recordings in one timeline --------------------------------------------------------
+ *
+ *      # web-1: before, Linux 6.1.0-18-amd64, from 2026-11-21 10:42:03
+ *      # db-1: before, Linux 6.12.9-amd64, from 2026-11-21 10:42:04
+ *      #
+ *      #                       CPU  DURATION                  FUNCTION CALLS
+ *      #                       |     |   |                     |   |   |   |
+ *      10:42:04.120713 web-1    0)               |  udp_sendmsg() {
+ *      10:42:04.120722 db-1     3)   4.027 us    |  udp_recvmsg();
+ *
+ * Each recording has a reading, with filters of its own, and a renderer that draws into memory.  The one whose next step
+ * is the earliest by the clock on the wall goes on by that step, and the lines it has drawn are passed on behind that
+ * clock and a label: the host's name or, where that does not tell them apart, the session's or the word on the command
+ * line.  A step points into its reading until the next one is read, so that one of each is held.
+ */
+
+#define TIME_COLUMNS 15 /* "10:42:04.120713" */
+#define TIME_MAX 32
+
+/* Both: of several hosts, of which one has more than one recording, "db-1:slow-dns". */
+typedef enum Label { LABEL_HOST, LABEL_BOTH, LABEL_SESSION, LABEL_WORD, _LABEL_N } Label;
+
+typedef struct Lane {
+        Reading reading;
+        const char *word, *labels[_LABEL_N], *label; /* the one of the labels that is taken */
+        char *both;                                  /* host and session */
+        void *rendering;
+        Buf drawn;
+        Step step; /* the next one, if has_step */
+        bool has_step;
+        uint64_t realtime_ns;
+} Lane;
+
+typedef struct Merge {
+        Lane *lanes;
+        size_t n_lanes;
+        const Renderer *renderer;
+        size_t label_columns;
+        Buf out;
+} Merge;
+
+static void lane_done(Lane *l, const Renderer *renderer) {
+        if (l->rendering)
+                renderer->free(l->rendering);
+        free(l->both);
+        buf_done(&l->drawn);
+        reading_done(&l->reading);
+}
+
+static void merge_done(Merge *m) {
+        for (size_t i = 0; i < m->n_lanes; i++)
+                lane_done(&m->lanes[i], m->renderer);
+        free(m->lanes);
+        buf_done(&m->out);
+}
+
+static const SessionMeta *lane_meta(const Lane *l) {
+        return l->reading.source->meta;
+}
+
+/* Whether its times can be put beside those of others. */
+static int check_clock(const Lane *l) {
+        const char *quoted = NAME_QUOTED(l->word);
+        const SessionMeta *m;
+
+        if (l->reading.text.trace)
+                return failed(STATUS_USAGE,
+                              "\"%s\" is a text, which does not say when it was: only recordings "
+                              "can be merged.",
+                              quoted);
+        m = lane_meta(l);
+        if (m->clock && !trace_clock_is_ns(m->clock))
+                return failed(STATUS_USAGE,
+                              "\"%s\" cannot be merged with others: its trace clock, %s, does not "
+                              "count nanoseconds.",
+                              quoted, m->clock);
+        if (m->start.realtime_ns == 0)
+                return failed(STATUS_USAGE,
+                              "\"%s\" cannot be merged with others: it does not say how its trace "
+                              "clock relates to real time. Sessions of ftraced do, and what "
+                              "\"ftracectl fetch\" makes of them.",
+                              quoted);
+        return STATUS_OK;
+}
+
+/* Whether all labels differ now; none is empty then. */
+static bool set_labels(Merge *m, Label label) {
+        bool differ = true;
+
+        m->label_columns = 0;
+        for (size_t i = 0; i < m->n_lanes; i++) {
+                Lane *l = &m->lanes[i];
+
+                l->label = l->labels[label];
+                m->label_columns = MAX(m->label_columns, strlen(l->label));
+                differ = differ && *l->label;
+                for (size_t k = 0; k < i; k++)
+                        differ = differ && !streq(l->label, m->lanes[k].label);
+        }
+        return differ;
+}
+
+/* By host, if that tells them apart; else by session, with the host if there are several. */
+static void choose_labels(Merge *m) {
+        bool one_host = true;
+
+        for (size_t i = 0; i < m->n_lanes; i++) {
+                Lane *l = &m->lanes[i];
+                const char *host = lane_meta(l)->host ?: "", *session = lane_meta(l)->name;
+
+                if (*host && asprintf(&l->both, "%s:%s", host, session) < 0)
+                        l->both = NULL;
+                l->labels[LABEL_HOST] = host;
+                l->labels[LABEL_BOTH] = l->both ?: "";
+                l->labels[LABEL_SESSION] = session;
+                l->labels[LABEL_WORD] = l->word;
+                one_host = one_host && streq(host, m->lanes[0].labels[LABEL_HOST]);
+        }
+        if (!set_labels(m, LABEL_HOST) && (one_host || !set_labels(m, LABEL_BOTH)) &&
+            !set_labels(m, LABEL_SESSION))
+                (void) set_labels(m, LABEL_WORD);
+}
+
+static int open_lanes(Merge *m, const Options *o) {
+        int status = STATUS_OK;
+
+        m->lanes = calloc(o->words.n, sizeof(*m->lanes));
+        if (!m->lanes)
+                return failed(STATUS_FAILED, "Failed to open the recordings: out of memory");
+        for (size_t i = 0; status == STATUS_OK && i < o->words.n; i++) {
+                Lane *l = &m->lanes[m->n_lanes++];
+
+                *l = (Lane){ .word = o->words.items[i], .drawn = BUF_INIT };
+                status = reading_open(&l->reading, o, l->word, READING_FOR_DRAWING)
+                                 ?: check_clock(l);
+        }
+        if (status == STATUS_OK)
+                choose_labels(m);
+        return status;
+}
+
+static const char *format_time(char text[static TIME_MAX], uint64_t realtime_ns) {
+        time_t t = (time_t) (realtime_ns / NSEC_PER_SEC);
+        char seconds[16];
+        struct tm tm;
+
+        if (!localtime_r(&t, &tm) || strftime(seconds, sizeof(seconds), "%H:%M:%S", &tm) == 0)
+                (void) snprintf(seconds, sizeof(seconds), "??:??:??");
+        (void) snprintf(text, TIME_MAX, "%s.%06u", seconds,
+                        (unsigned) (realtime_ns % NSEC_PER_SEC / NSEC_PER_USEC));
+        return text;
+}
+
+/* "# tracer: function_graph" */
+static bool is_title(const char *line, size_t n) {
+        static const char title[] = "# tracer:";
+
+        return n >= strlen(title) && memcmp(line, title, strlen(title)) == 0;
+}
+
+/* What the lane has drawn, a prefix before each line; the columns' names are moved out of its way. */
+static void pass_on(Merge *m, Lane *l) {
+        const char *at = l->drawn.data, *end = at + l->drawn.n_data;
+        char time[TIME_MAX];
+
+        format_time(time, l->realtime_ns);
+        while (at < end) {
+                const char *newline = memchr(at, '\n', (size_t) (end - at));
+                size_t n = (size_t) ((newline ? newline + 1 : end) - at);
+
+                if (*at == '#' && n > 2 && !is_title(at, n)) {
+                        buf_adds(&m->out, "#");
+                        buf_pad(&m->out, TIME_COLUMNS + m->label_columns + 1, ' ');
+                        buf_add(&m->out, at + 1, n - 1);
+                } else if (*at != '#') {
+                        buf_printf(&m->out, "%s %-*s ", time, (int) m->label_columns, l->label);
+                        buf_add(&m->out, at, n);
+                }
+                at += n;
+        }
+        if (m->out.error == 0)
+                m->out.error = l->drawn.error;
+        l->drawn.n_data = 0;
+}
+
+static void put_legend(Merge *m) {
+        for (size_t i = 0; i < m->n_lanes; i++) {
+                const SessionMeta *s = lane_meta(&m->lanes[i]);
+                const char *label = m->lanes[i].label, *host = s->host ?: "?";
+                bool says_host = startswith(label, host);
+
+                buf_printf(&m->out, "# %s: %s%s%s, Linux %s, from %s\n", label, s->name,
+                           says_host ? "" : " on ", says_host ? "" : host, s->kernel ?: "?",
+                           SUMMARY_TIME(s->start.realtime_ns));
+        }
+        buf_adds(&m->out, "#\n");
+}
+
+/* 0 or an exit status. */
+static int advance(Lane *l) {
+        int r = reading_next(&l->reading, &l->step);
+
+        l->has_step = r > 0;
+        if (r > 0)
+                l->realtime_ns = session_meta_realtime_ns(lane_meta(l), l->step.timestamp_ns);
+        return r < 0 ? -r : STATUS_OK;
+}
+
+/* NULL: there is none left. */
+static Lane *earliest(Merge *m) {
+        Lane *first = NULL;
+
+        for (size_t i = 0; i < m->n_lanes; i++)
+                if (m->lanes[i].has_step &&
+                    (!first || m->lanes[i].realtime_ns < first->realtime_ns))
+                        first = &m->lanes[i];
+        return first;
+}
+
+/* 0, -errno of writing, an exit status of reading. */
+static int draw_merged(Merge *m, bool with_legend) {
+        Lane *l;
+        int r;
+
+        if (with_legend)
+                put_legend(m);
+        for (size_t i = 0; i < m->n_lanes; i++) {
+                if (i > 0) /* one header is enough */
+                        m->lanes[i].drawn.n_data = 0;
+                pass_on(m, &m->lanes[i]);
+                r = advance(&m->lanes[i]);
+                if (r != STATUS_OK)
+                        return r;
+        }
+        while ((l = earliest(m))) {
+                m->renderer->step(l->rendering, &l->step);
+                pass_on(m, l);
+                if (_unlikely_(m->out.error < 0))
+                        return m->out.error;
+                r = advance(l);
+                if (r != STATUS_OK)
+                        return r;
+        }
+        for (size_t i = 0; i < m->n_lanes; i++)
+                pass_on(m, &m->lanes[i]);
+        return buf_flush(&m->out);
+}
+
+static int new_renderings(Merge *m, const DrawingOptions *d) {
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < m->n_lanes; i++) {
+                Lane *l = &m->lanes[i];
+                RenderContext context = drawing_context(lane_meta(l), &d->render);
+
+                r = m->renderer->new (&l->rendering, &context, &l->drawn);
+        }
+        return r;
+}
+
+static int report_merged(const Options *o) {
+        _cleanup_(merge_done) Merge m = { .out = BUF_OF_TEXT(STDOUT_FILENO) };
+        _cleanup_pager_ Pager pager = PAGER_INIT;
+        DrawingOptions d;
+        int status = display_options(&d, o), r;
+
+        if (status != STATUS_OK)
+                return status;
+        m.renderer = renderer_find(d.format);
+        status = open_lanes(&m, o);
+        if (status != STATUS_OK)
+                return status;
+        r = new_renderings(&m, &d);
+        if (r >= 0) {
+                pager_open(&pager, o, SIZE_MAX);
+                r = draw_merged(&m, d.render.header);
+                r = pager_end(&pager, r);
+        }
+        if (r != 0)
+                return r > 0 ? r : stdout_status(r);
+        for (size_t i = 0; i < m.n_lanes; i++) {
+                m.lanes[0].reading.filtering.has_left |= m.lanes[i].reading.filtering.has_left;
+                r = reading_finish(&m.lanes[i].reading);
+                status = status == STATUS_OK ? r : status;
+        }
+        display_none_left(o, &m.lanes[0].reading.filtering);
+        talk(o, "Times are those of the clock on each host's wall: as far apart as these are.");
+        return status;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static int report_recording(Reading *reading, const Options *o) {
+        const Source *s = reading->source;
+        const SessionMeta *m = s->meta;
+        DrawingOptions d;
+        int status = display_options(&d, o);
+
+        d.filtering = &reading->filtering;
+        if (status == STATUS_OK)
+                status = display_report(s, o, &d);
+        if (status != STATUS_OK && status != STATUS_INCOMPLETE)
+                return status;
+        display_none_left(o, &reading->filtering);
+        /* Of a session: a file of another program does not say whether it has any. */
+        if (o->spec.args && !m->spec.args && m->spec.args_functions.n == 0 &&
+            m->spec.functions.n > 0)
+                talk(o, "%s has no arguments: they have to be recorded, with --args.", m->name);
+        if (session_state_is_live(m->state) && !s->from_store)
+                talk(o, "%s still records; this is what is stored so far.", m->name);
+        display_silence(o, s);
+        display_dropped(o, m);
+        display_clock(o, m);
+        display_left_out(o, m);
+        display_loss(m);
+        return summary_is_complete(m) ? status : STATUS_INCOMPLETE;
+}
+
 int verb_report(const Options *o) {
         _cleanup_reading_ Reading reading = {};
-        const Source *s;
-        DrawingOptions d;
+        Options as_json = *o;
         int status;
 
         if (o->spec.retval_functions.n > 0)
@@ -104,28 +404,14 @@ int verb_report(const Options *o) {
         if (o->words.n > 1 && o->json != JSON_OFF)
                 return failed(STATUS_USAGE, "--json has one recording at a time: call \"ftracectl "
                                             "report --json\" for each.");
-        if (o->json != JSON_OFF)
-                return report_json(o);
+        if (o->json != JSON_OFF) {
+                as_json.format = "ndjson"; /* one object a call */
+                return verb_export(&as_json);
+        }
         if (o->words.n > 1)
-                return merged_report(o);
+                return report_merged(o);
         status = reading_find(&reading, o, o->words.items[0]);
-        if (status != STATUS_OK || reading.text.trace)
-                return status ?: report_text(&reading, o);
-        s = reading.source;
-        status = display_options(&d, o);
-        d.filtering = &reading.filtering;
-        if (status == STATUS_OK)
-                status = display_report(s, o, &d);
-        if (status != STATUS_OK && status != STATUS_INCOMPLETE)
+        if (status != STATUS_OK)
                 return status;
-        display_none_left(o, &reading.filtering);
-        say_absence(o, s->meta);
-        if (session_state_is_live(s->meta->state) && !s->from_store)
-                talk(o, "%s still records; this is what is stored so far.", s->meta->name);
-        display_silence(o, s);
-        display_dropped(o, s->meta);
-        display_clock(o, s->meta);
-        display_left_out(o, s->meta);
-        display_loss(s->meta);
-        return summary_is_complete(s->meta) ? status : STATUS_INCOMPLETE;
+        return reading.text.trace ? report_text(&reading, o) : report_recording(&reading, o);
 }

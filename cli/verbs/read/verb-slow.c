@@ -6,12 +6,9 @@
 #include "analyze/outliers.h"
 #include "base/name.h"
 #include "cli/options/verb.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/counting.h"
-#include "cli/views/tree-view.h"
-#include "cli/views/why-view.h"
+#include "cli/views/views.h"
 
 #define N_DEFAULT 10
 #define N_MAX 10000
@@ -20,15 +17,15 @@
 
 /* --- drawn ------------------------------------------------------------------------------------ */
 
-static void add_title(Buf *out, const Options *o, const SessionMeta *m, const Outliers *outliers,
-                      size_t i) {
+static void add_title(Buf *out, const Reading *reading, const Outliers *outliers, size_t i) {
         const Invocation *v = outliers_get(outliers, i), *usual = outliers_usual(outliers, v);
         const Quantiles *quantiles = outliers_quantiles(outliers, v);
 
         buf_printf(out, "%zu. %s took %s%s, call %s", i + 1, NAME_QUOTED(v->root->label),
                    FIGURE_ROUND(v->duration_ns), v->is_cut ? " or longer" : "",
-                   FORMAT_COUNT(o->filter.nth ?: v->number));
-        buf_printf(out, ", at %s on CPU %u", SUMMARY_MOMENT(m, v->start_ns, 6), v->cpu);
+                   FORMAT_COUNT(reading->o->filter.nth ?: v->number));
+        buf_printf(out, ", at %s on CPU %u", SUMMARY_MOMENT(reading_meta(reading), v->start_ns, 6),
+                   v->cpu);
         if (*v->comm)
                 buf_printf(out, ", %s", NAME_QUOTED(v->comm));
         if (v->pid >= 0)
@@ -46,38 +43,51 @@ static void add_title(Buf *out, const Options *o, const SessionMeta *m, const Ou
                    FIGURE_ROUND(usual->duration_ns));
 }
 
-static int add_differences(Buf *out, const Options *o, const Invocation *v,
-                           const Invocation *usual) {
+/* What it has that the usual one has not; JSON has all of it.  0 or -errno. */
+static int tell_differences(Table *t, const Invocation *v, const Invocation *usual) {
         _cleanup_(why_freep) Why *w = NULL;
         int r = why_new_of_two(&w, v->tree, usual->tree);
 
-        return r < 0 ? r : why_view_add_causes(out, o, w, DIFFERENCES_SHOWN);
+        if (r < 0)
+                return r;
+        why_view_tell_causes(w, t, t->list ? SIZE_MAX : DIFFERENCES_SHOWN, t->list != NULL);
+        return t->error;
 }
 
-static int add_one(Buf *out, const Options *o, const Counting *counting, const Outliers *outliers,
-                   TableMarks *marks, size_t i) {
+static int tell_tree(Table *t, const Counting *counting, const Invocation *v) {
+        const Options *o = counting->reading.o;
+        uint64_t default_ppm = t->list ? 0 : MIN_PPM_DEFAULT, said_ppm = o->analysis.min_ppm;
+        TreeView view = tree_view_of(call_tree_root(v->tree),
+                                     o->analysis.corrected ? &counting->overhead.cost : NULL,
+                                     said_ppm != UINT64_MAX ? said_ppm : default_ppm);
+
+        return tree_view_tell(&view, t);
+}
+
+static int add_one(Buf *out, const Counting *counting, const Outliers *outliers, TableMarks *marks,
+                   size_t i) {
+        bool legend = !counting->reading.o->no_legend;
         const Invocation *v = outliers_get(outliers, i), *usual = outliers_usual(outliers, v);
-        _cleanup_table_ Table t = {};
-        TreeView view;
+        _cleanup_table_ Table differences = {}, tree = {};
         int r = 0;
 
         buf_adds(out, i > 0 ? "\n" : "");
-        add_title(out, o, reading_meta(&counting->reading), outliers, i);
-        if (usual)
-                r = add_differences(out, o, v, usual);
-        if (r < 0)
-                return r;
-        tree_view_init(&view, o, call_tree_root(v->tree),
-                       o->analysis.corrected ? &counting->overhead.cost : NULL, MIN_PPM_DEFAULT);
-        table_init(&t, TREE_VIEW_TITLES);
-        t.marks = *marks;
-        if (tree_view_add(&view, &t) > 0)
-                r = table_print(&t, out, !o->no_legend);
-        *marks = t.marks;
+        add_title(out, &counting->reading, outliers, i);
+        if (usual) {
+                table_begin(&differences, JSON_OFF);
+                r = tell_differences(&differences, v, usual)
+                            ?: table_print(&differences, out, legend);
+        }
+        table_begin(&tree, JSON_OFF);
+        tree.marks = *marks;
+        if (r >= 0)
+                r = tell_tree(&tree, counting, v) ?: table_print(&tree, out, legend);
+        *marks = tree.marks;
         return r;
 }
 
-static int print(const Options *o, const Counting *counting, const Outliers *outliers) {
+static int print(const Counting *counting, const Outliers *outliers) {
+        const Options *o = counting->reading.o;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_pager_ Pager pager = PAGER_INIT;
         TableMarks marks = {};
@@ -87,7 +97,7 @@ static int print(const Options *o, const Counting *counting, const Outliers *out
         if (!o->no_legend)
                 counting_headline(counting, &out);
         for (size_t i = 0; i < outliers_n(outliers) && r >= 0; i++)
-                r = add_one(&out, o, counting, outliers, &marks, i);
+                r = add_one(&out, counting, outliers, &marks, i);
         if (!o->no_legend)
                 table_explain(&marks, &out);
         return stdout_paged(&pager, &out, r);
@@ -95,41 +105,44 @@ static int print(const Options *o, const Counting *counting, const Outliers *out
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static json_t *differences_json(const Invocation *v, const Invocation *usual) {
-        _cleanup_(why_freep) Why *w = NULL;
-
-        if (!usual || why_new_of_two(&w, v->tree, usual->tree) < 0)
-                return json_null();
-        return why_view_causes_json(w, 0);
-}
-
-static json_t *invocation_json(const Options *o, const Counting *counting, const Outliers *outliers,
-                               const Invocation *v) {
+static int tell(Row r, const Counting *counting, const Outliers *outliers, const Invocation *v) {
+        const Options *o = counting->reading.o;
         const Invocation *usual = outliers_usual(outliers, v);
         const Quantiles *quantiles = outliers_quantiles(outliers, v);
-        TreeView view;
+        _cleanup_table_ Table differences, tree;
+        int e;
 
-        tree_view_init(&view, o, call_tree_root(v->tree),
-                       o->analysis.corrected ? &counting->overhead.cost : NULL, 0);
-        return table_function_pack(
-                v->root, "{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o}",
-                "number", (json_int_t) (o->filter.nth ?: v->number), "start_ns",
-                (json_int_t) v->start_ns, "duration_ns", (json_int_t) v->duration_ns, "blocked_ns",
-                (json_int_t) v->blocked_ns, "irq_ns", (json_int_t) v->irq_ns, "cpu",
-                (json_int_t) v->cpu, "task", table_comm_json(v->comm), "pid",
-                table_pid_json(v->pid), "cut", v->is_cut, "median_ns",
-                quantiles ? json_integer((json_int_t) quantiles_at(quantiles, 500)) : json_null(),
-                "usual_ns", usual ? json_integer((json_int_t) usual->duration_ns) : json_null(),
-                "differences", differences_json(v, usual), "tree", tree_view_json(&view));
+        table_begin(&differences, o->json);
+        table_begin(&tree, o->json);
+        e = tell_tree(&tree, counting, v);
+        if (usual && e >= 0)
+                e = tell_differences(&differences, v, usual);
+        row_function(r, NULL, v->root);
+        row_int(r, "number", (int64_t) (o->filter.nth ?: v->number));
+        row_int(r, "start_ns", (int64_t) v->start_ns);
+        row_int(r, "duration_ns", (int64_t) v->duration_ns);
+        row_int(r, "blocked_ns", (int64_t) v->blocked_ns);
+        row_int(r, "irq_ns", (int64_t) v->irq_ns);
+        row_int(r, "cpu", v->cpu);
+        row_task(r, NULL, v->comm, v->pid);
+        row_bool(r, "cut", v->is_cut);
+        row_known_int(r, "median_ns", quantiles,
+                      quantiles ? (int64_t) quantiles_at(quantiles, 500) : 0);
+        row_known_int(r, "usual_ns", usual, usual ? (int64_t) usual->duration_ns : 0);
+        row_json(r, "differences", usual ? TAKE_PTR(differences.list) : json_null());
+        row_json(r, "tree", TAKE_PTR(tree.list));
+        return e;
 }
 
-static int print_json(const Options *o, const Counting *counting, const Outliers *outliers) {
-        json_t *list = json_array();
+static int print_json(const Counting *counting, const Outliers *outliers) {
+        const Options *o = counting->reading.o;
+        _cleanup_table_ Table t;
+        int r = 0;
 
-        for (size_t i = 0; i < outliers_n(outliers); i++)
-                (void) json_array_append_new(
-                        list, invocation_json(o, counting, outliers, outliers_get(outliers, i)));
-        return stdout_json(o, list);
+        table_begin(&t, o->json);
+        for (size_t i = 0; i < outliers_n(outliers) && r >= 0; i++)
+                r = tell(table_row(&t), counting, outliers, outliers_get(outliers, i));
+        return r < 0 ? counting_failure(r) : table_show(&t, o, NULL);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -147,8 +160,7 @@ int verb_slow(const Options *o) {
         r = outliers_finish(outliers);
         if (r < 0)
                 return counting_failure(r);
-        status = o->json != JSON_OFF ? print_json(o, &counting, outliers)
-                                     : print(o, &counting, outliers);
-        counting_say_own_work(&counting, o);
-        return status == STATUS_OK ? counting_end(&counting, o) : status;
+        status = o->json != JSON_OFF ? print_json(&counting, outliers) : print(&counting, outliers);
+        counting_say_own_work(&counting);
+        return status == STATUS_OK ? counting_end(&counting) : status;
 }

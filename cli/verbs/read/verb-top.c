@@ -2,27 +2,24 @@
 
 /* Where time went: rows of functions, or of what --by says, with the most self time first. */
 
-#include "analyze/breakdown.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/counting.h"
-#include "cli/views/top-view.h"
+#include "cli/views/views.h"
 
-static int print_table(const Options *o, const Counting *counting, const TopView *v, size_t n) {
+static int show(const Counting *counting, const TopView *v, size_t n) {
+        const Options *o = counting->reading.o;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        _cleanup_pager_ Pager pager = PAGER_INIT;
-        int r = 0;
+        _cleanup_table_ Table t = {};
 
-        pager_open(&pager, o, n + 3);
-        if (!o->no_legend)
+        table_begin(&t, o->json);
+        top_view_tell(v, &t, n);
+        if (!o->no_legend && o->json == JSON_OFF) {
                 counting_headline(counting, &out);
-        if (!o->no_legend && o->analysis.corrected)
-                buf_adds(&out,
-                         "SELF, TOTAL and AVG are corrected; MIN, MAX and the quantiles are as "
-                         "they were recorded.\n");
-        if (n > 0)
-                r = top_view_print(v, &out, n, !o->no_legend);
-        return stdout_paged(&pager, &out, r);
+                if (o->analysis.corrected)
+                        buf_adds(&out, "SELF, TOTAL and AVG are corrected; MIN, MAX and the "
+                                       "quantiles are as they were recorded.\n");
+        }
+        return table_show(&t, o, &out);
 }
 
 int verb_top(const Options *o) {
@@ -39,7 +36,7 @@ int verb_top(const Options *o) {
         status = r < 0 ? counting_failure(r) : counting_read(&counting, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
-        r = top_view_init(&v, o, breakdown, by,
+        r = top_view_init(&v, &o->analysis, breakdown, by,
                           o->analysis.corrected ? &counting.overhead.cost : NULL,
                           pairing_total_ns(counting.pairing));
         if (r < 0)
@@ -47,13 +44,12 @@ int verb_top(const Options *o) {
         n = o->limit > 0          ? MIN(v.n, (size_t) o->limit)
             : o->json != JSON_OFF ? v.n
                                   : MIN(v.n, (size_t) TOP_VIEW_LIMIT);
-        status = o->json != JSON_OFF ? stdout_json(o, top_view_json(&v, n))
-                                     : print_table(o, &counting, &v, n);
+        status = show(&counting, &v, n);
         if (status != STATUS_OK)
                 return status;
         if (o->json == JSON_OFF && !o->analysis.columns && top_view_has_more(&v))
                 talk(o, "Interrupts and waits have columns as well; --columns=all shows them.");
         if (n < v.n && o->limit == 0)
                 talk(o, "%zu of %zu rows are shown; --limit=%zu shows all.", n, v.n, v.n);
-        return counting_end(&counting, o);
+        return counting_end(&counting);
 }

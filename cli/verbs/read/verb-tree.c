@@ -3,41 +3,37 @@
 /* The tree of all calls, merged: a line for each path of callers.  With --callers it stands on its
  * head. */
 
-#include "analyze/call-tree.h"
 #include "base/name.h"
 #include "calls/name-set.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/counting.h"
-#include "cli/views/tree-view.h"
+#include "cli/views/views.h"
 
 #define MIN_PPM_DEFAULT 5000
 
-static int print_table(const Options *o, const Counting *counting, TreeView *v) {
-        _cleanup_table_ Table t = {};
-
-        table_init(&t, TREE_VIEW_TITLES);
-        (void) tree_view_add(v, &t);
-        return counting_print(counting, o, &t);
-}
-
-static int print_json(const Options *o, const Counting *counting, TreeView *v) {
-        return stdout_json(o,
-                           json_pack("{s:I, s:b, s:o, s:o}", "total_ns", (json_int_t) v->total_ns,
-                                     "corrected", v->cost != NULL, "tracing",
-                                     counting_cost_json(counting), "tree", tree_view_json(v)));
-}
-
 static int show(const Options *o, const Counting *counting, CallTree *tree) {
-        bool as_json = o->json != JSON_OFF;
-        TreeView v;
-        int status;
+        const FloorCost *cost = o->analysis.corrected ? &counting->overhead.cost : NULL;
+        uint64_t said_ppm = o->analysis.min_ppm;
+        uint64_t default_ppm = o->json != JSON_OFF ? 0 : MIN_PPM_DEFAULT;
+        TreeView v = tree_view_of(call_tree_root(tree), cost,
+                                  said_ppm != UINT64_MAX ? said_ppm : default_ppm);
+        _cleanup_table_ Table t = {};
+        int status, r;
 
-        tree_view_init(&v, o, call_tree_root(tree),
-                       o->analysis.corrected ? &counting->overhead.cost : NULL,
-                       as_json ? 0 : MIN_PPM_DEFAULT);
-        status = as_json ? print_json(o, counting, &v) : print_table(o, counting, &v);
-        if (status == STATUS_OK && v.n_left_out > 0 && o->analysis.min_ppm == UINT64_MAX)
+        if (o->analysis.callers.n > 0)
+                v.depth = (int32_t) MIN(o->spec.depth, (uint64_t) INT32_MAX);
+        table_begin(&t, o->json);
+        r = tree_view_tell(&v, &t);
+        if (r < 0)
+                return counting_failure(r);
+        if (o->json == JSON_OFF)
+                status = counting_show(counting, &t);
+        else
+                status = stdout_json(
+                        o, json_pack("{s:I, s:b, s:o, s:o}", "total_ns", (json_int_t) v.total_ns,
+                                     "corrected", cost != NULL, "tracing",
+                                     counting_cost_json(counting), "tree", TAKE_PTR(t.list)));
+        if (status == STATUS_OK && v.n_left_out > 0 && said_ppm == UINT64_MAX)
                 talk(o, "What took less than %.1f %% is left out; --min=0 shows all.",
                      MIN_PPM_DEFAULT / 1e4);
         return status;
@@ -82,5 +78,5 @@ int verb_tree(const Options *o) {
                 status = turn(&turned, tree, o);
         if (status == STATUS_OK)
                 status = show(o, &counting, turned ?: tree);
-        return status == STATUS_OK ? counting_end(&counting, o) : status;
+        return status == STATUS_OK ? counting_end(&counting) : status;
 }

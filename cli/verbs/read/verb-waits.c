@@ -3,94 +3,58 @@
 /* Where calls waited, who woke them, and how long it took them to come back. */
 
 #include "analyze/waits.h"
-#include "base/name.h"
 #include "cli/options/verb.h"
-#include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/counting.h"
+#include "cli/views/views.h"
 
-/* How long it took to run again is not known of whom nobody was seen to wake. */
-static void add_latency(Table *t, const WaitsRow *row, uint64_t ns) {
-        if (row->is_woken)
-                table_add_time(t, ns);
-        else
-                table_add(t, "-");
+static json_t *waker_json(const Waker *w) {
+        Row r = row_of_json();
+
+        row_task(r, NULL, w->comm, w->pid);
+        row_bool(r, "interrupt", w->is_irq);
+        if (w->function)
+                row_function(r, NULL, w->function);
+        return r.json;
 }
 
-static void add_waker(Table *t, const WaitsRow *row) {
-        if (!row->is_woken)
-                table_add(t, "%s", row->is_forced ? "(preempted)" : "?");
-        else if (row->waker.is_irq)
-                table_add(t, "(interrupt)");
-        else if (row->waker.pid < 0)
-                table_add(t, "%s", NAME_QUOTED(row->waker.comm));
-        else
-                table_add(t, "%s-%d", NAME_QUOTED(row->waker.comm), row->waker.pid);
-        if (row->is_woken && row->waker.function)
-                table_add_function(t, row->waker.function);
-        else
-                table_add(t, " ");
-}
+static void tell_waker(Row r, const WaitsRow *row) {
+        const Waker *w = row->is_woken ? &row->waker : NULL;
 
-static int print(const Options *o, const Counting *counting, const WaitsRow *const *rows,
-                 size_t n) {
-        _cleanup_table_ Table t = {};
-
-        table_init(&t, ">WAITED|>TIMES|?>MEDIAN|?>MAX|>WAKE-UP|?>SLOWEST|IN|WOKEN BY|IN");
-        for (size_t i = 0; i < n; i++) {
-                const WaitsRow *row = rows[i];
-
-                table_add_time(&t, row->away.sum);
-                table_add(&t, "%llu", (unsigned long long) row->away.n);
-                table_add_time(&t, quantiles_at(&row->away, 500));
-                table_add_time(&t, row->away.max);
-                add_latency(&t, row, quantiles_at(&row->latency, 500));
-                add_latency(&t, row, row->latency.max);
-                table_add_function(&t, row->function);
-                add_waker(&t, row);
+        if (!r.is_text) {
+                row_json(r, "waker", w ? waker_json(w) : json_null());
+                return;
         }
-        return counting_print(counting, o, &t);
+        if (!w)
+                row_cell(r, "2WOKEN BY", "%s", row->is_forced ? "(preempted)" : "?");
+        else if (w->is_irq)
+                row_cell(r, "2WOKEN BY", "(interrupt)");
+        else
+                row_task(r, "2WOKEN BY", w->comm, w->pid);
+        if (w && w->function)
+                row_function(r, "2IN", w->function);
+        else
+                row_cell(r, "2IN", " ");
 }
 
-static json_t *latency_json(const WaitsRow *row, uint64_t ns) {
-        return row->is_woken ? json_integer((json_int_t) ns) : json_null();
-}
+static void tell(Row r, const WaitsRow *row) {
+        const Quantiles *away = &row->away, *latency = &row->latency;
 
-static json_t *waker_json(const WaitsRow *row) {
-        json_t *o;
-
-        if (!row->is_woken)
-                return json_null();
-        o = json_pack("{s:o, s:o, s:b}", "task", table_comm_json(row->waker.comm), "pid",
-                      table_pid_json(row->waker.pid), "interrupt", row->waker.is_irq);
-        if (row->waker.function)
-                table_function_json(o, row->waker.function);
-        return o;
-}
-
-static int print_json(const Options *o, const WaitsRow *const *rows, size_t n) {
-        json_t *list = json_array();
-
-        for (size_t i = 0; i < n; i++) {
-                const WaitsRow *row = rows[i];
-
-                (void) json_array_append_new(
-                        list,
-                        table_function_pack(
-                                row->function, "{s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o}", "count",
-                                (json_int_t) row->away.n, "waited_ns", (json_int_t) row->away.sum,
-                                "waited_p50_ns", (json_int_t) quantiles_at(&row->away, 500),
-                                "waited_max_ns", (json_int_t) row->away.max, "wakeup_p50_ns",
-                                latency_json(row, quantiles_at(&row->latency, 500)),
-                                "wakeup_max_ns", latency_json(row, row->latency.max), "preempted",
-                                row->is_forced, "waker", waker_json(row)));
-        }
-        return stdout_json(o, list);
+        row_function(r, "2IN", row->function);
+        row_count(r, "1>TIMES", "count", away->n);
+        row_time(r, ">WAITED", "waited_ns", away->sum);
+        row_time(r, "1?>MEDIAN", "waited_p50_ns", quantiles_at(away, 500));
+        row_time(r, "1?>MAX", "waited_max_ns", away->max);
+        /* How long it took to run again is not known of whom nobody was seen to wake. */
+        row_known_time(r, "1>WAKE-UP", "wakeup_p50_ns", row->is_woken, quantiles_at(latency, 500));
+        row_known_time(r, "1?>SLOWEST", "wakeup_max_ns", row->is_woken, latency->max);
+        row_bool(r, "preempted", row->is_forced);
+        tell_waker(r, row);
 }
 
 int verb_waits(const Options *o) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_(waits_freep) Waits *waits = NULL;
+        _cleanup_table_ Table t = {};
         const WaitsRow *const *rows;
         size_t n;
         int r = counting_init(&counting, true) ?: waits_new(&waits, counting.pairing);
@@ -100,10 +64,13 @@ int verb_waits(const Options *o) {
         rows = waits_rows(waits, &n);
         if (o->limit > 0)
                 n = MIN(n, (size_t) o->limit);
-        status = o->json != JSON_OFF ? print_json(o, rows, n) : print(o, &counting, rows, n);
+        table_begin(&t, o->json);
+        for (size_t i = 0; i < n; i++)
+                tell(table_row(&t), rows[i]);
+        status = counting_show(&counting, &t);
         if (status != STATUS_OK)
                 return status;
         if (!pairing_has_sched(counting.pairing))
                 talk(o, "It has no events that tell who waited: record with --sched.");
-        return counting_end(&counting, o);
+        return counting_end(&counting);
 }

@@ -4,9 +4,8 @@
  * difference is the sum of. */
 
 #include "cli/options/verb.h"
-#include "cli/source/chosen.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/why-view.h"
+#include "cli/views/views.h"
 
 /* --- the cohorts ------------------------------------------------------------------------------ */
 
@@ -90,8 +89,7 @@ static int no_root(const Options *o, const Chosen *chosen, const WhySides *s, si
 }
 
 /* What is not the outermost function anywhere becomes that by a filter, for which all is read once more. */
-static int find_root(Roots *ret, WhySides *s, const Options *o, const Chosen *chosen) {
-        Options only = *o;
+static int find_root(Roots *ret, WhySides *s, Options *o, const Chosen *chosen) {
         int status = roots_find(ret, s, chosen);
 
         if (status == STATUS_OK && !ret->greatest && chosen->names) {
@@ -102,8 +100,8 @@ static int find_root(Roots *ret, WhySides *s, const Options *o, const Chosen *ch
                                       chosen->patterns.items[0]);
                 roots_done(ret);
                 why_sides_done(s);
-                only.filter.roots = chosen->patterns;
-                status = why_sides_read(s, &only, o->why.against, chosen->source)
+                o->filter.roots = chosen->patterns;
+                status = why_sides_read(s, o, o->why.against, chosen->source)
                                  ?: roots_find(ret, s, chosen);
         }
         return status != STATUS_OK || ret->greatest ? status : no_root(o, chosen, s, ret->n);
@@ -114,9 +112,9 @@ static int print(const Options *o, const Why *w) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
 
         if (o->json != JSON_OFF)
-                return stdout_json(o, why_view_json(o, w));
+                return stdout_json(o, why_view_json(w, o->limit));
         pager_open(&pager, o, SIZE_MAX);
-        return stdout_paged(&pager, &out, why_view_add(&out, o, w));
+        return stdout_paged(&pager, &out, why_view_add(&out, w, o->limit, !o->no_legend));
 }
 
 int verb_why(const Options *o) {
@@ -143,5 +141,5 @@ int verb_why(const Options *o) {
         if (roots.n > 1 && !chosen.names)
                 talk(o, "It has %zu other root%s: \"ftracectl why %s FUNCTION\" tells of one.",
                      roots.n - 1, roots.n == 2 ? "" : "s", chosen.source);
-        return why_sides_end(&s, o);
+        return why_sides_end(&s);
 }

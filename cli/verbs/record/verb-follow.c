@@ -18,11 +18,11 @@
 #include "cli/files/upkeep.h"
 #include "cli/options/verb.h"
 #include "cli/record/recording.h"
-#include "cli/source/display.h"
+#include "cli/source/drawing.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/live-top.h"
+#include "cli/views/views.h"
 #include "meta/trace-clock.h"
 
 #define PUMP_INTERVAL_MS 100
@@ -38,7 +38,7 @@ typedef struct Follow {
         bool is_lost; /* the daemon does not answer any more */
         int signal_fd;
         Source *source;
-        Drawing *drawing;
+        Drawing drawing;
         LiveTop *top; /* NULL: calls are drawn */
 } Follow;
 
@@ -119,12 +119,6 @@ static uint64_t watermark(const SessionMeta *m) {
         return now_ns - MIN(now_ns, HOLD_BACK_NS);
 }
 
-static int draw_top(Follow *f, const Census *census, bool is_last) {
-        int r = live_top_draw(f->top, census, is_last);
-
-        return r == -EPIPE ? DRAWING_E_PIPE : r;
-}
-
 /* Until the session ends, somebody wants us to, or nobody reads; 0, or what went wrong as an exit
  * status. */
 static int watch(Follow *f, bool *ret_ended) {
@@ -149,10 +143,10 @@ static int watch(Follow *f, bool *ret_ended) {
                         f->is_lost = true;
                         return contact_failure(f->client, r, &refusal);
                 }
-                r = drawing_pump(f->drawing, watermark(f->source->meta));
+                r = drawing_pump(&f->drawing, watermark(f->source->meta));
                 if (r == 0 && f->top)
-                        r = draw_top(f, drawing_census(f->drawing), false);
-                status = display_status(r, f->source->meta, f->o, NULL);
+                        r = live_top_draw(f->top, &f->drawing.census, false);
+                status = display_status(r, f->source->meta, NULL);
                 if (status != STATUS_OK)
                         return status;
                 if (!continues) {
@@ -179,16 +173,16 @@ static int end(Follow *f) {
 }
 
 static int finish(Follow *f, bool has_ended, bool has_reader) {
-        _cleanup_census_ Census census = {};
+        const Census *census = &f->drawing.census;
         _cleanup_strv_ Strv damage = {};
         const SessionMeta *m;
         int r, status;
 
         if (has_reader) {
-                r = drawing_finish(f->drawing, &census, &damage);
+                r = drawing_finish(&f->drawing, false, &damage);
                 if (r == 0 && f->top)
-                        r = draw_top(f, &census, true);
-                status = display_status(r, f->source->meta, f->o, NULL);
+                        r = live_top_draw(f->top, census, true);
+                status = display_status(r, f->source->meta, NULL);
                 has_reader = status == STATUS_OK;
                 if (status != STATUS_OK && status != STATUS_PIPE)
                         return status;
@@ -200,8 +194,8 @@ static int finish(Follow *f, bool has_ended, bool has_reader) {
         if (!has_reader)
                 return STATUS_PIPE;
         talk(f->o, "Ended%s%s: %s call%s, %s%s.", has_ended && m->reason ? ", " : "",
-             has_ended && m->reason ? m->reason : "", FORMAT_COUNT(census.n_trees),
-             census.n_trees == 1 ? "" : "s", SUMMARY_LOSS(m),
+             has_ended && m->reason ? m->reason : "", FORMAT_COUNT(census->n_trees),
+             census->n_trees == 1 ? "" : "s", SUMMARY_LOSS(m),
              f->is_ours ? "; the kernel is as it was" : "");
         warn_each(&damage);
         display_left_out(f->o, m);
@@ -215,7 +209,7 @@ static int finish(Follow *f, bool has_ended, bool has_reader) {
 static void remove_it(Follow *f) {
         _cleanup_free_ char *name = strdup(f->source->meta->name);
 
-        f->drawing = drawing_free(f->drawing);
+        drawing_done(&f->drawing);
         f->source = source_free(f->source);
         if (name)
                 (void) upkeep_remove(f->o, f->client, name);
@@ -238,9 +232,9 @@ static int follow(Follow *f) {
                 f->options.listener = live_top_step;
                 f->options.userdata = f->top;
         }
-        r = drawing_new(&f->drawing, f->source->dir, f->source->meta, &f->options, STDOUT_FILENO,
-                        &problem);
-        status = display_status(r, f->source->meta, f->o, problem) ?: watch(f, &has_ended);
+        r = drawing_open(&f->drawing, f->source->dir, f->source->meta, &f->options, STDOUT_FILENO,
+                         &problem);
+        status = display_status(r, f->source->meta, problem) ?: watch(f, &has_ended);
         if (f->is_lost)
                 return status;
         if (f->is_ours)
@@ -249,7 +243,8 @@ static int follow(Follow *f) {
                 talk(f->o, "Ended; %s goes on recording.", f->source->meta->name);
                 return STATUS_OK;
         }
-        if (ending == STATUS_OK && f->drawing && (status == STATUS_OK || status == STATUS_PIPE))
+        if (ending == STATUS_OK && f->drawing.playback &&
+            (status == STATUS_OK || status == STATUS_PIPE))
                 status = finish(f, has_ended, status == STATUS_OK);
         if (f->is_ours && !is_kept && (f->client || f->is_private))
                 remove_it(f);
@@ -296,7 +291,7 @@ int verb_follow(const Options *o) {
                 if (status == STATUS_OK)
                         status = follow(&f);
         }
-        drawing_free(f.drawing);
+        drawing_done(&f.drawing);
         live_top_free(f.top);
         filtering_done(&f.filtering);
         client_free(f.client);

@@ -17,7 +17,7 @@
 #include "cli/options/verb.h"
 #include "cli/record/command.h"
 #include "cli/record/recording.h"
-#include "cli/source/display.h"
+#include "cli/source/drawing.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"

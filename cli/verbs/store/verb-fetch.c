@@ -11,7 +11,7 @@
 #include "cli/files/tracedat.h"
 #include "cli/options/verb.h"
 #include "cli/source/damage.h"
-#include "cli/source/display.h"
+#include "cli/source/drawing.h"
 #include "cli/source/source.h"
 #include "cli/terminal/outfile.h"
 #include "cli/terminal/signals.h"
