@@ -9,8 +9,6 @@
  * or the daemon restarts, the recording still ends in time.
  */
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <jansson.h>
 
 #include "cli/options/options.h"
@@ -27,7 +25,7 @@ int capture_check(const Options *o, const Strv *words);
  */
 int capture_run(const Options *o, const char *name, const Strv *words);
 /* Of how many of @captures the session is among @sessions, which are as a daemon's List has them. */
-size_t capture_count_kept(json_t *captures, json_t *sessions);
+size_t capture_count_kept(const json_t *captures, const json_t *sessions);
 
 /*
  * CaptureLog: what came of a schedule's captures
@@ -45,7 +43,8 @@ size_t capture_count_kept(json_t *captures, json_t *sessions);
 #define CAPTURE_LOG_MAX 1000
 
 typedef struct CaptureLog {
-        json_t *root; /* valid, in the shape above */
+        json_t *captures; /* valid, in the shape above */
+        json_int_t next;  /* the number that the next session's name ends in */
         char *path;
 } CaptureLog;
 
@@ -53,14 +52,10 @@ typedef struct CaptureLog {
 int capture_log_open(CaptureLog *ret, const char *name);
 int capture_log_save(const CaptureLog *l);
 int capture_log_erase(const char *name);
-/* The number that the next session's name ends in. */
-uint64_t capture_log_next(const CaptureLog *l);
 /* Captures that recorded something since @since_ns of the realtime clock. */
 uint64_t capture_log_count(const CaptureLog *l, uint64_t since_ns);
 /* The newest, borrowed; NULL: none. */
 json_t *capture_log_last(const CaptureLog *l);
-/* The captures, an array, borrowed. */
-json_t *capture_log_all(const CaptureLog *l);
 
 /* Adds one that was not made ("skipped", "refused", "failed") at @at_ns.  0 or -ENOMEM. */
 int capture_log_add(CaptureLog *l, uint64_t at_ns, const char *result, const char *reason);

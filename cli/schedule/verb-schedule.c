@@ -212,13 +212,16 @@ static int run(const Options *o, const char *name) {
 
 /* --- list ------------------------------------------------------------------------------------- */
 
-static int add_to_list(json_t *list, const Options *o, const char *name, json_t *sessions) {
+static int add_row(Table *t, const Options *o, const char *name, const json_t *sessions) {
         _cleanup_capture_log_ CaptureLog l = {};
         _cleanup_schedule_ Schedule s = {};
+        _cleanup_buf_ Buf result = BUF_INIT;
+        uint64_t now_ns = (uint64_t) time(NULL) * NSEC_PER_SEC, next_ns, last_ns, kept;
         char timer[SCHEDULE_UNIT_MAX];
         TimerState state = {};
         json_t *last;
         int r = schedule_read(&s, o->config_root, name) ?: capture_log_open(&l, name), status;
+        Row row;
 
         if (r < 0)
                 return fail("read", name, r);
@@ -228,68 +231,44 @@ static int add_to_list(json_t *list, const Options *o, const char *name, json_t 
         if (status != STATUS_OK)
                 return status;
         last = capture_log_last(&l);
-        r = json_array_append_new(
-                list, json_pack("{s:s, s:s*, s:I, s:I, s:b, s:b, s:I, s:I, s:O*}", "name", name,
-                                "calendar", s.calendar, "next_ns",
-                                (json_int_t) (state.next_us * NSEC_PER_USEC), "last_ns",
-                                last ? json_integer_value(json_object_get(last, "at_ns"))
-                                     : (json_int_t) (state.last_us * NSEC_PER_USEC),
-                                "active", state.is_active, "masked", state.is_masked, "keep",
-                                (json_int_t) s.keep, "kept",
-                                (json_int_t) capture_count_kept(capture_log_all(&l), sessions),
-                                "last", last));
-        return r < 0 ? fail("describe", name, -ENOMEM) : STATUS_OK;
-}
+        next_ns = state.next_us * NSEC_PER_USEC;
+        last_ns = last ? (uint64_t) json_integer_value(json_object_get(last, "at_ns"))
+                       : state.last_us * NSEC_PER_USEC;
+        kept = capture_count_kept(l.captures, sessions);
+        describe_result(&result, last);
 
-static void add_row(Table *t, const json_t *s) {
-        uint64_t next_ns = (uint64_t) json_integer_value(json_object_get(s, "next_ns"));
-        json_int_t keep = json_integer_value(json_object_get(s, "keep"));
-        json_int_t kept = json_integer_value(json_object_get(s, "kept"));
-        uint64_t now_ns = (uint64_t) time(NULL) * NSEC_PER_SEC;
-        _cleanup_free_ char *result = NULL;
-        _cleanup_buf_ Buf out = BUF_INIT;
-
-        describe_result(&out, json_object_get(s, "last"));
-        (void) buf_take_string(&out, &result);
-        table_add(t, "%s", json_string_value(json_object_get(s, "name")));
-        if (json_is_true(json_object_get(s, "masked")))
-                table_add(t, "masked");
-        else if (!json_is_true(json_object_get(s, "active")))
-                table_add(t, "off");
+        row = table_row(t);
+        row_string(row, "NAME", "name", name);
+        if (s.calendar)
+                row_string(row, NULL, "calendar", s.calendar);
+        row_int(row, "next_ns", (int64_t) next_ns);
+        row_cell(row, "NEXT", "%s",
+                 state.is_masked    ? "masked"
+                 : !state.is_active ? "off"
+                                    : SUMMARY_TIME(next_ns));
+        row_cell(row, "LEFT", "%s", next_ns > now_ns ? FORMAT_DURATION(next_ns - now_ns) : "-");
+        row_int(row, "last_ns", (int64_t) last_ns);
+        row_cell(row, "LAST", "%s", SUMMARY_TIME(last_ns));
+        row_cell(row, "RESULT", "%.*s", (int) result.n_data, result.data);
+        row_bool(row, "active", state.is_active);
+        row_bool(row, "masked", state.is_masked);
+        row_int(row, "keep", (int64_t) s.keep);
+        row_int(row, "kept", (int64_t) kept);
+        if (s.keep > 0)
+                row_cell(row, "KEEPS", "%" PRIu64 " of %" PRIu64, kept, s.keep);
         else
-                table_add(t, "%s", SUMMARY_TIME(next_ns));
-        table_add(t, "%s", next_ns > now_ns ? FORMAT_DURATION(next_ns - now_ns) : "-");
-        table_add(t, "%s",
-                  SUMMARY_TIME((uint64_t) json_integer_value(json_object_get(s, "last_ns"))));
-        table_add(t, "%s", result ?: "-");
-        if (keep > 0)
-                table_add(t, "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT, kept, keep);
-        else
-                table_add(t, "%" JSON_INTEGER_FORMAT, kept);
-}
-
-static int print_list(const Options *o, const json_t *list) {
-        _cleanup_pager_ Pager pager = PAGER_INIT;
-        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        _cleanup_table_ Table t = {};
-        json_t *s;
-        size_t i;
-        int r;
-
-        table_init(&t, "NAME|NEXT|LEFT|LAST|RESULT|KEEPS");
-        json_array_foreach (list, i, s)
-                add_row(&t, s);
-        pager_open(&pager, o, table_n_rows(&t) + !o->no_legend);
-        r = table_print(&t, &out, !o->no_legend) ?: buf_flush(&out);
-        return stdout_status(pager_end(&pager, r));
+                row_cell(row, "KEEPS", "%" PRIu64, kept);
+        if (last && !row.is_text)
+                row_json(row, "last", json_incref(last));
+        return STATUS_OK;
 }
 
 static int list_all(const Options *o, const char *name) {
-        json_auto_t *list = json_array(), *reply = NULL;
+        _cleanup_table_ Table t = {};
+        json_auto_t *reply = NULL;
         _cleanup_strv_ Strv names = {};
-        int r, status = STATUS_OK;
+        int r = schedule_list(&names, o->config_root), status = STATUS_OK;
 
-        r = schedule_list(&names, o->config_root);
         if (r < 0)
                 return fail("look for any", "", r);
         if (names.n > 0 && !o->config_root) {
@@ -297,18 +276,16 @@ static int list_all(const Options *o, const char *name) {
                 if (status == STATUS_INCOMPLETE)
                         status = STATUS_OK; /* schedules are not among what is missing */
         }
+        table_begin(&t, o->json);
         for (size_t i = 0; status == STATUS_OK && i < names.n; i++)
-                status = add_to_list(list, o, names.items[i], json_object_get(reply, "briefs"));
+                status = add_row(&t, o, names.items[i], json_object_get(reply, "briefs"));
         if (status != STATUS_OK)
                 return status;
-        if (o->json != JSON_OFF)
-                return stdout_json(o, json_incref(list));
-        if (names.n == 0) {
-                talk(o, "No schedules. Make one: ftracectl schedule add NAME --calendar='*-*-* "
-                        "02:00' --duration=30s FUNCTION");
-                return STATUS_OK;
-        }
-        return print_list(o, list);
+        if (names.n > 0 || o->json != JSON_OFF)
+                return table_show(&t, o, NULL);
+        talk(o, "No schedules. Make one: ftracectl schedule add NAME --calendar='*-*-* "
+                "02:00' --duration=30s FUNCTION");
+        return STATUS_OK;
 }
 
 /* --- which of them ---------------------------------------------------------------------------- */

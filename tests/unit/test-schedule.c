@@ -144,15 +144,15 @@ START_TEST(the_log_counts_what_was_recorded_and_keeps_the_newest)
                 m->id = strdup("0123456789abcdef");
                 ck_assert_int_eq(capture_log_open(&l, "x"), 0);
                 ck_assert_ptr_null(capture_log_last(&l));
-                ck_assert_uint_eq(capture_log_next(&l), 1);
+                ck_assert_int_eq(l.next, 1);
                 ck_assert_int_eq(capture_log_add(&l, 5, "skipped", "no room"), 0);
                 ck_assert_int_eq(capture_log_set(&l, 6, m), 0);
                 m->state = SESSION_SEALED;
                 ck_assert_int_eq(capture_log_set(&l, 6, m), 0);
                 ck_assert_int_eq(capture_log_save(&l), 0);
                 ck_assert_int_eq(capture_log_open(&again, "x"), 0);
-                ck_assert_uint_eq(capture_log_next(&again), 8);
-                ck_assert_uint_eq(json_array_size(capture_log_all(&again)), 2);
+                ck_assert_int_eq(again.next, 8);
+                ck_assert_uint_eq(json_array_size(again.captures), 2);
                 ck_assert_str_eq(
                         json_string_value(json_object_get(capture_log_last(&again), "result")),
                         "sealed");
@@ -160,7 +160,7 @@ START_TEST(the_log_counts_what_was_recorded_and_keeps_the_newest)
                 ck_assert_uint_eq(capture_log_count(&again, 7), 0);
                 for (unsigned i = 0; i < CAPTURE_LOG_MAX; i++)
                         ck_assert_int_eq(capture_log_add(&again, 8, "skipped", ""), 0);
-                ck_assert_uint_eq(json_array_size(capture_log_all(&again)), CAPTURE_LOG_MAX);
+                ck_assert_uint_eq(json_array_size(again.captures), CAPTURE_LOG_MAX);
                 ck_assert_int_eq(capture_log_erase("x"), 0);
         }
 END_TEST
@@ -184,7 +184,7 @@ START_TEST(a_damaged_log_is_begun_anew)
                         ck_assert_int_eq(
                                 file_replace(AT_FDCWD, path, texts[i], strlen(texts[i]), 0644), 0);
                         ck_assert_int_eq(capture_log_open(&l, "x"), 0);
-                        ck_assert_uint_eq(json_array_size(capture_log_all(&l)), 0);
+                        ck_assert_uint_eq(json_array_size(l.captures), 0);
                 }
         }
 END_TEST
