@@ -19,13 +19,29 @@
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-typedef struct Kind {
-        const char *key; /* in JSON */
-        const char *name;
-        uint64_t n;
-} Kind;
-
-/* Keys of remarks, and whether a recording that has one lacks something. */
+/* What is counted of a text: its key in JSON, and its name in the table; and keys of remarks, and whether a recording
+ * that has one lacks something. */
+#define COUNT(member) offsetof(TextCount, member)
+static const struct {
+        const char *key, *name;
+        size_t offset;
+} counts[] = {
+        { "lines", "lines", COUNT(n_lines) },
+        { "bytes", "bytes", COUNT(n_bytes) },
+        { "open", "calls that open a brace", COUNT(n_open) },
+        { "leaf", "calls in one line", COUNT(n_leaf) },
+        { "close", "returns", COUNT(n_close) },
+        { "comments", "events of other kinds", COUNT(n_comments) },
+        { "switches", "changes of tasks", COUNT(n_switches) },
+        { "markers", "markers of interrupts", COUNT(n_markers) },
+        { "headers", "headings", COUNT(n_headers) },
+        { "overruns", "overruns", COUNT(n_overruns) },
+        { "events_lost", "events lost", COUNT(n_lost) },
+        { "traces", "traces", COUNT(n_traces) },
+        { "lines_elsewhere", "lines of traces that were not read", COUNT(n_elsewhere) },
+        { "roots", "outermost calls", COUNT(n_roots) },
+        { "calls_cut", "calls cut off by the end", COUNT(n_cut_calls) },
+};
 static const struct {
         const char *key;
         bool is_lack;
@@ -51,96 +67,69 @@ static bool is_complete(const TextCount *c) {
         return true;
 }
 
-#define N_KINDS_MAX 24
-
-static size_t list_kinds(Kind kinds[static N_KINDS_MAX], const TextTrace *t) {
-        const TextCount *c = text_trace_count(t);
-        const Kind all[] = {
-                { "lines", "lines", c->n_lines },
-                { "bytes", "bytes", c->n_bytes },
-                { "open", "calls that open a brace", c->n_open },
-                { "leaf", "calls in one line", c->n_leaf },
-                { "close", "returns", c->n_close },
-                { "comments", "events of other kinds", c->n_comments },
-                { "switches", "changes of tasks", c->n_switches },
-                { "markers", "markers of interrupts", c->n_markers },
-                { "headers", "headings", c->n_headers },
-                { "overruns", "overruns", c->n_overruns },
-                { "events_lost", "events lost", c->n_lost },
-                { "traces", "traces", c->n_traces },
-                { "lines_elsewhere", "lines of traces that were not read", c->n_elsewhere },
-                { "roots", "outermost calls", c->n_roots },
-                { "calls_cut", "calls cut off by the end", c->n_cut_calls },
-                { "functions", "functions", text_trace_n_functions(t) },
-                { "max_depth", "deepest level", (uint64_t) c->max_depth },
-        };
-
-        memcpy(kinds, all, sizeof(all));
-        return ELEMENTSOF(all);
+static void tell_count(Table *t, json_t *json, const char *key, const char *name, uint64_t n) {
+        (void) json_object_set_new(json, key, json_integer((json_int_t) n));
+        if (n > 0) {
+                table_add(t, "%s", FORMAT_COUNT(n));
+                table_add(t, "%s", name);
+        }
 }
 
-static json_t *text_json(const TextSource *s, const Kind *kinds, size_t n_kinds) {
-        const TextCount *c = text_trace_count(s->trace);
-        json_t *o = json_pack("{s:s, s:b}", "name", s->name, "complete", is_complete(c)),
-               *list = json_array();
+static void tell_notes(Buf *out, json_t *list, const TextSource *s) {
         size_t n;
         const TextNote *notes = text_trace_notes(s->trace, &n);
 
-        for (size_t i = 0; i < n_kinds; i++)
-                (void) json_object_set_new(o, kinds[i].key, json_integer((json_int_t) kinds[i].n));
-        for (size_t i = 0; i < TEXT_N_REMARKS; i++)
-                (void) json_object_set_new(o, remarks[i].key,
-                                           json_integer((json_int_t) c->n_remarks[i]));
         for (size_t i = 0; i < n; i++) {
                 (void) json_array_append_new(list, json_pack("{s:I, s:s, s:s}", "line",
                                                              (json_int_t) notes[i].line, "kind",
                                                              remarks[notes[i].remark].key, "text",
                                                              NAME_QUOTED(notes[i].text)));
-        }
-        (void) json_object_set_new(o, "anomalies", list);
-        (void) json_object_set_new(
-                o, "format", json_string(text_kind_form(text_trace_layout(s->trace)->kind)->key));
-        return o;
-}
-
-static void print_kinds(Buf *out, const Options *o, const TextSource *s, const Kind *kinds,
-                        size_t n) {
-        _cleanup_table_ Table t = {};
-
-        buf_printf(out, "%s: %s.\n", s->name,
-                   is_complete(text_trace_count(s->trace)) ? "complete" : "incomplete");
-        table_init(&t, ">COUNT|WHAT");
-        for (size_t i = 0; i < n; i++)
-                if (kinds[i].n > 0) {
-                        table_add(&t, "%s", FORMAT_COUNT(kinds[i].n));
-                        table_add(&t, "%s", kinds[i].name);
-                }
-        if (table_print(&t, out, !o->no_legend) < 0)
-                out->error = out->error ?: -ENOMEM;
-}
-
-static void print_notes(Buf *out, const TextSource *s) {
-        const TextCount *c = text_trace_count(s->trace);
-        uint64_t n_all = 0, n_noted = 0;
-        size_t n;
-        const TextNote *notes = text_trace_notes(s->trace, &n);
-
-        for (size_t i = 0; i < n; i++, n_noted++)
                 buf_printf(out, "%s:%" PRIu64 ": %s: %s\n", s->name, notes[i].line,
                            text_remark_name(notes[i].remark), NAME_QUOTED(notes[i].text));
-        for (size_t i = 0; i < TEXT_N_REMARKS; i++)
-                n_all += c->n_remarks[i];
-        if (n_all > n_noted)
-                buf_printf(out, "And %" PRIu64 " lines more.\n", n_all - n_noted);
+        }
+}
+
+static int tell_text(const Options *o, const TextSource *s) {
+        const TextCount *c = text_trace_count(s->trace);
+        json_auto_t *json = json_pack("{s:s, s:b}", "name", s->name, "complete", is_complete(c));
+        json_t *list = json_array();
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO), notes = BUF_INIT;
+        _cleanup_table_ Table t = {};
+        uint64_t n_remarks = 0;
+
+        table_init(&t, ">COUNT|WHAT");
+        for (size_t i = 0; i < ELEMENTSOF(counts); i++)
+                tell_count(
+                        &t, json, counts[i].key, counts[i].name,
+                        *(const uint64_t *) (const void *) ((const char *) c + counts[i].offset));
+        tell_count(&t, json, "functions", "functions", text_trace_n_functions(s->trace));
+        tell_count(&t, json, "max_depth", "deepest level", (uint64_t) c->max_depth);
+        for (size_t i = 0; i < TEXT_N_REMARKS; i++) {
+                (void) json_object_set_new(json, remarks[i].key,
+                                           json_integer((json_int_t) c->n_remarks[i]));
+                n_remarks += c->n_remarks[i];
+        }
+        tell_notes(&notes, list, s);
+        n_remarks -= json_array_size(list);
+        (void) json_object_set_new(json, "anomalies", list);
+        (void) json_object_set_new(
+                json, "format",
+                json_string(text_kind_form(text_trace_layout(s->trace)->kind)->key));
+        if (o->json != JSON_OFF)
+                return stdout_json(o, json_incref(json));
+        buf_printf(&out, "%s: %s.\n", s->name, is_complete(c) ? "complete" : "incomplete");
+        if (table_print(&t, &out, !o->no_legend) < 0)
+                out.error = out.error ?: -ENOMEM;
+        buf_add(&out, notes.data, notes.n_data);
+        if (n_remarks > 0)
+                buf_printf(&out, "And %" PRIu64 " lines more.\n", n_remarks);
+        return stdout_end(&out);
 }
 
 static int verify_text(Reading *reading, const Options *o) {
         const TextSource *s = &reading->text;
-        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        Kind kinds[N_KINDS_MAX];
-        size_t n;
         Step step;
-        int r, status;
+        int r;
 
         text_trace_keep_going(s->trace, true);
         do
@@ -148,15 +137,9 @@ static int verify_text(Reading *reading, const Options *o) {
         while (r > 0);
         if (r < 0)
                 return -r;
-        n = list_kinds(kinds, s->trace);
-        if (o->json != JSON_OFF)
-                status = stdout_json(o, text_json(s, kinds, n));
-        else {
-                print_kinds(&out, o, s, kinds, n);
-                print_notes(&out, s);
-                status = stdout_end(&out);
-        }
-        return status ?: is_complete(text_trace_count(s->trace)) ? STATUS_OK : STATUS_INCOMPLETE;
+        return tell_text(o, s)
+                       ?: is_complete(text_trace_count(s->trace)) ? STATUS_OK
+                                                                  : STATUS_INCOMPLETE;
 }
 
 /* --- recordings ------------------------------------------------------------------------------- */
