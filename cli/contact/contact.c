@@ -17,8 +17,6 @@
 
 #include "base/now.h"
 #include "cli/contact/contact.h"
-#include "cli/terminal/progress.h"
-#include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "store/store.h"
 
@@ -284,40 +282,4 @@ int contact_gather(Client *c, const char *method, json_t *parameters, const char
                 return contact_failure(c, r, NULL);
         *ret = TAKE_PTR(all);
         return STATUS_OK;
-}
-
-int contact_follow(json_t **ret, const Options *o, Client *c, const char *method,
-                   json_t *parameters, const char *what, const char *done, const char *total,
-                   int signals_fd, const char *interrupted) {
-        _cleanup_progress_ Progress bar;
-        int r;
-
-        progress_begin(&bar, o, what);
-        r = client_send(c, method, parameters, true);
-        while (r == 0) {
-                _cleanup_refusal_ Refusal refusal = {};
-                json_auto_t *reply = NULL;
-                json_int_t n_done, n_total;
-                bool continues = false;
-
-                r = client_receive(c, &reply, NULL, &continues, &refusal, signals_fd, -1);
-                if (r == CLIENT_E_INTERRUPTED && !signals_want_end(signals_fd)) {
-                        r = 0;
-                        continue;
-                }
-                if (r != 0 || !continues)
-                        progress_end(&bar);
-                if (r == CLIENT_E_INTERRUPTED)
-                        return failed(128 + SIGINT, "%s", interrupted);
-                if (r != 0)
-                        return contact_failure(c, r, &refusal);
-                if (!continues) {
-                        *ret = TAKE_PTR(reply);
-                        return STATUS_OK;
-                }
-                if (json_unpack(reply, "{s:{s:I, s:I}}", "progress", done, &n_done, total,
-                                &n_total) == 0)
-                        progress_write(&bar, (uint64_t) n_done, (uint64_t) n_total);
-        }
-        return contact_failure(c, r, NULL);
 }

@@ -33,17 +33,6 @@ Client *contact_end(Client *c, const Options *o, const SessionMeta *m);
  * exit status. */
 int contact_gather(Client *c, const char *method, json_t *parameters, const char *array,
                    json_t **ret);
-/*
- * contact_follow() - a method that says how far it is until it is done
- * @what:         of cli/terminal/progress.h
- * @done, @total: members of its "progress"
- * @interrupted:  said when a signal comes (@signals_fd, cli/terminal/signals.h), which makes the status 128 + SIGINT
- *
- * The last reply; an exit status.
- */
-int contact_follow(json_t **ret, const Options *o, Client *c, const char *method,
-                   json_t *parameters, const char *what, const char *done, const char *total,
-                   int signals_fd, const char *interrupted);
 /* client_call(), with everything but 0 said on stderr; an exit status. */
 int contact_call(Client *c, const char *method, json_t *parameters, json_t **ret, int *ret_fds);
 /* The same of one that takes a "session". */
