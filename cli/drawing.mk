@@ -11,7 +11,6 @@ noinst_LIBRARIES += %D%/libdrawing.a
 	%D%/terminal/summary.c \
 	%D%/terminal/summary.h \
 	%D%/files/tracedat.c \
-	%D%/files/tracedat.h \
-	%D%/files/verify.c \
-	%D%/files/verify.h
+	%D%/files/files.h \
+	%D%/files/verify.c
 drawing_libs = %D%/libdrawing.a $(analyze_libs) $(render_libs)

@@ -6,18 +6,17 @@ noinst_LIBRARIES += %D%/libverb.a
 %C%_libverb_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS) $(XXHASH_CFLAGS)
 %C%_libverb_a_SOURCES = \
 	%D%/schedule/capture.c \
-	%D%/schedule/capture.h \
+	%D%/schedule/schedule.h \
 	%D%/contact/client.c \
-	%D%/contact/client.h \
-	%D%/record/command.c \
-	%D%/record/command.h \
-	%D%/contact/contact.c \
 	%D%/contact/contact.h \
+	%D%/record/command.c \
+	%D%/record/record.h \
+	%D%/contact/contact.c \
 	%D%/views/counting.c \
 	%D%/views/where.c \
 	%D%/views/where.h \
 	%D%/files/export-files.c \
-	%D%/files/export-files.h \
+	%D%/files/files.h \
 	%D%/contact/fleet.c \
 	%D%/views/live-top.c \
 	%D%/options/option-value.c \
@@ -31,20 +30,15 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/source/reading.c \
 	%D%/source/reading.h \
 	%D%/record/recording.c \
-	%D%/record/recording.h \
 	%D%/contact/remote.c \
-	%D%/contact/remote.h \
 	%D%/source/retention.c \
 	%D%/source/retention.h \
 	%D%/schedule/schedule.c \
-	%D%/schedule/schedule.h \
 	%D%/record/selection.c \
-	%D%/record/selection.h \
 	%D%/terminal/signals.c \
 	%D%/terminal/signals.h \
 	%D%/source/source.c \
 	%D%/source/source.h \
-	%D%/options/status.h \
 	%D%/terminal/table.c \
 	%D%/source/text-source.c \
 	%D%/source/text-source.h \
@@ -56,8 +50,7 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/tree-view.c \
 	%D%/views/views.h \
 	%D%/views/why-view.c \
-	%D%/files/upkeep.c \
-	%D%/files/upkeep.h
+	%D%/files/upkeep.c
 verb_libs = %D%/libverb.a $(import_libs) $(analyze_libs) $(drawing_libs) $(wire_libs) $(store_libs) $(SYSTEMD_LIBS)
 
 bin_PROGRAMS += ftracectl

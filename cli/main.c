@@ -9,7 +9,7 @@
 
 #include "base/name.h"
 #include "base/typo.h"
-#include "cli/contact/remote.h"
+#include "cli/contact/contact.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "meta/gone.h"

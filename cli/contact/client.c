@@ -22,7 +22,7 @@
 #include "base/poll.h"
 #include "base/strv.h"
 #include "base/unit.h"
-#include "cli/contact/client.h"
+#include "cli/contact/contact.h"
 #include "wire/dial.h"
 
 #define CLIENT_LEAVE_MS (10 * 1000) /* for a private daemon to put everything back */

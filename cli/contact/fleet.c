@@ -18,7 +18,7 @@
 #include "base/name.h"
 #include "base/now.h"
 #include "base/unit.h"
-#include "cli/contact/remote.h"
+#include "cli/contact/contact.h"
 #include "cli/terminal/terminal.h"
 
 #define HOSTS_BYTES_MAX ((size_t) 1 << 20)

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/unit.h"
-#include "cli/files/export-files.h"
+#include "cli/files/files.h"
 
 #define NAME_BYTES 100 /* of each of two names in a file's */
 #define DIR_FILES 256  /* temporary ones in a directory: some file systems look through all */

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/grow.h"
-#include "cli/files/tracedat.h"
+#include "cli/files/files.h"
 #include "codec/dat-origin.h"
 #include "codec/dat-writer.h"
 #include "decode/occurrence.h"

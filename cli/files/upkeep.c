@@ -5,7 +5,7 @@
 #include <signal.h>
 
 #include "cli/contact/contact.h"
-#include "cli/files/upkeep.h"
+#include "cli/files/files.h"
 #include "cli/source/retention.h"
 #include "cli/source/source.h"
 #include "cli/terminal/progress.h"

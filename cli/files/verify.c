@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/unit.h"
 #include "calls/playback.h"
-#include "cli/files/verify.h"
+#include "cli/files/files.h"
 #include "cli/source/damage.h"
 #include "cli/terminal/summary.h"
 #include "codec/page-source.h"

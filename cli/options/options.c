@@ -220,7 +220,7 @@ static const Option options[] = {
         { "keep-failed",    0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_FLAG, AT(filter.keep_failed), NULL,
           "only calls of roots that return an error, or also those; why: compare these with\n"
           "the others; see --retval" },
-        { "against",        0,  OPTIONS_WHY,    OPTION_TEXT,     AT(why.against), "SOURCE",
+        { "against",        0,  OPTIONS_WHY,    OPTION_TEXT,     AT(against), "SOURCE",
           "compare with the calls of another recording" },
         { "buffer",         0,  OPTIONS_FILTER | OPTIONS_FETCH | OPTIONS_VERIFY | OPTIONS_BUFFER, OPTION_TEXT, AT(buffer), "NAME",
           "which tracing instance of a trace.dat to read, \"top\" for the top-level\n"

@@ -9,13 +9,48 @@
  * names the groups it takes.  Options may stand anywhere before "--".
  */
 
-#include <jansson.h>
 #include <limits.h>
+#include <jansson.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/strv.h"
-#include "cli/options/status.h"
 #include "meta/spec.h"
+
+/*
+ * What ftracectl exits with (ftracectl(1), EXIT STATUS)
+ *
+ * Functions of cli/ that "return an exit status" return STATUS_OK, or one of
+ * the others after having said why on stderr.
+ */
+
+enum {
+        STATUS_OK = 0,
+        STATUS_FAILED = 1,
+        STATUS_USAGE = 2,
+        STATUS_NOT_FOUND = 3,    /* no such session, no such function */
+        STATUS_FORBIDDEN = 4,    /* not permitted */
+        STATUS_BUSY = 5,         /* somebody else holds it */
+        STATUS_INCOMPLETE = 6,   /* the recording lacks something */
+        STATUS_REFUSED = 7,      /* refused for safety */
+        STATUS_SLOWER = 8,       /* diff --fail-over: it has become slower */
+        STATUS_UNABLE = 77,      /* this kernel cannot */
+        STATUS_UNTOLD = 125,     /* diff --fail-over: it cannot be told; "git bisect run" skips */
+        STATUS_NO_EXEC = 126,    /* run: the command cannot be executed ... */
+        STATUS_NO_COMMAND = 127, /* ... or does not exist */
+        STATUS_NO_VERDICT = 129, /* diff --fail-over: wrong usage; "git bisect run" ends */
+        STATUS_PIPE = 141,       /* nobody reads stdout any more: 128 + SIGPIPE */
+};
+
+/* Says on stderr what went wrong: "return failed(STATUS_USAGE, ...)". */
+#define failed(status, ...) (log_error(__VA_ARGS__), (status))
+/* The same of @error, -errno, with %m; STATUS_FAILED. */
+#define failed_errno(error, ...) (log_error_errno((error), __VA_ARGS__), STATUS_FAILED)
+/* Warns of each of these sentences, which have no full stop. */
+static inline void warn_each(const Strv *sentences) {
+        for (size_t i = 0; i < sentences->n; i++)
+                log_warning("%s.", sentences->items[i]);
+}
 
 enum {
         OPTIONS_GLOBAL = 1 << 0, /* every verb has these */
@@ -57,7 +92,6 @@ enum {
 #define OPTIONS_CALLS (UINT64_C(1) << 36) /* which */
 #define OPTIONS_PIN (UINT64_C(1) << 37)   /* or no longer */
 
-/* --color */
 #define NTH_TRACE_ALL INT_MAX
 
 typedef enum ColorMode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorMode;
@@ -86,11 +120,6 @@ typedef struct FetchOptions {
         bool ended;
         Compress compress; /* of version 7; unsaid: version 6 */
 } FetchOptions;
-
-/* Which calls are compared with which; the rest is in FilterOptions and the spec. */
-typedef struct WhyOptions {
-        const char *against;
-} WhyOptions;
 
 /* How what was read is added up and shown. */
 typedef struct AnalysisOptions {
@@ -140,7 +169,7 @@ typedef struct Options {
         FilterOptions filter;
         FetchOptions fetch;
         AnalysisOptions analysis;
-        WhyOptions why;
+        const char *against; /* why: another recording; NULL: not said */
         const char *output;
         uint64_t vacuum_age_ns; /* 0: not said */
         bool dry_run;
@@ -160,12 +189,7 @@ static inline const char *options_store(const Options *o) {
         return o->store ?: LOCALSTATEDIR "/lib/ftraced";
 }
 
-/*
- * options_parse() - read a whole command line
- * @ret: options_done() it, also after a failure
- *
- * Return: an exit status (cli/options/status.h).  Does not know the verbs.
- */
+/* Reads a whole command line, without knowing the verbs; options_done() it, also after a failure.  An exit status. */
 int options_parse(Options *ret, int argc, char **argv);
 /* For verbs that run no command: "--" only ended the options.  An exit status. */
 int options_join_words(Options *o);
@@ -179,13 +203,8 @@ int options_said(Strv *ret, const Options *o, uint64_t groups, uint64_t others);
 /* " with --root=udp_sendmsg --task=client", as it was said; empty if nothing was.  NULL without memory; the caller
  * frees. */
 char *options_said_filters(const Options *o);
-/*
- * options_spec_to_json() - what the command line says of a Spec
- * @spec: o->spec, with its functions if any were named
- *
- * For a profile that the rest is from: what was given is there also if it is what a Spec has by
- * default.  NULL without memory.
- */
+/* What the command line says of a Spec, for a profile that the rest is from: what was given is there also if it is what
+ * a Spec has by default.  @spec: o->spec, with its functions if any were named.  NULL without memory. */
 json_t *options_spec_to_json(const Options *o, const Spec *spec);
 /* The rules with what was not said: a trigger by command, which starts or, of a ring, makes a snapshot.  An exit status;
  * what makes no sense is said. */

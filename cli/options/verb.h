@@ -6,7 +6,7 @@
  *
  * One file each, verb-NAME.c; cli/main.c lists them.  A verb is given options
  * that were checked against its entry, and returns an exit status
- * (cli/options/status.h) after having said on stderr whatever there is to say.
+ * after having said on stderr whatever there is to say.
  */
 
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "base/io.h"
-#include "cli/record/command.h"
+#include "cli/record/record.h"
 
 _noreturn_ static void child(char *const *argv, int go_fd, int error_fd) {
         char go;

@@ -15,7 +15,7 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "cli/contact/contact.h"
-#include "cli/record/selection.h"
+#include "cli/record/record.h"
 #include "cli/terminal/terminal.h"
 
 #define LIST_MAX ((size_t) 64 << 20)

@@ -28,7 +28,7 @@
 #include "base/io.h"
 #include "calls/census.h"
 #include "calls/playback.h"
-#include "cli/files/verify.h"
+#include "cli/files/files.h"
 #include "cli/views/views.h"
 #include "codec/dat-pages.h"
 #include "export/exporter.h"

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/files/tracedat.h"
+#include "cli/files/files.h"
 #include "codec/dat-losses.h"
 #include "codec/dat-pages.h"
 #include "decode/stream.h"

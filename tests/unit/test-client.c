@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "base/io.h"
-#include "cli/contact/client.h"
+#include "cli/contact/contact.h"
 #include "unit.h"
 
 static char dir[] = "/tmp/test-client-XXXXXX";

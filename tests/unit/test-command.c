@@ -2,7 +2,7 @@
 
 #include <sys/wait.h>
 
-#include "cli/record/command.h"
+#include "cli/record/record.h"
 #include "unit.h"
 
 static char *const touch[] = { (char *) "touch", (char *) "began", NULL };

@@ -4,7 +4,7 @@
 
 #include <sys/mman.h>
 
-#include "cli/files/tracedat.h"
+#include "cli/files/files.h"
 #include "codec/dat-file.h"
 #include "codec/dat-losses.h"
 #include "page-builder.h"

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "cli/options/filtering.h"
-#include "cli/options/status.h"
+#include "cli/options/options.h"
 #include "unit.h"
 
 START_TEST(a_moment_is_said_in_three_ways)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/unit.h"
-#include "cli/files/verify.h"
+#include "cli/files/files.h"
 #include "unit.h"
 
 static void say_at(LastWords *w, uint64_t seconds, const char *text) {

@@ -4,7 +4,6 @@
 
 #include "base/unit.h"
 #include "cli/options/options.h"
-#include "cli/options/status.h"
 #include "unit.h"
 
 #define MANY SIZE_MAX

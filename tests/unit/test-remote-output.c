@@ -3,20 +3,20 @@
 #include <sys/mman.h>
 
 #include "base/cleanup.h"
-#include "cli/contact/remote.h"
+#include "cli/contact/contact.h"
 #include "tests/unit/unit.h"
 
 /* What reaches the terminal, for which a file stands, of @n bytes that come in pieces of @n_piece. */
 static char *pass(const char *data, size_t n, size_t n_piece) {
         _cleanup_close_ int fd = memfd_create("terminal", MFD_CLOEXEC);
-        RemoteOutput o = REMOTE_OUTPUT_INIT;
+        RemoteText t = {};
         _cleanup_buf_ Buf out = BUF_OF_TEXT(fd);
         char *text = calloc(1, 16 * n + 1);
 
         ck_assert_int_ge(fd, 0);
         for (size_t i = 0; i < n; i += n_piece)
-                remote_output_add(&o, &out, data + i, MIN(n_piece, n - i), false);
-        remote_output_add(&o, &out, NULL, 0, true);
+                remote_text_add(&t, &out, data + i, MIN(n_piece, n - i), false);
+        remote_text_add(&t, &out, NULL, 0, true);
         ck_assert_int_eq(buf_flush(&out), 0);
         ck_assert_int_ge(pread(fd, text, 16 * n, 0), 0);
         return text;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "cli/schedule/capture.h"
 #include "cli/schedule/schedule.h"
 #include "scratch.h"
 #include "unit.h"

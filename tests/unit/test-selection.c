@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 
-#include "cli/options/status.h"
-#include "cli/record/selection.h"
+#include "cli/options/options.h"
+#include "cli/record/record.h"
 #include "scratch.h"
 
 static const char listing[] = "SyS_old\n__x64_sys_write\n__ia32_sys_write\nnf_conntrack_in "

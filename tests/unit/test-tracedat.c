@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-#include "cli/files/tracedat.h"
+#include "cli/files/files.h"
 #include "codec/dat-pages.h"
 #include "page-builder.h"
 #include "sealing.h"

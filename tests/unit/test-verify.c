@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/text.h"
-#include "cli/files/verify.h"
+#include "cli/files/files.h"
 #include "page-builder.h"
 
 static const Layout *const layout = &layouts[LAYOUT_6_12];

@@ -18,7 +18,7 @@
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/options/verb.h"
-#include "cli/record/recording.h"
+#include "cli/record/record.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "meta/boot-instance.h"

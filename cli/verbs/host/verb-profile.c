@@ -9,7 +9,7 @@
 #include "base/typo.h"
 #include "cli/contact/contact.h"
 #include "cli/options/verb.h"
-#include "cli/record/selection.h"
+#include "cli/record/record.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "meta/profile.h"

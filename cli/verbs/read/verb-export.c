@@ -10,7 +10,7 @@
 
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/files/export-files.h"
+#include "cli/files/files.h"
 #include "cli/options/verb.h"
 #include "cli/source/drawing.h"
 #include "cli/terminal/outfile.h"

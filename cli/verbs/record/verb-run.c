@@ -13,10 +13,9 @@
 
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/files/upkeep.h"
+#include "cli/files/files.h"
 #include "cli/options/verb.h"
-#include "cli/record/command.h"
-#include "cli/record/recording.h"
+#include "cli/record/record.h"
 #include "cli/source/drawing.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/summary.h"

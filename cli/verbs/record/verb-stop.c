@@ -9,7 +9,7 @@
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/options/verb.h"
-#include "cli/record/recording.h"
+#include "cli/record/record.h"
 #include "cli/source/retention.h"
 #include "cli/source/source.h"
 #include "cli/terminal/summary.h"

@@ -11,7 +11,7 @@
 
 #include "base/now.h"
 #include "base/unit.h"
-#include "cli/contact/remote.h"
+#include "cli/contact/contact.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/summary.h"

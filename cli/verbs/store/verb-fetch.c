@@ -8,7 +8,7 @@
 
 #include <signal.h>
 
-#include "cli/files/tracedat.h"
+#include "cli/files/files.h"
 #include "cli/options/verb.h"
 #include "cli/source/damage.h"
 #include "cli/source/drawing.h"

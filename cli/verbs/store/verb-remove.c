@@ -4,7 +4,7 @@
 
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/files/upkeep.h"
+#include "cli/files/files.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 

@@ -6,7 +6,7 @@
 #include <pwd.h>
 
 #include "base/unit.h"
-#include "cli/files/verify.h"
+#include "cli/files/files.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/summary.h"

@@ -9,7 +9,7 @@
 
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/files/verify.h"
+#include "cli/files/files.h"
 #include "cli/options/verb.h"
 #include "cli/source/reading.h"
 #include "cli/source/text-source.h"
