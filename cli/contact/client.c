@@ -25,7 +25,7 @@
 #include "cli/contact/contact.h"
 #include "wire/dial.h"
 
-#define CLIENT_LEAVE_MS (10 * 1000) /* for a private daemon to put everything back */
+#define LEAVE_NS (10 * NSEC_PER_SEC) /* for a private daemon to put everything back */
 
 static int client_new(Client **ret, int fd) {
         _cleanup_(client_freep) Client *c = NULL;
@@ -46,18 +46,11 @@ int client_connect(Client **ret, const char *socket_path) {
         _cleanup_close_ int fd = dial(socket_path);
         int r;
 
-        switch (fd) {
-        case -ENOENT:
-        case -ECONNREFUSED:
+        if (fd == -ENOENT || fd == -ECONNREFUSED)
                 return CLIENT_E_NO_DAEMON;
-        case -EACCES:
-        case -EPERM:
+        if (fd == -EACCES || fd == -EPERM)
                 return CLIENT_E_FORBIDDEN;
-        default:
-                if (fd < 0)
-                        return fd;
-        }
-        r = client_new(ret, fd);
+        r = fd < 0 ? fd : client_new(ret, fd);
         if (r < 0)
                 return r;
         TAKE_FD(fd);
@@ -229,64 +222,48 @@ static int receive_message(Client *c, json_t **ret, int ret_fds[static FRAME_FDS
 
 /* An error reply as a Refusal: CLIENT_E_REFUSED or -ENOMEM. */
 static int take_refusal(Refusal *refusal, const char *error_name, json_t *parameters) {
-        int kind = refusal_from_error_name(error_name), r;
-        const char *message;
+        int kind = refusal_from_error_name(error_name), r = 0;
 
-        if (!refusal)
-                return CLIENT_E_REFUSED;
-
-        message = json_string_value(json_object_get(parameters, "message"));
-        if (kind < 0) {
+        if (refusal && kind < 0)
                 r = refusal_set(refusal, REFUSAL_SYSTEM_ERROR, NULL, "%s (%s)",
-                                message ?: "the daemon answered with an unknown error",
+                                json_string_value(json_object_get(parameters, "message"))
+                                        ?: "the daemon answered with an unknown error",
                                 NAME_QUOTED(error_name));
-                return r < 0 ? r : CLIENT_E_REFUSED;
+        else if (refusal) {
+                refusal_done(refusal);
+                *refusal = (Refusal){
+                        .kind = (RefusalKind) kind,
+                        .parameters = parameters ? json_incref(parameters) : json_object(),
+                };
         }
-
-        refusal_done(refusal);
-        *refusal = (Refusal){
-                .kind = (RefusalKind) kind,
-                .parameters = parameters ? json_incref(parameters) : json_object(),
-        };
-        return CLIENT_E_REFUSED;
-}
-
-/* A reply's parts, borrowed from it.  False if it is none. */
-static bool reply_parse(json_t *reply, json_t **ret_parameters, const char **ret_error,
-                        bool *ret_continues) {
-        json_t *parameters = json_object_get(reply, "parameters"),
-               *error = json_object_get(reply, "error"),
-               *continues = json_object_get(reply, "continues");
-
-        if ((parameters && !json_is_object(parameters) && !json_is_null(parameters)) ||
-            (error && !json_is_string(error)) || (continues && !json_is_boolean(continues)))
-                return false;
-        *ret_parameters = json_is_object(parameters) ? parameters : NULL;
-        *ret_error = json_string_value(error);
-        *ret_continues = json_is_true(continues);
-        return !(*ret_error && *ret_continues);
+        return r < 0 ? r : CLIENT_E_REFUSED;
 }
 
 int client_receive(Client *c, json_t **ret, int *ret_fds, bool *ret_continues, Refusal *refusal,
                    int wake_fd, int timeout_ms) {
-        json_t *reply, *parameters;
+        const json_t *parameters, *error, *continues;
+        json_t *reply;
         int fds[FRAME_FDS_MAX], r;
-        const char *error;
-        bool continues;
 
         r = receive_message(c, &reply, fds, wake_fd, timeout_ms);
         if (r != 0)
                 return r;
-
-        if (!reply_parse(reply, &parameters, &error, &continues) || (continues && !ret_continues))
+        parameters = json_object_get(reply, "parameters");
+        if (json_is_null(parameters))
+                parameters = NULL;
+        error = json_object_get(reply, "error");
+        continues = json_object_get(reply, "continues");
+        if ((parameters && !json_is_object(parameters)) || (error && !json_is_string(error)) ||
+            (continues && !json_is_boolean(continues)) ||
+            (json_is_true(continues) && (error || !ret_continues)))
                 r = CLIENT_E_NONSENSE;
         else if (error)
-                r = take_refusal(refusal, error, parameters);
+                r = take_refusal(refusal, json_string_value(error), (json_t *) parameters);
         else {
                 if (ret)
-                        *ret = parameters ? json_incref(parameters) : json_object();
+                        *ret = parameters ? json_incref((json_t *) parameters) : json_object();
                 if (ret_continues)
-                        *ret_continues = continues;
+                        *ret_continues = json_is_true(continues);
         }
         for (size_t i = 0; i < FRAME_FDS_MAX; i++)
                 if (r == 0 && ret_fds)
@@ -306,24 +283,14 @@ int client_call(Client *c, const char *method, json_t *parameters, json_t **ret,
         return client_receive(c, ret, ret_fds, NULL, refusal, -EBADF, -1);
 }
 
-bool client_leave(Client *c, uint64_t ms) {
+Client *client_free(Client *c) {
         struct pollfd p;
 
-        c->frame = frame_free(c->frame);
-        if (c->pid <= 0)
-                return true;
-        if (poll_child(c->pid, &p, 1, now_ns(CLOCK_MONOTONIC) + ms * NSEC_PER_MSEC) < 0)
-                return false;
-        if (waitpid(c->pid, NULL, WNOHANG) == c->pid)
-                c->pid = 0;
-        return true;
-}
-
-Client *client_free(Client *c) {
         if (!c)
                 return NULL;
-
-        (void) client_leave(c, CLIENT_LEAVE_MS);
+        c->frame = frame_free(c->frame);
+        if (c->pid > 0 && poll_child(c->pid, &p, 1, now_ns(CLOCK_MONOTONIC) + LEAVE_NS) >= 0)
+                (void) waitpid(c->pid, NULL, WNOHANG);
         free(c);
         return NULL;
 }

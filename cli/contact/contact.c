@@ -21,7 +21,6 @@
 #include "store/store.h"
 
 #define LOOK_NS (200 * NSEC_PER_MSEC)
-#define NOTICED_MS 300
 
 const char *contact_socket(const Options *o) {
         return o->socket ?: CLIENT_DEFAULT_SOCKET;
@@ -205,43 +204,29 @@ static int start_private(Client **ret, const Options *o) {
         }
 }
 
-/* Without a daemon, and not root. */
-static int need_root(const Options *o) {
-        return failed(
-                STATUS_FORBIDDEN,
-                "no daemon is running (nothing listens on %s), and without one only root may do "
-                "this: repeat with sudo, or start it with \"sudo systemctl start ftraced.socket\".",
-                contact_socket(o));
-}
-
 int contact_recorder(Client **ret, const Options *o, const char *talk_private) {
-        int r;
+        int r = o->store ? CLIENT_E_NO_DAEMON : client_connect(ret, contact_socket(o));
 
-        if (!o->store) {
-                r = client_connect(ret, contact_socket(o));
-                if (r == 0)
-                        return STATUS_OK;
-                if (r != CLIENT_E_NO_DAEMON || o->socket)
-                        return unconnected(o, r);
-                if (geteuid() != 0)
-                        return need_root(o);
-                if (talk_private)
-                        talk(o, "%s", talk_private);
-        } else if (geteuid() != 0)
+        if (r == 0)
+                return STATUS_OK;
+        if (r != CLIENT_E_NO_DAEMON || (o->socket && !o->store))
+                return unconnected(o, r);
+        if (geteuid() != 0 && o->store)
                 return failed(STATUS_FORBIDDEN,
                               "using %s takes a private daemon, which only root can start. Leave "
                               "--store out, or become root.",
                               o->store);
-        else if (talk_private)
+        if (geteuid() != 0)
+                return failed(STATUS_FORBIDDEN,
+                              "no daemon is running (nothing listens on %s), and without one only "
+                              "root may do this: repeat with sudo, or start it with \"sudo "
+                              "systemctl start ftraced.socket\".",
+                              contact_socket(o));
+        if (talk_private && o->store)
                 talk(o, "Recording into %s with a private daemon.", o->store);
+        else if (talk_private)
+                talk(o, "%s", talk_private);
         return start_private(ret, o);
-}
-
-Client *contact_end(Client *c, const Options *o, const SessionMeta *m) {
-        if (c && m && m->learns && !client_leave(c, NOTICED_MS))
-                talk(o,
-                     "Learning what was called, so that --lean hooks nothing else the next time.");
-        return client_free(c);
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */

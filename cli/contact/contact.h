@@ -68,8 +68,6 @@ int client_call(Client *c, const char *method, json_t *parameters, json_t **ret,
 int client_send(Client *c, const char *method, json_t *parameters, bool more);
 int client_receive(Client *c, json_t **ret, int *ret_fds, bool *ret_continues, Refusal *refusal,
                    int wake_fd, int timeout_ms);
-/* Closes; whether a private daemon has left within @ms.  Only client_free() is for it afterwards. */
-bool client_leave(Client *c, uint64_t ms);
 /* Closes; of a private daemon waits until it has left (at most some seconds) and put everything back. */
 Client *client_free(Client *c);
 DEFINE_CLEANUP(Client *, client_free);
@@ -87,9 +85,6 @@ int contact_unless_store(Client **ret, const Options *o);
 /* The daemon, or for root a private one, if none listens, or with --store.
  * @talk_private: said if a private one stands in for one that does not run; may be NULL */
 int contact_recorder(Client **ret, const Options *o, const char *talk_private);
-/* Ends with @c, and with a private daemon, which first learns what @m, if there is one, says it is
- * to; if that takes a while, says so. */
-Client *contact_end(Client *c, const Options *o, const SessionMeta *m);
 /* As client_call(). */
 int contact_call(Client *c, const char *method, json_t *parameters, json_t **ret, int *ret_fds);
 /* The same of one that takes a "session". */

@@ -51,12 +51,10 @@ static bool is_live(Client *c, const char *name) {
         json_auto_t *reply = NULL;
         const char *field;
 
-        if (!session_name_is_valid(name))
-                return false;
-        if (client_call(c, "Describe", json_pack("{s:s}", "session", name), &reply, NULL,
-                        &refusal) != 0)
-                return false;
-        return session_meta_from_json(&m, json_object_get(reply, "session"), &field) == 0 &&
+        return session_name_is_valid(name) &&
+               client_call(c, "Describe", json_pack("{s:s}", "session", name), &reply, NULL,
+                           &refusal) == 0 &&
+               session_meta_from_json(&m, json_object_get(reply, "session"), &field) == 0 &&
                session_state_is_live(m->state);
 }
 
@@ -260,36 +258,25 @@ static bool wants_table(const Options *o) {
 
 int verb_follow(const Options *o) {
         Follow f = { .o = o, .signal_fd = -EBADF };
-        int status;
+        int status = display_options(&f.options, o) ?: filtering_init(&f.filtering, o);
 
-        status = display_options(&f.options, o) ?: filtering_init(&f.filtering, o);
-        if (status == STATUS_OK && f.filtering.spec.keep_limits) {
-                log_error(
-                        "--keep-slower: what most calls take is known only at the end; say a time "
-                        "like 5ms, or report it afterwards.");
-                status = STATUS_USAGE;
-        }
-        if (status != STATUS_OK) {
-                filtering_done(&f.filtering);
-                return status;
-        }
-        f.signal_fd = signals_open();
-        if (f.signal_fd < 0) {
-                log_error_errno(f.signal_fd, "Failed to wait for signals: %m");
-                filtering_done(&f.filtering);
-                return STATUS_FAILED;
-        }
-        status = contact_recorder(&f.client, o,
-                                  "No daemon is running: recording with a private one for this "
-                                  "command.");
-        if (status == STATUS_OK && o->dry_run) {
+        if (status == STATUS_OK && f.filtering.spec.keep_limits)
+                status = failed(STATUS_USAGE,
+                                "--keep-slower: what most calls take is known only at the end; say "
+                                "a time like 5ms, or report it afterwards.");
+        if (status == STATUS_OK && (f.signal_fd = signals_open()) < 0)
+                status = failed_errno(f.signal_fd, "Failed to wait for signals: %m");
+        if (status == STATUS_OK)
+                status = contact_recorder(&f.client, o,
+                                          "No daemon is running: recording with a private one for "
+                                          "this command.");
+        if (status == STATUS_OK && o->dry_run)
                 status = recording_check(o, &o->words) ?: recording_dry_run(o, f.client, &o->words);
-        } else if (status == STATUS_OK) {
+        else if (status == STATUS_OK) {
                 f.is_private = f.client->is_private;
                 if (wants_table(o))
                         status = live_top_new(&f.top, o);
-                if (status == STATUS_OK)
-                        status = follow(&f);
+                status = status ?: follow(&f);
         }
         drawing_done(&f.drawing);
         live_top_free(f.top);

@@ -175,7 +175,7 @@ static int run(Run *r, const DrawingOptions *d) {
         }
         wait_for_command(r);
         status = end(r) ?: source_open_client(&s, r->o, r->client, r->meta->name);
-        r->client = contact_end(r->client, r->o, r->meta);
+        r->client = client_free(r->client);
         signals_close(&r->signal_fd);
         return status == STATUS_OK ? tell(r, s, d) : status;
 }

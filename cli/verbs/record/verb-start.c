@@ -42,14 +42,13 @@ static int begin(const Options *o, void (*tell)(const Options *o, const SessionM
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        int status = recording_check(o, &o->words);
+        int status = recording_check(o, &o->words)
+                             ?: o->dry_run ? contact_recorder(&c, o, NULL)
+                                           : contact_daemon(&c, o);
 
-        if (status == STATUS_OK)
-                status = o->dry_run ? contact_recorder(&c, o, NULL) : contact_daemon(&c, o);
         if (status == STATUS_OK && o->dry_run)
                 return recording_dry_run(o, c, &o->words);
-        if (status == STATUS_OK)
-                status = recording_start(&meta, o, c, &o->words, false, -EBADF);
+        status = status ?: recording_start(&meta, o, c, &o->words, false, -EBADF);
         if (status != STATUS_OK)
                 return status;
         if (isatty(STDERR_FILENO))
@@ -140,20 +139,9 @@ static int make_command(Strv *ret, const Options *o, uint64_t moment_ns) {
         return r < 0 ? r : strv_extend(ret, &o->words);
 }
 
-static int print_timer(const Options *o, const char *unit, const char *when) {
-        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-
-        talk(o,
-             "It begins %s%s, unless the host boots before; take it back with: systemctl stop %s.",
-             "at ", when, unit);
-        if (o->json != JSON_OFF)
-                return stdout_json(o, json_pack("{s:s, s:s*}", "timer", unit, "at", when));
-        buf_printf(&out, "%s\n", unit);
-        return stdout_end(&out);
-}
-
 static int start_far(const Options *o, uint64_t moment_ns) {
         _cleanup_strv_ Strv command = {};
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         char name[64], unit[80], when[64];
         uint64_t now = now_ns(CLOCK_REALTIME),
                  begin_ns = is_queued(o) ? MAX(moment_ns, now + TIMER_NS) : moment_ns - AHEAD_NS;
@@ -167,8 +155,7 @@ static int start_far(const Options *o, uint64_t moment_ns) {
                               "--at: that was %s ago by this host's clock: name a later moment, or "
                               "set the clock.",
                               FORMAT_DURATION(now - moment_ns));
-        (void) gmtime_r(&seconds, &tm);
-        (void) strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
+        (void) strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&seconds, &tm));
         status = capture_check(o, &o->words) ?: systemd_is_there();
         if (status != STATUS_OK)
                 return status;
@@ -179,7 +166,16 @@ static int start_far(const Options *o, uint64_t moment_ns) {
         (void) snprintf(name, sizeof(name), "ftraced-start-%04" PRIx16, number);
         (void) snprintf(unit, sizeof(unit), "%s.timer", name);
         status = systemd_start_later(name, when, &command);
-        return status == STATUS_OK ? print_timer(o, unit, when) : status;
+        if (status != STATUS_OK)
+                return status;
+        talk(o,
+             "It begins at %s, unless the host boots before; take it back with: systemctl stop "
+             "%s.",
+             when, unit);
+        if (o->json != JSON_OFF)
+                return stdout_json(o, json_pack("{s:s, s:s*}", "timer", unit, "at", when));
+        buf_printf(&out, "%s\n", unit);
+        return stdout_end(&out);
 }
 
 /* --- on many hosts ---------------------------------------------------------------------------- */
