@@ -207,7 +207,7 @@ int fleet_run(const Options *o, uint64_t silent_ns);
 
 /* Hosts of @text, one a line; # begins a comment.  0 or -ENOMEM. */
 int fleet_read(Strv *ret, const char *text);
-/* Where that file is: DIR/PREFIXhost.dat; the caller frees.  0 or -ENOMEM. */
-int fleet_path(char **ret, const char *dir, const char *prefix, const char *host);
+/* Where that file is: DIR/PREFIXhost.dat; the caller frees.  NULL without memory. */
+char *fleet_path(const char *dir, const char *prefix, const char *host);
 /* The first line of @b, or the last, without its end; the caller frees.  NULL without memory. */
 char *fleet_line(const Buf *b, bool is_last);

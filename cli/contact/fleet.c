@@ -130,8 +130,10 @@ static void fail_member(Fleet *f, Member *m, const char *why) {
 
 /* --- one process ------------------------------------------------------------------------------ */
 
-int fleet_path(char **ret, const char *dir, const char *prefix, const char *host) {
-        return asprintf(ret, "%s/%s%s.dat", dir, prefix ?: "", host) < 0 ? -ENOMEM : 0;
+char *fleet_path(const char *dir, const char *prefix, const char *host) {
+        char *path;
+
+        return asprintf(&path, "%s/%s%s.dat", dir, prefix ?: "", host) < 0 ? NULL : path;
 }
 
 /* A pipe of which we read without waiting; the other end. */
@@ -154,8 +156,8 @@ static int begin(Fleet *f, Member *m) {
 
         m->error = 0;
         if (f->asked->output) {
-                r = fleet_path(&path, f->asked->output, f->prefix, m->name);
-                m->error = r < 0 ? r : outfile_open(&m->file, path, OUTPUT_MODE);
+                path = fleet_path(f->asked->output, f->prefix, m->name);
+                m->error = path ? outfile_open(&m->file, path, OUTPUT_MODE) : -ENOMEM;
                 if (m->error < 0)
                         return m->error;
         }

@@ -40,58 +40,49 @@ static void add_name(Buf *path, const char *s, size_t n) {
         buf_printf(path, "~%016" PRIx64, hash_bytes(HASH_BYTES_FIRST, s, n));
 }
 
-static void add_day(Buf *path, const ExportInfo *info) {
-        const SessionMeta *m = info->meta;
-        char text[sizeof("date=YYYYYYYYYY-MM-DD")];
-        time_t t;
+/* "date=2026-11-25" */
+static void add_day(Buf *path, const SessionMeta *m) {
+        char text[32];
+        time_t t = m ? (time_t) (m->start.realtime_ns / NSEC_PER_SEC) : 0;
         struct tm tm;
 
-        if (!m || !clock_tuple_is_set(&m->start)) {
+        if (!m || !clock_tuple_is_set(&m->start))
                 buf_adds(path, "date=unknown");
-                return;
-        }
-        t = (time_t) (m->start.realtime_ns / NSEC_PER_SEC);
-        if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "date=%Y-%m-%d", &tm) > 0)
+        else if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "date=%Y-%m-%d", &tm) > 0)
                 buf_adds(path, text);
-}
-
-/* "HOST-RECORDING.parquet" */
-static void add_file(Buf *path, const ExportInfo *info) {
-        if (info->host && *info->host) {
-                add_name(path, info->host, strlen(info->host));
-                buf_adds(path, "-");
-        }
-        add_name(path, info->recording, strlen(info->recording));
-        buf_adds(path, ".parquet");
 }
 
 /* The caller frees; NULL without memory. */
 static char *path_of(const ExportFiles *f, const char *name, const Function *root) {
         static const char suffix[] = ".parquet";
         _cleanup_buf_ Buf path = BUF_INIT;
+        const ExportInfo *info = f->info;
         size_t n = strlen(f->path);
         char *text;
 
         if (!f->is_dir) {
                 if (n > sizeof(suffix) - 1 && streq(f->path + n - (sizeof(suffix) - 1), suffix))
                         n -= sizeof(suffix) - 1;
-                buf_add(&path, f->path, n);
-                buf_printf(&path, ".%s%s", name, suffix);
-        } else {
-                while (n > 1 && f->path[n - 1] == '/')
-                        n--;
-                buf_add(&path, f->path, n);
-                buf_adds(&path, "/");
-                if (!root)
-                        buf_printf(&path, "_%s/", name);
-                add_day(&path, f->info);
-                if (root) {
-                        buf_adds(&path, "/root=");
-                        add_name(&path, root->label, root->n_name);
-                }
-                buf_adds(&path, "/");
-                add_file(&path, f->info);
+                buf_printf(&path, "%.*s.%s%s", (int) n, f->path, name, suffix);
+                return buf_take_string(&path, &text) < 0 ? NULL : text;
         }
+        while (n > 1 && f->path[n - 1] == '/')
+                n--;
+        buf_printf(&path, "%.*s/", (int) n, f->path);
+        if (!root)
+                buf_printf(&path, "_%s/", name);
+        add_day(&path, info->meta);
+        if (root) {
+                buf_adds(&path, "/root=");
+                add_name(&path, root->label, root->n_name);
+        }
+        buf_adds(&path, "/");
+        if (info->host && *info->host) {
+                add_name(&path, info->host, strlen(info->host));
+                buf_adds(&path, "-");
+        }
+        add_name(&path, info->recording, strlen(info->recording));
+        buf_adds(&path, suffix);
         return buf_take_string(&path, &text) < 0 ? NULL : text;
 }
 

@@ -147,42 +147,38 @@ static bool was_emptied(const SessionMeta *m) {
         return false;
 }
 
+static CursorCount count_of(const Playback *p, uint32_t cpu) {
+        CursorCount c = {};
+
+        for (size_t i = 0; i < stream_n_cpus(p->stream); i++)
+                if (cursor_cpu(stream_cursor(p->stream, i)) == cpu)
+                        cursor_count(stream_cursor(p->stream, i), &c);
+        return c;
+}
+
 static int check_cpus(VerifyResult *v, Playback *p, bool live) {
-        const bool is_file = session_meta_is_of_file(p->meta);
-        const CursorCount none = {};
+        const SessionMeta *m = p->meta;
+        const bool is_file = session_meta_is_of_file(m);
         int r = damage_describe(p, live, &v->problems);
 
-        if (r < 0)
-                return r;
-        for (size_t i = 0; i < stream_n_cpus(p->stream); i++) {
+        for (size_t i = 0; r >= 0 && !live && !is_file && i < stream_n_cpus(p->stream); i++) {
                 uint32_t cpu = cursor_cpu(stream_cursor(p->stream, i));
-                CursorCount c;
 
-                cursor_count(stream_cursor(p->stream, i), &c);
-                if (!live && !is_file && c.n_pages > 0 && !session_meta_account(p->meta, cpu)) {
+                if (count_of(p, cpu).n_pages > 0 && !session_meta_account(m, cpu))
                         r = strv_addf(&v->problems,
                                       "CPU %u: has pages, but the session's account has no entry",
                                       cpu);
-                        if (r < 0)
-                                return r;
-                }
         }
-        for (size_t k = 0; k < p->meta->n_cpus; k++) {
-                const CpuAccount *a = &p->meta->cpus[k];
-                CursorCount c = none;
+        for (size_t k = 0; r >= 0 && k < m->n_cpus; k++) {
+                const CpuAccount *a = &m->cpus[k];
+                CursorCount c = count_of(p, a->cpu);
 
-                for (size_t i = 0; i < stream_n_cpus(p->stream); i++)
-                        if (cursor_cpu(stream_cursor(p->stream, i)) == a->cpu)
-                                cursor_count(stream_cursor(p->stream, i), &c);
                 r = check_account(v, a, &c, live,
-                                  !was_emptied(p->meta) && a->pages_lost == 0 &&
-                                          a->pages_dropped == 0 && !is_file && !p->meta->origin &&
-                                          !p->meta->spec.in_kernel,
+                                  !was_emptied(m) && a->pages_lost == 0 && a->pages_dropped == 0 &&
+                                          !is_file && !m->origin && !m->spec.in_kernel,
                                   is_file);
-                if (r < 0)
-                        return r;
         }
-        return 0;
+        return MIN(r, 0);
 }
 
 static int note_unhooked(VerifyResult *v, const SessionMeta *m) {

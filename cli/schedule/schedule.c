@@ -33,7 +33,8 @@
         "belongs "                                                                                 \
         "into\n# another file of this directory.\n"
 
-static const char *const types[] = { "timer", "service" };
+/* The timer last: systemd may read it at once. */
+static const char *const types[] = { "service", "timer" };
 
 bool schedule_name_is_valid(const char *name) {
         return session_name_is_valid(name) && strlen(name) <= SCHEDULE_NAME_MAX;
@@ -80,49 +81,43 @@ char *schedule_quote(const char *word) {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static void describe_timer(Buf *out, const Schedule *s) {
-        buf_adds(out, HEADER "[Timer]\n");
-        if (s->calendar) {
+static int describe(Buf *out, const Schedule *s, const char *type) {
+        bool is_timer = streq(type, "timer");
+
+        buf_printf(out, HEADER "%s", is_timer ? "[Timer]\n" : "[Service]\nExecStart=\nExecStart=");
+        if (is_timer && s->calendar) {
                 /* Times are no words: only "%" means something in them. */
                 buf_adds(out, "OnCalendar=\nOnCalendar=");
                 for (const char *c = s->calendar; *c; c++)
-                        buf_add(out, *c == '%' ? "%%" : c, *c == '%' ? 2 : 1);
+                        buf_printf(out, "%s%c", *c == '%' ? "%" : "", *c);
                 buf_adds(out, "\n");
         }
-}
-
-static int describe_service(Buf *out, const Schedule *s) {
-        buf_adds(out, HEADER "[Service]\nExecStart=\nExecStart=");
-        for (size_t i = 0; i < s->command.n; i++) {
+        for (size_t i = 0; !is_timer && i < s->command.n; i++) {
                 _cleanup_free_ char *word = schedule_quote(s->command.items[i]);
 
                 if (!word)
                         return -ENOMEM;
                 buf_printf(out, "%s%s", i > 0 ? " " : "", word);
         }
-        buf_printf(out, "\n\n[X-Ftraced]\nKeep=%" PRIu64 "\n", s->keep);
-        return 0;
-}
-
-static int write_drop_in(const char *root, const Schedule *s, const char *type, Buf *text) {
-        _cleanup_free_ char *dir = NULL, *path = NULL;
-        int r = text->error ?: make_path(&dir, root, s->name, type, NULL);
-
-        if (r >= 0)
-                r = make_path(&path, root, s->name, type, DROP_IN);
-        if (r >= 0)
-                r = dir_make(AT_FDCWD, dir, 0755);
-        return r < 0 ? r : file_replace(AT_FDCWD, path, text->data, text->n_data, 0644);
+        if (!is_timer)
+                buf_printf(out, "\n\n[X-Ftraced]\nKeep=%" PRIu64 "\n", s->keep);
+        return out->error;
 }
 
 int schedule_write(const char *root, const Schedule *s) {
-        _cleanup_buf_ Buf timer = BUF_INIT, service = BUF_INIT;
-        int r;
+        int r = 0;
 
-        describe_timer(&timer, s);
-        r = describe_service(&service, s)
-                    ?: write_drop_in(root, s, "service", &service)
-                    ?: write_drop_in(root, s, "timer", &timer);
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(types); i++) {
+                _cleanup_free_ char *dir = NULL, *path = NULL;
+                _cleanup_buf_ Buf text = BUF_INIT;
+
+                r = describe(&text, s, types[i])
+                            ?: make_path(&dir, root, s->name, types[i], NULL)
+                            ?: make_path(&path, root, s->name, types[i], DROP_IN)
+                            ?: dir_make(AT_FDCWD, dir, 0755);
+                if (r >= 0)
+                        r = file_replace(AT_FDCWD, path, text.data, text.n_data, 0644);
+        }
         return r;
 }
 

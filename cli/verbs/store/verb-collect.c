@@ -28,19 +28,12 @@ typedef struct Collect {
         size_t n_whole, n_lacking, n_here, n_missing;
 } Collect;
 
-/* The file of @host; the caller frees.  NULL without memory. */
-static char *find_path(const Collect *c, const char *host) {
-        char *path;
-
-        return fleet_path(&path, c->o->output, c->prefix, host) < 0 ? NULL : path;
-}
-
 /* @said: what it lacks, or why there is none. */
-static void tell(Collect *c, const char *host, int status, uint64_t n_bytes, bool was_here,
-                 const char *said) {
+static void tell(Collect *c, Fleet *f, const char *host, int status, uint64_t n_bytes,
+                 bool was_here, const char *said) {
         bool is_here = remote_is_good(status);
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        _cleanup_free_ char *path = find_path(c, host);
+        _cleanup_free_ char *path = fleet_path(c->o->output, c->prefix, host);
 
         c->n_whole += status == STATUS_OK;
         c->n_lacking += status == STATUS_INCOMPLETE;
@@ -48,7 +41,7 @@ static void tell(Collect *c, const char *host, int status, uint64_t n_bytes, boo
         c->n_here += was_here;
         if (c->o->json != JSON_OFF) {
                 (void) json_array_append_new(
-                        c->results,
+                        f->results,
                         json_pack("{s:s, s:i, s:b, s:o, s:o, s:o}", "host", host, "status", status,
                                   "was_here", was_here, "file",
                                   is_here ? terminal_json_string(path) : json_null(), "bytes",
@@ -75,17 +68,17 @@ static void on_fetched(Fleet *f, Member *m, void *userdata) {
                 { .tv_sec = (time_t) (start_ns / NSEC_PER_SEC),
                   .tv_nsec = (long) (start_ns % NSEC_PER_SEC) },
         };
-        _cleanup_free_ char *path = find_path(c, m->name);
+        _cleanup_free_ char *path = fleet_path(c->o->output, c->prefix, m->name);
 
         /* If that fails, it is fetched again. */
         if (remote_is_good(m->status) && path)
                 (void) utimensat(AT_FDCWD, path, times, 0);
-        tell(c, m->name, m->status, m->n_bytes, false, line);
+        tell(c, f, m->name, m->status, m->n_bytes, false, line);
 }
 
 /* Whether the recording that began then is here, 0: any; and how large the file is. */
 static bool is_here(const Collect *c, const char *host, uint64_t start_ns, uint64_t *ret_bytes) {
-        _cleanup_free_ char *path = find_path(c, host);
+        _cleanup_free_ char *path = fleet_path(c->o->output, c->prefix, host);
         struct stat st;
 
         if (!path || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
@@ -97,15 +90,15 @@ static bool is_here(const Collect *c, const char *host, uint64_t start_ns, uint6
 }
 
 /* What the recording that is here lacks is in the file. */
-static void keep(Collect *c, const char *host, uint64_t n_bytes) {
+static void keep(Collect *c, Fleet *f, const char *host, uint64_t n_bytes) {
         const Options o = { .quiet = true };
         _cleanup_(source_freep) Source *s = NULL;
-        _cleanup_free_ char *path = find_path(c, host);
+        _cleanup_free_ char *path = fleet_path(c->o->output, c->prefix, host);
         int status = path ? source_open(&s, &o, path) : STATUS_FAILED;
 
         if (status == STATUS_OK && !summary_is_complete(s->meta))
                 status = STATUS_INCOMPLETE;
-        tell(c, host, status, n_bytes, true,
+        tell(c, f, host, status, n_bytes, true,
              status == STATUS_OK ? NULL : "\"ftracectl verify\" says what");
 }
 
@@ -129,9 +122,9 @@ static void on_shown(Fleet *f, Member *m, void *userdata) {
                         log_warning("%s: what is here is from before; whether it is still the "
                                     "recording of that name was not answered: %s",
                                     m->name, line ?: "");
-                keep(c, m->name, n_bytes);
+                keep(c, f, m->name, n_bytes);
         } else
-                tell(c, m->name, m->status, 0, false, line);
+                tell(c, f, m->name, m->status, 0, false, line);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -189,7 +182,6 @@ int verb_collect(const Options *o) {
         status = source_check_name(o->name) ?: fleet_open(&f, o);
         if (status != STATUS_OK)
                 return status;
-        c.results = f.results;
         c.start_ns = json_object();
         if (asprintf(&c.prefix, "%s@", o->name) < 0)
                 c.prefix = NULL;
