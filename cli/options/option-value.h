@@ -22,7 +22,6 @@ typedef enum OptionKind {
         OPTION_NAMES,  /* Strv of values that is_valid(); repetitions add */
         OPTION_NUMBER, /* uint64_t up to max */
         OPTION_BYTES,  /* uint64_t */
-        OPTION_COUNT,  /* uint64_t, not 0 */
         OPTION_DURATION, /* uint64_t [ns] */
         OPTION_PERCENT,  /* uint64_t [millionths] */
         OPTION_LEAN,
