@@ -194,18 +194,14 @@ static bool can_be_function(const char *word) {
         return word[strspn(word, letters)] == 0;
 }
 
-/* Whether @word is a file, and @other nothing that can be read. */
-static bool is_only_file(const Options *o, const char *word, const char *other) {
-        return source_names_file(word) && !source_names_file(other) &&
-               !source_has_session(o, other);
-}
-
 int chosen_init(Chosen *ret, const Options *o) {
         const char *first = o->words.items[0], *second = o->words.n > 1 ? o->words.items[1] : NULL;
 
         *ret = (Chosen){};
+        /* Where both can be, the one that is a file, if the other is nothing that can be read. */
         if (second && can_be_function(first) &&
-            (!can_be_function(second) || is_only_file(o, second, first)))
+            (!can_be_function(second) || (source_names_file(second) && !source_names_file(first) &&
+                                          !source_has_session(o, first))))
                 SWAP(first, second);
         ret->source = first;
         if (second &&

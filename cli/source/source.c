@@ -293,15 +293,9 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
 
 /* --- which of both ----------------------------------------------------------------------------- */
 
-static bool store_has(const Options *o, const char *name) {
+bool source_has_session(const Options *o, const char *name) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;
         _cleanup_(store_freep) Store *store = NULL;
-
-        return store_open(&store, options_store(o)) >= 0 &&
-               open_named(store, name, &dir) != -ENOENT;
-}
-
-bool source_has_session(const Options *o, const char *name) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_refusal_ Refusal refusal = {};
         int r;
@@ -310,7 +304,8 @@ bool source_has_session(const Options *o, const char *name) {
                 return false;
         r = o->store ? CLIENT_E_NO_DAEMON : client_connect(&c, contact_socket(o));
         if (r == CLIENT_E_NO_DAEMON)
-                return (o->store || !o->socket) && store_has(o, name);
+                return (o->store || !o->socket) && store_open(&store, options_store(o)) >= 0 &&
+                       open_named(store, name, &dir) != -ENOENT;
         if (r == 0)
                 r = client_call(c, "Describe", json_pack("{s:s}", "session", name), NULL, NULL,
                                 &refusal);

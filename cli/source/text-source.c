@@ -118,19 +118,11 @@ int text_source_take_fd(TextSource *ret, const Options *o, const char *word, int
         return STATUS_OK;
 }
 
-/* As many CPUs as make the column so wide. */
-static uint32_t n_cpus_of(uint32_t n_digits) {
-        uint32_t n = 1;
-
-        for (uint32_t i = 1; i < n_digits; i++)
-                n *= 10;
-        return n_digits > 1 ? n + 1 : 1;
-}
-
 RenderContext text_source_layout(const TextSource *s, const Options *o, DrawingOptions *d) {
         const TextLayout *l = text_trace_layout(s->trace);
         const TextForm *form = text_kind_form(l->kind);
         RenderOptions *render = &d->render, as_it_was = RENDER_OPTIONS_DEFAULT;
+        uint32_t n_cpus = 1;
 
         d->format = d->format ?: form->format;
         render->header = render->header && (l->has_header || !form->has_columns);
@@ -148,9 +140,12 @@ RenderContext text_source_layout(const TextSource *s, const Options *o, DrawingO
                 streq(d->format, form->format) &&
                 (l->kind == TEXT_INDENT ||
                  (l->kind == TEXT_GRAPH && memcmp(render, &as_it_was, sizeof(as_it_was)) == 0));
+        /* As many CPUs as make the column so wide. */
+        for (uint32_t i = 1; i < l->columns.n_cpu_digits; i++)
+                n_cpus *= 10;
         return (RenderContext){
                 .options = *render,
-                .n_possible_cpus = n_cpus_of(l->columns.n_cpu_digits),
+                .n_possible_cpus = n_cpus > 1 ? n_cpus + 1 : 1,
                 .heading = l->kind == TEXT_GRAPH && render->verbatim ? l->heading : NULL,
         };
 }

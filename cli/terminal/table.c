@@ -83,18 +83,10 @@ Row table_rest(Table *t) {
         return (Row){ .table = t, .is_text = true, .is_rest = true };
 }
 
-/* In the last row. */
-static int replace_cell(Table *t, const char *title, const char *text) {
-        size_t i = 0;
-
-        while (i < t->titles.n && !streq(t->titles.items[i], title))
-                i++;
-        return i < t->titles.n ? strv_replace(&t->cells, t->cells.n - t->titles.n + i, text) : 0;
-}
-
 void row_cell(Row r, const char *title, const char *format, ...) {
         _cleanup_free_ char *text = NULL;
         Table *t = r.table;
+        size_t i = 0;
         va_list ap;
 
         if (!r.is_text || !title || t->error < 0)
@@ -104,11 +96,13 @@ void row_cell(Row r, const char *title, const char *format, ...) {
         va_end(ap);
         if (t->n_rows == 1 && !r.is_rest)
                 t->error = strv_add(&t->titles, title);
+        while (r.is_rest && i < t->titles.n && !streq(t->titles.items[i], title))
+                i++;
         if (!text)
                 t->error = -ENOMEM;
-        else if (r.is_rest)
-                t->error = replace_cell(t, title, text);
-        else if (t->error >= 0)
+        else if (r.is_rest && i < t->titles.n)
+                t->error = strv_replace(&t->cells, t->cells.n - t->titles.n + i, text);
+        else if (!r.is_rest && t->error >= 0)
                 t->error = strv_take(&t->cells, TAKE_PTR(text));
 }
 

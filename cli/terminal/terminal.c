@@ -115,8 +115,6 @@ bool terminal_is_utf8(void) {
         return streq(nl_langinfo(CODESET), "UTF-8");
 }
 
-/* Whether @n_lines, and a prompt below them, fit stdout's terminal.  A serial line does not know how
- * large what is behind it is, so it is taken for the smallest that is common. */
 size_t terminal_columns(void) {
         const char *said = getenv("COLUMNS");
         struct winsize w = {};
@@ -127,19 +125,6 @@ size_t terminal_columns(void) {
         if (said && parse_u64(said, 65535, &n) >= 0 && n > 0)
                 return (size_t) n;
         return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) >= 0 && w.ws_col > 0 ? w.ws_col : 80;
-}
-
-static bool terminal_holds(size_t n_lines) {
-        struct winsize w = {};
-
-        (void) ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
-        return n_lines < (w.ws_row > 0 ? w.ws_row : 24);
-}
-
-static const char *pager_command(void) {
-        const char *e = getenv("SYSTEMD_PAGER") ?: getenv("PAGER") ?: "less";
-
-        return *e == 0 || streq(e, "cat") ? NULL : e;
 }
 
 _noreturn_ static void pager_child(const char *command, int fd) {
@@ -155,13 +140,18 @@ _noreturn_ static void pager_child(const char *command, int fd) {
 }
 
 void pager_open(Pager *p, const Options *o, size_t n_lines) {
-        const char *command = pager_command();
+        const char *command = getenv("SYSTEMD_PAGER") ?: getenv("PAGER") ?: "less";
+        struct winsize w = {};
         _cleanup_close_ int saved = -EBADF;
         int fds[2];
         pid_t pid;
 
         *p = PAGER_INIT;
-        if (o->no_pager || !isatty(STDOUT_FILENO) || !command || terminal_holds(n_lines))
+        if (o->no_pager || !isatty(STDOUT_FILENO) || !*command || streq(command, "cat"))
+                return;
+        /* A serial line does not know how large what is behind it is: the smallest that is common. */
+        (void) ioctl(STDOUT_FILENO, TIOCGWINSZ, &w);
+        if (n_lines < (w.ws_row > 0 ? w.ws_row : 24))
                 return;
         saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
         if (saved < 0 || pipe2(fds, O_CLOEXEC) < 0)

@@ -22,7 +22,9 @@ static double percent_of(const PathView *v, uint64_t ns) {
 
 typedef struct Part {
         const PathSegment *first; /* whoever is like it belongs to the part */
-        uint64_t ns;
+        uint64_t ns, kinds_ns[_PATH_KIND_N];
+        const Function *released; /* in which the first lock was let go of that it waited for */
+        uint64_t released_ns;     /* what was waited for any */
 } Part;
 
 static bool belongs(const Part *part, const PathSegment *s) {
@@ -47,13 +49,17 @@ static int make_parts(const CriticalPath *sum, Part **ret, size_t *ret_n) {
         if (!parts)
                 return -ENOMEM;
         for (size_t i = 0; i < sum->n; i++) {
+                const PathSegment *s = &sum->segments[i];
                 size_t k = 0;
 
-                while (k < n && !belongs(&parts[k], &sum->segments[i]))
+                while (k < n && !belongs(&parts[k], s))
                         k++;
                 if (k == n)
-                        parts[n++].first = &sum->segments[i];
-                parts[k].ns += sum->segments[i].duration_ns;
+                        parts[n++].first = s;
+                parts[k].ns += s->duration_ns;
+                parts[k].kinds_ns[s->kind] += s->duration_ns;
+                parts[k].released = parts[k].released ?: s->released;
+                parts[k].released_ns += s->released ? s->duration_ns : 0;
         }
         if (n > 0)
                 qsort(parts, n, sizeof(*parts), compare_parts);
@@ -69,15 +75,12 @@ typedef struct Most {
 } Most;
 
 static Most most_of(const CriticalPath *sum, const Part *part) {
-        uint64_t kinds[_PATH_KIND_N] = {}, most_ns = 0;
         Most most = { .segment = part->first };
+        uint64_t most_ns = 0;
         size_t kind = 0;
 
-        for (size_t i = 0; i < sum->n; i++)
-                if (belongs(part, &sum->segments[i]))
-                        kinds[sum->segments[i].kind] += sum->segments[i].duration_ns;
         for (size_t i = 1; i < _PATH_KIND_N; i++)
-                if (kinds[i] > kinds[kind])
+                if (part->kinds_ns[i] > part->kinds_ns[kind])
                         kind = i;
         for (size_t i = 0; i < sum->n; i++) {
                 const PathSegment *s = &sum->segments[i];
@@ -96,21 +99,8 @@ static Most most_of(const CriticalPath *sum, const Part *part) {
                         most_ns = ns;
                 }
         }
-        most.is_half = most_ns >= kinds[kind] / 2;
+        most.is_half = most_ns >= part->kinds_ns[kind] / 2;
         return most;
-}
-
-/* The lock, if it is what half of the part at least was waited for. */
-static const Function *released_by(const CriticalPath *sum, const Part *part) {
-        const Function *released = NULL;
-        uint64_t ns = 0;
-
-        for (size_t i = 0; i < sum->n; i++)
-                if (sum->segments[i].released && belongs(part, &sum->segments[i])) {
-                        released = released ?: sum->segments[i].released;
-                        ns += sum->segments[i].duration_ns;
-                }
-        return ns >= part->ns / 2 ? released : NULL;
 }
 
 static void add_in(Buf *out, const Function *function) {
@@ -170,8 +160,7 @@ static void add_own(Buf *out, const PathView *v, const Part *part, const PathSeg
         }
 }
 
-static void add_other(Buf *out, const PathView *v, const Part *part, const Most *most,
-                      const Function *released) {
+static void add_other(Buf *out, const PathView *v, const Part *part, const Most *most) {
         const PathSegment *s = most->segment;
 
         buf_adds(out, "waiting for ");
@@ -201,8 +190,8 @@ static void add_other(Buf *out, const PathView *v, const Part *part, const Most 
         default:
                 buf_adds(out, "waited for what was not recorded");
         }
-        if (released)
-                buf_printf(out, " and let go of a lock in %s", NAME_QUOTED(released->label));
+        if (part->released && part->released_ns >= part->ns / 2)
+                buf_printf(out, " and let go of a lock in %s", NAME_QUOTED(part->released->label));
 }
 
 static void add_beginning(const PathView *v, Buf *out) {
@@ -236,7 +225,7 @@ void path_view_sentence(const PathView *v, Buf *out) {
                 if (most.segment->depth == 0)
                         add_own(out, v, &parts[i], most.segment);
                 else
-                        add_other(out, v, &parts[i], &most, released_by(sum, &parts[i]));
+                        add_other(out, v, &parts[i], &most);
                 separator = "; ";
         }
         buf_adds(out, ".\n");

@@ -344,21 +344,19 @@ static void tell_cell(const TopView *v, Row r, const BreakdownRow *row, const st
         }
 }
 
-static void tell_object(const TopView *v, Row r, const BreakdownRow *row) {
-        tell_name(v, r, row);
-        for (unsigned place = 1; place <= ELEMENTSOF(columns); place++)
-                for (size_t i = 0; i < ELEMENTSOF(columns); i++)
-                        if (columns[i].place == place)
-                                tell_cell(v, r, row, &columns[i]);
-}
-
 void top_view_tell(const TopView *v, Table *t, size_t n) {
         for (size_t i = 0; i < n; i++) {
+                const BreakdownRow *row = v->rows[i];
                 Row r = table_row(t);
 
-                if (!r.is_text)
-                        tell_object(v, r, v->rows[i]);
                 for (size_t k = 0; k < v->n_columns && r.is_text; k++)
-                        tell_cell(v, r, v->rows[i], &columns[v->columns[k]]);
+                        tell_cell(v, r, row, &columns[v->columns[k]]);
+                if (r.is_text)
+                        continue;
+                tell_name(v, r, row);
+                for (unsigned place = 1; place <= ELEMENTSOF(columns); place++)
+                        for (size_t k = 0; k < ELEMENTSOF(columns); k++)
+                                if (columns[k].place == place)
+                                        tell_cell(v, r, row, &columns[k]);
         }
 }

@@ -163,7 +163,8 @@ static void tell_cause(Row r, const Why *w, const WhyCause *c) {
         row_cell(r, "2CAUSE", "%.*s", (int) text.n_data, text.data);
 }
 
-static _printf_(4, 5) void tell_sum(Row r, const Why *w, double ns, const char *format, ...) {
+static _printf_(4, 5) void tell_sum(Table *t, const Why *w, double ns, const char *format, ...) {
+        Row r = t->n_rows > 0 ? table_rest(t) : table_row(t);
         char what[64];
         va_list ap;
 
@@ -179,16 +180,15 @@ void why_view_tell_causes(const Why *w, Table *t, size_t limit, bool is_all) {
         double rest_ns = 0;
         size_t n = 0;
 
-        while (n < MIN(w->n_causes, limit) &&
-               (n == 0 || is_all || fabs(w->causes[n].share) >= SHARE_SHOWN))
+        while (n < MIN(w->n_causes, limit) && (is_all || fabs(w->causes[n].share) >= SHARE_SHOWN))
                 tell_cause(table_row(t), w, &w->causes[n++]);
         if (t->list)
                 return;
         for (size_t i = n; i < w->n_causes; i++)
                 rest_ns += w->causes[i].change_ns;
         if (n < w->n_causes)
-                tell_sum(table_rest(t), w, rest_ns, "%zu others", w->n_causes - n);
-        tell_sum(table_rest(t), w, w->difference_ns, "all of the difference");
+                tell_sum(t, w, rest_ns, "%zu others", w->n_causes - n);
+        tell_sum(t, w, w->difference_ns, "all of the difference");
 }
 
 /* --- what goes with them ---------------------------------------------------------------------- */

@@ -84,15 +84,6 @@ static int take_dir(ftraced_source **ret, SessionDir *dir) {
         return 0;
 }
 
-/* A session's directory is in sessions/, its symbols beside that. */
-static int open_directory(ftraced_source **ret, int fd) {
-        int symbols_fd = dir_open(fd, "../../symbols");
-        SessionDir *dir;
-        int r = session_dir_take_fds(&dir, fd, symbols_fd == -ENOENT ? -EBADF : symbols_fd);
-
-        return r < 0 ? r : take_dir(ret, dir);
-}
-
 static int open_text(ftraced_source **ret, int fd) {
         _cleanup_(ftraced_source_freep) ftraced_source *s = calloc(1, sizeof(*s));
         int r;
@@ -125,13 +116,17 @@ static int open_dat(ftraced_source **ret, int fd, const char *name) {
 int ftraced_source_open(ftraced_source **ret, const char *path) {
         const char *slash = strrchr(path, '/');
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        int form = fd < 0 ? ORIGIN(-errno) : source_form_of(fd);
+        int form = fd < 0 ? ORIGIN(-errno) : source_form_of(fd), symbols_fd, r;
+        SessionDir *dir;
 
         if (form < 0)
                 return form;
         switch ((SourceForm) form) {
-        case SOURCE_SESSION:
-                return open_directory(ret, TAKE_FD(fd));
+        case SOURCE_SESSION: /* in sessions/, its symbols beside that */
+                symbols_fd = dir_open(fd, "../../symbols");
+                r = session_dir_take_fds(&dir, TAKE_FD(fd),
+                                         symbols_fd == -ENOENT ? -EBADF : symbols_fd);
+                return r < 0 ? r : take_dir(ret, dir);
         case SOURCE_DAT:
                 return open_dat(ret, TAKE_FD(fd), slash ? slash + 1 : path);
         case SOURCE_TEXT:
@@ -229,16 +224,10 @@ int ftraced_client_connect(ftraced_client **ret, const char *socket_path) {
         return 0;
 }
 
-static int wait_for_socket(const ftraced_client *c) {
-        struct pollfd p = { .fd = frame_fd(c->frame), .events = POLLIN };
-
-        if (frame_wants_write(c->frame))
-                p.events |= POLLOUT;
-        return poll(&p, 1, -1) < 0 && errno != EINTR ? ORIGIN(-errno) : 0;
-}
-
 /* The next message: 0 or -errno. */
 static int receive(ftraced_client *c, json_t **ret) {
+        struct pollfd p = { .fd = frame_fd(c->frame) };
+
         for (;;) {
                 int r = frame_flush(c->frame);
 
@@ -251,9 +240,9 @@ static int receive(ftraced_client *c, json_t **ret) {
                         return ORIGIN(-EBADMSG);
                 if (r != FRAME_E_AGAIN)
                         return r;
-                r = wait_for_socket(c);
-                if (r < 0)
-                        return r;
+                p.events = POLLIN | (frame_wants_write(c->frame) ? POLLOUT : 0);
+                if (poll(&p, 1, -1) < 0 && errno != EINTR)
+                        return ORIGIN(-errno);
         }
 }
 

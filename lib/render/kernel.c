@@ -203,12 +203,6 @@ static _always_inline_ char *append_above(const Kernel *k, char *p, CpuState *cp
         return p;
 }
 
-/* print_graph_prologue() */
-static _always_inline_ char *append_prologue(const Kernel *k, char *p, CpuState *cpu,
-                                             const Step *step) {
-        return append_columns(k, append_above(k, p, cpu, step), cpu, step);
-}
-
 static char overhead_mark(uint64_t duration_ns) {
         static const struct {
                 uint64_t above_ns;
@@ -529,7 +523,8 @@ static _cold_ char *append_comment(const Kernel *k, char *p, CpuState *cpu, cons
 }
 
 static inline char *append_line(Kernel *k, char *p, CpuState *cpu, const Step *step) {
-        p = append_prologue(k, p, cpu, step);
+        /* print_graph_prologue() */
+        p = append_columns(k, append_above(k, p, cpu, step), cpu, step);
         if (_unlikely_(step->said && step->said->irq_begin)) {
                 p = append_irq_marker(k, p, "==========>");
                 p = append_columns(k, p, cpu, step);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <math.h>
+
 #include "cli/terminal/table.h"
 #include "unit.h"
 
-static char *print(Table *t, bool legend) {
+static char *print(const Table *t, bool legend) {
         _cleanup_buf_ Buf out = BUF_INIT;
         char *text;
 
@@ -12,159 +14,103 @@ static char *print(Table *t, bool legend) {
         return text;
 }
 
-START_TEST(columns_are_as_wide_as_their_widest_cell)
+static const struct {
+        const char *what, *titles, *cells; /* apart by '|' */
+        size_t width;
+        const char *expected; /* with the titles, unless it begins behind them */
+        bool no_legend;
+} cases[] = {
+        { "columns are as wide as their widest cell", "NAME|>SIZE|STATE",
+          "a-long-name|1K|sealed|b|12345K|failed", 0,
+          "NAME           SIZE  STATE\n"
+          "a-long-name      1K  sealed\n"
+          "b            12345K  failed\n" },
+        { "without a legend titles take no room", "A LONG TITLE|>N", "x|1", 0, "x  1\n", true },
+        { "characters are counted, not bytes", "A|B", "é|1|ab|2", 0, "é   1\nab  2\n", true },
+        { "no line ends with a space", "A|B|C", "x| | ", 0, "x\n", true },
+        { "a table without rows is its titles", "A|>B", "", 0, "A  B\n" },
+        { "a narrow terminal cuts the widest words and no numbers", "NAME|>SIZE|ROOTS",
+          "a-name|1234567890|udp_sendmsg, udp_recvmsg", 30, "a-name  1234567890  udp_sendm~\n",
+          true },
+        { "names to be typed again are cut last", "=NAME|ROOTS",
+          "udp_sendmsg-6.12|udp_sendmsg, udp_recvmsg", 26,
+          "NAME              ROOTS\nudp_sendmsg-6.12  udp_sen~\n" },
+        { "and then they are", "=NAME|ROOTS", "udp_sendmsg-6.12|udp_sendmsg, udp_recvmsg", 20,
+          "udp_sendm~  udp_sen~\n", true },
+        { "what may be left out is before a name is cut", ">A|NAME|?>B|>N|?C", "1|a-name|22|123|33",
+          14, "A  NAME      N\n1  a-name  123\n" },
+        { "the last first", ">A|NAME|?>B|>N|?C", "1|a-name|22|123|33", 18,
+          "A  NAME     B    N\n1  a-name  22  123\n" },
+        { "none where there is room", ">A|NAME|?>B|>N|?C", "1|a-name|22|123|33", 22,
+          "A  NAME     B    N  C\n1  a-name  22  123  33\n" },
+        { "nothing is cut below what says something", "A|B", "1234567890|ä2345678", 5,
+          "1234567~  ä2345678\n", true },
+        { "a digit moves a column behind those without", "2A|B|1>C|2D", "1|2|3|4", 0,
+          "B  C  A  D\n2  3  1  4\n" },
+};
+
+START_TEST(tables_are_as_wide_as_there_is_room)
         {
-                _cleanup_table_ Table t = {};
-                _cleanup_free_ char *text = NULL;
-
-                table_init(&t, "NAME|>SIZE|STATE");
-                table_add(&t, "%s", "a-long-name");
-                table_add(&t, "%s", "1K");
-                table_add(&t, "%s", "sealed");
-                table_add(&t, "b");
-                table_add(&t, "%s", "12345K");
-                table_add(&t, "%s", "failed");
-                ck_assert_uint_eq(table_n_rows(&t), 2);
-                text = print(&t, true);
-                ck_assert_str_eq(text, "NAME           SIZE  STATE\n"
-                                       "a-long-name      1K  sealed\n"
-                                       "b            12345K  failed\n");
-        }
-END_TEST
-
-START_TEST(without_legend_titles_take_no_room)
-        {
-                _cleanup_table_ Table t = {};
-                _cleanup_free_ char *text = NULL;
-
-                table_init(&t, "A LONG TITLE|>N");
-                table_add(&t, "x");
-                table_add(&t, "1");
-                text = print(&t, false);
-                ck_assert_str_eq(text, "x  1\n");
-        }
-END_TEST
-
-START_TEST(characters_are_counted_not_bytes)
-        {
-                _cleanup_table_ Table t = {};
-                _cleanup_free_ char *text = NULL;
-
-                table_init(&t, "A|B");
-                table_add(&t, "é");
-                table_add(&t, "1");
-                table_add(&t, "ab");
-                table_add(&t, "2");
-                text = print(&t, false);
-                ck_assert_str_eq(text, "é   1\nab  2\n");
-        }
-END_TEST
-
-START_TEST(no_line_ends_with_a_space)
-        {
-                _cleanup_table_ Table t = {};
-                _cleanup_free_ char *text = NULL;
-
-                table_init(&t, "A|B|C");
-                table_add(&t, "x");
-                table_add(&t, "%s", "");
-                table_add(&t, "%s", "");
-                text = print(&t, false);
-                ck_assert_str_eq(text, "x\n");
-        }
-END_TEST
-
-START_TEST(a_table_without_rows_is_its_titles)
-        {
-                _cleanup_table_ Table t = {};
-                _cleanup_free_ char *with = NULL, *without = NULL;
-
-                table_init(&t, "A|>B");
-                ck_assert_uint_eq(table_n_rows(&t), 0);
-                with = print(&t, true);
-                without = print(&t, false);
-                ck_assert_str_eq(with, "A  B\n");
-                ck_assert_str_eq(without, "");
-        }
-END_TEST
-
-START_TEST(a_narrow_terminal_cuts_the_widest_words_and_no_numbers)
-        {
-                _cleanup_table_ Table t = {};
-                _cleanup_free_ char *text = NULL;
-
-                table_init(&t, "NAME|>SIZE|ROOTS");
-                t.max_width = 30;
-                table_add(&t, "a-name");
-                table_add(&t, "1234567890");
-                table_add(&t, "udp_sendmsg, udp_recvmsg");
-                text = print(&t, false);
-                ck_assert_str_eq(text, "a-name  1234567890  udp_sendm~\n");
-        }
-END_TEST
-
-START_TEST(names_to_be_typed_again_are_cut_last)
-        {
-                _cleanup_table_ Table t = {}, narrow = {};
-                _cleanup_free_ char *text = NULL, *cut = NULL;
-
-                table_init(&t, "=NAME|ROOTS");
-                t.max_width = 26;
-                table_add(&t, "udp_sendmsg-6.12");
-                table_add(&t, "udp_sendmsg, udp_recvmsg");
-                text = print(&t, true);
-                ck_assert_str_eq(text, "NAME              ROOTS\n"
-                                       "udp_sendmsg-6.12  udp_sen~\n");
-                table_init(&narrow, "=NAME|ROOTS");
-                narrow.max_width = 20;
-                table_add(&narrow, "udp_sendmsg-6.12");
-                table_add(&narrow, "udp_sendmsg, udp_recvmsg");
-                cut = print(&narrow, false);
-                ck_assert_str_eq(cut, "udp_sendm~  udp_sen~\n");
-        }
-END_TEST
-
-START_TEST(what_may_be_left_out_is_before_a_name_is_cut)
-        {
-                static const char *const expected[] = {
-                        [14] = "A  NAME      N\n1  a-name  123\n",
-                        [18] = "A  NAME     B    N\n1  a-name  22  123\n",
-                        [22] = "A  NAME     B    N  C\n1  a-name  22  123  33\n",
-                };
-
-                for (size_t width = 14; width < ELEMENTSOF(expected); width += 4) {
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                         _cleanup_table_ Table t = {};
                         _cleanup_free_ char *text = NULL;
+                        _cleanup_strv_ Strv cells = {};
 
-                        table_init(&t, ">A|NAME|?>B|>N|?C");
-                        t.max_width = width;
-                        table_add(&t, "1");
-                        table_add(&t, "a-name");
-                        table_add(&t, "22");
-                        table_add(&t, "123");
-                        table_add(&t, "33");
-                        text = print(&t, true);
-                        ck_assert_str_eq(text, expected[width]);
+                        ck_assert_int_eq(strv_split(&cells, cases[i].cells, "|"), 0);
+                        table_init(&t, cases[i].titles);
+                        t.max_width = cases[i].width;
+                        for (size_t k = 0; k < cells.n; k++)
+                                table_add(&t, "%s", cells.items[k]);
+                        text = print(&t, !cases[i].no_legend);
+                        ck_assert_msg(streq(text, cases[i].expected), "%s: %s", cases[i].what,
+                                      text);
                 }
         }
 END_TEST
 
-START_TEST(nothing_is_cut_below_what_says_something)
-        {
-                _cleanup_table_ Table t = {};
-                _cleanup_free_ char *text = NULL;
+static void tell(Row r, const char *name, uint64_t ns, double share, bool is_known) {
+        row_string(r, "1NAME", "name", name);
+        row_time(r, ">TIME", "time_ns", ns);
+        row_share(r, ">SHARE", "share", share, 1);
+        row_known_time(r, "?>MAX", "max_ns", is_known, ns);
+        row_real(r, "p", is_known ? 0.25 : NAN);
+        row_cell(r, "2WHAT", "%s", is_known ? "known" : "not\tknown");
+        row_bool(r, "known", is_known);
+        row_known_int(r, "n", is_known, 7);
+        row_count(r, NULL, "hidden", 3);
+}
 
-                table_init(&t, "A|B");
-                t.max_width = 5;
-                table_add(&t, "1234567890");
-                table_add(&t, "ä2345678");
-                text = print(&t, false);
-                ck_assert_str_eq(text, "1234567~  ä2345678\n");
+START_TEST(a_row_is_told_once_for_text_and_json)
+        {
+                for (JsonMode json = JSON_OFF; json <= JSON_AUTO; json++) {
+                        _cleanup_table_ Table t = {};
+                        _cleanup_free_ char *text = NULL;
+
+                        table_begin(&t, json);
+                        tell(table_row(&t), "a", 1500, 0.5, true);
+                        tell(table_row(&t), NULL, 20, 0.125, false);
+                        ck_assert_uint_eq(table_n_rows(&t), 2);
+                        if (json == JSON_OFF) {
+                                row_cell(table_rest(&t), "2WHAT", "the rest");
+                                text = print(&t, true);
+                                ck_assert_str_eq(text, "    TIME  SHARE      MAX  NAME  WHAT\n"
+                                                       " 1.50 us  50.0%  1.50 us  a     known\n"
+                                                       "0.020 us  12.5%        -        "
+                                                       "not\\x09known\n"
+                                                       "                                the "
+                                                       "rest\n");
+                        } else {
+                                text = json_dumps(t.list, JSON_COMPACT);
+                                ck_assert_str_eq(
+                                        text,
+                                        "[{\"name\":\"a\",\"time_ns\":1500,\"share\":0.5,"
+                                        "\"max_ns\":1500,\"p\":0.25,\"known\":true,\"n\":7,"
+                                        "\"hidden\":3},{\"name\":null,\"time_ns\":20,\"share\":"
+                                        "0.125,\"max_ns\":null,\"p\":null,\"known\":false,"
+                                        "\"n\":null,\"hidden\":3}]");
+                        }
+                }
         }
 END_TEST
 
-UNIT_SUITE("table", a_narrow_terminal_cuts_the_widest_words_and_no_numbers,
-           names_to_be_typed_again_are_cut_last, what_may_be_left_out_is_before_a_name_is_cut,
-           nothing_is_cut_below_what_says_something, columns_are_as_wide_as_their_widest_cell,
-           without_legend_titles_take_no_room, characters_are_counted_not_bytes,
-           no_line_ends_with_a_space, a_table_without_rows_is_its_titles)
+UNIT_SUITE("table", tables_are_as_wide_as_there_is_room, a_row_is_told_once_for_text_and_json)

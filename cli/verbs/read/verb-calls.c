@@ -36,21 +36,10 @@ typedef struct Note {
         size_t n_waits;
 } Note;
 
-static void note_free(Note *note) {
-        if (!note)
-                return;
-        free(note->waits);
-        free(note);
-}
-
-static inline void note_freep(Note **note) {
-        note_free(*note);
-}
-
-static Note *note_of(Frame *frame) {
-        if (!frame->data)
-                frame->data = calloc(1, sizeof(Note));
-        return frame->data;
+static void note_freep(Note **note) {
+        if (*note)
+                free((*note)->waits);
+        free(*note);
 }
 
 static bool is_wanted(Listing *l, const Frame *frame, int *ret) {
@@ -70,7 +59,7 @@ static int waited(void *userdata, const CallWait *wait) {
 
                 if (!is_wanted(l, f, &r))
                         continue;
-                note = note_of(f);
+                note = f->data = f->data ?: calloc(1, sizeof(Note));
                 if (!note || !ARRAY_GROW(note->waits, note->n_waits))
                         return -ENOMEM;
                 note->waits[note->n_waits++] =

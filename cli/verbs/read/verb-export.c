@@ -108,12 +108,6 @@ static int failure(const Exporting *e, int r) {
 
 /* --- what is known of a recording -------------------------------------------------------------- */
 
-static const char *file_name(const char *path) {
-        const char *slash = strrchr(path, '/');
-
-        return slash && slash[1] ? slash + 1 : path;
-}
-
 /* NAME-ID; of a file an id of its content, of what can be read only once none.  0 or -errno. */
 static int name_recording(char **ret, const Options *o, const SessionMeta *m, const char *word,
                           const char *title) {
@@ -144,7 +138,8 @@ static int name_recording(char **ret, const Options *o, const SessionMeta *m, co
 
 static int describe(Part *p, const Exporting *e, const char *word) {
         const SessionMeta *m = reading_meta(&p->reading);
-        const char *title = m ? m->name : streq(word, "-") ? "stdin" : file_name(word);
+        const char *slash = strrchr(word, '/'), *file = slash && slash[1] ? slash + 1 : word;
+        const char *title = m ? m->name : streq(word, "-") ? "stdin" : file;
         const Filtering *filtering = &p->reading.filtering;
         int r = name_recording(&p->recording, e->o, m, word, title);
 

@@ -352,17 +352,9 @@ static void tell_roots(Table *t, const Hist *h) {
                 tell_grid(table_row(t), h, rows[i]);
 }
 
-static int print_roots(Buf *out, const Hist *h) {
-        _cleanup_table_ Table t = {};
-
-        table_begin(&t, JSON_OFF);
-        tell_roots(&t, h);
-        buf_adds(out, "\n");
-        return table_print(&t, out, !h->o->no_legend);
-}
-
 static int print(const Hist *h) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+        _cleanup_table_ Table roots = {};
         _cleanup_pager_ Pager pager = PAGER_INIT;
         const HeatGrid *const *rows;
         size_t n;
@@ -377,8 +369,12 @@ static int print(const Hist *h) {
                 add_summary(&out, heat_map_all(h->heat));
                 buf_adds(&out, "\n");
                 r = draw(&out, h, heat_map_all(h->heat));
-                if (r >= 0 && n > 1)
-                        r = print_roots(&out, h);
+                if (r >= 0 && n > 1) {
+                        table_begin(&roots, JSON_OFF);
+                        tell_roots(&roots, h);
+                        buf_adds(&out, "\n");
+                        r = table_print(&roots, &out, !h->o->no_legend);
+                }
         } else
                 for (size_t i = 0; i < MIN(n, h->limit) && r >= 0; i++) {
                         buf_printf(&out, "%s%s: ", i > 0 ? "\n" : "", rows[i]->root->label);
@@ -404,21 +400,18 @@ static int print_json(const Hist *h) {
 
 /* --- a picture -------------------------------------------------------------------------------- */
 
-static const char *title_of(const Hist *h) {
-        const SessionMeta *m = reading_meta(&h->counting->reading);
-        const char *slash = strrchr(h->chosen->source, '/');
-
-        return m ? m->name : slash && slash[1] ? slash + 1 : h->chosen->source;
-}
-
 static int write_picture(const Hist *h, Buf *out) {
         const Reading *reading = &h->counting->reading;
+        const SessionMeta *m = reading_meta(reading);
+        const char *source = h->chosen->source, *slash = strrchr(source, '/');
         _cleanup_free_ HeatPart *parts = calloc(h->limit + 1, sizeof(*parts));
         HeatPicture picture = {
-                .title = title_of(h),
+                .title = m                   ? m->name
+                         : slash && slash[1] ? slash + 1
+                                             : source,
                 .map = h->heat,
                 .parts = parts,
-                .has_ticks = summary_has_ticks(reading_meta(reading)),
+                .has_ticks = summary_has_ticks(m),
                 .is_timeless =
                         reading->text.trace && !text_trace_layout(reading->text.trace)->has_times,
                 .has_script = true,

@@ -166,12 +166,6 @@ static int read_all(Paths *p) {
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-static const char *comm_of(const Paths *p) {
-        const Timeline *t = timelines_get(p->timelines, p->windows[0].task);
-
-        return t ? t->comm : "";
-}
-
 static int show(const Options *o, const PathView *v) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_table_ Table t = {};
@@ -195,11 +189,12 @@ static int show(const Options *o, const PathView *v) {
 }
 
 static int print(const Paths *p) {
+        const Timeline *first = timelines_get(p->timelines, p->windows[0].task);
         _cleanup_path_sum_ PathSum sum = { .tells_pids = p->n_windows == 1 };
         _cleanup_path_ CriticalPath path = {};
         PathView v = {
                 .function = p->row->root,
-                .comm = comm_of(p),
+                .comm = first ? first->comm : "",
                 .task = p->windows[0].task,
                 .start_ns = p->windows[0].begin_ns,
                 .n_calls = p->n_windows,

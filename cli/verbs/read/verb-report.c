@@ -115,17 +115,16 @@ typedef struct Merge {
         Buf out;
 } Merge;
 
-static void lane_done(Lane *l, const Renderer *renderer) {
-        if (l->rendering)
-                renderer->free(l->rendering);
-        free(l->both);
-        buf_done(&l->drawn);
-        reading_done(&l->reading);
-}
-
 static void merge_done(Merge *m) {
-        for (size_t i = 0; i < m->n_lanes; i++)
-                lane_done(&m->lanes[i], m->renderer);
+        for (size_t i = 0; i < m->n_lanes; i++) {
+                Lane *l = &m->lanes[i];
+
+                if (l->rendering)
+                        m->renderer->free(l->rendering);
+                free(l->both);
+                buf_done(&l->drawn);
+                reading_done(&l->reading);
+        }
         free(m->lanes);
         buf_done(&m->out);
 }
@@ -227,15 +226,9 @@ static const char *format_time(char text[static TIME_MAX], uint64_t realtime_ns)
         return text;
 }
 
-/* "# tracer: function_graph" */
-static bool is_title(const char *line, size_t n) {
-        static const char title[] = "# tracer:";
-
-        return n >= strlen(title) && memcmp(line, title, strlen(title)) == 0;
-}
-
 /* What the lane has drawn, a prefix before each line; the columns' names are moved out of its way. */
 static void pass_on(Merge *m, Lane *l) {
+        static const char title[] = "# tracer:";
         const char *at = l->drawn.data, *end = at + l->drawn.n_data;
         char time[TIME_MAX];
 
@@ -244,7 +237,8 @@ static void pass_on(Merge *m, Lane *l) {
                 const char *newline = memchr(at, '\n', (size_t) (end - at));
                 size_t n = (size_t) ((newline ? newline + 1 : end) - at);
 
-                if (*at == '#' && n > 2 && !is_title(at, n)) {
+                if (*at == '#' && n > 2 &&
+                    (n < strlen(title) || memcmp(at, title, strlen(title)) != 0)) {
                         buf_adds(&m->out, "#");
                         buf_pad(&m->out, TIME_COLUMNS + m->label_columns + 1, ' ');
                         buf_add(&m->out, at + 1, n - 1);
