@@ -404,13 +404,13 @@ static void check_path(const Timelines *t, const Window *w) {
 
                 path_view_sentence(&v, &out);
                 for (JsonMode json = JSON_OFF; json <= JSON_AUTO; json++) {
-                        Table t;
+                        Table table;
 
-                        table_begin(&t, json);
-                        FUZZ_CHECK(path_view_tell(&v, &t, n_calls * 3) == 0);
-                        if (t.list)
-                                json_decref(path_view_json(&v, TAKE_PTR(t.list)));
-                        print_table(&t);
+                        table_begin(&table, json);
+                        FUZZ_CHECK(path_view_tell(&v, &table, n_calls * 3) == 0);
+                        if (table.list)
+                                json_decref(path_view_json(&v, TAKE_PTR(table.list)));
+                        print_table(&table);
                 }
         }
 }
