@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * Who may talk to the daemon is decided by the socket's owner, group and mode,
- * so that is what the sentence about a missing permission is made from.
- *
- * A store belongs to one daemon at a time, so who records into the same one with a private daemon
- * waits for the other's end, or is told whose it is.  The store's lock tells whether somebody has
- * it, and nothing tells when it is given back, so it is looked at a few times a second.  Of several
- * who wait one is first; the others' daemons end at once, and they wait on.
- */
+/* The store's lock tells whether a daemon has it, and nothing tells when it is given back, so who waits for it looks a
+ * few times a second.  Of several who wait one is first; the others' daemons end at once, and they wait on. */
 
 #include <grp.h>
 #include <pwd.h>

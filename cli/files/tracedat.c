@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * Three steps: the pages are looked through once, which tells how many each CPU has and what occurs
- * in them; the texts that a trace.dat has are gathered and cut down to that; then everything is
- * written.
- */
+/* The pages are looked through once, which tells how many each CPU has and what occurs in them; the texts are gathered
+ * and cut down to that; then everything is written. */
 
 #include <inttypes.h>
 

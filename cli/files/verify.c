@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * One pass: the recording is played back as if to be drawn, the cursors count
- * what they had to step over and the census what has no partner.  Then the
- * counts are held against the account in session.json, whose numbers are the
- * kernel's own.
- */
+/* The recording is played back as if to be drawn: cursors count what they had to step over and the census what has no
+ * partner.  The counts are held against the account in session.json, whose numbers are the kernel's own. */
 
 #include <inttypes.h>
 

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/*
- * OptionValue: what stands behind an option, read into its place
- *
- * The table of options (cli/options/options.c) says of each of which kind it is and
- * where in Options its value goes.
- */
+/* The kinds of options, of which the table in options.c says where their values go. */
 
 #include <stdbool.h>
 #include <stddef.h>

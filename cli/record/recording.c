@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * The daemon has the last word on what may be recorded.  Names are checked here
- * too because not every argument can be a JSON string at all, and what stands
- * for many names is replaced by them.
- *
- * While something is in use, Start is refused, and asked again each second as long as --wait says.  What is
- * waited for is said once, and again when it is something else; in between only the clock goes on, which
- * is worth a line on a terminal, written over itself, and nothing in a log.
- */
+/* The daemon has the last word on what may be recorded; names are checked here too because not every argument can be a
+ * JSON string at all.  While something is in use, Start is refused, and asked again each second as long as --wait says;
+ * what is waited for is said when it is news. */
 
 #include <poll.h>
 #include <signal.h>

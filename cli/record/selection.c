@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * A table of forms: how a word of each begins, and which functions of the list it stands for.  The form without a
- * beginning is the last and takes the rest.
- *
- * The daemon hands over the whole list as a descriptor (half a megabyte for 40,000 names), so that
- * what a word means is found out here, as the user.
- */
+/* A form for each way to say functions.  The daemon hands over the list of all as a descriptor (half a megabyte for
+ * 40,000 names), so that what a word means is found out here, as the user. */
 
 #include <fcntl.h>
 #include <fnmatch.h>

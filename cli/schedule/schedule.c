@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * Two small files, each written whole or not at all.  What only ftracectl wants to know again is in
- * a section [X-Ftraced], which systemd leaves alone.  systemd is asked by its own tools, which say what they cannot do.
- */
+/* Two small files, each written whole or not at all.  What only ftracectl wants to know again is in
+ * a section [X-Ftraced], which systemd leaves alone.  systemd is asked by its own tools, which say what they cannot do. */
 
 #include <fcntl.h>
 #include <inttypes.h>

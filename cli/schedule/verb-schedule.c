@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * add and remove write and erase what cli/schedule/schedule.h describes, and tell systemd; list puts together
- * what the files, systemd and the log of captures say.  "capture" is what the unit runs.
- */
+/* add and remove write files and tell systemd; list puts together what these, systemd and the log of captures say. */
 
 #include <inttypes.h>
 #include <time.h>

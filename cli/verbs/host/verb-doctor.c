@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * First what this process can see for itself: is there a daemon, may it talk to
- * it.  Then the daemon's own checks, which need its rights; root gets them from
- * a private daemon.  If nothing is in the way, a recording is tried: begun and
- * ended where it has a tracing instance of its own and disturbs nobody, else planned only.
- */
+/* What this process sees for itself, the daemon's own checks, and, if nothing is in the way, a recording: begun and ended
+ * where it has a tracing instance of its own and disturbs nobody, else planned only. */
 
 #include <fcntl.h>
 #include <inttypes.h>

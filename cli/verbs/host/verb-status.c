@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * One line for the daemon, one for each session that is alive.  What has ended
- * is only counted: "list" has it.
- */
+/* One line for the daemon, one for each session that is alive; what has ended is only counted: "list" has it. */
 
 #include <sys/utsname.h>
 #include <time.h>

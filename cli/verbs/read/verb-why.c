@@ -13,8 +13,7 @@
 static int choose(const Options *o, CohortsSpec *ret) {
         bool by_window = o->filter.from || o->filter.to;
 
-        if ((o->spec.slower_ns > 0) + by_window + o->filter.keep_failed + (o->against != NULL) >
-            1)
+        if ((o->spec.slower_ns > 0) + by_window + o->filter.keep_failed + (o->against != NULL) > 1)
                 return failed(
                         STATUS_USAGE,
                         "--slower, --from and --to, --keep-failed, and --against each say which "
@@ -22,7 +21,7 @@ static int choose(const Options *o, CohortsSpec *ret) {
         *ret = (CohortsSpec){ .by = o->spec.slower_ns > 0   ? COHORTS_BY_DURATION
                                     : by_window             ? COHORTS_BY_WINDOW
                                     : o->filter.keep_failed ? COHORTS_BY_FAILURE
-                                    : o->against        ? COHORTS_BY_SOURCE
+                                    : o->against            ? COHORTS_BY_SOURCE
                                                             : COHORTS_BY_SLOWEST,
                               .slower_ns = o->spec.slower_ns };
         return STATUS_OK;

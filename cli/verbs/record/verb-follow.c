@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Watch keeps the daemon storing partly filled pages; the drawing reads them
- * from the session's directory.  A connection does one call at a time, and
- * Watch does not end before the session does.  So a session of ours is ended
- * over a second connection, or, if the daemon is private and has only the one,
- * by closing it: the session is attached to it.
+ * Watch keeps the daemon storing partly filled pages, which the drawing reads from the session's directory.  It does
+ * not end before the session does, and a connection does one call at a time: a session of ours is ended over a second
+ * one, or, if the daemon is private, by closing the only one, to which the session is attached.
  *
- * CPUs are read one after the other, so an event may be stored some hundred
- * milliseconds after a later one of another CPU: the drawing stays HOLD_BACK_NS
- * behind.
+ * CPUs are read one after the other, so an event may be stored some hundred milliseconds after a later one of another
+ * CPU: the drawing stays HOLD_BACK_NS behind.
  */
 
 #include "base/name.h"

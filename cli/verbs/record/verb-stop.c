@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * Which sessions: those named, all that record, or, if nothing is said, the only one that does.  Who means
- * all means those as well that end by themselves at that moment, so these are told of, too.
- */
+/* Who stops all means those as well that end by themselves at that moment, so these are told of, too. */
 
 #include "base/now.h"
 #include "base/unit.h"
