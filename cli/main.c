@@ -182,13 +182,6 @@ static const Verb verbs[] = {
           OPTIONS_JSON | OPTIONS_DOCTOR, 0, 0, verb_doctor },
 };
 
-static const Verb *find_verb(const char *name) {
-        for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
-                if (streq(verbs[i].name, name))
-                        return &verbs[i];
-        return NULL;
-}
-
 static int help_all(void) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
 
@@ -239,13 +232,6 @@ static int unknown_verb(const char *name) {
         return STATUS_USAGE;
 }
 
-static int print_version(void) {
-        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-
-        buf_adds(&out, PACKAGE_STRING "\n");
-        return stdout_end(&out);
-}
-
 /* Whether the exit status is to be a verdict, however wrong the rest of the command line is. */
 static bool wants_verdict(int argc, char **argv) {
         bool is_diff = false, is_judged = false;
@@ -259,18 +245,23 @@ static bool wants_verdict(int argc, char **argv) {
 
 static int run(int argc, char **argv) {
         _cleanup_options_ Options o = {};
-        const Verb *v;
+        const Verb *v = verbs;
         int status;
 
         status = options_parse(&o, argc, argv);
         if (status != STATUS_OK)
                 return status;
-        if (o.version)
-                return print_version();
+        if (o.version) {
+                _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+
+                buf_adds(&out, PACKAGE_STRING "\n");
+                return stdout_end(&out);
+        }
         if (!o.verb && o.help)
                 return help_all();
-        v = find_verb(o.verb ?: "status");
-        if (!v)
+        while (v < verbs + ELEMENTSOF(verbs) && !streq(v->name, o.verb ?: "status"))
+                v++;
+        if (v == verbs + ELEMENTSOF(verbs))
                 return unknown_verb(o.verb);
         if (o.help)
                 return help_verb(v);

@@ -134,20 +134,16 @@ static int pause_for(uint64_t ns) {
         return MAX(r, 0);
 }
 
-/* Whether another daemon has the store at @path, and which. */
-static bool is_taken(const char *path, pid_t *ret_owner) {
-        _cleanup_(store_freep) Store *s = NULL;
-
-        return store_open(&s, path) >= 0 && store_is_owned(s, ret_owner) > 0;
-}
-
 static int wait_for_store(const Options *o, const char *path, uint64_t end_ns, bool *is_told) {
         char text[STORE_OWNER_MAX];
         pid_t owner;
 
-        while (is_taken(path, &owner)) {
+        for (;;) {
+                _cleanup_(store_freep) Store *s = NULL;
                 int signal;
 
+                if (store_open(&s, path) < 0 || store_is_owned(s, &owner) <= 0)
+                        return STATUS_OK;
                 if (now_ns(CLOCK_MONOTONIC) >= end_ns)
                         return failed(STATUS_BUSY,
                                       "another ftraced (%s) has the store %s. %s, or record into "

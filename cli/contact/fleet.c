@@ -213,15 +213,6 @@ static void drain(Member *m, int *fd) {
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-static void give_up(Fleet *f, Member *m) {
-        char why[64];
-
-        (void) snprintf(why, sizeof(why), "no answer for %s", FORMAT_DURATION(f->silent_ns));
-        (void) kill(m->pid, SIGTERM);
-        (void) remote_wait(m->pid);
-        fail_member(f, m, why);
-}
-
 /* How many of those that run have ended. */
 static size_t wait_for_some(Fleet *f) {
         struct pollfd polls[3 * FLEET_AT_ONCE];
@@ -252,8 +243,15 @@ static size_t wait_for_some(Fleet *f) {
                         drain(m, &m->err_fd);
                         end_member(f, m, remote_wait(m->pid));
                 } else if (f->silent_ns > 0 &&
-                           now_ns(CLOCK_MONOTONIC) - m->heard_ns >= f->silent_ns)
-                        give_up(f, m);
+                           now_ns(CLOCK_MONOTONIC) - m->heard_ns >= f->silent_ns) {
+                        char why[64];
+
+                        (void) snprintf(why, sizeof(why), "no answer for %s",
+                                        FORMAT_DURATION(f->silent_ns));
+                        (void) kill(m->pid, SIGTERM);
+                        (void) remote_wait(m->pid);
+                        fail_member(f, m, why);
+                }
                 n_ended += m->pid_fd < 0;
         }
         return n_ended;

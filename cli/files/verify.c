@@ -44,14 +44,6 @@ static const struct {
 #define AT_ONCE_NS                                                                                 \
         (10 * NSEC_PER_SEC) /* what belongs together, or to the end, comes within this time */
 
-/* The first that is said of a fault says most: a panic that follows says "Fatal exception" alone. */
-static void note_fault(LastWords *w, const char *found, uint64_t ns) {
-        if (*w->fault && ns - w->fault_ns <= AT_ONCE_NS)
-                return;
-        (void) snprintf(w->fault, sizeof(w->fault), "%s", found);
-        w->fault_ns = ns;
-}
-
 void last_words_step(LastWords *w, const Step *s) {
         const char *message =
                 s->kind == STEP_OTHER && s->text ? startswith(s->text, CONSOLE) : NULL;
@@ -62,8 +54,12 @@ void last_words_step(LastWords *w, const Step *s) {
 
                 if (!found || (w->what && streq(w->what, PANIC) && !streq(ends[i].what, PANIC)))
                         continue;
-                if (streq(ends[i].what, FAULT))
-                        note_fault(w, found, s->timestamp_ns);
+                /* The first that is said of a fault says most: a panic that follows says "Fatal exception" alone. */
+                if (streq(ends[i].what, FAULT) &&
+                    (!*w->fault || s->timestamp_ns - w->fault_ns > AT_ONCE_NS)) {
+                        (void) snprintf(w->fault, sizeof(w->fault), "%s", found);
+                        w->fault_ns = s->timestamp_ns;
+                }
                 w->what = ends[i].what;
                 w->said_ns = s->timestamp_ns;
                 (void) snprintf(w->text, sizeof(w->text), "%s", found);
@@ -93,11 +89,6 @@ int last_words_note(const LastWords *w, Strv *notes) {
         return strv_addf(notes, "it ended with the machine, by %s: \"%s\"", w->what, w->text);
 }
 
-/* What was lost when the disk did not write it may be there all the same, until somebody needs the memory. */
-static bool pages_agree(const CpuAccount *a, const CursorCount *c) {
-        return c->n_pages >= a->n_pages && c->n_pages - a->n_pages <= a->pages_lost;
-}
-
 /* @is_sound: the kernel's counters can be held against what is stored.  Another program's file has
  * no account of pages. */
 static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount *c, bool live,
@@ -114,7 +105,9 @@ static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount
         int r = 0;
 
         (void) snprintf(where, sizeof(where), "CPU %u: ", a->cpu);
-        if (!live && !is_file && !pages_agree(a, c))
+        /* What was lost when the disk did not write it may be there all the same, until somebody needs the memory. */
+        if (!live && !is_file &&
+            (c->n_pages < a->n_pages || c->n_pages - a->n_pages > a->pages_lost))
                 r = strv_addf(&v->problems,
                               "%s%s pages are stored, but the session's account says %s", where,
                               FORMAT_COUNT(c->n_pages), FORMAT_COUNT(a->n_pages));
@@ -122,25 +115,6 @@ static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount
                 r = strv_addf(&v->problems, "%s%s events are stored, but the kernel handed out %s",
                               where, FORMAT_COUNT(c->n_records), FORMAT_COUNT(a->read_events));
         return r < 0 ? r : damage_add_counts(&v->problems, where, losses, ELEMENTSOF(losses));
-}
-
-/* What the account counts, gap by gap: where, and why. */
-static int check_gaps(VerifyResult *v, const SessionMeta *m) {
-        const DamageCount unsynced = { m->pages_unsynced, "page", "pages",
-                                       "not known to be on the disk yet" };
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < m->gaps.n; i++)
-                r = strv_add(&v->problems, SUMMARY_GAP(m, &m->gaps.items[i]));
-        return r < 0 ? r : damage_add_counts(&v->problems, "", &unsynced, 1);
-}
-
-/* Whether the kernel's counters began anew in between. */
-static bool was_emptied(const SessionMeta *m) {
-        for (size_t i = 0; i < m->gaps.n; i++)
-                if (m->gaps.items[i].cause == GAP_CLEARED)
-                        return true;
-        return false;
 }
 
 static CursorCount count_of(const Playback *p, uint32_t cpu) {
@@ -155,7 +129,11 @@ static CursorCount count_of(const Playback *p, uint32_t cpu) {
 static int check_cpus(VerifyResult *v, Playback *p, bool live) {
         const SessionMeta *m = p->meta;
         const bool is_file = session_meta_is_of_file(m);
+        bool was_emptied = false; /* the kernel's counters began anew in between */
         int r = damage_describe(p, live, &v->problems);
+
+        for (size_t i = 0; i < m->gaps.n; i++)
+                was_emptied |= m->gaps.items[i].cause == GAP_CLEARED;
 
         for (size_t i = 0; r >= 0 && !live && !is_file && i < stream_n_cpus(p->stream); i++) {
                 uint32_t cpu = cursor_cpu(stream_cursor(p->stream, i));
@@ -170,20 +148,11 @@ static int check_cpus(VerifyResult *v, Playback *p, bool live) {
                 CursorCount c = count_of(p, a->cpu);
 
                 r = check_account(v, a, &c, live,
-                                  !was_emptied(m) && a->pages_lost == 0 && a->pages_dropped == 0 &&
+                                  !was_emptied && a->pages_lost == 0 && a->pages_dropped == 0 &&
                                           !is_file && !m->origin && !m->spec.in_kernel,
                                   is_file);
         }
         return MIN(r, 0);
-}
-
-static int note_unhooked(VerifyResult *v, const SessionMeta *m) {
-        _cleanup_buf_ Buf text = BUF_INIT;
-
-        summary_hooked(&text, m);
-        return text.error < 0    ? text.error
-               : text.n_data > 0 ? strv_addf(&v->notes, "%.*s", (int) text.n_data, text.data)
-                                 : 0;
 }
 
 /* How many events there were is known of none; that there were some: GAP_NOT_RESCUED. */
@@ -233,6 +202,7 @@ static int count_steps(VerifyResult *v, const Playback *p, Progress *progress, L
 
 static int check_all(VerifyResult *v, Playback *p, Progress *progress, bool live) {
         const SessionMeta *m = p->meta;
+        _cleanup_buf_ Buf unhooked = BUF_INIT;
         LastWords words = {};
         int r = count_steps(v, p, progress, &words)
                     ?: check_cpus(v, p, live)
@@ -243,8 +213,12 @@ static int check_all(VerifyResult *v, Playback *p, Progress *progress, bool live
                 r = last_words_note(&words, &v->notes);
         if (r >= 0 && last_words_are_due(m))
                 r = note_empty(v, m);
+        summary_hooked(&unhooked, m);
         if (r >= 0)
-                r = note_unhooked(v, m);
+                r = unhooked.error < 0 ? unhooked.error
+                    : unhooked.n_data > 0
+                            ? strv_addf(&v->notes, "%.*s", (int) unhooked.n_data, unhooked.data)
+                            : 0;
         if (r >= 0 && p->formats.page_bytes != m->page_bytes && !live)
                 r = strv_addf(&v->problems,
                               "events/header_page says pages of %u bytes, the session's "
@@ -268,8 +242,13 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *pro
                 r = check_all(&v, p, progress, live);
         if (r < 0 && r != -ENOMEM) /* what is known of it is said all the same */
                 r = strv_addf(&v.problems, "it cannot be read: %s", origin_text(r));
+        for (size_t i = 0; r >= 0 && i < meta->gaps.n; i++)
+                r = strv_add(&v.problems, SUMMARY_GAP(meta, &meta->gaps.items[i]));
         if (r >= 0)
-                r = check_gaps(&v, meta);
+                r = damage_add_counts(&v.problems, "",
+                                      &(DamageCount){ meta->pages_unsynced, "page", "pages",
+                                                      "not known to be on the disk yet" },
+                                      1);
         if (r < 0)
                 return r;
         v.complete = v.problems.n == 0;

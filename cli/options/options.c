@@ -337,10 +337,6 @@ static int find_letter(int c, const char *verb) {
         return found;
 }
 
-static int say(Options *o, const Option *option, const char *value) {
-        return strv_addf(&o->said, "--%s%s%s", option->name, value ? "=" : "", value ?: "");
-}
-
 int options_said(Strv *ret, const Options *o, uint64_t groups, uint64_t others) {
         for (size_t i = 0; i < o->said.n; i++)
                 for (size_t k = 0; k < ELEMENTSOF(options); k++) {
@@ -364,16 +360,6 @@ char *options_said_filters(const Options *o) {
                 return strdup("");
         list = strv_join(&said, " ");
         return list && asprintf(&text, " with %s", list) >= 0 ? text : NULL;
-}
-
-/* What tells where tasks wait and who wakes them. */
-static int add_sched(Strv *events) {
-        static const char *const names[] = { "sched:sched_switch", "sched:sched_waking" };
-        int r = 0;
-
-        for (size_t i = 0; i < ELEMENTSOF(names) && r >= 0; i++)
-                r = strv_add_new(events, names[i]);
-        return r;
 }
 
 int options_parse(Options *ret, int argc, char **argv) {
@@ -404,14 +390,17 @@ int options_parse(Options *ret, int argc, char **argv) {
                 i = c >= LONG_BASE ? c - LONG_BASE : find_letter(c, ret->verb);
                 ret->given[i / 64] |= UINT64_C(1) << i % 64;
                 status = option_set_value(ret, &options[i], optarg);
-                if (status == STATUS_OK && say(ret, &options[i], optarg) < 0)
+                if (status == STATUS_OK && strv_addf(&ret->said, "--%s%s%s", options[i].name,
+                                                     optarg ? "=" : "", optarg ?: "") < 0)
                         status = STATUS_FAILED;
                 if (status != STATUS_OK)
                         return status;
         }
         ret->spec.in_kernel = ret->spec.in_kernel || ret->spec.black_box;
         ret->spec.ring = ret->spec.ring || ret->spec.in_kernel;
-        if (ret->sched && add_sched(&ret->spec.events) < 0)
+        /* What tells where tasks wait and who wakes them. */
+        if (ret->sched && (strv_add_new(&ret->spec.events, "sched:sched_switch") < 0 ||
+                           strv_add_new(&ret->spec.events, "sched:sched_waking") < 0))
                 return failed(STATUS_FAILED, "Failed to read the command line: out of memory");
         ret->command = argv + optind;
         ret->n_command = (size_t) (argc - optind);

@@ -151,12 +151,6 @@ static int select_functions(Spec *spec, const Options *o, Client *c, const Strv 
         return status;
 }
 
-/* Somebody looks on, and wants to see everything for as long as that takes. */
-static bool is_watched(const Options *o) {
-        return (streq(o->verb, "run") || streq(o->verb, "follow")) && !o->profile &&
-               !json_object_get(o->settings, "lesson");
-}
-
 /* The parameters of Start and DryRun, with functions for what stands for them; an exit status. */
 static int describe(json_t **ret, const Options *o, Client *c, const Strv *functions) {
         _cleanup_spec_ Spec spec = {};
@@ -177,7 +171,9 @@ static int describe(json_t **ret, const Options *o, Client *c, const Strv *funct
         status = o->lean_source ? add_seen(&spec.hooked, o, c) : STATUS_OK;
         if (status != STATUS_OK)
                 return status;
-        if (is_watched(o))
+        /* Somebody looks on, and wants to see everything for as long as that takes. */
+        if ((streq(o->verb, "run") || streq(o->verb, "follow")) && !o->profile &&
+            !json_object_get(o->settings, "lesson"))
                 spec.lesson = LESSON_WHOLE;
         *ret = json_pack("{s:o, s:s*, s:s*}", "spec", options_spec_to_json(o, &spec), "name",
                          o->name, "profile", o->profile);

@@ -33,7 +33,7 @@ mkdir -p "$work/root/etc/ftraced/ftraced.conf.d" "$work/root/usr/lib/ftraced/ftr
 printf '[Store]\nMaxUse=7M\nMaxUsed=1\n' >"$work/root/usr/lib/ftraced/ftraced.conf"
 printf '[Store]\nKeepFree=10%%\n' >"$work/root/usr/lib/ftraced/ftraced.conf.d/10-a.conf"
 printf '[Store]\nMaxUse=8M\n' >"$work/root/etc/ftraced/ftraced.conf.d/20-b.conf"
-exits 'the configuration is shown' 0 "$top_builddir/ftraced" --cat-config --config-root="$work/root"
+exits 'the configuration is shown' 0 env -u FTRACED_CONFIG "$top_builddir/ftraced" --cat-config --config-root="$work/root"
 says 'the last assignment counts' '^MaxUse=8M$' "$out"
 says 'it is said where it is' '^# .*/etc/ftraced/ftraced.conf.d/20-b.conf:2$' "$out"
 says 'a drop-in counts' '^KeepFree=10%$' "$out"

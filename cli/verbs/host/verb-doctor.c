@@ -253,15 +253,11 @@ static int begin_and_end(Client *c, json_t *parameters, Refusal *refusal) {
                        ?: r;
 }
 
-/* A start beside them makes them pause on some kernels, and that they record shows enough. */
-static bool others_record(Client *c) {
-        _cleanup_strv_ Strv live = {};
-
-        return recording_list_live(&live, c) == STATUS_OK && live.n > 0;
-}
-
 static void try(Client *c, json_t *checks) {
-        bool is_tried = has(checks, "sessions", "good") && !others_record(c);
+        _cleanup_strv_ Strv live = {};
+        /* A start beside others makes them pause on some kernels, and that they record shows enough. */
+        bool is_tried = has(checks, "sessions", "good") &&
+                        (recording_list_live(&live, c) != STATUS_OK || live.n == 0);
         _cleanup_refusal_ Refusal refusal = {};
         json_auto_t *reply = NULL;
         json_t *parameters = json_pack("{s{s[s] s[s] si}}", "spec", "functions", TRIED, "hooked",

@@ -199,15 +199,6 @@ static int check_functions(json_t *warnings, const json_t *p, const FunctionList
         return status;
 }
 
-/* What can be traced, of a daemon that runs or can be started: without one nothing is said of it. */
-static bool get_functions(FunctionList *ret, Client **c, const Options *o) {
-        if (!*c && (client_connect(c, contact_socket(o)) != 0 || !*c)) {
-                talk(o, "Functions are not checked: no daemon runs.");
-                return false;
-        }
-        return function_list_get(ret, *c) == STATUS_OK;
-}
-
 static void print_check(Buf *out, const json_t *p, const json_t *warnings) {
         json_t *problems = json_object_get(p, "problems"), *item;
         size_t i;
@@ -222,25 +213,29 @@ static void print_check(Buf *out, const json_t *p, const json_t *warnings) {
                                                : json_string_value(member_of(p, "files", 0)) ?: "");
 }
 
-static bool is_file(const char *word) {
-        size_t n = strlen(word);
-
-        return strchr(word, '/') || (n > 5 && streq(word + n - 5, ".conf"));
-}
-
 static int check(const Options *o, const char *word) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_function_list_ FunctionList functions = {};
         json_auto_t *profiles = json_array(), *result = json_array();
-        bool is_bad = false, has_functions;
+        bool is_bad = false, has_functions = false;
+        size_t n_word = strlen(word ?: "");
         json_t *p;
         size_t i;
-        int status = word && is_file(word) ? load_file(profiles, word) : get(profiles, &c, o, word);
+        int status =
+                word && (strchr(word, '/') || (n_word > 5 && streq(word + n_word - 5, ".conf")))
+                        ? load_file(profiles, word)
+                        : get(profiles, &c, o, word);
 
         if (status != STATUS_OK)
                 return status;
-        has_functions = json_array_size(profiles) > 0 && get_functions(&functions, &c, o);
+        /* What can be traced is known of a daemon that runs: without one nothing is said of it. */
+        if (json_array_size(profiles) > 0) {
+                if (c || client_connect(&c, contact_socket(o)) == 0)
+                        has_functions = function_list_get(&functions, c) == STATUS_OK;
+                else
+                        talk(o, "Functions are not checked: no daemon runs.");
+        }
         json_array_foreach (profiles, i, p) {
                 json_t *warnings = json_array();
 

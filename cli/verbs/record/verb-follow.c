@@ -248,11 +248,6 @@ static int follow(Follow *f) {
         return status ?: ending;
 }
 
-static bool wants_table(const Options *o) {
-        return o->by || o->analysis.sort || o->analysis.columns || o->limit > 0 ||
-               o->analysis.corrected;
-}
-
 int verb_follow(const Options *o) {
         Follow f = { .o = o, .signal_fd = -EBADF };
         int status = display_options(&f.options, o) ?: filtering_init(&f.filtering, o);
@@ -271,7 +266,8 @@ int verb_follow(const Options *o) {
                 status = recording_check(o, &o->words) ?: recording_dry_run(o, f.client, &o->words);
         else if (status == STATUS_OK) {
                 f.is_private = f.client->is_private;
-                if (wants_table(o))
+                if (o->by || o->analysis.sort || o->analysis.columns || o->limit > 0 ||
+                    o->analysis.corrected)
                         status = live_top_new(&f.top, o);
                 status = status ?: follow(&f);
         }

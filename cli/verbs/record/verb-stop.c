@@ -164,27 +164,22 @@ int verb_trigger(const Options *o) {
         return STATUS_OK;
 }
 
-/* Whether it is not on the disk, all of it; that is said. */
-static bool is_unwritten(const SessionMeta *m) {
-        bool is = m->pages_unsynced > 0;
-
-        for (size_t i = 0; i < m->gaps.n; i++)
-                is = is || m->gaps.items[i].cause == GAP_NOT_WRITTEN;
-        if (is)
-                log_warning("%s: %s.", m->name, SUMMARY_LOSS(m));
-        return is;
-}
-
 int verb_snapshot(const Options *o) {
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
         int status = ask(&meta, &reply, o, "Snapshot");
+        bool is_unwritten;
 
         if (status != STATUS_OK)
                 return status;
-        if (is_unwritten(meta))
+        is_unwritten = meta->pages_unsynced > 0;
+        for (size_t i = 0; i < meta->gaps.n; i++)
+                is_unwritten |= meta->gaps.items[i].cause == GAP_NOT_WRITTEN;
+        if (is_unwritten) {
+                log_warning("%s: %s.", meta->name, SUMMARY_LOSS(meta));
                 status = STATUS_INCOMPLETE;
+        }
         if (o->json != JSON_OFF)
                 return stdout_json(o, json_incref(json_object_get(reply, "session"))) ?: status;
         if (isatty(STDERR_FILENO))

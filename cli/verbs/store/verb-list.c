@@ -83,14 +83,6 @@ static int add_rows(Table *t, json_t *briefs) {
         return MIN(r, 0);
 }
 
-/* 0: all.  Whoever reads a table on a terminal wants the newest, and is told of the others; programs that read
- * one want it whole. */
-static uint64_t choose_newest(const Options *o) {
-        bool is_looked_at = o->json == JSON_OFF && !o->no_legend && isatty(STDOUT_FILENO);
-
-        return o->limit == UINT64_MAX ? 0 : o->limit ?: is_looked_at ? N_ON_TERMINAL : 0;
-}
-
 /* The last lines: what is not shown, and what goes next. */
 static void add_legend(Buf *out, const json_t *reply, size_t n_rows) {
         json_int_t n = json_integer_value(json_object_get(reply, "total"));
@@ -125,7 +117,10 @@ int verb_list(const Options *o) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
-        uint64_t n_newest = choose_newest(o);
+        /* Whoever reads a table on a terminal wants the newest, and is told of the others; programs that read one want
+         * it whole, 0. */
+        bool is_looked_at = o->json == JSON_OFF && !o->no_legend && isatty(STDOUT_FILENO);
+        uint64_t n_newest = o->limit == UINT64_MAX ? 0 : o->limit ?: is_looked_at ? N_ON_TERMINAL : 0;
         json_t *briefs;
         int status, r, failed;
 

@@ -39,14 +39,6 @@ static void line_list(Buf *out, const char *title, const Strv *v) {
                 line(out, title, "%s", text ?: "?");
 }
 
-/* Whether the patterns stood for themselves; roots are sorted, what was asked for is not. */
-static bool roots_are_new(const SessionMeta *m) {
-        for (size_t i = 0; i < m->spec.functions.n; i++)
-                if (!strv_contains(&m->roots, m->spec.functions.items[i]))
-                        return true;
-        return m->roots.n != m->spec.functions.n;
-}
-
 /* "4,000,000 events, 256M, 50 % of a CPU a second" */
 static void show_limits(Buf *out, const Spec *spec) {
         char events[UNIT_TEXT_MAX + 16] = "", bytes[UNIT_TEXT_MAX + 4] = "",
@@ -67,8 +59,12 @@ static void show_limits(Buf *out, const Spec *spec) {
 static void show_what(Buf *out, const SessionMeta *m) {
         const Spec *spec = &m->spec;
 
+        bool is_new = m->roots.n != spec->functions.n; /* patterns did not stand for themselves */
+
         line_list(out, "Asked for", &spec->functions);
-        if (roots_are_new(m))
+        for (size_t i = 0; i < spec->functions.n; i++)
+                is_new |= !strv_contains(&m->roots, spec->functions.items[i]);
+        if (is_new)
                 line_list(out, "Roots", &m->roots);
         line_list(out, "Left out", m->notrace.n > 0 ? &m->notrace : &spec->notrace);
         if (spec->hooked.n > ONLY_MAX)

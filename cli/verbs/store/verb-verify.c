@@ -177,33 +177,6 @@ static void describe(Buf *out, const SessionMeta *m, const VerifyResult *v) {
                 buf_printf(out, "  Note: %s.\n", v->notes.items[i]);
 }
 
-static json_t *deep_json(const VerifyBlocks *c) {
-        return json_pack("{s:I, s:I, s:I, s:I, s:I}", "segments", (json_int_t) c->n_segments,
-                         "segments_sealed", (json_int_t) c->n_sealed, "blocks",
-                         (json_int_t) c->n_blocks, "blocks_good", (json_int_t) c->n_blocks_good,
-                         "pages", (json_int_t) c->n_pages);
-}
-
-static void describe_deep(Buf *out, const VerifyBlocks *c) {
-        buf_printf(out, "  %s of %s blocks decode to the %s pages that they were made of.\n",
-                   FORMAT_COUNT(c->n_blocks_good), FORMAT_COUNT(c->n_blocks),
-                   FORMAT_COUNT(c->n_pages));
-        if (c->n_segments > c->n_sealed)
-                buf_printf(out, "  %s of %s files are not sealed and have no checksums.\n",
-                           FORMAT_COUNT(c->n_segments - c->n_sealed), FORMAT_COUNT(c->n_segments));
-}
-
-/* Adds what the deeper look has found, and the other has not. */
-static int verify_deep(const SessionDir *dir, Progress *progress, VerifyResult *v,
-                       VerifyBlocks *c) {
-        int r = verify_blocks(dir, progress, c);
-
-        for (size_t i = 0; r >= 0 && i < c->damages.n; i++)
-                r = strv_add_new(&v->problems, c->damages.items[i]);
-        v->complete = v->complete && c->damages.n == 0;
-        return r;
-}
-
 static int verify_source(const Source *s, const Options *o) {
         _cleanup_verify_result_ VerifyResult v = {};
         _cleanup_verify_blocks_ VerifyBlocks deep = {};
@@ -215,19 +188,37 @@ static int verify_source(const Source *s, const Options *o) {
         progress_begin(&progress, o, "Verifying");
         r = verify_session(s->dir, s->meta, &progress, &v);
         if (r >= 0 && o->deep)
-                r = verify_deep(s->dir, &progress, &v, &deep);
+                r = verify_blocks(s->dir, &progress, &deep);
+        for (size_t i = 0; r >= 0 && i < deep.damages.n; i++)
+                r = strv_add_new(&v.problems, deep.damages.items[i]);
+        v.complete = v.complete && deep.damages.n == 0;
         progress_end(&progress);
         if (r < 0)
                 return failed_errno(r, "Failed to verify session \"%s\": %m", s->meta->name);
         if (o->json != JSON_OFF) {
                 json = result_json(s->meta, &v);
                 if (json && o->deep)
-                        (void) json_object_set_new(json, "deep", deep_json(&deep));
+                        (void) json_object_set_new(
+                                json, "deep",
+                                json_pack("{s:I, s:I, s:I, s:I, s:I}", "segments",
+                                          (json_int_t) deep.n_segments, "segments_sealed",
+                                          (json_int_t) deep.n_sealed, "blocks",
+                                          (json_int_t) deep.n_blocks, "blocks_good",
+                                          (json_int_t) deep.n_blocks_good, "pages",
+                                          (json_int_t) deep.n_pages));
                 status = stdout_json(o, json);
         } else {
                 describe(&out, s->meta, &v);
                 if (o->deep)
-                        describe_deep(&out, &deep);
+                        buf_printf(&out,
+                                   "  %s of %s blocks decode to the %s pages that they were made "
+                                   "of.\n",
+                                   FORMAT_COUNT(deep.n_blocks_good), FORMAT_COUNT(deep.n_blocks),
+                                   FORMAT_COUNT(deep.n_pages));
+                if (deep.n_segments > deep.n_sealed)
+                        buf_printf(&out, "  %s of %s files are not sealed and have no checksums.\n",
+                                   FORMAT_COUNT(deep.n_segments - deep.n_sealed),
+                                   FORMAT_COUNT(deep.n_segments));
                 status = stdout_end(&out);
         }
         return status ?: v.complete ? STATUS_OK : STATUS_INCOMPLETE;
