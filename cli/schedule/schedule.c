@@ -256,10 +256,10 @@ int systemd_is_there(void) {
                                                "schedules.");
 }
 
-static int systemctl(const char *options, const char *unit) {
+int systemd_control(const char *verb, const char *unit) {
         _cleanup_strv_ Strv words = {};
         int r = strv_split(&words, "systemctl --no-ask-password --quiet", " ")
-                        ?: strv_split(&words, options, " ");
+                        ?: strv_split(&words, verb, " ");
 
         if (r >= 0 && unit)
                 r = strv_add(&words, unit);
@@ -267,18 +267,6 @@ static int systemctl(const char *options, const char *unit) {
         if (r < 0)
                 return failed_errno(r, "Cannot run systemctl: %m");
         return r == 0 ? STATUS_OK : r == NO_PERMISSION ? STATUS_FORBIDDEN : STATUS_FAILED;
-}
-
-int systemd_reload(void) {
-        return systemctl("daemon-reload", NULL);
-}
-
-int systemd_switch(const char *timer, bool on) {
-        return systemctl(on ? "enable --now" : "disable --now", timer);
-}
-
-int systemd_run_service(const char *service) {
-        return systemctl("start", service);
 }
 
 int systemd_add_self(Strv *ret) {

@@ -56,12 +56,8 @@ char *schedule_read_next(const char *text);
 /* --- systemd: exit statuses, after it, or we, have said what is wrong --------------------------- */
 
 int systemd_is_there(void);
-/* All unit files are read again. */
-int systemd_reload(void);
-/* Enables and starts, or disables and stops, and reads all unit files again. */
-int systemd_switch(const char *timer, bool on);
-/* Returns when the service, which is oneshot, has ended. */
-int systemd_run_service(const char *service);
+/* "enable --now", as systemctl has it; @unit: NULL: none.  What it says goes to standard error. */
+int systemd_control(const char *verb, const char *unit);
 /* The path of this program, as units need it: 0, -errno. */
 int systemd_add_self(Strv *ret);
 /* A timer @name and the service that it starts once, which vanish when that was done, or at the next boot.

@@ -58,29 +58,28 @@ static int check_add(const Options *o, const Strv *functions) {
         _cleanup_free_ char *next = NULL;
         int status = check_name(o->words.items[1]);
 
-        if (status == STATUS_OK && o->name)
+        if (status != STATUS_OK)
+                return status;
+        if (o->name)
                 return failed(
                         STATUS_USAGE,
                         "a capture's name is the schedule's with a number: leave --name out.");
-        if (status == STATUS_OK && o->spec.max_captures > 0)
+        if (o->spec.max_captures > 0)
                 return failed(STATUS_USAGE,
                               "--max-captures of a schedule is of any 24 hours: N/day.");
-        if (status == STATUS_OK && o->keep && o->schedule.keep == 0)
+        if (o->keep && o->schedule.keep == 0)
                 return failed(STATUS_USAGE, "--keep of a schedule needs a number: --keep=N.");
-        if (status == STATUS_OK && !o->schedule.calendar)
+        if (!o->schedule.calendar)
                 return failed(STATUS_USAGE, "\"schedule add\" needs --calendar=WHEN, like "
                                             "'Mon..Fri 02:00' or hourly; see systemd.time(7).");
-        if (status == STATUS_OK)
-                status = schedule_check_calendar(&next, o->schedule.calendar, "--calendar");
-        if (status == STATUS_OK)
-                status = capture_check(o, functions);
-        for (size_t i = 0; status == STATUS_OK && i < functions->n; i++)
+        for (size_t i = 0; i < functions->n; i++)
                 if (functions->items[i][0] == '@' && functions->items[i][1] != '/')
                         return failed(STATUS_USAGE,
                                       "\"%s\": a timer has another working directory; give an "
                                       "absolute path.",
                                       NAME_QUOTED(functions->items[i]));
-        return status;
+        return schedule_check_calendar(&next, o->schedule.calendar, "--calendar")
+                       ?: capture_check(o, functions);
 }
 
 /* ftracectl schedule capture NAME OPTIONS FUNCTION... */
@@ -127,7 +126,7 @@ static int add(const Options *o, const char *name) {
         if (r < 0)
                 return fail("write", name, r);
         if (!o->config_root)
-                status = systemd_switch(schedule_unit(timer, name, "timer"), true);
+                status = systemd_control("enable --now", schedule_unit(timer, name, "timer"));
         if (status != STATUS_OK) {
                 (void) schedule_erase(o->config_root, name);
                 return status;
@@ -145,7 +144,8 @@ static int remove_one(const Options *o, const char *name) {
 
         if (status == STATUS_OK && !o->config_root)
                 status = systemd_is_there()
-                                 ?: systemd_switch(schedule_unit(timer, name, "timer"), false);
+                                 ?: systemd_control("disable --now",
+                                                    schedule_unit(timer, name, "timer"));
         if (status != STATUS_OK)
                 return status;
         r = schedule_erase(o->config_root, name);
@@ -153,7 +153,7 @@ static int remove_one(const Options *o, const char *name) {
                 r = capture_log_erase(name);
         if (r < 0)
                 return fail("remove", name, r);
-        status = o->config_root ? STATUS_OK : systemd_reload();
+        status = o->config_root ? STATUS_OK : systemd_control("daemon-reload", NULL);
         if (status == STATUS_OK)
                 talk(o, "Recordings of %s stay; a running capture goes on to its end.", name);
         return status;
@@ -187,7 +187,7 @@ static int run(const Options *o, const char *name) {
         json_t *last;
         int status = require(o, name)
                              ?: systemd_is_there()
-                             ?: systemd_run_service(schedule_unit(service, name, "service")),
+                             ?: systemd_control("start", schedule_unit(service, name, "service")),
             r;
 
         if (status != STATUS_OK)
