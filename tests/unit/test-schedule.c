@@ -65,44 +65,35 @@ START_TEST(what_is_written_is_read_again)
         }
 END_TEST
 
-START_TEST(a_drop_in_of_somebody_else_stays)
+START_TEST(what_is_somebody_elses_stays_and_a_profile_whose_timer_is_enabled_is_a_schedule)
         {
                 _cleanup_schedule_ Schedule s = { .name = strdup("x"),
-                                                  .calendar = strdup("daily") };
-                _cleanup_scratch_ Scratch scratch = SCRATCH;
-                const char *root = scratch.path;
-                char path[PATH_MAX + 128];
-
-                make_root(&scratch);
-                ck_assert_int_eq(strv_add(&s.command, "/bin/true"), 0);
-                ck_assert_int_eq(schedule_write(root, &s), 0);
-                (void) snprintf(path, sizeof(path),
-                                "%s/etc/systemd/system/ftraced-capture@x.timer.d/mine.conf", root);
-                ck_assert_int_eq(file_replace(AT_FDCWD, path, "", 0, 0644), 0);
-                ck_assert_int_eq(schedule_erase(root, "x"), 0);
-                ck_assert_int_eq(access(path, F_OK), 0);
-        }
-END_TEST
-
-START_TEST(a_profile_whose_timer_is_enabled_is_a_schedule)
-        {
-                _cleanup_schedule_ Schedule s = {};
+                                                  .calendar = strdup("daily") },
+                                            enabled = {};
+                _cleanup_scratch_ Scratch root = SCRATCH;
                 _cleanup_strv_ Strv names = {};
-                _cleanup_scratch_ Scratch scratch = SCRATCH;
-                const char *root = scratch.path;
-                char path[PATH_MAX + 128];
 
-                make_root(&scratch);
-                (void) snprintf(path, sizeof(path),
-                                "%s/etc/systemd/system/timers.target.wants/"
-                                "ftraced-capture@udp-send.timer",
-                                root);
-                ck_assert_int_eq(symlink("/nowhere", path), 0);
-                ck_assert_int_eq(schedule_list(&names, root), 0);
-                ck_assert_uint_eq(names.n, 1);
+                make_root(&root);
+                ck_assert_int_eq(strv_add(&s.command, "/bin/true"), 0);
+                ck_assert_int_eq(schedule_write(root.path, &s), 0);
+                ck_assert_int_eq(
+                        file_replace(root.fd,
+                                     "etc/systemd/system/ftraced-capture@x.timer.d/mine.conf", "",
+                                     0, 0644),
+                        0);
+                ck_assert_int_eq(schedule_erase(root.path, "x"), 0);
+                ck_assert_int_eq(faccessat(root.fd,
+                                           "etc/systemd/system/ftraced-capture@x.timer.d/mine.conf",
+                                           F_OK, 0),
+                                 0);
+                ck_assert_int_eq(symlinkat("/nowhere", root.fd,
+                                           "etc/systemd/system/timers.target.wants/"
+                                           "ftraced-capture@udp-send.timer"),
+                                 0);
+                ck_assert_int_eq(schedule_list(&names, root.path), 0);
                 ck_assert_str_eq(names.items[0], "udp-send");
-                ck_assert_int_eq(schedule_read(&s, root, "udp-send"), 0);
-                ck_assert_ptr_null(s.calendar);
+                ck_assert_int_eq(schedule_read(&enabled, root.path, "udp-send"), 0);
+                ck_assert_ptr_null(enabled.calendar);
         }
 END_TEST
 
@@ -189,6 +180,6 @@ START_TEST(a_damaged_log_is_begun_anew)
 END_TEST
 
 UNIT_SUITE("schedule", a_word_is_quoted_as_systemd_reads_it, what_is_written_is_read_again,
-           a_drop_in_of_somebody_else_stays, a_profile_whose_timer_is_enabled_is_a_schedule,
+           what_is_somebody_elses_stays_and_a_profile_whose_timer_is_enabled_is_a_schedule,
            a_name_leaves_room_for_a_number, the_next_time_is_read_without_its_day_of_the_week,
            the_log_counts_what_was_recorded_and_keeps_the_newest, a_damaged_log_is_begun_anew)
