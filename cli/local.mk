@@ -20,7 +20,6 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/contact/fleet.c \
 	%D%/views/live-top.c \
 	%D%/options/option-value.c \
-	%D%/options/option-value.h \
 	%D%/options/options.c \
 	%D%/options/options.h \
 	%D%/terminal/outfile.c \

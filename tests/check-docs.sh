@@ -65,7 +65,8 @@ report 'ftraced.conf(5) has every key' "$(while read -r key; do echo "$key="; do
 report 'ftraced.conf has every key' "$(missing_in "$top_srcdir/systemd/ftraced.conf" <<<"$keys")"
 report 'ftraced.conf(5) has no other' "$(sed -n 's/^\*\([A-Za-z]*\)=\*$/\1/p' "$top_srcdir/daemon/ftraced.conf.5.scd" | sort -u | comm -23 - <(echo "$keys"))"
 report 'every setting that a sentence names is there' \
-        "$(grep -rohE --include='*.c' '\b(Max|Keep)[A-Za-z]+=' "$top_srcdir"/{daemon,cli} | tr -d = | sort -u | comm -23 - <(echo "$keys"))"
+        "$(grep -rohE --include='*.c' '\b(Max|Keep)[A-Za-z]+=' "$top_srcdir"/{daemon,cli} | tr -d = | sort -u |
+                comm -23 - <({ echo "$keys"; grep -oE '\*[A-Za-z]+=\*' "$top_srcdir/daemon/ftraced.profile.5.scd" | tr -d '*='; } | sort -u))"
 report 'the catalog has every message of the journal, and no other' \
         "$(diff <(grep -oE '\b[0-9a-f]{32}\b' "$top_srcdir/daemon/process/journal.c" | sort) \
                 <(sed -n 's/^-- //p' "$top_srcdir/systemd/ftraced.catalog" | sort))"

@@ -9,7 +9,7 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/option-value.h"
+#include "cli/options/options.h"
 #include "meta/captures.h"
 #include "meta/profile.h"
 #include "meta/trigger.h"

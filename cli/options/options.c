@@ -9,8 +9,7 @@
 #include "base/cpu-list.h"
 #include "base/name.h"
 #include "base/text.h"
-#include "cli/options/option-value.h"
-#include "cli/options/verb.h"
+#include "cli/options/options.h"
 #include "meta/event-choice.h"
 #include "meta/gone.h"
 

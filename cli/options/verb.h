@@ -31,19 +31,3 @@ VerbFunction verb_run, verb_start, verb_arm, verb_trigger, verb_snapshot, verb_s
         verb_why, verb_waits, verb_path, verb_verify, verb_remove, verb_report, verb_fetch,
         verb_collect, verb_export, verb_diff, verb_pin, verb_vacuum, verb_functions, verb_profile,
         verb_metrics, verb_schedule, verb_doctor;
-
-/*
- * Action: the second word of verbs that are several, "schedule add" and "profile list"
- */
-
-typedef struct Action {
-        const char *name;
-        size_t min_words, max_words; /* behind it */
-        const char *takes;           /* those words, in a sentence: "the name of a schedule" */
-        int (*run)(const Options *o, const char *word); /* @word: the next, or NULL */
-} Action;
-
-/* Does what the words say; without any, the first of @actions.  @names: all of them, "list, show or
- * check".  An exit status. */
-int action_run(const Options *o, const char *verb, const Action *actions, size_t n_actions,
-               const char *names);
