@@ -75,12 +75,11 @@ int selection_match(Strv *ret, const char *word, const FunctionList *l);
  */
 
 typedef struct Command {
-        pid_t pid;    /* 0: none, or it has been waited for */
-        int go_fd;    /* a byte releases it; closing it makes it leave */
-        int error_fd; /* gives errno if execvp() fails */
+        pid_t pid; /* 0: none, or it has been waited for */
+        int fd; /* a byte releases it; closing it makes it leave.  -EBADF: it has been released */
 } Command;
 
-#define COMMAND_INIT ((Command){ .go_fd = -EBADF, .error_fd = -EBADF })
+#define COMMAND_INIT ((Command){ .fd = -EBADF })
 
 /* @argv: NULL-terminated; call it while signals are as the program shall have them.  -errno. */
 int command_hold(Command *ret, char *const *argv);

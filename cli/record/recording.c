@@ -332,14 +332,12 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
         json_auto_t *reply = NULL, *parameters = NULL;
         int status = describe(&parameters, o, c, functions);
 
-        if (status != STATUS_OK)
-                return status;
-        if (json_object_set_new(parameters, "attach", json_boolean(attach)) < 0)
+        if (status == STATUS_OK &&
+            json_object_set_new(parameters, "attach", json_boolean(attach)) < 0)
                 return out_of_memory();
-        status = call_start(&reply, o, c, parameters, wake_fd);
-        if (status != STATUS_OK)
-                return status;
-        status = source_meta_from_reply(ret, reply);
+        status = status
+                         ?: call_start(&reply, o, c, parameters, wake_fd)
+                         ?: source_meta_from_reply(ret, reply);
         if (status != STATUS_OK)
                 return status;
         if ((*ret)->tree_from == TREE_ALL && (*ret)->spec.lesson == LESSON_WHOLE)
