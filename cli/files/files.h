@@ -17,11 +17,8 @@
 #include "store/retain.h"
 #include "store/session-dir.h"
 
-/* Does it to each word of the command line; the first failure is the exit status. */
-int upkeep_each(const Options *o, int (*one)(const Options *o, Client *c, const char *word));
-/* The name of the session that @word, a name or an id, means; a daemon knows by itself.  The caller
- * frees *@ret. */
-int upkeep_name(char **ret, const Options *o, Client *c, const char *word);
+/* Does it to each session that the command line names; the first failure is the exit status. */
+int upkeep_each(const Options *o, int (*one)(const Options *o, Client *c, const char *name));
 /* Refuses what is pinned, being read, or not ours: STATUS_BUSY, STATUS_FAILED. */
 int upkeep_remove(const Options *o, Client *c, const char *name);
 int upkeep_pin(const Options *o, Client *c, const char *name, bool pinned);

@@ -16,7 +16,25 @@
 
 #define VACUUMING "Removing sessions"
 
-int upkeep_each(const Options *o, int (*one)(const Options *o, Client *c, const char *word)) {
+/* The name of the session that @word, a name or an id, means; a daemon knows by itself.  The caller frees *@ret. */
+static int find_name(char **ret, const Options *o, Client *c, const char *word) {
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_(store_freep) Store *store = NULL;
+        _cleanup_(source_freep) Source *s = NULL;
+        /* By its name alone one is known that a newer ftraced has written. */
+        bool is_known = c || (store_open(&store, options_store(o)) >= 0 &&
+                              store_open_session(store, word, &dir) >= 0 &&
+                              session_dir_read_meta(dir, &m) == META_E_NEWER);
+        int status = is_known ? STATUS_OK : source_open_session(&s, o, word);
+
+        if (status != STATUS_OK)
+                return status;
+        *ret = strdup(s ? s->meta->name : word);
+        return *ret ? STATUS_OK : STATUS_FAILED;
+}
+
+int upkeep_each(const Options *o, int (*one)(const Options *o, Client *c, const char *name)) {
         _cleanup_(client_freep) Client *c = NULL;
         int status = source_check_names(&o->words) ?: contact_unless_store(&c, o),
             result = STATUS_OK;
@@ -24,35 +42,12 @@ int upkeep_each(const Options *o, int (*one)(const Options *o, Client *c, const 
         if (status != STATUS_OK)
                 return status;
         for (size_t i = 0; i < o->words.n; i++) {
-                status = one(o, c, o->words.items[i]);
+                _cleanup_free_ char *name = NULL;
+
+                status = find_name(&name, o, c, o->words.items[i]) ?: one(o, c, name);
                 result = result ?: status;
         }
         return result;
-}
-
-/* Which only its name is known by. */
-static bool store_has_newer(const Options *o, const char *word) {
-        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        _cleanup_(store_freep) Store *store = NULL;
-
-        return store_open(&store, options_store(o)) >= 0 &&
-               store_open_session(store, word, &dir) >= 0 &&
-               session_dir_read_meta(dir, &m) == META_E_NEWER;
-}
-
-int upkeep_name(char **ret, const Options *o, Client *c, const char *word) {
-        _cleanup_(source_freep) Source *s = NULL;
-        int status;
-
-        if (!c && !store_has_newer(o, word)) {
-                status = source_open_session(&s, o, word); /* says it if there is none */
-                if (status != STATUS_OK)
-                        return status;
-                word = s->meta->name;
-        }
-        *ret = strdup(word);
-        return *ret ? STATUS_OK : STATUS_FAILED;
 }
 
 /* --- in the store itself ---------------------------------------------------------------------- */

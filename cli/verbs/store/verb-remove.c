@@ -8,9 +8,8 @@
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 
-static int remove_one(const Options *o, Client *c, const char *word) {
-        _cleanup_free_ char *name = NULL;
-        int status = upkeep_name(&name, o, c, word) ?: upkeep_remove(o, c, name);
+static int remove_one(const Options *o, Client *c, const char *name) {
+        int status = upkeep_remove(o, c, name);
 
         if (status == STATUS_OK)
                 talk(o, "Removed %s.", name);
@@ -21,9 +20,8 @@ int verb_remove(const Options *o) {
         return upkeep_each(o, remove_one);
 }
 
-static int pin(const Options *o, Client *c, const char *word) {
-        _cleanup_free_ char *name = NULL;
-        int status = upkeep_name(&name, o, c, word) ?: upkeep_pin(o, c, name, !o->off);
+static int pin(const Options *o, Client *c, const char *name) {
+        int status = upkeep_pin(o, c, name, !o->off);
 
         if (status == STATUS_OK)
                 talk(o, "%s %s.", name,
