@@ -19,24 +19,6 @@ const char *contact_socket(const Options *o) {
         return o->socket ?: CLIENT_DEFAULT_SOCKET;
 }
 
-/* Says that nobody listens, and what to do. */
-static int no_daemon(const Options *o) {
-        if (o->socket)
-                log_error("no daemon listens on %s. Start one there: \"ftraced --socket %s\", or "
-                          "read a store without one: --store DIR",
-                          o->socket, o->socket);
-        else if (geteuid() == 0)
-                log_error("no daemon is running: nothing listens on %s. Start it with \"systemctl "
-                          "start ftraced.socket\", or record without one: \"ftracectl run\".",
-                          contact_socket(o));
-        else
-                log_error("no daemon is running: nothing listens on %s. Start it with \"sudo "
-                          "systemctl start ftraced.socket\", or record without one: \"sudo "
-                          "ftracectl run\".",
-                          contact_socket(o));
-        return STATUS_FAILED;
-}
-
 void contact_forbidden_texts(const Options *o, char ret_why[static CONTACT_TEXT_MAX],
                              char ret_fix[static CONTACT_TEXT_MAX]) {
         const struct passwd *user = getpwuid(geteuid());
@@ -67,14 +49,24 @@ void contact_forbidden_texts(const Options *o, char ret_why[static CONTACT_TEXT_
 /* What is wrong with the result @r of connecting; an exit status. */
 static int unconnected(const Options *o, int r) {
         char why[CONTACT_TEXT_MAX], fix[CONTACT_TEXT_MAX];
+        const char *sudo = geteuid() == 0 ? "" : "sudo ";
 
-        if (r == CLIENT_E_NO_DAEMON)
-                return no_daemon(o);
-        if (r != CLIENT_E_FORBIDDEN)
+        if (r == CLIENT_E_FORBIDDEN) {
+                contact_forbidden_texts(o, why, fix);
+                return failed(STATUS_FORBIDDEN, "no permission for %s: %s. Way out: %s",
+                              contact_socket(o), why, fix);
+        }
+        if (r != CLIENT_E_NO_DAEMON)
                 return failed_errno(r, "Failed to talk to the daemon at %s: %m", contact_socket(o));
-        contact_forbidden_texts(o, why, fix);
-        return failed(STATUS_FORBIDDEN, "no permission for %s: %s. Way out: %s", contact_socket(o),
-                      why, fix);
+        if (o->socket)
+                return failed(STATUS_FAILED,
+                              "no daemon listens on %s. Start one there: \"ftraced --socket %s\", "
+                              "or read a store without one: --store DIR",
+                              o->socket, o->socket);
+        return failed(STATUS_FAILED,
+                      "no daemon is running: nothing listens on %s. Start it with \"%ssystemctl "
+                      "start ftraced.socket\", or record without one: \"%sftracectl run\".",
+                      contact_socket(o), sudo, sudo);
 }
 
 int contact_failure(const Client *c, int r, const Refusal *refusal) {
@@ -119,25 +111,16 @@ int contact_unless_store(Client **ret, const Options *o) {
 
 /* --- a private daemon ------------------------------------------------------------------------- */
 
-/* The signal that came meanwhile, if they are blocked (cli/terminal/signals.h), or 0. */
-static int pause_for(uint64_t ns) {
-        struct timespec t = { .tv_sec = (time_t) (ns / NSEC_PER_SEC),
-                              .tv_nsec = (long) (ns % NSEC_PER_SEC) };
+static int wait_for_store(const Options *o, const char *path, uint64_t end_ns, bool *is_told) {
+        static const struct timespec look = { .tv_nsec = LOOK_NS };
+        char text[STORE_OWNER_MAX];
         sigset_t ends;
-        int r;
+        pid_t owner;
 
         (void) sigemptyset(&ends);
         (void) sigaddset(&ends, SIGINT);
         (void) sigaddset(&ends, SIGTERM);
         (void) sigaddset(&ends, SIGHUP);
-        r = sigtimedwait(&ends, NULL, &t);
-        return MAX(r, 0);
-}
-
-static int wait_for_store(const Options *o, const char *path, uint64_t end_ns, bool *is_told) {
-        char text[STORE_OWNER_MAX];
-        pid_t owner;
-
         for (;;) {
                 _cleanup_(store_freep) Store *s = NULL;
                 int signal;
@@ -155,13 +138,10 @@ static int wait_for_store(const Options *o, const char *path, uint64_t end_ns, b
                         talk(o, "Waiting: another ftraced (%s) has the store %s.",
                              store_owner_text(text, owner), path);
                 *is_told = true;
-                signal = pause_for(LOOK_NS);
-                if (signal > 0) {
-                        log_error("interrupted before anything was recorded.");
-                        return 128 + signal;
-                }
+                signal = sigtimedwait(&ends, NULL, &look); /* if they are blocked */
+                if (signal > 0)
+                        return failed(128 + signal, "interrupted before anything was recorded.");
         }
-        return STATUS_OK;
 }
 
 /* On --store, or the usual store; waits for that as long as --wait says.  An exit status. */

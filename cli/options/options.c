@@ -107,9 +107,9 @@ static const Option options[] = {
           "functions of the kernel (\"off\"), or those in FILE: one per line, or what a\n"
           "recording saw" },
         { "set",            0,  OPTIONS_RECORD, OPTION_SET,      AT(settings), "KEY=VALUE",
-          "as in a profile: NoIRQs=yes, NoSleepTime=yes, SegmentTime=, MaxFunctions=, OnFull=stop, Lesson=no, Budget=5%, MaxHooked=,\n"
-          "MaxEventRate=, MaxWriteRate=, MaxCPU=20% or MinGap=1h (ftraced.profile(5)); may be\n"
-          "repeated" },
+          "as in a profile: NoIRQs=yes, NoSleepTime=yes, SegmentTime=, MaxFunctions=,\n"
+          "OnFull=stop, Lesson=no, Budget=5%, MaxHooked=, MaxEventRate=, MaxWriteRate=,\n"
+          "MaxCPU=20% or MinGap=1h (ftraced.profile(5)); may be repeated" },
         { "wait",           0,  OPTIONS_RECORD, OPTION_WAIT,     AT(wait_ns), "TIME",
           "wait, at most TIME, while what this needs is in use" },
         { "force",          0,  OPTIONS_RECORD, OPTION_FLAG,     AT(force), NULL,

@@ -240,15 +240,15 @@ static bool has(const json_t *checks, const char *name, const char *state) {
 
 /* Ended and removed, however far it came. */
 static int begin_and_end(Client *c, json_t *parameters, Refusal *refusal) {
-        json_auto_t *started = NULL, *stopped = NULL, *removed = NULL;
+        json_auto_t *started = NULL;
         json_t *name;
         int r = client_call(c, "Start", parameters, &started, NULL, refusal);
 
         if (r != 0)
                 return r;
         name = json_object_get(json_object_get(started, "session"), "name");
-        r = client_call(c, "Stop", json_pack("{sO}", "session", name), &stopped, NULL, refusal);
-        return client_call(c, "Remove", json_pack("{sO}", "session", name), &removed, NULL,
+        r = client_call(c, "Stop", json_pack("{sO}", "session", name), NULL, NULL, refusal);
+        return client_call(c, "Remove", json_pack("{sO}", "session", name), NULL, NULL,
                            r == 0 ? refusal : NULL)
                        ?: r;
 }
