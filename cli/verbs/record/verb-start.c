@@ -32,8 +32,26 @@
 #define SILENT_NS                                                                                  \
         (60 * NSEC_PER_SEC) /* a host that hangs holds up the others for so long at most */
 
-/* @tell: to who sits at a terminal. */
-static int begin(const Options *o, void (*tell)(const Options *o, const SessionMeta *m)) {
+/* To who sits at a terminal. */
+static void tell(const Options *o, const SessionMeta *m) {
+        const char *roots = SUMMARY_ROOTS(m, 80), *arming = FORMAT_DURATION(m->arm_ns);
+        bool is_armed = m->state == SESSION_ARMED;
+
+        if (m->spec.triggers.n == 0)
+                talk(o, "Recording %s, armed in %s; end it with: ftracectl stop %s", roots, arming,
+                     m->name);
+        else if (streq(o->verb, "start"))
+                talk(o, "Armed %s in %s; it begins by itself; take it back with: ftracectl stop %s",
+                     roots, arming, m->name);
+        else
+                talk(o, "Armed %s in %s, %s; end it with: ftracectl stop %s", roots, arming,
+                     is_armed ? "recording nothing yet" : "recording already", m->name);
+        for (size_t i = 0; streq(o->verb, "arm") && i < m->spec.triggers.n; i++)
+                talk(o, "  %s: %.*s", trigger_rule_on(m->spec.triggers.items[i]),
+                     trigger_rule_n_do(m->spec.triggers.items[i]), m->spec.triggers.items[i]);
+}
+
+static int begin(const Options *o) {
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
@@ -96,11 +114,6 @@ static int find_moment(uint64_t *ret_ns, const Options *o) {
         return STATUS_OK;
 }
 
-static void tell_soon(const Options *o, const SessionMeta *m) {
-        talk(o, "Armed %s in %s; it begins by itself; take it back with: ftracectl stop %s",
-             SUMMARY_ROOTS(m, 80), FORMAT_DURATION(m->arm_ns), m->name);
-}
-
 static int start_soon(const Options *o, uint64_t moment_ns) {
         char moment[TRIGGER_MOMENT_MAX];
         _cleanup_strv_ Strv rules = {};
@@ -111,7 +124,7 @@ static int start_soon(const Options *o, uint64_t moment_ns) {
                 return failed(STATUS_FAILED, "Failed to describe the recording: out of memory");
         armed.spec.triggers = rules; /* borrowed */
         status = capture_check(o, &o->words);
-        return status == STATUS_OK ? begin(&armed, tell_soon) : status;
+        return status == STATUS_OK ? begin(&armed) : status;
 }
 
 static bool is_queued(const Options *o) {
@@ -195,11 +208,6 @@ static int start_hosts(const Options *o, uint64_t moment_ns) {
 
 /* --- now -------------------------------------------------------------------------------------- */
 
-static void tell_started(const Options *o, const SessionMeta *m) {
-        talk(o, "Recording %s, armed in %s; end it with: ftracectl stop %s", SUMMARY_ROOTS(m, 80),
-             FORMAT_DURATION(m->arm_ns), m->name);
-}
-
 int verb_start(const Options *o) {
         bool is_later = (o->schedule.at || o->schedule.in_ns > 0) && !o->dry_run;
         uint64_t moment_ns = 0, now = now_ns(CLOCK_REALTIME);
@@ -211,17 +219,8 @@ int verb_start(const Options *o) {
         if (o->hosts)
                 return is_later ? start_hosts(o, moment_ns) : fleet_run(o, 0);
         if (!is_later)
-                return begin(o, tell_started);
+                return begin(o);
         return is_soon && !is_queued(o) ? start_soon(o, moment_ns) : start_far(o, moment_ns);
-}
-
-static void tell_armed(const Options *o, const SessionMeta *m) {
-        talk(o, "Armed %s in %s, %s; end it with: ftracectl stop %s", SUMMARY_ROOTS(m, 80),
-             FORMAT_DURATION(m->arm_ns),
-             m->state == SESSION_ARMED ? "recording nothing yet" : "recording already", m->name);
-        for (size_t i = 0; i < m->spec.triggers.n; i++)
-                talk(o, "  %s: %.*s", trigger_rule_on(m->spec.triggers.items[i]),
-                     trigger_rule_n_do(m->spec.triggers.items[i]), m->spec.triggers.items[i]);
 }
 
 int verb_arm(const Options *o) {
@@ -230,5 +229,5 @@ int verb_arm(const Options *o) {
         int status = options_rules(&rules, o);
 
         armed.spec.triggers = rules; /* borrowed */
-        return status == STATUS_OK ? begin(&armed, tell_armed) : status;
+        return status == STATUS_OK ? begin(&armed) : status;
 }
