@@ -35,7 +35,7 @@ if as_root true 2>/dev/null; then
                 ': execv: No such file or directory \[cli/contact/client\.c:[0-9]+, spawn\(\)\]$'
         few_files() (
                 for fd in {3..9}; do eval "exec $fd>&-"; done # of make's
-                ulimit -n 7
+                ulimit -n 6
                 as_root "$top_builddir/ftracectl" run --store "$store" udp_sendmsg -- true
         )
         exits 'without descriptors none can be started either' 1 few_files

@@ -263,40 +263,21 @@ static int show_cpus(Buf *out, const SessionMeta *m, bool legend) {
         return table_print(&t, out, legend);
 }
 
-/* "top (read), alpha, beta (empty)", if there are several. */
-static void show_buffers(Buf *out, const DatFile *f) {
-        _cleanup_strv_ Strv names = {};
-        char name[NAME_QUOTE_MAX];
-        size_t n;
-
-        for (const DatBuffer *all = dat_file_buffers(f, &n), *b = all; b < all + n; b++)
-                if (strv_addf(&names, "%s%s", source_buffer_name(name, b),
-                              b == dat_file_buffer(f) ? " (read)"
-                              : b->n_cpus == 0        ? " (empty)"
-                                                      : "") < 0)
-                        out->error = out->error ?: -ENOMEM;
-        if (names.n > 1)
-                line_list(out, "Buffers", &names);
-}
-
-static json_t *buffers_json(const DatFile *f) {
-        json_t *list = json_array();
-        char name[NAME_QUOTE_MAX];
-        size_t n;
-
-        for (const DatBuffer *all = dat_file_buffers(f, &n), *b = all; b < all + n; b++)
-                (void) json_array_append_new(
-                        list, json_pack("{s:s, s:b, s:b}", "name", source_buffer_name(name, b),
-                                        "empty", b->n_cpus == 0, "read", b == dat_file_buffer(f)));
-        return list;
-}
-
 static json_t *source_json(const Source *s) {
         const DatFile *file = s->dir ? dat_file_of_dir(s->dir) : NULL;
-        json_t *o = session_meta_to_json(s->meta);
+        json_t *o = session_meta_to_json(s->meta), *list = json_array();
+        char name[NAME_QUOTE_MAX];
+        size_t n = 0;
 
+        for (const DatBuffer *all = file ? dat_file_buffers(file, &n) : NULL, *b = all; b < all + n;
+             b++)
+                (void) json_array_append_new(list, json_pack("{s:s, s:b, s:b}", "name",
+                                                             source_buffer_name(name, b), "empty",
+                                                             b->n_cpus == 0, "read",
+                                                             b == dat_file_buffer(file)));
         if (file)
-                (void) json_object_set_new(o, "buffers", buffers_json(file));
+                (void) json_object_set(o, "buffers", list);
+        json_decref(list);
         if (s->stays_until_ns > 0)
                 (void) json_object_set_new(o, "stays_until_ns",
                                            json_integer((json_int_t) s->stays_until_ns));
@@ -308,12 +289,23 @@ static json_t *source_json(const Source *s) {
 
 /* Of another program's file, which knows less; ours knows what was asked for, too. */
 static void show_file(Buf *out, const Source *s) {
+        const DatFile *file = dat_file_of_dir(s->dir);
         const SessionMeta *m = s->meta;
+        _cleanup_strv_ Strv names = {}; /* "top (read)", "alpha", "beta (empty)" */
+        char name[NAME_QUOTE_MAX];
+        size_t n;
 
         if (m->kernel || m->machine || m->host)
                 show_kernel(out, m);
         show_buffer(out, m);
-        show_buffers(out, dat_file_of_dir(s->dir));
+        for (const DatBuffer *all = dat_file_buffers(file, &n), *b = all; b < all + n; b++)
+                if (strv_addf(&names, "%s%s", source_buffer_name(name, b),
+                              b == dat_file_buffer(file) ? " (read)"
+                              : b->n_cpus == 0           ? " (empty)"
+                                                         : "") < 0)
+                        out->error = out->error ?: -ENOMEM;
+        if (names.n > 1)
+                line_list(out, "Buffers", &names);
         if (m->spec.functions.n > 0)
                 show_what(out, m);
         if (m->start.realtime_ns > 0)
