@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Sending only queues; the wait for an answer writes what is left and reads what comes, so that neither side can block
- * the other.  The socket pair is a private daemon's only tie to us: if we die in whatever way, its end reads as closed,
- * and it puts the kernel back and leaves. */
+/* Sending only queues; the wait for an answer writes what is left and reads what comes, so that neither side can
+ * block the other.  The socket pair is a private daemon's only tie to us: if we die in whatever way, its end
+ * reads as closed, and it puts the kernel back and leaves. */
 
 #include <fcntl.h>
 #include <limits.h>

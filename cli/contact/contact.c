@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The store's lock tells whether a daemon has it, and nothing tells when it is given back, so who waits for it looks a
- * few times a second.  Of several who wait one is first; the others' daemons end at once, and they wait on. */
+/* The store's lock tells whether a daemon has it, and nothing tells when it is given back, so who waits for it
+ * looks a few times a second.  Of several who wait one is first; the others' daemons end at once, and they wait
+ * on. */
 
 #include <grp.h>
 #include <pwd.h>

@@ -22,8 +22,8 @@
  * Client: one connection to a daemon
  *
  * The daemon that listens on the socket, or, for verbs that allow it and run as root, a private one: `ftraced
- * --private` started on one end of a socket pair, in a session of its own so that Ctrl-C reaches only us.  It leaves
- * when the connection closes.
+ * --private` started on one end of a socket pair, in a session of its own so that Ctrl-C reaches only us.  It
+ * leaves when the connection closes.
  */
 
 #define CLIENT_DEFAULT_SOCKET RUNSTATEDIR "/ftraced/org.ftraced"
@@ -128,7 +128,8 @@ void remote_host_done(RemoteHost *h);
 int remote_command(Strv *ret, const Options *o, const RemoteHost *h, bool with_terminal);
 /* Begins it with these descriptors as its standard input, output and error; its pid or -errno.  It ends with us. */
 pid_t remote_spawn(const Strv *command, int in_fd, int out_fd, int err_fd);
-/* The exit status of a child, which is waited for: 128 + N for signal N, REMOTE_SSH_FAILED: the host was not reached. */
+/* The exit status of a child, which is waited for: 128 + N for signal N, REMOTE_SSH_FAILED: the host was not
+ * reached. */
 #define REMOTE_SSH_FAILED 255
 int remote_wait(pid_t pid);
 /* Whether it is there, what there is of a recording with losses. */
@@ -158,8 +159,8 @@ void remote_text_add(RemoteText *t, Buf *out, const char *data, size_t n, bool i
 /*
  * Fleet: a verb on many hosts at the same time (--hosts)
  *
- * The same for each line of a file, FLEET_AT_ONCE at a time.  fleet_run() is all of it for most verbs: a line for each
- * host as it is done, and one exit status.
+ * The same for each line of a file, FLEET_AT_ONCE at a time.  fleet_run() is all of it for most verbs: a line for
+ * each host as it is done, and one exit status.
  */
 
 #define FLEET_AT_ONCE 32

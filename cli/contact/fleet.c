@@ -2,8 +2,8 @@
 
 /*
  * One process for each host, of which FLEET_AT_ONCE run.  Their output comes through pipes, is kept up to a
- * bound, and is printed when all of it is there; of fetch it is written to a file here: ssh itself may end
- * well although the disk was full for the last of it.  The end is the process's, not that of its output: ssh may leave
+ * bound, and is printed when all of it is there; of fetch it is written to a file here: ssh itself may end well
+ * although the disk was full for the last of it.  The end is the process's, not that of its output: ssh may leave
  * one behind that shares its connection (ControlPersist) and keeps standard error.
  */
 

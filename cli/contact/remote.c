@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * ssh hands one line to the shell there, so every word is quoted for it.  What -o names is written
- * here: there it becomes "-o -", and arrives as ssh's output, for ssh ends well although the disk was full for the last
- * of it.
+ * ssh hands one line to the shell there, so every word is quoted for it.  What -o names is written here: there it
+ * becomes "-o -", and arrives as ssh's output, for ssh ends well although the disk was full for the last of it.
  */
 
 #include <fcntl.h>
@@ -161,7 +160,8 @@ int remote_wait(pid_t pid) {
 
 /* --- what it sends ---------------------------------------------------------------------------- */
 
-/* What ftracectl writes besides text: cli/terminal/terminal.c, render/kernel.c, cli/terminal/progress.c, cli/views/live-top.c. */
+/* What ftracectl writes besides text: cli/terminal/terminal.c, render/kernel.c, cli/terminal/progress.c,
+ * cli/views/live-top.c. */
 static const char *const codes[] = {
         "\r",      "\033[K",   "\033[H\033[J", "\033[0m",  "\033[m",
         "\033[1m", "\033[31m", "\033[32m",     "\033[33m", "\033[1;31m",
@@ -273,8 +273,8 @@ static bool pump(Stream *s) {
         return false;
 }
 
-/* Passes on what comes until the process has ended, which is not waited for.  The end is the process's, not the pipe's:
- * ssh may leave one behind that shares its connection (ControlPersist) and keeps standard error. */
+/* Passes on what comes until the process has ended, which is not waited for.  The end is the process's, not the
+ * pipe's: ssh may leave one behind that shares its connection (ControlPersist) and keeps standard error. */
 static void pass(Stream streams[static 2], pid_t pid) {
         int r = 0;
 

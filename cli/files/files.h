@@ -40,15 +40,16 @@ typedef struct VerifyResult {
         Census census; /* of all steps, finished */
 } VerifyResult;
 
-/* @progress: may be NULL.  A recording that cannot be decoded at all is a result with that problem, not an error.  While
- * a session records, what its daemon has yet to write is no problem.  verify_result_done() it; 0 or -errno. */
+/* @progress: may be NULL.  A recording that cannot be decoded at all is a result with that problem, not an
+ * error.  While a session records, what its daemon has yet to write is no problem.  verify_result_done() it; 0 or
+ * -errno. */
 int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *progress,
                    VerifyResult *ret);
 void verify_result_done(VerifyResult *v);
 #define _cleanup_verify_result_ _cleanup_(verify_result_done)
 
-/* Whether every block still holds the pages that the kernel gave: sealed segments keep a checksum of each block's raw
- * pages, taken before it was encoded. */
+/* Whether every block still holds the pages that the kernel gave: sealed segments keep a checksum of each block's
+ * raw pages, taken before it was encoded. */
 typedef struct VerifyBlocks {
         uint64_t n_segments, n_sealed;
         uint64_t n_blocks, n_blocks_good; /* of sealed ones: found, and equal */
@@ -98,8 +99,8 @@ typedef struct TracedatSpec {
         Filtering *window; /* which CPUs and times: whole pages, so somewhat more; resolved here */
         uint64_t packed_max; /* of a CPU: more makes the file not packed (codec/dat-writer.h) */
         bool can_seek;       /* the same */
-        /* How many of @n_total pages (0: not known yet) are done; NULL: nobody is told.  Anything but 0 ends the writing
-         * and is returned. */
+        /* How many of @n_total pages (0: not known yet) are done; NULL: nobody is told.  Anything but 0 ends the
+         * writing and is returned. */
         int (*progress)(void *userdata, uint64_t n, uint64_t n_total);
         void *userdata;
 } TracedatSpec;
@@ -117,9 +118,9 @@ typedef struct TracedatResult {
 
 enum { TRACEDAT_E_UNREADABLE = 1 };
 
-/* Of a session that still records it takes what is stored when it begins.  @out_fd: borrowed.
- * Return: 0, TRACEDAT_E_UNREADABLE (@ret_problem is half a sentence, which the caller frees), -errno (-EPIPE: nobody
- * reads any more; -ESTALE: pages went meanwhile). */
+/* Of a session that still records it takes what is stored when it begins.  @out_fd: borrowed. Return: 0,
+ * TRACEDAT_E_UNREADABLE (@ret_problem is half a sentence, which the caller frees), -errno (-EPIPE: nobody reads
+ * any more; -ESTALE: pages went meanwhile). */
 int tracedat_write(TracedatResult *ret, const SessionDir *dir, const SessionMeta *meta,
                    const TracedatSpec *spec, int out_fd, char **ret_problem);
 
@@ -130,11 +131,11 @@ int tracedat_write(TracedatResult *ret, const SessionDir *dir, const SessionMeta
  *      -o DIR             DIR/date=2026-11-25/root=udp_sendmsg/HOST-RECORDING.parquet
  *                         DIR/_waits/date=2026-11-25/HOST-RECORDING.parquet, DIR/_losses/...
  *
- * The day is that of the recording's beginning, UTC; "unknown" of one that does not tell.  Bytes of names that a path,
- * or an engine that reads it, may take for something else are %XX; behind 100 of them there is a hash, "~" and 16
- * digits.  Each file is there whole or not at all, and all appear together at the end: until then those of a DIR are in
- * DIR/.ftraced-XXXXXX, which is gone afterwards, whatever we die of (cli/terminal/outfile.h), so that only those that
- * are written now need descriptors.
+ * The day is that of the recording's beginning, UTC; "unknown" of one that does not tell.  Bytes of names that a
+ * path, or an engine that reads it, may take for something else are %XX; behind 100 of them there is a hash, "~"
+ * and 16 digits.  Each file is there whole or not at all, and all appear together at the end: until then those of
+ * a DIR are in DIR/.ftraced-XXXXXX, which is gone afterwards, whatever we die of (cli/terminal/outfile.h), so
+ * that only those that are written now need descriptors.
  */
 
 typedef struct ExportFile {
@@ -168,9 +169,9 @@ int export_files_commit(ExportFiles *f);
 void export_files_done(ExportFiles *f);
 #define _cleanup_export_files_ _cleanup_(export_files_done)
 
-/* What a session's id is for a file that has none: 16 hexadecimal digits, XXH3-64 of its bytes and of @part, which of
- * several recordings in the file; NULL: the usual one.
- * Return: 0, CONTENT_ID_E_STREAM (it can be read only once, and has none), -errno. */
+/* What a session's id is for a file that has none: 16 hexadecimal digits, XXH3-64 of its bytes and of @part,
+ * which of several recordings in the file; NULL: the usual one. Return: 0, CONTENT_ID_E_STREAM (it can be read
+ * only once, and has none), -errno. */
 #define CONTENT_ID_CHARS 16
 enum { CONTENT_ID_E_STREAM = 1 };
 int content_id(char ret[static CONTENT_ID_CHARS + 1], const char *path, const char *part);

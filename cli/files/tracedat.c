@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The pages are looked through once, which tells how many each CPU has and what occurs in them; the texts are gathered
- * and cut down to that; then everything is written. */
+/* The pages are looked through once, which tells how many each CPU has and what occurs in them; the texts are
+ * gathered and cut down to that; then everything is written. */
 
 #include <inttypes.h>
 
@@ -73,9 +73,9 @@ static _printf_(2, 3) int unreadable(const Work *w, const char *format, ...) {
 
 /* --- symbols: one kallsyms text, for the format has room for one only ------------------------- */
 
-/* Behind them all, made up.  libtraceevent 1.7.1 takes an address for the last symbol's only if it is where that begins
- * (src/event-parse.c, func_map_init()); what is recorded of a function may be 4 bytes behind, and symbols may have been
- * cut down before. */
+/* Behind them all, made up.  libtraceevent 1.7.1 takes an address for the last symbol's only if it is where that
+ * begins (src/event-parse.c, func_map_init()); what is recorded of a function may be 4 bytes behind, and symbols
+ * may have been cut down before. */
 #define SYMBOLS_END "ftraced_end_of_symbols"
 
 static int read_map(const SessionDir *dir, const char *hash, Text *ret, bool *is_damaged) {
@@ -99,7 +99,8 @@ static bool is_known(Symbols *const maps[], size_t n_maps, uint64_t address) {
         return false;
 }
 
-/* Adds the lines of modules whose addresses were nothing's beginning before, and makes a map of those of all modules. */
+/* Adds the lines of modules whose addresses were nothing's beginning before, and makes a map of those of all
+ * modules. */
 static int add_modules(Buf *all, Symbols **ret_map, Symbols *const maps[], size_t n_maps,
                        const char *text) {
         _cleanup_buf_ Buf modules = BUF_INIT;
@@ -149,8 +150,8 @@ static int add_end(Text *t) {
         return 0;
 }
 
-/* The first map whole, and of each later one what is new: each function that was ever loaded has its name, but for one
- * that began exactly where another had begun. */
+/* The first map whole, and of each later one what is new: each function that was ever loaded has its name, but
+ * for one that began exactly where another had begun. */
 static int read_symbols(Work *w) {
         const SessionMeta *m = w->meta;
         Symbols *maps[SYMBOL_MAPS_MAX + 1];

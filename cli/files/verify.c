@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The recording is played back as if to be drawn: cursors count what they had to step over and the census what has no
- * partner.  The counts are held against the account in session.json, whose numbers are the kernel's own. */
+/* The recording is played back as if to be drawn: cursors count what they had to step over and the census what
+ * has no partner.  The counts are held against the account in session.json, whose numbers are the kernel's own. */
 
 #include <inttypes.h>
 
@@ -17,8 +17,8 @@
 
 /*
  * linux 6.12: kernel/panic.c (panic(), oops), kernel/reboot.c (kernel_restart() and its like), kernel/watchdog.c.
- * What killed it goes before what followed from it: a panic after an oops is told as the panic, and the oops with it.
- * A fault that the machine survived did not end it.
+ * What killed it goes before what followed from it: a panic after an oops is told as the panic, and the oops with
+ * it. A fault that the machine survived did not end it.
  */
 #define CONSOLE "console: "
 #define PANIC "a panic"
@@ -105,7 +105,8 @@ static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount
         int r = 0;
 
         (void) snprintf(where, sizeof(where), "CPU %u: ", a->cpu);
-        /* What was lost when the disk did not write it may be there all the same, until somebody needs the memory. */
+        /* What was lost when the disk did not write it may be there all the same, until somebody needs the
+         * memory. */
         if (!live && !is_file &&
             (c->n_pages < a->n_pages || c->n_pages - a->n_pages > a->pages_lost))
                 r = strv_addf(&v->problems,

@@ -48,8 +48,8 @@ int filtering_init(Filtering *ret, const Options *o);
 void filtering_forget_spec(Filtering *f);
 /* Whether anything is left out. */
 bool filtering_is_empty(const Filtering *f);
-/* What depends on the recording: when "+20ms" or "10:42:03" was.  @m: NULL: there is none, of a text.  @begin_ns: its first
- * event.  0; FILTERING_E_UNKNOWN: @ret_problem is half a sentence, a constant. */
+/* What depends on the recording: when "+20ms" or "10:42:03" was.  @m: NULL: there is none, of a text.  @begin_ns:
+ * its first event.  0; FILTERING_E_UNKNOWN: @ret_problem is half a sentence, a constant. */
 enum { FILTERING_E_UNKNOWN = 1 };
 int filtering_resolve(Filtering *f, const SessionMeta *m, uint64_t begin_ns,
                       const char **ret_problem);

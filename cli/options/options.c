@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* getopt runs in its "return in order" mode (a leading '-'), so that options and words may be mixed while everything
- * after "--" stays untouched: that is another program's command line.  Which options a verb takes is checked
- * afterwards, because the verb itself may come last. */
+/* getopt runs in its "return in order" mode (a leading '-'), so that options and words may be mixed while
+ * everything after "--" stays untouched: that is another program's command line.  Which options a verb takes is
+ * checked afterwards, because the verb itself may come last. */
 
 #include <getopt.h>
 

@@ -189,7 +189,8 @@ static inline const char *options_store(const Options *o) {
         return o->store ?: LOCALSTATEDIR "/lib/ftraced";
 }
 
-/* Reads a whole command line, without knowing the verbs; options_done() it, also after a failure.  An exit status. */
+/* Reads a whole command line, without knowing the verbs; options_done() it, also after a failure.  An exit
+ * status. */
 int options_parse(Options *ret, int argc, char **argv);
 /* For verbs that run no command: "--" only ended the options.  An exit status. */
 int options_join_words(Options *o);
@@ -203,11 +204,11 @@ int options_said(Strv *ret, const Options *o, uint64_t groups, uint64_t others);
 /* " with --root=udp_sendmsg --task=client", as it was said; empty if nothing was.  NULL without memory; the caller
  * frees. */
 char *options_said_filters(const Options *o);
-/* What the command line says of a Spec, for a profile that the rest is from: what was given is there also if it is what
- * a Spec has by default.  @spec: o->spec, with its functions if any were named.  NULL without memory. */
+/* What the command line says of a Spec, for a profile that the rest is from: what was given is there also if it
+ * is what a Spec has by default.  @spec: o->spec, with its functions if any were named.  NULL without memory. */
 json_t *options_spec_to_json(const Options *o, const Spec *spec);
-/* The rules with what was not said: a trigger by command, which starts or, of a ring, makes a snapshot.  An exit status;
- * what makes no sense is said. */
+/* The rules with what was not said: a trigger by command, which starts or, of a ring, makes a snapshot.  An exit
+ * status; what makes no sense is said. */
 int options_rules(Strv *ret, const Options *o);
 void options_done(Options *o);
 #define _cleanup_options_ _cleanup_(options_done)

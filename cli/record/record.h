@@ -9,9 +9,8 @@
 
 /* Checks the names in @o and of @functions before anything is connected; an exit status. */
 int recording_check(const Options *o, const Strv *functions);
-/* Says on stderr what the daemon warned of; an exit status.
- * @functions: words, as below; @attach: it ends when @c closes; @wake_fd: of cli/terminal/signals.h, or -EBADF: what
- * interrupts --wait. */
+/* Says on stderr what the daemon warned of; an exit status. @functions: words, as below; @attach: it ends when @c
+ * closes; @wake_fd: of cli/terminal/signals.h, or -EBADF: what interrupts --wait. */
 int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *functions,
                     bool attach, int wake_fd);
 /* Prints what recording_start() would write into tracefs; an exit status. */
@@ -60,8 +59,9 @@ void function_list_done(FunctionList *l);
 
 /* The words, with @FILE replaced by what is in it, each of the right form; an exit status. */
 int selection_read(Strv *ret, const Strv *words);
-/* Names and globs only, of @words from selection_read(); says of each that is replaced, as of @option, what it stands for.
- * @list: asked for if it is needed and empty.  An exit status; a word that stands for nothing is STATUS_NOT_FOUND. */
+/* Names and globs only, of @words from selection_read(); says of each that is replaced, as of @option, what it
+ * stands for. @list: asked for if it is needed and empty.  An exit status; a word that stands for nothing is
+ * STATUS_NOT_FOUND. */
 int selection_expand(Strv *ret, const Options *o, Client *c, const char *option, const Strv *words,
                      FunctionList *list);
 /* Names of @l that one word stands for, globs too.  An exit status; none is STATUS_OK. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The daemon has the last word on what may be recorded; names are checked here too because not every argument can be a
- * JSON string at all.  While something is in use, Start is refused, and asked again each second as long as --wait says;
- * what is waited for is said when it is news. */
+/* The daemon has the last word on what may be recorded; names are checked here too because not every argument can
+ * be a JSON string at all.  While something is in use, Start is refused, and asked again each second as long as
+ * --wait says; what is waited for is said when it is news. */
 
 #include <poll.h>
 #include <signal.h>
@@ -62,8 +62,8 @@ static int add_present(Strv *ret, Strv *names, const FunctionList *l) {
         return r < 0 ? r : strv_pick(ret, names, &present, true);
 }
 
-/* A recording of another host serves as well, or what another tracer made: names count, and those that the kernel of
- * the daemon does not have are left out.  What lean left out of the recording was called, too. */
+/* A recording of another host serves as well, or what another tracer made: names count, and those that the kernel
+ * of the daemon does not have are left out.  What lean left out of the recording was called, too. */
 static int add_seen(Strv *ret, const Options *o, Client *c) {
         _cleanup_function_list_ FunctionList list = {};
         _cleanup_reading_ Reading reading = {};

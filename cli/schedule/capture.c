@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The log is written at both ends, so that a capture whose process was killed is there, too.  Only sessions that it names
- * are ever removed: a session that happens to be called NAME-3 is somebody's. */
+/* The log is written at both ends, so that a capture whose process was killed is there, too.  Only sessions that
+ * it names are ever removed: a session that happens to be called NAME-3 is somebody's. */
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Two small files, each written whole or not at all.  What only ftracectl wants to know again is in
- * a section [X-Ftraced], which systemd leaves alone.  systemd is asked by its own tools, which say what they cannot do. */
+/* Two small files, each written whole or not at all.  What only ftracectl wants to know again is in a section
+ * [X-Ftraced], which systemd leaves alone.  systemd is asked by its own tools, which say what they cannot do. */
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -220,8 +220,8 @@ void schedule_done(Schedule *s) {
 
 /* --- systemd ---------------------------------------------------------------------------------- */
 
-/* Runs a tool, in no language; its exit status, or -errno.  @ret: what it prints, while its complaints are better said
- * by us; NULL: both are for whoever looks on. */
+/* Runs a tool, in no language; its exit status, or -errno.  @ret: what it prints, while its complaints are better
+ * said by us; NULL: both are for whoever looks on. */
 static int run_tool(char **ret, const Strv *words) {
         posix_spawn_file_actions_t actions;
         int r, status, fds[2];

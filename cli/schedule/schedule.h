@@ -45,9 +45,9 @@ void schedule_done(Schedule *s);
  * frees. */
 char *schedule_quote(const char *word);
 
-/* When @event, "Mon..Fri 02:00" as in systemd.time(7), comes next: "2026-11-23 02:00:00 UTC", which the caller frees.
- * libsystemd exports no parser of them, so systemd-analyze(1) is asked: what it takes is exactly what a timer takes.
- * An exit status; what is wrong is said on stderr, as of @option. */
+/* When @event, "Mon..Fri 02:00" as in systemd.time(7), comes next: "2026-11-23 02:00:00 UTC", which the caller
+ * frees. libsystemd exports no parser of them, so systemd-analyze(1) is asked: what it takes is exactly what a
+ * timer takes. An exit status; what is wrong is said on stderr, as of @option. */
 int schedule_check_calendar(char **ret_next, const char *event, const char *option);
 /* "2026-11-23 02:00:00 UTC" out of what `systemd-analyze calendar` prints; NULL: it has none.
  * The caller frees. */
@@ -81,8 +81,8 @@ int systemd_look_at_timer(TimerState *ret, const char *timer);
 
 /* Whether what @o and its profile say comes to an end by itself; an exit status.  @words: functions. */
 int capture_check(const Options *o, const Strv *words);
-/* @name: of the schedule; @words: functions.  An exit status: STATUS_BUSY, STATUS_REFUSED if it was skipped, which the
- * log has then. */
+/* @name: of the schedule; @words: functions.  An exit status: STATUS_BUSY, STATUS_REFUSED if it was skipped,
+ * which the log has then. */
 int capture_run(const Options *o, const char *name, const Strv *words);
 /* Of how many of @captures the session is among @sessions, which are as a daemon's List has them. */
 size_t capture_count_kept(const json_t *captures, const json_t *sessions);

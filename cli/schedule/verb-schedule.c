@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* add and remove write files and tell systemd; list puts together what these, systemd and the log of captures say. */
+/* add and remove write files and tell systemd; list puts together what these, systemd and the log of captures
+ * say. */
 
 #include <inttypes.h>
 #include <time.h>

@@ -216,30 +216,6 @@ START_TEST(a_peer_that_takes_no_more_ends_the_wait)
         }
 END_TEST
 
-static void on_alarm(int signal_number) {
-}
-
-START_TEST(signals_do_not_end_a_wait)
-        {
-                _cleanup_(client_freep) Client *c = NULL;
-                _cleanup_close_ int fd = -EBADF;
-                struct sigaction sa = { .sa_handler = on_alarm };
-                timer_t timer;
-                struct itimerspec every = { { 0, 20000000 }, { 0, 20000000 } };
-                uint64_t start = now_ns(CLOCK_MONOTONIC);
-                bool continues;
-
-                fd = connect_pair(&c);
-                ck_assert_int_eq(sigaction(SIGALRM, &sa, NULL), 0);
-                ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, NULL, &timer), 0);
-                ck_assert_int_eq(timer_settime(timer, 0, &every, NULL), 0);
-                ck_assert_int_eq(client_receive(c, NULL, NULL, &continues, NULL, -EBADF, 300),
-                                 -ETIMEDOUT);
-                ck_assert_uint_ge(now_ns(CLOCK_MONOTONIC) - start, 300 * NSEC_PER_MSEC);
-                timer_delete(timer);
-        }
-END_TEST
-
 START_TEST(a_private_daemon_gets_the_socket_and_the_paths)
         {
                 _cleanup_(client_freep) Client *c = NULL;
@@ -306,6 +282,6 @@ END_TEST
 UNIT_SUITE("client", no_daemon_differs_from_a_forbidden_one, a_call_goes_out_as_varlink_says,
            answers_that_make_no_sense_are_told_apart_from_none, errors_become_refusals_known_or_not,
            waiting_ends_in_time_or_when_woken, a_peer_that_takes_no_more_ends_the_wait,
-           signals_do_not_end_a_wait, a_private_daemon_gets_the_socket_and_the_paths,
+           a_private_daemon_gets_the_socket_and_the_paths,
            a_private_daemon_that_cannot_start_is_an_error,
            a_private_daemon_that_ends_at_once_has_gone)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What this process sees for itself, the daemon's own checks, and, if nothing is in the way, a recording: begun and ended
- * where it has a tracing instance of its own and disturbs nobody, else planned only. */
+/* What this process sees for itself, the daemon's own checks, and, if nothing is in the way, a recording: begun
+ * and ended where it has a tracing instance of its own and disturbs nobody, else planned only. */
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,8 +19,9 @@
 #include "cli/terminal/terminal.h"
 #include "meta/boot-instance.h"
 
-/* What is tried: one function, which every kernel has and nobody calls, is hooked for a moment.  set_graph_function is
- * of all instances (linux 7.2 kernel/trace/ftrace.c), so that its calls would be in the recordings of others, too. */
+/* What is tried: one function, which every kernel has and nobody calls, is hooked for a moment.
+ * set_graph_function is of all instances (linux 7.2 kernel/trace/ftrace.c), so that its calls would be in the
+ * recordings of others, too. */
 #define TRIED "emergency_sync"
 #define TRIED_BUFFER (64 << 10)
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Metrics: what a daemon's GetStatus says, as families of JSON (`metrics` of cli/tables.schema.json), of which text is
- * printed: OpenMetrics 1.0 to standard output, and into a file, which must never be seen half, the format 0.0.4, which
- * node_exporter's textfile collector reads.  That calls the family of a counter by its name with "_total".
+ * Metrics: what a daemon's GetStatus says, as families of JSON (`metrics` of cli/tables.schema.json), of which
+ * text is printed: OpenMetrics 1.0 to standard output, and into a file, which must never be seen half, the format
+ * 0.0.4, which node_exporter's textfile collector reads.  That calls the family of a counter by its name with
+ * "_total".
  *
  * Names and units as https://prometheus.io/docs/practices/naming has them.  Sessions that are alive
  * have series of their own; those that have ended are counted.

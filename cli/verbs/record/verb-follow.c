@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Watch keeps the daemon storing partly filled pages, which the drawing reads from the session's directory.  It does
- * not end before the session does, and a connection does one call at a time: a session of ours is ended over a second
- * one, or, if the daemon is private, by closing the only one, to which the session is attached.
+ * Watch keeps the daemon storing partly filled pages, which the drawing reads from the session's directory.  It
+ * does not end before the session does, and a connection does one call at a time: a session of ours is ended over
+ * a second one, or, if the daemon is private, by closing the only one, to which the session is attached.
  *
- * CPUs are read one after the other, so an event may be stored some hundred milliseconds after a later one of another
- * CPU: the drawing stays HOLD_BACK_NS behind.
+ * CPUs are read one after the other, so an event may be stored some hundred milliseconds after a later one of
+ * another CPU: the drawing stays HOLD_BACK_NS behind.
  */
 
 #include "base/name.h"
@@ -55,8 +55,8 @@ static bool is_live(Client *c, const char *name) {
                session_state_is_live(m->state);
 }
 
-/* Opens somebody's session; an exit status.  To read what only the kernel has would take it away, and a snapshot would
- * lack it. */
+/* Opens somebody's session; an exit status.  To read what only the kernel has would take it away, and a snapshot
+ * would lack it. */
 static int join(Follow *f, const char *name) {
         int status = source_open_client(&f->source, f->o, f->client, name);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Order is all: the command is forked before anything is connected, so that it inherits nothing of ours; it begins when
- * the kernel records; the recording ends when it does, and the kernel is as it was before the first line is drawn. */
+/* Order is all: the command is forked before anything is connected, so that it inherits nothing of ours; it
+ * begins when the kernel records; the recording ends when it does, and the kernel is as it was before the first
+ * line is drawn. */
 
 #include <poll.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Later (--at, --in), but soon, it is armed now, so that whatever could be refused is, and begins when
- * a timer of the daemon's fires: within a millisecond or so, while arming takes a tenth of a second or more.
- * What is hooked costs everybody meanwhile, so further ahead a transient timer of systemd's first runs the same command
- * with the options of now.  One that waits for what is in use (--wait) does not know when it begins.
+ * Later (--at, --in), but soon, it is armed now, so that whatever could be refused is, and begins when a timer of
+ * the daemon's fires: within a millisecond or so, while arming takes a tenth of a second or more. What is hooked
+ * costs everybody meanwhile, so further ahead a transient timer of systemd's first runs the same command with the
+ * options of now.  One that waits for what is in use (--wait) does not know when it begins.
  *
  * Many hosts (--hosts) are told the same moment, in seconds since 1970, for their time zones differ.
  */

@@ -2,8 +2,9 @@
 
 /*
  * show on every host, and then fetch on each whose recording is not here: a file here has the time at which its
- * recording began, to the nanosecond, which tells that from another recording of the same name.  It is given after
- * the file has its name, so that whatever ends this program leaves files that are whole and known, or fetched again.
+ * recording began, to the nanosecond, which tells that from another recording of the same name.  It is given
+ * after the file has its name, so that whatever ends this program leaves files that are whole and known, or
+ * fetched again.
  */
 
 #include <fcntl.h>
@@ -102,8 +103,8 @@ static void keep(Collect *c, Fleet *f, const char *host, uint64_t n_bytes) {
              status == STATUS_OK ? NULL : "\"ftracectl verify\" says what");
 }
 
-/* Which recording has that name there.  What is here of one that was removed there will not change.  One that is made
- * after this and before the fetch is fetched, and once more by the next collect. */
+/* Which recording has that name there.  What is here of one that was removed there will not change.  One that is
+ * made after this and before the fetch is fetched, and once more by the next collect. */
 static void on_shown(Fleet *f, Member *m, void *userdata) {
         Collect *c = userdata;
         json_auto_t *shown = json_loadb(m->out.data ?: "", m->out.n_data, 0, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A trace.dat holds raw pages, and with them kernel addresses: the new file is for its owner and group only.  Ctrl-C is
- * kept from ending us only while there is a temporary file, which is then removed. */
+/* A trace.dat holds raw pages, and with them kernel addresses: the new file is for its owner and group only.
+ * Ctrl-C is kept from ending us only while there is a temporary file, which is then removed. */
 
 #include <signal.h>
 

@@ -117,8 +117,8 @@ int verb_list(const Options *o) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
-        /* Whoever reads a table on a terminal wants the newest, and is told of the others; programs that read one want
-         * it whole, 0. */
+        /* Whoever reads a table on a terminal wants the newest, and is told of the others; programs that read one
+         * want it whole, 0. */
         bool is_looked_at = o->json == JSON_OFF && !o->no_legend && isatty(STDOUT_FILENO);
         uint64_t n_newest = o->limit == UINT64_MAX ? 0 : o->limit ?: is_looked_at ? N_ON_TERMINAL : 0;
         json_t *briefs;

@@ -19,8 +19,8 @@
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* What is counted of a text: its key in JSON, and its name in the table; and keys of remarks, and whether a recording
- * that has one lacks something. */
+/* What is counted of a text: its key in JSON, and its name in the table; and keys of remarks, and whether a
+ * recording that has one lacks something. */
 #define COUNT(member) offsetof(TextCount, member)
 static const struct {
         const char *key, *name;
