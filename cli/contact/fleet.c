@@ -175,19 +175,6 @@ static int begin(Fleet *f, Member *m) {
         return m->pid_fd < 0 ? ORIGIN(-errno) : 0;
 }
 
-static void take_output(Member *m, const char *data, size_t n) {
-        if (m->file.fd < 0) {
-                if (m->out.n_data < MEMBER_SAID_MAX - n)
-                        buf_add(&m->out, data, n);
-                return;
-        }
-        if (m->error < 0)
-                return;
-        m->error = write_full(m->file.fd, data, n);
-        if (m->error < 0)
-                (void) kill(m->pid, SIGTERM);
-}
-
 /* Whether there may be more now. */
 static bool pump(Member *m, int *fd) {
         char data[READ_BYTES];
@@ -198,10 +185,19 @@ static bool pump(Member *m, int *fd) {
         m->heard_ns = now_ns(CLOCK_MONOTONIC);
         if (n <= 0)
                 *fd = safe_close(*fd);
-        else if (fd == &m->out_fd)
-                take_output(m, data, (size_t) n);
-        else if (m->err.n_data < MEMBER_SAID_MAX - (size_t) n)
-                buf_add(&m->err, data, (size_t) n);
+        else if (fd == &m->out_fd && m->file.fd >= 0) {
+                int r = m->error < 0 ? 0 : write_full(m->file.fd, data, (size_t) n);
+
+                if (r < 0) {
+                        m->error = r;
+                        (void) kill(m->pid, SIGTERM);
+                }
+        } else {
+                Buf *said = fd == &m->out_fd ? &m->out : &m->err;
+
+                if (said->n_data < MEMBER_SAID_MAX - (size_t) n)
+                        buf_add(said, data, (size_t) n);
+        }
         return n > 0;
 }
 

@@ -40,25 +40,15 @@ static void add_name(Buf *path, const char *s, size_t n) {
         buf_printf(path, "~%016" PRIx64, hash_bytes(HASH_BYTES_FIRST, s, n));
 }
 
-/* "date=2026-11-25" */
-static void add_day(Buf *path, const SessionMeta *m) {
-        char text[32];
-        time_t t = m ? (time_t) (m->start.realtime_ns / NSEC_PER_SEC) : 0;
-        struct tm tm;
-
-        if (!m || !clock_tuple_is_set(&m->start))
-                buf_adds(path, "date=unknown");
-        else if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "date=%Y-%m-%d", &tm) > 0)
-                buf_adds(path, text);
-}
-
 /* The caller frees; NULL without memory. */
 static char *path_of(const ExportFiles *f, const char *name, const Function *root) {
         static const char suffix[] = ".parquet";
         _cleanup_buf_ Buf path = BUF_INIT;
         const ExportInfo *info = f->info;
         size_t n = strlen(f->path);
-        char *text;
+        char *text, day[32];
+        struct tm tm;
+        time_t t;
 
         if (!f->is_dir) {
                 if (n > sizeof(suffix) - 1 && streq(f->path + n - (sizeof(suffix) - 1), suffix))
@@ -71,7 +61,11 @@ static char *path_of(const ExportFiles *f, const char *name, const Function *roo
         buf_printf(&path, "%.*s/", (int) n, f->path);
         if (!root)
                 buf_printf(&path, "_%s/", name);
-        add_day(&path, info->meta);
+        t = info->meta ? (time_t) (info->meta->start.realtime_ns / NSEC_PER_SEC) : 0;
+        if (!info->meta || !clock_tuple_is_set(&info->meta->start))
+                buf_adds(&path, "date=unknown");
+        else if (gmtime_r(&t, &tm) && strftime(day, sizeof(day), "date=%Y-%m-%d", &tm) > 0)
+                buf_adds(&path, day);
         if (root) {
                 buf_adds(&path, "/root=");
                 add_name(&path, root->label, root->n_name);

@@ -156,32 +156,6 @@ static int check_cpus(VerifyResult *v, Playback *p, bool live) {
         return MIN(r, 0);
 }
 
-/* How many events there were is known of none; that there were some: GAP_NOT_RESCUED. */
-static int note_empty(VerifyResult *v, const SessionMeta *m) {
-        size_t n = 0;
-
-        for (size_t i = 0; i < m->n_cpus; i++)
-                n += m->cpus[i].n_pages == 0;
-        return n == 0 ? 0
-                      : strv_addf(
-                                &v->notes,
-                                "of %zu of %zu CPUs nothing was in memory: they recorded nothing, "
-                                "or the kernel that booted found their parts damaged and emptied "
-                                "them",
-                                n, m->n_cpus);
-}
-
-static int note_dropped(VerifyResult *v, const SessionMeta *m) {
-        const DamageCount dropped = {
-                damage_dropped(&v->census, m), "return of irq_exit_rcu()",
-                "returns of irq_exit_rcu()",
-                "not recorded: this kernel leaves it out where an interrupt comes while the tracer "
-                "traces itself"
-        };
-
-        return damage_add_counts(&v->notes, "", &dropped, 1);
-}
-
 static int count_steps(VerifyResult *v, const Playback *p, Progress *progress, LastWords *words) {
         uint64_t n_events = 0, n = 0;
         Step step;
@@ -205,15 +179,29 @@ static int check_all(VerifyResult *v, Playback *p, Progress *progress, bool live
         const SessionMeta *m = p->meta;
         _cleanup_buf_ Buf unhooked = BUF_INIT;
         LastWords words = {};
+        size_t n_empty = 0;
         int r = count_steps(v, p, progress, &words)
                     ?: check_cpus(v, p, live)
-                    ?: damage_describe_pairs(&v->census, m, &v->problems)
-                    ?: note_dropped(v, m);
+                    ?: damage_describe_pairs(&v->census, m, &v->problems);
 
+        if (r >= 0)
+                r = damage_add_counts(
+                        &v->notes, "",
+                        &(DamageCount){ damage_dropped(&v->census, m), "return of irq_exit_rcu()",
+                                        "returns of irq_exit_rcu()",
+                                        "not recorded: this kernel leaves it out where an "
+                                        "interrupt comes while the tracer traces itself" },
+                        1);
         if (r >= 0 && last_words_are_due(m))
                 r = last_words_note(&words, &v->notes);
-        if (r >= 0 && last_words_are_due(m))
-                r = note_empty(v, m);
+        /* How many events there were is known of none; that there were some: GAP_NOT_RESCUED. */
+        for (size_t i = 0; i < m->n_cpus; i++)
+                n_empty += m->cpus[i].n_pages == 0;
+        if (r >= 0 && last_words_are_due(m) && n_empty > 0)
+                r = strv_addf(&v->notes,
+                              "of %zu of %zu CPUs nothing was in memory: they recorded nothing, or "
+                              "the kernel that booted found their parts damaged and emptied them",
+                              n_empty, m->n_cpus);
         summary_hooked(&unhooked, m);
         if (r >= 0)
                 r = unhooked.error < 0 ? unhooked.error

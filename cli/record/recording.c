@@ -260,26 +260,23 @@ static int ask_once(json_t **ret, const Options *o, Client *c, json_t *parameter
         return contact_failure(c, r, NULL);
 }
 
-/* The profile's Wait=, unless --wait says something else. */
-static uint64_t find_wait(const Options *o, Client *c) {
-        json_auto_t *reply = NULL;
-
-        if (o->wait_ns > 0 || !o->profile ||
-            client_call(c, "GetProfile", json_pack("{s:s}", "profile", o->profile), &reply, NULL,
-                        NULL) != 0)
-                return o->wait_ns;
-        return (uint64_t) json_integer_value(
-                json_object_get(json_object_get(reply, "profile"), "wait_ns"));
-}
-
 /* Whether what was refused is asked again. */
 static bool may_wait(const Options *o, Client *c, Wait *w, const Refusal *refusal) {
+        json_auto_t *reply = NULL;
+
         if (refusal->kind == REFUSAL_LEARNING)
                 return true;
         if (refusal->kind != REFUSAL_BUSY)
                 return false;
-        if (!TAKE(w->is_asked, true))
-                w->wait_ns = find_wait(o, c);
+        /* The profile's Wait=, unless --wait says something else. */
+        if (!TAKE(w->is_asked, true)) {
+                w->wait_ns = o->wait_ns;
+                if (o->wait_ns == 0 && o->profile &&
+                    client_call(c, "GetProfile", json_pack("{s:s}", "profile", o->profile), &reply,
+                                NULL, NULL) == 0)
+                        w->wait_ns = (uint64_t) json_integer_value(
+                                json_object_get(json_object_get(reply, "profile"), "wait_ns"));
+        }
         return waited_ns(w) < w->wait_ns;
 }
 

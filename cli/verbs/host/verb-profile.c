@@ -143,31 +143,23 @@ static int show(const Options *o, const char *word) {
 
 /* --- check ------------------------------------------------------------------------------------ */
 
-static const char *find_like(const FunctionList *l, const char *name) {
-        size_t best = typo_limit(name) + 1;
-        const char *like = NULL;
-
-        for (size_t i = 0; i < l->n; i++) {
-                size_t d = typo_distance(name, l->items[i].name, best);
-
-                if (d < best) {
-                        best = d;
-                        like = l->items[i].name;
-                }
-        }
-        return like;
-}
-
 /* A word of a line that names functions. */
 static int check_word(json_t *warnings, const json_t *setting, const char *word,
                       const FunctionList *l) {
         _cleanup_strv_ Strv names = {};
-        const char *like;
+        size_t best = typo_limit(word) + 1;
+        const char *like = NULL;
         int status = selection_match(&names, word, l);
 
         if (status != STATUS_OK || names.n > 0)
                 return status;
-        like = function_pattern_is_glob(word) ? NULL : find_like(l, word);
+        for (size_t i = 0; !function_pattern_is_glob(word) && i < l->n; i++) {
+                size_t d = typo_distance(word, l->items[i].name, best);
+
+                if (d < best)
+                        like = l->items[i].name;
+                best = MIN(best, d);
+        }
         return json_array_append_new(
                        warnings,
                        json_sprintf(

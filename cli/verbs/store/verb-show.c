@@ -175,19 +175,6 @@ static void show_left_out(Buf *out, const SessionMeta *m) {
                 line_list(out, title, &(Strv){ .items = others, .n = n_others });
 }
 
-/* What was hooked meanwhile, a line for each change. */
-static void show_hook_changes(Buf *out, const SessionMeta *m) {
-        for (size_t i = 0; i < m->hook_changes.n; i++) {
-                const HookChange *c = &m->hook_changes.items[i];
-                uint64_t start_ns = m->start.trace_ns;
-
-                line(out, i == 0 ? "Hooks" : "", "from %s on %s functions: %s",
-                     FORMAT_DURATION(c->trace_ns - MIN(start_ns, c->trace_ns)),
-                     c->n_hooked > 0 ? FORMAT_COUNT(c->n_hooked) : "all",
-                     hook_reason_text(c->reason));
-        }
-}
-
 static void show_hooked(Buf *out, const SessionMeta *m) {
         char learned[SUMMARY_MAX + 16] = "", since[UNIT_TEXT_MAX + 16] = "";
         _cleanup_buf_ Buf all = BUF_INIT;
@@ -209,6 +196,14 @@ static void show_hooked(Buf *out, const SessionMeta *m) {
                 line(out, m->n_hooked == 0 && m->callees_unknown ? "Hooked" : "", "%.*s",
                      (int) all.n_data, all.data);
         show_left_out(out, m);
+        for (size_t i = 0; i < m->hook_changes.n; i++) {
+                const HookChange *c = &m->hook_changes.items[i];
+
+                line(out, i == 0 ? "Hooks" : "", "from %s on %s functions: %s",
+                     FORMAT_DURATION(c->trace_ns - MIN(m->start.trace_ns, c->trace_ns)),
+                     c->n_hooked > 0 ? FORMAT_COUNT(c->n_hooked) : "all",
+                     hook_reason_text(c->reason));
+        }
 }
 
 static void show_kernel(Buf *out, const SessionMeta *m) {
@@ -372,7 +367,6 @@ int verb_show(const Options *o) {
         show_triggers(&out, m);
         show_when(&out, m);
         show_hooked(&out, m);
-        show_hook_changes(&out, m);
         show_where(&out, m);
         if (s->disk_bytes > 0)
                 line(&out, "Size", "%s of pages, %s on disk", FORMAT_BYTES(session_meta_n_bytes(m)),
