@@ -293,17 +293,6 @@ static int resolve_window(Work *w) {
         return r == FILTERING_E_UNKNOWN ? unreadable(w, "%s", problem) : r;
 }
 
-static int begin_looking(Work *w) {
-        int r = read_layout(w);
-
-        if (r == 0 && has_window(w->spec->window))
-                r = resolve_window(w);
-        if (r == 0)
-                r = occurrence_new(&w->occurrence, &w->layout, TAKE_PTR(w->symbols.data),
-                                   w->symbols.n);
-        return r;
-}
-
 static uint64_t time_of(const Work *w, uint32_t cpu, uint64_t raw) {
         const DatFile *file = dat_file_of_dir(w->dir);
 
@@ -432,7 +421,11 @@ int tracedat_write(TracedatResult *ret, const SessionDir *dir, const SessionMeta
 
         if (meta->page_bytes == 0)
                 return unreadable(&w, "nothing was ever recorded");
-        r = read_texts(&w) ?: begin_looking(&w);
+        r = read_texts(&w) ?: read_layout(&w);
+        if (r == 0 && has_window(spec->window))
+                r = resolve_window(&w);
+        if (r == 0)
+                r = occurrence_new(&w.occurrence, &w.layout, TAKE_PTR(w.symbols.data), w.symbols.n);
         if (r == 0)
                 r = dat_plan_make(&w.plan, dir,
                                   &(DatChoice){ .cpus = f->cpus,

@@ -346,34 +346,25 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
         return STATUS_OK;
 }
 
-/* The end of the command that begins here, and how many lines it takes. */
-static const char *end_of_command(const char *text, size_t *ret_n_lines) {
-        for (*ret_n_lines = 1;; ++*ret_n_lines) {
-                size_t n = strcspn(text, "\n");
-                bool goes_on = n > 0 && text[n - 1] == '\\';
-
-                text += n + (text[n] == '\n');
-                if (!goes_on || *text == 0)
-                        return text;
-        }
-}
-
 /* For people: a list of thousands of functions is counted above it, and who runs what is left is stopped there. */
 static void write_short(Buf *out, const char *script) {
-        size_t n_lines;
-
-        for (const char *end; *script; script = end) {
+        for (const char *end = script; *script; script = end) {
+                size_t n_lines = 0, n;
                 const char *where;
 
-                end = end_of_command(script, &n_lines);
+                do {
+                        n = strcspn(end, "\n");
+                        end += n + (end[n] == '\n');
+                        n_lines++;
+                } while (*end && n > 0 && end[-2] == '\\');
                 where = n_lines > LONG_COMMAND ? memmem(script, (size_t) (end - script), " > ", 3)
                                                : NULL;
-                if (!where) {
+                if (where)
+                        buf_printf(out, "false # %s lines, which a pipe gets: echo ...%.*s\n",
+                                   FORMAT_COUNT(n_lines), (int) strcspn(where + 3, " \n") + 3,
+                                   where);
+                else
                         buf_add(out, script, (size_t) (end - script));
-                        continue;
-                }
-                buf_printf(out, "false # %s lines, which a pipe gets: echo ...%.*s\n",
-                           FORMAT_COUNT(n_lines), (int) strcspn(where + 3, " \n") + 3, where);
         }
 }
 

@@ -247,24 +247,16 @@ int selection_read(Strv *ret, const Strv *words) {
         return status;
 }
 
-static void tell(const Options *o, const char *option, const char *word, const Strv *names) {
-        Strv first = { .items = names->items, .n = MIN(names->n, (size_t) SAID_NAMES) };
-        _cleanup_free_ char *joined = strv_join(&first, ", ");
-        char more[32] = "";
-
-        if (names->n > SAID_NAMES)
-                (void) snprintf(more, sizeof(more), " and %zu more", names->n - SAID_NAMES);
-        talk(o, "%s%s stands for %zu function%s: %s%s.", option ?: "", NAME_QUOTED(word), names->n,
-             names->n == 1 ? "" : "s", joined ?: "", more);
-}
-
 int selection_expand(Strv *ret, const Options *o, Client *c, const char *option, const Strv *words,
                      FunctionList *l) {
         _cleanup_strv_ Strv all = {};
 
         for (size_t i = 0; i < words->n; i++) {
                 const char *word = words->items[i];
+                _cleanup_free_ char *joined = NULL;
                 _cleanup_strv_ Strv names = {};
+                char more[32] = "";
+                Strv first;
                 int status;
 
                 if (!form_of(word)->needs_list) {
@@ -281,7 +273,12 @@ int selection_expand(Strv *ret, const Options *o, Client *c, const char *option,
                                       "\"%s\" matches no function that can be traced here. List "
                                       "them with: ftracectl functions",
                                       NAME_QUOTED(word));
-                tell(o, option, word, &names);
+                first = (Strv){ .items = names.items, .n = MIN(names.n, (size_t) SAID_NAMES) };
+                joined = strv_join(&first, ", ");
+                if (names.n > SAID_NAMES)
+                        (void) snprintf(more, sizeof(more), " and %zu more", names.n - SAID_NAMES);
+                talk(o, "%s%s stands for %zu function%s: %s%s.", option, NAME_QUOTED(word), names.n,
+                     names.n == 1 ? "" : "s", joined ?: "", more);
                 if (strv_extend(&all, &names) < 0)
                         return out_of_memory();
         }

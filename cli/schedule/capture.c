@@ -329,19 +329,6 @@ static int look(Capture *c, int signal_fd, bool *ret_ended) {
         return status;
 }
 
-static int wait_for_end(Capture *c) {
-        _cleanup_signals_ int signal_fd = signals_open();
-        bool has_ended = false;
-        int status;
-
-        if (signal_fd < 0)
-                return failed_errno(signal_fd, "Failed to wait for signals: %m");
-        status = watch(c);
-        while (status == STATUS_OK && !has_ended)
-                status = look(c, signal_fd, &has_ended);
-        return status;
-}
-
 /* --- what is kept ----------------------------------------------------------------------------- */
 
 /* The session among @sessions that is @capture's and still there; NULL: none. */
@@ -406,12 +393,20 @@ static int remove_old(Capture *c) {
 
 static int capture(Capture *c) {
         const SessionMeta *m;
-        bool may_be;
-        int status = look_whether(c, &may_be);
+        bool may_be, has_ended = false;
+        int signal_fd = -EBADF, status = look_whether(c, &may_be);
 
         if (status != STATUS_OK || !may_be)
                 return status;
-        status = begin(c) ?: wait_for_end(c);
+        status = begin(c);
+        if (status == STATUS_OK) {
+                signal_fd = signals_open();
+                status = signal_fd < 0 ? failed_errno(signal_fd, "Failed to wait for signals: %m")
+                                       : watch(c);
+        }
+        while (status == STATUS_OK && !has_ended)
+                status = look(c, signal_fd, &has_ended);
+        signals_close(&signal_fd);
         m = c->meta;
         if (!m)
                 return status;

@@ -179,17 +179,6 @@ static int add_all(json_t *families, const json_t *status) {
 
 /* --- as text ---------------------------------------------------------------------------------- */
 
-static void print_label(Buf *out, const char *label, const char *value) {
-        buf_printf(out, "{%s=\"", label);
-        for (; *value; value++)
-                if (*value == '\n')
-                        buf_adds(out, "\\n");
-                else
-                        buf_printf(out, "%s%c", *value == '"' || *value == '\\' ? "\\" : "",
-                                   *value);
-        buf_adds(out, "\"}");
-}
-
 /* @is_old: in the format 0.0.4. */
 static void print_family(Buf *out, json_t *family, bool is_old) {
         const char *name = json_string_value(json_object_get(family, "name"));
@@ -208,8 +197,16 @@ static void print_family(Buf *out, json_t *family, bool is_old) {
                 buf_printf(out, "# UNIT %s %s\n", name, unit);
         json_array_foreach (json_object_get(family, "samples"), i, sample) {
                 buf_printf(out, "%s%s", name, kinds[kind].suffix);
-                json_object_foreach (json_object_get(sample, "labels"), label, value)
-                        print_label(out, label, json_string_value(value));
+                json_object_foreach (json_object_get(sample, "labels"), label, value) {
+                        buf_printf(out, "{%s=\"", label);
+                        for (const char *c = json_string_value(value); *c; c++)
+                                if (*c == '\n')
+                                        buf_adds(out, "\\n");
+                                else
+                                        buf_printf(out, "%s%c", *c == '"' || *c == '\\' ? "\\" : "",
+                                                   *c);
+                        buf_adds(out, "\"}");
+                }
                 buf_printf(out, " %.17g\n", json_number_value(json_object_get(sample, "value")));
         }
 }

@@ -61,21 +61,6 @@ static void wait_for_command(Run *r) {
 
 /* --- what is said about it -------------------------------------------------------------------- */
 
-static void talk_recorded(const Run *r, const SessionMeta *m, const Census *census) {
-        char *loss = SUMMARY_LOSS(m);
-        size_t n_cpus = census->n_cpus;
-
-        loss[0] = loss[0] == 'n' ? 'N' : loss[0]; /* "Nothing lost" */
-        if (census->n_trees == 0)
-                talk(r->o, "Recorded no calls: %s. %s.", SUMMARY_SILENCE(m), loss);
-        else
-                talk(r->o, "Recorded %s call%s of %s, %s call%s below %s, on %zu CPU%s in %s. %s.",
-                     FORMAT_COUNT(census->n_trees), census->n_trees == 1 ? "" : "s",
-                     SUMMARY_ROOTS(m, 80), FORMAT_COUNT(census->n_below),
-                     census->n_below == 1 ? "" : "s", census->n_trees == 1 ? "it" : "them", n_cpus,
-                     n_cpus == 1 ? "" : "s", FORMAT_DURATION(session_meta_length_ns(m)), loss);
-}
-
 /* The command's end as an exit status, and a word about it if it is not 0. */
 static int command_status(const Run *r) {
         const char *name = r->o->command[0];
@@ -131,10 +116,19 @@ static bool draws_nothing(const Options *o) {
 /* Says and draws what there is; an exit status. */
 static int tell(Run *r, const Source *s, const DrawingOptions *d) {
         _cleanup_census_ Census census = {};
+        char *loss = SUMMARY_LOSS(s->meta);
         int status = display_count(&census, s), what_went_wrong = STATUS_OK, ended;
 
-        if (status == STATUS_OK)
-                talk_recorded(r, s->meta, &census);
+        loss[0] = loss[0] == 'n' ? 'N' : loss[0]; /* "Nothing lost" */
+        if (status == STATUS_OK && census.n_trees == 0)
+                talk(r->o, "Recorded no calls: %s. %s.", SUMMARY_SILENCE(s->meta), loss);
+        else if (status == STATUS_OK)
+                talk(r->o, "Recorded %s call%s of %s, %s call%s below %s, on %zu CPU%s in %s. %s.",
+                     FORMAT_COUNT(census.n_trees), census.n_trees == 1 ? "" : "s",
+                     SUMMARY_ROOTS(s->meta, 80), FORMAT_COUNT(census.n_below),
+                     census.n_below == 1 ? "" : "s", census.n_trees == 1 ? "it" : "them",
+                     census.n_cpus, census.n_cpus == 1 ? "" : "s",
+                     FORMAT_DURATION(session_meta_length_ns(s->meta)), loss);
         if (status == STATUS_OK && census.n_trees > 0 && !draws_nothing(r->o))
                 status = display_report(s, r->o, d);
         display_left_out(r->o, s->meta);

@@ -90,19 +90,6 @@ static bool is_here(const Collect *c, const char *host, uint64_t start_ns, uint6
                        start_ns;
 }
 
-/* What the recording that is here lacks is in the file. */
-static void keep(Collect *c, Fleet *f, const char *host, uint64_t n_bytes) {
-        const Options o = { .quiet = true };
-        _cleanup_(source_freep) Source *s = NULL;
-        _cleanup_free_ char *path = fleet_path(c->o->output, c->prefix, host);
-        int status = path ? source_open(&s, &o, path) : STATUS_FAILED;
-
-        if (status == STATUS_OK && !summary_is_complete(s->meta))
-                status = STATUS_INCOMPLETE;
-        tell(c, f, host, status, n_bytes, true,
-             status == STATUS_OK ? NULL : "\"ftracectl verify\" says what");
-}
-
 /* Which recording has that name there.  What is here of one that was removed there will not change.  One that is
  * made after this and before the fetch is fetched, and once more by the next collect. */
 static void on_shown(Fleet *f, Member *m, void *userdata) {
@@ -111,7 +98,9 @@ static void on_shown(Fleet *f, Member *m, void *userdata) {
         json_t *start = json_object_get(json_object_get(shown, "start"), "realtime_ns");
         bool is_shown = remote_is_good(m->status);
         uint64_t start_ns = is_shown ? (uint64_t) json_integer_value(start) : 0, n_bytes = 0;
-        _cleanup_free_ char *line = fleet_line(&m->err, true);
+        _cleanup_free_ char *line = fleet_line(&m->err, true), *path = NULL;
+        _cleanup_(source_freep) Source *s = NULL;
+        int status;
 
         m->is_chosen = false;
         if (is_shown && (start_ns == 0 || !is_here(c, m->name, start_ns, &n_bytes))) {
@@ -123,7 +112,13 @@ static void on_shown(Fleet *f, Member *m, void *userdata) {
                         log_warning("%s: what is here is from before; whether it is still the "
                                     "recording of that name was not answered: %s",
                                     m->name, line ?: "");
-                keep(c, f, m->name, n_bytes);
+                /* What the recording that is here lacks is in the file. */
+                path = fleet_path(c->o->output, c->prefix, m->name);
+                status = path ? source_open(&s, &(Options){ .quiet = true }, path) : STATUS_FAILED;
+                if (status == STATUS_OK && !summary_is_complete(s->meta))
+                        status = STATUS_INCOMPLETE;
+                tell(c, f, m->name, status, n_bytes, true,
+                     status == STATUS_OK ? NULL : "\"ftracectl verify\" says what");
         } else
                 tell(c, f, m->name, m->status, 0, false, line);
 }
