@@ -14,11 +14,9 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/contact/contact.c \
 	%D%/views/counting.c \
 	%D%/views/where.c \
-	%D%/views/where.h \
 	%D%/files/export-files.c \
 	%D%/files/files.h \
 	%D%/contact/fleet.c \
-	%D%/views/live-top.c \
 	%D%/options/option-value.c \
 	%D%/options/options.c \
 	%D%/options/options.h \

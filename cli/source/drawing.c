@@ -137,14 +137,6 @@ void drawing_done(Drawing *d) {
         *d = (Drawing){};
 }
 
-int drawing_report(const SessionDir *dir, const SessionMeta *meta, const DrawingOptions *options,
-                   int out_fd, Strv *damage, char **ret_problem) {
-        _cleanup_drawing_ Drawing d = {};
-
-        return drawing_open(&d, dir, meta, options, out_fd, ret_problem)
-                       ?: drawing_finish(&d, session_state_is_live(meta->state), damage);
-}
-
 /* --- what is said besides ---------------------------------------------------------------------- */
 
 static int unknown_format(const Options *o) {
@@ -189,12 +181,15 @@ int display_status(int r, const SessionMeta *m, char *problem) {
 
 int display_report(const Source *s, const Options *o, const DrawingOptions *d) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
+        _cleanup_drawing_ Drawing drawing = {};
         _cleanup_strv_ Strv damage = {};
         char *problem = NULL;
         int r;
 
         pager_open(&pager, o, SIZE_MAX);
-        r = pager_end(&pager, drawing_report(s->dir, s->meta, d, STDOUT_FILENO, &damage, &problem));
+        r = drawing_open(&drawing, s->dir, s->meta, d, STDOUT_FILENO, &problem)
+                    ?: drawing_finish(&drawing, session_state_is_live(s->meta->state), &damage);
+        r = pager_end(&pager, r);
         warn_each(&damage);
         r = display_status(r, s->meta, problem);
         return r == STATUS_OK && damage.n > 0 ? STATUS_INCOMPLETE : r;

@@ -4,7 +4,7 @@
 /*
  * Drawing: a recording becomes text, at once or as it grows
  *
- *      drawing_report()                                    all of it
+ *      drawing_open() drawing_finish()                     all of it
  *      drawing_open() drawing_pump()... drawing_finish()   live
  *
  * And display_*(): what the verbs that draw say besides, on standard error.  SIGPIPE must be ignored; a reader that
@@ -49,19 +49,13 @@ typedef struct Drawing {
 RenderContext drawing_context(const SessionMeta *meta, const RenderOptions *options);
 
 /*
- * drawing_report() - draw all there is
- * @out_fd:      borrowed
- * @damage:      gets a sentence for each thing that had to be stepped over (cli/source/damage.h)
+ * drawing_open() - draw the header of a recording, and be ready for its calls
+ * @dir, @meta, @options, @out_fd: borrowed for the drawing's life
  * @ret_problem: on DRAWING_E_UNREADABLE half a sentence, which the caller frees: "its
  *               events/header_page is missing"
  *
- * Return: 0, DRAWING_E_*, -errno.
+ * drawing_done() it also after a failure.  0, DRAWING_E_*, -errno.
  */
-int drawing_report(const SessionDir *dir, const SessionMeta *meta, const DrawingOptions *options,
-                   int out_fd, Strv *damage, char **ret_problem);
-
-/* Same parameters; all are borrowed for the drawing's life.  Draws the header.  drawing_done() it also after a
- * failure. */
 int drawing_open(Drawing *ret, const SessionDir *dir, const SessionMeta *meta,
                  const DrawingOptions *options, int out_fd, char **ret_problem);
 /*
@@ -73,7 +67,8 @@ int drawing_open(Drawing *ret, const SessionDir *dir, const SessionMeta *meta,
  * drawn open, as the kernel's trace_pipe does.  0 or -errno.
  */
 int drawing_pump(Drawing *d, uint64_t until_ns);
-/* Draws the rest.  @is_live: its session still records; @damage: as above.  0 or -errno. */
+/* Draws the rest.  @is_live: its session still records; @damage: gets a sentence for each thing that had to be stepped
+ * over (cli/source/damage.h).  0 or -errno. */
 int drawing_finish(Drawing *d, bool is_live, Strv *damage);
 void drawing_done(Drawing *d);
 #define _cleanup_drawing_ _cleanup_(drawing_done)

@@ -30,6 +30,8 @@ int outfile_open_as(Outfile *ret, const char *path, const char *temporary, mode_
 
 int outfile_open(Outfile *ret, const char *path, mode_t mode) {
         _cleanup_free_ char *real = realpath(path, NULL) ?: strdup(path), *temporary = NULL;
+        const char *slash = real ? strrchr(real, '/') : NULL;
+        int n_dir = slash ? (int) (slash + 1 - real) : 0;
         struct stat st;
         uint64_t random;
         int r, fd;
@@ -45,7 +47,7 @@ int outfile_open(Outfile *ret, const char *path, mode_t mode) {
         }
         if (getrandom(&random, sizeof(random), 0) != sizeof(random))
                 return ORIGIN(-EIO);
-        if (asprintf(&temporary, "%s.%016" PRIx64, real, random) < 0) {
+        if (asprintf(&temporary, "%.*s.ftraced-%016" PRIx64, n_dir, real, random) < 0) {
                 temporary = NULL;
                 return -ENOMEM;
         }

@@ -4,8 +4,8 @@
 /*
  * Outfile: a file that is there whole or not at all
  *
- * A regular file is written beside the one that it replaces, as PATH.0123456789abcdef, and renamed at the end; what a
- * symbolic link points to is replaced, not the link.  Anything else (a device, a pipe) is written as it stands.
+ * A regular file is written beside the one that it replaces, as .ftraced-0123456789abcdef, and renamed at the end; what
+ * a symbolic link points to is replaced, not the link.  Anything else (a device, a pipe) is written as it stands.
  * Whatever we die of, nothing is left, for a sweeper is there.
  */
 

@@ -2,6 +2,7 @@
 
 /* Two passes over the cells, one for the widths and one to print, in the order that the titles' marks say. */
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/name.h"
@@ -107,10 +108,10 @@ void row_cell(Row r, const char *title, const char *format, ...) {
 }
 
 void row_json(Row r, const char *key, json_t *value) {
-        if (key)
-                (void) json_object_set_new(r.json, key, value);
-        else
+        if (!key)
                 json_decref(value);
+        else if (json_object_set_new(r.json, key, value) < 0 && r.table)
+                r.table->error = -ENOMEM;
 }
 
 void row_int(Row r, const char *key, int64_t n) {
@@ -358,6 +359,7 @@ int table_print(const Table *t, Buf *out, bool legend) {
                 return ORIGIN(-E2BIG);
         if (t->titles.n == 0)
                 return 0;
+        assert(t->cells.n % t->titles.n == 0); /* each row tells the same columns */
         lay_out(&l, t, legend);
         if (t->max_width > 0)
                 fit(&l, t->max_width);
@@ -375,7 +377,7 @@ int table_show(Table *t, const Options *o, Buf *above) {
         int r = t->error;
 
         if (o->json != JSON_OFF)
-                return stdout_json(o, TAKE_PTR(t->list));
+                return r < 0 ? stdout_status(r) : stdout_json(o, TAKE_PTR(t->list));
         pager_open(&pager, o, table_n_rows(t) + LINES_BESIDES);
         if (table_n_rows(t) > 0 && r >= 0)
                 r = table_print(t, out, !o->no_legend);

@@ -7,7 +7,7 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "calls/arguments.h"
-#include "cli/views/where.h"
+#include "cli/views/views.h"
 
 #define NODES_MAX 256
 #define DEPTH_MAX 64

@@ -75,8 +75,8 @@ is 'have their own names' "$(awk '{ print $2 }' "$out" | sort -u | paste -sd' ')
 change $other '.host = "db-1"'
 change udp_sendmsg-new '.host = "db-1"'
 exits 'three of two hosts' 0 report $one $other udp_sendmsg-new
-is 'have both names where one is not enough' \
-        "$(grep -c "^# web-1:$one: \|^# db-1:$other: \|^# db-1:udp_sendmsg-new: " "$out")" 3
+is 'have the names of their sessions, and their hosts in the legend' \
+        "$(grep -c "^# $one: $one on web-1, \|^# $other: $other on db-1, \|^# udp_sendmsg-new: udp_sendmsg-new on db-1, " "$out")" 3
 change $other '.host = "web-1"'
 exits 'three are merged' 0 report --no-legend $one $other udp_sendmsg-new
 is 'all of them' "$(awk '{ print $2 }' "$out" | sort -u | wc -l)" 3

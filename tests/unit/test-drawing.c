@@ -43,9 +43,11 @@ static char *content(int fd) {
 }
 
 static int draw(const Recording *r, const DrawingOptions *o, int fd, char **problem) {
+        _cleanup_drawing_ Drawing d = {};
         _cleanup_strv_ Strv damage = {};
 
-        return drawing_report(r->dir, r->meta, o, fd, &damage, problem);
+        return drawing_open(&d, r->dir, r->meta, o, fd, problem)
+                       ?: drawing_finish(&d, false, &damage);
 }
 
 START_TEST(three_kernels_recordings_draw_the_same)

@@ -6,6 +6,8 @@
 #include "render/renderer.h"
 #include "text-file.h"
 
+static bool has_colours;
+
 /* @notrace: a function that is left out, or NULL.  The caller frees what is drawn. */
 static char *redraw(TextTrace *t, const char *notrace) {
         const TextLayout *l = text_trace_layout(t);
@@ -20,6 +22,7 @@ static char *redraw(TextTrace *t, const char *notrace) {
 
         context.options.header = l->has_header;
         context.options.verbatim = true;
+        context.options.colour = has_colours;
         if (notrace)
                 ck_assert_int_eq(strv_add(&patterns, notrace), 0);
         ck_assert_int_eq(prune_new(&prune, &patterns), 0);
@@ -356,6 +359,26 @@ START_TEST(lines_are_drawn_again_as_they_were)
         }
 END_TEST
 
+START_TEST(a_colour_changes_nothing_else)
+        {
+                _cleanup_(text_trace_freep) TextTrace *t =
+                        trace_of_text(" 0)  a-1  |   1.000 us    |  f();  \n"
+                                      " 0)  a-1  | + 20.000 us   |  f();  // slow\n"
+                                      " 0)  a-1  |               |  g() { /* 7 us */\n"
+                                      " 0)  a-1  |   2000.123 us |  }\n");
+                _cleanup_free_ char *drawn = NULL;
+
+                has_colours = true;
+                drawn = redraw(t, NULL);
+                has_colours = false;
+                ck_assert_str_eq(drawn,
+                                 " 0)  a-1  |   1.000 us    |  f();  \n"
+                                 " 0)  a-1  | \033[33m+ 20.000 us   \033[0m|  f();  // slow\n"
+                                 " 0)  a-1  |               |  g() { /* 7 us */\n"
+                                 " 0)  a-1  | \033[1;31m  2000.123 us \033[0m|  }\n");
+        }
+END_TEST
+
 START_TEST(what_is_behind_the_last_line_is_kept_for_who_asks)
         {
                 static const char rest[] = RULE " 0)    cat-124     =>    dog-126    \n";
@@ -377,4 +400,4 @@ END_TEST
 
 UNIT_SUITE("text-redraw", files_are_drawn_again_as_they_were,
            leaving_out_a_subtree_removes_exactly_its_lines, lines_are_drawn_again_as_they_were,
-           what_is_behind_the_last_line_is_kept_for_who_asks)
+           a_colour_changes_nothing_else, what_is_behind_the_last_line_is_kept_for_who_asks)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "base/buf.h"
-#include "cli/views/where.h"
+#include "cli/views/views.h"
 #include "unit.h"
 
 static const WhereCall sent = {

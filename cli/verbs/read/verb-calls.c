@@ -13,7 +13,6 @@
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
-#include "cli/views/where.h"
 
 typedef struct Listing {
         const Options *o;

@@ -93,13 +93,11 @@ static int report_text(Reading *reading, const Options *o) {
 #define TIME_COLUMNS 15 /* "10:42:04.120713" */
 #define TIME_MAX 32
 
-/* Both: of several hosts, of which one has more than one recording, "db-1:slow-dns". */
-typedef enum Label { LABEL_HOST, LABEL_BOTH, LABEL_SESSION, LABEL_WORD, _LABEL_N } Label;
+typedef enum Label { LABEL_HOST, LABEL_SESSION, LABEL_WORD } Label;
 
 typedef struct Lane {
         Reading reading;
-        const char *word, *labels[_LABEL_N], *label; /* the one of the labels that is taken */
-        char *both;                                  /* host and session */
+        const char *word, *label;
         void *rendering;
         Buf drawn;
         Step step; /* the next one, if has_step */
@@ -121,7 +119,6 @@ static void merge_done(Merge *m) {
 
                 if (l->rendering)
                         m->renderer->free(l->rendering);
-                free(l->both);
                 buf_done(&l->drawn);
                 reading_done(&l->reading);
         }
@@ -166,34 +163,15 @@ static bool set_labels(Merge *m, Label label) {
         for (size_t i = 0; i < m->n_lanes; i++) {
                 Lane *l = &m->lanes[i];
 
-                l->label = l->labels[label];
+                l->label = label == LABEL_HOST      ? lane_meta(l)->host ?: ""
+                           : label == LABEL_SESSION ? lane_meta(l)->name
+                                                    : l->word;
                 m->label_columns = MAX(m->label_columns, strlen(l->label));
                 differ = differ && *l->label;
                 for (size_t k = 0; k < i; k++)
                         differ = differ && !streq(l->label, m->lanes[k].label);
         }
         return differ;
-}
-
-/* By host, if that tells them apart; else by session, with the host if there are several. */
-static void choose_labels(Merge *m) {
-        bool one_host = true;
-
-        for (size_t i = 0; i < m->n_lanes; i++) {
-                Lane *l = &m->lanes[i];
-                const char *host = lane_meta(l)->host ?: "", *session = lane_meta(l)->name;
-
-                if (*host && asprintf(&l->both, "%s:%s", host, session) < 0)
-                        l->both = NULL;
-                l->labels[LABEL_HOST] = host;
-                l->labels[LABEL_BOTH] = l->both ?: "";
-                l->labels[LABEL_SESSION] = session;
-                l->labels[LABEL_WORD] = l->word;
-                one_host = one_host && streq(host, m->lanes[0].labels[LABEL_HOST]);
-        }
-        if (!set_labels(m, LABEL_HOST) && (one_host || !set_labels(m, LABEL_BOTH)) &&
-            !set_labels(m, LABEL_SESSION))
-                (void) set_labels(m, LABEL_WORD);
 }
 
 static int open_lanes(Merge *m, const Options *o) {
@@ -209,8 +187,8 @@ static int open_lanes(Merge *m, const Options *o) {
                 status = reading_open(&l->reading, o, l->word, READING_FOR_DRAWING)
                                  ?: check_clock(l);
         }
-        if (status == STATUS_OK)
-                choose_labels(m);
+        if (status == STATUS_OK && !set_labels(m, LABEL_HOST) && !set_labels(m, LABEL_SESSION))
+                (void) set_labels(m, LABEL_WORD);
         return status;
 }
 
