@@ -51,53 +51,52 @@ __ftracectl_offer_files() { # WORD OPTION...
 
 # The options of VERB, those that need a value with their '='.
 __ftracectl_options() { # VERB
-        local record='-n -p --name= --profile= --dry-run --verbose --depth= --notrace= --pid= --comm= --cgroup= --cpus= --flat --only=
-                --slower= --no-irqs --no-sleep-time --clock= --duration= --max-size= --ring
-                --segment-size= --segment-time= --buffer-size= --max-functions= --on-full=
-                --args --retval --event= --sched --lean= --lesson= --budget= --max-hooked= --max-event-rate= --max-write-rate= --max-cpu=
+        local record='-n -p --name= --profile= --dry-run --depth= --notrace= --pid= --comm= --cgroup= --cpus= --flat --only=
+                --slower= --clock= --duration= --max-size= --ring --segment-size= --buffer-size= --args --retval --event= --sched --lean= --set=
                 --wait --force'
         local draw='-O --format= --option='
-        local live='--task= --cpu= --root= --function= --fold= --nth= --keep-slower= --keep-failed'
+        local live='--task= --cpus= --root= --function= --fold= --nth= --keep-slower= --keep-failed'
         local filter="-p --pid= --from= --to= --slower= --depth= --notrace= --slowest= --nth-trace= --buffer= $live"
 
         case $1 in
-        run) echo "$record --no-report $draw" ;;
-        follow) echo "$record --keep $draw $live --top --by= --sort= --columns= --limit= --corrected" ;;
+        run) echo "$record $draw" ;;
+        follow) echo "$record --keep $draw $live --by= --sort= --columns= --limit= --corrected" ;;
         start) echo "$record --in-kernel --black-box --at= --in= --hosts= -j --json" ;;
-        schedule) echo "$record --calendar= --randomize= --max-per-day= --keep --config-root= -j --json" ;;
-        arm) echo "$record --in-kernel --black-box --on= --do= --max-captures= --min-gap= -j --json" ;;
+        arm) echo "$record --in-kernel --black-box --on= --do= --max-captures= -j --json" ;;
+        schedule) echo "$record --calendar= --max-captures= --keep --config-root= -j --json" ;;
         stop) echo '-a --all --hosts= -j --json' ;;
         report) echo "$draw $filter --args --retval --keep-going -j --json" ;;
         top) echo "$filter --by= --sort= --columns= --limit= --corrected --keep-going -j --json" ;;
         tree) echo "$filter --min= --callers= --corrected --keep-going -j --json" ;;
-        slow) echo "$filter -n --number= --min= --corrected --keep-going -j --json" ;;
-        why) echo "$filter --against= --failed --limit= --keep-going -j --json" ;;
+        slow) echo "$filter -n --limit= --min= --corrected --keep-going -j --json" ;;
+        why) echo "$filter --against= --limit= --keep-going -j --json" ;;
         waits) echo "$filter --limit= --keep-going -j --json" ;;
         path) echo "$filter -a --all --limit= --keep-going -j --json" ;;
-        hist) echo "$filter --limit= --linear --over-time -o --output= --keep-going -j --json" ;;
+        hist) echo "$filter --limit= --over-time -o --output= --keep-going -j --json" ;;
         calls) echo "$filter --where= --limit= --keep-going -j --json" ;;
-        collect) echo '-n --name= -o --output= --hosts= --ended --v6 --v7 --compress= --full --buffer= --cpu= --from= --to= -j --json' ;;
-        fetch) echo '-o --output= --hosts= --ended --v6 --v7 --compress= --full --buffer= --cpu= --from= --to=' ;;
+        collect) echo '-n --name= -o --output= --hosts= --ended --compress= --buffer= --cpus= --from= --to= -j --json' ;;
+        fetch) echo '-o --output= --hosts= --ended --compress= --buffer= --cpus= --from= --to=' ;;
         metrics) echo '-o --output= -j --json' ;;
         diff) echo "$filter --fail-over= --limit= --keep-going -j --json" ;;
         export) echo "$filter --format= -o --output= --keep-going" ;;
-        vacuum) echo '--size= --time= --sessions= --dry-run --config-root= -j --json' ;;
-        cat-config | profile) echo '--config-root= -j --json' ;;
+        vacuum) echo '-n --max-size= --time= --limit= --dry-run --config-root= -j --json' ;;
+        profile) echo '--config-root= -j --json' ;;
         verify) echo '--deep --buffer= --nth-trace= -j --json' ;;
         show) echo '--buffer= --hosts= -j --json' ;;
         remove) echo '--hosts=' ;;
+        pin) echo '--off' ;;
         '' | status) echo '--hosts= -j --json' ;;
-        list) echo '-n --newest= -j --json' ;;
+        list) echo '-n --limit= -j --json' ;;
         doctor) echo '--black-box -j --json' ;;
         trigger | snapshot | functions) echo '-j --json' ;;
         esac
-        echo '-q -h -H --host= --socket= --store= --no-pager --no-legend --color= --no-color --quiet --help --version'
+        echo '-q -h -H --host= --socket= --store= --no-pager --no-legend --color= --quiet --help --version'
 }
 
 _ftracectl() {
         local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
         local verbs='run start arm trigger snapshot stop follow status list show report top tree slow why hist calls waits path
-                diff verify fetch collect export remove pin unpin vacuum cat-config functions profile schedule metrics doctor help version'
+                diff verify fetch collect export remove pin vacuum functions profile schedule metrics doctor'
         local columns='self share total stolen softirq waking net blocked on-cpu count avg min p50 p90 p99 max name'
         local verb= action= word value i
         local -a where=()
@@ -115,13 +114,11 @@ _ftracectl() {
                         return ;;
                 --json | --wait | --keep | --args | --retval) # the value is optional, and only ever behind a '='
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i += 2)) ;;
-                --name | --profile | --depth | --notrace | --pid | --event | --duration | --max-size | --buffer | --buffer-size | \
-                        --segment-size | --segment-time | --max-functions | --on-full | --lean | --lesson | \
-                        --budget | --max-hooked | --max-event-rate | --max-write-rate | --max-cpu | \
-                        --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --min-gap | --format | \
-                        --color | --task | --cpu | --where | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
-                        --columns | --fail-over | --option | --output | --against | --socket | --store | --size | --time | --sessions | \
-                        --config-root | --compress | --calendar | --randomize | --max-per-day | --at | --in | --host | --hosts | -H | \
+                --name | --profile | --depth | --notrace | --pid | --event | --duration | --max-size | --segment-size | --buffer | --buffer-size | --lean | --set | \
+                        --comm | --cgroup | --cpus | --only | --slower | --clock | --on | --do | --max-captures | --format | \
+                        --color | --task | --where | --root | --function | --fold | --from | --to | --nth | --slowest | --keep-slower | \
+                        --columns | --fail-over | --option | --output | --against | --socket | --store | --time | --limit | \
+                        --config-root | --compress | --calendar | --at | --in | --host | --hosts | -H | \
                         -n | -p | -o | -O)
                         [[ ${COMP_WORDS[i+1]-} == '=' ]] && ((i++))
                         value=${COMP_WORDS[++i]-}
@@ -139,8 +136,9 @@ _ftracectl() {
         --compress) COMPREPLY=($(compgen -W 'zstd none' -- "$cur")); return ;;
         -H | --host) __ftracectl_offer_files "$cur" -A hostname; return ;;
         --color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
-        --lesson) COMPREPLY=($(compgen -W 'yes no' -- "$cur")); return ;;
-        --on-full) COMPREPLY=($(compgen -W 'wait stop' -- "$cur")); return ;;
+        --set) COMPREPLY=($(compgen -W "$(printf '%s ' {NoIRQs,NoSleepTime,SegmentTime,Max{Functions,Hooked,EventRate,WriteRate,CPU},OnFull,Lesson,Budget,MinGap}=)" -- "$cur"))
+                compopt -o nospace 2>/dev/null
+                return ;;
         --on) COMPREPLY=($(compgen -W 'function: event: slower: count: at: in: signal command' -- "$cur"))
                 [[ ${COMPREPLY[0]-} == *: ]] && compopt -o nospace 2>/dev/null
                 return ;;
@@ -163,7 +161,7 @@ _ftracectl() {
                 if [[ $verb == export ]]; then
                         COMPREPLY=($(compgen -W 'flame heatmap html folded csv json ndjson parquet tsv perfetto' -- "$cur"))
                 else
-                        COMPREPLY=($(compgen -W 'graph indent' -- "$cur"))
+                        COMPREPLY=($(compgen -W "graph indent$([[ $verb != run ]] || echo ' none')" -- "$cur"))
                 fi
                 return ;;
         -O | --option)
@@ -173,9 +171,8 @@ _ftracectl() {
         --notrace | --only | --root | --function | --fold) __ftracectl_offer "$cur" < <(__ftracectl_functions "$cur"); return ;;
         --event) __ftracectl_offer "$cur" < <(__ftracectl_events); return ;;
         -p | --pid) __ftracectl_offer "$cur" < <(cd /proc && printf '%s\n' [0-9]*); return ;;
-        --size | --time | --sessions | -n | --name | --depth | --duration | --max-size | --segment-size | --segment-time | \
-                --buffer-size | --calendar | --randomize | --max-per-day | --keep | --at | --in | --max-functions | --budget | --cpus | --slower | --max-captures | --min-gap | \
-                --task | --cpu | --from | --to | --nth | --slowest | --keep-slower | --fail-over) return ;;
+        --time | --limit | -n | --name | --depth | --duration | --max-size | --segment-size | --buffer-size | --calendar | \
+                --keep | --at | --in | --cpus | --slower | --max-captures | --task | --from | --to | --nth | --slowest | --keep-slower | --fail-over) return ;;
         --json)
                 if [[ ${COMP_WORDS[COMP_CWORD-1]} == '=' || ${COMP_WORDS[COMP_CWORD]} == '=' ]]; then
                         COMPREPLY=($(compgen -W 'short pretty' -- "$cur"))
@@ -189,7 +186,7 @@ _ftracectl() {
                 return 0
         fi
         case $verb in
-        '' | help) COMPREPLY=($(compgen -W "$verbs" -- "$cur")) ;;
+        '') COMPREPLY=($(compgen -W "$verbs" -- "$cur")) ;;
         run | start | arm | functions)
                 __ftracectl_offer "$cur" < <(__ftracectl_functions "$cur") ;;
         profile)
@@ -208,7 +205,7 @@ _ftracectl() {
                 esac ;;
         follow)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}"; __ftracectl_functions "$cur") ;;
-        stop | trigger | snapshot | remove | pin | unpin)
+        stop | trigger | snapshot | remove | pin)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}") ;;
         show | report | top | tree | slow | why | hist | calls | waits | path | diff | verify | fetch | export)
                 __ftracectl_offer "$cur" < <(__ftracectl_sessions "${where[@]}")

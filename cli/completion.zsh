@@ -65,12 +65,12 @@ _ftracectl() {
                 return
         fi
         case $verb in
-        '' | help) _ftracectl_verbs ;;
+        '') _ftracectl_verbs ;;
         run | start | arm | functions) _ftracectl_functions ;;
         follow) _ftracectl_sessions; _ftracectl_functions ;;
         profile) [[ $words[CURRENT-1] != profile ]] || compadd list show check ;;
         schedule) [[ $words[CURRENT-1] != schedule ]] || compadd list add remove run ;;
-        stop | trigger | snapshot | remove | pin | unpin | seal) _ftracectl_sessions ;;
+        stop | trigger | snapshot | remove | pin) _ftracectl_sessions ;;
         *) _ftracectl_sessions; _files ;;
         esac
 }

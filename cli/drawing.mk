@@ -10,12 +10,7 @@ noinst_LIBRARIES += %D%/libdrawing.a
 	%D%/terminal/progress.h \
 	%D%/terminal/summary.c \
 	%D%/terminal/summary.h \
-	%D%/files/kallsyms-text.c \
-	%D%/files/kallsyms-text.h \
 	%D%/files/tracedat.c \
-	%D%/files/tracedat.h \
-	%D%/files/last-words.c \
-	%D%/files/last-words.h \
-	%D%/files/verify.c \
-	%D%/files/verify.h
+	%D%/files/files.h \
+	%D%/files/verify.c
 drawing_libs = %D%/libdrawing.a $(analyze_libs) $(render_libs)

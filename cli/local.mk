@@ -3,28 +3,21 @@ include %D%/drawing.mk
 
 # What the verbs share, apart from the verbs, so that unit tests can have it.
 noinst_LIBRARIES += %D%/libverb.a
-%C%_libverb_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS)
+%C%_libverb_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS) $(XXHASH_CFLAGS)
 %C%_libverb_a_SOURCES = \
-	%D%/options/action.c \
-	%D%/options/action.h \
-	%D%/schedule/capture-log.c \
-	%D%/schedule/capture-log.h \
+	%D%/schedule/capture.c \
+	%D%/schedule/schedule.h \
 	%D%/contact/client.c \
-	%D%/contact/client.h \
-	%D%/record/command.c \
-	%D%/record/command.h \
-	%D%/contact/contact.c \
 	%D%/contact/contact.h \
+	%D%/record/command.c \
+	%D%/record/record.h \
+	%D%/contact/contact.c \
 	%D%/views/counting.c \
 	%D%/views/where.c \
-	%D%/files/content-id.c \
-	%D%/files/content-id.h \
 	%D%/files/export-files.c \
-	%D%/files/export-files.h \
+	%D%/files/files.h \
 	%D%/contact/fleet.c \
-	%D%/contact/fleet.h \
 	%D%/options/option-value.c \
-	%D%/options/option-value.h \
 	%D%/options/options.c \
 	%D%/options/options.h \
 	%D%/terminal/outfile.c \
@@ -34,26 +27,15 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/source/reading.c \
 	%D%/source/reading.h \
 	%D%/record/recording.c \
-	%D%/record/recording.h \
-	%D%/contact/remote-output.c \
-	%D%/contact/remote-output.h \
 	%D%/contact/remote.c \
-	%D%/contact/remote.h \
 	%D%/source/retention.c \
 	%D%/source/retention.h \
-	%D%/options/rules.c \
-	%D%/options/rules.h \
 	%D%/schedule/schedule.c \
-	%D%/schedule/schedule.h \
-	%D%/record/lesson.c \
-	%D%/record/lesson.h \
 	%D%/record/selection.c \
-	%D%/record/selection.h \
 	%D%/terminal/signals.c \
 	%D%/terminal/signals.h \
 	%D%/source/source.c \
 	%D%/source/source.h \
-	%D%/options/status.h \
 	%D%/terminal/table.c \
 	%D%/source/text-source.c \
 	%D%/source/text-source.h \
@@ -65,22 +47,15 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/tree-view.c \
 	%D%/views/views.h \
 	%D%/views/why-view.c \
-	%D%/files/upkeep.c \
-	%D%/files/upkeep.h
 verb_libs = %D%/libverb.a $(import_libs) $(causes_libs) $(drawing_libs) $(wire_libs) $(retention_libs)
+	%D%/files/upkeep.c
+verb_libs = %D%/libverb.a $(import_libs) $(analyze_libs) $(drawing_libs) $(wire_libs) $(store_libs) $(SYSTEMD_LIBS)
 
 bin_PROGRAMS += ftracectl
 ftracectl_SOURCES = \
-	%D%/schedule/capture.c \
-	%D%/schedule/capture.h \
 	%D%/main.c \
-	%D%/schedule/units.c \
-	%D%/schedule/units.h \
 	%D%/verbs/read/verb-calls.c \
-	%D%/verbs/host/verb-cat-config.c \
 	%D%/verbs/read/verb-diff.c \
-	%D%/verbs/host/black-box-check.c \
-	%D%/verbs/host/black-box-check.h \
 	%D%/verbs/host/verb-doctor.c \
 	%D%/verbs/read/verb-export.c \
 	%D%/verbs/store/verb-collect.c \
@@ -103,14 +78,12 @@ ftracectl_SOURCES = \
 	%D%/verbs/record/verb-stop.c \
 	%D%/verbs/read/verb-top.c \
 	%D%/verbs/read/verb-tree.c \
-	%D%/verbs/record/verb-trigger.c \
-	%D%/verbs/store/verb-vacuum.c \
 	%D%/verbs/store/verb-verify.c \
 	%D%/verbs/read/verb-waits.c \
 	%D%/verbs/read/verb-why.c \
 	%D%/options/verb.h
-ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS)
-ftracectl_LDADD = $(verb_libs) $(export_libs) -lm $(SYSTEMD_LIBS)
+ftracectl_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+ftracectl_LDADD = $(verb_libs) $(export_libs) -lm
 man_pages += %D%/ftracectl.1 %D%/ftraced-fleet.7 %D%/ftraced-questions.7
 dist_pkgdata_DATA += %D%/tables.schema.json
 EXTRA_DIST += %D%/completion.bash

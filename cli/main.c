@@ -8,15 +8,12 @@
 #include <signal.h>
 
 #include "base/name.h"
-#include "cli/contact/fleet.h"
-#include "cli/contact/remote.h"
+#include "cli/contact/contact.h"
 #include "cli/options/verb.h"
 #include "cli/terminal/terminal.h"
 #include "meta/config.h"
 
 #define MANY SIZE_MAX
-
-static VerbFunction verb_help, verb_version;
 
 static const Verb verbs[] = {
         { "run", "FUNCTION... [OPTIONS] -- COMMAND...", "record while a command runs, then draw",
@@ -48,14 +45,14 @@ static const Verb verbs[] = {
         { "follow", "[SESSION | FUNCTION...] [OPTIONS]", "draw calls live until Ctrl-C",
           "With FUNCTIONs: records them, and restores the kernel at the end; the recording is\n"
           "removed unless it has a name (-n) or --keep is given.  With a SESSION: watches it\n"
-          "without changing it.  As root, no daemon is needed.  --top prints a table of where\n"
+          "without changing it.  As root, no daemon is needed.  --by prints a table of where\n"
           "the time goes every second instead; q ends it.\n",
           OPTIONS_RECORD | OPTIONS_FOLLOW | OPTIONS_DRAW | OPTIONS_LIVE | OPTIONS_TOP |
                   OPTIONS_LIMIT | OPTIONS_ANALYZE,
           0, MANY, verb_follow },
         { "status", "", "print what is going on (default)", NULL, OPTIONS_FLEET | OPTIONS_JSON, 0,
           0, verb_status },
-        { "list", "", "list the sessions", NULL, OPTIONS_LIST | OPTIONS_JSON, 0, 0, verb_list },
+        { "list", "", "list the sessions", NULL, OPTIONS_LIMIT | OPTIONS_JSON, 0, 0, verb_list },
         { "show", "SOURCE", "print everything about one session", NULL,
           OPTIONS_BUFFER | OPTIONS_FLEET | OPTIONS_JSON, 1, 1, verb_show },
         { "report", "SOURCE... [OPTIONS]", "draw the calls of a recording",
@@ -93,13 +90,13 @@ static const Verb verbs[] = {
           "not.  \"+\": functions that the median call does not call, \"-\": functions that only "
           "it\n"
           "calls.\n",
-          OPTIONS_SLOW | OPTIONS_TREE | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
+          OPTIONS_LIMIT | OPTIONS_TREE | OPTIONS_ANALYZE | OPTIONS_FILTER | OPTIONS_KEEP_GOING |
                   OPTIONS_JSON,
           1, 1, verb_slow },
         { "why", "SOURCE [ROOT] [OPTIONS]", "show what slow calls have that usual ones do not",
           "Compares the slowest hundredth of the calls of ROOT (default: the root with the most\n"
           "time), path by path, with the middle half of all; with --slower=TIME, the calls that\n"
-          "took so long; with --from and --to, --failed or --against, these with all others.\n"
+          "took so long; with --from and --to, --keep-failed or --against, these with all others.\n"
           "The causes add up to the difference.  P is corrected for their number.\n",
           OPTIONS_WHY | OPTIONS_LIMIT | OPTIONS_FILTER | OPTIONS_KEEP_GOING | OPTIONS_JSON, 1, 2,
           verb_why },
@@ -156,14 +153,11 @@ static const Verb verbs[] = {
         { "pin", "SESSION...", "protect sessions from removal",
           "Neither \"remove\" nor lack of space removes a pinned session; \"list\" marks it with "
           "*.\n",
-          0, 1, MANY, verb_pin },
-        { "unpin", "SESSION...", "stop protecting sessions", NULL, 0, 1, MANY, verb_unpin },
+          OPTIONS_PIN, 1, MANY, verb_pin },
         { "vacuum", "[OPTIONS]", "remove old sessions now",
           "Removes sessions that have ended, the oldest first, until what the options say is\n"
           "true; without any, what ftraced.conf says.  What is pinned or being read stays.\n",
           OPTIONS_VACUUM | OPTIONS_CONFIG | OPTIONS_JSON, 0, 0, verb_vacuum },
-        { "cat-config", "", "print the settings in effect", NULL, OPTIONS_CONFIG | OPTIONS_JSON, 0,
-          0, verb_cat_config },
         { "functions", "[PATTERN]", "list the functions that can be traced", NULL, OPTIONS_JSON, 0,
           1, verb_functions },
         { "profile", "list | show NAME | check [NAME | FILE]", "list, show or check profiles",
@@ -185,16 +179,7 @@ static const Verb verbs[] = {
           OPTIONS_OUTPUT | OPTIONS_JSON, 0, 0, verb_metrics },
         { "doctor", "", "check this machine", "The exit status is 1 if nothing can be recorded.\n",
           OPTIONS_JSON | OPTIONS_DOCTOR, 0, 0, verb_doctor },
-        { "help", "[VERB]", "print this help, or a verb's", NULL, 0, 0, 1, verb_help },
-        { "version", "", "print the version", NULL, 0, 0, 0, verb_version },
 };
-
-static const Verb *find_verb(const char *name) {
-        for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
-                if (streq(verbs[i].name, name))
-                        return &verbs[i];
-        return NULL;
-}
 
 static int help_all(void) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
@@ -208,7 +193,7 @@ static int help_all(void) {
         for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
                 buf_printf(&out, "  %-10s  %s\n", verbs[i].name, verbs[i].summary);
         buf_adds(&out, "\nOptions of every verb:\n");
-        options_help(&out, OPTIONS_GLOBAL);
+        options_help(&out, NULL, OPTIONS_GLOBAL);
         return stdout_end(&out);
 }
 
@@ -221,10 +206,10 @@ static int help_verb(const Verb *v) {
                 buf_printf(&out, "\n%s", v->details);
         if (v->groups) {
                 buf_adds(&out, "\nOptions:\n");
-                options_help(&out, v->groups);
+                options_help(&out, v->name, v->groups);
         }
         buf_adds(&out, "\nOptions of every verb:\n");
-        options_help(&out, OPTIONS_GLOBAL);
+        options_help(&out, v->name, OPTIONS_GLOBAL);
         return stdout_end(&out);
 }
 
@@ -246,22 +231,6 @@ static int unknown_verb(const char *name) {
         return STATUS_USAGE;
 }
 
-static int verb_help(const Options *o) {
-        const Verb *v;
-
-        if (o->words.n == 0)
-                return help_all();
-        v = find_verb(o->words.items[0]);
-        return v ? help_verb(v) : unknown_verb(o->words.items[0]);
-}
-
-static int verb_version(const Options *o) {
-        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-
-        buf_adds(&out, PACKAGE_STRING "\n");
-        return stdout_end(&out);
-}
-
 /* Whether the exit status is to be a verdict, however wrong the rest of the command line is. */
 static bool wants_verdict(int argc, char **argv) {
         bool is_diff = false, is_judged = false;
@@ -275,18 +244,23 @@ static bool wants_verdict(int argc, char **argv) {
 
 static int run(int argc, char **argv) {
         _cleanup_options_ Options o = {};
-        const Verb *v;
+        const Verb *v = verbs;
         int status;
 
         status = options_parse(&o, argc, argv);
         if (status != STATUS_OK)
                 return status;
-        if (o.version)
-                return verb_version(&o);
+        if (o.version) {
+                _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
+
+                buf_adds(&out, PACKAGE_STRING "\n");
+                return stdout_end(&out);
+        }
         if (!o.verb && o.help)
                 return help_all();
-        v = find_verb(o.verb ?: "status");
-        if (!v)
+        while (v < verbs + ELEMENTSOF(verbs) && !streq(v->name, o.verb ?: "status"))
+                v++;
+        if (v == verbs + ELEMENTSOF(verbs))
                 return unknown_verb(o.verb);
         if (o.help)
                 return help_verb(v);

@@ -17,6 +17,7 @@
 static DaemonConfig arg_config = { .private_fd = -EBADF };
 static bool arg_restore;
 static bool arg_check_config;
+static bool arg_cat_config;
 static bool arg_quiet;
 
 static int help(void) {
@@ -31,6 +32,7 @@ static int help(void) {
                "      --config=FILE   read FILE instead of ftraced.conf and its drop-ins\n"
                "      --config-root=DIR  look for them below DIR\n"
                "      --check-config  say what is wrong in the configuration, and exit\n"
+               "      --cat-config    print the settings in effect, and exit\n"
                "      --exit-idle=TIME  as a service, leave after TIME without work\n"
                "      --restore       undo what a dead ftraced left in the kernel, and exit\n"
                "  -q, --quiet         only warnings and errors\n"
@@ -78,6 +80,7 @@ static int parse_arguments(int argc, char *argv[]) {
                 ARG_CONFIG,
                 ARG_CONFIG_ROOT,
                 ARG_CHECK_CONFIG,
+                ARG_CAT_CONFIG,
                 ARG_EXIT_IDLE,
                 ARG_RESTORE,
                 ARG_VERSION
@@ -90,6 +93,7 @@ static int parse_arguments(int argc, char *argv[]) {
                 { "config", required_argument, NULL, ARG_CONFIG },
                 { "config-root", required_argument, NULL, ARG_CONFIG_ROOT },
                 { "check-config", no_argument, NULL, ARG_CHECK_CONFIG },
+                { "cat-config", no_argument, NULL, ARG_CAT_CONFIG },
                 { "exit-idle", required_argument, NULL, ARG_EXIT_IDLE },
                 { "restore", no_argument, NULL, ARG_RESTORE },
                 { "quiet", no_argument, NULL, 'q' },
@@ -127,6 +131,9 @@ static int parse_arguments(int argc, char *argv[]) {
                         break;
                 case ARG_CHECK_CONFIG:
                         arg_check_config = true;
+                        break;
+                case ARG_CAT_CONFIG:
+                        arg_cat_config = true;
                         break;
                 case ARG_EXIT_IDLE:
                         if (parse_idle(optarg, &arg_config.idle_us) < 0)
@@ -217,6 +224,10 @@ int main(int argc, char *argv[]) {
 
         if (arg_check_config)
                 return settings_check(arg_config.config_root, arg_config.config_file) < 0
+                               ? EXIT_FAILURE
+                               : EXIT_SUCCESS;
+        if (arg_cat_config)
+                return settings_print(arg_config.config_root, arg_config.config_file) < 0
                                ? EXIT_FAILURE
                                : EXIT_SUCCESS;
         if (arg_restore)

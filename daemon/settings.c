@@ -28,13 +28,40 @@ int settings_load(Settings *s, const char *root, const char *file, int store_fd,
 
 int settings_check(const char *root, const char *file) {
         _cleanup_strv_ Strv problems = {};
-        _cleanup_config_ Config c = CONFIG_INIT;
-        int r = config_load(&c, root, file, &problems);
+        int r = config_load(c, root, file, &problems);
 
         if (r < 0)
                 return log_error_errno(r, "Cannot read the configuration %s: %m",
                                        file ?: "ftraced.conf");
         for (size_t i = 0; i < problems.n; i++)
                 log_error("%s.", problems.items[i]);
-        return problems.n > 0 ? -EINVAL : 0;
+        return problems.n > 0;
+}
+
+int settings_check(const char *root, const char *file) {
+        _cleanup_config_ Config c = CONFIG_INIT;
+        int r = load(&c, root, file);
+
+        return r > 0 ? -EINVAL : r;
+}
+
+int settings_print(const char *root, const char *file) {
+        _cleanup_config_ Config c = CONFIG_INIT;
+        int r = load(&c, root, file);
+
+        if (r < 0)
+                return r;
+        for (ConfigKey i = 0; i < _CONFIG_KEY_N; i++) {
+                const ConfigOrigin *origin = &c.origins[i];
+                const char *section = config_section(i), *text = config_text(&c, i);
+
+                if (i == 0 || !streq(section, config_section(i - 1)))
+                        printf("%s[%s]\n", i == 0 ? "" : "\n", section);
+                if (origin->file)
+                        printf("# %s:%u\n%s=%s\n", origin->file, origin->line, config_name(i),
+                               text);
+                else
+                        printf("#%s= (by default %s)\n", config_name(i), text);
+        }
+        return fflush(stdout) < 0 ? -errno : 0;
 }

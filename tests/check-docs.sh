@@ -58,14 +58,15 @@ report 'ftraced(8) has every option' \
         "$("$top_builddir/ftraced" --help | options_of | missing_in "$daemon")"
 
 # What ftraced.conf(5) says, against the keys that there are; and the journal's ids against the catalog.
-keys=$("$top_builddir/ftracectl" cat-config --config-root=/nonexistent 2>/dev/null | sed -n 's/^#\{0,1\} *\([A-Z][A-Za-z]*\)=.*/\1/p' | sort -u)
-[[ $(wc -l <<<"$keys") -ge 15 ]] && bad= || bad="ftracectl cat-config lists only: $keys"
-report 'ftracectl cat-config lists the keys' "$bad"
+keys=$("$top_builddir/ftraced" --cat-config --config-root=/nonexistent 2>/dev/null | sed -n 's/^#\{0,1\} *\([A-Z][A-Za-z]*\)=.*/\1/p' | sort -u)
+[[ $(wc -l <<<"$keys") -ge 15 ]] && bad= || bad="ftraced --cat-config lists only: $keys"
+report 'ftraced --cat-config lists the keys' "$bad"
 report 'ftraced.conf(5) has every key' "$(while read -r key; do echo "$key="; done <<<"$keys" | missing_in "$top_srcdir/daemon/ftraced.conf.5.scd")"
 report 'ftraced.conf has every key' "$(missing_in "$top_srcdir/systemd/ftraced.conf" <<<"$keys")"
 report 'ftraced.conf(5) has no other' "$(sed -n 's/^\*\([A-Za-z]*\)=\*$/\1/p' "$top_srcdir/daemon/ftraced.conf.5.scd" | sort -u | comm -23 - <(echo "$keys"))"
 report 'every setting that a sentence names is there' \
-        "$(grep -rohE --include='*.c' '\b(Max|Keep)[A-Za-z]+=' "$top_srcdir"/{daemon,cli} | tr -d = | sort -u | comm -23 - <(echo "$keys"))"
+        "$(grep -rohE --include='*.c' '\b(Max|Keep)[A-Za-z]+=' "$top_srcdir"/{daemon,cli} | tr -d = | sort -u |
+                comm -23 - <({ echo "$keys"; grep -oE '\*[A-Za-z]+=\*' "$top_srcdir/daemon/ftraced.profile.5.scd" | tr -d '*='; } | sort -u))"
 report 'the catalog has every message of the journal, and no other' \
         "$(diff <(grep -oE '\b[0-9a-f]{32}\b' "$top_srcdir/daemon/process/journal.c" | sort) \
                 <(sed -n 's/^-- //p' "$top_srcdir/systemd/ftraced.catalog" | sort))"

@@ -1,43 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * A Frame that waits.  Sending only queues; the wait for an answer writes what
- * is left and reads what comes, so that neither side can block the other.
- *
- * A private daemon is a child that holds the other end of a socket pair.  The
- * pair is its only tie to us: if we die in whatever way, its end reads as
- * closed, and it puts the kernel back and leaves.
- */
+/* Sending only queues; the wait for an answer writes what is left and reads what comes, so that neither side can
+ * block the other.  The socket pair is a private daemon's only tie to us: if we die in whatever way, its end
+ * reads as closed, and it puts the kernel back and leaves. */
 
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "base/array.h"
-#include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/contact/client.h"
+#include "cli/contact/contact.h"
 #include "wire/frame.h"
 
-#define CLIENT_LEAVE_MS (10 * 1000) /* for a private daemon to put everything back */
-
-struct Client {
-        Frame *frame;
-        pid_t pid; /* of the private daemon; 0: none */
-};
+#define LEAVE_NS (10 * NSEC_PER_SEC) /* for a private daemon to put everything back */
 
 static int client_new(Client **ret, int fd) {
         _cleanup_(client_freep) Client *c = NULL;
         int r;
 
-        c = malloc(sizeof(*c));
+        c = calloc(1, sizeof(*c));
         if (!c)
                 return -ENOMEM;
-        *c = (Client){};
         r = frame_new(&c->frame, fd, FRAME_REPLY_MAX);
         if (r < 0)
                 return r;
@@ -50,21 +39,15 @@ int client_connect(Client **ret, const char *socket_path) {
         _cleanup_close_ int fd = dial(socket_path);
         int r;
 
-        switch (fd) {
-        case -ENOENT:
-        case -ECONNREFUSED:
+        if (fd == -ENOENT || fd == -ECONNREFUSED)
                 return CLIENT_E_NO_DAEMON;
-        case -EACCES:
-        case -EPERM:
+        if (fd == -EACCES || fd == -EPERM)
                 return CLIENT_E_FORBIDDEN;
-        default:
-                if (fd < 0)
-                        return fd;
-        }
-        r = client_new(ret, fd);
+        r = fd < 0 ? fd : client_new(ret, fd);
         if (r < 0)
                 return r;
         TAKE_FD(fd);
+        (*ret)->socket = socket_path;
         return 0;
 }
 
@@ -94,99 +77,40 @@ int client_find_daemon(char **ret) {
         return 0;
 }
 
-/* What the daemon has besides the standard ones; the second until execv(). */
-enum { FD_CONNECTION = 3, FD_ERROR = 4, FD_BEHIND = 5 };
-
-/* Above all that it is to have first, so that none overwrites another.  0 or -errno. */
-static int move_descriptors(int fd, int error_fd) {
-        fd = fcntl(fd, F_DUPFD_CLOEXEC, FD_BEHIND);
-        error_fd = fcntl(error_fd, F_DUPFD_CLOEXEC, FD_BEHIND);
-        if (fd < 0 || error_fd < 0 || dup2(fd, FD_CONNECTION) < 0 ||
-            dup3(error_fd, FD_ERROR, O_CLOEXEC) < 0)
-                return ORIGIN_STEP(-errno, "dup2");
-        closefrom(FD_BEHIND);
-        return 0;
-}
-
-/* In the child, between fork() and execv(): async-signal-safe calls only.  -errno. */
-static int become_daemon(char *const *args) {
-        sigset_t none;
-        int null_fd;
-
-        /* A session of its own: the terminal's Ctrl-C is for us, who then ask it to end properly.
-         */
-        if (setsid() < 0)
-                return ORIGIN_STEP(-errno, "setsid");
-        sigemptyset(&none);
-        if (sigprocmask(SIG_SETMASK, &none, NULL) < 0)
-                return ORIGIN_STEP(-errno, "sigprocmask");
-
-        /* Whoever waits for our output to end must not wait for the daemon. */
-        null_fd = open("/dev/null", O_RDWR);
-        if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(null_fd, STDOUT_FILENO) < 0)
-                return ORIGIN_STEP(-errno, "/dev/null");
-        if (null_fd > STDERR_FILENO)
-                (void) close(null_fd);
-
-        execv(args[0], args);
-        return ORIGIN_STEP(-errno, "execv");
-}
-
-/* The parent runs the same program, so that what the note points to is there as well. */
-static _noreturn_ void give_up(int error_fd, int error) {
-        Origin o;
-
-        (void) origin_find(&o, error);
-        (void) write_full(error_fd, &o, sizeof(o));
-        _exit(127);
-}
-
-/* @fd: the daemon's end.  The pid, or -errno, of execv() too. */
+/* @fd: the daemon's end.  A session of its own: the terminal's Ctrl-C is for us, who then ask it to end properly.
+ * The pid, or -errno, of execv() too. */
 static pid_t spawn(const char *path, int fd, const char *store, const char *tracefs) {
-        _cleanup_close_ int error_read_fd = -EBADF, error_write_fd = -EBADF;
+        enum { FD_CONNECTION = 3 };
         _cleanup_strv_ Strv args = {};
-        int fds[2], r, error;
-        Origin o = {};
-        ssize_t n;
+        posix_spawn_file_actions_t actions;
+        posix_spawnattr_t attributes;
+        sigset_t none;
         pid_t pid;
+        int r = strv_add(&args, path)
+                        ?: strv_addf(&args, "--private=%i", FD_CONNECTION)
+                        ?: strv_add(&args, "--quiet");
 
-        r = strv_add(&args, path)
-                    ?: strv_addf(&args, "--private=%i", FD_CONNECTION)
-                    ?: strv_add(&args, "--quiet");
         if (r >= 0 && store)
                 r = strv_addf(&args, "--store=%s", store);
         if (r >= 0 && tracefs)
                 r = strv_addf(&args, "--tracefs=%s", tracefs);
         if (r < 0)
                 return r;
-
-        if (pipe2(fds, O_CLOEXEC) < 0)
-                return ORIGIN_STEP(-errno, "pipe2");
-        error_read_fd = fds[0];
-        error_write_fd = fds[1];
-
-        pid = fork();
-        if (pid < 0)
-                return ORIGIN_STEP(-errno, "fork");
-        if (pid == 0) {
-                error = move_descriptors(fd, error_write_fd);
-                if (error < 0)
-                        give_up(error_write_fd, error);
-                give_up(FD_ERROR, become_daemon(args.items));
-        }
-
-        /* The pipe closes with nothing in it when execv() succeeds. */
-        error_write_fd = safe_close(error_write_fd);
-        n = read_up_to(error_read_fd, &o, sizeof(o));
-        if (n == 0)
-                return pid;
-
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-                ;
-        if (n != sizeof(o))
-                return ORIGIN(-EIO);
-        origin_pass_on(&o);
-        return -o.error;
+        (void) sigemptyset(&none);
+        (void) posix_spawnattr_init(&attributes);
+        (void) posix_spawnattr_setsigmask(&attributes, &none);
+        (void) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+        (void) posix_spawn_file_actions_init(&actions);
+        /* Whoever waits for our output to end must not wait for the daemon. */
+        r = posix_spawn_file_actions_adddup2(&actions, fd, FD_CONNECTION)
+                    ?: posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR,
+                                                        0)
+                    ?: posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
+                    ?: posix_spawn_file_actions_addclosefrom_np(&actions, FD_CONNECTION + 1)
+                    ?: posix_spawn(&pid, path, &actions, &attributes, args.items, environ);
+        (void) posix_spawn_file_actions_destroy(&actions);
+        (void) posix_spawnattr_destroy(&attributes);
+        return r == 0 ? pid : ORIGIN_STEP(-r, "execv");
 }
 
 int client_start_private(Client **ret, const char *store, const char *tracefs) {
@@ -206,16 +130,13 @@ int client_start_private(Client **ret, const char *store, const char *tracefs) {
                 return r;
         TAKE_FD(our_fd);
 
+        c->is_private = true;
         c->pid = spawn(path, its_fd, store, tracefs);
         if (c->pid < 0)
                 return TAKE(c->pid, 0);
 
         *ret = TAKE_PTR(c);
         return 0;
-}
-
-bool client_is_private(const Client *c) {
-        return c->pid > 0;
 }
 
 /* What an error of the socket means to the caller. */
@@ -294,64 +215,48 @@ static int receive_message(Client *c, json_t **ret, int ret_fds[static FRAME_FDS
 
 /* An error reply as a Refusal: CLIENT_E_REFUSED or -ENOMEM. */
 static int take_refusal(Refusal *refusal, const char *error_name, json_t *parameters) {
-        int kind = refusal_from_error_name(error_name), r;
-        const char *message;
+        int kind = refusal_from_error_name(error_name), r = 0;
 
-        if (!refusal)
-                return CLIENT_E_REFUSED;
-
-        message = json_string_value(json_object_get(parameters, "message"));
-        if (kind < 0) {
+        if (refusal && kind < 0)
                 r = refusal_set(refusal, REFUSAL_SYSTEM_ERROR, NULL, "%s (%s)",
-                                message ?: "the daemon answered with an unknown error",
+                                json_string_value(json_object_get(parameters, "message"))
+                                        ?: "the daemon answered with an unknown error",
                                 NAME_QUOTED(error_name));
-                return r < 0 ? r : CLIENT_E_REFUSED;
+        else if (refusal) {
+                refusal_done(refusal);
+                *refusal = (Refusal){
+                        .kind = (RefusalKind) kind,
+                        .parameters = parameters ? json_incref(parameters) : json_object(),
+                };
         }
-
-        refusal_done(refusal);
-        *refusal = (Refusal){
-                .kind = (RefusalKind) kind,
-                .parameters = parameters ? json_incref(parameters) : json_object(),
-        };
-        return CLIENT_E_REFUSED;
-}
-
-/* A reply's parts, borrowed from it.  False if it is none. */
-static bool reply_parse(json_t *reply, json_t **ret_parameters, const char **ret_error,
-                        bool *ret_continues) {
-        json_t *parameters = json_object_get(reply, "parameters"),
-               *error = json_object_get(reply, "error"),
-               *continues = json_object_get(reply, "continues");
-
-        if ((parameters && !json_is_object(parameters) && !json_is_null(parameters)) ||
-            (error && !json_is_string(error)) || (continues && !json_is_boolean(continues)))
-                return false;
-        *ret_parameters = json_is_object(parameters) ? parameters : NULL;
-        *ret_error = json_string_value(error);
-        *ret_continues = json_is_true(continues);
-        return !(*ret_error && *ret_continues);
+        return r < 0 ? r : CLIENT_E_REFUSED;
 }
 
 int client_receive(Client *c, json_t **ret, int *ret_fds, bool *ret_continues, Refusal *refusal,
                    int wake_fd, int timeout_ms) {
-        json_t *reply, *parameters;
+        const json_t *parameters, *error, *continues;
+        json_t *reply;
         int fds[FRAME_FDS_MAX], r;
-        const char *error;
-        bool continues;
 
         r = receive_message(c, &reply, fds, wake_fd, timeout_ms);
         if (r != 0)
                 return r;
-
-        if (!reply_parse(reply, &parameters, &error, &continues) || (continues && !ret_continues))
+        parameters = json_object_get(reply, "parameters");
+        if (json_is_null(parameters))
+                parameters = NULL;
+        error = json_object_get(reply, "error");
+        continues = json_object_get(reply, "continues");
+        if ((parameters && !json_is_object(parameters)) || (error && !json_is_string(error)) ||
+            (continues && !json_is_boolean(continues)) ||
+            (json_is_true(continues) && (error || !ret_continues)))
                 r = CLIENT_E_NONSENSE;
         else if (error)
-                r = take_refusal(refusal, error, parameters);
+                r = take_refusal(refusal, json_string_value(error), (json_t *) parameters);
         else {
                 if (ret)
-                        *ret = parameters ? json_incref(parameters) : json_object();
+                        *ret = parameters ? json_incref((json_t *) parameters) : json_object();
                 if (ret_continues)
-                        *ret_continues = continues;
+                        *ret_continues = json_is_true(continues);
         }
         for (size_t i = 0; i < FRAME_FDS_MAX; i++)
                 if (r == 0 && ret_fds)
@@ -371,24 +276,14 @@ int client_call(Client *c, const char *method, json_t *parameters, json_t **ret,
         return client_receive(c, ret, ret_fds, NULL, refusal, -EBADF, -1);
 }
 
-bool client_leave(Client *c, uint64_t ms) {
+Client *client_free(Client *c) {
         struct pollfd p;
 
-        c->frame = frame_free(c->frame);
-        if (c->pid <= 0)
-                return true;
-        if (poll_child(c->pid, &p, 1, now_ns(CLOCK_MONOTONIC) + ms * NSEC_PER_MSEC) < 0)
-                return false;
-        if (waitpid(c->pid, NULL, WNOHANG) == c->pid)
-                c->pid = 0;
-        return true;
-}
-
-Client *client_free(Client *c) {
         if (!c)
                 return NULL;
-
-        (void) client_leave(c, CLIENT_LEAVE_MS);
+        c->frame = frame_free(c->frame);
+        if (c->pid > 0 && poll_child(c->pid, &p, 1, now_ns(CLOCK_MONOTONIC) + LEAVE_NS) >= 0)
+                (void) waitpid(c->pid, NULL, WNOHANG);
         free(c);
         return NULL;
 }

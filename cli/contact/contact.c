@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * Who may talk to the daemon is decided by the socket's owner, group and mode,
- * so that is what the sentence about a missing permission is made from.
- *
- * A store belongs to one daemon at a time, so who records into the same one with a private daemon
- * waits for the other's end, or is told whose it is.  The store's lock tells whether somebody has
- * it, and nothing tells when it is given back, so it is looked at a few times a second.  Of several
- * who wait one is first; the others' daemons end at once, and they wait on.
- */
+/* The store's lock tells whether a daemon has it, and nothing tells when it is given back, so who waits for it
+ * looks a few times a second.  Of several who wait one is first; the others' daemons end at once, and they wait
+ * on. */
 
 #include <grp.h>
 #include <pwd.h>
@@ -17,34 +11,13 @@
 
 #include "base/io.h"
 #include "cli/contact/contact.h"
-#include "cli/terminal/progress.h"
-#include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "store/store.h"
 
 #define LOOK_NS (200 * NSEC_PER_MSEC)
-#define NOTICED_MS 300
 
 const char *contact_socket(const Options *o) {
         return o->socket ?: CLIENT_DEFAULT_SOCKET;
-}
-
-/* Says that nobody listens, and what to do. */
-static int no_daemon(const Options *o) {
-        if (o->socket)
-                log_error("no daemon listens on %s. Start one there: \"ftraced --socket %s\", or "
-                          "read a store without one: --store DIR",
-                          o->socket, o->socket);
-        else if (geteuid() == 0)
-                log_error("no daemon is running: nothing listens on %s. Start it with \"systemctl "
-                          "start ftraced.socket\", or record without one: \"ftracectl run\".",
-                          contact_socket(o));
-        else
-                log_error("no daemon is running: nothing listens on %s. Start it with \"sudo "
-                          "systemctl start ftraced.socket\", or record without one: \"sudo "
-                          "ftracectl run\".",
-                          contact_socket(o));
-        return STATUS_FAILED;
 }
 
 void contact_forbidden_texts(const Options *o, char ret_why[static CONTACT_TEXT_MAX],
@@ -74,23 +47,37 @@ void contact_forbidden_texts(const Options *o, char ret_why[static CONTACT_TEXT_
                                 "sudo usermod -aG %s %s, then log in again", group->gr_name, name);
 }
 
-static int forbidden(const Options *o) {
+/* What is wrong with the result @r of connecting; an exit status. */
+static int unconnected(const Options *o, int r) {
         char why[CONTACT_TEXT_MAX], fix[CONTACT_TEXT_MAX];
+        const char *sudo = geteuid() == 0 ? "" : "sudo ";
 
-        contact_forbidden_texts(o, why, fix);
-        return failed(STATUS_FORBIDDEN, "no permission for %s: %s. Way out: %s", contact_socket(o),
-                      why, fix);
+        if (r == CLIENT_E_FORBIDDEN) {
+                contact_forbidden_texts(o, why, fix);
+                return failed(STATUS_FORBIDDEN, "no permission for %s: %s. Way out: %s",
+                              contact_socket(o), why, fix);
+        }
+        if (r != CLIENT_E_NO_DAEMON)
+                return failed_errno(r, "Failed to talk to the daemon at %s: %m", contact_socket(o));
+        if (o->socket)
+                return failed(STATUS_FAILED,
+                              "no daemon listens on %s. Start one there: \"ftraced --socket %s\", "
+                              "or read a store without one: --store DIR",
+                              o->socket, o->socket);
+        return failed(STATUS_FAILED,
+                      "no daemon is running: nothing listens on %s. Start it with \"%ssystemctl "
+                      "start ftraced.socket\", or record without one: \"%sftracectl run\".",
+                      contact_socket(o), sudo, sudo);
 }
 
-int contact_failure(const Options *o, int r, const Refusal *refusal) {
+int contact_failure(const Client *c, int r, const Refusal *refusal) {
         switch (r) {
-        case CLIENT_E_NO_DAEMON:
-                return no_daemon(o);
-        case CLIENT_E_FORBIDDEN:
-                return forbidden(o);
         case CLIENT_E_GONE:
-                return failed(STATUS_FAILED, "the daemon ended the connection before it answered; "
-                                             "its journal says why: journalctl -u ftraced");
+                return c->is_private ? failed(STATUS_FAILED,
+                                              "the private daemon ended before it answered.")
+                                     : failed(STATUS_FAILED,
+                                              "the daemon ended the connection before it answered; "
+                                              "its journal says why: journalctl -u ftraced");
         case CLIENT_E_TOO_LONG:
                 return failed(STATUS_REFUSED,
                               "so many names exceed %zuK, the limit of a call. Name fewer "
@@ -98,64 +85,49 @@ int contact_failure(const Options *o, int r, const Refusal *refusal) {
                               FRAME_CALL_MAX >> 10);
         case CLIENT_E_NONSENSE:
                 return failed(STATUS_FAILED, "what listens on %s is not ftraced.",
-                              contact_socket(o));
+                              c->socket ?: "the private socket");
         case CLIENT_E_REFUSED:
                 log_error("%s", refusal_message(refusal));
                 return refusal_exit_status(refusal->kind);
         default:
-                return failed_errno(r, "Failed to talk to the daemon at %s: %m", contact_socket(o));
+                return failed_errno(r, "Failed to talk to the daemon at %s: %m",
+                                    c->socket ?: "the private socket");
         }
 }
 
 int contact_daemon(Client **ret, const Options *o) {
         int r = client_connect(ret, contact_socket(o));
 
-        return r == 0 ? STATUS_OK : contact_failure(o, r, NULL);
+        return r == 0 ? STATUS_OK : unconnected(o, r);
 }
 
 int contact_unless_store(Client **ret, const Options *o) {
-        int r;
+        int r = o->store ? CLIENT_E_NO_DAEMON : client_connect(ret, contact_socket(o));
 
+        if (r == 0)
+                return STATUS_OK;
         *ret = NULL;
-        if (o->store)
-                return STATUS_OK;
-        r = client_connect(ret, contact_socket(o));
-        if (r == 0 || (r == CLIENT_E_NO_DAEMON && !o->socket))
-                return STATUS_OK;
-        return contact_failure(o, r, NULL);
+        return r == CLIENT_E_NO_DAEMON && (o->store || !o->socket) ? STATUS_OK : unconnected(o, r);
 }
 
 /* --- a private daemon ------------------------------------------------------------------------- */
 
-/* The signal that came meanwhile, if they are blocked (cli/terminal/signals.h), or 0. */
-static int pause_for(uint64_t ns) {
-        struct timespec t = { .tv_sec = (time_t) (ns / NSEC_PER_SEC),
-                              .tv_nsec = (long) (ns % NSEC_PER_SEC) };
+static int wait_for_store(const Options *o, const char *path, uint64_t end_ns, bool *is_told) {
+        static const struct timespec look = { .tv_nsec = LOOK_NS };
+        char text[STORE_OWNER_MAX];
         sigset_t ends;
-        int r;
+        pid_t owner;
 
         (void) sigemptyset(&ends);
         (void) sigaddset(&ends, SIGINT);
         (void) sigaddset(&ends, SIGTERM);
         (void) sigaddset(&ends, SIGHUP);
-        r = sigtimedwait(&ends, NULL, &t);
-        return MAX(r, 0);
-}
-
-/* Whether another daemon has the store at @path, and which. */
-static bool is_taken(const char *path, pid_t *ret_owner) {
-        _cleanup_(store_freep) Store *s = NULL;
-
-        return store_open(&s, path) >= 0 && store_is_owned(s, ret_owner) > 0;
-}
-
-static int wait_for_store(const Options *o, const char *path, uint64_t end_ns, bool *is_told) {
-        char text[STORE_OWNER_MAX];
-        pid_t owner;
-
-        while (is_taken(path, &owner)) {
+        for (;;) {
+                _cleanup_(store_freep) Store *s = NULL;
                 int signal;
 
+                if (store_open(&s, path) < 0 || store_is_owned(s, &owner) <= 0)
+                        return STATUS_OK;
                 if (now_ns(CLOCK_MONOTONIC) >= end_ns)
                         return failed(STATUS_BUSY,
                                       "another ftraced (%s) has the store %s. %s, or record into "
@@ -167,20 +139,10 @@ static int wait_for_store(const Options *o, const char *path, uint64_t end_ns, b
                         talk(o, "Waiting: another ftraced (%s) has the store %s.",
                              store_owner_text(text, owner), path);
                 *is_told = true;
-                signal = pause_for(LOOK_NS);
-                if (signal > 0) {
-                        log_error("interrupted before anything was recorded.");
-                        return 128 + signal;
-                }
+                signal = sigtimedwait(&ends, NULL, &look); /* if they are blocked */
+                if (signal > 0)
+                        return failed(128 + signal, "interrupted before anything was recorded.");
         }
-        return STATUS_OK;
-}
-
-static void tell_failure(int error) {
-        _cleanup_free_ char *path = NULL;
-
-        (void) client_find_daemon(&path);
-        log_error("Cannot start the private daemon %s: %s", path ?: "", origin_text(error));
 }
 
 /* On --store, or the usual store; waits for that as long as --wait says.  An exit status. */
@@ -196,9 +158,12 @@ static int start_private(Client **ret, const Options *o) {
                 if (status != STATUS_OK)
                         return status;
                 r = client_start_private(&c, o->store, getenv("FTRACED_TRACEFS"));
-                if (r != 0) {
-                        tell_failure(r < 0 ? r : -EPIPE);
-                        return STATUS_FAILED;
+                if (r < 0) {
+                        _cleanup_free_ char *program = NULL;
+
+                        (void) client_find_daemon(&program);
+                        return failed(STATUS_FAILED, "Cannot start the private daemon %s: %s",
+                                      program ?: "", origin_text(r));
                 }
                 if (is_told) /* others may have waited, too */
                         r = client_call(c, "org.varlink.service.GetInfo", NULL, NULL, NULL, NULL);
@@ -209,59 +174,46 @@ static int start_private(Client **ret, const Options *o) {
         }
 }
 
-/* Without a daemon, and not root. */
-static int need_root(const Options *o) {
-        return failed(
-                STATUS_FORBIDDEN,
-                "no daemon is running (nothing listens on %s), and without one only root may do "
-                "this: repeat with sudo, or start it with \"sudo systemctl start ftraced.socket\".",
-                contact_socket(o));
-}
-
 int contact_recorder(Client **ret, const Options *o, const char *talk_private) {
-        int r;
+        int r = o->store ? CLIENT_E_NO_DAEMON : client_connect(ret, contact_socket(o));
 
-        if (!o->store) {
-                r = client_connect(ret, contact_socket(o));
-                if (r == 0)
-                        return STATUS_OK;
-                if (r != CLIENT_E_NO_DAEMON || o->socket)
-                        return contact_failure(o, r, NULL);
-                if (geteuid() != 0)
-                        return need_root(o);
-                if (talk_private)
-                        talk(o, "%s", talk_private);
-        } else if (geteuid() != 0)
+        if (r == 0)
+                return STATUS_OK;
+        if (r != CLIENT_E_NO_DAEMON || (o->socket && !o->store))
+                return unconnected(o, r);
+        if (geteuid() != 0 && o->store)
                 return failed(STATUS_FORBIDDEN,
                               "using %s takes a private daemon, which only root can start. Leave "
                               "--store out, or become root.",
                               o->store);
-        else if (talk_private)
+        if (geteuid() != 0)
+                return failed(STATUS_FORBIDDEN,
+                              "no daemon is running (nothing listens on %s), and without one only "
+                              "root may do this: repeat with sudo, or start it with \"sudo "
+                              "systemctl start ftraced.socket\".",
+                              contact_socket(o));
+        if (talk_private && o->store)
                 talk(o, "Recording into %s with a private daemon.", o->store);
+        else if (talk_private)
+                talk(o, "%s", talk_private);
         return start_private(ret, o);
-}
-
-Client *contact_end(Client *c, const Options *o, const SessionMeta *m) {
-        if (c && m && m->learns && !client_leave(c, NOTICED_MS))
-                talk(o,
-                     "Learning what was called, so that --lean hooks nothing else the next time.");
-        return client_free(c);
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-int contact_call(Client *c, const Options *o, const char *method, json_t *parameters, json_t **ret,
-                 int *ret_fds) {
+int contact_call(Client *c, const char *method, json_t *parameters, json_t **ret, int *ret_fds) {
         _cleanup_refusal_ Refusal refusal = {};
         int r = client_call(c, method, parameters, ret, ret_fds, &refusal);
 
-        if (r == CLIENT_E_GONE && client_is_private(c))
-                return failed(STATUS_FAILED, "the private daemon ended before it answered.");
-        return r == 0 ? STATUS_OK : contact_failure(o, r, &refusal);
+        return r == 0 ? STATUS_OK : contact_failure(c, r, &refusal);
 }
 
-int contact_gather(Client *c, const Options *o, const char *method, json_t *parameters,
-                   const char *array, json_t **ret) {
+int contact_call_session(Client *c, const char *method, const char *name, json_t **ret) {
+        return contact_call(c, method, json_pack("{s:s}", "session", name), ret, NULL);
+}
+
+int contact_gather(Client *c, const char *method, json_t *parameters, const char *array,
+                   json_t **ret) {
         json_auto_t *all = NULL;
         bool continues = true;
         int r = client_send(c, method, parameters, true);
@@ -272,7 +224,7 @@ int contact_gather(Client *c, const Options *o, const char *method, json_t *para
 
                 r = client_receive(c, &reply, NULL, &continues, &refusal, -EBADF, -1);
                 if (r != 0)
-                        return contact_failure(o, r, &refusal);
+                        return contact_failure(c, r, &refusal);
                 if (!json_is_array(json_object_get(reply, array)))
                         return failed(STATUS_FAILED, "the daemon's list of sessions is not valid.");
                 if (!all)
@@ -282,43 +234,7 @@ int contact_gather(Client *c, const Options *o, const char *method, json_t *para
                         r = -ENOMEM;
         }
         if (r != 0)
-                return contact_failure(o, r, NULL);
+                return contact_failure(c, r, NULL);
         *ret = TAKE_PTR(all);
         return STATUS_OK;
-}
-
-int contact_follow(json_t **ret, const Options *o, Client *c, const char *method,
-                   json_t *parameters, const char *what, const char *done, const char *total,
-                   int signals_fd, const char *interrupted) {
-        _cleanup_progress_ Progress bar;
-        int r;
-
-        progress_begin(&bar, o, what);
-        r = client_send(c, method, parameters, true);
-        while (r == 0) {
-                _cleanup_refusal_ Refusal refusal = {};
-                json_auto_t *reply = NULL;
-                json_int_t n_done, n_total;
-                bool continues = false;
-
-                r = client_receive(c, &reply, NULL, &continues, &refusal, signals_fd, -1);
-                if (r == CLIENT_E_INTERRUPTED && !signals_want_end(signals_fd)) {
-                        r = 0;
-                        continue;
-                }
-                if (r != 0 || !continues)
-                        progress_end(&bar);
-                if (r == CLIENT_E_INTERRUPTED)
-                        return failed(128 + SIGINT, "%s", interrupted);
-                if (r != 0)
-                        return contact_failure(o, r, &refusal);
-                if (!continues) {
-                        *ret = TAKE_PTR(reply);
-                        return STATUS_OK;
-                }
-                if (json_unpack(reply, "{s:{s:I, s:I}}", "progress", done, &n_done, total,
-                                &n_total) == 0)
-                        progress_write(&bar, (uint64_t) n_done, (uint64_t) n_total);
-        }
-        return contact_failure(o, r, NULL);
 }

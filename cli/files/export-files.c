@@ -5,10 +5,13 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include <xxhash.h>
+
+#include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/unit.h"
-#include "cli/files/export-files.h"
+#include "cli/files/files.h"
 
 #define NAME_BYTES 100 /* of each of two names in a file's */
 #define DIR_FILES 256  /* temporary ones in a directory: some file systems look through all */
@@ -37,58 +40,43 @@ static void add_name(Buf *path, const char *s, size_t n) {
         buf_printf(path, "~%016" PRIx64, hash_bytes(HASH_BYTES_FIRST, s, n));
 }
 
-static void add_day(Buf *path, const ExportInfo *info) {
-        const SessionMeta *m = info->meta;
-        char text[sizeof("date=YYYYYYYYYY-MM-DD")];
-        time_t t;
-        struct tm tm;
-
-        if (!m || !clock_tuple_is_set(&m->start)) {
-                buf_adds(path, "date=unknown");
-                return;
-        }
-        t = (time_t) (m->start.realtime_ns / NSEC_PER_SEC);
-        if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "date=%Y-%m-%d", &tm) > 0)
-                buf_adds(path, text);
-}
-
-/* "HOST-RECORDING.parquet" */
-static void add_file(Buf *path, const ExportInfo *info) {
-        if (info->host && *info->host) {
-                add_name(path, info->host, strlen(info->host));
-                buf_adds(path, "-");
-        }
-        add_name(path, info->recording, strlen(info->recording));
-        buf_adds(path, ".parquet");
-}
-
 /* The caller frees; NULL without memory. */
 static char *path_of(const ExportFiles *f, const char *name, const Function *root) {
         static const char suffix[] = ".parquet";
         _cleanup_buf_ Buf path = BUF_INIT;
+        const ExportInfo *info = f->info;
         size_t n = strlen(f->path);
-        char *text;
+        char *text, day[32];
+        struct tm tm;
+        time_t t;
 
         if (!f->is_dir) {
                 if (n > sizeof(suffix) - 1 && streq(f->path + n - (sizeof(suffix) - 1), suffix))
                         n -= sizeof(suffix) - 1;
-                buf_add(&path, f->path, n);
-                buf_printf(&path, ".%s%s", name, suffix);
-        } else {
-                while (n > 1 && f->path[n - 1] == '/')
-                        n--;
-                buf_add(&path, f->path, n);
-                buf_adds(&path, "/");
-                if (!root)
-                        buf_printf(&path, "_%s/", name);
-                add_day(&path, f->info);
-                if (root) {
-                        buf_adds(&path, "/root=");
-                        add_name(&path, root->label, root->n_name);
-                }
-                buf_adds(&path, "/");
-                add_file(&path, f->info);
+                buf_printf(&path, "%.*s.%s%s", (int) n, f->path, name, suffix);
+                return buf_take_string(&path, &text) < 0 ? NULL : text;
         }
+        while (n > 1 && f->path[n - 1] == '/')
+                n--;
+        buf_printf(&path, "%.*s/", (int) n, f->path);
+        if (!root)
+                buf_printf(&path, "_%s/", name);
+        t = info->meta ? (time_t) (info->meta->start.realtime_ns / NSEC_PER_SEC) : 0;
+        if (!info->meta || !clock_tuple_is_set(&info->meta->start))
+                buf_adds(&path, "date=unknown");
+        else if (gmtime_r(&t, &tm) && strftime(day, sizeof(day), "date=%Y-%m-%d", &tm) > 0)
+                buf_adds(&path, day);
+        if (root) {
+                buf_adds(&path, "/root=");
+                add_name(&path, root->label, root->n_name);
+        }
+        buf_adds(&path, "/");
+        if (info->host && *info->host) {
+                add_name(&path, info->host, strlen(info->host));
+                buf_adds(&path, "-");
+        }
+        add_name(&path, info->recording, strlen(info->recording));
+        buf_adds(&path, suffix);
         return buf_take_string(&path, &text) < 0 ? NULL : text;
 }
 
@@ -204,4 +192,38 @@ void export_files_done(ExportFiles *f) {
         free(f->temporary);
         free(f->failed);
         *f = EXPORT_FILES_INIT;
+}
+
+/* --- content ids ------------------------------------------------------------------------------ */
+
+#define READ_BYTES ((size_t) 256 << 10)
+
+static XXH3_state_t *free_state(XXH3_state_t *s) {
+        (void) XXH3_freeState(s);
+        return NULL;
+}
+DEFINE_CLEANUP(XXH3_state_t *, free_state);
+
+int content_id(char ret[static CONTENT_ID_CHARS + 1], const char *path, const char *part) {
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        _cleanup_(free_statep) XXH3_state_t *state = XXH3_createState();
+        _cleanup_free_ char *data = malloc(READ_BYTES);
+        struct stat st;
+        ssize_t n;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return ORIGIN(-errno);
+        if (!S_ISREG(st.st_mode))
+                return CONTENT_ID_E_STREAM;
+        if (!state || !data)
+                return -ENOMEM;
+        (void) XXH3_64bits_reset(state);
+        while ((n = read_up_to(fd, data, READ_BYTES)) > 0)
+                (void) XXH3_64bits_update(state, data, (size_t) n);
+        if (n < 0)
+                return (int) n;
+        if (part)
+                (void) XXH3_64bits_update(state, part, strlen(part));
+        (void) snprintf(ret, CONTENT_ID_CHARS + 1, "%016" PRIx64, XXH3_64bits_digest(state));
+        return 0;
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * Three steps: the pages are looked through once, which tells how many each CPU has and what occurs
- * in them; the texts that a trace.dat has are gathered and cut down to that; then everything is
- * written.
- */
+/* The pages are looked through once, which tells how many each CPU has and what occurs in them; the texts are
+ * gathered and cut down to that; then everything is written. */
+
+#include <inttypes.h>
 
 #include "base/array.h"
 #include "base/buf.h"
-#include "cli/files/kallsyms-text.h"
-#include "cli/files/tracedat.h"
+#include "cli/files/files.h"
 #include "decode/occurrence.h"
 #include "decode/stream.h"
+#include "decode/symbols.h"
 #include "meta/event-choice.h"
 #include "pages/dat-writer.h"
 #include "store/tracing.h"
@@ -36,7 +35,7 @@ typedef struct Work {
         char **ret_problem;
 
         DatPlan plan;
-        Occurrence *occurrence; /* NULL: everything is kept */
+        Occurrence *occurrence;
         Formats layout;
         uint64_t n_looked;
         bool symbols_are_damaged;
@@ -69,6 +68,118 @@ static _printf_(2, 3) int unreadable(const Work *w, const char *format, ...) {
         r = vasprintf(w->ret_problem, format, ap);
         va_end(ap);
         return r < 0 ? -ENOMEM : TRACEDAT_E_UNREADABLE;
+}
+
+/* --- symbols: one kallsyms text, for the format has room for one only ------------------------- */
+
+/* Behind them all, made up.  libtraceevent 1.7.1 takes an address for the last symbol's only if it is where that
+ * begins (src/event-parse.c, func_map_init()); what is recorded of a function may be 4 bytes behind, and symbols
+ * may have been cut down before. */
+#define SYMBOLS_END "ftraced_end_of_symbols"
+
+static int read_map(const SessionDir *dir, const char *hash, Text *ret, bool *is_damaged) {
+        int r = session_dir_read_symbols(dir, hash, &ret->data, &ret->n);
+
+        if (r >= 0 || r == -ENOMEM)
+                return r;
+        /* Not if they were hidden, or the recording came without the store. */
+        if (r != -ENODATA && r != -ENOENT && r != -EBADF)
+                *is_damaged = true;
+        *ret = (Text){ .data = strdup("") };
+        return ret->data ? 0 : -ENOMEM;
+}
+
+static bool is_known(Symbols *const maps[], size_t n_maps, uint64_t address) {
+        Symbol symbol;
+
+        for (size_t i = 0; i < n_maps; i++)
+                if (symbols_find(maps[i], address, &symbol) && symbol.address == address)
+                        return true;
+        return false;
+}
+
+/* Adds the lines of modules whose addresses were nothing's beginning before, and makes a map of those of all
+ * modules. */
+static int add_modules(Buf *all, Symbols **ret_map, Symbols *const maps[], size_t n_maps,
+                       const char *text) {
+        _cleanup_buf_ Buf modules = BUF_INIT;
+        size_t n = 0;
+        char *copy;
+        int r;
+
+        for (const char *line = text, *end; *line; line = *end ? end + 1 : end) {
+                end = strchrnul(line, '\n');
+                n = (size_t) (end - line);
+                if (!memmem(line, n, "\t[", 2))
+                        continue;
+                buf_printf(&modules, "%.*s\n", (int) n, line);
+                if (!is_known(maps, n_maps, strtoull(line, NULL, 16)))
+                        buf_printf(all, "%.*s\n", (int) n, line);
+        }
+        n = modules.n_data;
+        r = buf_take_string(&modules, &copy);
+        return r < 0 ? r : symbols_new(ret_map, copy, n);
+}
+
+/* Unless there is one already, of a copy. */
+static int add_end(Text *t) {
+        uint64_t highest = 0;
+        char *text;
+        int n;
+
+        if (strstr(t->data, " " SYMBOLS_END))
+                return 0;
+        for (const char *line = t->data, *end; *line; line = *end ? end + 1 : end) {
+                char *type;
+                uint64_t address = strtoull(line, &type, 16);
+
+                end = strchrnul(line, '\n');
+                /* Absolute ones are offsets, and trace-cmd passes them over. */
+                if (type[0] == ' ' && type[1] != 'A' && type[1] != 'a')
+                        highest = MAX(highest, address);
+        }
+        if (highest == 0 || highest > UINT64_MAX - SYMBOL_BYTES_MAX)
+                return 0;
+        n = asprintf(&text, "%s%s%016" PRIx64 " t " SYMBOLS_END "\n", t->data,
+                     t->n > 0 && t->data[t->n - 1] == '\n' ? "" : "\n", highest + SYMBOL_BYTES_MAX);
+        if (n < 0)
+                return -ENOMEM;
+        free(t->data);
+        *t = (Text){ text, (size_t) n };
+        return 0;
+}
+
+/* The first map whole, and of each later one what is new: each function that was ever loaded has its name, but
+ * for one that began exactly where another had begun. */
+static int read_symbols(Work *w) {
+        const SessionMeta *m = w->meta;
+        Symbols *maps[SYMBOL_MAPS_MAX + 1];
+        _cleanup_buf_ Buf all = BUF_INIT;
+        size_t n_maps = 0;
+        int r = read_map(w->dir, m->symbols, &w->symbols, &w->symbols_are_damaged);
+
+        if (r >= 0 && m->symbol_maps.n > 0) {
+                buf_add(&all, w->symbols.data, w->symbols.n);
+                r = symbols_new(&maps[0], TAKE_PTR(w->symbols.data), w->symbols.n);
+                n_maps += r >= 0;
+        }
+        for (size_t i = 0; r >= 0 && i < m->symbol_maps.n; i++) {
+                Text map = {};
+
+                r = read_map(w->dir, m->symbol_maps.items[i].symbols, &map,
+                             &w->symbols_are_damaged);
+                if (r >= 0)
+                        r = add_modules(&all, &maps[n_maps], maps, n_maps, map.data);
+                n_maps += r >= 0;
+                free(map.data);
+        }
+        if (r >= 0 && m->symbol_maps.n > 0) {
+                w->symbols.n = all.n_data;
+                r = buf_take_string(&all, &w->symbols.data);
+        }
+        while (n_maps > 0)
+                (void) symbols_free(maps[--n_maps]);
+        return r < 0 ? r : add_end(&w->symbols);
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -126,8 +237,7 @@ static int read_texts(Work *w) {
                     ?: read_text(w, "printk_formats", false, &w->printk)
                     ?: read_text(w, "saved_cmdlines", false, &w->tasks)
                     ?: read_formats(w)
-                    ?: kallsyms_text_read(w->dir, w->meta, &w->symbols.data, &w->symbols.n,
-                                       &w->symbols_are_damaged);
+                    ?: read_symbols(w);
 
         if (r == 0 && asprintf(&w->uname, "Linux %s %s %s", w->meta->host ?: "-",
                                w->meta->kernel ?: "-", w->meta->machine ?: "-") < 0) {
@@ -149,7 +259,7 @@ static const Text *find_format(const Work *w, const char *system, const char *na
         return NULL;
 }
 
-/* Where events lie in pages.  What is copied whole need not be understood. */
+/* Where events lie in pages. */
 static int read_layout(Work *w) {
         const Text *entry = find_format(w, "ftrace", "funcgraph_entry"),
                    *exit = find_format(w, "ftrace", "funcgraph_exit");
@@ -160,8 +270,7 @@ static int read_layout(Work *w) {
                 r = formats_parse(&w->layout, w->header_page.data, entry->data, exit->data,
                                   w->meta->big_endian, &problem);
         if (r == FORMATS_E_INVALID)
-                return unreadable(w, "%s; --full without --from and --to copies what there is",
-                                  problem);
+                return unreadable(w, "%s", problem);
         return r;
 }
 
@@ -181,18 +290,6 @@ static int resolve_window(Work *w) {
         (void) stream_begin(stream, &begin_ns);
         r = filtering_resolve(w->spec->window, w->meta, begin_ns, &problem);
         return r == FILTERING_E_UNKNOWN ? unreadable(w, "%s", problem) : r;
-}
-
-static int begin_looking(Work *w) {
-        bool needs_layout = !w->spec->is_full || has_window(w->spec->window);
-        int r = needs_layout ? read_layout(w) : 0;
-
-        if (r == 0 && has_window(w->spec->window))
-                r = resolve_window(w);
-        if (r == 0 && !w->spec->is_full)
-                r = occurrence_new(&w->occurrence, &w->layout, TAKE_PTR(w->symbols.data),
-                                   w->symbols.n);
-        return r;
 }
 
 static uint64_t time_of(const Work *w, uint32_t cpu, uint64_t raw) {
@@ -216,8 +313,7 @@ static int look(void *userdata, uint32_t cpu, const PageInfo *info, const void *
              time_of(w, cpu, last) < f->from_ns ||
              (f->to_ns > 0 && time_of(w, cpu, first) > f->to_ns)))
                 return 0;
-        if (w->occurrence)
-                occurrence_add(w->occurrence, info, page);
+        occurrence_add(w->occurrence, info, page);
         return 1;
 }
 
@@ -225,7 +321,7 @@ static bool is_kept(const Work *w, const Format *f) {
         const char *id = strstr(f->text.data, "\nID: ");
 
         /* The graph's own are asked for by KernelShark 2.2.1, which crashes without them. */
-        return !w->occurrence || strstr(f->event.name, "funcgraph_entry") ||
+        return strstr(f->event.name, "funcgraph_entry") ||
                strstr(f->event.name, "funcgraph_exit") ||
                (id && occurrence_has_event(w->occurrence, (uint16_t) atoi(id + strlen("\nID: "))));
 }
@@ -281,7 +377,6 @@ static int gather_and_write(const Work *w, int out_fd, TracedatResult *ret) {
                 .header_page = blob(&w->header_page),
                 .header_event = blob(&w->header_event),
                 .tasks = blob(&w->tasks),
-                .symbols = blob(&w->symbols),
                 .events = events,
                 .accounts = m->cpus,
                 .n_accounts = m->n_cpus,
@@ -301,16 +396,13 @@ static int gather_and_write(const Work *w, int out_fd, TracedatResult *ret) {
                         continue;
                 events[head.n_events++] = (DatEvent){ f->event.system, blob(&f->text) };
                 /* Only these name their text by an address. */
-                if (!w->occurrence || streq(f->event.name, "bprint") ||
-                    streq(f->event.name, "bputs"))
+                if (streq(f->event.name, "bprint") || streq(f->event.name, "bputs"))
                         head.printk = blob(&w->printk);
         }
-        if (w->occurrence) {
-                occurrence_put_symbols(w->occurrence, &symbols);
-                if (symbols.error < 0)
-                        return symbols.error;
-                head.symbols = (DatBlob){ symbols.data, symbols.n_data };
-        }
+        occurrence_put_symbols(w->occurrence, &symbols);
+        if (symbols.error < 0)
+                return symbols.error;
+        head.symbols = (DatBlob){ symbols.data, symbols.n_data };
         return write_out(w, &head, out_fd, ret);
 }
 
@@ -328,7 +420,11 @@ int tracedat_write(TracedatResult *ret, const SessionDir *dir, const SessionMeta
 
         if (meta->page_bytes == 0)
                 return unreadable(&w, "nothing was ever recorded");
-        r = read_texts(&w) ?: begin_looking(&w);
+        r = read_texts(&w) ?: read_layout(&w);
+        if (r == 0 && has_window(spec->window))
+                r = resolve_window(&w);
+        if (r == 0)
+                r = occurrence_new(&w.occurrence, &w.layout, TAKE_PTR(w.symbols.data), w.symbols.n);
         if (r == 0)
                 r = dat_plan_make(&w.plan, dir,
                                   &(DatChoice){ .cpus = f->cpus,

@@ -5,7 +5,7 @@
 #include <signal.h>
 
 #include "cli/contact/contact.h"
-#include "cli/files/upkeep.h"
+#include "cli/files/files.h"
 #include "cli/source/retention.h"
 #include "cli/source/source.h"
 #include "cli/terminal/progress.h"
@@ -16,43 +16,41 @@
 
 #define VACUUMING "Removing sessions"
 
-int upkeep_each(const Options *o, int (*one)(const Options *o, Client *c, const char *word)) {
+/* The name of the session that @word, a name or an id, means; a daemon knows by itself.  The caller frees *@ret. */
+static int find_name(char **ret, const Options *o, Client *c, const char *word) {
+        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
+        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_(store_freep) Store *store = NULL;
+        _cleanup_(source_freep) Source *s = NULL;
+        /* By its name alone one is known that a newer ftraced has written. */
+        bool is_known = c || (store_open(&store, options_store(o)) >= 0 &&
+                              store_open_session(store, word, &dir) >= 0 &&
+                              session_dir_read_meta(dir, &m) == META_E_NEWER);
+        int status = is_known ? STATUS_OK : source_open_session(&s, o, word);
+
+        if (status != STATUS_OK)
+                return status;
+        *ret = strdup(s ? s->meta->name : word);
+        return *ret ? STATUS_OK : STATUS_FAILED;
+}
+
+int upkeep_each(const Options *o, int (*one)(const Options *o, Client *c, const char *name)) {
         _cleanup_(client_freep) Client *c = NULL;
         int status = source_check_names(&o->words) ?: contact_unless_store(&c, o),
             result = STATUS_OK;
+
         if (status != STATUS_OK)
                 return status;
         for (size_t i = 0; i < o->words.n; i++) {
-                status = one(o, c, o->words.items[i]);
+                _cleanup_free_ char *name = NULL;
+
+                status = find_name(&name, o, c, o->words.items[i]) ?: one(o, c, name);
                 result = result ?: status;
         }
         return result;
 }
 
-/* Which only its name is known by. */
-static bool store_has_newer(const Options *o, const char *word) {
-        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        _cleanup_(store_freep) Store *store = NULL;
-
-        return store_open(&store, options_store(o)) >= 0 &&
-               store_open_session(store, word, &dir) >= 0 &&
-               session_dir_read_meta(dir, &m) == META_E_NEWER;
-}
-
-int upkeep_name(char **ret, const Options *o, Client *c, const char *word) {
-        _cleanup_(source_freep) Source *s = NULL;
-        int status;
-
-        if (!c && !store_has_newer(o, word)) {
-                status = source_open_session(&s, o, word); /* says it if there is none */
-                if (status != STATUS_OK)
-                        return status;
-                word = s->meta->name;
-        }
-        *ret = strdup(word);
-        return *ret ? STATUS_OK : STATUS_FAILED;
-}
+/* --- in the store itself ---------------------------------------------------------------------- */
 
 static int failure(const Options *o, const char *what, const char *name, int r) {
         log_error_errno(r, "Failed to %s%s%s%s in the store %s: %m", what,
@@ -65,42 +63,39 @@ static int open_store(Store **ret, const Options *o, const char *what) {
         pid_t holder = 0;
         int r = store_open_for_writing(ret, options_store(o), &holder);
 
-        if (r == 0)
-                return STATUS_OK;
         if (r == STORE_E_LOCKED)
                 return failed(STATUS_BUSY,
                               "ftraced (%s) owns the store %s; ask it, without --store.",
                               store_owner_text(text, holder), options_store(o));
-        return failure(o, what, NULL, r < 0 ? r : -EPERM);
+        return r == 0 ? STATUS_OK : failure(o, what, NULL, r < 0 ? r : -EPERM);
 }
 
-static int open_session(SessionDir **ret_dir, SessionMeta **ret_meta, const Store *store,
-                        const Options *o, const char *name) {
-        int r = store_open_session(store, name, ret_dir);
+/* A session of a store that is opened for writing. */
+typedef struct Owned {
+        Store *store;
+        SessionDir *dir;
+        SessionMeta *meta;
+} Owned;
 
+static void owned_done(Owned *w) {
+        session_meta_free(w->meta);
+        session_dir_free(w->dir);
+        store_free(w->store);
+}
+
+static int owned_open(Owned *w, const Options *o, const char *name, const char *what) {
+        int status = open_store(&w->store, o, what), r;
+
+        if (status != STATUS_OK)
+                return status;
+        r = store_open_session(w->store, name, &w->dir);
         if (r == -ENOENT)
                 return failed(STATUS_NOT_FOUND,
                               "there is no session \"%s\" in %s; see \"ftracectl list\".", name,
                               options_store(o));
         if (r == 0)
-                r = session_dir_read_any_meta(*ret_dir, name, ret_meta);
+                r = session_dir_read_any_meta(w->dir, name, &w->meta);
         return r == 0 ? STATUS_OK : failure(o, "read", name, r < 0 ? r : -EBADMSG);
-}
-
-/* --- remove ----------------------------------------------------------------------------------- */
-
-static int refuse_to_remove(const SessionDir *dir, const SessionMeta *m, const Options *o) {
-        _cleanup_free_ char *foreign = NULL, *text = NULL;
-        int keep = keep_look(dir, m, &foreign);
-
-        if (keep < 0)
-                return failure(o, "look at", m->name, keep);
-        if (keep == KEEP_NOT || keep == KEEP_NEWER)
-                return STATUS_OK;
-        if (keep_describe(&text, (Keep) keep, m->name, foreign) < 0)
-                return STATUS_FAILED;
-        log_error("%s.", text);
-        return keep == KEEP_FOREIGN ? STATUS_FAILED : STATUS_BUSY;
 }
 
 /* For who asks for it later. */
@@ -116,64 +111,52 @@ static void note_removed(const Store *store, const char *name, const char *id, u
                                                          .why = why });
 }
 
-static int remove_from_store(const Options *o, const char *name) {
-        _cleanup_(store_freep) Store *store = NULL;
-        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+int upkeep_remove(const Options *o, Client *c, const char *name) {
+        _cleanup_(owned_done) Owned w = {};
+        _cleanup_free_ char *foreign = NULL, *text = NULL;
         uint64_t n_bytes;
-        int status = open_store(&store, o, "remove a session")
-                             ?: open_session(&dir, &m, store, o, name),
-            r;
+        int status, keep, r;
 
-        if (status == STATUS_OK)
-                status = refuse_to_remove(dir, m, o);
+        if (c)
+                return contact_call_session(c, "Remove", name, NULL);
+        status = owned_open(&w, o, name, "remove a session");
         if (status != STATUS_OK)
                 return status;
-        n_bytes = footprint_measure(dir).n_bytes;
-        r = store_remove_session(store, name);
+        keep = keep_look(w.dir, w.meta, &foreign);
+        if (keep < 0)
+                return failure(o, "look at", name, keep);
+        if (keep != KEEP_NOT && keep != KEEP_NEWER) {
+                if (keep_describe(&text, (Keep) keep, w.meta->name, foreign) >= 0)
+                        log_error("%s.", text);
+                return keep == KEEP_FOREIGN ? STATUS_FAILED : STATUS_BUSY;
+        }
+        n_bytes = footprint_measure(w.dir).n_bytes;
+        r = store_remove_session(w.store, name);
         if (r < 0)
                 return failure(o, "remove", name, r);
-        note_removed(store, name, m->id, n_bytes, "remove");
+        note_removed(w.store, name, w.meta->id, n_bytes, "remove");
         return STATUS_OK;
 }
 
-int upkeep_remove(const Options *o, Client *c, const char *name) {
-        if (!c)
-                return remove_from_store(o, name);
-        return contact_call(c, o, "Remove", json_pack("{s:s}", "session", name), NULL, NULL);
-}
-
-/* --- pin -------------------------------------------------------------------------------------- */
-
 int upkeep_pin(const Options *o, Client *c, const char *name, bool pinned) {
-        _cleanup_(store_freep) Store *store = NULL;
-        _cleanup_(session_dir_freep) SessionDir *dir = NULL;
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_(owned_done) Owned w = {};
         int r, status;
 
         if (c)
-                return contact_call(c, o, "Pin",
+                return contact_call(c, "Pin",
                                     json_pack("{s:s, s:b}", "session", name, "pinned", pinned),
                                     NULL, NULL);
-        status = open_store(&store, o, "pin a session") ?: open_session(&dir, &m, store, o, name);
+        status = owned_open(&w, o, name, "pin a session");
         if (status != STATUS_OK)
                 return status;
-        if (m->newer_version > 0)
-                return failed(STATUS_FAILED, "session \"%s\" was %s.", name, m->reason);
-        m->pinned = pinned;
-        r = session_dir_write_meta(dir, m);
+        if (w.meta->newer_version > 0)
+                return failed(STATUS_FAILED, "session \"%s\" was %s.", name, w.meta->reason);
+        w.meta->pinned = pinned;
+        r = session_dir_write_meta(w.dir, w.meta);
         return r < 0 ? failure(o, "pin", name, r) : STATUS_OK;
 }
 
 /* --- vacuum ----------------------------------------------------------------------------------- */
-
-static int work_out_limits(RetainLimits *ret, const Options *o, const Store *store) {
-        _cleanup_strv_ Strv problems = {};
-        int r = retention_limits(ret, o, store, &problems);
-
-        warn_each(&problems);
-        return r < 0 ? failure(o, "work out the limits of the sessions", NULL, r) : STATUS_OK;
-}
 
 /* What a removal in the store itself is told to. */
 typedef struct StoreWork {
@@ -195,15 +178,19 @@ static void show_one(const VacuumProgress *p, void *userdata) {
 
 static int vacuum_store(json_t **ret, const Options *o, const RetainLimits *limits, bool dry_run) {
         _cleanup_(store_freep) Store *store = NULL;
+        _cleanup_strv_ Strv problems = {};
         _cleanup_vacuum_ Vacuum v = {};
         RetainLimits l = *limits;
         StoreWork work = {};
-        int status = open_store(&store, o, "remove sessions"), r;
+        int status = open_store(&store, o, "remove sessions"), r = 0;
 
-        if (status == STATUS_OK && !l.max_use_bytes && !l.max_age_ns && !l.max_sessions)
-                status = work_out_limits(&l, o, store);
         if (status != STATUS_OK)
                 return status;
+        if (!l.max_use_bytes && !l.max_age_ns && !l.max_sessions)
+                r = retention_limits(&l, o, store, &problems);
+        warn_each(&problems);
+        if (r < 0)
+                return failure(o, "work out the limits of the sessions", NULL, r);
         work.store = store;
         progress_begin(&work.bar, o, VACUUMING);
         r = vacuum_run(&v, store, &l,
@@ -220,23 +207,48 @@ static int vacuum_store(json_t **ret, const Options *o, const RetainLimits *limi
         return *ret ? STATUS_OK : failure(o, "list the sessions", NULL, -ENOMEM);
 }
 
+static int ask_vacuum(json_t **ret, const Options *o, Client *c, json_t *parameters) {
+        _cleanup_signals_ int signals_fd = signals_open();
+        _cleanup_progress_ Progress bar;
+        int r = signals_fd < 0 ? signals_fd
+                               : client_send(c, "Vacuum", json_incref(parameters), true);
+
+        progress_begin(&bar, o, VACUUMING);
+        while (r == 0) {
+                _cleanup_refusal_ Refusal refusal = {};
+                json_auto_t *reply = NULL;
+                json_int_t n_done, n_total;
+                bool continues = false;
+
+                r = client_receive(c, &reply, NULL, &continues, &refusal, signals_fd, -1);
+                if (r == CLIENT_E_INTERRUPTED && !signals_want_end(signals_fd)) {
+                        r = 0;
+                        continue;
+                }
+                if (r != 0 || !continues)
+                        progress_end(&bar);
+                if (r == CLIENT_E_INTERRUPTED)
+                        return failed(128 + SIGINT, "interrupted: the other sessions stay; "
+                                                    "\"ftracectl list\" shows them.");
+                if (r != 0)
+                        return contact_failure(c, r, &refusal);
+                if (!continues) {
+                        *ret = TAKE_PTR(reply);
+                        return STATUS_OK;
+                }
+                if (json_unpack(reply, "{s:{s:I, s:I}}", "progress", "done_bytes", &n_done,
+                                "total_bytes", &n_total) == 0)
+                        progress_write(&bar, (uint64_t) n_done, (uint64_t) n_total);
+        }
+        return contact_failure(c, r, NULL);
+}
+
 int upkeep_vacuum(json_t **ret, const Options *o, Client *c, const RetainLimits *limits,
                   bool dry_run) {
-        _cleanup_signals_ int signals_fd = -EBADF;
-        json_t *parameters;
-
-        if (!c)
-                return vacuum_store(ret, o, limits, dry_run);
-        parameters =
+        json_auto_t *parameters =
                 json_pack("{s:I, s:I, s:I, s:b}", "max_bytes", (json_int_t) limits->max_use_bytes,
                           "max_age_ns", (json_int_t) limits->max_age_ns, "max_sessions",
                           (json_int_t) limits->max_sessions, "dry_run", dry_run);
-        signals_fd = signals_open();
-        if (signals_fd < 0) {
-                json_decref(parameters);
-                return contact_failure(o, signals_fd, NULL);
-        }
-        return contact_follow(
-                ret, o, c, "Vacuum", parameters, VACUUMING, "done_bytes", "total_bytes", signals_fd,
-                "interrupted: the other sessions stay; \"ftracectl list\" shows them.");
+
+        return c ? ask_vacuum(ret, o, c, parameters) : vacuum_store(ret, o, limits, dry_run);
 }

@@ -1,25 +1,92 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * One pass: the recording is played back as if to be drawn, the cursors count
- * what they had to step over and the census what has no partner.  Then the
- * counts are held against the account in session.json, whose numbers are the
- * kernel's own.
- */
+/* The recording is played back as if to be drawn: cursors count what they had to step over and the census what
+ * has no partner.  The counts are held against the account in session.json, whose numbers are the kernel's own. */
 
 #include <inttypes.h>
 
+#include "base/cleanup.h"
 #include "base/unit.h"
 #include "calls/playback.h"
-#include "cli/files/last-words.h"
-#include "cli/files/verify.h"
+#include "cli/files/files.h"
 #include "cli/source/damage.h"
 #include "cli/terminal/summary.h"
 #include "pages/page-source.h"
 
-/* What was lost when the disk did not write it may be there all the same, until somebody needs the memory. */
-static bool pages_agree(const CpuAccount *a, const CursorCount *c) {
-        return c->n_pages >= a->n_pages && c->n_pages - a->n_pages <= a->pages_lost;
+/* --- last words ------------------------------------------------------------------------------- */
+
+/*
+ * linux 6.12: kernel/panic.c (panic(), oops), kernel/reboot.c (kernel_restart() and its like), kernel/watchdog.c.
+ * What killed it goes before what followed from it: a panic after an oops is told as the panic, and the oops with
+ * it. A fault that the machine survived did not end it.
+ */
+#define CONSOLE "console: "
+#define PANIC "a panic"
+#define FAULT "a fault of the kernel"
+#define SILENT                                                                                     \
+        "it ended with the machine, and the kernel said nothing of it: a reset, a hang or a "      \
+        "forced reboot"
+
+static const struct {
+        const char *words, *what;
+} ends[] = {
+        { "Kernel panic - not syncing", PANIC },
+        { "watchdog: BUG: ", "a lockup" }, /* before what it contains */
+        { "BUG: ", FAULT },
+        { "Oops: ", FAULT },
+        { "kernel BUG at ", FAULT },
+        { "reboot: Restarting system", "a reboot" },
+        { "reboot: Power down", "a power-off" },
+        { "sysrq: Resetting", "a reset that somebody asked for (SysRq)" },
+        { "reboot: System halted", "a halt" },
+};
+
+#define AT_ONCE_NS                                                                                 \
+        (10 * NSEC_PER_SEC) /* what belongs together, or to the end, comes within this time */
+
+void last_words_step(LastWords *w, const Step *s) {
+        const char *message =
+                s->kind == STEP_OTHER && s->text ? startswith(s->text, CONSOLE) : NULL;
+
+        w->now_ns = MAX(w->now_ns, s->timestamp_ns);
+        for (size_t i = 0; message && i < ELEMENTSOF(ends); i++) {
+                const char *found = strstr(message, ends[i].words);
+
+                if (!found || (w->what && streq(w->what, PANIC) && !streq(ends[i].what, PANIC)))
+                        continue;
+                /* The first that is said of a fault says most: a panic that follows says "Fatal exception" alone. */
+                if (streq(ends[i].what, FAULT) &&
+                    (!*w->fault || s->timestamp_ns - w->fault_ns > AT_ONCE_NS)) {
+                        (void) snprintf(w->fault, sizeof(w->fault), "%s", found);
+                        w->fault_ns = s->timestamp_ns;
+                }
+                w->what = ends[i].what;
+                w->said_ns = s->timestamp_ns;
+                (void) snprintf(w->text, sizeof(w->text), "%s", found);
+                return;
+        }
+}
+
+bool last_words_are_due(const SessionMeta *m) {
+        const char *boot_id = startswith(m->name, "blackbox-");
+
+        /* a snapshot of a black box has an origin as well, and may have any name */
+        return m->spec.black_box && m->origin && boot_id && m->boot_id &&
+               startswith(boot_id, m->boot_id);
+}
+
+int last_words_note(const LastWords *w, Strv *notes) {
+        uint64_t ago_ns = w->now_ns - w->said_ns;
+
+        if (!w->what)
+                return strv_add(notes, SILENT);
+        if (ago_ns > AT_ONCE_NS)
+                return strv_addf(notes, SILENT "; %s before, it said \"%s\"",
+                                 FORMAT_DURATION(ago_ns), w->text);
+        if (streq(w->what, PANIC) && *w->fault && w->said_ns - w->fault_ns <= AT_ONCE_NS)
+                return strv_addf(notes, "it ended with the machine, by %s: \"%s\", after \"%s\"",
+                                 w->what, w->text, w->fault);
+        return strv_addf(notes, "it ended with the machine, by %s: \"%s\"", w->what, w->text);
 }
 
 /* @is_sound: the kernel's counters can be held against what is stored.  Another program's file has
@@ -38,7 +105,10 @@ static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount
         int r = 0;
 
         (void) snprintf(where, sizeof(where), "CPU %u: ", a->cpu);
-        if (!live && !is_file && !pages_agree(a, c))
+        /* What was lost when the disk did not write it may be there all the same, until somebody needs the
+         * memory. */
+        if (!live && !is_file &&
+            (c->n_pages < a->n_pages || c->n_pages - a->n_pages > a->pages_lost))
                 r = strv_addf(&v->problems,
                               "%s%s pages are stored, but the session's account says %s", where,
                               FORMAT_COUNT(c->n_pages), FORMAT_COUNT(a->n_pages));
@@ -48,96 +118,42 @@ static int check_account(VerifyResult *v, const CpuAccount *a, const CursorCount
         return r < 0 ? r : damage_add_counts(&v->problems, where, losses, ELEMENTSOF(losses));
 }
 
-/* What the account counts, gap by gap: where, and why. */
-static int check_gaps(VerifyResult *v, const SessionMeta *m) {
-        const DamageCount unsynced = { m->pages_unsynced, "page", "pages",
-                                       "not known to be on the disk yet" };
-        int r = 0;
+static CursorCount count_of(const Playback *p, uint32_t cpu) {
+        CursorCount c = {};
 
-        for (size_t i = 0; r >= 0 && i < m->gaps.n; i++)
-                r = strv_add(&v->problems, SUMMARY_GAP(m, &m->gaps.items[i]));
-        return r < 0 ? r : damage_add_counts(&v->problems, "", &unsynced, 1);
-}
-
-/* Whether the kernel's counters began anew in between. */
-static bool was_emptied(const SessionMeta *m) {
-        for (size_t i = 0; i < m->gaps.n; i++)
-                if (m->gaps.items[i].cause == GAP_CLEARED)
-                        return true;
-        return false;
+        for (size_t i = 0; i < stream_n_cpus(p->stream); i++)
+                if (cursor_cpu(stream_cursor(p->stream, i)) == cpu)
+                        cursor_count(stream_cursor(p->stream, i), &c);
+        return c;
 }
 
 static int check_cpus(VerifyResult *v, Playback *p, bool live) {
-        const bool is_file = session_meta_is_of_file(p->meta);
-        const CursorCount none = {};
+        const SessionMeta *m = p->meta;
+        const bool is_file = session_meta_is_of_file(m);
+        bool was_emptied = false; /* the kernel's counters began anew in between */
         int r = damage_describe(p, live, &v->problems);
 
-        if (r < 0)
-                return r;
-        for (size_t i = 0; i < stream_n_cpus(p->stream); i++) {
-                uint32_t cpu = cursor_cpu(stream_cursor(p->stream, i));
-                CursorCount c;
+        for (size_t i = 0; i < m->gaps.n; i++)
+                was_emptied |= m->gaps.items[i].cause == GAP_CLEARED;
 
-                cursor_count(stream_cursor(p->stream, i), &c);
-                if (!live && !is_file && c.n_pages > 0 && !session_meta_account(p->meta, cpu)) {
+        for (size_t i = 0; r >= 0 && !live && !is_file && i < stream_n_cpus(p->stream); i++) {
+                uint32_t cpu = cursor_cpu(stream_cursor(p->stream, i));
+
+                if (count_of(p, cpu).n_pages > 0 && !session_meta_account(m, cpu))
                         r = strv_addf(&v->problems,
                                       "CPU %u: has pages, but the session's account has no entry",
                                       cpu);
-                        if (r < 0)
-                                return r;
-                }
         }
-        for (size_t k = 0; k < p->meta->n_cpus; k++) {
-                const CpuAccount *a = &p->meta->cpus[k];
-                CursorCount c = none;
+        for (size_t k = 0; r >= 0 && k < m->n_cpus; k++) {
+                const CpuAccount *a = &m->cpus[k];
+                CursorCount c = count_of(p, a->cpu);
 
-                for (size_t i = 0; i < stream_n_cpus(p->stream); i++)
-                        if (cursor_cpu(stream_cursor(p->stream, i)) == a->cpu)
-                                cursor_count(stream_cursor(p->stream, i), &c);
                 r = check_account(v, a, &c, live,
-                                  !was_emptied(p->meta) && a->pages_lost == 0 &&
-                                          a->pages_dropped == 0 && !is_file && !p->meta->origin &&
-                                          !p->meta->spec.in_kernel,
+                                  !was_emptied && a->pages_lost == 0 && a->pages_dropped == 0 &&
+                                          !is_file && !m->origin && !m->spec.in_kernel,
                                   is_file);
-                if (r < 0)
-                        return r;
         }
-        return 0;
-}
-
-static int note_unhooked(VerifyResult *v, const SessionMeta *m) {
-        _cleanup_buf_ Buf text = BUF_INIT;
-
-        summary_hooked(&text, m);
-        return text.error < 0    ? text.error
-               : text.n_data > 0 ? strv_addf(&v->notes, "%.*s", (int) text.n_data, text.data)
-                                 : 0;
-}
-
-/* How many events there were is known of none; that there were some: GAP_NOT_RESCUED. */
-static int note_empty(VerifyResult *v, const SessionMeta *m) {
-        size_t n = 0;
-
-        for (size_t i = 0; i < m->n_cpus; i++)
-                n += m->cpus[i].n_pages == 0;
-        return n == 0 ? 0
-                      : strv_addf(
-                                &v->notes,
-                                "of %zu of %zu CPUs nothing was in memory: they recorded nothing, "
-                                "or the kernel that booted found their parts damaged and emptied "
-                                "them",
-                                n, m->n_cpus);
-}
-
-static int note_dropped(VerifyResult *v, const SessionMeta *m) {
-        const DamageCount dropped = {
-                damage_dropped(&v->census, m), "return of irq_exit_rcu()",
-                "returns of irq_exit_rcu()",
-                "not recorded: this kernel leaves it out where an interrupt comes while the tracer "
-                "traces itself"
-        };
-
-        return damage_add_counts(&v->notes, "", &dropped, 1);
+        return MIN(r, 0);
 }
 
 static int count_steps(VerifyResult *v, Playback *p, Progress *progress, LastWords *words) {
@@ -161,18 +177,37 @@ static int count_steps(VerifyResult *v, Playback *p, Progress *progress, LastWor
 
 static int check_all(VerifyResult *v, Playback *p, Progress *progress, bool live) {
         const SessionMeta *m = p->meta;
+        _cleanup_buf_ Buf unhooked = BUF_INIT;
         LastWords words = {};
+        size_t n_empty = 0;
         int r = count_steps(v, p, progress, &words)
                     ?: check_cpus(v, p, live)
-                    ?: damage_describe_pairs(&v->census, m, &v->problems)
-                    ?: note_dropped(v, m);
+                    ?: damage_describe_pairs(&v->census, m, &v->problems);
 
+        if (r >= 0)
+                r = damage_add_counts(
+                        &v->notes, "",
+                        &(DamageCount){ damage_dropped(&v->census, m), "return of irq_exit_rcu()",
+                                        "returns of irq_exit_rcu()",
+                                        "not recorded: this kernel leaves it out where an "
+                                        "interrupt comes while the tracer traces itself" },
+                        1);
         if (r >= 0 && last_words_are_due(m))
                 r = last_words_note(&words, &v->notes);
-        if (r >= 0 && last_words_are_due(m))
-                r = note_empty(v, m);
+        /* How many events there were is known of none; that there were some: GAP_NOT_RESCUED. */
+        for (size_t i = 0; i < m->n_cpus; i++)
+                n_empty += m->cpus[i].n_pages == 0;
+        if (r >= 0 && last_words_are_due(m) && n_empty > 0)
+                r = strv_addf(&v->notes,
+                              "of %zu of %zu CPUs nothing was in memory: they recorded nothing, or "
+                              "the kernel that booted found their parts damaged and emptied them",
+                              n_empty, m->n_cpus);
+        summary_hooked(&unhooked, m);
         if (r >= 0)
-                r = note_unhooked(v, m);
+                r = unhooked.error < 0 ? unhooked.error
+                    : unhooked.n_data > 0
+                            ? strv_addf(&v->notes, "%.*s", (int) unhooked.n_data, unhooked.data)
+                            : 0;
         if (r >= 0 && p->formats.page_bytes != m->page_bytes && !live)
                 r = strv_addf(&v->problems,
                               "events/header_page says pages of %u bytes, the session's "
@@ -196,8 +231,13 @@ int verify_session(const SessionDir *dir, const SessionMeta *meta, Progress *pro
                 r = check_all(&v, p, progress, live);
         if (r < 0 && r != -ENOMEM) /* what is known of it is said all the same */
                 r = strv_addf(&v.problems, "it cannot be read: %s", origin_text(r));
+        for (size_t i = 0; r >= 0 && i < meta->gaps.n; i++)
+                r = strv_add(&v.problems, SUMMARY_GAP(meta, &meta->gaps.items[i]));
         if (r >= 0)
-                r = check_gaps(&v, meta);
+                r = damage_add_counts(&v.problems, "",
+                                      &(DamageCount){ meta->pages_unsynced, "page", "pages",
+                                                      "not known to be on the disk yet" },
+                                      1);
         if (r < 0)
                 return r;
         v.complete = v.problems.n == 0;

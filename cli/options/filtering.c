@@ -50,17 +50,13 @@ static int parse_trace_time(const char *s, Moment *m) {
 }
 
 int moment_parse(const char *s, Moment *ret) {
-        Moment m = { .kind = MOMENT_TRACE };
-        int r;
+        Moment m = { .kind = *s == '+'        ? MOMENT_SINCE_BEGIN
+                             : strchr(s, ':') ? MOMENT_OF_DAY
+                                              : MOMENT_TRACE };
+        int r = m.kind == MOMENT_SINCE_BEGIN ? parse_duration(s + 1, &m.ns)
+                : m.kind == MOMENT_OF_DAY    ? parse_time_of_day(s, &m.ns)
+                                             : parse_trace_time(s, &m);
 
-        if (*s == '+') {
-                m.kind = MOMENT_SINCE_BEGIN;
-                r = parse_duration(s + 1, &m.ns);
-        } else if (strchr(s, ':')) {
-                m.kind = MOMENT_OF_DAY;
-                r = parse_time_of_day(s, &m.ns);
-        } else
-                r = parse_trace_time(s, &m);
         if (r < 0)
                 return ORIGIN(-EINVAL);
         *ret = m;
@@ -99,84 +95,53 @@ static int set_pids(Filtering *f, const Strv *words) {
         return STATUS_OK;
 }
 
-/* "0,2-3" */
-static int set_cpus(Filtering *f, const char *list) {
-        const char *rest = list;
-        unsigned first, last;
-        int r;
-
-        if (!list)
+/* "0", "2-3" */
+static int set_cpus(Filtering *f, const Strv *ranges) {
+        if (ranges->n == 0)
                 return STATUS_OK;
         f->cpus = calloc(CPU_RANGE_END, sizeof(*f->cpus));
         if (!f->cpus)
                 return out_of_memory();
         f->spec.cpus = f->cpus;
         f->spec.n_cpus = CPU_RANGE_END;
-        while ((r = cpu_list_next(&rest, &first, &last)) > 0)
-                for (; first <= last; first++)
-                        f->cpus[first] = true;
-        if (r == 0 && *rest == 0 && rest > list)
-                return STATUS_OK;
-        return failed(STATUS_USAGE, "--cpu: \"%s\" is not a list of CPUs like 0,2-3.",
-                      NAME_QUOTED(list));
+        for (size_t i = 0; i < ranges->n; i++) {
+                const char *rest = ranges->items[i];
+                unsigned first, last;
+
+                while (cpu_list_next(&rest, &first, &last) > 0)
+                        for (; first <= last; first++)
+                                f->cpus[first] = true;
+        }
+        return STATUS_OK;
 }
 
-/* There are few roots, and many calls of them: a sorted array.  Where @name is, or belongs. */
-static size_t find_root(const RootLimits *l, const char *name) {
-        return BISECT(0, l->n, i, strcmp(l->roots[i].name, name) < 0);
-}
-
-static bool is_root(const RootLimits *l, size_t i, const char *name) {
-        return i < l->n && streq(l->roots[i].name, name);
-}
-
-static int insert_root(RootLimits *l, size_t i, const char *name) {
+/* There are few roots, and many calls of them: a sorted array.  NULL: it is not there, or there is no memory. */
+static struct RootLimit *find_root(RootLimits *l, const char *name, bool makes_it) {
+        size_t i = BISECT(0, l->n, k, strcmp(l->roots[k].name, name) < 0);
         char *copy;
 
-        if (!ARRAY_GROW(l->roots, l->n))
-                return -ENOMEM;
-        copy = strdup(name);
-        if (!copy)
-                return -ENOMEM;
-        memmove(&l->roots[i + 1], &l->roots[i], (l->n - i) * sizeof(*l->roots));
+        if (i < l->n && streq(l->roots[i].name, name))
+                return &l->roots[i];
+        if (!makes_it || !ARRAY_GROW(l->roots, l->n) || !(copy = strdup(name)))
+                return NULL;
+        memmove(&l->roots[i + 1], &l->roots[i], (l->n++ - i) * sizeof(*l->roots));
         l->roots[i] = (struct RootLimit){ .name = copy, .limit_ns = UINT64_MAX };
-        l->n++;
-        return 0;
+        return &l->roots[i];
 }
 
 static int learn(void *data, const Function *root, uint64_t duration_ns) {
-        RootLimits *l = data;
-        size_t i = find_root(l, root->label);
-        int r = is_root(l, i, root->label) ? 0 : insert_root(l, i, root->label);
+        struct RootLimit *r = find_root(data, root->label, true);
 
-        return r < 0 ? r : quantiles_add(&l->roots[i].quantiles, duration_ns);
+        return r ? quantiles_add(&r->quantiles, duration_ns) : -ENOMEM;
 }
 
 static uint64_t limit_ns(void *data, const Function *root) {
-        RootLimits *l = data;
-        size_t i = find_root(l, root->label);
-        struct RootLimit *limit;
+        const RootLimits *l = data;
+        struct RootLimit *r = find_root(data, root->label, false);
 
-        if (!is_root(l, i, root->label))
-                return UINT64_MAX;
-        limit = &l->roots[i];
-        if (limit->limit_ns == UINT64_MAX)
-                limit->limit_ns = quantiles_at(&limit->quantiles, l->permille);
-        return limit->limit_ns;
-}
-
-static void root_limits_init(RootLimits *l, unsigned permille) {
-        *l = (RootLimits){ .permille = permille,
-                           .limits = { .learn = learn, .limit_ns = limit_ns, .data = l } };
-}
-
-static void root_limits_done(RootLimits *l) {
-        for (size_t i = 0; i < l->n; i++) {
-                free(l->roots[i].name);
-                quantiles_done(&l->roots[i].quantiles);
-        }
-        free(l->roots);
-        *l = (RootLimits){};
+        if (r && r->limit_ns == UINT64_MAX)
+                r->limit_ns = quantiles_at(&r->quantiles, l->permille);
+        return r ? r->limit_ns : UINT64_MAX;
 }
 
 /* "5ms", or "p99", "p99.9" */
@@ -186,7 +151,8 @@ static int set_keep(Filtering *f, const char *word) {
         if (!word)
                 return STATUS_OK;
         if (*word == 'p' && parse_percent(word + 1, &ppm) >= 0 && ppm >= 1000 && ppm < 1000000) {
-                root_limits_init(&f->limits, (unsigned) (ppm / 1000));
+                f->limits = (RootLimits){ .permille = (unsigned) (ppm / 1000),
+                                          .limits = { learn, limit_ns, &f->limits } };
                 f->spec.keep_limits = &f->limits.limits;
                 return STATUS_OK;
         }
@@ -219,7 +185,7 @@ int filtering_init(Filtering *ret, const Options *o) {
                           .keep_failed = o->filter.keep_failed },
         };
         status = set_pids(ret, &o->spec.pids)
-                    ?: set_cpus(ret, o->filter.cpus)
+                    ?: set_cpus(ret, &o->spec.cpus)
                     ?: set_moment(&ret->from, "from", o->filter.from)
                     ?: set_moment(&ret->to, "to", o->filter.to);
         return status ?: set_keep(ret, o->filter.keep_slower);
@@ -319,8 +285,12 @@ int filtering_apply(Filtering *f, Playback *p, char **ret_problem) {
 }
 
 void filtering_done(Filtering *f) {
+        for (size_t i = 0; i < f->limits.n; i++) {
+                free(f->limits.roots[i].name);
+                quantiles_done(&f->limits.roots[i].quantiles);
+        }
+        free(f->limits.roots);
         free(f->pids);
         free(f->cpus);
-        root_limits_done(&f->limits);
         *f = (Filtering){};
 }

@@ -3,14 +3,7 @@
 
 /*
  * Filtering: what of a recording is to be read, from the command line's words
- *
- *      filtering_init()      what can be checked without the recording
- *      filtering_resolve()   what depends on it: when "+20ms" or "10:42:03" was
- *      filtering_apply()     both for a recording that is open
  */
-
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "analyze/quantiles.h"
 #include "calls/filter.h"
@@ -55,14 +48,8 @@ int filtering_init(Filtering *ret, const Options *o);
 void filtering_forget_spec(Filtering *f);
 /* Whether anything is left out. */
 bool filtering_is_empty(const Filtering *f);
-/*
- * filtering_resolve()
- * @m:           NULL: there is none, of a text
- * @begin_ns:    the recording's first event
- * @ret_problem: on FILTERING_E_UNKNOWN half a sentence, a constant
- *
- * Return: 0, FILTERING_E_UNKNOWN.
- */
+/* What depends on the recording: when "+20ms" or "10:42:03" was.  @m: NULL: there is none, of a text.  @begin_ns:
+ * its first event.  0; FILTERING_E_UNKNOWN: @ret_problem is half a sentence, a constant. */
 enum { FILTERING_E_UNKNOWN = 1 };
 int filtering_resolve(Filtering *f, const SessionMeta *m, uint64_t begin_ns,
                       const char **ret_problem);

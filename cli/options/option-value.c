@@ -9,10 +9,70 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/option-value.h"
+#include "cli/options/options.h"
+#include "meta/profile.h"
 #include "meta/trigger.h"
 
 #define LEAN_FILE_MAX ((size_t) 8 << 20)
+
+/* --- rules ------------------------------------------------------------------------------------ */
+
+static int add_on(Rules *r, const char *trigger) {
+        if (r->is_doing)
+                r->n_complete = r->items.n;
+        r->is_doing = false;
+        return strv_addf(&r->items, " %s", trigger);
+}
+
+static int add_action(char **rule, const char *action) {
+        int n_do = trigger_rule_n_do(*rule);
+        char *text;
+
+        if (asprintf(&text, "%.*s%s%s%s", n_do, *rule, n_do > 0 ? "," : "", action, *rule + n_do) <
+            0)
+                return -ENOMEM;
+        free(*rule);
+        *rule = text;
+        return 0;
+}
+
+static int add_do(Rules *r, const char *action) {
+        int k = r->items.n == 0 ? add_on(r, "command") : 0;
+
+        r->is_doing = true;
+        for (size_t i = r->n_complete; k >= 0 && i < r->items.n; i++)
+                k = add_action(&r->items.items[i], action);
+        return k;
+}
+
+int options_rules(Strv *ret, const Options *o) {
+        _cleanup_strv_ Strv rules = {};
+        int r = strv_copy(&rules, &o->rules.items);
+
+        if (r >= 0 && rules.n == 0)
+                r = strv_add(&rules, " command");
+        for (size_t i = 0; r >= 0 && i < rules.n; i++) {
+                _cleanup_trigger_ Trigger t = {};
+                char why[TRIGGER_WHY_MAX];
+
+                if (rules.items[i][0] == ' ')
+                        r = add_action(&rules.items[i], o->spec.ring ? "snapshot" : "start");
+                if (r >= 0)
+                        r = trigger_parse(&t, rules.items[i], why);
+                if (r > 0)
+                        return failed(STATUS_USAGE, "--on, --do: %s; see \"ftracectl arm --help\".",
+                                      why);
+        }
+        if (r < 0)
+                return failed_errno(r, "Failed to read the triggers: %m");
+        if (rules.n > TRIGGER_MAX)
+                return failed(STATUS_USAGE, "--on: a session can wait for %d triggers, not %zu.",
+                              TRIGGER_MAX, rules.n);
+        *ret = TAKE(rules, (Strv){});
+        return STATUS_OK;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
 
 int option_usage(const char *verb, const char *format, ...) {
         char text[512];
@@ -25,18 +85,8 @@ int option_usage(const char *verb, const char *format, ...) {
                       verb ? " " : "");
 }
 
-static int set_json_mode(Options *o, const char *value) {
-        if (!value)
-                o->json = JSON_AUTO;
-        else if (streq(value, "short"))
-                o->json = JSON_SHORT;
-        else if (streq(value, "pretty"))
-                o->json = JSON_PRETTY;
-        else if (streq(value, "off"))
-                o->json = JSON_OFF;
-        else
-                return option_usage(o->verb, "--json: \"%s\" is neither short nor pretty", value);
-        return STATUS_OK;
+static int out_of_memory(void) {
+        return failed(STATUS_FAILED, "Failed to read the options: out of memory");
 }
 
 /* A list of functions, or else a SOURCE, which is read when it is known whose kernel is asked. */
@@ -47,10 +97,9 @@ static int set_lean(Options *o, const char *value) {
         bool is_list;
 
         if (r == LEAN_FULL)
-                return option_usage(o->verb,
-                                    "--lean=full is no more: --lean=auto, the default, hooks what "
-                                    "the functions call, and with --budget=100%% leaves none of it "
-                                    "out");
+                return option_usage(o->verb, "--lean=full is no more: --lean=auto, the default, "
+                                             "hooks what the functions call, and with "
+                                             "--set=Budget=100%% leaves none of it out");
         if (r > LEAN_DEFAULT) {
                 o->spec.lean = (SpecLean) r;
                 return STATUS_OK;
@@ -66,20 +115,16 @@ static int set_lean(Options *o, const char *value) {
         }
         if (words.n == 0)
                 return option_usage(o->verb, "--lean: %s names no functions", value);
-        return strv_extend(&o->spec.hooked, &words) < 0
-                       ? failed_errno(-ENOMEM, "Failed to read the options: %m")
-                       : STATUS_OK;
+        return strv_extend(&o->spec.hooked, &words) < 0 ? out_of_memory() : STATUS_OK;
 }
 
 /* Each of the words must be valid. */
-static int add_words_to(Options *o, const Option *option, size_t offset, const char *value,
-                        const char *separators) {
-        Strv *list = (void *) ((char *) o + offset);
+static int add_words(Options *o, const Option *option, Strv *list, const char *value,
+                     const char *separators) {
         size_t n_before = list->n;
-        int r = separators ? strv_split(list, value, separators) : strv_add(list, value);
 
-        if (r < 0)
-                return failed_errno(r, "Failed to read the options: %m");
+        if ((separators ? strv_split(list, value, separators) : strv_add(list, value)) < 0)
+                return out_of_memory();
         if (option->is_valid && list->n == n_before)
                 return option_usage(o->verb, "--%s needs a %s that is not empty", option->name,
                                     option->value);
@@ -90,27 +135,23 @@ static int add_words_to(Options *o, const Option *option, size_t offset, const c
         return STATUS_OK;
 }
 
-static int add_words(Options *o, const Option *option, const char *value, const char *separators) {
-        return add_words_to(o, option, option->offset, value, separators);
-}
-
-static int set_name(Options *o, const Option *option, const char *value) {
-        char **at = (void *) ((char *) o + option->offset), *copy;
+static int set_name(Options *o, const Option *option, char **at, const char *value) {
+        char *copy;
 
         if (!option->is_valid(value))
                 return option_usage(o->verb, "--%s: \"%s\" is no %s", option->name,
                                     NAME_QUOTED(value), option->noun);
         copy = strdup(value);
         if (!copy)
-                return failed_errno(-ENOMEM, "Failed to read the options: %m");
+                return out_of_memory();
         free(*at);
         *at = copy;
         return STATUS_OK;
 }
 
 static int set_captures(Options *o, const char *value) {
-        _cleanup_free_ char *number = strndup(value, strcspn(value, "/"));
-        const char *rest = value + strcspn(value, "/");
+        const char *rest = strchrnul(value, '/');
+        _cleanup_free_ char *number = strndup(value, (size_t) (rest - value));
         bool a_day = streq(rest, "/day");
         uint64_t n;
 
@@ -120,38 +161,75 @@ static int set_captures(Options *o, const char *value) {
                                     "--max-captures: \"%s\" is not a number like 3 or 20/day",
                                     NAME_QUOTED(value));
         *(a_day ? &o->spec.max_captures_a_day : &o->spec.max_captures) = n;
+        if (a_day)
+                o->schedule.max_per_day = n;
         return STATUS_OK;
 }
 
-static int set_number(Options *o, const Option *option, const char *value) {
+/* One line of a profile, of what no other option says. */
+static int add_setting(Options *o, const char *value) {
+        static const char members[] =
+                " no_irqs no_sleep_time segment_ns max_functions on_full lesson "
+                "budget_ppm max_hooked max_event_rate max_write_rate "
+                "max_cpu_ppm min_gap_ns ";
+        _cleanup_profile_ Profile p = PROFILE_INIT;
+        char *text, word[64];
+        const char *member;
+        json_t *item;
+        int n = asprintf(&text, "[Profile]\n%s\n", value),
+            r = n < 0 ? -ENOMEM : profile_parse(&p, "--set", text, (size_t) n);
+
+        if (n >= 0)
+                free(text);
+        o->settings = o->settings ?: json_object();
+        if (r < 0)
+                return out_of_memory();
+        if (p.problems.n > 0) /* behind "--set:2: " */
+                return option_usage(o->verb, "--set: %s", strchr(p.problems.items[0], ' ') + 1);
+        if (json_object_size(p.spec) != 1)
+                return option_usage(o->verb, "--set: \"%s\" is not KEY=VALUE of a recording",
+                                    NAME_QUOTED(value));
+        json_object_foreach (p.spec, member, item) {
+                (void) snprintf(word, sizeof(word), " %s ", member);
+                if (!strstr(members, word))
+                        return option_usage(o->verb, "--set: \"%s\" has an option of its own",
+                                            NAME_QUOTED(value));
+                if (json_object_set(o->settings, member, item) < 0)
+                        return out_of_memory();
+        }
+        return STATUS_OK;
+}
+
+static int set_number(Options *o, const Option *option, uint64_t *at, const char *value) {
         uint64_t n;
 
         if (parse_u64(value, option->max, &n) < 0 || n < option->min)
                 return option_usage(o->verb,
                                     "--%s: \"%s\" is not a number from %" PRIu64 " to %" PRIu64,
                                     option->name, NAME_QUOTED(value), option->min, option->max);
-        *(uint64_t *) (void *) ((char *) o + option->offset) = n;
+        *at = n;
         return STATUS_OK;
 }
 
-/* What has a unit; an exit status. */
-static int read_unit(uint64_t *ret, const Options *o, const Option *option, const char *value) {
+/* What has a unit. */
+static int set_quantity(Options *o, const Option *option, uint64_t *at, const char *value) {
         static const struct {
                 int (*parse)(const char *s, uint64_t *ret);
                 const char *like;
         } units[] = {
                 [OPTION_BYTES] = { parse_bytes, "a size like 64M or 2G" },
-                [OPTION_COUNT] = { parse_count, "a number like 500K or 2M" },
                 [OPTION_DURATION] = { parse_duration, "a time like 30s or 10min" },
                 [OPTION_PERCENT] = { parse_percent, "a share like 2% or 0.5%" },
                 [OPTION_WAIT] = { parse_duration, "a time like 30s or 10min" },
         };
-        uint64_t min = option->kind == OPTION_PERCENT ? option->min : MAX(option->min, UINT64_C(1));
+        uint64_t n,
+                min = option->kind == OPTION_PERCENT ? option->min : MAX(option->min, UINT64_C(1));
 
-        if (units[option->kind].parse(value, ret) < 0 || *ret < min ||
-            (option->max > 0 && *ret > option->max))
+        if (units[option->kind].parse(value, &n) < 0 || n < min ||
+            (option->max > 0 && n > option->max))
                 return option_usage(o->verb, "--%s: \"%s\" is not %s", option->name,
                                     NAME_QUOTED(value), units[option->kind].like);
+        *at = option->kind == OPTION_WAIT ? MIN(n, (uint64_t) INT64_MAX) : n;
         return STATUS_OK;
 }
 
@@ -162,20 +240,18 @@ bool option_has_optional_value(const Option *option) {
 
 int option_set_value(Options *o, const Option *option, const char *value) {
         void *at = (char *) o + option->offset;
-        uint64_t n = 0;
-        int r = 0;
+        int r;
 
-        if (option->is_limit && streq(value, "infinity")) {
-                *(uint64_t *) at = SPEC_UNLIMITED;
+        if (option->takes_all && streq(value, "all")) {
+                *(uint64_t *) at = UINT64_MAX;
                 return STATUS_OK;
         }
         switch (option->kind) {
         case OPTION_FLAG:
-                *(bool *) at = true;
-                return STATUS_OK;
         case OPTION_FLAG_OF:
                 if (value)
-                        return add_words_to(o, option, option->list, value, ",");
+                        return add_words(o, option, (void *) ((char *) o + option->list), value,
+                                         ",");
                 *(bool *) at = true;
                 return STATUS_OK;
         case OPTION_TEXT:
@@ -185,28 +261,33 @@ int option_set_value(Options *o, const Option *option, const char *value) {
                 *(const char **) at = value;
                 return STATUS_OK;
         case OPTION_JSON_MODE:
-                return set_json_mode(o, value);
+                o->json = !value                   ? JSON_AUTO
+                          : streq(value, "short")  ? JSON_SHORT
+                          : streq(value, "pretty") ? JSON_PRETTY
+                                                   : JSON_OFF;
+                if (value && o->json == JSON_OFF && !streq(value, "off"))
+                        return option_usage(o->verb, "--json: \"%s\" is neither short nor pretty",
+                                            value);
+                return STATUS_OK;
         case OPTION_KEEP:
                 o->keep = true;
-                if (!value)
-                        return STATUS_OK;
-                return set_number(o, option, value);
+                return value ? set_number(o, option, at, value) : STATUS_OK;
         case OPTION_LEAN:
                 return set_lean(o, value);
         case OPTION_WORDS:
-                return add_words(o, option, value, ",");
+                return add_words(o, option, at, value, ",");
         case OPTION_NAMES:
-                return add_words(o, option, value, NULL);
+                return add_words(o, option, at, value, NULL);
         case OPTION_NAME:
-                return set_name(o, option, value);
+                return set_name(o, option, at, value);
         case OPTION_ON:
+                return add_on(at, value) < 0 ? out_of_memory() : STATUS_OK;
         case OPTION_DO:
-                r = option->kind == OPTION_ON ? rules_add_on(at, value) : rules_add_do(at, value);
-                if (r < 0)
-                        return failed_errno(r, "Failed to read the options: %m");
-                return STATUS_OK;
+                return add_do(at, value) < 0 ? out_of_memory() : STATUS_OK;
         case OPTION_CAPTURES:
                 return set_captures(o, value);
+        case OPTION_SET:
+                return add_setting(o, value);
         case OPTION_CHOICE:
                 r = option->choose(value);
                 if (r < 0)
@@ -215,22 +296,14 @@ int option_set_value(Options *o, const Option *option, const char *value) {
                 *(unsigned *) at = (unsigned) r;
                 return STATUS_OK;
         case OPTION_NUMBER:
-                return set_number(o, option, value);
+                return set_number(o, option, at, value);
         case OPTION_WAIT:
-                n = INT64_MAX; /* for ever */
-                if (value)
-                        r = read_unit(&n, o, option, value);
-                n = MIN(n, (uint64_t) INT64_MAX);
-                break;
+                *(uint64_t *) at = INT64_MAX; /* for ever */
+                return value ? set_quantity(o, option, at, value) : STATUS_OK;
         case OPTION_BYTES:
-        case OPTION_COUNT:
         case OPTION_DURATION:
         case OPTION_PERCENT:
-                r = read_unit(&n, o, option, value);
-                break;
+                return set_quantity(o, option, at, value);
         }
-        if (r != STATUS_OK)
-                return r;
-        *(uint64_t *) at = n;
-        return STATUS_OK;
+        return STATUS_USAGE;
 }

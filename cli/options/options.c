@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * The table is turned into getopt_long()'s two forms when a command line is
- * read.  getopt runs in its "return in order" mode (a leading '-'), so that
- * options and words may be mixed while everything after "--" stays untouched:
- * that is another program's command line.  Which options a verb takes is
- * checked afterwards, because the verb itself may come last.
- */
+/* getopt runs in its "return in order" mode (a leading '-'), so that options and words may be mixed while
+ * everything after "--" stays untouched: that is another program's command line.  Which options a verb takes is
+ * checked afterwards, because the verb itself may come last. */
 
 #include <getopt.h>
 
 #include "base/array.h"
 #include "base/name.h"
-#include "cli/options/option-value.h"
 #include "cli/options/options.h"
 #include "meta/config.h"
 #include "meta/event-choice.h"
@@ -25,6 +20,12 @@ static int color_from_name(const char *word) {
         };
 
         return text_find(names, ELEMENTSOF(names), word);
+}
+
+static int compress_from_name(const char *word) {
+        return streq(word, "zstd")   ? (int) COMPRESS_ZSTD
+               : streq(word, "none") ? (int) COMPRESS_NONE
+                                     : -EINVAL;
 }
 
 /* NTH_TRACE_ALL, or the number; not 0, which is nothing said. */
@@ -75,7 +76,7 @@ static const Option options[] = {
           "only processes in control group PATH (\"/system.slice/a.service\") and\n"
           "below it; may be repeated", .is_valid = cgroup_path_is_valid,
           .noun = "path of a control group" },
-        { "cpus",           0,  OPTIONS_RECORD, OPTION_WORDS,    AT(spec.cpus), "LIST",
+        { "cpus",           0,  OPTIONS_RECORD | OPTIONS_FILTER | OPTIONS_LIVE | OPTIONS_FETCH, OPTION_WORDS,    AT(spec.cpus), "LIST",
           "only these CPUs (\"0-3,8\")", .is_valid = cpu_range_is_valid,
           .noun = "CPU or range of CPUs like 0-3" },
         { "flat",           0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.flat), NULL,
@@ -85,51 +86,29 @@ static const Option options[] = {
         { "slower",         0,  OPTIONS_RECORD | OPTIONS_FILTER, OPTION_DURATION, AT(spec.slower_ns), "TIME",
           "only calls that take at least TIME (\"5ms\", \"20us\"); recording: only their ends",
           SPEC_SLOWER_NS_MIN },
-        { "no-irqs",        0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.no_irqs), NULL,
-          "leave out interrupts" },
-        { "no-sleep-time",  0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.no_sleep_time), NULL,
-          "do not count a task's sleep in its calls' durations" },
         { "clock",          0,  OPTIONS_RECORD, OPTION_NAME,     AT(spec.clock), "CLOCK",
           "the trace clock (\"boot\", \"local\"; default: \"mono\")",
           .is_valid = clock_name_is_valid,
           .noun = "trace clock" },
         { "duration",       0,  OPTIONS_RECORD, OPTION_DURATION, AT(spec.duration_ns), "TIME",
           "stop after TIME (\"30s\", \"10min\")" },
-        { "max-size",       0,  OPTIONS_RECORD, OPTION_BYTES,    AT(spec.max_bytes), "BYTES",
-          "stop when BYTES (\"500M\", \"2G\") are stored" },
+        { "max-size",       0,  OPTIONS_RECORD | OPTIONS_VACUUM, OPTION_BYTES, AT(spec.max_bytes), "BYTES",
+          "stop when BYTES (\"500M\", \"2G\") are stored; vacuum: until all sessions together\n"
+          "take at most BYTES" },
         { "ring",           0,  OPTIONS_RECORD, OPTION_FLAG,     AT(spec.ring), NULL,
           "do not stop at --max-size, but drop the oldest data" },
         { "segment-size",   0,  OPTIONS_RECORD, OPTION_BYTES,    AT(spec.segment_bytes), "BYTES",
           "begin new files on all CPUs when one has BYTES" },
-        { "segment-time",   0,  OPTIONS_RECORD, OPTION_DURATION, AT(spec.segment_ns), "TIME",
-          "begin new files on all CPUs every TIME" },
         { "buffer-size",    0,  OPTIONS_RECORD, OPTION_BYTES,    AT(spec.buffer_bytes), "BYTES",
           "the kernel's buffer per CPU (default: 8M)" },
-        { "max-functions",  0,  OPTIONS_RECORD, OPTION_NUMBER,   AT(spec.max_functions), "N",
-          "how many functions the patterns may match (default: 200)", 1, UINT32_MAX },
-        { "on-full",        0,  OPTIONS_RECORD, OPTION_CHOICE,   AT(spec.on_full), "wait|stop",
-          "when the disk is full: keep new data in the kernel's buffer and wait for\n"
-          "space (default), or stop",
-          .choose = spec_on_full_from_name },
         { "lean",           0,  OPTIONS_RECORD, OPTION_LEAN,     AT(spec.lean), "WHAT",
           "hook what these call and where tasks wait (\"auto\", the default), all\n"
           "functions of the kernel (\"off\"), or those in FILE: one per line, or what a\n"
           "recording saw" },
-        { "lesson",         0,  OPTIONS_RECORD, OPTION_CHOICE,   AT(spec.lesson), "yes|no",
-          "while nobody knows what these call: hook all functions for 0.3 s to learn it\n"
-          "(default; run and follow: as long as they take), or do without",
-          .choose = spec_lesson_from_name },
-        { "budget",         0,  OPTIONS_RECORD, OPTION_PERCENT,  AT(spec.budget_ppm), "PERCENT",
-          "how much --lean=auto may slow down other work (default: 2%)", 0, 1000000 },
-        { "max-hooked",     0,  OPTIONS_RECORD, OPTION_COUNT,    AT(spec.max_hooked), "N",
-          "how many functions may be hooked by name; ftraced.conf has the defaults of\n"
-          "this and the next three, and only root may exceed them", .is_limit = true },
-        { "max-event-rate", 0,  OPTIONS_RECORD, OPTION_COUNT,    AT(spec.max_event_rate), "N",
-          "stop at more than N events (\"500K\") per second", .is_limit = true },
-        { "max-write-rate", 0,  OPTIONS_RECORD, OPTION_BYTES,    AT(spec.max_write_rate), "BYTES",
-          "stop at more than BYTES (\"64M\") stored per second", .is_limit = true },
-        { "max-cpu",        0,  OPTIONS_RECORD, OPTION_PERCENT,  AT(spec.max_cpu_ppm), "PERCENT",
-          "stop when storing takes more than PERCENT of a CPU", 1, INT64_MAX, .is_limit = true },
+        { "set",            0,  OPTIONS_RECORD, OPTION_SET,      AT(settings), "KEY=VALUE",
+          "as in a profile: NoIRQs=yes, NoSleepTime=yes, SegmentTime=, MaxFunctions=,\n"
+          "OnFull=stop, Lesson=no, Budget=5%, MaxHooked=, MaxEventRate=, MaxWriteRate=,\n"
+          "MaxCPU=20% or MinGap=1h (ftraced.profile(5)); may be repeated" },
         { "wait",           0,  OPTIONS_RECORD, OPTION_WAIT,     AT(wait_ns), "TIME",
           "wait, at most TIME, while what this needs is in use" },
         { "force",          0,  OPTIONS_RECORD, OPTION_FLAG,     AT(force), NULL,
@@ -140,29 +119,19 @@ static const Option options[] = {
         { "do",             0,  OPTIONS_ARM,    OPTION_DO,       AT(rules), "ACTION",
           "what the preceding triggers do: start (default), stop[:TIME], or\n"
           "snapshot[:TIME] (default of a ring); may be repeated" },
-        { "max-captures",   0,  OPTIONS_ARM,    OPTION_CAPTURES, 0, "N[/day]",
-          "at most N in total, or in any 24 hours (default: 20/day)" },
-        { "min-gap",        0,  OPTIONS_ARM,    OPTION_DURATION, AT(spec.min_gap_ns), "TIME",
-          "the shortest time between two captures (default: 10s)" },
+        { "max-captures",   0,  OPTIONS_ARM | OPTIONS_SCHEDULE, OPTION_CAPTURES, 0, "N[/day]",
+          "at most N in total, or in any 24 hours (default: 20/day; a schedule: no limit)" },
         { "in-kernel",      0,  OPTIONS_IN_KERNEL, OPTION_FLAG,  AT(spec.in_kernel), NULL,
           "a flight recorder: the newest calls stay in the kernel's buffer, and\n"
           "nothing is written until a snapshot" },
         { "black-box",      0,  OPTIONS_IN_KERNEL | OPTIONS_DOCTOR, OPTION_FLAG, AT(spec.black_box), NULL,
           "a flight recorder in memory that survives a crash: the next boot keeps it as a session\n"
           "of its own; doctor: whether this host can, and what it takes" },
-        { "no-report",      0,  OPTIONS_RUN,    OPTION_FLAG,     AT(no_report), NULL,
-          "do not draw the calls" },
-        { "top",            0,  OPTIONS_FOLLOW, OPTION_FLAG,     AT(analysis.live_top), NULL,
-          "print a table of where the time goes instead of the calls" },
         { "keep",           0,  OPTIONS_FOLLOW | OPTIONS_SCHEDULE, OPTION_KEEP, AT(schedule.keep), "N",
           "follow: keep the recording (default: only with -n); schedule: keep the\n"
           "newest N captures", 1, 1000 },
         { "calendar",       0,  OPTIONS_SCHEDULE, OPTION_TEXT,   AT(schedule.calendar), "WHEN",
           "when to capture, as in systemd.time(7): 'Mon..Fri 02:00', hourly" },
-        { "randomize",      0,  OPTIONS_SCHEDULE, OPTION_DURATION, AT(schedule.randomize_ns), "TIME",
-          "up to TIME later, by a delay that is constant for each host" },
-        { "max-per-day",    0,  OPTIONS_SCHEDULE, OPTION_NUMBER, AT(schedule.max_per_day), "N",
-          "at most N captures in any 24 hours", 1, 1000 },
         { "at",             0,  OPTIONS_LATER,  OPTION_TEXT,     AT(schedule.at), "WHEN",
           "start at WHEN instead of now: systemd.time(7), @SECONDS since 1970, or next:10s\n"
           "for the next full 10 s" },
@@ -171,32 +140,32 @@ static const Option options[] = {
         { "all",           'a', OPTIONS_STOP | OPTIONS_PATH, OPTION_FLAG, AT(all), NULL,
           "stop: every session that records; path: add up the paths of the slowest\n"
           "hundredth of the calls" },
-        { "size",           0,  OPTIONS_VACUUM, OPTION_BYTES,    AT(vacuum_bytes), "BYTES",
-          "until all sessions together take at most BYTES" },
+        { "off",            0,  OPTIONS_PIN,    OPTION_FLAG,     AT(off), NULL,
+          "protect them no longer" },
         { "time",           0,  OPTIONS_VACUUM, OPTION_DURATION, AT(vacuum_age_ns), "TIME",
           "those that ended more than TIME (\"2weeks\") ago" },
-        { "sessions",       0,  OPTIONS_VACUUM, OPTION_NUMBER,   AT(vacuum_sessions), "N",
-          "until N that have ended are left", 1, UINT32_MAX },
         { "dry-run",        0,  OPTIONS_VACUUM | OPTIONS_RECORD, OPTION_FLAG, AT(dry_run), NULL,
           "change nothing: print what would be removed, or the writes to tracefs as\n"
           "shell commands" },
-        { "verbose",        0,  OPTIONS_RECORD, OPTION_FLAG,     AT(verbose), NULL,
-          "with --dry-run: print long lists on a terminal, too" },
         { "config-root",    0,  OPTIONS_CONFIG, OPTION_TEXT,     AT(config_root), "DIR",
           "read ftraced.conf, profiles and their drop-ins below DIR" },
         { "deep",           0,  OPTIONS_VERIFY, OPTION_FLAG,     AT(deep), NULL,
           "also compare every block with the checksum of its original pages" },
         { "format",         0,  OPTIONS_DRAW | OPTIONS_EXPORT, OPTION_TEXT, AT(format), "FORMAT",
-          "drawings: \"graph\" (default, as the kernel draws) or \"indent\"; export: see above" },
+          "drawings: \"graph\" (default, as the kernel draws) or \"indent\"; run: or \"none\";\n"
+          "export: see above" },
         { "option",        'O', OPTIONS_DRAW,   OPTION_WORDS,    AT(render), "OPTION",
           "switch a column of the kernel's drawing on or, with \"no\" in front,\n"
           "off: funcgraph-cpu, funcgraph-proc, funcgraph-abstime, funcgraph-duration,\n"
           "funcgraph-overhead, funcgraph-overrun, funcgraph-irqs, funcgraph-tail, funcgraph-args,\n"
           "funcgraph-retval, funcgraph-retval-hex; may be repeated" },
         { "by",             0,  OPTIONS_TOP,    OPTION_TEXT,     AT(by), "WHAT",
-          "what a row is: function (default), module, task, cpu, or root" },
-        { "limit",          0,  OPTIONS_LIMIT,  OPTION_NUMBER,   AT(limit), "N",
-          "at most N rows", 1, UINT32_MAX },
+          "what a row is: function (default), module, task, cpu, or root; follow: print a table\n"
+          "of where the time goes instead of the calls" },
+        { "limit",         'n', OPTIONS_LIMIT | OPTIONS_VACUUM, OPTION_NUMBER, AT(limit), "N",
+          "at most N rows, or \"all\" (slow: calls; list: the newest sessions; vacuum: sessions\n"
+          "that have ended)", 1, UINT32_MAX,
+          .takes_all = true, .verbs = "top hist slow why waits path calls diff list vacuum" },
         { "where",          0,  OPTIONS_CALLS,  OPTION_TEXT,     AT(analysis.where), "CONDITION",
           "only calls for which CONDITION is true: \"ret < 0 && len > 1400\"" },
         { "sort",           0,  OPTIONS_TOP,    OPTION_TEXT,     AT(analysis.sort), "COLUMN",
@@ -208,18 +177,12 @@ static const Option options[] = {
         { "fail-over",      0,  OPTIONS_DIFF,   OPTION_PERCENT,  AT(analysis.fail_over_ppm), "PERCENT",
           "exit with 8 if the median of a root is more than PERCENT slower, and that\n"
           "is not chance; with 125 if it cannot be told; for \"git bisect run\"", 0, INT64_MAX },
-        { "number",        'n', OPTIONS_SLOW,   OPTION_NUMBER,   AT(analysis.n_slow), "N",
-          "how many calls (default: 10)", 1, 10000, .verb = "slow" },
-        { "newest",        'n', OPTIONS_LIST,   OPTION_TEXT,     AT(newest), "N",
-          "the newest N sessions, or \"all\" (default: all; on a terminal 100)", .verb = "list" },
         { "min",            0,  OPTIONS_TREE,   OPTION_PERCENT,  AT(analysis.min_ppm), "PERCENT",
           "leave out what took less of the total (default: 0.5%; slow: 5%)", 0, 1000000 },
         { "callers",        0,  OPTIONS_CALLERS,   OPTION_WORDS,    AT(analysis.callers), "FUNCTION",
           "upside down: who calls FUNCTION; a name or a glob, may be repeated" },
         { "corrected",      0,  OPTIONS_ANALYZE, OPTION_FLAG,    AT(analysis.corrected), NULL,
           "subtract the estimated cost of tracing" },
-        { "linear",         0,  OPTIONS_HIST,   OPTION_FLAG,     AT(analysis.is_linear), NULL,
-          "ranges of equal length (default: each twice as long as the previous one)" },
         { "over-time",      0,  OPTIONS_HIST,   OPTION_FLAG,     AT(analysis.over_time), NULL,
           "a heat map: when calls began, and how long they took" },
         { "keep-going",     0,  OPTIONS_KEEP_GOING, OPTION_FLAG,     AT(keep_going), NULL,
@@ -230,8 +193,6 @@ static const Option options[] = {
           .choose = nth_trace_from_name },
         { "task",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.tasks), "NAME",
           "only tasks of this name; a name or a glob, may be repeated" },
-        { "cpu",            0,  OPTIONS_FILTER | OPTIONS_LIVE | OPTIONS_FETCH, OPTION_TEXT,     AT(filter.cpus), "LIST",
-          "only these CPUs (\"0,2-3\")" },
         { "root",           0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.roots), "FUNCTION",
           "only calls of FUNCTION, with everything they call; a name or a glob" },
         { "function",       0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_WORDS,    AT(filter.functions), "FUNCTION",
@@ -251,22 +212,17 @@ static const Option options[] = {
           "only calls of roots that take at least TIME (\"5ms\"), with everything they\n"
           "call; \"p99\": the slowest hundredth of each root" },
         { "keep-failed",    0,  OPTIONS_FILTER | OPTIONS_LIVE, OPTION_FLAG, AT(filter.keep_failed), NULL,
-          "only calls of roots that return an error, or also those; see --retval" },
-        { "against",        0,  OPTIONS_WHY,    OPTION_TEXT,     AT(why.against), "SOURCE",
+          "only calls of roots that return an error, or also those; why: compare these with\n"
+          "the others; see --retval" },
+        { "against",        0,  OPTIONS_WHY,    OPTION_TEXT,     AT(against), "SOURCE",
           "compare with the calls of another recording" },
-        { "failed",         0,  OPTIONS_WHY,    OPTION_FLAG,     AT(why.failed), NULL,
-          "compare calls that return an error with the others; see --retval" },
         { "buffer",         0,  OPTIONS_FILTER | OPTIONS_FETCH | OPTIONS_VERIFY | OPTIONS_BUFFER, OPTION_TEXT, AT(buffer), "NAME",
           "which tracing instance of a trace.dat to read, \"top\" for the top-level\n"
           "buffer; \"show\" lists them" },
-        { "v6",             0,  OPTIONS_FETCH,  OPTION_FLAG,     AT(fetch.v6), NULL,
-          "write version 6, which every trace-cmd and KernelShark reads (default)" },
-        { "v7",             0,  OPTIONS_FETCH,  OPTION_FLAG,     AT(fetch.v7), NULL,
-          "write version 7, for trace-cmd 3 and later, compressed (see --compress)" },
-        { "compress",       0,  OPTIONS_FETCH,  OPTION_TEXT,     AT(fetch.compress), "zstd|none",
-          "how to compress version 7 (default: zstd); zstd implies --v7" },
-        { "full",           0,  OPTIONS_FETCH,  OPTION_FLAG,     AT(fetch.full), NULL,
-          "include all symbols and formats, even those that do not occur" },
+        { "compress",       0,  OPTIONS_FETCH,  OPTION_CHOICE,   AT(fetch.compress), "zstd|none",
+          "write version 7, for trace-cmd 3 and later, compressed or not (default: version 6,\n"
+          "which every trace-cmd and KernelShark reads)",
+          .choose = compress_from_name },
         { "ended",          0,  OPTIONS_FETCH,  OPTION_FLAG,     AT(fetch.ended), NULL,
           "refuse a recording that has not ended" },
         { "output",        'o', OPTIONS_OUTPUT, OPTION_TEXT,     AT(output), "FILE",
@@ -289,8 +245,6 @@ static const Option options[] = {
         { "color",          0,  OPTIONS_GLOBAL, OPTION_CHOICE,   AT(color), "auto|always|never",
           "when to use colours (default: auto, on a terminal unless NO_COLOR is set)",
           .choose = color_from_name },
-        { "no-color",       0,  OPTIONS_GLOBAL, OPTION_FLAG,     AT(no_color), NULL,
-          "no colours, as --color=never" },
         { "quiet",         'q', OPTIONS_GLOBAL, OPTION_FLAG,     AT(quiet), NULL,
           "print only results and errors" },
         { "help",          'h', OPTIONS_GLOBAL, OPTION_FLAG,     AT(help), NULL,
@@ -363,19 +317,22 @@ static void make_getopt_tables(char *letters, struct option *longs) {
         longs[ELEMENTSOF(options)] = (struct option){};
 }
 
-/* @verb: NULL unless it came before. */
+/* Whether @option has its letter behind @verb, which is NULL unless it came before. */
+static bool has_letter(const Option *option, const char *verb) {
+        _cleanup_strv_ Strv verbs = {};
+
+        return !option->verbs ||
+               (verb && strv_split(&verbs, option->verbs, " ") >= 0 && strv_contains(&verbs, verb));
+}
+
 static int find_letter(int c, const char *verb) {
         int found = -1;
 
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
-                if (options[i].letter == c &&
-                    (options[i].verb ? streq_ptr(options[i].verb, verb) : found < 0))
+                if (options[i].letter == c && has_letter(&options[i], verb) &&
+                    (found < 0 || options[i].verbs))
                         found = (int) i;
         return found;
-}
-
-static int say(Options *o, const Option *option, const char *value) {
-        return strv_addf(&o->said, "--%s%s%s", option->name, value ? "=" : "", value ?: "");
 }
 
 int options_said(Strv *ret, const Options *o, uint64_t groups, uint64_t others) {
@@ -401,16 +358,6 @@ char *options_said_filters(const Options *o) {
                 return strdup("");
         list = strv_join(&said, " ");
         return list && asprintf(&text, " with %s", list) >= 0 ? text : NULL;
-}
-
-/* What tells where tasks wait and who wakes them. */
-static int add_sched(Strv *events) {
-        static const char *const names[] = { "sched:sched_switch", "sched:sched_waking" };
-        int r = 0;
-
-        for (size_t i = 0; i < ELEMENTSOF(names) && r >= 0; i++)
-                r = strv_add_new(events, names[i]);
-        return r;
 }
 
 int options_parse(Options *ret, int argc, char **argv) {
@@ -441,14 +388,17 @@ int options_parse(Options *ret, int argc, char **argv) {
                 i = c >= LONG_BASE ? c - LONG_BASE : find_letter(c, ret->verb);
                 ret->given[i / 64] |= UINT64_C(1) << i % 64;
                 status = option_set_value(ret, &options[i], optarg);
-                if (status == STATUS_OK && say(ret, &options[i], optarg) < 0)
+                if (status == STATUS_OK && strv_addf(&ret->said, "--%s%s%s", options[i].name,
+                                                     optarg ? "=" : "", optarg ?: "") < 0)
                         status = STATUS_FAILED;
                 if (status != STATUS_OK)
                         return status;
         }
         ret->spec.in_kernel = ret->spec.in_kernel || ret->spec.black_box;
         ret->spec.ring = ret->spec.ring || ret->spec.in_kernel;
-        if (ret->sched && add_sched(&ret->spec.events) < 0)
+        /* What tells where tasks wait and who wakes them. */
+        if (ret->sched && (strv_add_new(&ret->spec.events, "sched:sched_switch") < 0 ||
+                           strv_add_new(&ret->spec.events, "sched:sched_waking") < 0))
                 return failed(STATUS_FAILED, "Failed to read the command line: out of memory");
         ret->command = argv + optind;
         ret->n_command = (size_t) (argc - optind);
@@ -495,6 +445,8 @@ static bool sets_member(const Option *option, size_t offset) {
 json_t *options_spec_to_json(const Options *o, const Spec *spec) {
         json_auto_t *object = spec_to_json(spec);
 
+        if (object && o->settings && json_object_update(object, o->settings) < 0)
+                return NULL;
         if (object && spec->functions.n == 0)
                 (void) json_object_del(object, "functions");
         for (size_t i = 0; object && i < ELEMENTSOF(options); i++)
@@ -508,7 +460,8 @@ json_t *options_spec_to_json(const Options *o, const Spec *spec) {
 
 void options_done(Options *o) {
         spec_done(&o->spec);
-        rules_done(&o->rules);
+        strv_done(&o->rules.items);
+        json_decref(o->settings);
         strv_done(&o->render);
         strv_done(&o->analysis.callers);
         strv_done(&o->filter.tasks);
@@ -523,16 +476,16 @@ void options_done(Options *o) {
 
 #define HELP_COLUMN 28
 
-void options_help(Buf *out, uint64_t groups) {
+void options_help(Buf *out, const char *verb, uint64_t groups) {
         for (size_t i = 0; i < ELEMENTSOF(options); i++) {
                 const Option *option = &options[i];
-                char left[64];
+                char left[64], letter = has_letter(option, verb) ? option->letter : 0;
                 int n;
 
                 if (!(option->groups & groups))
                         continue;
-                n = snprintf(left, sizeof(left), "  %c%c%c --%s%s%s%s", option->letter ? '-' : ' ',
-                             option->letter ?: ' ', option->letter ? ',' : ' ', option->name,
+                n = snprintf(left, sizeof(left), "  %c%c%c --%s%s%s%s", letter ? '-' : ' ',
+                             letter ?: ' ', letter ? ',' : ' ', option->name,
                              option_has_optional_value(option) ? "[="
                              : option->value                   ? "="
                                                                : "",
@@ -548,4 +501,23 @@ void options_help(Buf *out, uint64_t groups) {
                 }
                 buf_adds(out, "\n");
         }
+}
+
+/* --- verbs that are several ------------------------------------------------------------------- */
+
+int action_run(const Options *o, const char *verb, const Action *actions, size_t n_actions,
+               const char *names) {
+        const char *name = o->words.n > 0 ? o->words.items[0] : actions[0].name;
+        size_t n = o->words.n > 0 ? o->words.n - 1 : 0;
+
+        for (const Action *a = actions; a < actions + n_actions; a++) {
+                if (!streq(a->name, name))
+                        continue;
+                if (n >= a->min_words && n <= a->max_words)
+                        return a->run(o, n > 0 ? o->words.items[1] : NULL);
+                return failed(STATUS_USAGE, "\"%s %s\" takes %s; see \"ftracectl %s --help\".",
+                              verb, name, a->takes, verb);
+        }
+        return failed(STATUS_USAGE, "\"%s\" does not know \"%s\": %s; see \"ftracectl %s --help\".",
+                      verb, NAME_QUOTED(name), names, verb);
 }

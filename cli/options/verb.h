@@ -6,7 +6,7 @@
  *
  * One file each, verb-NAME.c; cli/main.c lists them.  A verb is given options
  * that were checked against its entry, and returns an exit status
- * (cli/options/status.h) after having said on stderr whatever there is to say.
+ * after having said on stderr whatever there is to say.
  */
 
 #include <stddef.h>
@@ -29,5 +29,5 @@ typedef struct Verb {
 VerbFunction verb_run, verb_start, verb_arm, verb_trigger, verb_snapshot, verb_stop, verb_follow,
         verb_status, verb_list, verb_show, verb_top, verb_tree, verb_hist, verb_calls, verb_slow,
         verb_why, verb_waits, verb_path, verb_verify, verb_remove, verb_report, verb_fetch,
-        verb_collect, verb_export, verb_diff, verb_pin, verb_unpin, verb_vacuum, verb_cat_config,
-        verb_functions, verb_profile, verb_metrics, verb_schedule, verb_doctor;
+        verb_collect, verb_export, verb_diff, verb_pin, verb_vacuum, verb_functions, verb_profile,
+        verb_metrics, verb_schedule, verb_doctor;

@@ -1,65 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Two pipes: one on which the child waits for its byte, one that closes when execvp() succeeds. */
+/* A socket: the child waits on it for a byte, its end closes when execvp() succeeds, and else brings errno. */
 
-#include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "base/io.h"
-#include "cli/record/command.h"
+#include "cli/record/record.h"
 
-_noreturn_ static void child(char *const *argv, int go_fd, int error_fd) {
+_noreturn_ static void child(char *const *argv, int fd) {
         char go;
         int error;
 
-        if (read_up_to(go_fd, &go, 1) != 1)
+        if (read_up_to(fd, &go, 1) != 1)
                 _exit(0);
         (void) signal(SIGPIPE, SIG_DFL);
         (void) signal(SIGXFSZ, SIG_DFL);
         (void) execvp(argv[0], argv);
         error = errno;
-        (void) write_full(error_fd, &error, sizeof(error));
+        (void) write_full(fd, &error, sizeof(error));
         _exit(127);
 }
 
 int command_hold(Command *ret, char *const *argv) {
-        _cleanup_close_ int go_read = -EBADF, go_write = -EBADF;
-        _cleanup_close_ int error_read = -EBADF, error_write = -EBADF;
+        _cleanup_close_ int our_fd = -EBADF, its_fd = -EBADF;
         int fds[2];
         pid_t pid;
 
-        if (pipe2(fds, O_CLOEXEC) < 0)
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
                 return ORIGIN(-errno);
-        go_read = fds[0];
-        go_write = fds[1];
-        if (pipe2(fds, O_CLOEXEC) < 0)
-                return ORIGIN(-errno);
-        error_read = fds[0];
-        error_write = fds[1];
+        our_fd = fds[0];
+        its_fd = fds[1];
         pid = fork();
         if (pid < 0)
                 return ORIGIN(-errno);
         if (pid == 0) {
-                go_write = safe_close(go_write); /* or it would never see the end of our side */
-                child(argv, go_read, error_write);
+                our_fd = safe_close(our_fd); /* or it would never see the end of our side */
+                child(argv, its_fd);
         }
-        *ret = (Command){ .pid = pid, .go_fd = TAKE_FD(go_write), .error_fd = TAKE_FD(error_read) };
+        *ret = (Command){ .pid = pid, .fd = TAKE_FD(our_fd) };
         return 0;
 }
 
 int command_release(Command *c) {
-        ssize_t n;
-        int r, error = 0;
+        int error = 0, r = write_full(c->fd, "g", 1);
+        ssize_t n = r < 0 ? 0 : read_up_to(c->fd, &error, sizeof(error));
 
-        r = write_full(c->go_fd, "g", 1);
-        c->go_fd = safe_close(c->go_fd);
-        if (r < 0)
-                return r;
-        n = read_up_to(c->error_fd, &error, sizeof(error));
-        c->error_fd = safe_close(c->error_fd);
+        c->fd = safe_close(c->fd);
         if (n != sizeof(error))
-                return 0;
+                return r;
         (void) command_reap(c, NULL, true);
         return -error;
 }
@@ -82,9 +72,8 @@ int command_reap(Command *c, int *ret_status, bool wait) {
 }
 
 void command_done(Command *c) {
-        if (c->go_fd >= 0) {
-                c->go_fd = safe_close(c->go_fd);
-                (void) command_reap(c, NULL, true);
-        }
-        c->error_fd = safe_close(c->error_fd);
+        if (c->fd < 0)
+                return;
+        c->fd = safe_close(c->fd);
+        (void) command_reap(c, NULL, true);
 }

@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * The daemon has the last word on what may be recorded.  Names are checked here
- * too because not every argument can be a JSON string at all, and what stands
- * for many names is replaced by them.
- *
- * While something is in use, Start is refused, and asked again each second as long as --wait says.  What is
- * waited for is said once, and again when it is something else; in between only the clock goes on, which
- * is worth a line on a terminal, written over itself, and nothing in a log.
- */
+/* The daemon has the last word on what may be recorded; names are checked here too because not every argument can
+ * be a JSON string at all.  While something is in use, Start is refused, and asked again each second as long as
+ * --wait says; what is waited for is said when it is news. */
 
 #include <poll.h>
 #include <signal.h>
 
+#include "base/hash.h"
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/record/lesson.h"
-#include "cli/record/recording.h"
-#include "cli/record/selection.h"
+#include "cli/record/record.h"
+#include "cli/source/reading.h"
 #include "cli/source/retention.h"
 #include "cli/source/source.h"
 #include "cli/terminal/signals.h"
@@ -29,25 +23,83 @@
 #define LEARNING_MS 250 /* the same while it is being learned what to hook */
 #define LONG_COMMAND 8  /* lines of a dry run */
 
+static int out_of_memory(void) {
+        return failed(STATUS_FAILED, "Failed to describe the recording: out of memory");
+}
+
+/* --- --lean=SOURCE: what was seen, to hook that ----------------------------------------------- */
+
+/* Each Function once, found by its pointer. */
+static int add_functions(Strv *ret, Reading *r) {
+        Hash seen = {};
+        Step step;
+        int status;
+
+        while ((status = reading_next(r, &step)) > 0) {
+                const Function *f = step_is_call(&step) ? step.function : NULL;
+
+                if (!f || f->n_name == 0 || hash_get(&seen, hash_key(f)))
+                        continue;
+                if (hash_add(&seen, hash_key(f), 1) < 0 ||
+                    strv_addn(ret, f->label, f->n_name) < 0) {
+                        status = -out_of_memory();
+                        break;
+                }
+        }
+        hash_done(&seen);
+        return -status;
+}
+
+/* Those of @names that can be hooked. */
+static int add_present(Strv *ret, Strv *names, const FunctionList *l) {
+        _cleanup_strv_ Strv present = {};
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < l->n; i++)
+                r = strv_add(&present, l->items[i].name);
+        strv_sort_unique(&present);
+        strv_sort_unique(names);
+        return r < 0 ? r : strv_pick(ret, names, &present, true);
+}
+
+/* A recording of another host serves as well, or what another tracer made: names count, and those that the kernel
+ * of the daemon does not have are left out.  What lean left out of the recording was called, too. */
+static int add_seen(Strv *ret, const Options *o, Client *c) {
+        _cleanup_function_list_ FunctionList list = {};
+        _cleanup_reading_ Reading reading = {};
+        _cleanup_strv_ Strv names = {};
+        Options whole = *o; /* what is to be recorded is no filter of what was */
+        size_t n_before = ret->n;
+        int status;
+
+        whole.spec = SPEC_INIT;
+        status = reading_open(&reading, &whole, o->lean_source, READING_FOR_DRAWING)
+                         ?: add_functions(&names, &reading);
+        if (status == STATUS_OK && reading_meta(&reading) &&
+            strv_extend(&names, &reading_meta(&reading)->left_out) < 0)
+                return out_of_memory();
+        status = status ?: function_list_get(&list, c);
+        if (status != STATUS_OK)
+                return status;
+        if (add_present(ret, &names, &list) < 0)
+                return out_of_memory();
+        return ret->n > n_before
+                       ? STATUS_OK
+                       : failed(STATUS_NOT_FOUND,
+                                "--lean: no function that was seen in %s is in this kernel.",
+                                o->lean_source);
+}
+
+/* --- what is asked for ------------------------------------------------------------------------ */
+
 static int check_words(const Strv *words) {
         _cleanup_strv_ Strv read = {};
 
         return selection_read(&read, words);
 }
 
-static int check_pids(const Strv *pids) {
-        for (size_t i = 0; i < pids->n; i++) {
-                uint64_t pid;
-
-                if (parse_u64(pids->items[i], SPEC_PID_MAX, &pid) < 0 || pid == 0)
-                        return failed(STATUS_USAGE, "--pid: \"%s\" is not the number of a process.",
-                                      NAME_QUOTED(pids->items[i]));
-        }
-        return STATUS_OK;
-}
-
 int recording_check(const Options *o, const Strv *functions) {
-        int status = STATUS_OK;
+        int status;
 
         if (functions->n == 0 && !o->profile)
                 return failed(STATUS_USAGE,
@@ -55,106 +107,55 @@ int recording_check(const Options *o, const Strv *functions) {
                               o->verb, o->verb);
         status = check_words(functions)
                     ?: check_words(&o->spec.notrace)
-                    ?: check_words(&o->spec.hooked)
-                    ?: check_pids(&o->spec.pids);
-        if (status == STATUS_OK && o->name)
-                status = source_check_name(o->name);
-        return status;
-}
+                    ?: check_words(&o->spec.hooked);
+        for (size_t i = 0; status == STATUS_OK && i < o->spec.pids.n; i++) {
+                const char *text = o->spec.pids.items[i];
+                uint64_t pid;
 
-/* Said here because the daemon would have to be sent all the names first. */
-static int too_many(size_t n, uint64_t limit) {
-        return failed(STATUS_REFUSED,
-                      "%zu functions are named; at most %llu can be roots. Name fewer, or raise "
-                      "--max-functions.",
-                      n, (unsigned long long) limit);
-}
-
-/* What is written of a list ends there (meta/spec.h). */
-static int too_long(const char *option, size_t n, size_t max) {
-        return failed(STATUS_REFUSED,
-                      "%s%zu names are too many: a list takes %zu. Name fewer functions, or globs "
-                      "(udp_*).",
-                      option ?: "", n, max);
-}
-
-static int out_of_memory(void) {
-        return failed(STATUS_FAILED, "Failed to describe the recording: out of memory");
-}
-
-/* A list of functions of a spec, on its way from words to names. */
-typedef struct Selected {
-        const char *option; /* NULL: the words themselves */
-        const Strv *words;
-        Strv *names;
-        size_t max;
-        Strv read, said;
-} Selected;
-
-static int read_all(Selected *lists, size_t n, const Options *o, Client *c, FunctionList *ret) {
-        bool needs_list = false;
-        int status = STATUS_OK;
-
-        for (size_t i = 0; status == STATUS_OK && i < n; i++) {
-                status = selection_read(&lists[i].read, lists[i].words);
-                needs_list = needs_list || selection_needs_list(&lists[i].read);
+                if (parse_u64(text, SPEC_PID_MAX, &pid) < 0 || pid == 0)
+                        return failed(STATUS_USAGE, "--pid: \"%s\" is not the number of a process.",
+                                      NAME_QUOTED(text));
         }
-        return status == STATUS_OK && needs_list ? function_list_get(ret, o, c) : status;
+        return status == STATUS_OK && o->name ? source_check_name(o->name) : status;
 }
 
 /* What the words stand for, said to the user before anything is armed; an exit status. */
 static int select_functions(Spec *spec, const Options *o, Client *c, const Strv *functions) {
-        Selected lists[] = {
-                { NULL, functions, &spec->functions, SPEC_MAX_ROOTS, {}, {} },
-                { "--notrace: ", &o->spec.notrace, &spec->notrace, SPEC_MAX_ROOTS, {}, {} },
-                { "--only: ", &o->spec.hooked, &spec->hooked, SPEC_MAX_HOOKED, {}, {} },
+        const struct {
+                const char *option;
+                const Strv *words;
+                Strv *names;
+                size_t max; /* what is written of a list ends there (meta/spec.h) */
+        } lists[] = {
+                { "", functions, &spec->functions, SPEC_MAX_ROOTS },
+                { "--notrace: ", &o->spec.notrace, &spec->notrace, SPEC_MAX_ROOTS },
+                { "--only: ", &o->spec.hooked, &spec->hooked, SPEC_MAX_HOOKED },
         };
         _cleanup_function_list_ FunctionList list = {};
-        int status = read_all(lists, ELEMENTSOF(lists), o, c, &list);
+        int status = STATUS_OK;
 
-        for (size_t i = 0; i < ELEMENTSOF(lists); i++) {
+        for (size_t i = 0; status == STATUS_OK && i < ELEMENTSOF(lists); i++) {
+                _cleanup_strv_ Strv words = {};
+
                 strv_done(lists[i].names);
                 *lists[i].names = (Strv){};
-                if (status == STATUS_OK)
-                        status = selection_expand(lists[i].names, &lists[i].said, &lists[i].read,
-                                                  &list);
+                status = selection_read(&words, lists[i].words)
+                                 ?: selection_expand(lists[i].names, o, c, lists[i].option, &words,
+                                                     &list);
                 if (status == STATUS_OK && lists[i].names->n > lists[i].max)
-                        status = too_long(lists[i].option, lists[i].names->n, lists[i].max);
-        }
-        for (size_t i = 0; i < ELEMENTSOF(lists); i++) {
-                for (size_t k = 0; status == STATUS_OK && k < lists[i].said.n; k++)
-                        talk(o, "%s%s.", lists[i].option ?: "", lists[i].said.items[k]);
-                strv_done(&lists[i].read);
-                strv_done(&lists[i].said);
+                        return failed(STATUS_REFUSED,
+                                      "%s%zu names are too many: a list takes %zu. Name fewer "
+                                      "functions, or globs (udp_*).",
+                                      lists[i].option, lists[i].names->n, lists[i].max);
         }
         return status;
 }
 
-static int set_text(json_t *o, const char *key, const char *value) {
-        return value ? json_object_set_new(o, key, json_string(value)) : 0;
-}
-
-/* The parameters of Start and DryRun; NULL without memory. */
-static json_t *start_parameters(const Options *o, const Spec *spec) {
-        json_auto_t *parameters = json_object();
-
-        if (json_object_set_new(parameters, "spec", options_spec_to_json(o, spec)) < 0 ||
-            set_text(parameters, "name", o->name) < 0 ||
-            set_text(parameters, "profile", o->profile) < 0 ||
-            (o->force && json_object_set_new(parameters, "force", json_true()) < 0))
-                return NULL;
-        return json_incref(parameters);
-}
-
-/* Somebody looks on, and wants to see everything for as long as that takes. */
-static bool is_watched(const Options *o) {
-        return (streq(o->verb, "run") || streq(o->verb, "follow")) && !o->profile &&
-               o->spec.lesson == LESSON_YES;
-}
-
-/* What is asked for, with functions for what stands for them; an exit status. */
+/* The parameters of Start and DryRun, with functions for what stands for them; an exit status. */
 static int describe(json_t **ret, const Options *o, Client *c, const Strv *functions) {
         _cleanup_spec_ Spec spec = {};
+        json_int_t limit = json_integer_value(json_object_get(o->settings, "max_functions"))
+                                   ?: SPEC_DEFAULT_MAX_FUNCTIONS;
         int status;
 
         if (spec_copy(&spec, &o->spec) < 0)
@@ -162,18 +163,26 @@ static int describe(json_t **ret, const Options *o, Client *c, const Strv *funct
         status = select_functions(&spec, o, c, functions);
         if (status != STATUS_OK)
                 return status;
-        if (spec.functions.n > spec.max_functions && !o->profile)
-                return too_many(spec.functions.n, spec.max_functions);
-        if (o->lean_source) {
-                status = lesson_read(&spec.hooked, o, c, o->lean_source);
-                if (status != STATUS_OK)
-                        return status;
-        }
-        if (is_watched(o))
+        if (spec.functions.n > (uint64_t) limit && !o->profile)
+                return failed(STATUS_REFUSED, /* or the daemon would have to be sent them all */
+                              "%zu functions are named; at most %lld can be roots. Name fewer, or "
+                              "raise --set=MaxFunctions=.",
+                              spec.functions.n, (long long) limit);
+        status = o->lean_source ? add_seen(&spec.hooked, o, c) : STATUS_OK;
+        if (status != STATUS_OK)
+                return status;
+        /* Somebody looks on, and wants to see everything for as long as that takes. */
+        if ((streq(o->verb, "run") || streq(o->verb, "follow")) && !o->profile &&
+            !json_object_get(o->settings, "lesson"))
                 spec.lesson = LESSON_WHOLE;
-        *ret = start_parameters(o, &spec);
-        return *ret ? STATUS_OK : out_of_memory();
+        *ret = json_pack("{s:o, s:s*, s:s*}", "spec", options_spec_to_json(o, &spec), "name",
+                         o->name, "profile", o->profile);
+        if (!*ret || (o->force && json_object_set_new(*ret, "force", json_true()) < 0))
+                return out_of_memory();
+        return STATUS_OK;
 }
+
+/* --- beginning -------------------------------------------------------------------------------- */
 
 /* Since when a start waits, how long it may, and what for. */
 typedef struct Wait {
@@ -225,58 +234,49 @@ static int ask_once(json_t **ret, const Options *o, Client *c, json_t *parameter
                     Wait *w, Refusal *refusal) {
         int r = client_send(c, "Start", json_incref(parameters), true);
 
-        while (r == 0) {
+        while (r == 0 || r == -ETIMEDOUT || r == CLIENT_E_INTERRUPTED) {
                 json_auto_t *reply = NULL;
                 bool continues = false;
 
                 r = client_receive(c, &reply, NULL, &continues, refusal, wake_fd,
                                    w->is_shown ? AGAIN_MS : -1);
-                if (r == -ETIMEDOUT) {
+                if (r == -ETIMEDOUT)
                         clock_write(w);
-                        r = 0;
-                } else if (r == CLIENT_E_INTERRUPTED) {
-                        if (signals_want_end(wake_fd))
-                                return interrupted(w);
-                        r = 0;
-                } else if (r == 0 && !continues) {
-                        clock_erase(w);
-                        *ret = TAKE_PTR(reply);
-                        return STATUS_OK;
-                } else if (r == 0)
+                else if (r == CLIENT_E_INTERRUPTED && signals_want_end(wake_fd))
+                        return interrupted(w);
+                else if (r == 0 && continues)
                         say_waiting(o, w,
                                     json_string_value(json_object_get(reply, "arming"))
                                             ?: "arming takes long");
+                else if (r == 0) {
+                        clock_erase(w);
+                        *ret = TAKE_PTR(reply);
+                        return STATUS_OK;
+                }
         }
         if (r == CLIENT_E_REFUSED)
                 return refusal_exit_status(refusal->kind);
         clock_erase(w);
-        if (r == CLIENT_E_GONE && client_is_private(c))
-                return failed(STATUS_FAILED, "the private daemon ended before it answered.");
-        return contact_failure(o, r, NULL);
-}
-
-/* The profile's Wait=, unless --wait says something else. */
-static uint64_t find_wait(const Options *o, Client *c) {
-        _cleanup_refusal_ Refusal refusal = {};
-        json_auto_t *parameters = NULL, *reply = NULL;
-
-        if (o->wait_ns > 0 || !o->profile)
-                return o->wait_ns;
-        parameters = json_pack("{s:s}", "profile", o->profile);
-        if (client_call(c, "GetProfile", TAKE_PTR(parameters), &reply, NULL, &refusal) != 0)
-                return 0;
-        return (uint64_t) json_integer_value(
-                json_object_get(json_object_get(reply, "profile"), "wait_ns"));
+        return contact_failure(c, r, NULL);
 }
 
 /* Whether what was refused is asked again. */
 static bool may_wait(const Options *o, Client *c, Wait *w, const Refusal *refusal) {
+        json_auto_t *reply = NULL;
+
         if (refusal->kind == REFUSAL_LEARNING)
                 return true;
         if (refusal->kind != REFUSAL_BUSY)
                 return false;
-        if (!TAKE(w->is_asked, true))
-                w->wait_ns = find_wait(o, c);
+        /* The profile's Wait=, unless --wait says something else. */
+        if (!TAKE(w->is_asked, true)) {
+                w->wait_ns = o->wait_ns;
+                if (o->wait_ns == 0 && o->profile &&
+                    client_call(c, "GetProfile", json_pack("{s:s}", "profile", o->profile), &reply,
+                                NULL, NULL) == 0)
+                        w->wait_ns = (uint64_t) json_integer_value(
+                                json_object_get(json_object_get(reply, "profile"), "wait_ns"));
+        }
         return waited_ns(w) < w->wait_ns;
 }
 
@@ -294,17 +294,14 @@ static bool pause_for(Wait *w, RefusalKind why, int wake_fd) {
                !signals_want_end(wake_fd);
 }
 
-static int refuse(const Options *o, Wait *w, const Refusal *refusal) {
-        _cleanup_refusal_ Refusal last = {};
-        int r;
-
+static int refuse(Wait *w, const Refusal *refusal) {
         clock_erase(w);
-        if (refusal->kind != REFUSAL_BUSY || w->wait_ns == 0)
-                return contact_failure(o, CLIENT_E_REFUSED, refusal);
-        r = refusal_set(&last, refusal->kind, json_deep_copy(refusal->parameters),
-                        "waited %s in vain: %s", FORMAT_DURATION(waited_ns(w)),
-                        refusal_message(refusal));
-        return r < 0 ? out_of_memory() : contact_failure(o, CLIENT_E_REFUSED, &last);
+        if (refusal->kind == REFUSAL_BUSY && w->wait_ns > 0)
+                log_error("waited %s in vain: %s", FORMAT_DURATION(waited_ns(w)),
+                          refusal_message(refusal));
+        else
+                log_error("%s", refusal_message(refusal));
+        return refusal_exit_status(refusal->kind);
 }
 
 /* Calls Start, again and again if something is in use.  An exit status. */
@@ -319,7 +316,7 @@ static int call_start(json_t **ret, const Options *o, Client *c, json_t *paramet
                 if (status == STATUS_OK || !refusal.parameters)
                         return status;
                 if (!may_wait(o, c, &w, &refusal))
-                        return refuse(o, &w, &refusal);
+                        return refuse(&w, &refusal);
                 if (refusal.kind == REFUSAL_BUSY || waited_ns(&w) > LEARNING_MS * NSEC_PER_MSEC)
                         say_waiting(o, &w, refusal_message(&refusal));
                 if (!pause_for(&w, refusal.kind, wake_fd))
@@ -332,14 +329,12 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
         json_auto_t *reply = NULL, *parameters = NULL;
         int status = describe(&parameters, o, c, functions);
 
-        if (status != STATUS_OK)
-                return status;
-        if (json_object_set_new(parameters, "attach", json_boolean(attach)) < 0)
+        if (status == STATUS_OK &&
+            json_object_set_new(parameters, "attach", json_boolean(attach)) < 0)
                 return out_of_memory();
-        status = call_start(&reply, o, c, parameters, wake_fd);
-        if (status != STATUS_OK)
-                return status;
-        status = source_meta_from_reply(ret, reply);
+        status = status
+                         ?: call_start(&reply, o, c, parameters, wake_fd)
+                         ?: source_meta_from_reply(ret, reply);
         if (status != STATUS_OK)
                 return status;
         if ((*ret)->tree_from == TREE_ALL && (*ret)->spec.lesson == LESSON_WHOLE)
@@ -351,34 +346,25 @@ int recording_start(SessionMeta **ret, const Options *o, Client *c, const Strv *
         return STATUS_OK;
 }
 
-/* The end of the command that begins here, and how many lines it takes. */
-static const char *end_of_command(const char *text, size_t *ret_n_lines) {
-        for (*ret_n_lines = 1;; ++*ret_n_lines) {
-                size_t n = strcspn(text, "\n");
-                bool goes_on = n > 0 && text[n - 1] == '\\';
-
-                text += n + (text[n] == '\n');
-                if (!goes_on || *text == 0)
-                        return text;
-        }
-}
-
 /* For people: a list of thousands of functions is counted above it, and who runs what is left is stopped there. */
 static void write_short(Buf *out, const char *script) {
-        size_t n_lines;
-
-        for (const char *end; *script; script = end) {
+        for (const char *end = script; *script; script = end) {
+                size_t n_lines = 0, n;
                 const char *where;
 
-                end = end_of_command(script, &n_lines);
+                do {
+                        n = strcspn(end, "\n");
+                        end += n + (end[n] == '\n');
+                        n_lines++;
+                } while (*end && n > 0 && end[-2] == '\\');
                 where = n_lines > LONG_COMMAND ? memmem(script, (size_t) (end - script), " > ", 3)
                                                : NULL;
-                if (!where) {
+                if (where)
+                        buf_printf(out, "false # %s lines, which a pipe gets: echo ...%.*s\n",
+                                   FORMAT_COUNT(n_lines), (int) strcspn(where + 3, " \n") + 3,
+                                   where);
+                else
                         buf_add(out, script, (size_t) (end - script));
-                        continue;
-                }
-                buf_printf(out, "false # %s lines, which --verbose prints: echo ...%.*s\n",
-                           FORMAT_COUNT(n_lines), (int) strcspn(where + 3, " \n") + 3, where);
         }
 }
 
@@ -388,7 +374,7 @@ int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
         const char *script;
         json_t *parameters;
         int status = describe(&parameters, o, c, functions)
-                             ?: contact_call(c, o, "DryRun", parameters, &reply, NULL);
+                             ?: contact_call(c, "DryRun", parameters, &reply, NULL);
 
         if (status != STATUS_OK)
                 return status;
@@ -397,50 +383,45 @@ int recording_dry_run(const Options *o, Client *c, const Strv *functions) {
                 return stdout_json(o, json_incref(reply));
         }
         script = json_string_value(json_object_get(reply, "script")) ?: "";
-        if (o->verbose || !isatty(STDOUT_FILENO))
+        if (!isatty(STDOUT_FILENO))
                 buf_adds(&out, script);
         else
                 write_short(&out, script);
         return stdout_end(&out);
 }
 
-int recording_list_live(Strv *ret, const Options *o, Client *c) {
+/* --- ending ----------------------------------------------------------------------------------- */
+
+int recording_list_live(Strv *ret, Client *c) {
         json_auto_t *reply = NULL;
         json_t *session;
         size_t i;
-        int r, status;
+        int status = contact_call(c, "GetStatus", json_pack("{s:b}", "brief", 1), &reply, NULL);
 
-        status = contact_call(c, o, "GetStatus", json_pack("{s:b}", "brief", 1), &reply, NULL);
-        if (status != STATUS_OK)
-                return status;
         json_array_foreach (json_object_get(reply, "sessions"), i, session) {
                 const char *name = json_string_value(json_object_get(session, "name"));
                 const char *text = json_string_value(json_object_get(session, "state"));
                 int state = text ? session_state_from_name(text) : -EINVAL;
 
-                if (!name || state < 0 || !session_state_is_live((SessionState) state))
-                        continue;
-                r = strv_add(ret, name);
-                if (r < 0)
-                        return failed_errno(r, "Failed to list the sessions: %m");
+                if (name && state >= 0 && session_state_is_live((SessionState) state) &&
+                    strv_add(ret, name) < 0)
+                        return failed(STATUS_FAILED, "Failed to list the sessions: out of memory");
         }
-        return STATUS_OK;
+        return status;
 }
 
-int recording_call_stop(json_t **ret, const Options *o, Client *c, const char *name,
-                        bool may_be_over) {
+int recording_call_stop(json_t **ret, Client *c, const char *name, bool may_be_over) {
         _cleanup_refusal_ Refusal refusal = {};
         int r = client_call(c, "Stop", json_pack("{s:s}", "session", name), ret, NULL, &refusal);
 
         if (r == CLIENT_E_REFUSED && refusal.kind == REFUSAL_SESSION_STATE && may_be_over)
-                return contact_call(c, o, "Describe", json_pack("{s:s}", "session", name), ret,
-                                    NULL);
-        return r == 0 ? STATUS_OK : contact_failure(o, r, &refusal);
+                return contact_call_session(c, "Describe", name, ret);
+        return r == 0 ? STATUS_OK : contact_failure(c, r, &refusal);
 }
 
 int recording_stop(SessionMeta **ret, const Options *o, Client *c, const char *name) {
         json_auto_t *reply = NULL;
-        int status = recording_call_stop(&reply, o, c, name, true);
+        int status = recording_call_stop(&reply, c, name, true);
 
         if (status != STATUS_OK)
                 return status;

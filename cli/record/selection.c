@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * A table of forms: how a word of each begins, whether it is well formed, and
- * which functions of the list it stands for.  The form without a beginning is
- * the last and takes the rest.
- *
- * The daemon hands over the whole list as a descriptor (half a megabyte for 40,000 names), so that
- * what a word means is found out here, as the user.
- */
+/* A form for each way to say functions.  The daemon hands over the list of all as a descriptor (half a megabyte for
+ * 40,000 names), so that what a word means is found out here, as the user. */
 
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -16,7 +10,8 @@
 #include "base/io.h"
 #include "base/name.h"
 #include "cli/contact/contact.h"
-#include "cli/record/selection.h"
+#include "cli/record/record.h"
+#include "cli/terminal/terminal.h"
 
 #define LIST_MAX ((size_t) 64 << 20)
 #define FILE_BYTES_MAX ((size_t) 1 << 20)
@@ -66,13 +61,13 @@ int function_list_parse(FunctionList *ret, char *text) {
         return 0;
 }
 
-int function_list_get(FunctionList *ret, const Options *o, Client *c) {
+int function_list_get(FunctionList *ret, Client *c) {
         json_auto_t *reply = NULL;
         const json_t *index;
         int fds[FRAME_FDS_MAX], r = -EBADMSG, status;
         char *text = NULL;
 
-        status = contact_call(c, o, "ListFunctions", NULL, &reply, fds);
+        status = contact_call(c, "ListFunctions", NULL, &reply, fds);
         if (status != STATUS_OK)
                 return status;
         index = json_object_get(reply, "functions");
@@ -98,11 +93,12 @@ void function_list_done(FunctionList *l) {
         *l = (FunctionList){};
 }
 
-/* --- /REGEX/ --------------------------------------------------------------------------------- */
+/* --- forms: each finds in the list what a word stands for, or, without a list, checks the word ---- */
 
-static int compile_regex(regex_t *ret, const char *word) {
+static int match_regex(Strv *ret, const char *word, const FunctionList *l) {
         char text[REGEX_BYTES_MAX + 1], why[128];
         size_t n = strlen(word);
+        regex_t regex;
         int r;
 
         if (n < 3 || word[n - 1] != '/' || n - 2 > REGEX_BYTES_MAX)
@@ -112,45 +108,24 @@ static int compile_regex(regex_t *ret, const char *word) {
                               NAME_QUOTED(word));
         memcpy(text, word + 1, n - 2);
         text[n - 2] = 0;
-        r = regcomp(ret, text, REG_EXTENDED | REG_NOSUB);
+        r = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB);
         if (r != 0) {
-                (void) regerror(r, ret, why, sizeof(why));
+                (void) regerror(r, &regex, why, sizeof(why));
                 return failed(STATUS_USAGE, "\"%s\" is not a regular expression: %s.",
                               NAME_QUOTED(word), why);
         }
-        return STATUS_OK;
-}
-
-static int check_regex(const char *word) {
-        regex_t regex;
-        int status = compile_regex(&regex, word);
-
-        if (status == STATUS_OK)
-                regfree(&regex);
-        return status;
-}
-
-static int match_regex(Strv *ret, const char *word, const FunctionList *l) {
-        regex_t regex;
-        int status = compile_regex(&regex, word), r = 0;
-
-        if (status != STATUS_OK)
-                return status;
-        for (size_t i = 0; r >= 0 && i < l->n; i++)
+        for (size_t i = 0; l && r >= 0 && i < l->n; i++)
                 if (regexec(&regex, l->items[i].name, 0, NULL, 0) == 0)
                         r = strv_add(ret, l->items[i].name);
         regfree(&regex);
         return r < 0 ? out_of_memory() : STATUS_OK;
 }
 
-/* --- mod:NAME -------------------------------------------------------------------------------- */
-
 static int check_word_behind_colon(const char *word) {
-        const char *name = strchr(word, ':') + 1;
-
-        if (function_name_is_valid(name))
-                return STATUS_OK;
-        return failed(STATUS_USAGE, "\"%s\": a name must follow the colon.", NAME_QUOTED(word));
+        return function_name_is_valid(strchr(word, ':') + 1)
+                       ? STATUS_OK
+                       : failed(STATUS_USAGE, "\"%s\": a name must follow the colon.",
+                                NAME_QUOTED(word));
 }
 
 /* The kernel has '_' where a file's name may have '-'. */
@@ -161,165 +136,127 @@ static bool module_matches(const char *module, const char *name) {
 }
 
 static int match_module(Strv *ret, const char *word, const FunctionList *l) {
-        const char *name = strchr(word, ':') + 1;
-
+        if (!l)
+                return check_word_behind_colon(word);
         for (size_t i = 0; i < l->n; i++)
-                if (l->items[i].module && module_matches(l->items[i].module, name) &&
+                if (l->items[i].module &&
+                    module_matches(l->items[i].module, strchr(word, ':') + 1) &&
                     strv_add(ret, l->items[i].name) < 0)
                         return out_of_memory();
         return STATUS_OK;
 }
 
-/* --- syscall:NAME ---------------------------------------------------------------------------- */
-
 static int match_syscall(Strv *ret, const char *word, const FunctionList *l) {
         const char *name = strchr(word, ':') + 1;
 
-        for (size_t p = 0; p < ELEMENTSOF(syscall_prefixes); p++) {
-                size_t n = strlen(syscall_prefixes[p]);
+        if (!l)
+                return check_word_behind_colon(word);
+        for (size_t p = 0; p < ELEMENTSOF(syscall_prefixes); p++)
+                for (size_t i = 0; i < l->n; i++) {
+                        const char *rest = startswith(l->items[i].name, syscall_prefixes[p]);
 
-                for (size_t i = 0; i < l->n; i++)
-                        if (strncmp(l->items[i].name, syscall_prefixes[p], n) == 0 &&
-                            streq(l->items[i].name + n, name))
+                        if (rest && streq(rest, name))
                                 return strv_add(ret, l->items[i].name) < 0 ? out_of_memory()
                                                                            : STATUS_OK;
-        }
+                }
         return STATUS_OK;
-}
-
-/* --- NAME, GLOB ------------------------------------------------------------------------------ */
-
-static int check_name(const char *word) {
-        const char *quoted = NAME_QUOTED(word);
-
-        if (function_pattern_is_valid(word))
-                return STATUS_OK;
-        if (*word && strspn(word, "*?") == strlen(word))
-                log_error("\"%s\" matches every function of the kernel; recording them all would "
-                          "stall this machine. Name fewer: \"udp_*\".",
-                          quoted);
-        else
-                log_error("\"%s\" cannot be a function's name, nor a pattern of names like "
-                          "\"udp_*\".",
-                          quoted);
-        return STATUS_USAGE;
 }
 
 static int match_name(Strv *ret, const char *word, const FunctionList *l) {
-        for (size_t i = 0; i < l->n; i++)
+        for (size_t i = 0; l && i < l->n; i++)
                 if (fnmatch(word, l->items[i].name, 0) == 0 && strv_add(ret, l->items[i].name) < 0)
                         return out_of_memory();
-        return STATUS_OK;
+        if (l || function_pattern_is_valid(word))
+                return STATUS_OK;
+        if (*word && strspn(word, "*?") == strlen(word))
+                return failed(STATUS_USAGE,
+                              "\"%s\" matches every function of the kernel; recording them all "
+                              "would stall this machine. Name fewer: \"udp_*\".",
+                              NAME_QUOTED(word));
+        return failed(STATUS_USAGE,
+                      "\"%s\" cannot be a function's name, nor a pattern of names like \"udp_*\".",
+                      NAME_QUOTED(word));
 }
-
-/* --- all of them ----------------------------------------------------------------------------- */
 
 static const struct Form {
         const char *prefix;
-        int (*check)(const char *word);
         int (*match)(Strv *ret, const char *word, const FunctionList *l);
         bool needs_list; /* the daemon does not know it */
 } forms[] = {
-        { "/", check_regex, match_regex, true },
-        { "mod:", check_word_behind_colon, match_module, true },
-        { "syscall:", check_word_behind_colon, match_syscall, true },
-        { "", check_name, match_name, false },
+        { "/", match_regex, true },
+        { "mod:", match_module, true },
+        { "syscall:", match_syscall, true },
+        { "", match_name, false },
 };
 
 static const struct Form *form_of(const char *word) {
         const struct Form *f = forms;
 
-        while (strncmp(word, f->prefix, strlen(f->prefix)) != 0)
+        while (!startswith(word, f->prefix))
                 f++;
         return f;
-}
-
-static int read_file(Strv *ret, const char *path) {
-        _cleanup_free_ char *text = NULL;
-        char *state = NULL;
-        int r = file_read(AT_FDCWD, path, &text, NULL, FILE_BYTES_MAX);
-
-        if (r < 0) {
-                log_error_errno(r, "Failed to read functions from \"%s\": %m", NAME_QUOTED(path));
-                return r == -ENOENT ? STATUS_NOT_FOUND : STATUS_FAILED;
-        }
-        for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
-                size_t n;
-                int status;
-
-                line += strspn(line, " \t");
-                n = strcspn(line, "#");
-                while (n > 0 && strchr(" \t\r", line[n - 1]))
-                        n--;
-                line[n] = 0;
-                if (n == 0)
-                        continue;
-                status = form_of(line)->check(line);
-                if (status != STATUS_OK)
-                        return status;
-                if (strv_add(ret, line) < 0)
-                        return out_of_memory();
-        }
-        return STATUS_OK;
-}
-
-int selection_read(Strv *ret, const Strv *words) {
-        _cleanup_strv_ Strv all = {};
-
-        for (size_t i = 0; i < words->n; i++) {
-                const char *word = words->items[i];
-                int status = *word == '@' ? read_file(&all, word + 1) : form_of(word)->check(word);
-
-                if (status != STATUS_OK)
-                        return status;
-                if (*word != '@' && strv_add(&all, word) < 0)
-                        return out_of_memory();
-        }
-        if (words->n > 0 && all.n == 0)
-                return failed(STATUS_USAGE,
-                              "the file of functions is empty: nothing would be recorded.");
-        *ret = TAKE(all, (Strv){});
-        return STATUS_OK;
-}
-
-bool selection_needs_list(const Strv *words) {
-        for (size_t i = 0; i < words->n; i++)
-                if (form_of(words->items[i])->needs_list)
-                        return true;
-        return false;
 }
 
 int selection_match(Strv *ret, const char *word, const FunctionList *l) {
         return form_of(word)->match(ret, word, l);
 }
 
-static int say(Strv *ret, const char *word, const Strv *names) {
-        _cleanup_strv_ Strv first = {};
-        _cleanup_free_ char *joined = NULL, *text = NULL, *more = NULL;
+/* --- all of them ----------------------------------------------------------------------------- */
 
-        for (size_t i = 0; i < MIN(names->n, (size_t) SAID_NAMES); i++)
-                if (strv_add(&first, names->items[i]) < 0)
-                        return -ENOMEM;
-        joined = strv_join(&first, ", ");
-        if (!joined || (names->n > SAID_NAMES &&
-                        asprintf(&more, " and %zu more", names->n - SAID_NAMES) < 0)) {
-                more = NULL;
-                return -ENOMEM;
-        }
-        if (asprintf(&text, "%s stands for %zu function%s: %s%s", NAME_QUOTED(word), names->n,
-                     names->n == 1 ? "" : "s", joined, more ?: "") < 0) {
-                text = NULL;
-                return -ENOMEM;
-        }
-        return strv_take(ret, TAKE_PTR(text));
+static int read_word(Strv *ret, const char *word) {
+        return selection_match(NULL, word, NULL)
+                       ?: strv_add(ret, word) < 0 ? out_of_memory()
+                                                  : STATUS_OK;
 }
 
-int selection_expand(Strv *ret, Strv *ret_said, const Strv *words, const FunctionList *l) {
-        _cleanup_strv_ Strv all = {}, said = {};
+static int read_file(Strv *ret, const char *path) {
+        _cleanup_free_ char *text = NULL;
+        char *state = NULL;
+        int r = file_read(AT_FDCWD, path, &text, NULL, FILE_BYTES_MAX), status = STATUS_OK;
+
+        if (r < 0) {
+                log_error_errno(r, "Failed to read functions from \"%s\": %m", NAME_QUOTED(path));
+                return r == -ENOENT ? STATUS_NOT_FOUND : STATUS_FAILED;
+        }
+        for (char *line = strtok_r(text, "\n", &state); line && status == STATUS_OK;
+             line = strtok_r(NULL, "\n", &state)) {
+                size_t n;
+
+                line += strspn(line, " \t");
+                n = strcspn(line, "#");
+                while (n > 0 && strchr(" \t\r", line[n - 1]))
+                        n--;
+                line[n] = 0;
+                if (n > 0)
+                        status = read_word(ret, line);
+        }
+        return status;
+}
+
+int selection_read(Strv *ret, const Strv *words) {
+        _cleanup_strv_ Strv all = {};
+        int status = STATUS_OK;
+
+        for (size_t i = 0; status == STATUS_OK && i < words->n; i++)
+                status = words->items[i][0] == '@' ? read_file(&all, words->items[i] + 1)
+                                                   : read_word(&all, words->items[i]);
+        if (status == STATUS_OK && words->n > 0 && all.n == 0)
+                return failed(STATUS_USAGE,
+                              "the file of functions is empty: nothing would be recorded.");
+        *ret = TAKE(all, (Strv){});
+        return status;
+}
+
+int selection_expand(Strv *ret, const Options *o, Client *c, const char *option, const Strv *words,
+                     FunctionList *l) {
+        _cleanup_strv_ Strv all = {};
 
         for (size_t i = 0; i < words->n; i++) {
                 const char *word = words->items[i];
+                _cleanup_free_ char *joined = NULL;
                 _cleanup_strv_ Strv names = {};
+                char more[32] = "";
+                Strv first;
                 int status;
 
                 if (!form_of(word)->needs_list) {
@@ -327,7 +264,8 @@ int selection_expand(Strv *ret, Strv *ret_said, const Strv *words, const Functio
                                 return out_of_memory();
                         continue;
                 }
-                status = selection_match(&names, word, l);
+                status = l->items ? STATUS_OK : function_list_get(l, c);
+                status = status ?: selection_match(&names, word, l);
                 if (status != STATUS_OK)
                         return status;
                 if (names.n == 0)
@@ -335,10 +273,15 @@ int selection_expand(Strv *ret, Strv *ret_said, const Strv *words, const Functio
                                       "\"%s\" matches no function that can be traced here. List "
                                       "them with: ftracectl functions",
                                       NAME_QUOTED(word));
-                if (say(&said, word, &names) < 0 || strv_extend(&all, &names) < 0)
+                first = (Strv){ .items = names.items, .n = MIN(names.n, (size_t) SAID_NAMES) };
+                joined = strv_join(&first, ", ");
+                if (names.n > SAID_NAMES)
+                        (void) snprintf(more, sizeof(more), " and %zu more", names.n - SAID_NAMES);
+                talk(o, "%s%s stands for %zu function%s: %s%s.", option, NAME_QUOTED(word), names.n,
+                     names.n == 1 ? "" : "s", joined ?: "", more);
+                if (strv_extend(&all, &names) < 0)
                         return out_of_memory();
         }
         *ret = TAKE(all, (Strv){});
-        *ret_said = TAKE(said, (Strv){});
         return STATUS_OK;
 }

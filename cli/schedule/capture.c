@@ -1,30 +1,145 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * The log is written when the recording begins and when it has ended, so that a capture whose process
- * was killed is there, too.  Only sessions that the log names are ever removed: a session that happens
- * to be called NAME-3 is somebody's.
- */
+/* The log is written at both ends, so that a capture whose process was killed is there, too.  Only sessions that
+ * it names are ever removed: a session that happens to be called NAME-3 is somebody's. */
 
+#include <fcntl.h>
 #include <inttypes.h>
 
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/files/upkeep.h"
-#include "cli/record/recording.h"
-#include "cli/schedule/capture-log.h"
-#include "cli/schedule/capture.h"
+#include "cli/files/files.h"
+#include "cli/record/record.h"
+#include "cli/schedule/schedule.h"
 #include "cli/source/source.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "meta/profile.h"
 
+#define STATE_DIR LOCALSTATEDIR "/lib/ftraced-captures"
+#define LOG_BYTES_MAX ((size_t) 4 << 20)
 #define DAY_NS (86400 * NSEC_PER_SEC)
 #define RESTART_TRIES 120 /* a second each: systemd starts a daemon that died at once */
 #define NAME_TRIES 100
+
+static const char *text_of(const json_t *o, const char *key) {
+        return json_string_value(json_object_get(o, key)) ?: "";
+}
+
+/* --- the log ---------------------------------------------------------------------------------- */
+
+static int make_path(char **ret, const char *name) {
+        const char *dir = getenv("STATE_DIRECTORY");
+
+        return asprintf(ret, "%s/%s.json", dir && *dir ? dir : STATE_DIR, name) < 0 ? -ENOMEM : 0;
+}
+
+static bool is_log(const json_t *root) {
+        json_t *captures = json_object_get(root, "captures"), *c;
+        size_t i;
+
+        json_array_foreach (captures, i, c)
+                if (!json_is_integer(json_object_get(c, "at_ns")) ||
+                    !json_is_string(json_object_get(c, "result")))
+                        return false;
+        return json_is_array(captures) && json_integer_value(json_object_get(root, "version")) == 1;
+}
+
+/* What is damaged is begun anew. */
+int capture_log_open(CaptureLog *ret, const char *name) {
+        _cleanup_capture_log_ CaptureLog l = { .next = 1 };
+        _cleanup_free_ char *text = NULL;
+        json_auto_t *root = NULL;
+        int r = make_path(&l.path, name) ?: file_read(AT_FDCWD, l.path, &text, NULL, LOG_BYTES_MAX);
+
+        if (r < 0 && (r != -ENOENT || !l.path))
+                return r;
+        root = r < 0 ? NULL : json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+        if (is_log(root)) {
+                l.captures = json_incref(json_object_get(root, "captures"));
+                l.next = MAX(json_integer_value(json_object_get(root, "next")), (json_int_t) 1);
+        } else
+                l.captures = json_array();
+        if (!l.captures)
+                return -ENOMEM;
+        *ret = TAKE(l, (CaptureLog){});
+        return 0;
+}
+
+int capture_log_save(const CaptureLog *l) {
+        json_auto_t *root = json_pack("{s:i, s:I, s:O}", "version", 1, "next", l->next, "captures",
+                                      l->captures);
+        _cleanup_free_ char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
+
+        return text ? file_replace(AT_FDCWD, l->path, text, strlen(text), 0644) : -ENOMEM;
+}
+
+int capture_log_erase(const char *name) {
+        _cleanup_free_ char *path = NULL;
+        int r = make_path(&path, name);
+
+        return r < 0 ? r : unlink(path) < 0 && errno != ENOENT ? ORIGIN(-errno) : 0;
+}
+
+json_t *capture_log_last(const CaptureLog *l) {
+        size_t n = json_array_size(l->captures);
+
+        return n > 0 ? json_array_get(l->captures, n - 1) : NULL;
+}
+
+uint64_t capture_log_count(const CaptureLog *l, uint64_t since_ns) {
+        uint64_t n = 0;
+        json_t *c;
+        size_t i;
+
+        json_array_foreach (l->captures, i, c)
+                n += json_object_get(c, "session") &&
+                     json_integer_value(json_object_get(c, "at_ns")) >= (json_int_t) since_ns;
+        return n;
+}
+
+/* Consumes @c. */
+static int append(CaptureLog *l, json_t *c) {
+        if (json_array_append_new(l->captures, c) < 0)
+                return -ENOMEM;
+        while (json_array_size(l->captures) > CAPTURE_LOG_MAX)
+                (void) json_array_remove(l->captures, 0);
+        return 0;
+}
+
+int capture_log_add(CaptureLog *l, uint64_t at_ns, const char *result, const char *reason) {
+        return append(l, json_pack("{s:I, s:s, s:s}", "at_ns", (json_int_t) at_ns, "result", result,
+                                   "reason", reason));
+}
+
+int capture_log_set(CaptureLog *l, uint64_t at_ns, const SessionMeta *m) {
+        size_t n = json_array_size(l->captures);
+        const char *dash = strrchr(m->name, '-');
+        uint64_t number = 0;
+        json_t *c =
+                json_pack("{s:I, s:s, s:s, s:s, s:s*, s:I, s:I, s:I}", "at_ns", (json_int_t) at_ns,
+                          "session", m->name, "id", m->id, "result", session_state_name(m->state),
+                          "reason", m->reason, "length_ns", (json_int_t) session_meta_length_ns(m),
+                          "bytes", (json_int_t) session_meta_n_bytes(m), "lost",
+                          (json_int_t) session_meta_events_lost(m));
+
+        if (streq(text_of(capture_log_last(l), "id"), m->id))
+                return json_array_set_new(l->captures, n - 1, c) < 0 ? -ENOMEM : 0;
+        (void) (dash && parse_u64(dash + 1, INT64_MAX - 1, &number));
+        l->next = (json_int_t) number + 1;
+        return append(l, c);
+}
+
+void capture_log_done(CaptureLog *l) {
+        json_decref(l->captures);
+        free(l->path);
+        *l = (CaptureLog){};
+}
+
+/* --- whether it may be ------------------------------------------------------------------------ */
 
 typedef struct Capture {
         const Options *o;
@@ -36,24 +151,25 @@ typedef struct Capture {
         SessionMeta *meta;
 } Capture;
 
-/* --- whether it may be ------------------------------------------------------------------------ */
-
 static uint64_t member(const Profile *p, const char *name, uint64_t said) {
         json_int_t n = json_integer_value(json_object_get(p->spec, name));
 
         return said > 0 ? said : n > 0 ? (uint64_t) n : 0;
 }
 
+/* Nothing, if none is named. */
 static int load_profile(Profile *ret, const Options *o) {
         _cleanup_free_ char *like = NULL;
         int r = PROFILE_E_NOT_FOUND;
 
-        if (session_name_is_valid(o->profile))
-                r = profile_load(ret, o->config_root, o->profile);
-        if (r == 0)
+        if (!o->profile)
                 return STATUS_OK;
+        if (profile_name_is_valid(o->profile))
+                r = profile_load(ret, o->config_root, o->profile);
         if (r < 0)
                 return failed_errno(r, "Failed to read the profile \"%s\": %m", o->profile);
+        if (r == 0)
+                return STATUS_OK;
         (void) profile_suggest(&like, o->config_root, o->profile);
         return failed(STATUS_NOT_FOUND,
                       "there is no profile \"%s\"%s%s%s; see \"ftracectl profile list\".",
@@ -63,16 +179,13 @@ static int load_profile(Profile *ret, const Options *o) {
 
 int capture_check(const Options *o, const Strv *words) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
-        bool is_ring, has_triggers;
-        int status = recording_check(o, words);
+        int status = recording_check(o, words) ?: load_profile(&p, o);
+        bool is_ring;
 
-        if (status == STATUS_OK && o->profile)
-                status = load_profile(&p, o);
         if (status != STATUS_OK)
                 return status;
         is_ring = o->spec.ring || json_is_true(json_object_get(p.spec, "ring"));
-        has_triggers = json_array_size(json_object_get(p.spec, "triggers")) > 0;
-        if (has_triggers)
+        if (json_array_size(json_object_get(p.spec, "triggers")) > 0)
                 return failed(STATUS_USAGE,
                               "profile \"%s\" waits for triggers, and a schedule for the clock: "
                               "arm it instead, with \"ftracectl start --profile %s\".",
@@ -85,14 +198,10 @@ int capture_check(const Options *o, const Strv *words) {
                       is_ring ? "" : ", or --max-size=BYTES");
 }
 
-/* --- recording -------------------------------------------------------------------------------- */
-
 static int save(const Capture *c) {
         int r = capture_log_save(&c->log);
 
-        if (r >= 0)
-                return STATUS_OK;
-        return failed_errno(r, "Failed to write %s: %m", c->log.path);
+        return r < 0 ? failed_errno(r, "Failed to write %s: %m", c->log.path) : STATUS_OK;
 }
 
 static int skip(Capture *c, int status, const char *result, const char *reason) {
@@ -101,22 +210,52 @@ static int skip(Capture *c, int status, const char *result, const char *reason) 
         return status;
 }
 
+/* STATUS_OK, and *@ret is true: it may. */
+static int look_whether(Capture *c, bool *ret) {
+        _cleanup_profile_ Profile p = PROFILE_INIT;
+        uint64_t ppm, max = c->o->schedule.max_per_day;
+        int status = load_profile(&p, c->o), r = 0;
+
+        *ret = true;
+        ppm = member(&p, "sample_ppm", c->o->spec.sample_ppm);
+        if (status == STATUS_OK && ppm > 0) {
+                r = sample_has_us(ret, ppm);
+                if (r < 0)
+                        status = failed_errno(r, "Sample=: which host this is cannot be told: "
+                                                 "/etc/machine-id: %m");
+        }
+        if (status != STATUS_OK)
+                return skip(c, status, "failed",
+                            "it could not be told whether this host is in the sample");
+        if (!*ret) {
+                talk(c->o, "%s: this host is not among the %g%% that record today.", c->name,
+                     (double) ppm / 10000);
+                return skip(c, STATUS_OK, "skipped", "this host is not in the sample today");
+        }
+        if (max == 0 || capture_log_count(&c->log, c->at_ns - MIN(c->at_ns, DAY_NS)) < max)
+                return STATUS_OK;
+        log_warning("Schedule '%s' has captured %" PRIu64 " times in 24 hours, as often as "
+                    "--max-captures allows; nothing is recorded now.",
+                    c->name, max);
+        return skip(c, STATUS_REFUSED, "skipped",
+                    "as many captures in 24 hours as --max-captures allows");
+}
+
+/* --- recording -------------------------------------------------------------------------------- */
+
 /* A name that nobody has: @sessions are all that there are. */
 static void find_name(char text[static SESSION_NAME_MAX + 1], const Capture *c,
                       const json_t *sessions) {
-        uint64_t n = capture_log_next(&c->log);
+        json_int_t n = c->log.next;
+        bool is_taken = true;
         json_t *s;
         size_t i;
 
-        for (unsigned tries = 0; tries < NAME_TRIES; tries++, n++) {
-                bool is_taken = false;
-
-                (void) snprintf(text, SESSION_NAME_MAX + 1, "%s-%" PRIu64, c->name, n);
+        for (unsigned tries = 0; is_taken && tries < NAME_TRIES; tries++, n++) {
+                (void) snprintf(text, SESSION_NAME_MAX + 1, "%s-%lli", c->name, (long long) n);
+                is_taken = false;
                 json_array_foreach (sessions, i, s)
-                        is_taken = is_taken ||
-                                   streq(json_string_value(json_object_get(s, "name")) ?: "", text);
-                if (!is_taken)
-                        return;
+                        is_taken = is_taken || streq(text_of(s, "name"), text);
         }
 }
 
@@ -125,7 +264,7 @@ static int begin(Capture *c) {
         json_auto_t *reply = NULL;
         Options o = *c->o;
         int status = contact_daemon(&c->client, &o)
-                             ?: contact_gather(c->client, &o, "ListBriefs", NULL, "briefs", &reply);
+                             ?: contact_gather(c->client, "ListBriefs", NULL, "briefs", &reply);
 
         if (status != STATUS_OK)
                 return skip(c, status, "failed", "there was no daemon that answered");
@@ -137,19 +276,23 @@ static int begin(Capture *c) {
         if (status != STATUS_OK)
                 return skip(c, status, status == STATUS_REFUSED ? "refused" : "failed",
                             "it could not begin; its journal says why");
-        if (capture_log_set(&c->log, c->at_ns, c->meta) < 0)
-                return STATUS_FAILED;
-        return save(c);
+        return capture_log_set(&c->log, c->at_ns, c->meta) < 0 ? STATUS_FAILED : save(c);
 }
 
 /* --- until it has ended ----------------------------------------------------------------------- */
+
+static int watch(Capture *c) {
+        int r = client_send(c->client, "Watch", json_pack("{s:s}", "session", c->meta->name), true);
+
+        return r == 0 ? STATUS_OK : contact_failure(c->client, r, NULL);
+}
 
 /* To the daemon that comes after one that went. */
 static int reconnect(Capture *c, int signal_fd) {
         c->client = client_free(c->client);
         for (unsigned i = 0; i < RESTART_TRIES && !signals_want_end(signal_fd); i++) {
                 if (client_connect(&c->client, contact_socket(c->o)) == 0)
-                        return STATUS_OK;
+                        return watch(c);
                 (void) sleep(1);
         }
         return failed(
@@ -158,59 +301,29 @@ static int reconnect(Capture *c, int signal_fd) {
                 c->meta->name);
 }
 
-static int stop(Capture *c) {
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        _cleanup_(client_freep) Client *other = NULL;
-        int status = contact_daemon(&other, c->o) ?: recording_stop(&m, c->o, other, c->meta->name);
-
-        if (status == STATUS_OK)
-                SWAP(c->meta, m);
-        return status;
-}
-
 /* One reply of Watch; whether it was the last one. */
 static int look(Capture *c, int signal_fd, bool *ret_ended) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
+        _cleanup_(client_freep) Client *other = NULL;
         _cleanup_refusal_ Refusal refusal = {};
         json_auto_t *reply = NULL;
         bool continues = true;
-        int r, status;
+        int r = client_receive(c->client, &reply, NULL, &continues, &refusal, signal_fd, -1),
+            status;
 
-        r = client_receive(c->client, &reply, NULL, &continues, &refusal, signal_fd, -1);
-        if (r == CLIENT_E_INTERRUPTED) {
-                if (!signals_want_end(signal_fd))
-                        return STATUS_OK;
-                *ret_ended = true;
-                return stop(c);
-        }
-        if (r == CLIENT_E_GONE || r == -ECONNRESET || r == -EPIPE) {
-                status = reconnect(c, signal_fd);
-                if (status != STATUS_OK)
-                        return status;
-                r = client_send(c->client, "Watch", json_pack("{s:s}", "session", c->meta->name),
-                                true);
-                return r == 0 ? STATUS_OK : contact_failure(c->o, r, NULL);
-        }
-        if (r != 0)
-                return contact_failure(c->o, r, &refusal);
-        status = source_meta_from_reply(&m, reply);
+        if (r == CLIENT_E_INTERRUPTED && !signals_want_end(signal_fd))
+                return STATUS_OK;
+        if (r == CLIENT_E_GONE || r == -ECONNRESET || r == -EPIPE)
+                return reconnect(c, signal_fd);
+        if (r == CLIENT_E_INTERRUPTED) /* Watch does not end before the session does */
+                status = contact_daemon(&other, c->o)
+                                 ?: recording_stop(&m, c->o, other, c->meta->name);
+        else
+                status = r == 0 ? source_meta_from_reply(&m, reply)
+                                : contact_failure(c->client, r, &refusal);
         if (status == STATUS_OK)
                 SWAP(c->meta, m);
-        *ret_ended = !continues;
-        return status;
-}
-
-static int wait_for_end(Capture *c) {
-        _cleanup_signals_ int signal_fd = signals_open();
-        bool has_ended = false;
-        int r, status;
-
-        if (signal_fd < 0)
-                return failed_errno(signal_fd, "Failed to wait for signals: %m");
-        r = client_send(c->client, "Watch", json_pack("{s:s}", "session", c->meta->name), true);
-        status = r == 0 ? STATUS_OK : contact_failure(c->o, r, NULL);
-        while (status == STATUS_OK && !has_ended)
-                status = look(c, signal_fd, &has_ended);
+        *ret_ended = r == CLIENT_E_INTERRUPTED || !continues;
         return status;
 }
 
@@ -218,17 +331,17 @@ static int wait_for_end(Capture *c) {
 
 /* The session among @sessions that is @capture's and still there; NULL: none. */
 static const json_t *find_session(const json_t *capture, const json_t *sessions) {
-        const char *id = json_string_value(json_object_get(capture, "id"));
+        const char *id = text_of(capture, "id");
         json_t *s;
         size_t i;
 
         json_array_foreach (sessions, i, s)
-                if (id && streq(json_string_value(json_object_get(s, "id")) ?: "", id))
+                if (*id && streq(text_of(s, "id"), id))
                         return s;
         return NULL;
 }
 
-size_t capture_count_kept(json_t *captures, json_t *sessions) {
+size_t capture_count_kept(const json_t *captures, const json_t *sessions) {
         size_t i, n = 0;
         json_t *c;
 
@@ -238,8 +351,7 @@ size_t capture_count_kept(json_t *captures, json_t *sessions) {
 }
 
 static bool may_go(const json_t *session) {
-        const char *text = json_string_value(json_object_get(session, "state"));
-        int state = text ? session_state_from_name(text) : -EINVAL;
+        int state = session_state_from_name(text_of(session, "state"));
 
         return state >= 0 && !session_state_is_live((SessionState) state) &&
                !json_is_true(json_object_get(session, "pinned"));
@@ -248,80 +360,51 @@ static bool may_go(const json_t *session) {
 /* Removes the oldest until @c->o->schedule.keep are left beside those that may not go. */
 static int remove_old(Capture *c) {
         _cleanup_(client_freep) Client *client = NULL;
+        uint64_t keep = c->o->schedule.keep, n = 0;
         json_auto_t *reply = NULL;
         json_t *sessions, *capture;
-        size_t i, n = 0;
+        size_t i;
         int status;
 
-        if (c->o->schedule.keep == 0)
+        if (keep == 0)
                 return STATUS_OK;
         status = contact_daemon(&client, c->o)
-                         ?: contact_gather(client, c->o, "ListBriefs", NULL, "briefs", &reply);
-        if (status != STATUS_OK)
-                return status;
+                         ?: contact_gather(client, "ListBriefs", NULL, "briefs", &reply);
         sessions = json_object_get(reply, "briefs");
-        json_array_foreach (capture_log_all(&c->log), i, capture)
+        json_array_foreach (c->log.captures, i, capture)
                 n += may_go(find_session(capture, sessions));
-        json_array_foreach (capture_log_all(&c->log), i, capture) {
+        json_array_foreach (c->log.captures, i, capture) {
                 const json_t *s = find_session(capture, sessions);
-                const char *name = json_string_value(json_object_get(s, "name"));
 
-                if (n <= c->o->schedule.keep)
+                if (n <= keep)
                         break;
-                if (!s || !name || !may_go(s))
+                if (!may_go(s))
                         continue;
-                status = upkeep_remove(c->o, client, name);
+                status = upkeep_remove(c->o, client, text_of(s, "name"));
                 if (status == STATUS_OK) {
-                        talk(c->o, "Removed %s: %" PRIu64 " are kept.", name, c->o->schedule.keep);
+                        talk(c->o, "Removed %s: %" PRIu64 " are kept.", text_of(s, "name"), keep);
                         n--;
                 }
         }
         return status;
 }
 
-/* Whether this host is among those that record today; one that is not has done what was asked. */
-static int look_at_sample(const Capture *c, bool *ret_is_in) {
-        _cleanup_profile_ Profile p = PROFILE_INIT;
-        int status = c->o->profile ? load_profile(&p, c->o) : STATUS_OK, r;
-        uint64_t ppm;
-
-        *ret_is_in = true;
-        if (status != STATUS_OK)
-                return status;
-        ppm = member(&p, "sample_ppm", c->o->spec.sample_ppm);
-        if (ppm == 0)
-                return STATUS_OK;
-        r = sample_has_us(ret_is_in, ppm);
-        if (r < 0)
-                return failed_errno(
-                        r, "Sample=: which host this is cannot be told: /etc/machine-id: %m");
-        if (!*ret_is_in)
-                talk(c->o, "%s: this host is not among the %g%% that record today.", c->name,
-                     (double) ppm / 10000);
-        return STATUS_OK;
-}
-
 static int capture(Capture *c) {
         const SessionMeta *m;
-        bool is_in;
-        int status = look_at_sample(c, &is_in);
+        bool may_be, has_ended = false;
+        int signal_fd = -EBADF, status = look_whether(c, &may_be);
 
-        if (status != STATUS_OK)
-                return skip(c, status, "failed",
-                            "it could not be told whether this host is in the sample");
-        if (!is_in)
-                return skip(c, STATUS_OK, "skipped", "this host is not in the sample today");
-
-        if (c->o->schedule.max_per_day > 0 &&
-            capture_log_count(&c->log, c->at_ns - MIN(c->at_ns, DAY_NS)) >=
-                    c->o->schedule.max_per_day) {
-                log_warning("Schedule '%s' has captured %" PRIu64 " times in 24 hours, as often as "
-                            "--max-per-day allows; nothing is recorded now.",
-                            c->name, c->o->schedule.max_per_day);
-                return skip(c, STATUS_REFUSED, "skipped",
-                            "as many captures in 24 hours as --max-per-day allows");
+        if (status != STATUS_OK || !may_be)
+                return status;
+        status = begin(c);
+        if (status == STATUS_OK) {
+                signal_fd = signals_open();
+                status = signal_fd < 0 ? failed_errno(signal_fd, "Failed to wait for signals: %m")
+                                       : watch(c);
         }
-        status = begin(c) ?: wait_for_end(c);
+        while (status == STATUS_OK && !has_ended)
+                status = look(c, signal_fd, &has_ended);
+        signals_close(&signal_fd);
         m = c->meta;
         if (!m)
                 return status;
@@ -334,11 +417,10 @@ static int capture(Capture *c) {
         status = remove_old(c);
         if (status != STATUS_OK)
                 return status;
-        if (m->state == SESSION_FAILED)
-                return STATUS_FAILED;
-        if (m->limit != SESSION_LIMIT_NONE)
-                return STATUS_REFUSED;
-        return summary_is_complete(m) ? STATUS_OK : STATUS_INCOMPLETE;
+        return m->state == SESSION_FAILED       ? STATUS_FAILED
+               : m->limit != SESSION_LIMIT_NONE ? STATUS_REFUSED
+               : summary_is_complete(m)         ? STATUS_OK
+                                                : STATUS_INCOMPLETE;
 }
 
 int capture_run(const Options *o, const char *name, const Strv *words) {

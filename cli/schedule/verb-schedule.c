@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * add and remove write and erase what cli/schedule/schedule.h describes, and tell systemd; list puts together
- * what the files, systemd and the log of captures say.  "capture" is what the unit runs.
- */
+/* add and remove write files and tell systemd; list puts together what these, systemd and the log of captures
+ * say. */
 
 #include <inttypes.h>
 #include <time.h>
 
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/options/action.h"
 #include "cli/options/verb.h"
-#include "cli/schedule/capture-log.h"
-#include "cli/schedule/capture.h"
 #include "cli/schedule/schedule.h"
-#include "cli/schedule/units.h"
 #include "cli/source/source.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/table.h"
@@ -65,31 +59,33 @@ static int check_add(const Options *o, const Strv *functions) {
         _cleanup_free_ char *next = NULL;
         int status = check_name(o->words.items[1]);
 
-        if (status == STATUS_OK && o->name)
+        if (status != STATUS_OK)
+                return status;
+        if (o->name)
                 return failed(
                         STATUS_USAGE,
                         "a capture's name is the schedule's with a number: leave --name out.");
-        if (status == STATUS_OK && o->keep && o->schedule.keep == 0)
+        if (o->spec.max_captures > 0)
+                return failed(STATUS_USAGE,
+                              "--max-captures of a schedule is of any 24 hours: N/day.");
+        if (o->keep && o->schedule.keep == 0)
                 return failed(STATUS_USAGE, "--keep of a schedule needs a number: --keep=N.");
-        if (status == STATUS_OK && !o->schedule.calendar)
+        if (!o->schedule.calendar)
                 return failed(STATUS_USAGE, "\"schedule add\" needs --calendar=WHEN, like "
                                             "'Mon..Fri 02:00' or hourly; see systemd.time(7).");
-        if (status == STATUS_OK)
-                status = schedule_check_calendar(&next, o->schedule.calendar, "--calendar");
-        if (status == STATUS_OK)
-                status = capture_check(o, functions);
-        for (size_t i = 0; status == STATUS_OK && i < functions->n; i++)
+        for (size_t i = 0; i < functions->n; i++)
                 if (functions->items[i][0] == '@' && functions->items[i][1] != '/')
                         return failed(STATUS_USAGE,
                                       "\"%s\": a timer has another working directory; give an "
                                       "absolute path.",
                                       NAME_QUOTED(functions->items[i]));
-        return status;
+        return schedule_check_calendar(&next, o->schedule.calendar, "--calendar")
+                       ?: capture_check(o, functions);
 }
 
 /* ftracectl schedule capture NAME OPTIONS FUNCTION... */
 static int make_command(Strv *ret, const Options *o, const Strv *functions) {
-        int r = units_add_self(ret)
+        int r = systemd_add_self(ret)
                     ?: strv_add(ret, "schedule")
                     ?: strv_add(ret, "capture")
                     ?: strv_add(ret, o->words.items[1]);
@@ -99,7 +95,7 @@ static int make_command(Strv *ret, const Options *o, const Strv *functions) {
         if (r >= 0 && o->schedule.keep > 0)
                 r = strv_addf(ret, "--keep=%" PRIu64, o->schedule.keep);
         if (r >= 0 && o->schedule.max_per_day > 0)
-                r = strv_addf(ret, "--max-per-day=%" PRIu64, o->schedule.max_per_day);
+                r = strv_addf(ret, "--max-captures=%" PRIu64 "/day", o->schedule.max_per_day);
         if (r >= 0)
                 r = options_said(ret, o, OPTIONS_RECORD, 0);
         if (r >= 0 && functions->n > 0)
@@ -107,15 +103,9 @@ static int make_command(Strv *ret, const Options *o, const Strv *functions) {
         return r < 0 ? r : strv_extend(ret, functions);
 }
 
-static int switch_on(Units *u, const char *timer) {
-        return units_reload(u) ?: units_enable(u, timer) ?: units_start(u, timer);
-}
-
 static int add(const Options *o, const char *name) {
         Strv functions = functions_of(o);
-        _cleanup_schedule_ Schedule s = { .randomize_ns = o->schedule.randomize_ns,
-                                          .keep = o->schedule.keep };
-        _cleanup_(units_freep) Units *units = NULL;
+        _cleanup_schedule_ Schedule s = { .keep = o->schedule.keep };
         char timer[SCHEDULE_UNIT_MAX];
         bool is_there = false;
         int status = check_add(o, &functions) ?: find(o, name, &is_there), r;
@@ -126,7 +116,7 @@ static int add(const Options *o, const char *name) {
                               "schedule remove %s",
                               name, name);
         if (status == STATUS_OK && !o->config_root)
-                status = units_open(&units);
+                status = systemd_is_there();
         if (status != STATUS_OK)
                 return status;
         s.name = strdup(name);
@@ -136,8 +126,8 @@ static int add(const Options *o, const char *name) {
                 r = schedule_write(o->config_root, &s);
         if (r < 0)
                 return fail("write", name, r);
-        if (units)
-                status = switch_on(units, schedule_unit(timer, name, "timer"));
+        if (!o->config_root)
+                status = systemd_control("enable --now", schedule_unit(timer, name, "timer"));
         if (status != STATUS_OK) {
                 (void) schedule_erase(o->config_root, name);
                 return status;
@@ -150,26 +140,21 @@ static int add(const Options *o, const char *name) {
 /* --- remove, run ------------------------------------------------------------------------------ */
 
 static int remove_one(const Options *o, const char *name) {
-        _cleanup_(units_freep) Units *units = NULL;
         char timer[SCHEDULE_UNIT_MAX];
         int status = require(o, name), r;
 
         if (status == STATUS_OK && !o->config_root)
-                status = units_open(&units);
+                status = systemd_is_there()
+                                 ?: systemd_control("disable --now",
+                                                    schedule_unit(timer, name, "timer"));
         if (status != STATUS_OK)
                 return status;
-        schedule_unit(timer, name, "timer");
-        if (units) {
-                status = units_stop(units, timer) ?: units_disable(units, timer);
-                if (status != STATUS_OK)
-                        return status;
-        }
         r = schedule_erase(o->config_root, name);
         if (r >= 0 || r == -ENOENT)
                 r = capture_log_erase(name);
         if (r < 0)
                 return fail("remove", name, r);
-        status = units ? units_reload(units) : STATUS_OK;
+        status = o->config_root ? STATUS_OK : systemd_control("daemon-reload", NULL);
         if (status == STATUS_OK)
                 talk(o, "Recordings of %s stay; a running capture goes on to its end.", name);
         return status;
@@ -197,15 +182,15 @@ static void describe_result(Buf *out, const json_t *c) {
 
 static int run(const Options *o, const char *name) {
         _cleanup_capture_log_ CaptureLog l = {};
-        _cleanup_(units_freep) Units *units = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         char service[SCHEDULE_UNIT_MAX];
         const char *session;
         json_t *last;
-        int status = require(o, name) ?: units_open(&units), r;
+        int status = require(o, name)
+                             ?: systemd_is_there()
+                             ?: systemd_control("start", schedule_unit(service, name, "service")),
+            r;
 
-        if (status == STATUS_OK)
-                status = units_start(units, schedule_unit(service, name, "service"));
         if (status != STATUS_OK)
                 return status;
         r = capture_log_open(&l, name);
@@ -224,105 +209,80 @@ static int run(const Options *o, const char *name) {
 
 /* --- list ------------------------------------------------------------------------------------- */
 
-static int add_to_list(json_t *list, const Options *o, Units *units, const char *name,
-                       json_t *sessions) {
+static int add_row(Table *t, const Options *o, const char *name, const json_t *sessions) {
         _cleanup_capture_log_ CaptureLog l = {};
         _cleanup_schedule_ Schedule s = {};
+        _cleanup_buf_ Buf result = BUF_INIT;
+        uint64_t now_ns = (uint64_t) time(NULL) * NSEC_PER_SEC, next_ns, last_ns, kept;
         char timer[SCHEDULE_UNIT_MAX];
         TimerState state = {};
         json_t *last;
         int r = schedule_read(&s, o->config_root, name) ?: capture_log_open(&l, name), status;
+        Row row;
 
         if (r < 0)
                 return fail("read", name, r);
-        status = units ? units_timer_state(units, schedule_unit(timer, name, "timer"), &state)
-                       : STATUS_OK;
+        status = o->config_root
+                         ? STATUS_OK
+                         : systemd_look_at_timer(&state, schedule_unit(timer, name, "timer"));
         if (status != STATUS_OK)
                 return status;
         last = capture_log_last(&l);
-        r = json_array_append_new(
-                list, json_pack("{s:s, s:s*, s:I, s:I, s:b, s:b, s:I, s:I, s:O*}", "name", name,
-                                "calendar", s.calendar, "next_ns",
-                                (json_int_t) (state.next_us * NSEC_PER_USEC), "last_ns",
-                                last ? json_integer_value(json_object_get(last, "at_ns"))
-                                     : (json_int_t) (state.last_us * NSEC_PER_USEC),
-                                "active", state.is_active, "masked", state.is_masked, "keep",
-                                (json_int_t) s.keep, "kept",
-                                (json_int_t) capture_count_kept(capture_log_all(&l), sessions),
-                                "last", last));
-        return r < 0 ? fail("describe", name, -ENOMEM) : STATUS_OK;
-}
+        next_ns = state.next_us * NSEC_PER_USEC;
+        last_ns = last ? (uint64_t) json_integer_value(json_object_get(last, "at_ns"))
+                       : state.last_us * NSEC_PER_USEC;
+        kept = capture_count_kept(l.captures, sessions);
+        describe_result(&result, last);
 
-static void add_row(Table *t, const json_t *s) {
-        uint64_t next_ns = (uint64_t) json_integer_value(json_object_get(s, "next_ns"));
-        json_int_t keep = json_integer_value(json_object_get(s, "keep"));
-        json_int_t kept = json_integer_value(json_object_get(s, "kept"));
-        uint64_t now_ns = (uint64_t) time(NULL) * NSEC_PER_SEC;
-        _cleanup_free_ char *result = NULL;
-        _cleanup_buf_ Buf out = BUF_INIT;
-
-        describe_result(&out, json_object_get(s, "last"));
-        (void) buf_take_string(&out, &result);
-        table_add(t, "%s", json_string_value(json_object_get(s, "name")));
-        if (json_is_true(json_object_get(s, "masked")))
-                table_add(t, "masked");
-        else if (!json_is_true(json_object_get(s, "active")))
-                table_add(t, "off");
+        row = table_row(t);
+        row_string(row, "NAME", "name", name);
+        if (s.calendar)
+                row_string(row, NULL, "calendar", s.calendar);
+        row_int(row, "next_ns", (int64_t) next_ns);
+        row_cell(row, "NEXT", "%s",
+                 state.is_masked    ? "masked"
+                 : !state.is_active ? "off"
+                                    : SUMMARY_TIME(next_ns));
+        row_cell(row, "LEFT", "%s", next_ns > now_ns ? FORMAT_DURATION(next_ns - now_ns) : "-");
+        row_int(row, "last_ns", (int64_t) last_ns);
+        row_cell(row, "LAST", "%s", SUMMARY_TIME(last_ns));
+        row_cell(row, "RESULT", "%.*s", (int) result.n_data, result.data);
+        row_bool(row, "active", state.is_active);
+        row_bool(row, "masked", state.is_masked);
+        row_int(row, "keep", (int64_t) s.keep);
+        row_int(row, "kept", (int64_t) kept);
+        if (s.keep > 0)
+                row_cell(row, "KEEPS", "%" PRIu64 " of %" PRIu64, kept, s.keep);
         else
-                table_add(t, "%s", SUMMARY_TIME(next_ns));
-        table_add(t, "%s", next_ns > now_ns ? FORMAT_DURATION(next_ns - now_ns) : "-");
-        table_add(t, "%s",
-                  SUMMARY_TIME((uint64_t) json_integer_value(json_object_get(s, "last_ns"))));
-        table_add(t, "%s", result ?: "-");
-        if (keep > 0)
-                table_add(t, "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT, kept, keep);
-        else
-                table_add(t, "%" JSON_INTEGER_FORMAT, kept);
-}
-
-static int print_list(const Options *o, const json_t *list) {
-        _cleanup_pager_ Pager pager = PAGER_INIT;
-        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        _cleanup_table_ Table t = {};
-        json_t *s;
-        size_t i;
-        int r;
-
-        table_init(&t, "NAME|NEXT|LEFT|LAST|RESULT|KEEPS");
-        json_array_foreach (list, i, s)
-                add_row(&t, s);
-        pager_open(&pager, o, table_n_rows(&t) + !o->no_legend);
-        r = table_print(&t, &out, !o->no_legend) ?: buf_flush(&out);
-        return stdout_status(pager_end(&pager, r));
+                row_cell(row, "KEEPS", "%" PRIu64, kept);
+        if (last && !row.is_text)
+                row_json(row, "last", json_incref(last));
+        return STATUS_OK;
 }
 
 static int list_all(const Options *o, const char *name) {
-        json_auto_t *list = json_array(), *reply = NULL;
-        _cleanup_(units_freep) Units *units = NULL;
+        _cleanup_table_ Table t = {};
+        json_auto_t *reply = NULL;
         _cleanup_strv_ Strv names = {};
-        int r, status = STATUS_OK;
+        int r = schedule_list(&names, o->config_root), status = STATUS_OK;
 
-        r = schedule_list(&names, o->config_root);
         if (r < 0)
                 return fail("look for any", "", r);
         if (names.n > 0 && !o->config_root) {
-                status = units_open(&units) ?: source_list(&reply, o, 0, true);
+                status = systemd_is_there() ?: source_list(&reply, o, 0, true);
                 if (status == STATUS_INCOMPLETE)
                         status = STATUS_OK; /* schedules are not among what is missing */
         }
+        table_begin(&t, o->json);
         for (size_t i = 0; status == STATUS_OK && i < names.n; i++)
-                status = add_to_list(list, o, units, names.items[i],
-                                     json_object_get(reply, "briefs"));
+                status = add_row(&t, o, names.items[i], json_object_get(reply, "briefs"));
         if (status != STATUS_OK)
                 return status;
-        if (o->json != JSON_OFF)
-                return stdout_json(o, json_incref(list));
-        if (names.n == 0) {
-                talk(o, "No schedules. Make one: ftracectl schedule add NAME --calendar='*-*-* "
-                        "02:00' --duration=30s FUNCTION");
-                return STATUS_OK;
-        }
-        return print_list(o, list);
+        if (names.n > 0 || o->json != JSON_OFF)
+                return table_show(&t, o, NULL);
+        talk(o, "No schedules. Make one: ftracectl schedule add NAME --calendar='*-*-* "
+                "02:00' --duration=30s FUNCTION");
+        return STATUS_OK;
 }
 
 /* --- which of them ---------------------------------------------------------------------------- */

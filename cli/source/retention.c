@@ -39,7 +39,7 @@ int retention_limits(RetainLimits *ret, const Options *o, const Store *store, St
 
 json_t *retention_of_store(const Options *o, const Store *store, const Vacuum *v) {
         _cleanup_outlook_ Outlook outlook = {};
-        _cleanup_strv_ Strv problems = {}; /* which "cat-config" says */
+        _cleanup_strv_ Strv problems = {}; /* which "ftraced --check-config" says */
         RetainLimits limits;
 
         return retention_limits(&limits, o, store, &problems) >= 0 &&

@@ -460,7 +460,7 @@ int source_open_client(Source **ret, const Options *o, Client *c, const char *na
         s = source_new();
         if (!s)
                 return out_of_memory();
-        status = contact_call(c, o, "Open", json_pack("{s:s}", "session", name), &reply, fds);
+        status = contact_call(c, "Open", json_pack("{s:s}", "session", name), &reply, fds);
         if (status != STATUS_OK)
                 return status;
         r = take_descriptors(s, reply, fds);
@@ -573,7 +573,7 @@ int source_describe(Source **ret, const Options *o, const char *name) {
                         (*ret)->disk_bytes = footprint_measure((*ret)->dir).n_bytes;
                 return status;
         }
-        status = contact_call(c, o, "Describe", json_pack("{s:s}", "session", name), &reply, NULL);
+        status = contact_call(c, "Describe", json_pack("{s:s}", "session", name), &reply, NULL);
         if (status != STATUS_OK)
                 return status;
         s = source_new();
@@ -600,7 +600,7 @@ int source_list(json_t **ret, const Options *o, uint64_t n_newest, bool is_brief
                 return list_store(ret, o, n_newest, is_brief);
         if (n_newest > 0)
                 parameters = json_pack("{s:I}", "newest", (json_int_t) n_newest);
-        return contact_gather(c, o, is_brief ? "ListBriefs" : "List", parameters,
+        return contact_gather(c, is_brief ? "ListBriefs" : "List", parameters,
                               is_brief ? "briefs" : "sessions", ret);
 }
 

@@ -19,7 +19,7 @@
 
 #include "base/cleanup.h"
 #include "base/name.h"
-#include "cli/contact/client.h"
+#include "cli/contact/contact.h"
 #include "cli/options/options.h"
 #include "import/source-form.h"
 #include "meta/meta.h"

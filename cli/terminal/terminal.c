@@ -78,7 +78,7 @@ json_t *terminal_json_list(const Strv *list) {
 bool terminal_has_colours(const Options *o) {
         const char *e = getenv("NO_COLOR");
 
-        if (o->no_color || o->color == COLOR_NEVER)
+        if (o->color == COLOR_NEVER)
                 return false;
         if (o->color == COLOR_ALWAYS)
                 return true;

@@ -220,7 +220,7 @@ static ListLimit limit_of(const Spec *spec, const char *field, const char *what)
         return (ListLimit){ .field = field,
                             .n = may_raise ? spec->max_functions : SPEC_MAX_ROOTS,
                             .what = what,
-                            .way_out = may_raise ? "--max-functions" : NULL };
+                            .way_out = may_raise ? "--set=MaxFunctions=" : NULL };
 }
 
 int admit_names(const Functions *f, const Spec *spec, Strv *ret_roots, Strv *ret_notrace,
@@ -244,7 +244,7 @@ int admit_names(const Functions *f, const Spec *spec, Strv *ret_roots, Strv *ret
 int admit_hooked(const Functions *f, const Spec *spec, Strv *ret, Refusal *refusal) {
         return admit_list(f, &spec->hooked,
                           &(ListLimit){ "hooked", spec->max_hooked ?: SPEC_UNLIMITED, "hooked",
-                                        "--max-hooked (MaxHookedFunctions= in ftraced.conf)" },
+                                        "--set=MaxHooked= (MaxHookedFunctions= in ftraced.conf)" },
                           ret, refusal);
 }
 
@@ -256,10 +256,11 @@ int admit_together(const Spec *spec, const Strv *roots, const Strv *notrace, Ref
         size_t i = 0;
 
         if (spec->lean == LEAN_FULL)
-                return contradiction(refusal, "lean",
-                                     "--lean=full is no more: --lean=auto, the default, hooks what "
-                                     "the functions call, and with --budget=100% leaves none of it "
-                                     "out. Use that.");
+                return contradiction(
+                        refusal, "lean",
+                        "--lean=full is no more: --lean=auto, the default, hooks what "
+                        "the functions call, and with --set=Budget=100% leaves none of it "
+                        "out. Use that.");
         if (spec->flat && spec->hooked.n > 0)
                 return contradiction(refusal, "flat",
                                      "--flat records the named functions alone, so there is "

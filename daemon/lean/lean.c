@@ -305,7 +305,7 @@ static int choose_unknown(LeanChoice *ret, const LeanQuestion *q, const Known *k
                                : strv_addf(
                                          warnings,
                                          "what %s %s is not known, and is not learned from a part "
-                                         "of it (--depth, --notrace, --slower, --no-irqs); all "
+                                         "of it (--depth, --notrace, --slower, NoIRQs=); all "
                                          "functions are hooked, which slows other work down",
                                          who, call);
         }
@@ -313,7 +313,7 @@ static int choose_unknown(LeanChoice *ret, const LeanQuestion *q, const Known *k
                 ret->tree_from = TREE_LESSON;
                 return strv_addf(warnings,
                                  "learning what %s %s: 0.3 s in which other work runs slower "
-                                 "(--lesson=no refuses it)",
+                                 "(Lesson=no refuses it)",
                                  who, call);
         }
         r = choose_tree(ret, q, known);
@@ -326,7 +326,7 @@ static int choose_unknown(LeanChoice *ret, const LeanQuestion *q, const Known *k
                                  who, call,
                                  q->spec->in_kernel
                                          ? ", and is not learned from the kernel's buffer"
-                                         : " (--lesson=no)",
+                                         : " (Lesson=no)",
                                  q->roots->n == 1 ? "it" : "them", q->roots->items[0]);
 }
 

@@ -507,7 +507,7 @@ static void add_histogram(Html *h) {
         const Quantiles *s = &heat_map_all(h->heat)->quantiles;
         Buf *out = h->s.out;
         Range ranges[RANGES_MAX];
-        size_t n = ranges_of(ranges, s, false);
+        size_t n = ranges_of(ranges, s);
         uint64_t most = 1;
 
         if (n == 0)

@@ -174,7 +174,7 @@ int keep_describe(char **ret, Keep k, const char *name, const char *foreign) {
         switch (k) {
         case KEEP_PINNED:
                 return text_format(ret,
-                                   "session '%s' is pinned; `ftracectl unpin %s` lets go of it",
+                                   "session '%s' is pinned; `ftracectl pin --off %s` lets go of it",
                                    name, name);
         case KEEP_IN_USE:
                 return text_format(ret, "session '%s' is being read; try again when that has ended",

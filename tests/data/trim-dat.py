@@ -4,7 +4,7 @@
 
 usage: trim-dat.py RECORDED OCCURRING... NEW
 
-OCCURRING is what `ftracectl fetch --v7 --compress=none RECORDED` wrote, of which the symbols and the
+OCCURRING is what `ftracectl fetch --compress=none RECORDED` wrote, of which the symbols and the
 formats of events are taken; one for each buffer.
 Pages and options stay as trace-cmd wrote them, but for offsets.
 """

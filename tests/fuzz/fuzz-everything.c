@@ -27,7 +27,7 @@
 #include "causes/outliers.h"
 #include "causes/waits.h"
 #include "causes/why.h"
-#include "cli/files/verify.h"
+#include "cli/files/files.h"
 #include "cli/views/views.h"
 #include "export/exporter.h"
 #include "fuzz-repair.h"
@@ -312,7 +312,7 @@ static void check_spans(const Invocation *v) {
 static void check_heat(const HeatMap *m, const Quantiles *all, size_t max_columns) {
         _cleanup_heat_view_ HeatView v = HEAT_VIEW_INIT;
         Range ranges[RANGES_MAX];
-        size_t n_ranges = ranges_of(ranges, all, false);
+        size_t n_ranges = ranges_of(ranges, all);
 
         FUZZ_CHECK(heat_view_new(&v, m, heat_map_all(m), max_columns) == 0);
         FUZZ_CHECK(v.n == all->n && v.n_rows == n_ranges && v.n_columns <= max_columns);
@@ -458,13 +458,11 @@ static void sums_finish(Sums *s) {
         for (size_t i = 0; i < ELEMENTSOF(s->windows); i++)
                 check_path(s->timelines, &s->windows[i]);
         check_anatomy(s->anatomy);
-        for (int linear = 0; linear < 2; linear++) {
-                n_ranges = ranges_of(ranges, all, linear);
-                n = 0;
-                for (size_t i = 0; i < n_ranges; i++)
-                        n += ranges[i].n;
-                FUZZ_CHECK(n_ranges <= RANGES_MAX && n <= all->n);
-        }
+        n_ranges = ranges_of(ranges, all);
+        n = 0;
+        for (size_t i = 0; i < n_ranges; i++)
+                n += ranges[i].n;
+        FUZZ_CHECK(n_ranges <= RANGES_MAX && n <= all->n);
 }
 
 /* --- exports ---------------------------------------------------------------------------------- */

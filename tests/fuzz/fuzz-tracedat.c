@@ -11,11 +11,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/files/tracedat.h"
+#include "cli/files/files.h"
 #include "decode/stream.h"
+#include "fuzz.h"
 #include "pages/dat-private.h"
 #include "pages/page-source.h"
-#include "fuzz.h"
 
 #define EVENTS_MAX 200000
 #define WINDOW_NS UINT64_C(1000000)

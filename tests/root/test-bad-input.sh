@@ -51,7 +51,7 @@ says 'pattern without a match: it is named' 'no_such_\*_thing'
 refused 'pattern with too many matches' 7 start '*lock*'
 says 'too many matches: how many, and the way out' '[0-9,]+ functions.*max-functions'
 refused 'a pattern for everything is no pattern' 2 start '*'
-refused 'more than --max-functions' 7 start --max-functions=2 'udp_*msg'
+refused 'more than MaxFunctions=' 7 start --set=MaxFunctions=2 'udp_*msg'
 
 # --- names --------------------------------------------------------------------------------------
 

@@ -65,7 +65,7 @@ works - start "$some" --pid=1 --pid="$busy" udp_sendmsg
 works comm start "$some" --comm=udp-client udp_sendmsg
 works cgroup start "$some" --cgroup=/ftraced-busy udp_sendmsg
 works - start "$some" --cpus=0-1 udp_sendmsg
-works - start "$some" --no-irqs --no-sleep-time udp_sendmsg
+works - start "$some" --set=NoIRQs=yes --set=NoSleepTime=yes udp_sendmsg
 works - start "$some" --slower=1us udp_sendmsg
 works sched start "$some" --sched udp_sendmsg
 works - start "$some" --event='syscalls:sys_enter_sendto:len > 1' udp_sendmsg

@@ -105,13 +105,13 @@ exits 'verify says that it is incomplete' 6 ftracectl verify small
 says 'verify says where, and why' 'CPU [0-9]+: [0-9,]+ events lost from .*disk was full' "$out"
 
 exits 'a session that ends where the disk is full starts' 0 \
-        ftracectl start -n ends --on-full=stop udp_sendmsg
+        ftracectl start -n ends --set=OnFull=stop udp_sendmsg
 "$udp_pairs" 2 >/dev/null
 fill
 "$udp_pairs" 20 >/dev/null
 ok 'it ends' wait_until 40 eval '[[ $(session ends .state) == sealed ]]'
 session ends .reason >"$out"
-says 'and says why' 'on-full=stop' "$out"
+says 'and says why' 'OnFull=stop' "$out"
 make_room
 is_as_before 'the kernel is as it was'
 exits 'it is drawn as far as it came' 6 ftracectl report ends
@@ -264,7 +264,7 @@ store=$work/heals/store
 ok 'a daemon starts on a disk that will fail for a while' start_ftraced
 # The file system's own blocks are on the disk before it fails, and nothing but data is written while it does: what ext4
 # cannot write of its own it forgets, and then files may be unreadable whatever becomes of the disk.
-exits 'a session starts' 0 ftracectl start -n heals --segment-time=1s udp_sendmsg
+exits 'a session starts' 0 ftracectl start -n heals --set=SegmentTime=1s udp_sendmsg
 sync -f "$work/heals"
 become heals "flakey $heals_loop 0 0 600 1 error_writes"
 "$udp_pairs" 100 >/dev/null

@@ -11,7 +11,7 @@ pairs=${EXACT_PAIRS:-5000}
 
 ok 'the daemon starts' start_ftraced
 
-exits "a run of $pairs pairs succeeds" 0 ftracectl run --no-report -n exact udp_sendmsg -- "$udp_pairs" "$pairs"
+exits "a run of $pairs pairs succeeds" 0 ftracectl run --format=none -n exact udp_sendmsg -- "$udp_pairs" "$pairs"
 is_as_before 'the kernel is as it was'
 exits 'verify is content' 0 ftracectl verify --json exact
 cp "$out" "$work/verify.json"

@@ -16,7 +16,7 @@ record() { # NAME OPTION... -- COMMAND...: to $work/NAME.text
         local name=$1
 
         shift
-        exits "$name: run succeeds" 0 ftracectl run --no-report -n "$name" "$@"
+        exits "$name: run succeeds" 0 ftracectl run --format=none -n "$name" "$@"
         ftracectl report "$name" >"$work/$name.text" 2>"$err"
 }
 
@@ -87,13 +87,13 @@ verified slow-all
 # Calls that are long enough for the timer to come in.
 long_calls=(dd if=/dev/zero of=/dev/null bs=64M count=8 status=none)
 record irqs --only=hrtimer_interrupt read_zero -- "${long_calls[@]}"
-record no-irqs --no-irqs --only=hrtimer_interrupt read_zero -- "${long_calls[@]}"
+record no-irqs --set=NoIRQs=yes --only=hrtimer_interrupt read_zero -- "${long_calls[@]}"
 ok 'interrupts are recorded' grep -q hrtimer_interrupt "$work/irqs.text"
 is 'no-irqs: they are not' "$(grep -c hrtimer_interrupt "$work/no-irqs.text")" 0
 is 'no-irqs: the calls are all there' "$(count_roots read_zero "$work/no-irqs.text")" 8
 
 record sleep --flat hrtimer_nanosleep -- sleep 0.5
-record no-sleep --flat --no-sleep-time hrtimer_nanosleep -- sleep 0.5
+record no-sleep --flat --set=NoSleepTime=yes hrtimer_nanosleep -- sleep 0.5
 ok 'the time of a call has what its task slept' \
         test "$(durations "$work/sleep.text" | sort -n | tail -n 1 | cut -d. -f1)" -ge 500000
 ok 'no-sleep-time: it does not' \
@@ -195,10 +195,10 @@ refused 3 'no function "ip_make_sbk"' --only=ip_make_sbk
 is_as_before 'after refusals the kernel is as it was'
 
 if has_instances; then
-        exits 'two sessions: the first starts' 0 ftracectl start -n first --flat --slower=5ms --no-irqs udp_sendmsg
-        exits 'two sessions: another time is busy' 5 ftracectl start -n x --flat --slower=6ms --no-irqs udp_recvmsg
+        exits 'two sessions: the first starts' 0 ftracectl start -n first --flat --slower=5ms --set=NoIRQs=yes udp_sendmsg
+        exits 'two sessions: another time is busy' 5 ftracectl start -n x --flat --slower=6ms --set=NoIRQs=yes udp_recvmsg
         says 'two sessions: the holder is named' 'tracing_thresh .*session first'
-        exits 'two sessions: the same is not' 0 ftracectl start -n second --flat --slower=5ms --no-irqs udp_recvmsg
+        exits 'two sessions: the same is not' 0 ftracectl start -n second --flat --slower=5ms --set=NoIRQs=yes udp_recvmsg
         stops 'two sessions: the first stops' first
         stops 'two sessions: the second stops' second
         is_as_before 'two sessions: the kernel is as it was'

@@ -66,7 +66,7 @@ is 'it is left alone' "$(session theirs .state)" recording
 # Two clients at the same time, each with a table of its own.
 followers=()
 for i in 1 2; do
-        env --default-signal=INT "$top_builddir/ftracectl" follow --top --limit=3 theirs \
+        env --default-signal=INT "$top_builddir/ftracectl" follow --limit=3 theirs \
                 >"$work/top$i" 2>"$work/top$i.err" </dev/null &
         followers+=($!)
 done
@@ -93,7 +93,7 @@ mv "$work/tracefs.before.all" "$work/tracefs.before"
 stops 'it stops' theirs
 
 # That a task is back is told by an event of the task before it, which no root has.
-follow --top --by=root --columns=blocked,name --sched --root=udp_recvmsg udp_recvmsg udp_sendmsg
+follow --by=root --columns=blocked,name --sched --root=udp_recvmsg udp_recvmsg udp_sendmsg
 ok 'waiting: it begins' wait_until 60 grep -q 'Ctrl-C to end' "$work/live.err"
 "$udp_pairs" 60 --pause-us 20000 >/dev/null
 waited() {

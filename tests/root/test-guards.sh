@@ -32,7 +32,7 @@ dd if=/dev/zero of=/dev/null bs=1 2>/dev/null &
 load=$!
 cleanup_fn kill $load
 exits 'a session with too frequent a root starts' 0 \
-        ftracectl start -n flood --lean="$work/hooked" --max-event-rate=1K vfs_read
+        ftracectl start -n flood --lean="$work/hooked" --set=MaxEventRate=1K vfs_read
 since=$(up_ms)
 slowest=0
 while state_is flood recording && (($(up_ms) - since < 60000)); do
@@ -53,7 +53,7 @@ ok 'and the host answers meanwhile' test "$slowest" -lt 10000
 is 'it says which limit' "$(session flood .limit)" max_event_rate
 exits 'it is shown' 0 ftracectl show flood
 says 'it says how many, how long and the way out' \
-        'events a second over .*, more than the 4,000 of MaxEventRate=; name fewer functions, or raise --max-event-rate' "$out"
+        'events a second over .*, more than the 4,000 of MaxEventRate=; name fewer functions, or raise --set=MaxEventRate=' "$out"
 exits 'what it recorded is whole' 0 ftracectl verify --json flood
 ok 'and not nothing' test "$(jq .trees "$out")" -gt 100
 is 'no page is missing' "$(sum_of flood pages_lost)" 0
@@ -61,7 +61,7 @@ is_as_before 'the kernel is as it was'
 
 # --- a clock that is set -----------------------------------------------------------------------------
 exits 'a session that ends by time starts' 0 \
-        ftracectl start -n clock --lean="$work/hooked" --duration=30s --segment-time=2s udp_sendmsg
+        ftracectl start -n clock --lean="$work/hooked" --duration=30s --set=SegmentTime=2s udp_sendmsg
 since=$(up_ms)
 has_steps() { # COUNT
         [[ $(jq '.clock_steps | length' "$store/sessions/clock/session.json") == "$1" ]]

@@ -58,7 +58,7 @@ ours() { # SEED: until $work/enough; each word of it is a session that may be re
                 case $drawn in
                 0 | 1) ftracectl start -n "$name" --flat udp_sendmsg ;;
                 2) ftracectl start -n "$name" --flat udp_recvmsg ;;
-                3) ftracectl start -n "$name" --flat --depth=3 --slower=1us --no-irqs udp_sendmsg ;;
+                3) ftracectl start -n "$name" --flat --depth=3 --slower=1us --set=NoIRQs=yes udp_sendmsg ;;
                 4) ftracectl start -n "$name" --flat --pid=$$ --event=net:net_dev_queue udp_sendmsg ;;
                 5 | 6) ftracectl start -n "$name" --force --flat udp_sendmsg ;;
                 7) "$udp_pairs" 2 ;;

@@ -71,7 +71,7 @@ record everything --lean=off
 is 'everything: all is hooked' "$hooked" 0
 is 'everything: which is said' "$(session everything .tree_from)" all
 # To compare with: what interrupts do is no part of the tree.
-record whole --lean=off --no-irqs
+record whole --lean=off --set=NoIRQs=yes
 callers_in whole >"$work/everything"
 covers shipped
 ok 'everything: teaches' wait_until 120 learned
@@ -82,8 +82,8 @@ is 'learned: nothing is left out' "$(session learned '.left_out // [] | length')
 exits 'learned: verify is content' 0 ftracectl verify learned
 
 # --- a root that nobody knows --------------------------------------------------------------------
-exits 'no lesson: start succeeds' 0 ftracectl start -q -n none --lesson=no ip_send_skb
-is 'no lesson: it is said what is missing' "$(session none '.warnings | map(select(test("--lesson=no"))) | length')" 1
+exits 'no lesson: start succeeds' 0 ftracectl start -q -n none --set=Lesson=no ip_send_skb
+is 'no lesson: it is said what is missing' "$(session none '.warnings | map(select(test("Lesson=no"))) | length')" 1
 ok 'no lesson: little is hooked' test "$(n_hooked none)" -gt 20 -a "$(n_hooked none)" -lt 300
 is 'no lesson: and nothing is known' "$(session none '[.tree_from, .callees_unknown] | join(" ")')" 'unknown true'
 stops 'no lesson: stop succeeds' none

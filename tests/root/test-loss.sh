@@ -47,7 +47,7 @@ exits 'show works' 0 ftracectl show small
 says 'show tells that events were lost' 'lost' "$out"
 exits 'list works' 0 ftracectl list --no-legend
 says 'list tells the loss' "small.*($total|[0-9.,]+[kM]?)" "$out"
-exits 'the exit status of run says so too' 6 ftracectl run --no-report --lean=off --buffer-size=8K -n run udp_sendmsg -- \
+exits 'the exit status of run says so too' 6 ftracectl run --format=none --lean=off --buffer-size=8K -n run udp_sendmsg -- \
         bash -c 'kill -STOP "$1"; "$2" 300 >/dev/null; kill -CONT "$1"' - "$ftraced_pid" "$udp_pairs"
 is_as_before 'the kernel is as it was at the end'
 done_testing

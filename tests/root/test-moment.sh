@@ -15,7 +15,7 @@ late_ms() { # NAME MOMENT
         ftracectl show "$1" --json | jq "(.start.realtime_ns / 1e6 - $2 * 1000) * 10 | round / 10"
 }
 worst=0
-for how in '--flat ksys_write' '--flat vfs_* --max-functions=500' '--lean=auto ksys_write' ksys_write; do
+for how in '--flat ksys_write' '--flat vfs_* --set=MaxFunctions=500' '--lean=auto ksys_write' ksys_write; do
         at=$(($(date +%s) + 15))
         [[ $how == --flat* ]] || at=$((at + 30)) # everything hooked, where it is emulated
         name=at-$at

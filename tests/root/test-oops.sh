@@ -35,7 +35,7 @@ load() {
 }
 
 ok 'the daemon starts' start_ftraced
-exits 'a black box waits for a fault' 0 ftracectl arm -n box --black-box --min-gap=1s \
+exits 'a black box waits for a fault' 0 ftracectl arm -n box --black-box --set=MinGap=1s \
         --on='event:printk:console:msg ~ "*Oops: *" || msg ~ "*BUG: *"' --lean="$work/hooked" __x64_sys_sysinfo
 is 'it records' "$(session box .state)" recording
 load

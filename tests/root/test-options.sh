@@ -11,7 +11,7 @@ record() { # NAME OPTION... -- COMMAND...: to $work/NAME.text
         local name=$1
 
         shift
-        exits "$name: run succeeds" 0 ftracectl run --no-report -n "$name" "$@"
+        exits "$name: run succeeds" 0 ftracectl run --format=none -n "$name" "$@"
         ftracectl report "$name" >"$work/$name.text" 2>"$err"
         is_as_before "$name: the kernel is as it was"
 }

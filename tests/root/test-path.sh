@@ -58,7 +58,7 @@ ok 'the daemon starts' start_ftraced
 
 planted=(60 90 120 150 180) # milliseconds
 # shellcheck disable=SC2086 # words
-exits 'a chain is recorded' 0 ftracectl run --sched --no-report -n chain --lean="$work/some" $ROOTS -- "$chain" "${planted[@]}"
+exits 'a chain is recorded' 0 ftracectl run --sched --format=none -n chain --lean="$work/some" $ROOTS -- "$chain" "${planted[@]}"
 cp "$out" "$work/said.txt"
 is_as_before 'the kernel is as it was'
 exits 'the path of the longest read' 0 ftracectl path --json --task=chain chain vfs_read
@@ -104,7 +104,7 @@ sed -n '3,$s/^/# /p' "$out"
 # --- a lock -------------------------------------------------------------------------------------
 
 # shellcheck disable=SC2086 # words
-exits 'a lock that is held is recorded' 0 ftracectl run --sched --no-report -n lock --lean="$work/some" $ROOTS -- "$chain" -l 64
+exits 'a lock that is held is recorded' 0 ftracectl run --sched --format=none -n lock --lean="$work/some" $ROOTS -- "$chain" -l 64
 cp "$out" "$work/said.txt"
 exits 'the path of who waited for it' 0 ftracectl path --json --task=waiter lock vfs_write
 cp "$out" "$work/path.json"
@@ -122,10 +122,10 @@ sed -n '3,$s/^/# /p' "$out"
 
 # --- what is not there --------------------------------------------------------------------------
 
-exits 'a recording without switches' 0 ftracectl run --no-report -n plain --lean="$work/some" vfs_read -- "$chain" 1
+exits 'a recording without switches' 0 ftracectl run --format=none -n plain --lean="$work/some" vfs_read -- "$chain" 1
 exits 'has no path' 1 ftracectl path plain
 says 'and what would give one is said' 'record with --sched'
-exits 'one without the time that is slept' 0 ftracectl run --sched --no-sleep-time --no-report -n awake --lean="$work/some" vfs_read -- "$chain" 1
+exits 'one without the time that is slept' 0 ftracectl run --sched --set=NoSleepTime=yes --format=none -n awake --lean="$work/some" vfs_read -- "$chain" 1
 exits 'has none either' 1 ftracectl path awake
 says 'for calls lack what they waited' 'record without it'
 is_as_before 'the kernel is as it was, still'

@@ -21,7 +21,7 @@ play() { # WORD...
                 case $word in
                 Start) ftracectl start -n "s$((++n_sessions))" --flat udp_sendmsg ;;
                 Other) ftracectl start -n "s$((++n_sessions))" --flat udp_recvmsg ;;
-                Odd) ftracectl start -n "s$((++n_sessions))" --no-irqs --depth=3 --slower=1us udp_sendmsg ;;
+                Odd) ftracectl start -n "s$((++n_sessions))" --set=NoIRQs=yes --depth=3 --slower=1us udp_sendmsg ;;
                 Force) ftracectl start -n "s$((++n_sessions))" --force --flat udp_sendmsg ;;
                 Force2) ftracectl start -n "s$((++n_sessions))" --force --flat udp_recvmsg ;;
                 Stop) ftracectl stop --all ;;

@@ -111,7 +111,7 @@ else
                 "$(sed 's/$/ 2/' "$work/uprobe.requests")"
 fi
 
-exits 'without a marker' 0 ftracectl run --no-report -n silent --lean="$work/some" udp_sendmsg -- "$udp_pairs" 2
+exits 'without a marker' 0 ftracectl run --format=none -n silent --lean="$work/some" udp_sendmsg -- "$udp_pairs" 2
 exits 'there are rows' 0 ftracectl export silent --format=tsv -o "$work/silent"
 is 'of no request' "$(requests_of "$work/silent")" ''
 done_testing

@@ -65,8 +65,8 @@ is_whole() { # DESCRIPTION NAME
 
 # Room for what comes while a thread of ours is stopped.  With this clock it is not looked at what others call, which
 # takes the kernel several seconds on an emulated CPU, and whoever opens a file of tracefs meanwhile waits: longer than
-# the watchdog below does.  Nor is an emulated CPU's time what --max-cpu is for.
-exits 'a session starts' 0 ftracectl start -n long --buffer-size=64M --clock=boot --max-cpu=infinity udp_sendmsg
+# the watchdog below does.  Nor is an emulated CPU's time what MaxCPU= is for.
+exits 'a session starts' 0 ftracectl start -n long --buffer-size=64M --clock=boot --set=MaxCPU=infinity udp_sendmsg
 n_cpus=$(session long '.cpus | length')
 is 'systemd holds two descriptors of each CPU' \
         "$(systemctl show -P NFileDescriptorStore ftraced.service)" $((2 * n_cpus))

@@ -23,11 +23,11 @@ last_cut() { # NAME
 ok 'the daemon starts' start_ftraced
 
 exits 'a run with small segments succeeds' 0 \
-        ftracectl run --no-report -n sized --segment-size=64K udp_sendmsg -- "$udp_pairs" "$pairs"
+        ftracectl run --format=none -n sized --segment-size=64K udp_sendmsg -- "$udp_pairs" "$pairs"
 ok "it was cut ($(last_cut sized) times)" test "$(last_cut sized)" -ge 3
 verifies sized $((2 * pairs))
 
-exits 'a session that is cut by time starts' 0 ftracectl start -n timed --segment-time=1s udp_sendmsg
+exits 'a session that is cut by time starts' 0 ftracectl start -n timed --set=SegmentTime=1s udp_sendmsg
 for ((i = 0; i < 5; i++)); do
         "$udp_pairs" $((pairs / 5)) >/dev/null || fail 'datagrams are sent'
         sleep 0.7

@@ -50,7 +50,7 @@ is_as_before 'the kernel is as it was'
 
 # --- by hand, skipped, masked -------------------------------------------------------------------
 
-exits 'a schedule for another day' 0 ftracectl schedule add rare --calendar=yearly --duration=1s --max-per-day=1 --flat --slower=2ms ksys_write
+exits 'a schedule for another day' 0 ftracectl schedule add rare --calendar=yearly --duration=1s --max-captures=1/day --flat --slower=2ms ksys_write
 exits 'somebody else holds what there is once' 0 ftracectl start -n holder --flat --slower=3ms --duration=5min ksys_read
 exits 'run says that it was skipped' 5 ftracectl schedule run rare
 says 'and why' 'rare: skipped: another one held the tracer' "$out"
@@ -60,7 +60,7 @@ exits 'the holder ends' 0 ftracectl stop holder
 exits 'now it records' 0 ftracectl schedule run rare
 says 'and says what' '^rare-1: [0-9.]+ m?s, .* lost$' "$out"
 exits 'once a day' 5 ftracectl schedule run rare
-says 'is enough' 'max-per-day' "$out"
+says 'is enough' 'max-captures' "$out"
 ok 'the unit is no failure' not systemctl is-failed --quiet ftraced-capture@rare.service
 # Stopped first: a timer that is masked while it runs has failed, systemd 252 thinks.
 ok 'it can be stopped' systemctl stop ftraced-capture@rare.timer

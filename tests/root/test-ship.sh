@@ -34,7 +34,7 @@ result() {
         systemctl show -P Result ftraced-ship.service
 }
 record() { # NAME
-        ftracectl run --quiet --no-report -n "$1" --flat udp_sendmsg -- "$udp_pairs" 20 >/dev/null
+        ftracectl run --quiet --format=none -n "$1" --flat udp_sendmsg -- "$udp_pairs" 20 >/dev/null
 }
 
 ok 'one has ended' record one
@@ -57,7 +57,7 @@ exits 'a server that fails is asked again' 0 systemctl start ftraced-ship.servic
 is 'until it takes it' "$(log)" '500 201'
 
 # What it is killed in the middle of comes with the next run, and nobody sees the token meanwhile.
-ok 'three has ended' ftracectl run --quiet --no-report -n three --lean=off udp_sendmsg -- "$udp_pairs" 50
+ok 'three has ended' ftracectl run --quiet --format=none -n three --lean=off udp_sendmsg -- "$udp_pairs" 50
 size=$(ftracectl fetch --quiet three -o - | wc -c)
 configure FTRACED_SHIP_RATE=$((size / 30))
 systemctl start --no-block ftraced-ship.service

@@ -48,7 +48,7 @@ trace-cmd reset >/dev/null 2>&1
 echo 1 >"$tracefs/options/funcgraph-irqs"
 dump_tracefs "$work/tracefs.before"
 ok 'the daemon starts' start_ftraced
-exits 'we record' 0 ftracectl run --no-report --lean=off -n ours --no-irqs udp_sendmsg -- "$udp_pairs" 60
+exits 'we record' 0 ftracectl run --format=none --lean=off -n ours --set=NoIRQs=yes udp_sendmsg -- "$udp_pairs" 60
 exits 'it is fetched' 0 ftracectl fetch ours -o "$work/ours.dat"
 for whose in theirs ours; do
         trace-cmd report -i "$work/$whose.dat" >"$work/$whose.report" 2>/dev/null
@@ -79,12 +79,12 @@ show_file "$work/diff"
 ok 'which is more than some calls' test "$(head -n 1 "$work/ours.forms" | cut -d ' ' -f 2)" -gt 20
 
 # The forms of the file, with this kernel's real symbols, and events that name functions.
-exits 'events are recorded, too' 0 ftracectl run --no-report -n events --event=sched:sched_switch \
+exits 'events are recorded, too' 0 ftracectl run --format=none -n events --event=sched:sched_switch \
         --event=net:net_dev_queue --event=workqueue:workqueue_execute_start udp_sendmsg -- "$udp_pairs" 20
 report_unmarked --no-legend events >"$work/session" 2>"$err"
 ok 'events: the session has them' grep -q 'sched_switch: ' "$work/session"
 wanted=
-for form in '' '--v7 --full'; do
+for form in '' '--compress=zstd'; do
         # shellcheck disable=SC2086
         exits "events, ${form:-as it is}: it is fetched" 0 ftracectl fetch events -o "$work/it.dat" $form
         trace-cmd report -i "$work/it.dat" >"$work/it.report" 2>&1
@@ -100,8 +100,8 @@ for form in '' '--v7 --full'; do
         ok "events, ${form:-as it is}: trace-cmd finds it valid" \
                 grep -q 'is a valid' <(trace-cmd dump --validate -i "$work/it.dat" 2>&1)
 done
-exits 'five datagrams are recorded' 0 ftracectl run --no-report -n few udp_sendmsg -- "$udp_pairs" 2
-exits 'and fetched' 0 ftracectl fetch few -o "$work/few.dat" --v7
+exits 'five datagrams are recorded' 0 ftracectl run --format=none -n few udp_sendmsg -- "$udp_pairs" 2
+exits 'and fetched' 0 ftracectl fetch few -o "$work/few.dat" --compress=zstd
 note "five datagrams: $(stat -c %s "$work/few.dat") bytes"
 ok 'that is small' test "$(stat -c %s "$work/few.dat")" -lt 100000
 is_as_before 'the kernel is as it was'

@@ -49,7 +49,7 @@ is 'only what came after the trigger was recorded' "$(count_roots udp_sendmsg "$
 exits 'it is complete' 0 ftracectl verify call
 
 exits 'a session waits for an event' 0 ftracectl arm -n event --on event:signal:signal_generate:sig==10 --do start --do stop:500ms \
-        --min-gap=1ms --max-captures=2 --lean="$work/functions" udp_sendmsg
+        --set=MinGap=1ms --max-captures=2 --lean="$work/functions" udp_sendmsg
 die_of USR2
 sleep 0.5
 is 'what the filter does not let pass is nothing' "$(session event .state) $(fired event)" 'armed 0'
@@ -63,7 +63,7 @@ done
 ok 'after the last it ends' wait_until 30 ended event
 is_as_before 'the kernel is as it was'
 
-exits 'a flight recorder waits for a function' 0 ftracectl arm -n flight --in-kernel --buffer-size=64K --min-gap=1h \
+exits 'a flight recorder waits for a function' 0 ftracectl arm -n flight --in-kernel --buffer-size=64K --set=MinGap=1h \
         --on function:$bell --lean="$work/functions" udp_sendmsg
 is 'it records' "$(session flight .state)" recording
 "$udp_pairs" 2000 >/dev/null
@@ -130,7 +130,7 @@ wait $!
 is 'while it is being hooked, too' "$(session short .state)" sealed
 is_as_before 'the kernel is as it was'
 
-exits 'a flight recorder waits for a slow call' 0 ftracectl arm -n slow --in-kernel --buffer-size=64K --min-gap=1h \
+exits 'a flight recorder waits for a slow call' 0 ftracectl arm -n slow --in-kernel --buffer-size=64K --set=MinGap=1h \
         --on slower:1s --lean="$work/functions" hrtimer_nanosleep
 sleep 0.05
 sleep 0.5

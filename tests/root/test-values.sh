@@ -117,7 +117,7 @@ is 'calls are found by both' \
         "$(ftracectl calls --no-legend --where='ret < 0 && len > 1400' args 2>"$err" | wc -l)" 100
 is 'and by the name of an error' \
         "$(ftracectl calls --no-legend --where='ret == -ECONNREFUSED || ret == -EMSGSIZE && len < 9' args 2>"$err" | wc -l)" 100
-exits 'why compares those that failed with the others' 0 ftracectl why --failed args udp_sendmsg
+exits 'why compares those that failed with the others' 0 ftracectl why --keep-failed args udp_sendmsg
 says 'and names what half of them were given' '; 50 % of them have len (=|>) [0-9]+, 0 % of the usual ones\.$' "$out"
 if [[ ! -e $tracefs/options/funcgraph-args ]]; then
         exits 'of a function below it' 0 ftracectl start -n below-args --args=ip_make_skb udp_sendmsg

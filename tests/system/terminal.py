@@ -175,7 +175,7 @@ verbs = re.findall(r"^  (\S+)  +\S", help_text.split("Verbs")[1].split("Options"
 drawings = names(run(["report", *sources[0], "--format=?"])[2].decode().split("only: ")[1].strip())
 exports = names(run(["export", *sources[0], "--format=?"])[2].decode().split("one of ")[1].strip())
 for verb in verbs:
-    synopsis = run(["help", verb])[1].decode()
+    synopsis = run([verb, "--help"])[1].decode()
     has_json = "--json" in synopsis
     if verb in ("run", "follow"):  # they record what they are told, here nothing that there is
         try_all(verb, *sources[0][:1], evil[0], "--", "true")

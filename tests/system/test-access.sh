@@ -167,13 +167,13 @@ ok 'of each of them something is told' grep -q "'one' is read by uid 64996" "$wo
 # --- calls that are long ---------------------------------------------------------------------------
 
 mapfile -t names < <(seq -f 'tcp_[s%g]endmsg' 4096)
-exits 'as many names as there may be fit into a call' 0 member start --dry-run --max-functions=4096 "${names[@]}"
-exits 'more names than a list has room for are refused' 7 member start --dry-run --max-functions=20000 "${names[@]}" tcp_x
+exits 'as many names as there may be fit into a call' 0 member start --dry-run --set=MaxFunctions=4096 "${names[@]}"
+exits 'more names than a list has room for are refused' 7 member start --dry-run --set=MaxFunctions=20000 "${names[@]}" tcp_x
 says 'and not left out' '4097 names are too many: a list takes 4096'
 for i in 1 2 3; do
         seq -f "$(printf 'f%.0s' {1..240})${i}_%g" 4000 >"$work/names$i"
 done
-exits 'what does not fit into a call is not sent' 7 member start --dry-run --max-functions=4096 "@$work/names1" \
+exits 'what does not fit into a call is not sent' 7 member start --dry-run --set=MaxFunctions=4096 "@$work/names1" \
         --notrace="@$work/names2" --only="@$work/names3"
 says 'with the limit and the way out' 'exceed 2112K, the limit of a call. Name fewer functions, or globs'
 python3 - "$FTRACED_SOCKET" <<'END' >"$out"

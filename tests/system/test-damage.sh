@@ -16,7 +16,7 @@ mkdir "$work/broken"
 cp -r "$data/sessions/udp_sendmsg-6.12" "$work/sealed"
 chmod -R u+w "$work/sealed"
 ok 'a copy is sealed' "$top_builddir/tests/bench/seal-session" "$work/sealed"
-for form in 'v6 --v6' 'v7 --v7 --compress=none' 'zstd --v7'; do
+for form in v6 'v7 --compress=none' 'zstd --compress=zstd'; do
         read -ra words <<<"$form"
         ftracectl fetch -q --store "$data" udp_sendmsg-6.12 -o "$work/broken/${words[0]}.dat" "${words[@]:1}"
 done
@@ -53,7 +53,7 @@ all_survive() { # WHAT VERB FILE...: each of them
                 */sessions/*) set -- --store "${file%/sessions/*}" "${file##*/}" ;;
                 *) set -- "$file" ;;
                 esac
-                [[ $verb != fetch ]] || set -- "$@" -o "$work/again.dat" -q --v7
+                [[ $verb != fetch ]] || set -- "$@" -o "$work/again.dat" -q --compress=zstd
                 survives "$verb" "$@" >>"$work/bad" || bad=1
         done
         if [[ -z $bad ]]; then

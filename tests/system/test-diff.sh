@@ -106,7 +106,7 @@ verdict 'nor without a recording' 125 5% before.txt nosuch.txt
 verdict 'a share that is none is wrong usage' 129 fast before.txt now.txt
 one_sentence 'in one sentence'
 verdict 'so is an option that there is not' 129 5% before.txt now.txt --no-such-option
-verdict 'and a filter that is none' 129 5% before.txt now.txt --cpu=x
+verdict 'and a filter that is none' 129 5% before.txt now.txt --cpus=x
 exits 'and one recording' 129 ftracectl diff --fail-over=5% "$work/before.txt"
 exits 'and the option misspelt' 129 ftracectl diff --fail-above=5% "$work/before.txt" "$work/now.txt"
 exits 'without it wrong usage is what it is everywhere' 2 ftracectl diff --no-such-option "$work/before.txt" "$work/now.txt"

@@ -83,7 +83,7 @@ for error in ENOSPC EDQUOT EIO EROFS; do
 done
 
 page=0
-exits 'a session that stops where the disk refuses starts' 0 ftracectl start -n ends --on-full=stop udp_sendmsg
+exits 'a session that stops where the disk refuses starts' 0 ftracectl start -n ends --set=OnFull=stop udp_sendmsg
 feed 4
 ok 'its pages are stored' wait_until 10 eval '[[ $(sum_of ends n_pages) == 4 ]]'
 disk ENOSPC
@@ -91,7 +91,7 @@ feed 1
 ok 'it ends by itself' wait_until 30 eval '[[ $(session ends .state) == sealed ]]'
 disk good
 session ends .reason >"$out"
-says 'it says why' 'on-full=stop' "$out"
+says 'it says why' 'OnFull=stop' "$out"
 ok 'its session.json says so when it can' wait_until 10 \
         eval '[[ $(jq -r .state "$store/sessions/ends/session.json") == sealed ]]'
 is 'what it had stored is intact' "$(pages_in ends | head -4 | tr '\n' ' ')" "$(seq -f %08g 0 3 | tr '\n' ' ')"

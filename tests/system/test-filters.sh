@@ -13,7 +13,7 @@ graph=$data/text/SyS_write-loopback.trace.txt
 stap=$data/text/udp-client-server.stap.txt
 
 for filter in --notrace=__ip_append_data --fold=ip_make_skb --fold=irq --depth=3 --nth=2 --slowest=1 \
-        --slower=5us --keep-slower=800us --keep-slower=p50 --function=kfree '--root=ip_*' --cpu=0; do
+        --slower=5us --keep-slower=800us --keep-slower=p50 --function=kfree '--root=ip_*' --cpus=0; do
         differ=''
         for kernel in 6.1 6.12 new; do
                 ftracectl report --no-legend --store "$data" "udp_sendmsg-$kernel" "$filter" \
@@ -50,8 +50,8 @@ is 'all of it' "$(jq '.[] | select(.function == "ip_queue_xmit") | .self_ns == .
 
 # What filters leave nothing of has not been without calls.
 for verb in report tree top slow hist calls; do
-        exits "$verb: nothing is left" 0 ftracectl $verb --store "$data" udp_sendmsg-6.12 --root=nosuch --cpu=0
-        says "$verb: it is told by what" '^There are no calls in it with --root=nosuch --cpu=0\.$'
+        exits "$verb: nothing is left" 0 ftracectl $verb --store "$data" udp_sendmsg-6.12 --root=nosuch --cpus=0
+        says "$verb: it is told by what" '^There are no calls in it with --root=nosuch --cpus=0\.$'
 done
 for format in csv tsv; do
         exits "export as $format: nothing is left" 0 ftracectl export --format=$format --task=nobody "$stap"
@@ -72,7 +72,7 @@ is 'so do filters of tasks and processes, together' "$(jq -nc --argjson a "$(blo
         --argjson b "$(blocked --pid=205)" '[$a[0] + $b[0]]')" "$(blocked)"
 exits 'one task waits for another' 0 ftracectl waits --store "$data" --json udp-pairs-6.12 --task=udp-client
 is 'and is told from it' "$(jq -c '[.[] | [.count, .waker.task]]' "$out")" '[[7,"udp-server"]]'
-for filter in --root=udp_recvmsg --task=udp-server --cpu=1 --depth=1 --nth=1 '--root=udp_recvmsg --slowest=3'; do
+for filter in --root=udp_recvmsg --task=udp-server --cpus=1 --depth=1 --nth=1 '--root=udp_recvmsg --slowest=3'; do
         read -ra words <<<"$filter"
         ftracectl waits --store "$data" --json udp-pairs-6.12 "${words[@]}" | jq -r '.[] | .waker.function // empty' >"$out"
         is "who wakes is known with $filter" "$(sort -u "$out")" sock_def_readable

@@ -44,7 +44,7 @@ is_limited() { # NAME LIMIT WORDS: it has ended for that
 printf '%s\nMaxEventRate=10K\nMaxBufferMemory=32M\nMaxHookedFunctions=2\n' "$no_limits" >"$FTRACED_CONFIG"
 ok 'the daemon starts' start_ftraced --tracefs "$fake"
 
-exits 'a session that stays below its limits starts' 0 ftracectl start -n good --max-write-rate=1M udp_sendmsg
+exits 'a session that stays below its limits starts' 0 ftracectl start -n good --set=MaxWriteRate=1M udp_sendmsg
 exits 'show has its limits' 0 ftracectl show good
 says 'they are named' 'Limits: +10,000 events, 1M, each a second' "$out"
 ok 'it is fed' feed 2 20
@@ -58,7 +58,7 @@ exits 'it stops' 0 ftracectl stop good
 is 'its end was nobody'"'"'s limit' "$(session good .limit)" null
 stats 0
 
-exits 'a session with a limit of its own starts' 0 ftracectl start -n bytes --max-write-rate=64K udp_sendmsg
+exits 'a session with a limit of its own starts' 0 ftracectl start -n bytes --set=MaxWriteRate=64K udp_sendmsg
 ok 'it is flooded' feed 40 30
 is_limited bytes max_write_rate '256K of MaxWriteRate='
 ok 'what was recorded is there' test "$(sum_of bytes n_pages)" -ge 40
@@ -73,7 +73,7 @@ is 'both' "$(grep -c ' limited ' "$out")" 2
 exits 'status tells of them' 0 ftracectl status
 says 'and why' 'events was ended by a limit: .*MaxEventRate=' "$out"
 
-exits 'run says so with its exit status' 7 ftracectl run --max-write-rate=64K udp_sendmsg -- \
+exits 'run says so with its exit status' 7 ftracectl run --set=MaxWriteRate=64K udp_sendmsg -- \
         python3 "$work/feed" "$fake/per_cpu/cpu0/trace_pipe_raw" 40 30
 says 'and in words' 'the recording was ended by a limit: .*MaxWriteRate=' "$err"
 
@@ -87,7 +87,7 @@ is 'as a warning' "$(jq -r '.[] | select(.name == "memory") | .state + " " + .te
 exits 'it stops' 0 ftracectl stop one
 printf '%s\n' udp_sendmsg udp_recvmsg tcp_sendmsg >"$work/hooked"
 exits 'more functions by name than allowed are refused' 7 ftracectl start --lean="$work/hooked" udp_sendmsg
-says 'naming the option' 'at most 2 may be hooked. Name fewer, or raise --max-hooked' "$err"
-exits 'a limit that makes no sense is refused' 2 ftracectl start --max-event-rate=0 udp_sendmsg
+says 'naming the option' 'at most 2 may be hooked. Name fewer, or raise --set=MaxHooked=' "$err"
+exits 'a limit that makes no sense is refused' 2 ftracectl start --set=MaxEventRate=0 udp_sendmsg
 ok 'the daemon ends in peace' stop_ftraced
 done_testing

@@ -103,8 +103,6 @@ one_sentence 'is named'
 
 # --- edges ---------------------------------------------------------------------------------------
 
-exits 'ranges of one length' 2 ftracectl hist --over-time --linear udp_sendmsg-6.12
-one_sentence 'have no heat map'
 printf ' 0)   0.668 us    |  some_function();\n' >"$work/one.txt"
 exits 'one call' 0 agrees "$work/one.txt" -
 printf ' 0)               |  some_function() {\n 0)   0.100 us    |    b();\n' >"$work/cut.txt"

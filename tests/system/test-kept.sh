@@ -49,7 +49,7 @@ config() { # LINE...: of [Store]
         printf '%s\n' '[Guard]' Lean=off '[Store]' KeepFree=0 "$@" >"$FTRACED_CONFIG"
 }
 clean() {
-        ftracectl vacuum --size=1 >/dev/null
+        ftracectl vacuum --max-size=1 >/dev/null
         ok 'nothing is left of that' wait_until 10 names_are ''
 }
 
@@ -86,11 +86,11 @@ says 'that says what is removed next, and what then' '^r1 .* is removed next, at
 exits 'one is pinned' 0 ftracectl pin r1
 exits 'then' 0 ftracectl list
 says 'another is the next' '^r2 .*is removed next' "$out"
-exits 'unpinned' 0 ftracectl unpin r1
+exits 'unpinned' 0 ftracectl pin --off r1
 exits 'a vacuum by the settings removes nothing that stays' 0 ftracectl vacuum
 says 'it says why' '^Kept r1 .*: it was kept a short while ago \(MinRetentionSec=\)' "$out"
 is 'all are there' "$(names)" 'r1 r2 r3'
-exits 'what somebody asks for goes at once' 0 ftracectl vacuum --sessions=2
+exits 'what somebody asks for goes at once' 0 ftracectl vacuum --limit=2
 is 'the oldest' "$(names)" 'r2 r3'
 exits 'one that was removed cannot be shown' 3 ftracectl show r1
 says 'who asked for it is said' "session 'r1' \([0-9]+K\) was removed on [0-9-]+ [0-9:]+: uid [0-9]+ asked for it \(ftracectl vacuum\)"

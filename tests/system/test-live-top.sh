@@ -9,19 +9,16 @@ requires jq python3
 bash "$(dirname "$0")/fake-tracefs.sh" "$work/tracefs" 1
 ok 'the daemon starts' start_ftraced --tracefs "$work/tracefs"
 exits 'a session starts' 0 ftracectl start -n watched --duration=1h udp_sendmsg
-exits 'the columns of a table are for a table' 2 ftracectl follow --sort=total watched
-one_sentence 'which is said in a line'
-exits 'whichever they are' 2 ftracectl follow --columns=all watched
-exits 'a column that is none is refused before it begins' 2 ftracectl follow --top --columns=self,tital watched
+exits 'a column that is none is refused before it begins' 2 ftracectl follow --columns=self,tital watched
 says 'with those that there are' '"tital" is not one of self, share, '
 
-env --default-signal=INT "$top_builddir/ftracectl" follow --top watched >"$work/top" 2>"$work/top.err" </dev/null &
+env --default-signal=INT "$top_builddir/ftracectl" follow --by=function watched >"$work/top" 2>"$work/top.err" </dev/null &
 follower=$!
 python3 - "$top_builddir/ftracectl" >"$out" 2>"$err" <<'END'
 import os, pty, select, sys, termios, time
 pid, fd = pty.fork()
 if pid == 0:
-    os.execv(sys.argv[1], [sys.argv[1], 'follow', '--top', 'watched'])
+    os.execv(sys.argv[1], [sys.argv[1], 'follow', '--by=function', 'watched'])
 before = termios.tcgetattr(fd)[3]
 seen, begin, pressed = b'', time.time(), False
 while time.time() - begin < 20:

@@ -95,7 +95,6 @@ Session show first
 []string functions
 []Profile profile list
 []CheckResult doctor
-[]Setting cat-config
 Verified verify first
 Verified verify --deep first
 Vacuum() vacuum --dry-run

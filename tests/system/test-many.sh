@@ -100,7 +100,7 @@ is 'the same as the whole says' "$(jq -c '.briefs | map([.name, .id, .start_ns, 
 # --- what is changed while it rests, and what is removed ------------------------------------------
 reading 'one is pinned' 1 ftracectl pin r00002
 is 'the list shows it' "$(ftracectl list | awk '$1 == "r00002" { print $2 }')" '*'
-exits 'a vacuum goes through all of them' 0 ftracectl vacuum --sessions=10
+exits 'a vacuum goes through all of them' 0 ftracectl vacuum --limit=10
 is 'and leaves the newest, and what is pinned' "$(ftracectl list --json | jq -r '[.[].name] | sort | join(" ")')" \
         'fresh r00002 r00291 r00292 r00293 r00294 r00295 r00297 r00298 r00299'
 done_testing

@@ -57,7 +57,7 @@ is 'of which one call remains' "$(awk '$4 == "|" && $5 ~ /^udp_sendmsg/ || $5 ==
 
 # --- fetched ------------------------------------------------------------------------------------
 
-for version in '' --v7; do
+for version in '' --compress=zstd; do
         for session in $one $other; do
                 ftracectl fetch -q --store "$work/store" $version -o "$work/$session.dat" "$session"
         done

@@ -24,7 +24,7 @@ for release in 4.18 5.10; do
                 "$old" "$release" "$top_builddir/ftracectl" "$@"
         }
         echo 1408 >"$work/tracefs/buffer_size_kb"
-        exits "$release: the main job is done" 0 ftracectl run --no-report --store "$work/own" -n "old-$release" udp_sendmsg -- \
+        exits "$release: the main job is done" 0 ftracectl run --format=none --store "$work/own" -n "old-$release" udp_sendmsg -- \
                 dd if="$page" of="$work/tracefs/per_cpu/cpu0/trace_pipe_raw" bs=4096 skip=1 count=1 status=none
         says "$release: by a private daemon" 'with a private daemon'
         is "$release: the page is there" "$(jq '[.cpus[].n_pages] | add' "$work/own/sessions/old-$release/session.json")" 1

@@ -58,11 +58,11 @@ sources=(udp_sendmsg-{6.1,6.12,new} "$data"/*.dat "$data"/*.trace "$data"/text/*
 for ((i = 0; i < n_windows; i++)); do
         source=${sources[RANDOM % ${#sources[@]}]} options=("--from=+$((RANDOM * 300))ns")
         ((RANDOM % 2)) && options+=("--to=+$((RANDOM * 3000))ns")
-        ((RANDOM % 4)) || options+=("--cpu=$((RANDOM % 2))")
+        ((RANDOM % 4)) || options+=("--cpus=$((RANDOM % 2))")
         exits "in a window: ${source##*/} ${options[*]}" 0 agrees "$source" "${options[@]}"
 done
 
-for filter in --function=ip_output --root=__ip_append_data --fold=irq --cpu=1 --depth=2; do
+for filter in --function=ip_output --root=__ip_append_data --fold=irq --cpus=1 --depth=2; do
         exits "with $filter, too" 0 agrees udp_sendmsg-6.12 "$filter"
 done
 

@@ -31,11 +31,11 @@ if as_root true 2>/dev/null; then
         is 'once' "$(grep -c 'Cannot start' "$err")" 1
         exits 'so it is for whoever debugs' 1 \
                 as_root env FTRACED_DEBUG=origin "$top_builddir/ftracectl" run --store "$store" udp_sendmsg -- true
-        says 'who learns where in the child it was' \
-                ': execv: No such file or directory \[cli/contact/client\.c:[0-9]+, become_daemon\(\)\]$'
+        says 'who learns where it was' \
+                ': execv: No such file or directory \[cli/contact/client\.c:[0-9]+, spawn\(\)\]$'
         few_files() (
                 for fd in {3..9}; do eval "exec $fd>&-"; done # of make's
-                ulimit -n 7
+                ulimit -n 6
                 as_root "$top_builddir/ftracectl" run --store "$store" udp_sendmsg -- true
         )
         exits 'without descriptors none can be started either' 1 few_files

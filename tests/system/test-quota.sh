@@ -83,7 +83,7 @@ patience=1 # nobody may be reading
 for way in '--ring --do snapshot' '--do start --do stop:10ms' '--in-kernel --do snapshot'; do
         begin $'MaxStored=2M\nMaxSessions=1'
         read -ra words <<<"$way"
-        exits "a session is armed ($way)" 0 member arm -n armed "${words[@]}" --on command --min-gap=1ms --max-size=512K udp_sendmsg
+        exits "a session is armed ($way)" 0 member arm -n armed "${words[@]}" --on command --set=MinGap=1ms --max-size=512K udp_sendmsg
         for ((i = 0; i < 16; i++)); do
                 member trigger armed >/dev/null 2>&1
                 feed 10 # as many as a pipe takes: it may be stopped

@@ -101,7 +101,7 @@ below() { # FUNCTION: lines of its calls and below, by their indentation, on eac
 }
 removes 'a subtree can be left out' "$(below ip_make_skb)" --notrace=ip_make_skb
 removes 'a root can be asked for' "$(($(wc -l <"$work/all") - $(below ip_make_skb)))" --root=ip_make_skb
-removes 'a CPU can be asked for' "$(grep -vc '^ 1)' "$work/all")" --cpu=1
+removes 'a CPU can be asked for' "$(grep -vc '^ 1)' "$work/all")" --cpus=1
 removes 'a function can be asked for' "$(grep -vcE '[ |]kfree\(\);' "$work/all")" --function=kfree
 removes 'the first level can be asked for' "$(($(wc -l <"$work/all") - 8))" --depth=1
 removes 'a window can be asked for' 0 --from=+0s --to=+1h
@@ -112,7 +112,7 @@ is 'it is one' "$(grep -c 'udp_sendmsg() {' "$out")" 1
 exits 'slow calls can be asked for' 0 draw --slower=1ms
 is 'no other is there' "$(grep -cE '[0-9]\.[0-9]+ us' "$out")" "$(grep -cE '[#*@$] +[0-9.]+ us' "$out")"
 exits 'a file of another program can be filtered' 0 \
-        ftracectl report --no-legend --cpu=1 "$top_srcdir/tests/data/$name.dat"
+        ftracectl report --no-legend --cpus=1 "$top_srcdir/tests/data/$name.dat"
 is 'in the same way' "$(wc -l <"$out")" "$(grep -c '^ 1)' "$work/all")"
 
 # Files of others.

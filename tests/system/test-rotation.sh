@@ -50,7 +50,7 @@ is 'the other CPU was cut with it, and skipped what it has nothing for' "$(segme
 exits 'what is skipped is no damage' 0 ftracectl verify sized
 is 'the moment of every cut is kept' "$(cut -d' ' -f1 "$store/sessions/sized/cuts" | xargs)" '0 1 2'
 
-exits 'a session that is cut by time starts' 0 ftracectl start -n timed --segment-time=1s udp_sendmsg
+exits 'a session that is cut by time starts' 0 ftracectl start -n timed --set=SegmentTime=1s udp_sendmsg
 feed 0 0 1
 feed 1 0 1
 ok 'a quiet CPU is cut too' wait_until 10 eval '[[ $(cut -d" " -f1 "$store/sessions/timed/cuts" | tail -n 1) -ge 1 ]]'

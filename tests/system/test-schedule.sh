@@ -30,10 +30,9 @@ schedule() {
 }
 if [[ -z $requires_calendar ]]; then
         exits 'a schedule is added' 0 schedule add nightly --calendar='Mon..Fri 02:00' --duration=30s --keep=14 \
-                --randomize=10min --event='sched:sched_switch:prev_comm == "a$b%c"' udp_sendmsg 'tcp_*'
+                --event='sched:sched_switch:prev_comm == "a$b%c"' udp_sendmsg 'tcp_*'
         drop_in=$units/ftraced-capture@nightly.timer.d/50-ftracectl.conf
         ok 'the timer has its time' grep -qx 'OnCalendar=Mon..Fri 02:00' "$drop_in"
-        ok 'and its delay' grep -qx 'RandomizedDelaySec=600000000us' "$drop_in"
         drop_in=$units/ftraced-capture@nightly.service.d/50-ftracectl.conf
         says 'the service has the command, quoted as systemd wants it' \
                 'schedule capture nightly --socket=[^ ]* --keep=14 --duration=30s "--event=sched:sched_switch:prev_comm == ..a\$\$b%%c.."' "$drop_in"
@@ -124,9 +123,9 @@ ok 'as the profile says it waits' wait_until 10 grep -q '^Waiting: .*session hol
 exits 'until the other one ends' 0 ftracectl stop holder
 ok 'and then records' wait "$patient"
 is 'in the log, too' "$(captures s '.captures[-1].result')" sealed
-exits 'six were enough for a day' 7 capture --max-per-day=6 udp_sendmsg
+exits 'six were enough for a day' 7 capture --max-captures=6/day udp_sendmsg
 says 'it says so' '6 times in 24 hours'
-exits 'seven would do' 0 capture --max-per-day=8 udp_sendmsg
+exits 'seven would do' 0 capture --max-captures=8/day udp_sendmsg
 
 # --- nobody is needed for the end ---------------------------------------------------------------
 

@@ -65,7 +65,7 @@ exits 'functions that are commands are refused' 2 ftracectl start udp_sendmsg:tr
 # What narrows a recording, down to the control files and up to what is shown.
 clocks='[local] global counter mono boot' # which a plain file forgets when it is written
 echo "$clocks" >"$work/tracefs/trace_clock"
-exits 'a narrowed session starts' 0 ftracectl start -n narrow --cpus=1 --slower=4999001ns --no-irqs --no-sleep-time \
+exits 'a narrowed session starts' 0 ftracectl start -n narrow --cpus=1 --slower=4999001ns --set=NoIRQs=yes --set=NoSleepTime=yes \
         --clock=boot udp_sendmsg
 is 'the CPU alone is recorded' "$(cat "$work/tracefs/tracing_cpumask")" 2
 is 'the time is in whole microseconds, rounded up' "$(cat "$work/tracefs/tracing_thresh")" 5000

@@ -33,7 +33,7 @@ names() {
         answers list --json | jq -r '[.[].name] | sort | join(" ")'
 }
 begin_vacuum() { # of all but one session, in the background
-        "$top_builddir/ftracectl" vacuum --sessions=1 >"$work/vacuumed" 2>&1 </dev/null &
+        "$top_builddir/ftracectl" vacuum --limit=1 >"$work/vacuumed" 2>&1 </dev/null &
         vacuum=$!
 }
 count_sockets() { # of the daemon

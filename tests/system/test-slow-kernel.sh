@@ -122,7 +122,7 @@ trigger() { # NAME: its trigger fires, and the kernel is at hooking
         ok 'hooking waits for the kernel' is_held
 }
 
-arm waits --on signal --do stop --max-captures=9 --min-gap=1ms
+arm waits --on signal --do stop --max-captures=9 --set=MinGap=1ms
 trigger waits
 exits 'status is answered then, too' 0 answers status
 is 'it records already' "$(session waits .state) $(<"$work/tracefs/tracing_on")" 'recording 1'

@@ -24,10 +24,10 @@ compare() { # REPORT FILE [BUFFER]
 
 for name in tsc2nsec x86-tsc date function stacks marker split; do
         ok "$name: every event is what trace-cmd reported" compare "$data/$name.report.gz" "$work/$name.dat"
-        for version in --v6 --v7; do
+        for version in '' --compress=zstd; do
                 exits "$name $version: it is fetched again" \
                         "$([[ $name == split ]] && echo 6 || echo 0)" \
-                        ftracectl fetch -q "$work/$name.dat" -o "$work/again.dat" "$version"
+                        ftracectl fetch -q "$work/$name.dat" -o "$work/again.dat" ${version:+"$version"}
                 ok "$name $version: nothing has changed" compare "$data/$name.report.gz" "$work/again.dat"
         done
 done

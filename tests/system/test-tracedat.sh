@@ -17,7 +17,7 @@ trace_cmd_says() { # FILE: what its report prints, without the count of CPUs' no
         trace-cmd report -i "$1" 2>&1
 }
 
-forms=('--v6' '--v7' '--v7 --compress=none' '--compress=zstd --full' '--full')
+forms=('' '--compress=zstd' '--compress=none')
 for kernel in 6.1 6.12 new; do
         name=udp_sendmsg-$kernel
         lines=
@@ -61,14 +61,11 @@ ftracectl report --no-legend \
         --to="$(awk -v b="$begin" 'BEGIN { printf "%.6f", b + 0.089 }')" "$work/all.dat" >"$work/wanted"
 ok 'as that of everything' cmp "$work/inner" "$work/wanted"
 ok 'in which there is something' test -s "$work/wanted"
-exits 'one CPU is written' 0 fetch "$name" "$work/one.dat" --cpu=1
+exits 'one CPU is written' 0 fetch "$name" "$work/one.dat" --cpus=1
 is 'it has that one' "$(ftracectl show --json "$work/one.dat" | jq -c '[.cpus[].cpu]')" '[0,1]'
 is 'and no line of another' "$(ftracectl report --no-legend "$work/one.dat" | grep -c '^ 0)')" 0
 
 # Refusals.
-exits 'two versions are refused' 2 fetch "$name" "$work/x.dat" --v6 --v7
-exits 'version 6 cannot be compressed' 2 fetch "$name" "$work/x.dat" --v6 --compress=zstd
-says 'it is said why' 'version 6 cannot be compressed'
 exits 'another compression is refused' 2 fetch "$name" "$work/x.dat" --compress=zlib
 says 'it is named' 'zlib'
 exits 'what is no time is refused' 2 fetch "$name" "$work/x.dat" --from=yesterday
@@ -96,7 +93,7 @@ exits 'an interrupted fetch says so' 130 interrupted fetch -q --store "$work" "$
 says 'in a sentence' 'x\.dat was not written'
 is 'the file is as it was' "$(cat "$work/files/x.dat")" before
 is 'and no other is left' "$(ls "$work/files")" x.dat
-exits 'the next one is not' 0 ftracectl fetch -q --store "$work" "$name" -o "$work/files/x.dat" --v7
+exits 'the next one is not' 0 ftracectl fetch -q --store "$work" "$name" -o "$work/files/x.dat" --compress=zstd
 ftracectl report --no-legend --store "$work" "$name" >"$work/wanted"
 exits 'of the grown recording all is in it' 0 ftracectl report --no-legend "$work/files/x.dat"
 ok 'as in the recording' cmp "$out" "$work/wanted"
@@ -108,12 +105,12 @@ subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
 }
 declare -A small=()
-for form in --v6 --v7; do
+for form in --compress=none --compress=zstd; do
         small[$form]=$(peak_kb "$top_builddir/ftracectl" fetch -q --store "$data" "$name" -o - "$form")
 done
 "$top_builddir/tests/bench/grow-session" "$work/sessions/$name" 20 >/dev/null
 is 'it has grown a lot' "$(($(du -s "$work/sessions/$name" | cut -f 1) > 50000))" 1
-for form in --v6 --v7; do
+for form in --compress=none --compress=zstd; do
         large=$(peak_kb "$top_builddir/ftracectl" fetch -q --store "$work" "$name" -o - "$form")
         ok "$form: of 60 MB it takes no 10 MB more than of a small one ($large KB)" \
                 test "$large" -lt "$((small[$form] + 10000))"

@@ -66,7 +66,7 @@ exits 'a time' 0 ftracectl arm -n timed --on in:5s --do start --do stop:1s --max
 is 'it waits' "$(session timed .state)" armed
 ok 'is a trigger, and so is what ends it' wait_until 10 eval '[[ $(session timed .state) == sealed ]]'
 
-exits 'each recording' 0 ftracectl arm -n again --on command --do start --on signal --do stop --max-captures=2 --min-gap=1ms udp_sendmsg
+exits 'each recording' 0 ftracectl arm -n again --on command --do start --on signal --do stop --max-captures=2 --set=MinGap=1ms udp_sendmsg
 for i in 1 2; do
         exits "begins with a command ($i)" 0 ftracectl trigger again
         feed $((10 * i)) $((2 * i))
@@ -84,7 +84,7 @@ cpu_ticks() { # of the daemon
         awk '{ print $14 + $15 }' "/proc/$ftraced_pid/stat"
 }
 exits 'one that will not be narrowed' 0 \
-        ftracectl arm -n stuck --on command --do start --on signal --do stop --min-gap=1ms udp_sendmsg
+        ftracectl arm -n stuck --on command --do start --on signal --do stop --set=MinGap=1ms udp_sendmsg
 exits 'records' 0 ftracectl trigger stuck
 mv "$work/tracefs/set_ftrace_filter" "$work/filter"
 mkdir "$work/tracefs/set_ftrace_filter"
@@ -125,7 +125,7 @@ exits 'who keeps it' 0 ftracectl snapshot flight
 is 'after which a crash has nothing to leave there' "$(jq '.cpus[0].in_memory // 0' "$meta")" 0
 exits 'the recorder is stopped' 0 ftracectl stop flight
 
-exits 'a recorder with a trigger' 0 ftracectl arm -n watch --in-kernel --on signal --min-gap=1h udp_sendmsg
+exits 'a recorder with a trigger' 0 ftracectl arm -n watch --in-kernel --on signal --set=MinGap=1h udp_sendmsg
 is 'records at once' "$(session watch .state)" recording
 feed 300 3
 kill -USR2 "$ftraced_pid"

@@ -44,9 +44,9 @@ exits 'a window is compared with the rest' 0 ftracectl why "$work/planted.txt" -
 is 'by calls that began in it' "$(jq -c '[.slow_calls, .usual_calls, .named]' "$out")" '[100,300,"nothing"]'
 exits 'a recording is compared with an earlier one' 0 ftracectl why "$work/before.txt" --against="$work/before.txt"
 says 'that is the same' '^send: its calls take 5\... us instead of 5\... us, which may be chance \(p = [01]\.[0-9]*\)\.$' "$out"
-exits 'two ways to choose are too many' 2 ftracectl why "$work/planted.txt" --slower=40us --failed
+exits 'two ways to choose are too many' 2 ftracectl why "$work/planted.txt" --slower=40us --keep-failed
 says 'which is said' 'give one of them\.$'
-exits 'a text has no return values' 0 ftracectl why "$work/planted.txt" --failed
+exits 'a text has no return values' 0 ftracectl why "$work/planted.txt" --keep-failed
 says 'which is said' '^send: what its calls returned was not recorded; "ftracectl start --retval" does\.$' "$out"
 exits 'another function can be the root' 0 ftracectl why "$work/planted.txt" lookup
 says 'of its own calls' '^lookup: the slowest 2 % take .* is lookup itself: ' "$out"

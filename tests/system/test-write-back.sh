@@ -109,7 +109,7 @@ exits 'the ring itself stops' 0 ftracectl stop source
 
 # --- while it records -----------------------------------------------------------------------------
 
-begin passes 3 --segment-time=1s
+begin passes 3 --set=SegmentTime=1s
 disk s5
 feed 2
 ok 'a session whose disk fails is degraded' wait_until 20 is_degraded passes not_written

@@ -191,7 +191,7 @@ unit_programs += %D%/daemon-api
 
 # cli/
 unit_programs += %D%/cli-options
-%C%_cli_options_SOURCES = %D%/test-filtering.c %D%/test-options.c %D%/test-rules.c
+%C%_cli_options_SOURCES = %D%/test-filtering.c %D%/test-options.c
 %C%_cli_options_CFLAGS = $(unit_cflags)
 %C%_cli_options_LDADD = $(unit_libs) $(verb_libs) $(CHECK_LIBS)
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "cli/contact/client.h"
+#include "cli/contact/contact.h"
 #include "unit.h"
 
 extern pid_t server_pid;

@@ -4,10 +4,10 @@
 
 #include <sys/mman.h>
 
-#include "cli/files/tracedat.h"
+#include "cli/files/files.h"
+#include "page-builder.h"
 #include "pages/dat-file.h"
 #include "pages/page-source.h"
-#include "page-builder.h"
 #include "sealing.h"
 
 enum { N_PAGES = 4 };

@@ -175,13 +175,13 @@ START_TEST(a_verdict_names_the_rate_the_limit_and_the_way_out)
                 } cases[] = {
                         { { GUARD_EVENTS, 1203441, 1000000, 10 * SEC },
                           "1,203,441 events a second over 10 s, more than the 1,000,000 of "
-                          "MaxEventRate=; name fewer functions, or raise --max-event-rate" },
+                          "MaxEventRate=; name fewer functions, or raise --set=MaxEventRate=" },
                         { { GUARD_BYTES, 512 << 20, 256 << 20, SEC / 2 },
                           "512M stored a second over 500 ms, more than the 256M of MaxWriteRate=; "
-                          "name fewer functions, or raise --max-write-rate" },
+                          "name fewer functions, or raise --set=MaxWriteRate=" },
                         { { GUARD_CPU, 723000, 500000, 12 * SEC },
                           "72.3 % of a CPU for storing over 12 s, more than the 50.0 % of MaxCPU=; "
-                          "name fewer functions, or raise --max-cpu" },
+                          "name fewer functions, or raise --set=MaxCPU=" },
                 };
                 char text[GUARD_TEXT_MAX];
 

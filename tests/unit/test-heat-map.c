@@ -67,7 +67,7 @@ static uint64_t sum_of_row(const HeatView *v, size_t row) {
 static void assert_equals_histogram(Fed *f, const Function *root, const Quantiles *q) {
         static const size_t columns[] = { 1, 7, 80, 1000, SIZE_MAX / 2 };
         Range ranges[RANGES_MAX];
-        size_t n = ranges_of(ranges, q, false);
+        size_t n = ranges_of(ranges, q);
 
         for (size_t i = 0; i < ELEMENTSOF(columns); i++) {
                 _cleanup_heat_view_ HeatView v = view(f, root, columns[i]);

@@ -3,17 +3,13 @@
 #include <string.h>
 
 #include "base/unit.h"
-#include "cli/files/last-words.h"
+#include "cli/files/files.h"
 #include "unit.h"
 
-static void say_at(LastWords *w, uint64_t seconds, const char *text) {
+static void say(LastWords *w, uint64_t seconds, const char *text) {
         last_words_step(w, &(Step){ .kind = STEP_OTHER,
                                     .text = text,
                                     .timestamp_ns = seconds * NSEC_PER_SEC });
-}
-
-static void say(LastWords *w, const char *text) {
-        say_at(w, 100, text);
 }
 
 static void expect(const LastWords *w, const char *part) {
@@ -24,28 +20,38 @@ static void expect(const LastWords *w, const char *part) {
         ck_assert_msg(strstr(notes.items[0], part), "%s", notes.items[0]);
 }
 
-START_TEST(a_panic_is_told_whatever_is_said_around_it)
+START_TEST(the_last_message_that_tells_of_an_end_tells_of_it)
         {
-                LastWords w = {};
+                static const struct {
+                        const char *said[5], *part;
+                } cases[] = {
+                        { { "BUG: kernel NULL pointer dereference, address: 0000000000000000",
+                            "Oops: 0002 [#1] PREEMPT SMP NOPTI",
+                            "Kernel panic - not syncing: Fatal exception in interrupt",
+                            "watchdog: BUG: soft lockup - CPU#1 stuck for 26s!", " </TASK>" },
+                          "by a panic: \"Kernel panic - not syncing: Fatal exception in "
+                          "interrupt\", after \"BUG: "
+                          "kernel NULL pointer dereference, address: 0000000000000000\"" },
+                        { { "BUG: unable to handle page fault for address: ffff888000000000",
+                            "reboot: Restarting system" },
+                          "by a reboot" },
+                        { { "watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [insmod:9]" },
+                          "by a lockup" },
+                        { {}, "the kernel said nothing of it" },
+                };
 
-                say(&w, "console: BUG: kernel NULL pointer dereference, address: 0000000000000000");
-                say(&w, "console: Oops: 0002 [#1] PREEMPT SMP NOPTI");
-                say(&w, "console: Kernel panic - not syncing: Fatal exception in interrupt");
-                say(&w, "console: watchdog: BUG: soft lockup - CPU#1 stuck for 26s!");
-                say(&w, "console:  </TASK>");
-                expect(&w, "by a panic: \"Kernel panic - not syncing: Fatal exception in "
-                           "interrupt\", after \"BUG: "
-                           "kernel NULL pointer dereference, address: 0000000000000000\"");
-        }
-END_TEST
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        LastWords w = {};
 
-START_TEST(the_last_of_several_ends_counts)
-        {
-                LastWords w = {};
+                        for (size_t k = 0; k < 5 && cases[i].said[k]; k++) {
+                                char text[200];
 
-                say(&w, "console: BUG: unable to handle page fault for address: ffff888000000000");
-                say(&w, "console: reboot: Restarting system");
-                expect(&w, "by a reboot");
+                                (void) snprintf(text, sizeof(text), "console: %s",
+                                                cases[i].said[k]);
+                                say(&w, 100, text);
+                        }
+                        expect(&w, cases[i].part);
+                }
         }
 END_TEST
 
@@ -53,46 +59,30 @@ START_TEST(a_fault_that_was_survived_is_no_end)
         {
                 LastWords w = {};
 
-                say_at(&w, 100, "console: Oops: invalid opcode: 0000 [#1] PREEMPT SMP NOPTI");
-                say_at(&w, 400, "console: usb 1-1: new device");
+                say(&w, 100, "console: Oops: invalid opcode: 0000 [#1] PREEMPT SMP NOPTI");
+                say(&w, 400, "console: usb 1-1: new device");
                 expect(&w, "the kernel said nothing of it");
                 expect(&w, "5min before, it said \"Oops: invalid opcode");
-                say_at(&w, 401, "console: Kernel panic - not syncing: sysrq triggered crash");
+                say(&w, 401, "console: Kernel panic - not syncing: sysrq triggered crash");
                 expect(&w, "by a panic: \"Kernel panic - not syncing: sysrq triggered crash\"");
                 ck_assert_ptr_null(strstr(w.text, "Oops"));
         }
 END_TEST
 
-START_TEST(a_lockup_is_told_as_one)
-        {
-                LastWords w = {};
-
-                say(&w, "console: watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [insmod:9]");
-                expect(&w, "by a lockup");
-        }
-END_TEST
-
-START_TEST(what_others_say_is_no_end)
-        {
-                LastWords w = {};
-
-                say(&w, "Kernel panic - not syncing: written to trace_marker");
-                say(&w, NULL);
-                last_words_step(
-                        &w, &(Step){ .kind = STEP_ENTER, .text = "console: reboot: Power down" });
-                expect(&w, "the kernel said nothing of it");
-        }
-END_TEST
-
-START_TEST(a_long_message_is_cut)
+START_TEST(what_others_say_is_no_end_and_what_is_long_is_cut)
         {
                 char text[2000];
                 LastWords w = {};
 
+                say(&w, 100, "Kernel panic - not syncing: written to trace_marker");
+                say(&w, 100, NULL);
+                last_words_step(
+                        &w, &(Step){ .kind = STEP_ENTER, .text = "console: reboot: Power down" });
+                expect(&w, "the kernel said nothing of it");
                 memset(text, 'x', sizeof(text));
                 text[sizeof(text) - 1] = 0;
                 memcpy(text, "console: Oops: ", 15);
-                say(&w, text);
+                say(&w, 100, text);
                 ck_assert_uint_lt(strlen(w.text), LAST_WORDS_MAX);
         }
 END_TEST
@@ -115,7 +105,6 @@ START_TEST(only_what_was_rescued_has_any)
         }
 END_TEST
 
-UNIT_SUITE("last-words", a_panic_is_told_whatever_is_said_around_it,
-           the_last_of_several_ends_counts, a_fault_that_was_survived_is_no_end,
-           a_lockup_is_told_as_one, what_others_say_is_no_end, a_long_message_is_cut,
+UNIT_SUITE("last-words", the_last_message_that_tells_of_an_end_tells_of_it,
+           a_fault_that_was_survived_is_no_end, what_others_say_is_no_end_and_what_is_long_is_cut,
            only_what_was_rescued_has_any)

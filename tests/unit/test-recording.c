@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 
-#include "cli/options/status.h"
-#include "cli/record/recording.h"
+#include "cli/options/options.h"
+#include "cli/record/record.h"
 #include "unit.h"
 
 static int check(const char *function) {

@@ -3,63 +3,57 @@
 #include <sys/mman.h>
 
 #include "base/cleanup.h"
-#include "cli/contact/remote-output.h"
+#include "cli/contact/contact.h"
 #include "tests/unit/unit.h"
 
 /* What reaches the terminal, for which a file stands, of @n bytes that come in pieces of @n_piece. */
 static char *pass(const char *data, size_t n, size_t n_piece) {
         _cleanup_close_ int fd = memfd_create("terminal", MFD_CLOEXEC);
-        RemoteOutput o = REMOTE_OUTPUT_INIT;
+        RemoteText t = {};
         _cleanup_buf_ Buf out = BUF_OF_TEXT(fd);
         char *text = calloc(1, 16 * n + 1);
 
         ck_assert_int_ge(fd, 0);
         for (size_t i = 0; i < n; i += n_piece)
-                remote_output_add(&o, &out, data + i, MIN(n_piece, n - i), false);
-        remote_output_add(&o, &out, NULL, 0, true);
+                remote_text_add(&t, &out, data + i, MIN(n_piece, n - i), false);
+        remote_text_add(&t, &out, NULL, 0, true);
         ck_assert_int_eq(buf_flush(&out), 0);
         ck_assert_int_ge(pread(fd, text, 16 * n, 0), 0);
         return text;
 }
 
-static void check_pass(const char *data, const char *wanted) {
-        for (size_t n_piece = 1; n_piece <= strlen(data); n_piece++) {
-                _cleanup_free_ char *text = pass(data, strlen(data), n_piece);
-
-                ck_assert_msg(streq(text, wanted), "in pieces of %zu: %s", n_piece, text);
-        }
-}
-
-START_TEST(what_ftracectl_writes_passes_in_whatever_pieces_it_comes)
+START_TEST(what_ftracectl_writes_passes_and_what_a_terminal_would_obey_besides_is_escaped)
         {
                 static const char said[] = "\033[1mName\033[0m  \033[1;31mbad\033[m\n"
                                            "\r\033[K50 %\r\033[Kd\xc3\xa9j\xc3\xa0 \xe2\x82\xac\n"
                                            "\033[H\033[J\xf0\x9f\x90\xa2 top\n";
+                static const struct {
+                        const char *data, *wanted;
+                } cases[] = {
+                        { said, said },
+                        { "\033]0;title\a", "\\x1b]0;title\\x07" },
+                        { "a\033[2Jb", "a\\x1b[2Jb" },
+                        { "\033[1;31x", "\\x1b[1;31x" },
+                        { "\033\033[31mred\033[0m", "\\x1b\033[31mred\033[0m" },
+                        { "\033[H\033[2J", "\\x1b[H\\x1b[2J" },
+                        { "back\bspace", "back\\x08space" },
+                        { "\xc2\x9b[31m", "\\xc2\\x9b[31m" },
+                        /* What is half at the end is escaped and not kept. */
+                        { "a\033[1;3", "a\\x1b[1;3" },
+                        { "a\xe2\x82", "a\\xe2\\x82" },
+                        { "\033", "\\x1b" },
+                };
 
-                check_pass(said, said);
-        }
-END_TEST
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        const char *data = cases[i].data;
 
-START_TEST(what_a_terminal_would_obey_besides_is_escaped)
-        {
-                check_pass("\033]0;title\a", "\\x1b]0;title\\x07");
-                check_pass("a\033[2Jb", "a\\x1b[2Jb");
-                check_pass("\033[1;31x", "\\x1b[1;31x");
-                check_pass("\033\033[31mred\033[0m", "\\x1b\033[31mred\033[0m");
-                check_pass("\033[H\033[2J", "\\x1b[H\\x1b[2J");
-                check_pass("back\bspace", "back\\x08space");
-                check_pass("\xc2\x9b"
-                           "31m",
-                           "\\xc2\\x9b"
-                           "31m");
-        }
-END_TEST
+                        for (size_t n_piece = 1; n_piece <= strlen(data); n_piece++) {
+                                _cleanup_free_ char *text = pass(data, strlen(data), n_piece);
 
-START_TEST(what_is_half_at_the_end_is_escaped_and_not_kept)
-        {
-                check_pass("a\033[1;3", "a\\x1b[1;3");
-                check_pass("a\xe2\x82", "a\\xe2\\x82");
-                check_pass("\033", "\\x1b");
+                                ck_assert_msg(streq(text, cases[i].wanted), "in pieces of %zu: %s",
+                                              n_piece, text);
+                        }
+                }
         }
 END_TEST
 
@@ -87,6 +81,6 @@ START_TEST(whatever_comes_the_pieces_do_not_matter)
         }
 END_TEST
 
-UNIT_SUITE("remote-output", what_ftracectl_writes_passes_in_whatever_pieces_it_comes,
-           what_a_terminal_would_obey_besides_is_escaped,
-           what_is_half_at_the_end_is_escaped_and_not_kept, whatever_comes_the_pieces_do_not_matter)
+UNIT_SUITE("remote-output",
+           what_ftracectl_writes_passes_and_what_a_terminal_would_obey_besides_is_escaped,
+           whatever_comes_the_pieces_do_not_matter)

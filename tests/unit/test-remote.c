@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "cli/contact/fleet.h"
-#include "cli/contact/remote.h"
-#include "cli/options/status.h"
+#include "cli/contact/contact.h"
+#include "cli/options/options.h"
 #include "unit.h"
 
 START_TEST(a_host_may_have_a_user_and_a_port)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "cli/schedule/capture-log.h"
 #include "cli/schedule/schedule.h"
 #include "scratch.h"
 #include "unit.h"
@@ -42,7 +41,6 @@ START_TEST(what_is_written_is_read_again)
         {
                 _cleanup_schedule_ Schedule s = { .name = strdup("nightly"),
                                                   .calendar = strdup("Mon..Fri 02:00"),
-                                                  .randomize_ns = 600000000000,
                                                   .keep = 14 };
                 _cleanup_schedule_ Schedule again = {};
                 _cleanup_strv_ Strv names = {};
@@ -54,7 +52,6 @@ START_TEST(what_is_written_is_read_again)
                 ck_assert_int_eq(schedule_write(root, &s), 0);
                 ck_assert_int_eq(schedule_read(&again, root, "nightly"), 0);
                 ck_assert_str_eq(again.calendar, "Mon..Fri 02:00");
-                ck_assert_uint_eq(again.randomize_ns, 600000000000);
                 ck_assert_uint_eq(again.keep, 14);
                 ck_assert_int_eq(schedule_list(&names, root), 0);
                 ck_assert_uint_eq(names.n, 1);
@@ -68,44 +65,35 @@ START_TEST(what_is_written_is_read_again)
         }
 END_TEST
 
-START_TEST(a_drop_in_of_somebody_else_stays)
+START_TEST(what_is_somebody_elses_stays_and_a_profile_whose_timer_is_enabled_is_a_schedule)
         {
                 _cleanup_schedule_ Schedule s = { .name = strdup("x"),
-                                                  .calendar = strdup("daily") };
-                _cleanup_scratch_ Scratch scratch = SCRATCH;
-                const char *root = scratch.path;
-                char path[PATH_MAX + 128];
-
-                make_root(&scratch);
-                ck_assert_int_eq(strv_add(&s.command, "/bin/true"), 0);
-                ck_assert_int_eq(schedule_write(root, &s), 0);
-                (void) snprintf(path, sizeof(path),
-                                "%s/etc/systemd/system/ftraced-capture@x.timer.d/mine.conf", root);
-                ck_assert_int_eq(file_replace(AT_FDCWD, path, "", 0, 0644), 0);
-                ck_assert_int_eq(schedule_erase(root, "x"), 0);
-                ck_assert_int_eq(access(path, F_OK), 0);
-        }
-END_TEST
-
-START_TEST(a_profile_whose_timer_is_enabled_is_a_schedule)
-        {
-                _cleanup_schedule_ Schedule s = {};
+                                                  .calendar = strdup("daily") },
+                                            enabled = {};
+                _cleanup_scratch_ Scratch root = SCRATCH;
                 _cleanup_strv_ Strv names = {};
-                _cleanup_scratch_ Scratch scratch = SCRATCH;
-                const char *root = scratch.path;
-                char path[PATH_MAX + 128];
 
-                make_root(&scratch);
-                (void) snprintf(path, sizeof(path),
-                                "%s/etc/systemd/system/timers.target.wants/"
-                                "ftraced-capture@udp-send.timer",
-                                root);
-                ck_assert_int_eq(symlink("/nowhere", path), 0);
-                ck_assert_int_eq(schedule_list(&names, root), 0);
-                ck_assert_uint_eq(names.n, 1);
+                make_root(&root);
+                ck_assert_int_eq(strv_add(&s.command, "/bin/true"), 0);
+                ck_assert_int_eq(schedule_write(root.path, &s), 0);
+                ck_assert_int_eq(
+                        file_replace(root.fd,
+                                     "etc/systemd/system/ftraced-capture@x.timer.d/mine.conf", "",
+                                     0, 0644),
+                        0);
+                ck_assert_int_eq(schedule_erase(root.path, "x"), 0);
+                ck_assert_int_eq(faccessat(root.fd,
+                                           "etc/systemd/system/ftraced-capture@x.timer.d/mine.conf",
+                                           F_OK, 0),
+                                 0);
+                ck_assert_int_eq(symlinkat("/nowhere", root.fd,
+                                           "etc/systemd/system/timers.target.wants/"
+                                           "ftraced-capture@udp-send.timer"),
+                                 0);
+                ck_assert_int_eq(schedule_list(&names, root.path), 0);
                 ck_assert_str_eq(names.items[0], "udp-send");
-                ck_assert_int_eq(schedule_read(&s, root, "udp-send"), 0);
-                ck_assert_ptr_null(s.calendar);
+                ck_assert_int_eq(schedule_read(&enabled, root.path, "udp-send"), 0);
+                ck_assert_ptr_null(enabled.calendar);
         }
 END_TEST
 
@@ -146,15 +134,15 @@ START_TEST(the_log_counts_what_was_recorded_and_keeps_the_newest)
                 m->id = strdup("0123456789abcdef");
                 ck_assert_int_eq(capture_log_open(&l, "x"), 0);
                 ck_assert_ptr_null(capture_log_last(&l));
-                ck_assert_uint_eq(capture_log_next(&l), 1);
+                ck_assert_int_eq(l.next, 1);
                 ck_assert_int_eq(capture_log_add(&l, 5, "skipped", "no room"), 0);
                 ck_assert_int_eq(capture_log_set(&l, 6, m), 0);
                 m->state = SESSION_SEALED;
                 ck_assert_int_eq(capture_log_set(&l, 6, m), 0);
                 ck_assert_int_eq(capture_log_save(&l), 0);
                 ck_assert_int_eq(capture_log_open(&again, "x"), 0);
-                ck_assert_uint_eq(capture_log_next(&again), 8);
-                ck_assert_uint_eq(json_array_size(capture_log_all(&again)), 2);
+                ck_assert_int_eq(again.next, 8);
+                ck_assert_uint_eq(json_array_size(again.captures), 2);
                 ck_assert_str_eq(
                         json_string_value(json_object_get(capture_log_last(&again), "result")),
                         "sealed");
@@ -162,7 +150,7 @@ START_TEST(the_log_counts_what_was_recorded_and_keeps_the_newest)
                 ck_assert_uint_eq(capture_log_count(&again, 7), 0);
                 for (unsigned i = 0; i < CAPTURE_LOG_MAX; i++)
                         ck_assert_int_eq(capture_log_add(&again, 8, "skipped", ""), 0);
-                ck_assert_uint_eq(json_array_size(capture_log_all(&again)), CAPTURE_LOG_MAX);
+                ck_assert_uint_eq(json_array_size(again.captures), CAPTURE_LOG_MAX);
                 ck_assert_int_eq(capture_log_erase("x"), 0);
         }
 END_TEST
@@ -186,12 +174,12 @@ START_TEST(a_damaged_log_is_begun_anew)
                         ck_assert_int_eq(
                                 file_replace(AT_FDCWD, path, texts[i], strlen(texts[i]), 0644), 0);
                         ck_assert_int_eq(capture_log_open(&l, "x"), 0);
-                        ck_assert_uint_eq(json_array_size(capture_log_all(&l)), 0);
+                        ck_assert_uint_eq(json_array_size(l.captures), 0);
                 }
         }
 END_TEST
 
 UNIT_SUITE("schedule", a_word_is_quoted_as_systemd_reads_it, what_is_written_is_read_again,
-           a_drop_in_of_somebody_else_stays, a_profile_whose_timer_is_enabled_is_a_schedule,
+           what_is_somebody_elses_stays_and_a_profile_whose_timer_is_enabled_is_a_schedule,
            a_name_leaves_room_for_a_number, the_next_time_is_read_without_its_day_of_the_week,
            the_log_counts_what_was_recorded_and_keeps_the_newest, a_damaged_log_is_begun_anew)

@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 
-#include "cli/options/status.h"
-#include "cli/record/selection.h"
+#include "cli/options/options.h"
+#include "cli/record/record.h"
 #include "scratch.h"
 
 static const char listing[] = "SyS_old\n__x64_sys_write\n__ia32_sys_write\nnf_conntrack_in "
@@ -20,7 +20,8 @@ static FunctionList make_list(void) {
 /* What @word stands for, joined; the caller frees. */
 static char *expand(const char *word, int wanted) {
         _cleanup_function_list_ FunctionList l = make_list();
-        _cleanup_strv_ Strv words = {}, read = {}, names = {}, said = {};
+        _cleanup_strv_ Strv words = {}, read = {}, names = {};
+        const Options o = { .quiet = true };
         int fd = open("/dev/null", O_WRONLY | O_CLOEXEC), status;
 
         ck_assert_int_ge(dup2(fd, STDERR_FILENO), 0);
@@ -28,7 +29,7 @@ static char *expand(const char *word, int wanted) {
         ck_assert_int_eq(strv_add(&words, word), 0);
         status = selection_read(&read, &words);
         if (status == STATUS_OK)
-                status = selection_expand(&names, &said, &read, &l);
+                status = selection_expand(&names, &o, NULL, "", &read, &l);
         ck_assert_msg(status == wanted, "%s: %i", word, status);
         return strv_join(&names, " ");
 }

@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 
-#include "cli/options/status.h"
+#include "cli/options/options.h"
 #include "cli/source/source.h"
 #include "store/store.h"
 #include "unit.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "page-builder.h"
 #include "base/array.h"
-#include "cli/files/verify.h"
+#include "cli/files/files.h"
+#include "page-builder.h"
 
 static const Layout *const layout = &layouts[LAYOUT_6_12];
 

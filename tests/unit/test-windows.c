@@ -296,7 +296,7 @@ static void choose(Arguments *args, const Whole *w) {
         } else if (length_ns > 0 && chance(3) == 0)
                 add(args, "--to=+%lluns", (unsigned long long) chance(length_ns));
         if (chance(5) == 0)
-                add(args, "--cpu=%u", (unsigned) chance(w->n_cpus));
+                add(args, "--cpus=%u", (unsigned) chance(w->n_cpus));
         if (chance(5) == 0)
                 add(args, "--root=%s", some_name(w));
         if (chance(6) == 0)

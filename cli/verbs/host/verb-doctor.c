@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * First what this process can see for itself: is there a daemon, may it talk to
- * it.  Then the daemon's own checks, which need its rights; root gets them from
- * a private daemon.  If there is no daemon to ask, what any process may read
- * has to do: /proc/filesystems, the state of lockdown.  If nothing is in the way, a recording is tried: begun and
- * ended where it has a tracing instance of its own and disturbs nobody, else planned only.
- */
+/* What this process sees for itself, the daemon's own checks, and, if nothing is in the way, a recording: begun
+ * and ended where it has a tracing instance of its own and disturbs nobody, else planned only. */
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sys/utsname.h>
 
+#include "base/cleanup.h"
+#include "base/cpu-list.h"
 #include "base/io.h"
+#include "base/release.h"
+#include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/options/verb.h"
-#include "cli/record/recording.h"
+#include "cli/record/record.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
-#include "cli/verbs/host/black-box-check.h"
+#include "meta/boot-instance.h"
 
-#define SMALL_FILE_MAX ((size_t) 64 << 10)
-/* What is tried: one function, which every kernel has and nobody calls, is hooked for a moment.  set_graph_function is
- * of all instances (linux 7.2 kernel/trace/ftrace.c), so that its calls would be in the recordings of others, too. */
+/* What is tried: one function, which every kernel has and nobody calls, is hooked for a moment.
+ * set_graph_function is of all instances (linux 7.2 kernel/trace/ftrace.c), so that its calls would be in the
+ * recordings of others, too. */
 #define TRIED "emergency_sync"
 #define TRIED_BUFFER (64 << 10)
 
@@ -50,39 +50,119 @@ static _printf_(5, 6) void add(json_t *checks, const char *name, const char *sta
                                                fix ? terminal_json_string(fix) : NULL));
 }
 
-/* --- what anybody can see --------------------------------------------------------------------- */
+/* --- a black box: each answer ends the questions ----------------------------------------------- */
 
-static void look_at_lockdown(json_t *checks) {
-        _cleanup_free_ char *text = NULL;
+#define BOX "black_box"
+#define CPU_MIB 8 /* some seconds of calls below a busy function */
+#define LEAST_MIB 16
+/* With less memory than this a kernel is loaded over what survives once in some hundred boots, or more often. */
+#define LITTLE_MEMORY_BYTES (UINT64_C(32) << 30)
 
-        if (file_read(AT_FDCWD, "/sys/kernel/security/lockdown", &text, NULL, SMALL_FILE_MAX) < 0)
-                return; /* not readable, or no lockdown: nothing to say */
-        if (strstr(text, "[confidentiality]"))
-                add(checks, "lockdown", "bad",
-                    "boot without lockdown=confidentiality (and see the firmware's secure boot)",
-                    "the kernel is locked down (confidentiality): nobody may open tracefs");
+static uint64_t memory_bytes(void) {
+        return (uint64_t) MAX(sysconf(_SC_PHYS_PAGES), 0L) * (uint64_t) sysconf(_SC_PAGESIZE);
 }
 
-static void look_at_tracefs(json_t *checks) {
+/* The kernel divides that memory by all CPUs that it could ever have, of which a guest may have few. */
+static uint64_t possible_cpus(void) {
         _cleanup_free_ char *text = NULL;
+        unsigned first, last;
+        const char *list;
+        uint64_t n = 0;
+
+        if (file_read(AT_FDCWD, "/sys/devices/system/cpu/possible", &text, NULL, 65536) >= 0)
+                for (list = text; cpu_list_next(&list, &first, &last) > 0;)
+                        n = last + 1;
+        return n > 0 ? n : (uint64_t) MAX(sysconf(_SC_NPROCESSORS_CONF), 1L);
+}
+
+/* No more than a thirtieth of what there is. */
+static void say_how(json_t *checks) {
+        uint64_t n_cpus = possible_cpus(), most = memory_bytes() / 30 >> 20, mib = n_cpus * CPU_MIB;
+        char fix[1024];
+
+        if (most > 0)
+                mib = MIN(mib, most);
+        mib = MAX(mib, (uint64_t) LEAST_MIB);
+        (void) snprintf(fix, sizeof(fix),
+                        "add these words to the kernel's command line and reboot, which takes "
+                        "%" PRIu64 " MiB of memory for good (%s for each of %" PRIu64
+                        " possible CPUs):\n\n"
+                        "      reserve_mem=%" PRIu64
+                        "M:4096:trace trace_instance=boot_mapped^traceoff@trace\n\n"
+                        "    grub: in GRUB_CMDLINE_LINUX of /etc/default/grub, then update-grub "
+                        "(elsewhere grub2-mkconfig -o /boot/grub2/grub.cfg)\n"
+                        "    systemd-boot: in /etc/kernel/cmdline, then kernel-install add-all; or "
+                        "the options line of the entry in /boot/loader/entries\n"
+                        "    Another size at the next boot, or firmware that clears memory, leaves "
+                        "nothing to rescue; so does KASLR where it loads the kernel over that "
+                        "memory, the likelier the less memory there is: nokaslr rules that out",
+                        mib, FORMAT_BYTES((mib << 20) / n_cpus), n_cpus, mib);
+        add(checks, BOX, "bad", fix,
+            "black box: this kernel can keep a trace over a crash, and was not booted with memory "
+            "for it");
+}
+
+static bool kaslr_matters(const char *command_line) {
+        for (const char *s = command_line; *s; s = boot_instance_next_word(s))
+                if (startswith(s, "nokaslr") && strchr(" \t\n", s[strlen("nokaslr")]))
+                        return false;
+        return memory_bytes() > 0 && memory_bytes() < LITTLE_MEMORY_BYTES;
+}
+
+static void say_named(json_t *checks, const char *name, const char *command_line) {
+        /* Only root can tell. */
+        bool is_hidden = access("/sys/kernel/tracing/instances", X_OK) < 0 && errno == EACCES;
+        char path[BOOT_INSTANCE_NAME_MAX + 64];
+
+        (void) snprintf(path, sizeof(path), "/sys/kernel/tracing/instances/%s/last_boot_info",
+                        name);
+        if (!is_hidden && access(path, F_OK) < 0)
+                add(checks, BOX, "bad",
+                    "dmesg | grep -i -e reserve_mem -e 'boot instance' says why: there is not so "
+                    "much memory in one piece, or its name is another",
+                    "black box: the command line names the instance %s, and the kernel has not "
+                    "made it",
+                    name);
+        else
+                add(checks, BOX, "good",
+                    kaslr_matters(command_line)
+                            ? "nokaslr as well, or now and then a kernel is loaded over it"
+                            : NULL,
+                    "black box: the instance %s survives a crash%s; record into it with "
+                    "--black-box",
+                    name, is_hidden ? ", as the command line says" : "");
+}
+
+/* Whether a trace would survive a crash here, and else what that takes: words for a boot loader are printed, and
+ * written nowhere. */
+static void check_black_box(json_t *checks) {
+        char name[BOOT_INSTANCE_NAME_MAX + 1];
+        _cleanup_free_ char *line = NULL;
         struct utsname u = {};
 
         (void) uname(&u);
-        if (file_read(AT_FDCWD, "/proc/filesystems", &text, NULL, SMALL_FILE_MAX) >= 0 &&
-            !strstr(text, "\ttracefs\n"))
-                add(checks, "kernel", "bad",
-                    "boot a kernel with CONFIG_FUNCTION_GRAPH_TRACER; Debian's have it",
-                    "kernel %s was built without tracing", u.release);
-        else
-                add(checks, "kernel", "good", NULL, "kernel %s knows tracefs", u.release);
-}
+        if (release_compare(u.release, 6, 12) != RELEASE_SINCE) {
+                add(checks, BOX, "bad",
+                    "boot Linux 6.12 or newer. What comes nearest here: ftracectl arm --in-kernel "
+                    "--on=... keeps what led up to a fault that the machine survives",
+                    "black box: Linux %.64s cannot keep a trace over a crash", u.release);
+                return;
+        }
+        if (file_read(AT_FDCWD, "/proc/cmdline", &line, NULL, BOOT_INSTANCE_COMMAND_LINE_MAX) < 0) {
+                add(checks, BOX, "bad", "mount /proc", "black box: /proc/cmdline cannot be read");
+                return;
+        }
+        for (const char *s = line; *s; s = boot_instance_next_word(s)) {
+                size_t n = boot_instance_parse(s);
 
-static void look_as_user(json_t *checks) {
-        if (geteuid() != 0)
-                add(checks, "rights", "warning", "sudo ftracectl doctor",
-                    "not root, and no daemon to ask: nothing more can be checked");
-        look_at_tracefs(checks);
-        look_at_lockdown(checks);
+                if (n == 0)
+                        continue;
+                (void) snprintf(name, sizeof(name), "%.*s", (int) n,
+                                s + strlen(BOOT_INSTANCE_WORD));
+                say_named(checks, name, line);
+                return;
+        }
+        say_how(checks);
 }
 
 /* --- the daemon ------------------------------------------------------------------------------- */
@@ -132,7 +212,7 @@ static void ask(Client *c, json_t *checks) {
         else if (r == CLIENT_E_REFUSED)
                 add(checks, "answer", "bad", NULL, "the daemon refuses: %s",
                     refusal_message(&refusal));
-        else if (client_is_private(c))
+        else if (c->is_private)
                 add(checks, "answer", "bad", NULL,
                     "a private daemon cannot work here; see its message above");
         else
@@ -161,28 +241,24 @@ static bool has(const json_t *checks, const char *name, const char *state) {
 
 /* Ended and removed, however far it came. */
 static int begin_and_end(Client *c, json_t *parameters, Refusal *refusal) {
-        json_auto_t *started = NULL, *stopped = NULL, *removed = NULL;
+        json_auto_t *started = NULL;
         json_t *name;
         int r = client_call(c, "Start", parameters, &started, NULL, refusal);
 
         if (r != 0)
                 return r;
         name = json_object_get(json_object_get(started, "session"), "name");
-        r = client_call(c, "Stop", json_pack("{sO}", "session", name), &stopped, NULL, refusal);
-        return client_call(c, "Remove", json_pack("{sO}", "session", name), &removed, NULL,
+        r = client_call(c, "Stop", json_pack("{sO}", "session", name), NULL, NULL, refusal);
+        return client_call(c, "Remove", json_pack("{sO}", "session", name), NULL, NULL,
                            r == 0 ? refusal : NULL)
                        ?: r;
 }
 
-/* A start beside them makes them pause on some kernels, and that they record shows enough. */
-static bool others_record(const Options *o, Client *c) {
+static void try(Client *c, json_t *checks) {
         _cleanup_strv_ Strv live = {};
-
-        return recording_list_live(&live, o, c) == STATUS_OK && live.n > 0;
-}
-
-static void try(const Options *o, Client *c, json_t *checks) {
-        bool is_tried = has(checks, "sessions", "good") && !others_record(o, c);
+        /* A start beside others makes them pause on some kernels, and that they record shows enough. */
+        bool is_tried = has(checks, "sessions", "good") &&
+                        (recording_list_live(&live, c) != STATUS_OK || live.n == 0);
         _cleanup_refusal_ Refusal refusal = {};
         json_auto_t *reply = NULL;
         json_t *parameters = json_pack("{s{s[s] s[s] si}}", "spec", "functions", TRIED, "hooked",
@@ -265,12 +341,13 @@ int verb_doctor(const Options *o) {
         connect_and_note(&c, o, checks);
         if (c)
                 ask(c, checks);
-        else
-                look_as_user(checks);
+        else if (geteuid() != 0)
+                add(checks, "rights", "warning", "sudo ftracectl doctor",
+                    "not root, and no daemon to ask: nothing more can be checked");
         if (c && !has(checks, NULL, "bad"))
-                try(o, c, checks);
+                try(c, checks);
         if (o->spec.black_box)
-                (void) json_array_append_new(checks, black_box_check());
+                check_black_box(checks);
         json_array_foreach (checks, i, check)
                 if (!is_capability(check))
                         print_check(&out, o, check);

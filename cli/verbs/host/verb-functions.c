@@ -6,7 +6,7 @@
 #include "base/name.h"
 #include "cli/contact/contact.h"
 #include "cli/options/verb.h"
-#include "cli/record/selection.h"
+#include "cli/record/record.h"
 #include "cli/terminal/terminal.h"
 #include "meta/json-field.h"
 
@@ -14,18 +14,6 @@ static int compare_names(const void *a, const void *b) {
         const ListedFunction *x = a, *y = b;
 
         return strcmp(x->name, y->name);
-}
-
-static int print_names(Buf *out, const Strv *names, const FunctionList *l) {
-        for (size_t i = 0; i < names->n; i++) {
-                const ListedFunction *f = bsearch(&(ListedFunction){ .name = names->items[i] },
-                                                  l->items, l->n, sizeof(*l->items), compare_names);
-                const char *module = f ? f->module : NULL;
-
-                buf_printf(out, "%s%s%s%s\n", names->items[i], module ? " [" : "", module ?: "",
-                           module ? "]" : "");
-        }
-        return buf_flush(out);
 }
 
 /* The names of @l that @word stands for; here "*" may mean all.  An exit status. */
@@ -51,7 +39,7 @@ int verb_functions(const Options *o) {
         _cleanup_strv_ Strv names = {};
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         int status = contact_recorder(&c, o, NULL)
-                    ?: function_list_get(&list, o, c)
+                    ?: function_list_get(&list, c)
                     ?: match_names(&names, word, &list);
         if (status != STATUS_OK)
                 return status;
@@ -62,5 +50,14 @@ int verb_functions(const Options *o) {
         if (o->json != JSON_OFF)
                 return stdout_json(o, json_strv_new(&names));
         pager_open(&pager, o, names.n);
-        return stdout_status(pager_end(&pager, print_names(&out, &names, &list)));
+        for (size_t i = 0; i < names.n; i++) {
+                const ListedFunction *f =
+                        bsearch(&(ListedFunction){ .name = names.items[i] }, list.items, list.n,
+                                sizeof(*list.items), compare_names);
+                const char *module = f ? f->module : NULL;
+
+                buf_printf(&out, "%s%s%s%s\n", names.items[i], module ? " [" : "", module ?: "",
+                           module ? "]" : "");
+        }
+        return stdout_paged(&pager, &out, 0);
 }

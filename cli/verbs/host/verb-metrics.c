@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Metrics: what a daemon's GetStatus says, for Prometheus and whoever reads its texts
+ * Metrics: what a daemon's GetStatus says, as families of JSON (`metrics` of cli/tables.schema.json), of which
+ * text is printed: OpenMetrics 1.0 to standard output, and into a file, which must never be seen half, the format
+ * 0.0.4, which node_exporter's textfile collector reads.  That calls the family of a counter by its name with
+ * "_total".
  *
  * Names and units as https://prometheus.io/docs/practices/naming has them.  Sessions that are alive
  * have series of their own; those that have ended are counted.
- *
- * OpenMetrics 1.0 or, as JSON, the same families (`metrics` of cli/tables.schema.json) to standard
- * output, for whoever scrapes by a command or looks himself; into a file, which must never be seen
- * half, the text format 0.0.4, which node_exporter's textfile collector reads.  OpenMetrics calls
- * the family of a counter by its name without "_total", the older format with it; apart from that
- * and the end they are the same.
  */
 
 #include "base/unit.h"
@@ -23,12 +20,6 @@
 #define METRICS_MODE 0644 /* node_exporter is nobody */
 
 typedef enum Kind { KIND_GAUGE, KIND_COUNTER, KIND_INFO } Kind;
-
-/* A session that is alive. */
-typedef struct Live {
-        SessionMeta *meta;
-        const json_t *json;
-} Live;
 
 /* A number, or how many a list has. */
 static uint64_t number_of(const json_t *o, const char *key) {
@@ -84,49 +75,6 @@ static const struct {
           degraded },
 };
 
-static double value_of(size_t i, const Live *l) {
-        const char *object = of_session[i].object, *unit = of_session[i].unit;
-        const json_t *json = object ? json_object_get(l->json, object) : l->json;
-        CpuAccount all = session_meta_total(l->meta);
-        const void *sum = (const char *) &all + of_session[i].sum;
-        uint64_t n = of_session[i].value     ? of_session[i].value(l->meta)
-                     : of_session[i].sum > 0 ? *(const uint64_t *) sum
-                                             : number_of(json, of_session[i].key);
-
-        return unit && streq(unit, "seconds") ? (double) n / (double) NSEC_PER_SEC : (double) n;
-}
-
-/* --- writing ---------------------------------------------------------------------------------- */
-
-static void add_escaped(Buf *out, const char *s) {
-        for (; *s; s++)
-                switch (*s) {
-                case '"':
-                case '\\':
-                        buf_printf(out, "\\%c", *s);
-                        break;
-                case '\n':
-                        buf_adds(out, "\\n");
-                        break;
-                default:
-                        buf_add(out, s, 1);
-                }
-}
-
-/* Where it goes: text, or families as JSON. */
-typedef struct Sink {
-        Buf *out;
-        bool is_old;      /* of text: the format 0.0.4 */
-        json_t *families; /* NULL: text */
-        bool has_failed;
-} Sink;
-
-typedef struct Family {
-        const char *name;
-        Kind kind;
-        const char *unit, *help;
-} Family;
-
 static const struct {
         const char *type, *old_type, *suffix; /* of the samples */
 } kinds[] = {
@@ -135,179 +83,193 @@ static const struct {
         [KIND_INFO] = { "info", "gauge", "_info" },
 };
 
-static void add_family(Sink *s, const Family *f) {
-        const char *suffix = s->is_old ? kinds[f->kind].suffix : "";
+/* --- families, as JSON ------------------------------------------------------------------------ */
 
-        if (s->families) {
-                if (json_array_append_new(s->families,
-                                          json_pack("{s:s, s:s, s:s?, s:s, s:[]}", "name", f->name,
-                                                    "type", kinds[f->kind].type, "unit", f->unit,
-                                                    "help", f->help, "samples")) < 0)
-                        s->has_failed = true;
-                return;
-        }
-        buf_printf(s->out, "# HELP %s%s %s\n", f->name, suffix, f->help);
-        buf_printf(s->out, "# TYPE %s%s %s\n", f->name, suffix,
-                   s->is_old ? kinds[f->kind].old_type : kinds[f->kind].type);
-        if (f->unit && !s->is_old)
-                buf_printf(s->out, "# UNIT %s %s\n", f->name, f->unit);
+static json_t *new_family(const char *name, Kind kind, const char *unit, const char *help) {
+        return json_pack("{s:s, s:s, s:s?, s:s, s:[]}", "name", name, "type", kinds[kind].type,
+                         "unit", unit, "help", help, "samples");
 }
 
-/* A number as JSON has it: an integer where it is one. */
-static json_t *number_to_json(double value) {
-        return value >= 0 && value < 0x1p63 && value == (double) (json_int_t) value
-                       ? json_integer((json_int_t) value)
-                       : json_real(value);
+/* @label: NULL: none.  A number is an integer where it is one. */
+static int add_sample(json_t *family, const char *label, const char *label_value, double value) {
+        json_t *number = value < 0x1p63 && value == (double) (json_int_t) value
+                                 ? json_integer((json_int_t) value)
+                                 : json_real(value);
+        json_t *labels = label ? json_pack("{s:s}", label, label_value) : json_object();
+
+        return json_array_append_new(json_object_get(family, "samples"),
+                                     json_pack("{s:o, s:o}", "labels", labels, "value", number));
 }
 
-/* Of the family that was added last.  @label: NULL: none. */
-static void add_sample(Sink *s, const Family *f, const char *label, const char *label_value,
-                       double value) {
-        if (s->families) {
-                json_t *family = json_array_get(s->families, json_array_size(s->families) - 1);
-                json_t *labels = json_object(), *sample = NULL;
+/* One sample in a family of its own. */
+static int add_single(json_t *families, json_t *family, const char *label, const char *label_value,
+                      double value) {
+        int r = add_sample(family, label, label_value, value);
 
-                if (label)
-                        (void) json_object_set_new(labels, label, json_string(label_value));
-                sample = json_pack("{s:o, s:o}", "labels", labels, "value", number_to_json(value));
-                if (json_array_append_new(json_object_get(family, "samples"), sample) < 0)
-                        s->has_failed = true;
-                return;
-        }
-        buf_printf(s->out, "%s%s", f->name, kinds[f->kind].suffix);
-        if (label) {
-                buf_printf(s->out, "{%s=\"", label);
-                add_escaped(s->out, label_value);
-                buf_adds(s->out, "\"}");
-        }
-        buf_printf(s->out, " %.17g\n", value);
+        return json_array_append_new(families, family) < 0 ? -1 : r;
 }
 
-static void add_sessions(Sink *s, const Live *live, size_t n) {
-        for (size_t i = 0; n > 0 && i < ELEMENTSOF(of_session); i++) {
-                Family f = { of_session[i].name, of_session[i].kind, of_session[i].unit,
-                             of_session[i].help };
+static int add_session(json_t *families, const SessionMeta *m, const json_t *session) {
+        int r = 0;
 
-                add_family(s, &f);
-                for (size_t k = 0; k < n; k++)
-                        add_sample(s, &f, "session", live[k].meta->name, value_of(i, &live[k]));
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(of_session); i++) {
+                const char *object = of_session[i].object, *unit = of_session[i].unit;
+                uint64_t n =
+                        of_session[i].value
+                                ? of_session[i].value(m)
+                                : number_of(object ? json_object_get(session, object) : session,
+                                            of_session[i].key);
+                double value = streq_ptr(unit, "seconds") ? (double) n / (double) NSEC_PER_SEC
+                                                          : (double) n;
+
+                r = add_sample(json_array_get(families, i), "session", m->name, value);
         }
+        return r;
 }
 
-static void add_daemon(Sink *s, const json_t *status) {
-        const json_t *states = json_object_get(status, "states");
-        static const Family build = { "ftraced_build", KIND_INFO, NULL, "The daemon, always 1." },
-                            sessions = { "ftraced_sessions", KIND_GAUGE, NULL,
-                                         "Sessions in the store." };
-        static const struct {
-                Family family;
-                const char *key;
-        } gauges[] = {
-                { { "ftraced_store_bytes", KIND_GAUGE, "bytes", "What all sessions take on disk." },
-                  "store_bytes" },
-                { { "ftraced_store_free_bytes", KIND_GAUGE, "bytes",
-                    "Free space in the store's file system." },
-                  "store_free_bytes" },
-        };
-        const char *version = json_string_value(json_object_get(status, "version"));
+/* 0; else a session is described in a way that is not valid, or there is no memory. */
+static int add_sessions(json_t *families, const json_t *sessions) {
+        json_auto_t *list = json_array();
+        const json_t *session;
+        bool is_any = false;
+        int r = 0;
+        size_t i;
 
-        add_family(s, &build);
-        add_sample(s, &build, "version", version ?: "", 1);
-        add_family(s, &sessions);
-        for (int i = 0; i < _SESSION_STATE_N; i++)
-                add_sample(s, &sessions, "state", session_state_name((SessionState) i),
-                           (double) number_of(states, session_state_name((SessionState) i)));
-        for (size_t i = 0; i < ELEMENTSOF(gauges); i++) {
-                add_family(s, &gauges[i].family);
-                add_sample(s, &gauges[i].family, NULL, NULL,
-                           (double) number_of(status, gauges[i].key));
-        }
-}
-
-/* 0; positive: a session is described in a way that is not valid; -errno. */
-static int add_all(Sink *sink, const json_t *status) {
-        const json_t *sessions = json_object_get(status, "sessions");
-        Live *live = calloc(json_array_size(sessions) + 1, sizeof(*live));
-        size_t n = 0, i;
-        int r = live ? 0 : -ENOMEM;
-        json_t *s;
-
-        json_array_foreach (sessions, i, s) {
+        for (i = 0; r >= 0 && i < ELEMENTSOF(of_session); i++)
+                r = json_array_append_new(list, new_family(of_session[i].name, of_session[i].kind,
+                                                           of_session[i].unit, of_session[i].help));
+        json_array_foreach (sessions, i, session) {
+                _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 const char *field;
 
                 if (r == 0)
-                        r = session_meta_from_json(&live[n].meta, s, &field);
+                        r = session_meta_from_json(&m, session, &field);
                 if (r != 0)
-                        break;
-                live[n].json = s;
-                if (session_state_is_live(live[n].meta->state))
-                        n++;
-                else
-                        live[n].meta = session_meta_free(live[n].meta);
+                        return r;
+                if (session_state_is_live(m->state)) {
+                        is_any = true;
+                        r = add_session(list, m, session);
+                }
         }
-        if (r == 0) {
-                add_daemon(sink, status);
-                add_sessions(sink, live, n);
-        }
-        for (i = 0; i < n; i++)
-                session_meta_free(live[i].meta);
-        free(live);
-        return r;
+        return r == 0 && is_any ? json_array_extend(families, list) : r;
 }
 
-static int write_text(Buf *out, const json_t *status, bool is_old) {
-        int r = add_all(&(Sink){ .out = out, .is_old = is_old }, status);
+static int add_all(json_t *families, const json_t *status) {
+        json_t *states = new_family("ftraced_sessions", KIND_GAUGE, NULL, "Sessions in the store.");
+        int r = add_single(
+                families, new_family("ftraced_build", KIND_INFO, NULL, "The daemon, always 1."),
+                "version", json_string_value(json_object_get(status, "version")) ?: "", 1);
 
-        if (r == 0 && !is_old)
-                buf_adds(out, "# EOF\n");
-        return r;
+        for (int i = 0; r >= 0 && i < _SESSION_STATE_N; i++) {
+                const char *name = session_state_name((SessionState) i);
+
+                r = add_sample(states, "state", name,
+                               (double) number_of(json_object_get(status, "states"), name));
+        }
+        return json_array_append_new(families, states)
+                       ?: r
+                       ?: add_single(families,
+                                     new_family("ftraced_store_bytes", KIND_GAUGE, "bytes",
+                                                "What all sessions take on disk."),
+                                     NULL, NULL, (double) number_of(status, "store_bytes"))
+                       ?: add_single(families,
+                                     new_family("ftraced_store_free_bytes", KIND_GAUGE, "bytes",
+                                                "Free space in the store's file system."),
+                                     NULL, NULL, (double) number_of(status, "store_free_bytes"))
+                       ?: add_sessions(families, json_object_get(status, "sessions"));
 }
 
-static int write_file(const Options *o, const json_t *status) {
+/* --- as text ---------------------------------------------------------------------------------- */
+
+/* @is_old: in the format 0.0.4. */
+static void print_family(Buf *out, json_t *family, bool is_old) {
+        const char *name = json_string_value(json_object_get(family, "name"));
+        const char *type = json_string_value(json_object_get(family, "type"));
+        const char *unit = json_string_value(json_object_get(family, "unit")), *label;
+        size_t kind = 0, i;
+        json_t *sample, *value;
+
+        while (!streq(kinds[kind].type, type))
+                kind++;
+        buf_printf(out, "# HELP %s%s %s\n", name, is_old ? kinds[kind].suffix : "",
+                   json_string_value(json_object_get(family, "help")));
+        buf_printf(out, "# TYPE %s%s %s\n", name, is_old ? kinds[kind].suffix : "",
+                   is_old ? kinds[kind].old_type : type);
+        if (unit && !is_old)
+                buf_printf(out, "# UNIT %s %s\n", name, unit);
+        json_array_foreach (json_object_get(family, "samples"), i, sample) {
+                buf_printf(out, "%s%s", name, kinds[kind].suffix);
+                json_object_foreach (json_object_get(sample, "labels"), label, value) {
+                        buf_printf(out, "{%s=\"", label);
+                        for (const char *c = json_string_value(value); *c; c++)
+                                if (*c == '\n')
+                                        buf_adds(out, "\\n");
+                                else
+                                        buf_printf(out, "%s%c", *c == '"' || *c == '\\' ? "\\" : "",
+                                                   *c);
+                        buf_adds(out, "\"}");
+                }
+                buf_printf(out, " %.17g\n", json_number_value(json_object_get(sample, "value")));
+        }
+}
+
+static int write_file(const char *path, json_t *families) {
         _cleanup_outfile_ Outfile f = OUTFILE_INIT;
         _cleanup_buf_ Buf out = BUF_INIT;
-        int r = outfile_open(&f, o->output, METRICS_MODE);
+        int r = outfile_open(&f, path, METRICS_MODE);
+        json_t *family;
+        size_t i;
 
         if (r >= 0) {
                 out.fd = f.fd;
-                r = write_text(&out, status, true);
-        }
-        if (r == 0)
+                json_array_foreach (families, i, family)
+                        print_family(&out, family, true);
                 r = buf_flush(&out) ?: outfile_commit(&f);
-        if (r < 0)
-                log_error_errno(r, "Failed to write %s: %m", o->output);
-        return r;
+        }
+        return r < 0 ? failed_errno(r, "Failed to write %s: %m", path) : STATUS_OK;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
+
+/* Half of the sessions would be taken for a loss of the others: the first answer may come before the daemon
+ * has read them all, and that to ListBriefs does not.  An exit status. */
+static int ask(Client *c, json_t **ret) {
+        json_auto_t *early = NULL, *briefs = NULL;
+        int status = contact_call(c, "GetStatus", json_pack("{s:b}", "brief", 1), &early, NULL);
+
+        if (status == STATUS_OK && !json_object_get(early, "survey"))
+                *ret = TAKE_PTR(early);
+        else if (status == STATUS_OK)
+                status = contact_gather(c, "ListBriefs", NULL, "briefs", &briefs);
+        if (status == STATUS_OK && briefs)
+                status = contact_call(c, "GetStatus", json_pack("{s:b}", "brief", 1), ret, NULL);
+        return status;
+}
 
 int verb_metrics(const Options *o) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL, *families = json_array();
-        Sink json = { .families = families };
-        int status = contact_daemon(&c, o)
-                             ?: contact_call(c, o, "GetStatus", json_pack("{s:b}", "brief", 1),
-                                             &reply, NULL),
-            r;
+        int status = contact_daemon(&c, o) ?: ask(c, &reply);
+        bool is_file = o->output && !streq(o->output, "-");
+        json_t *family;
+        size_t i;
 
         if (status != STATUS_OK)
                 return status;
         if (o->json != JSON_OFF && o->output)
                 return failed(STATUS_USAGE, "--json goes to standard output; leave out -o.");
-        if (o->json != JSON_OFF) {
-                r = families ? add_all(&json, reply) : -ENOMEM;
-                if (r == 0 && !json.has_failed)
-                        return stdout_json(o, json_incref(families));
-        } else if (o->output && !streq(o->output, "-")) {
-                r = write_file(o, reply);
-                if (r <= 0)
-                        return r < 0 ? STATUS_FAILED : STATUS_OK;
-        } else {
-                r = write_text(&out, reply, o->output);
-                if (r == 0)
-                        return stdout_end(&out);
-        }
-        return failed(STATUS_FAILED, "the daemon's description of a session is not valid. Do the "
-                                     "versions of ftraced and ftracectl match?");
+        if (add_all(families, reply) != 0)
+                return failed(STATUS_FAILED,
+                              "the daemon's description of a session is not valid. Do the "
+                              "versions of ftraced and ftracectl match?");
+        if (o->json != JSON_OFF)
+                return stdout_json(o, json_incref(families));
+        if (is_file)
+                return write_file(o->output, families);
+        json_array_foreach (families, i, family)
+                print_family(&out, family, o->output);
+        if (!o->output)
+                buf_adds(&out, "# EOF\n");
+        return stdout_end(&out);
 }

@@ -7,9 +7,8 @@
 
 #include "base/name.h"
 #include "cli/contact/contact.h"
-#include "cli/options/action.h"
 #include "cli/options/verb.h"
-#include "cli/record/selection.h"
+#include "cli/record/record.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "meta/profile.h"
@@ -22,87 +21,69 @@ static const char *text_of(const json_t *o, const char *key) {
         return json_string_value(json_object_get(o, key)) ?: "";
 }
 
-/* --- where they are from ---------------------------------------------------------------------- */
-
-static int load_local(json_t **ret, const Options *o, const char *name) {
-        _cleanup_profile_ Profile p = PROFILE_INIT;
-        int r = PROFILE_E_NOT_FOUND;
-
-        if (session_name_is_valid(name))
-                r = profile_load(&p, o->config_root, name);
-        if (r > 0)
-                return failed(STATUS_NOT_FOUND, "there is no profile \"%s\" below %s%s.",
-                              NAME_QUOTED(name), o->config_root,
-                              r == PROFILE_E_HIDDEN ? ": it is switched off" : "");
-        if (r < 0)
-                return fail(r);
-        *ret = profile_to_json(&p);
-        return *ret ? STATUS_OK : fail(-ENOMEM);
+static json_t *member_of(const json_t *o, const char *key, size_t i) {
+        return json_array_get(json_object_get(o, key), i);
 }
 
-static int load_file(json_t **ret, const char *path) {
+/* --- where they are from ---------------------------------------------------------------------- */
+
+static int add_profile(json_t *list, const Profile *p) {
+        return json_array_append_new(list, profile_to_json(p)) < 0 ? fail(-ENOMEM) : STATUS_OK;
+}
+
+/* Below --config-root; @name: NULL: all. */
+static int load_local(json_t *list, const char *root, const char *name) {
+        _cleanup_strv_ Strv names = {};
+        int r = name ? strv_add(&names, name) : profile_list(&names, root), status = STATUS_OK;
+
+        for (size_t i = 0; r >= 0 && status == STATUS_OK && i < names.n; i++) {
+                _cleanup_profile_ Profile p = PROFILE_INIT;
+
+                r = profile_name_is_valid(names.items[i]) ? profile_load(&p, root, names.items[i])
+                                                          : PROFILE_E_NOT_FOUND;
+                if (r > 0 && name)
+                        return failed(STATUS_NOT_FOUND, "there is no profile \"%s\" below %s%s.",
+                                      NAME_QUOTED(name), root,
+                                      r == PROFILE_E_HIDDEN ? ": it is switched off" : "");
+                if (r == 0)
+                        status = add_profile(list, &p);
+        }
+        return r < 0 ? fail(r) : status;
+}
+
+static int load_file(json_t *list, const char *path) {
         _cleanup_profile_ Profile p = PROFILE_INIT;
         int r = profile_load_file(&p, path);
 
-        if (r < 0) {
-                log_error_errno(r, "Cannot read %s: %m", path);
-                return r == -ENOENT ? STATUS_NOT_FOUND : STATUS_FAILED;
-        }
-        *ret = profile_to_json(&p);
-        return *ret ? STATUS_OK : fail(-ENOMEM);
+        if (r >= 0)
+                return add_profile(list, &p);
+        log_error_errno(r, "Cannot read %s: %m", path);
+        return r == -ENOENT ? STATUS_NOT_FOUND : STATUS_FAILED;
 }
 
-static int list_local(json_t **ret, const Options *o) {
-        json_auto_t *list = json_array();
-        _cleanup_strv_ Strv names = {};
-        int r = list ? profile_list(&names, o->config_root) : -ENOMEM;
-
-        for (size_t i = 0; r >= 0 && i < names.n; i++) {
-                _cleanup_profile_ Profile p = PROFILE_INIT;
-
-                r = profile_load(&p, o->config_root, names.items[i]);
-                if (r == 0 && json_array_append_new(list, profile_to_json(&p)) < 0)
-                        r = -ENOMEM;
-        }
-        if (r < 0)
-                return fail(r);
-        *ret = json_incref(list);
-        return STATUS_OK;
-}
-
-/* What method @method answers as @member; the connection is kept. */
-static int ask(json_t **ret, Client **c, const Options *o, const char *method, json_t *parameters,
-               const char *member) {
+/* Adds the profile @name, NULL: all; the connection, if there is one, is kept.  An exit status. */
+static int get(json_t *list, Client **c, const Options *o, const char *name) {
         json_auto_t *reply = NULL;
-        int status = *c ? STATUS_OK : contact_recorder(c, o, NULL);
+        json_t *parameters = name ? json_pack("{s:s}", "profile", name) : json_object();
+        int status;
 
+        if (o->config_root || !parameters) {
+                json_decref(parameters);
+                return o->config_root ? load_local(list, o->config_root, name)
+                                      : failed(STATUS_USAGE, "a profile's name is UTF-8.");
+        }
+        status = contact_recorder(c, o, NULL);
         if (status != STATUS_OK) {
                 json_decref(parameters);
                 return status;
         }
-        status = contact_call(*c, o, method, parameters, &reply, NULL);
+        status = contact_call(*c, name ? "GetProfile" : "ListProfiles", parameters, &reply, NULL);
         if (status != STATUS_OK)
                 return status;
-        *ret = json_incref(json_object_get(reply, member));
-        if (*ret)
-                return STATUS_OK;
-        return failed(STATUS_FAILED, "the daemon's answer has no \"%s\".", member);
-}
-
-static int get_all(json_t **ret, Client **c, const Options *o) {
-        return o->config_root ? list_local(ret, o)
-                              : ask(ret, c, o, "ListProfiles", NULL, "profiles");
-}
-
-static int get_one(json_t **ret, Client **c, const Options *o, const char *name) {
-        json_t *parameters;
-
-        if (o->config_root)
-                return load_local(ret, o, name);
-        parameters = json_pack("{s:s}", "profile", name);
-        if (!parameters)
-                return failed(STATUS_USAGE, "a profile's name is UTF-8.");
-        return ask(ret, c, o, "GetProfile", parameters, "profile");
+        if (name ? json_array_append(list, json_object_get(reply, "profile")) < 0
+                 : json_array_extend(list, json_object_get(reply, "profiles")) < 0)
+                return failed(STATUS_FAILED, "the daemon's answer has no profiles.");
+        return STATUS_OK;
 }
 
 /* --- list, show ------------------------------------------------------------------------------- */
@@ -111,10 +92,10 @@ static int list(const Options *o, const char *word) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_table_ Table t = {};
-        json_auto_t *profiles = NULL;
+        json_auto_t *profiles = json_array();
         json_t *p;
         size_t i;
-        int status = get_all(&profiles, &c, o), r;
+        int status = get(profiles, &c, o, NULL), r;
 
         if (status != STATUS_OK)
                 return status;
@@ -127,13 +108,10 @@ static int list(const Options *o, const char *word) {
         }
         table_init(&t, "NAME|DESCRIPTION|FILE");
         json_array_foreach (profiles, i, p) {
-                bool is_wrong = json_array_size(json_object_get(p, "problems")) > 0;
-
                 table_add(&t, "%s", text_of(p, "name"));
                 table_add(&t, "%s%s", text_of(p, "description"),
-                          is_wrong ? " (invalid: see profile check)" : "");
-                table_add(&t, "%s",
-                          json_string_value(json_array_get(json_object_get(p, "files"), 0)) ?: "");
+                          member_of(p, "problems", 0) ? " (invalid: see profile check)" : "");
+                table_add(&t, "%s", json_string_value(member_of(p, "files", 0)) ?: "");
         }
         r = table_print(&t, &out, !o->no_legend);
         return r < 0 ? stdout_status(r) : stdout_end(&out);
@@ -142,13 +120,14 @@ static int list(const Options *o, const char *word) {
 static int show(const Options *o, const char *word) {
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        json_auto_t *p = NULL;
-        json_t *item;
+        json_auto_t *profiles = json_array();
+        json_t *p, *item;
         size_t i;
-        int status = get_one(&p, &c, o, word);
+        int status = get(profiles, &c, o, word);
 
         if (status != STATUS_OK)
                 return status;
+        p = json_array_get(profiles, 0);
         json_array_foreach (json_object_get(p, "problems"), i, item)
                 log_warning("%s.", json_string_value(item) ?: "");
         if (o->json != JSON_OFF)
@@ -163,31 +142,23 @@ static int show(const Options *o, const char *word) {
 
 /* --- check ------------------------------------------------------------------------------------ */
 
-static const char *find_like(const FunctionList *l, const char *name) {
-        size_t best = typo_limit(name) + 1;
-        const char *like = NULL;
-
-        for (size_t i = 0; i < l->n; i++) {
-                size_t d = typo_distance(name, l->items[i].name, best);
-
-                if (d < best) {
-                        best = d;
-                        like = l->items[i].name;
-                }
-        }
-        return like;
-}
-
 /* A word of a line that names functions. */
 static int check_word(json_t *warnings, const json_t *setting, const char *word,
                       const FunctionList *l) {
         _cleanup_strv_ Strv names = {};
-        const char *like;
+        size_t best = typo_limit(word) + 1;
+        const char *like = NULL;
         int status = selection_match(&names, word, l);
 
         if (status != STATUS_OK || names.n > 0)
                 return status;
-        like = function_pattern_is_glob(word) ? NULL : find_like(l, word);
+        for (size_t i = 0; !function_pattern_is_glob(word) && i < l->n; i++) {
+                size_t d = typo_distance(word, l->items[i].name, best);
+
+                if (d < best)
+                        like = l->items[i].name;
+                best = MIN(best, d);
+        }
         return json_array_append_new(
                        warnings,
                        json_sprintf(
@@ -201,18 +172,15 @@ static int check_word(json_t *warnings, const json_t *setting, const char *word,
 }
 
 static int check_functions(json_t *warnings, const json_t *p, const FunctionList *l) {
-        static const char *const keys[] = { "Functions", "NoTrace", "Hooked" };
         json_t *setting;
         size_t i;
         int status = STATUS_OK;
 
         json_array_foreach (json_object_get(p, "settings"), i, setting) {
+                const char *key = text_of(setting, "key");
                 _cleanup_strv_ Strv words = {};
-                bool is_list = false;
 
-                for (size_t k = 0; k < ELEMENTSOF(keys); k++)
-                        is_list = is_list || streq(text_of(setting, "key"), keys[k]);
-                if (!is_list)
+                if (!streq(key, "Functions") && !streq(key, "NoTrace") && !streq(key, "Hooked"))
                         continue;
                 if (strv_split(&words, text_of(setting, "value"), " \t") < 0)
                         return fail(-ENOMEM);
@@ -222,34 +190,18 @@ static int check_functions(json_t *warnings, const json_t *p, const FunctionList
         return status;
 }
 
-/* What can be traced, of a daemon that runs or can be started: without one nothing is said of it. */
-static bool get_functions(FunctionList *ret, Client **c, const Options *o) {
-        if (!*c && (client_connect(c, contact_socket(o)) != 0 || !*c)) {
-                talk(o, "Functions are not checked: no daemon runs.");
-                return false;
-        }
-        return function_list_get(ret, o, *c) == STATUS_OK;
-}
-
 static void print_check(Buf *out, const json_t *p, const json_t *warnings) {
         json_t *problems = json_object_get(p, "problems"), *item;
-        const char *name = text_of(p, "name");
         size_t i;
 
-        if (*name == 0)
-                name = json_string_value(json_array_get(json_object_get(p, "files"), 0)) ?: "";
         json_array_foreach (problems, i, item)
                 buf_printf(out, "%s\n", json_string_value(item) ?: "");
         json_array_foreach (warnings, i, item)
                 buf_printf(out, "%s (a warning)\n", json_string_value(item) ?: "");
         if (json_array_size(problems) + json_array_size(warnings) == 0)
-                buf_printf(out, "%s: good\n", name);
-}
-
-static bool is_file(const char *word) {
-        size_t n = strlen(word);
-
-        return strchr(word, '/') || (n > 5 && streq(word + n - 5, ".conf"));
+                buf_printf(out, "%s: good\n",
+                           *text_of(p, "name") ? text_of(p, "name")
+                                               : json_string_value(member_of(p, "files", 0)) ?: "");
 }
 
 static int check(const Options *o, const char *word) {
@@ -257,23 +209,24 @@ static int check(const Options *o, const char *word) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         _cleanup_function_list_ FunctionList functions = {};
         json_auto_t *profiles = json_array(), *result = json_array();
-        bool is_bad = false, has_functions;
-        json_t *p = NULL;
+        bool is_bad = false, has_functions = false;
+        size_t n_word = strlen(word ?: "");
+        json_t *p;
         size_t i;
-        int status;
+        int status =
+                word && (strchr(word, '/') || (n_word > 5 && streq(word + n_word - 5, ".conf")))
+                        ? load_file(profiles, word)
+                        : get(profiles, &c, o, word);
 
-        if (!word) {
-                json_decref(profiles);
-                profiles = NULL;
-                status = get_all(&profiles, &c, o);
-        } else {
-                status = is_file(word) ? load_file(&p, word) : get_one(&p, &c, o, word);
-                if (status == STATUS_OK && json_array_append_new(profiles, p) < 0)
-                        status = fail(-ENOMEM);
-        }
         if (status != STATUS_OK)
                 return status;
-        has_functions = json_array_size(profiles) > 0 && get_functions(&functions, &c, o);
+        /* What can be traced is known of a daemon that runs: without one nothing is said of it. */
+        if (json_array_size(profiles) > 0) {
+                if (c || client_connect(&c, contact_socket(o)) == 0)
+                        has_functions = function_list_get(&functions, c) == STATUS_OK;
+                else
+                        talk(o, "Functions are not checked: no daemon runs.");
+        }
         json_array_foreach (profiles, i, p) {
                 json_t *warnings = json_array();
 
@@ -286,7 +239,7 @@ static int check(const Options *o, const char *word) {
                         status = check_functions(warnings, p, &functions);
                 if (status != STATUS_OK)
                         return status;
-                is_bad = is_bad || json_array_size(json_object_get(p, "problems")) > 0;
+                is_bad = is_bad || member_of(p, "problems", 0);
                 if (o->json == JSON_OFF)
                         print_check(&out, p, warnings);
         }

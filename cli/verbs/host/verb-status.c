@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * One line for the daemon, one for each session that is alive.  What has ended
- * is only counted: "list" has it.
- */
+/* One line for the daemon, one for each session that is alive; what has ended is only counted: "list" has it. */
 
 #include <sys/utsname.h>
 #include <time.h>
@@ -137,8 +134,8 @@ static void first_line(Buf *out, const Options *o, const json_t *reply, const Co
 /* All sessions only where all are printed.  An exit status. */
 static int ask(Client *c, const Options *o, json_t **ret) {
         return o->json != JSON_OFF
-                       ? contact_gather(c, o, "GetStatus", NULL, "sessions", ret)
-                       : contact_call(c, o, "GetStatus", json_pack("{s:b}", "brief", 1), ret, NULL);
+                       ? contact_gather(c, "GetStatus", NULL, "sessions", ret)
+                       : contact_call(c, "GetStatus", json_pack("{s:b}", "brief", 1), ret, NULL);
 }
 
 int verb_status(const Options *o) {

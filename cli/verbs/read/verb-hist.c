@@ -300,7 +300,7 @@ static void tell_range(Row r, const Range *range, const HeatGrid *grid, uint64_t
 static void tell_ranges(Table *t, const Hist *h, const HeatGrid *grid) {
         Range ranges[RANGES_MAX];
         uint64_t most = 0;
-        size_t n = ranges_of(ranges, &grid->quantiles, h->o->analysis.is_linear);
+        size_t n = ranges_of(ranges, &grid->quantiles);
 
         for (size_t i = 0; i < n; i++)
                 most = MAX(most, ranges[i].n);
@@ -479,10 +479,6 @@ static int hist(const Options *o, const Chosen *chosen) {
 int verb_hist(const Options *o) {
         _cleanup_chosen_ Chosen chosen = {};
 
-        if (o->analysis.over_time && o->analysis.is_linear)
-                return failed(STATUS_USAGE,
-                              "--over-time has ranges that are twice as long as the previous one; "
-                              "leave out --linear.");
         if (o->output && (!o->analysis.over_time || o->json != JSON_OFF))
                 return failed(STATUS_USAGE, "-o writes the picture of --over-time; \"export\" "
                                             "writes the other formats.");

@@ -69,7 +69,7 @@ static int choose(Paths *p) {
         meta = reading_meta(&p->first.reading);
         if (meta && meta->spec.no_sleep_time)
                 return failed(STATUS_FAILED,
-                              "\"%s\" was recorded with --no-sleep-time, so that its calls do not "
+                              "\"%s\" was recorded with NoSleepTime=, so that its calls do not "
                               "have the time in which they waited: record without it.",
                               p->chosen.source);
         status = counting_run(&p->first);

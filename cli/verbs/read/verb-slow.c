@@ -11,6 +11,7 @@
 #include "cli/views/views.h"
 
 #define N_DEFAULT 10
+#define N_MAX 10000
 #define MIN_PPM_DEFAULT 50000
 #define DIFFERENCES_SHOWN 5
 
@@ -149,7 +150,7 @@ static int print_json(const Counting *counting, const Outliers *outliers) {
 int verb_slow(const Options *o) {
         _cleanup_counting_ Counting counting = {};
         _cleanup_(outliers_freep) Outliers *outliers = NULL;
-        size_t n = o->analysis.n_slow > 0 ? (size_t) o->analysis.n_slow : N_DEFAULT;
+        size_t n = o->limit > 0 ? (size_t) MIN(o->limit, (uint64_t) N_MAX) : N_DEFAULT;
         int r = counting_init(&counting, true) ?: outliers_new(&outliers, counting.pairing, n),
             status;
 

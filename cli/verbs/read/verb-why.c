@@ -13,15 +13,16 @@
 static int choose(const Options *o, CohortsSpec *ret) {
         bool by_window = o->filter.from || o->filter.to;
 
-        if ((o->spec.slower_ns > 0) + by_window + o->why.failed + (o->why.against != NULL) > 1)
-                return failed(STATUS_USAGE,
-                              "--slower, --from and --to, --failed, and --against each say which "
-                              "calls are the slow ones: give one of them.");
-        *ret = (CohortsSpec){ .by = o->spec.slower_ns > 0 ? COHORTS_BY_DURATION
-                                    : by_window           ? COHORTS_BY_WINDOW
-                                    : o->why.failed       ? COHORTS_BY_FAILURE
-                                    : o->why.against      ? COHORTS_BY_SOURCE
-                                                          : COHORTS_BY_SLOWEST,
+        if ((o->spec.slower_ns > 0) + by_window + o->filter.keep_failed + (o->against != NULL) > 1)
+                return failed(
+                        STATUS_USAGE,
+                        "--slower, --from and --to, --keep-failed, and --against each say which "
+                        "calls are the slow ones: give one of them.");
+        *ret = (CohortsSpec){ .by = o->spec.slower_ns > 0   ? COHORTS_BY_DURATION
+                                    : by_window             ? COHORTS_BY_WINDOW
+                                    : o->filter.keep_failed ? COHORTS_BY_FAILURE
+                                    : o->against            ? COHORTS_BY_SOURCE
+                                                            : COHORTS_BY_SLOWEST,
                               .slower_ns = o->spec.slower_ns };
         return STATUS_OK;
 }
@@ -76,9 +77,9 @@ static int roots_find(Roots *ret, const WhySides *s, const Chosen *chosen) {
 }
 
 static int no_root(const Options *o, const Chosen *chosen, const WhySides *s, size_t n_roots) {
-        if (n_roots > 0 && (o->why.against || !chosen->names))
+        if (n_roots > 0 && (o->against || !chosen->names))
                 return failed(STATUS_NOT_FOUND, "\"%s\" and \"%s\" have no calls of the same root.",
-                              o->why.against, chosen->source);
+                              o->against, chosen->source);
         if (!chosen->names && s->anatomy->n_cut > 0)
                 return failed(STATUS_NOT_FOUND,
                               "no call in \"%s\" was recorded from its beginning to its end.",
@@ -99,7 +100,7 @@ static int find_root(Roots *ret, WhySides *s, Options *o, const Chosen *chosen) 
                 roots_done(ret);
                 why_sides_done(s);
                 o->filter.roots = chosen->patterns;
-                status = why_sides_read(s, o, o->why.against, chosen->source)
+                status = why_sides_read(s, o, o->against, chosen->source)
                                  ?: roots_find(ret, s, chosen);
         }
         return status != STATUS_OK || ret->greatest ? status : no_root(o, chosen, s, ret->n);
@@ -126,7 +127,8 @@ int verb_why(const Options *o) {
 
         all.spec.slower_ns = 0;
         all.filter.from = all.filter.to = NULL;
-        status = status ?: why_sides_read(&s, &all, o->why.against, chosen.source)
+        all.filter.keep_failed = false;
+        status = status ?: why_sides_read(&s, &all, o->against, chosen.source)
                                    ?: find_root(&roots, &s, &all, &chosen);
         if (status == STATUS_OK && spec.by == COHORTS_BY_WINDOW)
                 status = find_window(o, &s, &spec);

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Watch keeps the daemon storing partly filled pages; the drawing reads them
- * from the session's directory.  A connection does one call at a time, and
- * Watch does not end before the session does.  So a session of ours is ended
- * over a second connection, or, if the daemon is private and has only the one,
- * by closing it: the session is attached to it.
+ * Watch keeps the daemon storing partly filled pages, which the drawing reads from the session's directory.  It
+ * does not end before the session does, and a connection does one call at a time: a session of ours is ended over
+ * a second one, or, if the daemon is private, by closing the only one, to which the session is attached.
  *
- * CPUs are read one after the other, so an event may be stored some hundred
- * milliseconds after a later one of another CPU: the drawing stays HOLD_BACK_NS
- * behind.
+ * CPUs are read one after the other, so an event may be stored some hundred milliseconds after a later one of
+ * another CPU: the drawing stays HOLD_BACK_NS behind.
  */
 
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/files/upkeep.h"
+#include "cli/files/files.h"
 #include "cli/options/verb.h"
-#include "cli/record/recording.h"
+#include "cli/record/record.h"
 #include "cli/source/drawing.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/summary.h"
@@ -51,17 +48,15 @@ static bool is_live(Client *c, const char *name) {
         json_auto_t *reply = NULL;
         const char *field;
 
-        if (!session_name_is_valid(name))
-                return false;
-        if (client_call(c, "Describe", json_pack("{s:s}", "session", name), &reply, NULL,
-                        &refusal) != 0)
-                return false;
-        return session_meta_from_json(&m, json_object_get(reply, "session"), &field) == 0 &&
+        return session_name_is_valid(name) &&
+               client_call(c, "Describe", json_pack("{s:s}", "session", name), &reply, NULL,
+                           &refusal) == 0 &&
+               session_meta_from_json(&m, json_object_get(reply, "session"), &field) == 0 &&
                session_state_is_live(m->state);
 }
 
-/* Opens somebody's session; an exit status.  To read what only the kernel has would take it away, and a snapshot would
- * lack it. */
+/* Opens somebody's session; an exit status.  To read what only the kernel has would take it away, and a snapshot
+ * would lack it. */
 static int join(Follow *f, const char *name) {
         int status = source_open_client(&f->source, f->o, f->client, name);
 
@@ -86,7 +81,7 @@ static int choose(Follow *f) {
         int status;
 
         if (words->n == 0 && !f->o->profile) {
-                if (recording_list_live(&live, f->o, f->client) != STATUS_OK)
+                if (recording_list_live(&live, f->client) != STATUS_OK)
                         return STATUS_NOT_FOUND;
                 if (live.n == 1)
                         return join(f, live.items[0]);
@@ -128,7 +123,7 @@ static int watch(Follow *f, bool *ret_ended) {
         r = client_send(f->client, "Watch", json_pack("{s:s}", "session", f->source->meta->name),
                         true);
         if (r != 0)
-                return contact_failure(f->o, r, NULL);
+                return contact_failure(f->client, r, NULL);
         for (;;) {
                 _cleanup_refusal_ Refusal refusal = {};
                 json_auto_t *reply = NULL;
@@ -141,7 +136,7 @@ static int watch(Follow *f, bool *ret_ended) {
                         return STATUS_OK;
                 if (r != 0 && r != -ETIMEDOUT && r != CLIENT_E_INTERRUPTED) {
                         f->is_lost = true;
-                        return contact_failure(f->o, r, &refusal);
+                        return contact_failure(f->client, r, &refusal);
                 }
                 r = drawing_pump(&f->drawing, watermark(f->source->meta));
                 if (r == 0 && f->top)
@@ -255,40 +250,26 @@ static int follow(Follow *f) {
 
 int verb_follow(const Options *o) {
         Follow f = { .o = o, .signal_fd = -EBADF };
-        int status;
+        int status = display_options(&f.options, o) ?: filtering_init(&f.filtering, o);
 
-        if (!o->analysis.live_top && (o->by || o->analysis.sort || o->analysis.columns ||
-                                      o->limit > 0 || o->analysis.corrected))
-                return failed(STATUS_USAGE,
-                              "--by, --sort, --columns, --limit and --corrected need --top.");
-        status = display_options(&f.options, o) ?: filtering_init(&f.filtering, o);
-        if (status == STATUS_OK && f.filtering.spec.keep_limits) {
-                log_error(
-                        "--keep-slower: what most calls take is known only at the end; say a time "
-                        "like 5ms, or report it afterwards.");
-                status = STATUS_USAGE;
-        }
-        if (status != STATUS_OK) {
-                filtering_done(&f.filtering);
-                return status;
-        }
-        f.signal_fd = signals_open();
-        if (f.signal_fd < 0) {
-                log_error_errno(f.signal_fd, "Failed to wait for signals: %m");
-                filtering_done(&f.filtering);
-                return STATUS_FAILED;
-        }
-        status = contact_recorder(&f.client, o,
-                                  "No daemon is running: recording with a private one for this "
-                                  "command.");
-        if (status == STATUS_OK && o->dry_run) {
+        if (status == STATUS_OK && f.filtering.spec.keep_limits)
+                status = failed(STATUS_USAGE,
+                                "--keep-slower: what most calls take is known only at the end; say "
+                                "a time like 5ms, or report it afterwards.");
+        if (status == STATUS_OK && (f.signal_fd = signals_open()) < 0)
+                status = failed_errno(f.signal_fd, "Failed to wait for signals: %m");
+        if (status == STATUS_OK)
+                status = contact_recorder(&f.client, o,
+                                          "No daemon is running: recording with a private one for "
+                                          "this command.");
+        if (status == STATUS_OK && o->dry_run)
                 status = recording_check(o, &o->words) ?: recording_dry_run(o, f.client, &o->words);
-        } else if (status == STATUS_OK) {
-                f.is_private = client_is_private(f.client);
-                if (o->analysis.live_top)
+        else if (status == STATUS_OK) {
+                f.is_private = f.client->is_private;
+                if (o->by || o->analysis.sort || o->analysis.columns || o->limit > 0 ||
+                    o->analysis.corrected)
                         status = live_top_new(&f.top, o);
-                if (status == STATUS_OK)
-                        status = follow(&f);
+                status = status ?: follow(&f);
         }
         drawing_done(&f.drawing);
         live_top_free(f.top);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * Order is all: the command is forked before anything is connected, so that it
- * inherits nothing of ours; it begins when the kernel records; the recording
- * ends when it does, and the kernel is as it was before the first line is
- * drawn.  Signals only ever end things in this order.
- */
+/* Order is all: the command is forked before anything is connected, so that it inherits nothing of ours; it
+ * begins when the kernel records; the recording ends when it does, and the kernel is as it was before the first
+ * line is drawn. */
 
 #include <poll.h>
 #include <signal.h>
@@ -13,16 +10,13 @@
 
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/files/upkeep.h"
+#include "cli/files/files.h"
 #include "cli/options/verb.h"
-#include "cli/record/command.h"
-#include "cli/record/recording.h"
+#include "cli/record/record.h"
 #include "cli/source/drawing.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-
-#define LOOK_INTERVAL_MS 1000 /* how often to see whether it still records */
 
 typedef struct Run {
         const Options *o;
@@ -31,56 +25,10 @@ typedef struct Run {
         int signal_fd;
         SessionMeta *meta;
         int wait_status; /* of the command, as waitpid() gives it */
-        bool asked;      /* an answer to Describe has yet to come */
-        bool ended;      /* the recording has, before the command */
-        bool gone;       /* so has the daemon */
         bool left;       /* the command goes on without us */
-        int status;      /* the first thing that went wrong */
 } Run;
 
 /* --- while it runs ---------------------------------------------------------------------------- */
-
-/* What Describe says, or that it says nothing any more. */
-static void take_answer(Run *r, int error, const json_t *reply, const Refusal *refusal) {
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        const char *name = r->o->command[0];
-
-        r->asked = false;
-        if (error != 0)
-                r->status = contact_failure(r->o, error, refusal);
-        else
-                r->status = source_meta_from_reply(&m, reply);
-        if (r->status != STATUS_OK) {
-                talk(r->o, "What %s does from now on is not recorded.", name);
-                r->gone = true;
-        } else if (!session_state_is_live(m->state)) {
-                talk(r->o, "The recording has ended (%s); %s goes on.", m->reason ?: "no reason",
-                     name);
-                r->ended = true;
-        }
-}
-
-/* Until a signal comes, or there was time to ask whether it still records. */
-static void wait_for_signal(Run *r) {
-        struct pollfd p = { .fd = r->signal_fd, .events = POLLIN };
-        _cleanup_refusal_ Refusal refusal = {};
-        json_auto_t *reply = NULL;
-        int error;
-
-        if (r->asked) {
-                error = client_receive(r->client, &reply, NULL, NULL, &refusal, r->signal_fd, -1);
-                if (error != CLIENT_E_INTERRUPTED)
-                        take_answer(r, error, reply, &refusal);
-                return;
-        }
-        if (poll(&p, 1, LOOK_INTERVAL_MS) != 0 || r->ended || r->gone)
-                return;
-        error = client_send(r->client, "Describe", json_pack("{s:s}", "session", r->meta->name),
-                            false);
-        r->asked = error == 0;
-        if (error != 0)
-                take_answer(r, error, NULL, NULL);
-}
 
 /* Whether to go on waiting for the command. */
 static bool take_signals(Run *r, unsigned *n_asked) {
@@ -103,38 +51,15 @@ static bool take_signals(Run *r, unsigned *n_asked) {
 }
 
 static void wait_for_command(Run *r) {
+        struct pollfd p = { .fd = r->signal_fd, .events = POLLIN };
         unsigned n_asked = 0;
 
         do
-                wait_for_signal(r);
+                (void) poll(&p, 1, -1);
         while (command_reap(&r->command, &r->wait_status, false) == 0 && take_signals(r, &n_asked));
-        if (r->asked) /* the answer must not be taken for the next one */
-                (void) client_receive(r->client, NULL, NULL, NULL, NULL, -EBADF, -1);
 }
 
 /* --- what is said about it -------------------------------------------------------------------- */
-
-static void talk_armed(const Run *r) {
-        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-        talk(r->o, "Armed %s on %li CPU%s in %s.", SUMMARY_ROOTS(r->meta, 80), n_cpus,
-             n_cpus == 1 ? "" : "s", FORMAT_DURATION(r->meta->arm_ns));
-}
-
-static void talk_recorded(const Run *r, const SessionMeta *m, const Census *census) {
-        char *loss = SUMMARY_LOSS(m);
-        size_t n_cpus = census->n_cpus;
-
-        loss[0] = loss[0] == 'n' ? 'N' : loss[0]; /* "Nothing lost" */
-        if (census->n_trees == 0)
-                talk(r->o, "Recorded no calls: %s. %s.", SUMMARY_SILENCE(m), loss);
-        else
-                talk(r->o, "Recorded %s call%s of %s, %s call%s below %s, on %zu CPU%s in %s. %s.",
-                     FORMAT_COUNT(census->n_trees), census->n_trees == 1 ? "" : "s",
-                     SUMMARY_ROOTS(m, 80), FORMAT_COUNT(census->n_below),
-                     census->n_below == 1 ? "" : "s", census->n_trees == 1 ? "it" : "them", n_cpus,
-                     n_cpus == 1 ? "" : "s", FORMAT_DURATION(session_meta_length_ns(m)), loss);
-}
 
 /* The command's end as an exit status, and a word about it if it is not 0. */
 static int command_status(const Run *r) {
@@ -160,12 +85,14 @@ static int command_status(const Run *r) {
 
 /* Arms, then lets the command go; an exit status. */
 static int begin(Run *r) {
-        int status, error;
+        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        int status = recording_start(&r->meta, r->o, r->client, &r->o->words, true, r->signal_fd),
+            error;
 
-        status = recording_start(&r->meta, r->o, r->client, &r->o->words, true, r->signal_fd);
         if (status != STATUS_OK)
                 return status;
-        talk_armed(r);
+        talk(r->o, "Armed %s on %li CPU%s in %s.", SUMMARY_ROOTS(r->meta, 80), n_cpus,
+             n_cpus == 1 ? "" : "s", FORMAT_DURATION(r->meta->arm_ns));
         if (signals_want_end(r->signal_fd))
                 return failed(128 + SIGINT, "interrupted before %s began.", r->o->command[0]);
         error = command_release(&r->command);
@@ -175,50 +102,47 @@ static int begin(Run *r) {
         return error == -ENOENT ? STATUS_NO_COMMAND : STATUS_NO_EXEC;
 }
 
-/* Ends the recording and takes it; the daemon is not needed afterwards.  An exit status. */
-static int end(Run *r, Source **ret) {
+/* Ends the recording; the daemon is not needed once it is opened.  An exit status. */
+static int end(Run *r) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-        int status = recording_stop(&m, r->o, r->client, r->meta->name);
 
-        return status ?: source_open_client(ret, r->o, r->client, r->meta->name);
+        return recording_stop(&m, r->o, r->client, r->meta->name);
 }
 
-/* Nothing worth keeping was recorded. */
-static void discard(Run *r) {
-        _cleanup_(session_meta_freep) SessionMeta *m = NULL;
-
-        if (r->meta && recording_stop(&m, r->o, r->client, r->meta->name) == STATUS_OK)
-                (void) upkeep_remove(r->o, r->client, r->meta->name);
+static bool draws_nothing(const Options *o) {
+        return streq_ptr(o->format, "none");
 }
 
 /* Says and draws what there is; an exit status. */
 static int tell(Run *r, const Source *s, const DrawingOptions *d) {
         _cleanup_census_ Census census = {};
-        int status = display_count(&census, s), ended;
+        char *loss = SUMMARY_LOSS(s->meta);
+        int status = display_count(&census, s), what_went_wrong = STATUS_OK, ended;
 
-        if (status == STATUS_OK)
-                talk_recorded(r, s->meta, &census);
-        if (status == STATUS_OK && census.n_trees > 0 && !r->o->no_report)
+        loss[0] = loss[0] == 'n' ? 'N' : loss[0]; /* "Nothing lost" */
+        if (status == STATUS_OK && census.n_trees == 0)
+                talk(r->o, "Recorded no calls: %s. %s.", SUMMARY_SILENCE(s->meta), loss);
+        else if (status == STATUS_OK)
+                talk(r->o, "Recorded %s call%s of %s, %s call%s below %s, on %zu CPU%s in %s. %s.",
+                     FORMAT_COUNT(census.n_trees), census.n_trees == 1 ? "" : "s",
+                     SUMMARY_ROOTS(s->meta, 80), FORMAT_COUNT(census.n_below),
+                     census.n_below == 1 ? "" : "s", census.n_trees == 1 ? "it" : "them",
+                     census.n_cpus, census.n_cpus == 1 ? "" : "s",
+                     FORMAT_DURATION(session_meta_length_ns(s->meta)), loss);
+        if (status == STATUS_OK && census.n_trees > 0 && !draws_nothing(r->o))
                 status = display_report(s, r->o, d);
         display_left_out(r->o, s->meta);
         display_loss(s->meta);
-        if (s->meta->state == SESSION_FAILED) {
-                log_error("the recording failed: %s", s->meta->reason ?: "no reason is known");
-                r->status = r->status ?: STATUS_FAILED;
-        }
-        if (s->meta->limit != SESSION_LIMIT_NONE) {
-                log_error("the recording was ended by a limit: %s", s->meta->reason ?: "");
-                r->status = r->status ?: STATUS_REFUSED;
-        }
+        if (s->meta->state == SESSION_FAILED)
+                what_went_wrong = failed(STATUS_FAILED, "the recording failed: %s",
+                                         s->meta->reason ?: "no reason is known");
+        else if (s->meta->limit != SESSION_LIMIT_NONE)
+                what_went_wrong = failed(STATUS_REFUSED, "the recording was ended by a limit: %s",
+                                         s->meta->reason ?: "");
         recording_talk_kept(r->o, s->meta);
         ended = command_status(r);
-        status = r->status ?: ended ?: status;
+        status = what_went_wrong ?: ended ?: status;
         return status == STATUS_OK && !summary_is_complete(s->meta) ? STATUS_INCOMPLETE : status;
-}
-
-static int dry_run(const Options *o) {
-        _cleanup_(client_freep) Client *c = NULL;
-        return contact_recorder(&c, o, NULL) ?: recording_dry_run(o, c, &o->words);
 }
 
 static int run(Run *r, const DrawingOptions *d) {
@@ -236,28 +160,35 @@ static int run(Run *r, const DrawingOptions *d) {
                 return status;
         status = begin(r);
         if (status != STATUS_OK) {
-                discard(r);
+                if (r->meta && end(r) == STATUS_OK) /* nothing worth keeping */
+                        (void) upkeep_remove(r->o, r->client, r->meta->name);
                 return status;
         }
         wait_for_command(r);
-        status = r->gone ? r->status : end(r, &s);
-        r->client = contact_end(r->client, r->o, r->meta);
+        status = end(r) ?: source_open_client(&s, r->o, r->client, r->meta->name);
+        r->client = client_free(r->client);
         signals_close(&r->signal_fd);
-        return status == STATUS_OK ? tell(r, s, d) : r->status ?: status;
+        return status == STATUS_OK ? tell(r, s, d) : status;
 }
 
 int verb_run(const Options *o) {
         Run r = { .o = o, .command = COMMAND_INIT, .signal_fd = -EBADF };
         DrawingOptions d;
+        Options shown = *o; /* borrowed */
         int status;
 
         if (o->n_command == 0)
                 return failed(
                         STATUS_USAGE,
                         "\"run\" needs a command after \"--\"; see \"ftracectl run --help\".");
-        status = display_options(&d, o) ?: recording_check(o, &o->words);
-        if (status == STATUS_OK)
-                status = o->dry_run ? dry_run(o) : run(&r, &d);
+        if (draws_nothing(o))
+                shown.format = NULL;
+        status = display_options(&d, &shown) ?: recording_check(o, &o->words);
+        if (status == STATUS_OK && o->dry_run)
+                status = contact_recorder(&r.client, o, NULL)
+                                 ?: recording_dry_run(o, r.client, &o->words);
+        else if (status == STATUS_OK)
+                status = run(&r, &d);
         client_free(r.client);
         command_done(&r.command);
         signals_close(&r.signal_fd);

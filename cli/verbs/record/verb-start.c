@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Start returns as soon as the kernel records; the name on stdout is for the scripts that go on.
- * Arming is starting with rules: the daemon decides what happens when.
- *
- * Later (--at, --in), but soon, it is armed now, so that whatever could be refused is, and begins when
- * a timer of the daemon's fires: within a millisecond or so, while arming takes a tenth of a second or more.
- * What is hooked costs everybody meanwhile, so further ahead a timer of systemd's first runs the same command
- * with the options of now: a transient one, which is gone after the next boot; a schedule
- * (cli/schedule/schedule.h) is not.  One that waits for what is in use (--wait) does not know when it begins.
- * A calendar event may come again and again; what counts is its next time only.
+ * Later (--at, --in), but soon, it is armed now, so that whatever could be refused is, and begins when a timer of
+ * the daemon's fires: within a millisecond or so, while arming takes a tenth of a second or more. What is hooked
+ * costs everybody meanwhile, so further ahead a transient timer of systemd's first runs the same command with the
+ * options of now.  One that waits for what is in use (--wait) does not know when it begins.
  *
  * Many hosts (--hosts) are told the same moment, in seconds since 1970, for their time zones differ.
  */
@@ -22,12 +17,9 @@
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
-#include "cli/contact/fleet.h"
 #include "cli/options/verb.h"
-#include "cli/record/recording.h"
-#include "cli/schedule/capture.h"
+#include "cli/record/record.h"
 #include "cli/schedule/schedule.h"
-#include "cli/schedule/units.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 #include "meta/trigger.h"
@@ -40,19 +32,36 @@
 #define SILENT_NS                                                                                  \
         (60 * NSEC_PER_SEC) /* a host that hangs holds up the others for so long at most */
 
-/* @tell: to who sits at a terminal. */
-static int begin(const Options *o, void (*tell)(const Options *o, const SessionMeta *m)) {
+/* To who sits at a terminal. */
+static void tell(const Options *o, const SessionMeta *m) {
+        const char *roots = SUMMARY_ROOTS(m, 80), *arming = FORMAT_DURATION(m->arm_ns);
+        bool is_armed = m->state == SESSION_ARMED;
+
+        if (m->spec.triggers.n == 0)
+                talk(o, "Recording %s, armed in %s; end it with: ftracectl stop %s", roots, arming,
+                     m->name);
+        else if (streq(o->verb, "start"))
+                talk(o, "Armed %s in %s; it begins by itself; take it back with: ftracectl stop %s",
+                     roots, arming, m->name);
+        else
+                talk(o, "Armed %s in %s, %s; end it with: ftracectl stop %s", roots, arming,
+                     is_armed ? "recording nothing yet" : "recording already", m->name);
+        for (size_t i = 0; streq(o->verb, "arm") && i < m->spec.triggers.n; i++)
+                talk(o, "  %s: %.*s", trigger_rule_on(m->spec.triggers.items[i]),
+                     trigger_rule_n_do(m->spec.triggers.items[i]), m->spec.triggers.items[i]);
+}
+
+static int begin(const Options *o) {
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
         _cleanup_(client_freep) Client *c = NULL;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        int status = recording_check(o, &o->words);
+        int status = recording_check(o, &o->words)
+                             ?: o->dry_run ? contact_recorder(&c, o, NULL)
+                                           : contact_daemon(&c, o);
 
-        if (status == STATUS_OK)
-                status = o->dry_run ? contact_recorder(&c, o, NULL) : contact_daemon(&c, o);
         if (status == STATUS_OK && o->dry_run)
                 return recording_dry_run(o, c, &o->words);
-        if (status == STATUS_OK)
-                status = recording_start(&meta, o, c, &o->words, false, -EBADF);
+        status = status ?: recording_start(&meta, o, c, &o->words, false, -EBADF);
         if (status != STATUS_OK)
                 return status;
         if (isatty(STDERR_FILENO))
@@ -105,11 +114,6 @@ static int find_moment(uint64_t *ret_ns, const Options *o) {
         return STATUS_OK;
 }
 
-static void tell_soon(const Options *o, const SessionMeta *m) {
-        talk(o, "Armed %s in %s; it begins by itself; take it back with: ftracectl stop %s",
-             SUMMARY_ROOTS(m, 80), FORMAT_DURATION(m->arm_ns), m->name);
-}
-
 static int start_soon(const Options *o, uint64_t moment_ns) {
         char moment[TRIGGER_MOMENT_MAX];
         _cleanup_strv_ Strv rules = {};
@@ -120,7 +124,7 @@ static int start_soon(const Options *o, uint64_t moment_ns) {
                 return failed(STATUS_FAILED, "Failed to describe the recording: out of memory");
         armed.spec.triggers = rules; /* borrowed */
         status = capture_check(o, &o->words);
-        return status == STATUS_OK ? begin(&armed, tell_soon) : status;
+        return status == STATUS_OK ? begin(&armed) : status;
 }
 
 static bool is_queued(const Options *o) {
@@ -130,7 +134,7 @@ static bool is_queued(const Options *o) {
 /* @moment_ns: when it begins; 0: when it is run. */
 static int make_command(Strv *ret, const Options *o, uint64_t moment_ns) {
         char moment[TRIGGER_MOMENT_MAX];
-        int r = units_add_self(ret) ?: strv_add(ret, "start");
+        int r = systemd_add_self(ret) ?: strv_add(ret, "start");
 
         if (r >= 0 && o->socket)
                 r = strv_addf(ret, "--socket=%s", o->socket);
@@ -143,21 +147,9 @@ static int make_command(Strv *ret, const Options *o, uint64_t moment_ns) {
         return r < 0 ? r : strv_extend(ret, &o->words);
 }
 
-static int print_timer(const Options *o, const char *unit, const char *when) {
-        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-
-        talk(o,
-             "It begins %s%s, unless the host boots before; take it back with: systemctl stop %s.",
-             "at ", when, unit);
-        if (o->json != JSON_OFF)
-                return stdout_json(o, json_pack("{s:s, s:s*}", "timer", unit, "at", when));
-        buf_printf(&out, "%s\n", unit);
-        return stdout_end(&out);
-}
-
 static int start_far(const Options *o, uint64_t moment_ns) {
-        _cleanup_(units_freep) Units *units = NULL;
         _cleanup_strv_ Strv command = {};
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         char name[64], unit[80], when[64];
         uint64_t now = now_ns(CLOCK_REALTIME),
                  begin_ns = is_queued(o) ? MAX(moment_ns, now + TIMER_NS) : moment_ns - AHEAD_NS;
@@ -171,9 +163,8 @@ static int start_far(const Options *o, uint64_t moment_ns) {
                               "--at: that was %s ago by this host's clock: name a later moment, or "
                               "set the clock.",
                               FORMAT_DURATION(now - moment_ns));
-        (void) gmtime_r(&seconds, &tm);
-        (void) strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
-        status = capture_check(o, &o->words) ?: units_open(&units);
+        (void) strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&seconds, &tm));
+        status = capture_check(o, &o->words) ?: systemd_is_there();
         if (status != STATUS_OK)
                 return status;
         r = make_command(&command, o, is_queued(o) ? 0 : moment_ns);
@@ -182,12 +173,17 @@ static int start_far(const Options *o, uint64_t moment_ns) {
         (void) getrandom(&number, sizeof(number), 0);
         (void) snprintf(name, sizeof(name), "ftraced-start-%04" PRIx16, number);
         (void) snprintf(unit, sizeof(unit), "%s.timer", name);
-        status = units_start_transient(
-                units, &(TransientTimer){ .name = name,
-                                          .description = "Recording requested by ftracectl start",
-                                          .calendar = when,
-                                          .command = &command });
-        return status == STATUS_OK ? print_timer(o, unit, when) : status;
+        status = systemd_start_later(name, when, &command);
+        if (status != STATUS_OK)
+                return status;
+        talk(o,
+             "It begins at %s, unless the host boots before; take it back with: systemctl stop "
+             "%s.",
+             when, unit);
+        if (o->json != JSON_OFF)
+                return stdout_json(o, json_pack("{s:s, s:s*}", "timer", unit, "at", when));
+        buf_printf(&out, "%s\n", unit);
+        return stdout_end(&out);
 }
 
 /* --- on many hosts ---------------------------------------------------------------------------- */
@@ -212,11 +208,6 @@ static int start_hosts(const Options *o, uint64_t moment_ns) {
 
 /* --- now -------------------------------------------------------------------------------------- */
 
-static void tell_started(const Options *o, const SessionMeta *m) {
-        talk(o, "Recording %s, armed in %s; end it with: ftracectl stop %s", SUMMARY_ROOTS(m, 80),
-             FORMAT_DURATION(m->arm_ns), m->name);
-}
-
 int verb_start(const Options *o) {
         bool is_later = (o->schedule.at || o->schedule.in_ns > 0) && !o->dry_run;
         uint64_t moment_ns = 0, now = now_ns(CLOCK_REALTIME);
@@ -228,33 +219,15 @@ int verb_start(const Options *o) {
         if (o->hosts)
                 return is_later ? start_hosts(o, moment_ns) : fleet_run(o, 0);
         if (!is_later)
-                return begin(o, tell_started);
+                return begin(o);
         return is_soon && !is_queued(o) ? start_soon(o, moment_ns) : start_far(o, moment_ns);
 }
 
-static void tell_armed(const Options *o, const SessionMeta *m) {
-        talk(o, "Armed %s in %s, %s; end it with: ftracectl stop %s", SUMMARY_ROOTS(m, 80),
-             FORMAT_DURATION(m->arm_ns),
-             m->state == SESSION_ARMED ? "recording nothing yet" : "recording already", m->name);
-        for (size_t i = 0; i < m->spec.triggers.n; i++)
-                talk(o, "  %s: %.*s", trigger_rule_on(m->spec.triggers.items[i]),
-                     trigger_rule_n_do(m->spec.triggers.items[i]), m->spec.triggers.items[i]);
-}
-
 int verb_arm(const Options *o) {
-        Rules rules = { .n_complete = o->rules.n_complete };
+        _cleanup_strv_ Strv rules = {};
         Options armed = *o;
-        int r = strv_copy(&rules.items, &o->rules.items), status;
+        int status = options_rules(&rules, o);
 
-        if (r >= 0 && rules.items.n == 0)
-                r = rules_add_on(&rules, "command");
-        if (r >= 0)
-                r = rules_finish(&rules, o->spec.ring);
-        status = r < 0 ? failed_errno(r, "Failed to read the triggers: %m")
-                       : rules_check(&rules.items);
-        armed.spec.triggers = rules.items; /* borrowed */
-        if (status == STATUS_OK)
-                status = begin(&armed, tell_armed);
-        rules_done(&rules);
-        return status;
+        armed.spec.triggers = rules; /* borrowed */
+        return status == STATUS_OK ? begin(&armed) : status;
 }

@@ -2,8 +2,9 @@
 
 /*
  * show on every host, and then fetch on each whose recording is not here: a file here has the time at which its
- * recording began, to the nanosecond, which tells that from another recording of the same name.  It is given after
- * the file has its name, so that whatever ends this program leaves files that are whole and known, or fetched again.
+ * recording began, to the nanosecond, which tells that from another recording of the same name.  It is given
+ * after the file has its name, so that whatever ends this program leaves files that are whole and known, or
+ * fetched again.
  */
 
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 
 #include "base/io.h"
 #include "base/unit.h"
-#include "cli/contact/fleet.h"
+#include "cli/contact/contact.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/summary.h"
@@ -24,23 +25,16 @@ typedef struct Collect {
         const Options *o;
         char *prefix; /* of the files: a name has no '@', so that no other one is in its place */
         json_t *start_ns; /* by host: CLOCK_REALTIME */
-        json_t *results;
+        json_t *results;  /* the fleet's */
         size_t n_whole, n_lacking, n_here, n_missing;
 } Collect;
 
-/* The file of @host; the caller frees.  NULL without memory. */
-static char *find_path(const Collect *c, const char *host) {
-        char *path;
-
-        return fleet_path(&path, c->o->output, c->prefix, host) < 0 ? NULL : path;
-}
-
 /* @said: what it lacks, or why there is none. */
-static void tell(Collect *c, const char *host, int status, uint64_t n_bytes, bool was_here,
-                 const char *said) {
+static void tell(Collect *c, Fleet *f, const char *host, int status, uint64_t n_bytes,
+                 bool was_here, const char *said) {
         bool is_here = remote_is_good(status);
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        _cleanup_free_ char *path = find_path(c, host);
+        _cleanup_free_ char *path = fleet_path(c->o->output, c->prefix, host);
 
         c->n_whole += status == STATUS_OK;
         c->n_lacking += status == STATUS_INCOMPLETE;
@@ -48,7 +42,7 @@ static void tell(Collect *c, const char *host, int status, uint64_t n_bytes, boo
         c->n_here += was_here;
         if (c->o->json != JSON_OFF) {
                 (void) json_array_append_new(
-                        c->results,
+                        f->results,
                         json_pack("{s:s, s:i, s:b, s:o, s:o, s:o}", "host", host, "status", status,
                                   "was_here", was_here, "file",
                                   is_here ? terminal_json_string(path) : json_null(), "bytes",
@@ -66,7 +60,7 @@ static void tell(Collect *c, const char *host, int status, uint64_t n_bytes, boo
         (void) buf_flush(&out);
 }
 
-static void on_fetched(Member *m, void *userdata) {
+static void on_fetched(Fleet *f, Member *m, void *userdata) {
         Collect *c = userdata;
         _cleanup_free_ char *line = m->status == STATUS_OK ? NULL : fleet_line(&m->err, true);
         uint64_t start_ns = (uint64_t) json_integer_value(json_object_get(c->start_ns, m->name));
@@ -75,17 +69,17 @@ static void on_fetched(Member *m, void *userdata) {
                 { .tv_sec = (time_t) (start_ns / NSEC_PER_SEC),
                   .tv_nsec = (long) (start_ns % NSEC_PER_SEC) },
         };
-        _cleanup_free_ char *path = find_path(c, m->name);
+        _cleanup_free_ char *path = fleet_path(c->o->output, c->prefix, m->name);
 
         /* If that fails, it is fetched again. */
         if (remote_is_good(m->status) && path)
                 (void) utimensat(AT_FDCWD, path, times, 0);
-        tell(c, m->name, m->status, m->n_bytes, false, line);
+        tell(c, f, m->name, m->status, m->n_bytes, false, line);
 }
 
 /* Whether the recording that began then is here, 0: any; and how large the file is. */
 static bool is_here(const Collect *c, const char *host, uint64_t start_ns, uint64_t *ret_bytes) {
-        _cleanup_free_ char *path = find_path(c, host);
+        _cleanup_free_ char *path = fleet_path(c->o->output, c->prefix, host);
         struct stat st;
 
         if (!path || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
@@ -96,34 +90,17 @@ static bool is_here(const Collect *c, const char *host, uint64_t start_ns, uint6
                        start_ns;
 }
 
-/* What the recording that is here lacks is in the file.  An exit status. */
-static int look(const Collect *c, const char *host) {
-        const Options o = { .quiet = true };
-        _cleanup_(source_freep) Source *s = NULL;
-        _cleanup_free_ char *path = find_path(c, host);
-        int status = path ? source_open(&s, &o, path) : STATUS_FAILED;
-
-        return status != STATUS_OK            ? status
-               : summary_is_complete(s->meta) ? STATUS_OK
-                                              : STATUS_INCOMPLETE;
-}
-
-static void keep(Collect *c, const char *host, uint64_t n_bytes) {
-        int status = look(c, host);
-
-        tell(c, host, status, n_bytes, true,
-             status == STATUS_OK ? NULL : "\"ftracectl verify\" says what");
-}
-
-/* Which recording has that name there.  What is here of one that was removed there will not change.  One that is made
- * after this and before the fetch is fetched, and once more by the next collect. */
-static void on_shown(Member *m, void *userdata) {
+/* Which recording has that name there.  What is here of one that was removed there will not change.  One that is
+ * made after this and before the fetch is fetched, and once more by the next collect. */
+static void on_shown(Fleet *f, Member *m, void *userdata) {
         Collect *c = userdata;
         json_auto_t *shown = json_loadb(m->out.data ?: "", m->out.n_data, 0, NULL);
         json_t *start = json_object_get(json_object_get(shown, "start"), "realtime_ns");
         bool is_shown = remote_is_good(m->status);
         uint64_t start_ns = is_shown ? (uint64_t) json_integer_value(start) : 0, n_bytes = 0;
-        _cleanup_free_ char *line = fleet_line(&m->err, true);
+        _cleanup_free_ char *line = fleet_line(&m->err, true), *path = NULL;
+        _cleanup_(source_freep) Source *s = NULL;
+        int status;
 
         m->is_chosen = false;
         if (is_shown && (start_ns == 0 || !is_here(c, m->name, start_ns, &n_bytes))) {
@@ -135,16 +112,22 @@ static void on_shown(Member *m, void *userdata) {
                         log_warning("%s: what is here is from before; whether it is still the "
                                     "recording of that name was not answered: %s",
                                     m->name, line ?: "");
-                keep(c, m->name, n_bytes);
+                /* What the recording that is here lacks is in the file. */
+                path = fleet_path(c->o->output, c->prefix, m->name);
+                status = path ? source_open(&s, &(Options){ .quiet = true }, path) : STATUS_FAILED;
+                if (status == STATUS_OK && !summary_is_complete(s->meta))
+                        status = STATUS_INCOMPLETE;
+                tell(c, f, m->name, status, n_bytes, true,
+                     status == STATUS_OK ? NULL : "\"ftracectl verify\" says what");
         } else
-                tell(c, m->name, m->status, 0, false, line);
+                tell(c, f, m->name, m->status, 0, false, line);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
 /* What each host is asked. */
 static void ask(Collect *c, Fleet *f, const char *verb, const Strv *said, uint64_t silent_ns,
-                void (*ended)(Member *m, void *userdata)) {
+                void (*ended)(Fleet *f, Member *m, void *userdata)) {
         char *words[] = { (char *) c->o->name };
         const Options o = {
                 .verb = (char *) verb,
@@ -153,11 +136,12 @@ static void ask(Collect *c, Fleet *f, const char *verb, const Strv *said, uint64
                 .output = streq(verb, "fetch") ? c->o->output : NULL,
         };
 
-        fleet_work(f, &(FleetWork){ .o = &o,
-                                    .prefix = c->prefix,
-                                    .silent_ns = silent_ns,
-                                    .ended = ended,
-                                    .userdata = c });
+        f->asked = &o;
+        f->prefix = c->prefix;
+        f->silent_ns = silent_ns;
+        f->ended = ended;
+        f->userdata = c;
+        fleet_work(f);
 }
 
 static int collect(Collect *c, Fleet *f) {
@@ -170,20 +154,20 @@ static int collect(Collect *c, Fleet *f) {
                 r = strv_add(&fetch, "--ended");
         if (r >= 0)
                 r = strv_add(&show, "--json=short");
-        if (r < 0)
-                return failed_errno(r, "Failed to describe what to fetch: %m");
+        if (r < 0 || !c->start_ns || !c->prefix)
+                return failed_errno(-ENOMEM, "Failed to describe what to fetch: %m");
         ask(c, f, "show", &show, SHOW_NS, on_shown);
         ask(c, f, "fetch", &fetch, 0, on_fetched);
         n = c->n_whole + c->n_lacking;
         talk(o, "%zu of %zu hosts are here%s; %zu of them lack something.", n, n + c->n_missing,
              c->n_here > 0 ? ", some from before" : "", c->n_lacking);
-        if (o->json != JSON_OFF && stdout_json(o, json_incref(c->results)) != STATUS_OK)
+        if (o->json != JSON_OFF && stdout_json(o, json_incref(f->results)) != STATUS_OK)
                 return STATUS_FAILED;
         return c->n_lacking + c->n_missing == 0 ? STATUS_OK : STATUS_INCOMPLETE;
 }
 
 int verb_collect(const Options *o) {
-        _cleanup_(fleet_freep) Fleet *f = NULL;
+        _cleanup_fleet_ Fleet f = {};
         Collect c = { .o = o };
         int status;
 
@@ -195,14 +179,10 @@ int verb_collect(const Options *o) {
         if (status != STATUS_OK)
                 return status;
         c.start_ns = json_object();
-        c.results = json_array();
         if (asprintf(&c.prefix, "%s@", o->name) < 0)
                 c.prefix = NULL;
-        status = c.start_ns && c.results && c.prefix
-                         ? collect(&c, f)
-                         : failed_errno(-ENOMEM, "Failed to collect: %m");
+        status = collect(&c, &f);
         json_decref(c.start_ns);
-        json_decref(c.results);
         free(c.prefix);
         return status;
 }

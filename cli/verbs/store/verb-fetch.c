@@ -1,60 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * A trace.dat holds raw pages, and with them kernel addresses: the new file is
- * for its owner and group only.  Ctrl-C is kept from ending us only while there
- * is a temporary file, which is then removed.
- */
+/* A trace.dat holds raw pages, and with them kernel addresses: the new file is for its owner and group only.
+ * Ctrl-C is kept from ending us only while there is a temporary file, which is then removed. */
+
+#include <signal.h>
 
 #include "base/io.h"
-#include "base/name.h"
-#include "cli/files/tracedat.h"
+#include "cli/files/files.h"
 #include "cli/options/verb.h"
 #include "cli/source/damage.h"
 #include "cli/source/drawing.h"
 #include "cli/source/source.h"
 #include "cli/terminal/outfile.h"
+#include "cli/terminal/progress.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
 
 #define TRACEDAT_MODE 0640
-#define PROGRESS_NS (250 * NSEC_PER_MSEC)
-#define STATUS_INTERRUPTED 130 /* 128 + SIGINT */
 
 typedef struct Fetch {
         const Options *o;
         const char *path;
         int signals_fd; /* -EBADF: signals do what they always do */
-        uint64_t begin_ns, shown_ns;
+        Progress bar;
         TracedatResult result;
 } Fetch;
-
-/* Only of what takes a while, and over itself. */
-static void show_progress(Fetch *f, uint64_t n, uint64_t n_total) {
-        uint64_t now = now_ns(CLOCK_MONOTONIC);
-
-        if (f->o->quiet || !isatty(STDERR_FILENO) || now < f->shown_ns + PROGRESS_NS)
-                return;
-        f->shown_ns = now;
-        if (n_total == 0)
-                (void) fprintf(stderr, "\r\033[KLooking through %llu pages",
-                               (unsigned long long) n);
-        else
-                (void) fprintf(stderr, "\r\033[KWriting %s: %u%%", NAME_QUOTED(f->path),
-                               (unsigned) (n * 100 / n_total % 101));
-}
 
 static int progress(void *userdata, uint64_t n, uint64_t n_total) {
         Fetch *f = userdata;
 
-        show_progress(f, n, n_total);
+        progress_write(&f->bar, n, n_total);
         return f->signals_fd >= 0 && signals_want_end(f->signals_fd) ? -EINTR : 0;
-}
-
-static void end_progress(const Fetch *f) {
-        if (f->shown_ns > f->begin_ns)
-                (void) fputs("\r\033[K", stderr);
 }
 
 static int write_failure(const Fetch *f, const SessionMeta *m, int r, const char *problem) {
@@ -65,7 +42,7 @@ static int write_failure(const Fetch *f, const SessionMeta *m, int r, const char
         case -EPIPE:
                 return STATUS_PIPE;
         case -EINTR:
-                return failed(STATUS_INTERRUPTED, "Interrupted: %s was not written.", f->path);
+                return failed(128 + SIGINT, "Interrupted: %s was not written.", f->path);
         case -ESTALE:
                 return failed(STATUS_FAILED,
                               "Failed to write session \"%s\" to %s: a part of it was removed "
@@ -77,53 +54,36 @@ static int write_failure(const Fetch *f, const SessionMeta *m, int r, const char
         }
 }
 
-static int fetch_to_stdout(Fetch *f, const Source *s, TracedatSpec *spec) {
-        _cleanup_free_ char *problem = NULL;
-        int r;
-
-        if (isatty(STDOUT_FILENO))
-                return failed(STATUS_USAGE,
-                              "a trace.dat cannot go to a terminal; name a file: -o FILE");
-        f->path = "standard output";
-        r = tracedat_write(&f->result, s->dir, s->meta, spec, STDOUT_FILENO, &problem);
-        end_progress(f);
-        return r == 0 ? STATUS_OK : write_failure(f, s->meta, r, problem);
-}
-
-static int fetch_to_file(Fetch *f, const Source *s, TracedatSpec *spec) {
+static int fetch(Fetch *f, const Source *s, TracedatSpec *spec) {
         _cleanup_outfile_ Outfile file = OUTFILE_INIT;
         _cleanup_signals_ int signals_fd = -EBADF;
         _cleanup_free_ char *problem = NULL;
-        int r = outfile_open(&file, f->path, TRACEDAT_MODE);
+        bool to_stdout = streq(f->path, "-");
+        int r = 0;
 
-        if (r == 0 && outfile_is_new(&file)) {
+        if (to_stdout && isatty(STDOUT_FILENO))
+                return failed(STATUS_USAGE,
+                              "a trace.dat cannot go to a terminal; name a file: -o FILE");
+        if (to_stdout)
+                f->path = "standard output";
+        else
+                r = outfile_open(&file, f->path, TRACEDAT_MODE);
+        if (r == 0 && !to_stdout && outfile_is_new(&file)) {
                 spec->can_seek = true;
                 r = f->signals_fd = signals_fd = signals_open();
         }
+        progress_begin(&f->bar, f->o, "Writing");
         if (r >= 0)
-                r = tracedat_write(&f->result, s->dir, s->meta, spec, file.fd, &problem);
-        if (r == 0)
+                r = tracedat_write(&f->result, s->dir, s->meta, spec,
+                                   to_stdout ? STDOUT_FILENO : file.fd, &problem);
+        if (r == 0 && !to_stdout)
                 r = outfile_commit(&file);
-        end_progress(f);
+        progress_end(&f->bar);
         if (r != 0)
                 return write_failure(f, s->meta, r, problem);
-        talk(f->o, "%s: open it with \"trace-cmd report -i %s\" or \"kernelshark %s\".", f->path,
-             f->path, f->path);
-        return STATUS_OK;
-}
-
-/* Which version, and whether it is packed. */
-static int choose_form(const FetchOptions *o, TracedatSpec *spec) {
-        if (o->compress && !streq(o->compress, "zstd") && !streq(o->compress, "none"))
-                return failed(STATUS_USAGE, "--compress: \"%s\" is neither zstd nor none.",
-                              NAME_QUOTED(o->compress));
-        spec->is_packed = o->compress ? streq(o->compress, "zstd") : o->v7;
-        if (o->v6 && (o->v7 || spec->is_packed))
-                return failed(
-                        STATUS_USAGE,
-                        o->v7 ? "--v6 and --v7 exclude each other."
-                              : "--compress=zstd: version 6 cannot be compressed; leave out --v6.");
-        spec->version = o->v7 || spec->is_packed ? 7 : 6;
+        if (!to_stdout)
+                talk(f->o, "%s: open it with \"trace-cmd report -i %s\" or \"kernelshark %s\".",
+                     f->path, f->path, f->path);
         return STATUS_OK;
 }
 
@@ -170,7 +130,8 @@ int verb_fetch(const Options *o) {
         _cleanup_filtering_ Filtering window = {};
         Fetch f = { .o = o, .path = o->output, .signals_fd = -EBADF };
         TracedatSpec spec = {
-                .is_full = o->fetch.full,
+                .version = o->fetch.compress == COMPRESS_UNSAID ? 6 : 7,
+                .is_packed = o->fetch.compress == COMPRESS_ZSTD,
                 .window = &window,
                 .packed_max = TRACEDAT_PACKED_MAX,
                 .progress = progress,
@@ -181,9 +142,7 @@ int verb_fetch(const Options *o) {
         if (!o->output)
                 return failed(STATUS_USAGE, "\"fetch\" needs a file to write: -o FILE; see "
                                             "\"ftracectl fetch --help\".");
-        status = choose_form(&o->fetch, &spec)
-                    ?: filtering_init(&window, o)
-                    ?: source_open(&s, o, o->words.items[0]);
+        status = filtering_init(&window, o) ?: source_open(&s, o, o->words.items[0]);
         if (status != STATUS_OK)
                 return status;
         if (o->fetch.ended && session_state_is_live(s->meta->state))
@@ -192,8 +151,6 @@ int verb_fetch(const Options *o) {
                         "session \"%s\" has not ended: it is %s. Wait for it, or end it with: "
                         "ftracectl stop %s",
                         s->meta->name, session_state_name(s->meta->state), s->meta->name);
-        f.begin_ns = f.shown_ns = now_ns(CLOCK_MONOTONIC);
-        status =
-                streq(o->output, "-") ? fetch_to_stdout(&f, s, &spec) : fetch_to_file(&f, s, &spec);
+        status = fetch(&f, s, &spec);
         return status == STATUS_OK ? tell_lacks(&f, s, &spec) : status;
 }

@@ -83,20 +83,6 @@ static int add_rows(Table *t, json_t *briefs) {
         return MIN(r, 0);
 }
 
-/* 0: all.  Whoever reads a table on a terminal wants the newest, and is told of the others; programs that read
- * one want it whole. */
-static int choose_newest(uint64_t *ret, const Options *o) {
-        *ret = 0;
-        if (!o->newest)
-                *ret = o->json == JSON_OFF && !o->no_legend && isatty(STDOUT_FILENO) ? N_ON_TERMINAL
-                                                                                     : 0;
-        else if (!streq(o->newest, "all") &&
-                 (parse_u64(o->newest, UINT32_MAX, ret) < 0 || *ret == 0))
-                return failed(STATUS_USAGE, "--newest=%s: not a number from 1 on, nor \"all\".",
-                              NAME_QUOTED(o->newest));
-        return STATUS_OK;
-}
-
 /* The last lines: what is not shown, and what goes next. */
 static void add_legend(Buf *out, const json_t *reply, size_t n_rows) {
         json_int_t n = json_integer_value(json_object_get(reply, "total"));
@@ -131,12 +117,13 @@ int verb_list(const Options *o) {
         _cleanup_pager_ Pager pager = PAGER_INIT;
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         json_auto_t *reply = NULL;
-        uint64_t n_newest;
+        /* Whoever reads a table on a terminal wants the newest, and is told of the others; programs that read one
+         * want it whole, 0. */
+        bool is_looked_at = o->json == JSON_OFF && !o->no_legend && isatty(STDOUT_FILENO);
+        uint64_t n_newest = o->limit == UINT64_MAX ? 0 : o->limit ?: is_looked_at ? N_ON_TERMINAL : 0;
         json_t *briefs;
-        int status = choose_newest(&n_newest, o), r, failed;
+        int status, r, failed;
 
-        if (status != STATUS_OK)
-                return status;
         if (o->json != JSON_OFF)
                 return list_json(o, n_newest);
         status = source_list(&reply, o, n_newest, true);

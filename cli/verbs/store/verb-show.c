@@ -6,7 +6,7 @@
 #include <pwd.h>
 
 #include "base/unit.h"
-#include "cli/files/verify.h"
+#include "cli/files/files.h"
 #include "cli/options/verb.h"
 #include "cli/source/source.h"
 #include "cli/terminal/summary.h"
@@ -39,14 +39,6 @@ static void line_list(Buf *out, const char *title, const Strv *v) {
                 line(out, title, "%s", text ?: "?");
 }
 
-/* Whether the patterns stood for themselves; roots are sorted, what was asked for is not. */
-static bool roots_are_new(const SessionMeta *m) {
-        for (size_t i = 0; i < m->spec.functions.n; i++)
-                if (!strv_contains(&m->roots, m->spec.functions.items[i]))
-                        return true;
-        return m->roots.n != m->spec.functions.n;
-}
-
 /* "4,000,000 events, 256M, 50 % of a CPU a second" */
 static void show_limits(Buf *out, const Spec *spec) {
         char events[UNIT_TEXT_MAX + 16] = "", bytes[UNIT_TEXT_MAX + 4] = "",
@@ -65,60 +57,66 @@ static void show_limits(Buf *out, const Spec *spec) {
 }
 
 static void show_what(Buf *out, const SessionMeta *m) {
-        line_list(out, "Asked for", &m->spec.functions);
-        if (roots_are_new(m))
+        const Spec *spec = &m->spec;
+
+        bool is_new = m->roots.n != spec->functions.n; /* patterns did not stand for themselves */
+
+        line_list(out, "Asked for", &spec->functions);
+        for (size_t i = 0; i < spec->functions.n; i++)
+                is_new |= !strv_contains(&m->roots, spec->functions.items[i]);
+        if (is_new)
                 line_list(out, "Roots", &m->roots);
-        line_list(out, "Left out", m->notrace.n > 0 ? &m->notrace : &m->spec.notrace);
-        if (m->spec.hooked.n > ONLY_MAX)
-                line(out, "Only", "%zu functions and patterns", m->spec.hooked.n);
+        line_list(out, "Left out", m->notrace.n > 0 ? &m->notrace : &spec->notrace);
+        if (spec->hooked.n > ONLY_MAX)
+                line(out, "Only", "%zu functions and patterns", spec->hooked.n);
         else
-                line_list(out, "Only", &m->spec.hooked);
-        if (m->spec.flat)
+                line_list(out, "Only", &spec->hooked);
+        if (spec->flat)
                 line(out, "Flat", "the functions alone, not what they call");
-        if (m->spec.slower_ns > 0)
+        if (spec->slower_ns > 0)
                 line(out, "Slower", "only calls of %s or more, of which the ends are recorded",
-                     FORMAT_DURATION(m->spec.slower_ns));
-        line_list(out, "Events", &m->spec.events);
-        line_list(out, "Returns of", &m->spec.retval_functions);
-        line_list(out, "Arguments of", &m->spec.args_functions);
-        line_list(out, "Processes", &m->spec.pids);
-        line_list(out, "Tasks named", &m->spec.comms);
-        line_list(out, "Control groups", &m->spec.cgroups);
-        line_list(out, "On CPUs", &m->spec.cpus);
-        if (m->spec.no_irqs)
+                     FORMAT_DURATION(spec->slower_ns));
+        line_list(out, "Events", &spec->events);
+        line_list(out, "Returns of", &spec->retval_functions);
+        line_list(out, "Arguments of", &spec->args_functions);
+        line_list(out, "Processes", &spec->pids);
+        line_list(out, "Tasks named", &spec->comms);
+        line_list(out, "Control groups", &spec->cgroups);
+        line_list(out, "On CPUs", &spec->cpus);
+        if (spec->no_irqs)
                 line(out, "Interrupts", "not recorded");
-        if (m->spec.no_sleep_time)
+        if (spec->no_sleep_time)
                 line(out, "Sleep", "not counted into the time of calls");
-        if (m->spec.depth > 0)
-                line(out, "Depth", "%" PRIu64, m->spec.depth);
-        if (m->spec.duration_ns > 0)
-                line(out, "Ends after", "%s", FORMAT_DURATION(m->spec.duration_ns));
-        if (m->spec.in_kernel)
+        if (spec->depth > 0)
+                line(out, "Depth", "%" PRIu64, spec->depth);
+        if (spec->duration_ns > 0)
+                line(out, "Ends after", "%s", FORMAT_DURATION(spec->duration_ns));
+        if (spec->in_kernel)
                 line(out, "Keeps", "what the kernel's buffer holds, until a snapshot");
-        else if (m->spec.max_bytes > 0)
-                line(out, m->spec.ring ? "Keeps" : "Ends at", "%s%s",
-                     m->spec.ring ? "the newest " : "", FORMAT_BYTES(m->spec.max_bytes));
-        if (m->spec.segment_bytes > 0)
-                line(out, "Segments", "of at most %s a CPU", FORMAT_BYTES(m->spec.segment_bytes));
-        if (m->spec.segment_ns > 0)
-                line(out, m->spec.segment_bytes > 0 ? "" : "Segments", "of at most %s",
-                     FORMAT_DURATION(m->spec.segment_ns));
-        if (m->spec.on_full != SPEC_ON_FULL_WAIT)
-                line(out, "On full", "%s", spec_on_full_name(m->spec.on_full));
-        line(out, "Buffer", "%s a CPU", FORMAT_BYTES(m->spec.buffer_bytes));
-        show_limits(out, &m->spec);
+        else if (spec->max_bytes > 0)
+                line(out, spec->ring ? "Keeps" : "Ends at", "%s%s", spec->ring ? "the newest " : "",
+                     FORMAT_BYTES(spec->max_bytes));
+        if (spec->segment_bytes > 0)
+                line(out, "Segments", "of at most %s a CPU", FORMAT_BYTES(spec->segment_bytes));
+        if (spec->segment_ns > 0)
+                line(out, spec->segment_bytes > 0 ? "" : "Segments", "of at most %s",
+                     FORMAT_DURATION(spec->segment_ns));
+        if (spec->on_full != SPEC_ON_FULL_WAIT)
+                line(out, "On full", "%s", spec_on_full_name(spec->on_full));
+        line(out, "Buffer", "%s a CPU", FORMAT_BYTES(spec->buffer_bytes));
+        show_limits(out, spec);
 }
 
-/* The rules, and what they came to. */
+/* The rules, what they came to, and how often they may. */
 static void show_triggers(Buf *out, const SessionMeta *m) {
-        char suppressed[UNIT_TEXT_MAX + 32];
+        const Spec *spec = &m->spec;
 
-        for (size_t i = 0; i < m->spec.triggers.n; i++) {
-                const char *rule = m->spec.triggers.items[i];
+        for (size_t i = 0; i < spec->triggers.n; i++) {
+                const char *rule = spec->triggers.items[i];
                 TriggerCount c =
                         i < m->captures.n_triggers ? m->captures.triggers[i] : (TriggerCount){};
+                char suppressed[UNIT_TEXT_MAX + 32] = "";
 
-                suppressed[0] = 0;
                 if (c.suppressed > 0)
                         (void) snprintf(suppressed, sizeof(suppressed), ", suppressed %s times",
                                         FORMAT_COUNT(c.suppressed));
@@ -127,16 +125,13 @@ static void show_triggers(Buf *out, const SessionMeta *m) {
                      c.fired == 1 ? "" : "s", suppressed, c.last_ns > 0 ? ", last " : "",
                      c.last_ns > 0 ? SUMMARY_TIME(c.last_ns) : "");
         }
-}
-
-static void show_caps(Buf *out, const SessionMeta *m) {
-        if (m->spec.triggers.n == 0)
-                return;
-        line(out, "Captures", "%s; at most %s in all, %s a day, %s apart",
-             FORMAT_COUNT(m->captures.n),
-             m->spec.max_captures ? FORMAT_COUNT(m->spec.max_captures) : "any number",
-             m->spec.max_captures_a_day ? FORMAT_COUNT(m->spec.max_captures_a_day) : "any number",
-             FORMAT_DURATION(m->spec.min_gap_ns));
+        if (spec->triggers.n > 0)
+                line(out, "Captures", "%s; at most %s in all, %s a day, %s apart",
+                     FORMAT_COUNT(m->captures.n),
+                     spec->max_captures ? FORMAT_COUNT(spec->max_captures) : "any number",
+                     spec->max_captures_a_day ? FORMAT_COUNT(spec->max_captures_a_day)
+                                              : "any number",
+                     FORMAT_DURATION(spec->min_gap_ns));
 }
 
 static void show_when(Buf *out, const SessionMeta *m) {
@@ -180,19 +175,6 @@ static void show_left_out(Buf *out, const SessionMeta *m) {
                 line_list(out, title, &(Strv){ .items = others, .n = n_others });
 }
 
-/* What was hooked meanwhile, a line for each change. */
-static void show_hook_changes(Buf *out, const SessionMeta *m) {
-        for (size_t i = 0; i < m->hook_changes.n; i++) {
-                const HookChange *c = &m->hook_changes.items[i];
-                uint64_t start_ns = m->start.trace_ns;
-
-                line(out, i == 0 ? "Hooks" : "", "from %s on %s functions: %s",
-                     FORMAT_DURATION(c->trace_ns - MIN(start_ns, c->trace_ns)),
-                     c->n_hooked > 0 ? FORMAT_COUNT(c->n_hooked) : "all",
-                     hook_reason_text(c->reason));
-        }
-}
-
 static void show_hooked(Buf *out, const SessionMeta *m) {
         char learned[SUMMARY_MAX + 16] = "", since[UNIT_TEXT_MAX + 16] = "";
         _cleanup_buf_ Buf all = BUF_INIT;
@@ -214,19 +196,35 @@ static void show_hooked(Buf *out, const SessionMeta *m) {
                 line(out, m->n_hooked == 0 && m->callees_unknown ? "Hooked" : "", "%.*s",
                      (int) all.n_data, all.data);
         show_left_out(out, m);
+        for (size_t i = 0; i < m->hook_changes.n; i++) {
+                const HookChange *c = &m->hook_changes.items[i];
+
+                line(out, i == 0 ? "Hooks" : "", "from %s on %s functions: %s",
+                     FORMAT_DURATION(c->trace_ns - MIN(m->start.trace_ns, c->trace_ns)),
+                     c->n_hooked > 0 ? FORMAT_COUNT(c->n_hooked) : "all",
+                     hook_reason_text(c->reason));
+        }
+}
+
+static void show_kernel(Buf *out, const SessionMeta *m) {
+        line(out, "Kernel", "%s %s on %s", m->kernel ?: "?", m->machine ?: "?", m->host ?: "?");
+}
+
+static void show_buffer(Buf *out, const SessionMeta *m) {
+        line(out, "Traced in", "%s%s, clock %s", m->instance ? "instance " : "the top-level buffer",
+             m->instance ?: "", m->clock ?: "?");
 }
 
 static void show_where(Buf *out, const SessionMeta *m) {
         const struct passwd *user = getpwuid(m->owner_uid);
 
-        line(out, "Kernel", "%s %s on %s", m->kernel ?: "?", m->machine ?: "?", m->host ?: "?");
+        show_kernel(out, m);
         if (m->profile)
                 line(out, "Profile", "%s", m->profile);
         if (m->spec.sample_ppm > 0)
                 line(out, "Sample", "%g%% of the hosts record it, so that this one stands for %g",
                      (double) m->spec.sample_ppm / 10000, sample_weight(m->spec.sample_ppm));
-        line(out, "Traced in", "%s%s, clock %s", m->instance ? "instance " : "the top-level buffer",
-             m->instance ?: "", m->clock ?: "?");
+        show_buffer(out, m);
         if (!m->symbols)
                 line(out, "Symbols", "none: the kernel hid them");
         if (m->symbol_maps.n > 0)
@@ -260,40 +258,21 @@ static int show_cpus(Buf *out, const SessionMeta *m, bool legend) {
         return table_print(&t, out, legend);
 }
 
-/* "top (read), alpha, beta (empty)", if there are several. */
-static void show_buffers(Buf *out, const DatFile *f) {
-        _cleanup_strv_ Strv names = {};
-        char name[NAME_QUOTE_MAX];
-        size_t n;
-
-        for (const DatBuffer *all = dat_file_buffers(f, &n), *b = all; b < all + n; b++)
-                if (strv_addf(&names, "%s%s", source_buffer_name(name, b),
-                              b == dat_file_buffer(f) ? " (read)"
-                              : b->n_cpus == 0        ? " (empty)"
-                                                      : "") < 0)
-                        out->error = out->error ?: -ENOMEM;
-        if (names.n > 1)
-                line_list(out, "Buffers", &names);
-}
-
-static json_t *buffers_json(const DatFile *f) {
-        json_t *list = json_array();
-        char name[NAME_QUOTE_MAX];
-        size_t n;
-
-        for (const DatBuffer *all = dat_file_buffers(f, &n), *b = all; b < all + n; b++)
-                (void) json_array_append_new(
-                        list, json_pack("{s:s, s:b, s:b}", "name", source_buffer_name(name, b),
-                                        "empty", b->n_cpus == 0, "read", b == dat_file_buffer(f)));
-        return list;
-}
-
 static json_t *source_json(const Source *s) {
         const DatFile *file = s->dir ? dat_file_of_dir(s->dir) : NULL;
-        json_t *o = session_meta_to_json(s->meta);
+        json_t *o = session_meta_to_json(s->meta), *list = json_array();
+        char name[NAME_QUOTE_MAX];
+        size_t n = 0;
 
+        for (const DatBuffer *all = file ? dat_file_buffers(file, &n) : NULL, *b = all; b < all + n;
+             b++)
+                (void) json_array_append_new(list, json_pack("{s:s, s:b, s:b}", "name",
+                                                             source_buffer_name(name, b), "empty",
+                                                             b->n_cpus == 0, "read",
+                                                             b == dat_file_buffer(file)));
         if (file)
-                (void) json_object_set_new(o, "buffers", buffers_json(file));
+                (void) json_object_set(o, "buffers", list);
+        json_decref(list);
         if (s->stays_until_ns > 0)
                 (void) json_object_set_new(o, "stays_until_ns",
                                            json_integer((json_int_t) s->stays_until_ns));
@@ -305,14 +284,23 @@ static json_t *source_json(const Source *s) {
 
 /* Of another program's file, which knows less; ours knows what was asked for, too. */
 static void show_file(Buf *out, const Source *s) {
+        const DatFile *file = dat_file_of_dir(s->dir);
         const SessionMeta *m = s->meta;
+        _cleanup_strv_ Strv names = {}; /* "top (read)", "alpha", "beta (empty)" */
+        char name[NAME_QUOTE_MAX];
+        size_t n;
 
         if (m->kernel || m->machine || m->host)
-                line(out, "Kernel", "%s %s on %s", m->kernel ?: "?", m->machine ?: "?",
-                     m->host ?: "?");
-        line(out, "Traced in", "%s%s, clock %s", m->instance ? "instance " : "the top-level buffer",
-             m->instance ?: "", m->clock ?: "?");
-        show_buffers(out, dat_file_of_dir(s->dir));
+                show_kernel(out, m);
+        show_buffer(out, m);
+        for (const DatBuffer *all = dat_file_buffers(file, &n), *b = all; b < all + n; b++)
+                if (strv_addf(&names, "%s%s", source_buffer_name(name, b),
+                              b == dat_file_buffer(file) ? " (read)"
+                              : b->n_cpus == 0           ? " (empty)"
+                                                         : "") < 0)
+                        out->error = out->error ?: -ENOMEM;
+        if (names.n > 1)
+                line_list(out, "Buffers", &names);
         if (m->spec.functions.n > 0)
                 show_what(out, m);
         if (m->start.realtime_ns > 0)
@@ -323,23 +311,19 @@ static void show_file(Buf *out, const Source *s) {
 
 /* What its pages tell, and what only all of it tells, in the words of "verify". */
 static int show_file_losses(Buf *out, const Source *s) {
+        bool is_complete = summary_is_complete(s->meta);
         _cleanup_verify_result_ VerifyResult v = {};
         int r = verify_session(s->dir, s->meta, NULL, &v);
 
         if (r < 0)
                 return failed_errno(r, "Failed to read \"%s\": %m", s->meta->name);
-        if (!summary_is_complete(s->meta)) {
-                line(out, "Loss", "%s", SUMMARY_LOSS(s->meta));
+        line(out, "Loss", "%s", is_complete && !v.complete ? "incomplete" : SUMMARY_LOSS(s->meta));
+        if (!is_complete || !v.complete)
                 buf_adds(out, "\n");
+        if (!is_complete)
                 summary_loss_lines(out, s->meta);
-        } else if (v.complete)
-                line(out, "Loss", "%s", SUMMARY_LOSS(s->meta));
-        else {
-                line(out, "Loss", "incomplete");
-                buf_adds(out, "\n");
-                for (size_t i = 0; i < v.problems.n; i++)
-                        buf_printf(out, "%s.\n", v.problems.items[i]);
-        }
+        for (size_t i = 0; is_complete && i < v.problems.n; i++)
+                buf_printf(out, "%s.\n", v.problems.items[i]);
         return STATUS_OK;
 }
 
@@ -381,10 +365,8 @@ int verb_show(const Options *o) {
         if (m->origin)
                 line(&out, "Snapshot of", "%s", m->origin);
         show_triggers(&out, m);
-        show_caps(&out, m);
         show_when(&out, m);
         show_hooked(&out, m);
-        show_hook_changes(&out, m);
         show_where(&out, m);
         if (s->disk_bytes > 0)
                 line(&out, "Size", "%s of pages, %s on disk",

@@ -9,7 +9,7 @@
 
 #include "base/name.h"
 #include "base/unit.h"
-#include "cli/files/verify.h"
+#include "cli/files/files.h"
 #include "cli/options/verb.h"
 #include "cli/source/reading.h"
 #include "cli/source/text-source.h"
@@ -19,13 +19,29 @@
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-typedef struct Kind {
-        const char *key; /* in JSON */
-        const char *name;
-        uint64_t n;
-} Kind;
-
-/* Keys of remarks, and whether a recording that has one lacks something. */
+/* What is counted of a text: its key in JSON, and its name in the table; and keys of remarks, and whether a
+ * recording that has one lacks something. */
+#define COUNT(member) offsetof(TextCount, member)
+static const struct {
+        const char *key, *name;
+        size_t offset;
+} counts[] = {
+        { "lines", "lines", COUNT(n_lines) },
+        { "bytes", "bytes", COUNT(n_bytes) },
+        { "open", "calls that open a brace", COUNT(n_open) },
+        { "leaf", "calls in one line", COUNT(n_leaf) },
+        { "close", "returns", COUNT(n_close) },
+        { "comments", "events of other kinds", COUNT(n_comments) },
+        { "switches", "changes of tasks", COUNT(n_switches) },
+        { "markers", "markers of interrupts", COUNT(n_markers) },
+        { "headers", "headings", COUNT(n_headers) },
+        { "overruns", "overruns", COUNT(n_overruns) },
+        { "events_lost", "events lost", COUNT(n_lost) },
+        { "traces", "traces", COUNT(n_traces) },
+        { "lines_elsewhere", "lines of traces that were not read", COUNT(n_elsewhere) },
+        { "roots", "outermost calls", COUNT(n_roots) },
+        { "calls_cut", "calls cut off by the end", COUNT(n_cut_calls) },
+};
 static const struct {
         const char *key;
         bool is_lack;
@@ -51,96 +67,69 @@ static bool is_complete(const TextCount *c) {
         return true;
 }
 
-#define N_KINDS_MAX 24
-
-static size_t list_kinds(Kind kinds[static N_KINDS_MAX], const TextTrace *t) {
-        const TextCount *c = text_trace_count(t);
-        const Kind all[] = {
-                { "lines", "lines", c->n_lines },
-                { "bytes", "bytes", c->n_bytes },
-                { "open", "calls that open a brace", c->n_open },
-                { "leaf", "calls in one line", c->n_leaf },
-                { "close", "returns", c->n_close },
-                { "comments", "events of other kinds", c->n_comments },
-                { "switches", "changes of tasks", c->n_switches },
-                { "markers", "markers of interrupts", c->n_markers },
-                { "headers", "headings", c->n_headers },
-                { "overruns", "overruns", c->n_overruns },
-                { "events_lost", "events lost", c->n_lost },
-                { "traces", "traces", c->n_traces },
-                { "lines_elsewhere", "lines of traces that were not read", c->n_elsewhere },
-                { "roots", "outermost calls", c->n_roots },
-                { "calls_cut", "calls cut off by the end", c->n_cut_calls },
-                { "functions", "functions", text_trace_n_functions(t) },
-                { "max_depth", "deepest level", (uint64_t) c->max_depth },
-        };
-
-        memcpy(kinds, all, sizeof(all));
-        return ELEMENTSOF(all);
+static void tell_count(Table *t, json_t *json, const char *key, const char *name, uint64_t n) {
+        (void) json_object_set_new(json, key, json_integer((json_int_t) n));
+        if (n > 0) {
+                table_add(t, "%s", FORMAT_COUNT(n));
+                table_add(t, "%s", name);
+        }
 }
 
-static json_t *text_json(const TextSource *s, const Kind *kinds, size_t n_kinds) {
-        const TextCount *c = text_trace_count(s->trace);
-        json_t *o = json_pack("{s:s, s:b}", "name", s->name, "complete", is_complete(c)),
-               *list = json_array();
+static void tell_notes(Buf *out, json_t *list, const TextSource *s) {
         size_t n;
         const TextNote *notes = text_trace_notes(s->trace, &n);
 
-        for (size_t i = 0; i < n_kinds; i++)
-                (void) json_object_set_new(o, kinds[i].key, json_integer((json_int_t) kinds[i].n));
-        for (size_t i = 0; i < TEXT_N_REMARKS; i++)
-                (void) json_object_set_new(o, remarks[i].key,
-                                           json_integer((json_int_t) c->n_remarks[i]));
         for (size_t i = 0; i < n; i++) {
                 (void) json_array_append_new(list, json_pack("{s:I, s:s, s:s}", "line",
                                                              (json_int_t) notes[i].line, "kind",
                                                              remarks[notes[i].remark].key, "text",
                                                              NAME_QUOTED(notes[i].text)));
-        }
-        (void) json_object_set_new(o, "anomalies", list);
-        (void) json_object_set_new(
-                o, "format", json_string(text_kind_form(text_trace_layout(s->trace)->kind)->key));
-        return o;
-}
-
-static void print_kinds(Buf *out, const Options *o, const TextSource *s, const Kind *kinds,
-                        size_t n) {
-        _cleanup_table_ Table t = {};
-
-        buf_printf(out, "%s: %s.\n", s->name,
-                   is_complete(text_trace_count(s->trace)) ? "complete" : "incomplete");
-        table_init(&t, ">COUNT|WHAT");
-        for (size_t i = 0; i < n; i++)
-                if (kinds[i].n > 0) {
-                        table_add(&t, "%s", FORMAT_COUNT(kinds[i].n));
-                        table_add(&t, "%s", kinds[i].name);
-                }
-        if (table_print(&t, out, !o->no_legend) < 0)
-                out->error = out->error ?: -ENOMEM;
-}
-
-static void print_notes(Buf *out, const TextSource *s) {
-        const TextCount *c = text_trace_count(s->trace);
-        uint64_t n_all = 0, n_noted = 0;
-        size_t n;
-        const TextNote *notes = text_trace_notes(s->trace, &n);
-
-        for (size_t i = 0; i < n; i++, n_noted++)
                 buf_printf(out, "%s:%" PRIu64 ": %s: %s\n", s->name, notes[i].line,
                            text_remark_name(notes[i].remark), NAME_QUOTED(notes[i].text));
-        for (size_t i = 0; i < TEXT_N_REMARKS; i++)
-                n_all += c->n_remarks[i];
-        if (n_all > n_noted)
-                buf_printf(out, "And %" PRIu64 " lines more.\n", n_all - n_noted);
+        }
+}
+
+static int tell_text(const Options *o, const TextSource *s) {
+        const TextCount *c = text_trace_count(s->trace);
+        json_auto_t *json = json_pack("{s:s, s:b}", "name", s->name, "complete", is_complete(c));
+        json_t *list = json_array();
+        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO), notes = BUF_INIT;
+        _cleanup_table_ Table t = {};
+        uint64_t n_remarks = 0;
+
+        table_init(&t, ">COUNT|WHAT");
+        for (size_t i = 0; i < ELEMENTSOF(counts); i++)
+                tell_count(
+                        &t, json, counts[i].key, counts[i].name,
+                        *(const uint64_t *) (const void *) ((const char *) c + counts[i].offset));
+        tell_count(&t, json, "functions", "functions", text_trace_n_functions(s->trace));
+        tell_count(&t, json, "max_depth", "deepest level", (uint64_t) c->max_depth);
+        for (size_t i = 0; i < TEXT_N_REMARKS; i++) {
+                (void) json_object_set_new(json, remarks[i].key,
+                                           json_integer((json_int_t) c->n_remarks[i]));
+                n_remarks += c->n_remarks[i];
+        }
+        tell_notes(&notes, list, s);
+        n_remarks -= json_array_size(list);
+        (void) json_object_set_new(json, "anomalies", list);
+        (void) json_object_set_new(
+                json, "format",
+                json_string(text_kind_form(text_trace_layout(s->trace)->kind)->key));
+        if (o->json != JSON_OFF)
+                return stdout_json(o, json_incref(json));
+        buf_printf(&out, "%s: %s.\n", s->name, is_complete(c) ? "complete" : "incomplete");
+        if (table_print(&t, &out, !o->no_legend) < 0)
+                out.error = out.error ?: -ENOMEM;
+        buf_add(&out, notes.data, notes.n_data);
+        if (n_remarks > 0)
+                buf_printf(&out, "And %" PRIu64 " lines more.\n", n_remarks);
+        return stdout_end(&out);
 }
 
 static int verify_text(Reading *reading, const Options *o) {
         const TextSource *s = &reading->text;
-        _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
-        Kind kinds[N_KINDS_MAX];
-        size_t n;
         Step step;
-        int r, status;
+        int r;
 
         text_trace_keep_going(s->trace, true);
         do
@@ -148,15 +137,9 @@ static int verify_text(Reading *reading, const Options *o) {
         while (r > 0);
         if (r < 0)
                 return -r;
-        n = list_kinds(kinds, s->trace);
-        if (o->json != JSON_OFF)
-                status = stdout_json(o, text_json(s, kinds, n));
-        else {
-                print_kinds(&out, o, s, kinds, n);
-                print_notes(&out, s);
-                status = stdout_end(&out);
-        }
-        return status ?: is_complete(text_trace_count(s->trace)) ? STATUS_OK : STATUS_INCOMPLETE;
+        return tell_text(o, s)
+                       ?: is_complete(text_trace_count(s->trace)) ? STATUS_OK
+                                                                  : STATUS_INCOMPLETE;
 }
 
 /* --- recordings ------------------------------------------------------------------------------- */
@@ -194,33 +177,6 @@ static void describe(Buf *out, const SessionMeta *m, const VerifyResult *v) {
                 buf_printf(out, "  Note: %s.\n", v->notes.items[i]);
 }
 
-static json_t *deep_json(const VerifyBlocks *c) {
-        return json_pack("{s:I, s:I, s:I, s:I, s:I}", "segments", (json_int_t) c->n_segments,
-                         "segments_sealed", (json_int_t) c->n_sealed, "blocks",
-                         (json_int_t) c->n_blocks, "blocks_good", (json_int_t) c->n_blocks_good,
-                         "pages", (json_int_t) c->n_pages);
-}
-
-static void describe_deep(Buf *out, const VerifyBlocks *c) {
-        buf_printf(out, "  %s of %s blocks decode to the %s pages that they were made of.\n",
-                   FORMAT_COUNT(c->n_blocks_good), FORMAT_COUNT(c->n_blocks),
-                   FORMAT_COUNT(c->n_pages));
-        if (c->n_segments > c->n_sealed)
-                buf_printf(out, "  %s of %s files are not sealed and have no checksums.\n",
-                           FORMAT_COUNT(c->n_segments - c->n_sealed), FORMAT_COUNT(c->n_segments));
-}
-
-/* Adds what the deeper look has found, and the other has not. */
-static int verify_deep(const SessionDir *dir, Progress *progress, VerifyResult *v,
-                       VerifyBlocks *c) {
-        int r = verify_blocks(dir, progress, c);
-
-        for (size_t i = 0; r >= 0 && i < c->damages.n; i++)
-                r = strv_add_new(&v->problems, c->damages.items[i]);
-        v->complete = v->complete && c->damages.n == 0;
-        return r;
-}
-
 static int verify_source(const Source *s, const Options *o) {
         _cleanup_verify_result_ VerifyResult v = {};
         _cleanup_verify_blocks_ VerifyBlocks deep = {};
@@ -232,19 +188,37 @@ static int verify_source(const Source *s, const Options *o) {
         progress_begin(&progress, o, "Verifying");
         r = verify_session(s->dir, s->meta, &progress, &v);
         if (r >= 0 && o->deep)
-                r = verify_deep(s->dir, &progress, &v, &deep);
+                r = verify_blocks(s->dir, &progress, &deep);
+        for (size_t i = 0; r >= 0 && i < deep.damages.n; i++)
+                r = strv_add_new(&v.problems, deep.damages.items[i]);
+        v.complete = v.complete && deep.damages.n == 0;
         progress_end(&progress);
         if (r < 0)
                 return failed_errno(r, "Failed to verify session \"%s\": %m", s->meta->name);
         if (o->json != JSON_OFF) {
                 json = result_json(s->meta, &v);
                 if (json && o->deep)
-                        (void) json_object_set_new(json, "deep", deep_json(&deep));
+                        (void) json_object_set_new(
+                                json, "deep",
+                                json_pack("{s:I, s:I, s:I, s:I, s:I}", "segments",
+                                          (json_int_t) deep.n_segments, "segments_sealed",
+                                          (json_int_t) deep.n_sealed, "blocks",
+                                          (json_int_t) deep.n_blocks, "blocks_good",
+                                          (json_int_t) deep.n_blocks_good, "pages",
+                                          (json_int_t) deep.n_pages));
                 status = stdout_json(o, json);
         } else {
                 describe(&out, s->meta, &v);
                 if (o->deep)
-                        describe_deep(&out, &deep);
+                        buf_printf(&out,
+                                   "  %s of %s blocks decode to the %s pages that they were made "
+                                   "of.\n",
+                                   FORMAT_COUNT(deep.n_blocks_good), FORMAT_COUNT(deep.n_blocks),
+                                   FORMAT_COUNT(deep.n_pages));
+                if (deep.n_segments > deep.n_sealed)
+                        buf_printf(&out, "  %s of %s files are not sealed and have no checksums.\n",
+                                   FORMAT_COUNT(deep.n_segments - deep.n_sealed),
+                                   FORMAT_COUNT(deep.n_segments));
                 status = stdout_end(&out);
         }
         return status ?: v.complete ? STATUS_OK : STATUS_INCOMPLETE;
