@@ -143,7 +143,7 @@ int remote_run(const Options *o);
  * What another host sends, on its way to a terminal here
  *
  * The host may be anybody's, and its recordings hold anybody's names.  Of what it sends the plain
- * text (base/plain-text.h) reaches the terminal, and of what a terminal obeys the codes that ftracectl
+ * text (base/buf.h) reaches the terminal, and of what a terminal obeys the codes that ftracectl
  * itself writes: colours, lines that are written over, a table that is drawn again.  Everything else
  * becomes "\xNN".
  */

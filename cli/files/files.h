@@ -14,7 +14,7 @@
 #include "cli/options/filtering.h"
 #include "cli/terminal/progress.h"
 #include "export/exporter.h"
-#include "store/retain.h"
+#include "retention/retain.h"
 #include "store/session-dir.h"
 
 /* Does it to each session that the command line names; the first failure is the exit status. */

@@ -10,7 +10,7 @@
 #include "cli/files/files.h"
 #include "decode/occurrence.h"
 #include "decode/stream.h"
-#include "decode/symbols.h"
+#include "decode/names.h"
 #include "meta/event-choice.h"
 #include "pages/dat-writer.h"
 #include "store/tracing.h"

@@ -125,7 +125,7 @@ typedef struct FetchOptions {
 typedef struct AnalysisOptions {
         const char *sort;       /* top */
         const char *columns;    /* top; NULL: not said */
-        const char *where;      /* calls: a condition (cli/views/where.h); NULL: all */
+        const char *where;      /* calls: a condition (cli/views/views.h); NULL: all */
         uint64_t min_ppm;       /* tree: of all; UINT64_MAX: not said */
         uint64_t fail_over_ppm; /* diff: of what it was before; UINT64_MAX: not said */
         Strv callers;           /* tree */

@@ -123,7 +123,7 @@ int capture_log_set(CaptureLog *l, uint64_t at_ns, const SessionMeta *m) {
                 json_pack("{s:I, s:s, s:s, s:s, s:s*, s:I, s:I, s:I}", "at_ns", (json_int_t) at_ns,
                           "session", m->name, "id", m->id, "result", session_state_name(m->state),
                           "reason", m->reason, "length_ns", (json_int_t) session_meta_length_ns(m),
-                          "bytes", (json_int_t) session_meta_n_bytes(m), "lost",
+                          "bytes", (json_int_t) session_meta_total(m).n_bytes, "lost",
                           (json_int_t) session_meta_events_lost(m));
 
         if (streq(text_of(capture_log_last(l), "id"), m->id))

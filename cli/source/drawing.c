@@ -14,7 +14,7 @@
 #include "cli/source/drawing.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "meta/silence.h"
+#include "meta/brief.h"
 
 #define LIVE_TASKS_MAX 4096
 #define FEW_EVENTS 20000

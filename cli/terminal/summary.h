@@ -40,10 +40,10 @@ char *summary_clock_step(char text[static SUMMARY_MAX], const SessionMeta *m, si
  * a limit ended. */
 const char *summary_state(const SessionMeta *m);
 const char *summary_brief_state(const Brief *b);
-/* What was not hooked, and so is part of its callers' time, and the command that records it (calls/unhooked.h);
+/* What was not hooked, and so is part of its callers' time, and the command that records it (calls/function.h);
  * nothing if there is nothing to say. */
 void summary_hooked(Buf *out, const SessionMeta *m);
-/* Why there are no calls (meta/silence.h), fit for a terminal. */
+/* Why there are no calls (meta/brief.h), fit for a terminal. */
 char *summary_silence(char text[static SUMMARY_SILENCE_MAX], const SessionMeta *m);
 
 bool summary_is_complete(const SessionMeta *m);

@@ -8,8 +8,8 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 
+#include "base/io.h"
 #include "base/name.h"
-#include "base/now.h"
 #include "base/unit.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/views.h"
@@ -493,7 +493,7 @@ int live_top_new(LiveTop **ret, const Options *o) {
         if (r < 0)
                 return counting_failure(r);
         if (o->filter.functions.n > 0)
-                pairing_set_sparse(t->counting.pairing);
+                t->counting.pairing->is_sparse = true;
         t->in_place = isatty(STDOUT_FILENO);
         take_keys(t);
         *ret = TAKE_PTR(t);

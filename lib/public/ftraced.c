@@ -11,12 +11,11 @@
 
 #include "base/io.h"
 #include "calls/playback.h"
-#include "codec/dat-file.h"
-#include "codec/dat-losses.h"
+#include "pages/dat-file.h"
+#include "pages/page-source.h"
 #include "import/source-form.h"
 #include "import/text-trace.h"
 #include "public/ftraced.h"
-#include "wire/dial.h"
 #include "wire/frame.h"
 
 #define DEFAULT_SOCKET RUNSTATEDIR "/ftraced/org.ftraced"

@@ -8,16 +8,15 @@
 #include <sys/utsname.h>
 
 #include "base/cleanup.h"
-#include "base/cpu-list.h"
 #include "base/io.h"
-#include "base/release.h"
+#include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"
 #include "cli/options/verb.h"
 #include "cli/record/record.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
-#include "meta/boot-instance.h"
+#include "meta/event-choice.h"
 
 /* What is tried: one function, which every kernel has and nobody calls, is hooked for a moment.
  * set_graph_function is of all instances (linux 7.2 kernel/trace/ftrace.c), so that its calls would be in the

@@ -9,7 +9,7 @@
 #include "cli/source/reading.h"
 #include "cli/terminal/summary.h"
 #include "cli/terminal/terminal.h"
-#include "meta/trace-clock.h"
+#include "meta/clock.h"
 
 /* Whose values there are was chosen when they were recorded. */
 static int refuse_function(const char *option, const char *function) {

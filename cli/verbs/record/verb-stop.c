@@ -30,7 +30,7 @@ static void describe_end(Buf *out, const SessionMeta *m) {
         char loss[SUMMARY_MAX];
 
         buf_printf(out, "%s: %s, %s events, %s, %s.\n", m->name, session_state_name(m->state),
-                   SUMMARY_EVENTS(m), FORMAT_BYTES(session_meta_n_bytes(m)), summary_loss(loss, m));
+                   SUMMARY_EVENTS(m), FORMAT_BYTES(session_meta_total(m).n_bytes), summary_loss(loss, m));
         if (silence_is_total(m))
                 buf_printf(out, "%s: no calls: %s.\n", m->name, SUMMARY_SILENCE(m));
         summary_hooked(&hooked, m);
@@ -184,7 +184,7 @@ int verb_snapshot(const Options *o) {
                 return stdout_json(o, json_incref(json_object_get(reply, "session"))) ?: status;
         if (isatty(STDERR_FILENO))
                 talk(o, "Kept %s, %s: ftracectl report %s",
-                     FORMAT_BYTES(session_meta_n_bytes(meta)),
+                     FORMAT_BYTES(session_meta_total(meta).n_bytes),
                      FORMAT_DURATION(session_meta_length_ns(meta)), meta->name);
         buf_printf(&out, "%s\n", meta->name);
         return stdout_end(&out) ?: status;
