@@ -26,7 +26,8 @@ int settings_load(Settings *s, const char *root, const char *file, int store_fd,
         return 0;
 }
 
-int settings_check(const char *root, const char *file) {
+/* 1: something is wrong, and was said. */
+static int load(Config *c, const char *root, const char *file) {
         _cleanup_strv_ Strv problems = {};
         int r = config_load(c, root, file, &problems);
 

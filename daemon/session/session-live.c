@@ -154,7 +154,7 @@ void session_on_recorder(void *userdata) {
                 return;
         look_at_snapshot(s);
         if (is_refused(s) && s->meta->state == SESSION_RECORDING)
-                session_stop(s, "the disk took no more pages (--on-full=stop)");
+                session_stop(s, "the disk took no more pages (OnFull=stop)");
         session_look_at_cuts(s);
         if (recorder_wants_look(s->recorder) && s->meta->state == SESSION_RECORDING) {
                 if (health_refresh(s->health))

@@ -21,11 +21,11 @@ static const struct {
         const char *what, *way_out;
 } kinds[_GUARD_KIND_N] = {
         [GUARD_EVENTS] = { offsetof(Spec, max_event_rate), format_count, "events a second",
-                           "name fewer functions, or raise --max-event-rate" },
+                           "name fewer functions, or raise --set=MaxEventRate=" },
         [GUARD_BYTES] = { offsetof(Spec, max_write_rate), format_bytes, "stored a second",
-                          "name fewer functions, or raise --max-write-rate" },
+                          "name fewer functions, or raise --set=MaxWriteRate=" },
         [GUARD_CPU] = { offsetof(Spec, max_cpu_ppm), format_cpu, "of a CPU for storing",
-                        "name fewer functions, or raise --max-cpu" },
+                        "name fewer functions, or raise --set=MaxCPU=" },
 };
 const SessionLimit guard_limits[_GUARD_KIND_N] = { SESSION_LIMIT_EVENT_RATE,
                                                    SESSION_LIMIT_WRITE_RATE, SESSION_LIMIT_CPU };

@@ -115,8 +115,6 @@ void quantiles_done(Quantiles *s) {
 
 /* --- ranges ----------------------------------------------------------------------------------- */
 
-#define N_LINEAR 20
-
 /* How many are at least @from and less than @to; those of a bucket count as its middle, so that bounds that are powers
  * of two are exact. */
 static uint64_t n_between(const Quantiles *s, uint64_t from, uint64_t to) {
@@ -134,37 +132,12 @@ static uint64_t n_between(const Quantiles *s, uint64_t from, uint64_t to) {
         return n;
 }
 
-/* 1, 2, or 5 times a power of ten. */
-static uint64_t round_length(uint64_t at_least) {
-        static const uint64_t steps[] = { 1, 2, 5 };
-        uint64_t power = 1;
-
-        for (;; power *= 10)
-                for (size_t i = 0; i < ELEMENTSOF(steps); i++)
-                        if (steps[i] * power >= at_least || power > UINT64_MAX / 100)
-                                return steps[i] * power;
-}
-
-static size_t linear(Range *ret, const Quantiles *s) {
-        uint64_t p99 = MIN(quantiles_at(s, 990), (uint64_t) INT64_MAX), length, from;
-        size_t n = 0;
-
-        length = round_length((p99 - MIN(p99, s->min)) / N_LINEAR + 1);
-        for (from = MIN(p99, s->min) / length * length; from <= p99; from += length, n++)
-                ret[n] = (Range){ from, from + length, n_between(s, from, from + length) };
-        if (s->max >= from)
-                ret[n++] = (Range){ from, UINT64_MAX, n_between(s, from, UINT64_MAX) };
-        return n;
-}
-
-size_t ranges_of(Range ret[static RANGES_MAX], const Quantiles *s, bool is_linear) {
+size_t ranges_of(Range ret[static RANGES_MAX], const Quantiles *s) {
         uint64_t from = 0, to;
         size_t n = 0;
 
         if (s->n == 0)
                 return 0;
-        if (is_linear)
-                return linear(ret, s);
         if (s->min > 0)
                 from = UINT64_C(1) << (63 - __builtin_clzll(s->min));
         for (;; from = to) {

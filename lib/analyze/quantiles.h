@@ -27,11 +27,7 @@ uint64_t quantiles_at(const Quantiles *s, unsigned permille);
 void quantiles_done(Quantiles *s);
 
 /*
- * Ranges: a spread in pieces, to be drawn as a histogram
- *
- *      log2     each range is twice as long as the one before; exact
- *      linear   all are of the same, round length up to the 99th percentile, the last has the rest;
- *               of more than QUANTILES_EXACT_MAX durations as exact as their buckets
+ * Ranges: a spread in pieces, to be drawn as a histogram; each is twice as long as the one before
  */
 #define RANGES_MAX 66
 
@@ -41,4 +37,4 @@ typedef struct Range {
 } Range;
 
 /* How many ranges, from the one with the shortest to that with the longest; 0 of an empty spread. */
-size_t ranges_of(Range ret[static RANGES_MAX], const Quantiles *s, bool is_linear);
+size_t ranges_of(Range ret[static RANGES_MAX], const Quantiles *s);
