@@ -47,9 +47,18 @@ noinst_LIBRARIES += %D%/libverb.a
 	%D%/views/tree-view.c \
 	%D%/views/views.h \
 	%D%/views/why-view.c \
-verb_libs = %D%/libverb.a $(import_libs) $(causes_libs) $(drawing_libs) $(wire_libs) $(retention_libs)
+	%D%/options/filtering.c \
+	%D%/options/filtering.h \
+	%D%/terminal/progress.c \
+	%D%/terminal/progress.h \
+	%D%/terminal/summary.c \
+	%D%/terminal/summary.h \
+	%D%/source/damage.c \
+	%D%/source/damage.h \
+	%D%/files/verify.c \
+	%D%/files/tracedat.c \
 	%D%/files/upkeep.c
-verb_libs = %D%/libverb.a $(import_libs) $(analyze_libs) $(drawing_libs) $(wire_libs) $(store_libs) $(SYSTEMD_LIBS)
+verb_libs = %D%/libverb.a $(import_libs) $(causes_libs) $(drawing_libs) $(wire_libs) $(retention_libs) $(SYSTEMD_LIBS)
 
 bin_PROGRAMS += ftracectl
 ftracectl_SOURCES = \

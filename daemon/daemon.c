@@ -339,7 +339,7 @@ static int daemon_make_controller(Daemon *d) {
         if (r < 0)
                 return log_error_errno(r, "Cannot take over systemd's descriptors: %m");
         r = controller_new(&d->controller, d->config.tracefs, store_fd(d->store), d->ledger.fd,
-                           true);
+                           true, -EBADF);
         return r < 0 ? log_error_errno(r, "Cannot set up the control of tracefs: %m") : 0;
 }
 

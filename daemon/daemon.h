@@ -61,3 +61,5 @@ int settings_load(Settings *s, const char *root, const char *file, int store_fd,
                   Strv *problems);
 /* Whether nothing is wrong in them: 0, or -errno and said. */
 int settings_check(const char *root, const char *file);
+/* What is in effect, as ftraced.conf would say it, on standard output; what is wrong is told.  0 or -errno. */
+int settings_print(const char *root, const char *file);

@@ -52,17 +52,18 @@ int settings_print(const char *root, const char *file) {
 
         if (r < 0)
                 return r;
-        for (ConfigKey i = 0; i < _CONFIG_KEY_N; i++) {
+        for (size_t i = 0; i < CONFIG_N_KEYS; i++) {
+                const ConfigKey *key = &config_keys[i];
                 const ConfigOrigin *origin = &c.origins[i];
-                const char *section = config_section(i), *text = config_text(&c, i);
+                const char *text = config_text(&c, i);
 
-                if (i == 0 || !streq(section, config_section(i - 1)))
-                        printf("%s[%s]\n", i == 0 ? "" : "\n", section);
+                if (i == 0 || !streq(key->section, config_keys[i - 1].section))
+                        printf("%s[%s]\n", i == 0 ? "" : "\n", key->section);
                 if (origin->file)
-                        printf("# %s:%u\n%s=%s\n", origin->file, origin->line, config_name(i),
+                        printf("# %s:%u\n%s=%s\n", origin->file, origin->line, key->name,
                                text);
                 else
-                        printf("#%s= (by default %s)\n", config_name(i), text);
+                        printf("#%s= (by default %s)\n", key->name, text);
         }
         return fflush(stdout) < 0 ? -errno : 0;
 }

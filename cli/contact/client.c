@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "base/array.h"
+#include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/contact/contact.h"

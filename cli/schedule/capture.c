@@ -102,7 +102,7 @@ uint64_t capture_log_count(const CaptureLog *l, uint64_t since_ns) {
 }
 
 /* Consumes @c. */
-static int append(CaptureLog *l, json_t *c) {
+static int add_capture(CaptureLog *l, json_t *c) {
         if (json_array_append_new(l->captures, c) < 0)
                 return -ENOMEM;
         while (json_array_size(l->captures) > CAPTURE_LOG_MAX)
@@ -111,7 +111,7 @@ static int append(CaptureLog *l, json_t *c) {
 }
 
 int capture_log_add(CaptureLog *l, uint64_t at_ns, const char *result, const char *reason) {
-        return append(l, json_pack("{s:I, s:s, s:s}", "at_ns", (json_int_t) at_ns, "result", result,
+        return add_capture(l, json_pack("{s:I, s:s, s:s}", "at_ns", (json_int_t) at_ns, "result", result,
                                    "reason", reason));
 }
 
@@ -130,7 +130,7 @@ int capture_log_set(CaptureLog *l, uint64_t at_ns, const SessionMeta *m) {
                 return json_array_set_new(l->captures, n - 1, c) < 0 ? -ENOMEM : 0;
         (void) (dash && parse_u64(dash + 1, INT64_MAX - 1, &number));
         l->next = (json_int_t) number + 1;
-        return append(l, c);
+        return add_capture(l, c);
 }
 
 void capture_log_done(CaptureLog *l) {
@@ -164,7 +164,7 @@ static int load_profile(Profile *ret, const Options *o) {
 
         if (!o->profile)
                 return STATUS_OK;
-        if (profile_name_is_valid(o->profile))
+        if (session_name_is_valid(o->profile))
                 r = profile_load(ret, o->config_root, o->profile);
         if (r < 0)
                 return failed_errno(r, "Failed to read the profile \"%s\": %m", o->profile);

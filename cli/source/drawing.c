@@ -205,7 +205,7 @@ int display_count(Census *ret, const Source *s) {
                 return failed(STATUS_FAILED, "session \"%s\" cannot be read: %s.", s->meta->name,
                               problem ?: "it is damaged");
         while (r == 0) {
-                r = steps_next(p->steps, UINT64_MAX, &step);
+                r = steps_next(&p->steps, UINT64_MAX, &step);
                 if (r <= 0)
                         break;
                 r = census_step(&census, &step);

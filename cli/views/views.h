@@ -9,10 +9,10 @@
 
 #include "analyze/breakdown.h"
 #include "analyze/call-tree.h"
-#include "analyze/critical-path.h"
+#include "causes/critical-path.h"
 #include "analyze/overhead.h"
 #include "analyze/pairing.h"
-#include "analyze/why.h"
+#include "causes/why.h"
 #include "calls/census.h"
 #include "cli/source/reading.h"
 #include "cli/terminal/table.h"

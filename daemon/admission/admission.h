@@ -164,4 +164,4 @@ int override_find(const Tracefs *fs, bool instances, const Strv *ours, Strv *dir
                   Refusal *refusal);
 /* Adds the steps that switch them off, and what they are to the ledger.  A step that meets an open
  * pipe fails with -EBUSY. */
-int override_plan(Plan *p, const Tracefs *fs, Ledger *l, const Strv *dirs);
+int override_plan(Plan *p, const Strv *dirs);

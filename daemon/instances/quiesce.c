@@ -68,7 +68,7 @@ static int choose_all(Quiesce *h, const Strv *dirs) {
 
 /* --- naming nobody ---------------------------------------------------------------------------- */
 
-static int append(const Tracefs *fs, const char *file, const Strv *words) {
+static int append_words(const Tracefs *fs, const char *file, const Strv *words) {
         int r = -EIO;
 
         for (unsigned i = 0; r < 0 && i < N_TRIES; i++)
@@ -94,7 +94,7 @@ static int leave_all_out(const Tracefs *fs, const char *file) {
 
                 if (r < 0 || tasks.n == 0)
                         return r;
-                r = append(fs, file, &tasks);
+                r = append_words(fs, file, &tasks);
                 if (r < 0)
                         return r;
         }
@@ -112,7 +112,7 @@ static int name_nobody(const Tracefs *fs, const char *file) {
         if (is_not_pids(file))
                 return leave_all_out(fs, file);
         r = add_self(&self);
-        return r < 0 ? r : append(fs, file, &self);
+        return r < 0 ? r : append_words(fs, file, &self);
 }
 
 /* A list that is not empty is written once more: the kernel frees the one before when no CPU can be
@@ -126,7 +126,7 @@ static int wait_for_cpus(const Tracefs *fs, const Strv *files) {
                         r = strv_add(&one, tasks.items[0]);
                 if (r == -ENOENT || r == -ENODEV || (r >= 0 && tasks.n == 0))
                         continue;
-                return r < 0 ? r : append(fs, files->items[i], &one);
+                return r < 0 ? r : append_words(fs, files->items[i], &one);
         }
         return 0; /* all are lists that everybody has left: nobody looks anything up */
 }

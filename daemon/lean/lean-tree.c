@@ -419,7 +419,7 @@ int lean_cache_write(const LeanCache *c, int store_fd, const char *key, const ch
         if (b.error < 0)
                 return b.error;
         make_path(path, key);
-        r = entry_replace(store_fd, path, b.data, b.n_data);
+        r = entry_replace(store_fd, path, b.data, b.n_data, false);
         if (r >= 0)
                 forget_oldest(store_fd);
         return r;

@@ -145,27 +145,25 @@ static int add_gap(Session *s, uint32_t cpu, GapCause cause, uint64_t n_pages) {
 
 /* Where the kernel's counters of a CPU were, as live.json says or, if it says nothing, session.json. */
 static int resume_counters(Session *s, const Live *live, const CpuAccount *account) {
-        InstanceCounters counters;
+        InstanceCounters *counters = instance_counters(tracer_instance(s->tracer), account->cpu);
         CpuAccount now = { .cpu = account->cpu };
         int r;
 
         if (!counters)
                 return ORIGIN(-ENOENT);
         for (size_t i = 0; i < live->n_cpus; i++)
-                if (live->cpus[i].cpu == account->cpu)
-                        return instance_set_counters(tracer_instance(s->tracer), account->cpu,
-                                                     &live->cpus[i].counters);
-
+                if (live->cpus[i].cpu == account->cpu) {
+                        *counters = live->cpus[i].counters;
+                        return 0;
+                }
         r = instance_read_account(tracer_instance(s->tracer), &now);
-        if (r >= 0)
-                r = instance_get_counters(tracer_instance(s->tracer), account->cpu, &counters);
         if (r < 0)
                 return r;
-        counters.sum[0] = account->overrun;
-        counters.sum[1] = account->commit_overrun;
-        counters.sum[2] = account->dropped_events;
-        counters.sum[3] = account->read_events;
-        return instance_set_counters(tracer_instance(s->tracer), account->cpu, &counters);
+        counters->sum[STAT_OVERRUN] = account->overrun;
+        counters->sum[STAT_COMMIT_OVERRUN] = account->commit_overrun;
+        counters->sum[STAT_DROPPED] = account->dropped_events;
+        counters->sum[STAT_READ] = account->read_events;
+        return 0;
 }
 
 /* What was in the pipe of the @i-th CPU at most when the daemon was killed. */

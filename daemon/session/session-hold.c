@@ -69,10 +69,12 @@ int session_hold_write(const Session *s, bool left) {
                 return -ENOMEM;
         for (size_t i = 0; i < m->n_cpus; i++) {
                 LiveCpu *c = &l.cpus[l.n_cpus];
+                const InstanceCounters *counters =
+                        instance_counters(tracer_instance(s->tracer), m->cpus[i].cpu);
 
-                c->cpu = m->cpus[i].cpu;
-                if (instance_get_counters(tracer_instance(s->tracer), c->cpu, &c->counters) >= 0)
-                        l.n_cpus++;
+                if (counters)
+                        *c = (LiveCpu){ .cpu = m->cpus[i].cpu, .counters = *counters };
+                l.n_cpus += counters != NULL;
         }
         return live_write(s->dir, &l);
 }

@@ -21,7 +21,7 @@
 #include "daemon/record/recorder.h"
 #include "daemon/record/syncer.h"
 #include "daemon/session/session.h"
-#include "daemon/symbols/symbol-watch.h"
+#include "daemon/symbols/kernel-symbols.h"
 #include "daemon/watch/bystander-watch.h"
 #include "daemon/watch/guard.h"
 #include "daemon/watch/health.h"

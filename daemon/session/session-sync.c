@@ -67,7 +67,7 @@ static void note_failures(Session *s) {
         while (syncer_take_failure(s->sync.syncer, &f))
                 note_failure(s, &f);
         if (s->sync.is_syncing)
-                s->meta->pages_unsynced = syncer_n_left(s->sync.syncer);
+                s->meta->pages_unsynced = syncer_look(s->sync.syncer).n_left;
 }
 
 static void log_end(const SessionMeta *m) {
@@ -166,7 +166,7 @@ static void finish(Session *s) {
 
 /* While it records. */
 static void look_at_failing(Session *s) {
-        int error = syncer_error(s->sync.syncer);
+        int error = syncer_look(s->sync.syncer).error;
         char reason[512];
 
         if (!s->health)
@@ -185,7 +185,7 @@ static void look_at_failing(Session *s) {
 static void on_moved(void *userdata) {
         Session *s = userdata;
 
-        if (s->sync.is_syncing && !syncer_is_done(s->sync.syncer))
+        if (s->sync.is_syncing && !syncer_look(s->sync.syncer).is_done)
                 return;
         note_failures(s);
         if (!s->sync.is_syncing) {
@@ -235,7 +235,7 @@ void session_sync_end(Session *s) {
 
         s->sync.end_state = m->state;
         s->sync.is_syncing = true;
-        m->pages_unsynced = m->spec.ring ? session_meta_total(m).n_pages : syncer_n_left(s->sync.syncer);
+        m->pages_unsynced = m->spec.ring ? session_meta_total(m).n_pages : syncer_look(s->sync.syncer).n_left;
         save(s);
         m->state = SESSION_DRAINING;
         if (m->spec.ring)
@@ -259,7 +259,7 @@ void session_sync_settle(Session *s) {
                 return;
         while (!s->sync.is_told && now_ns(CLOCK_MONOTONIC) < until_ns) {
                 (void) usleep(1000);
-                if (syncer_is_done(s->sync.syncer))
+                if (syncer_look(s->sync.syncer).is_done)
                         on_moved(s);
         }
         if (!s->sync.is_told)

@@ -132,14 +132,13 @@ static void close_all(LedgerDir *d) {
 
 int ledger_dir_open(LedgerDir *ret, const char *store, pid_t *ret_holder) {
         LedgerDir d = LEDGER_DIR_INIT;
-        bool is_new;
         int r = -1;
 
         /* Whoever had it may have removed it meanwhile. */
         for (unsigned i = 0; r < 0 && i < TRIES; i++) {
                 d.fd = r = open_dirs(&d, store);
                 if (r >= 0)
-                        r = lock_take(&d.lock_fd, d.fd, ret_holder, &is_new);
+                        r = lock_take(&d.lock_fd, d.fd, ret_holder);
                 if (r != 0)
                         close_all(&d);
         }

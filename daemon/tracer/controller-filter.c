@@ -317,7 +317,7 @@ int tracer_remove_roots(const Tracer *t, Plan *dry) {
  * the names are added once more: without a truncation, so that the list is never empty.
  */
 
-static int append(const Tracer *t, const char *path, const Strv *words) {
+static int append_words(const Tracer *t, const char *path, const Strv *words) {
         return streq(path, GRAPH_FUNCTION) ? change_roots(t->c, words, false, NULL, NULL)
                                            : control_append(t->c->fs.fd, path, words);
 }
@@ -337,7 +337,7 @@ static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret
                         continue;
                 r = strv_add(&one, roots->items[i]);
                 if (r >= 0)
-                        r = strv_add_new(append(t, path, &one) < 0 ? ret_gone : ret_back,
+                        r = strv_add_new(append_words(t, path, &one) < 0 ? ret_gone : ret_back,
                                          roots->items[i]);
         }
         return r;

@@ -344,9 +344,9 @@ int health_watch(Health *h) {
 
         tamper_end(&h->tamper);
         h->tamper = (Tamper){
-                .tracefs = tracer_tracefs(h->config.tracer),
-                .tracefs_fd = tracer_tracefs_fd(h->config.tracer),
-                .dir = instance_dir(tracer_instance(h->config.tracer)),
+                .tracefs = tracer_instance(h->config.tracer)->fs->path,
+                .tracefs_fd = tracer_instance(h->config.tracer)->fs->fd,
+                .dir = tracer_instance(h->config.tracer)->dir,
                 .clock = h->config.meta->clock,
                 .ftrace_enabled = "/proc/sys/kernel/ftrace_enabled",
                 .get_roots = tracer_get_roots,

@@ -14,7 +14,7 @@
 #include "analyze/heat-map.h"
 #include "analyze/overhead.h"
 #include "analyze/quantiles.h"
-#include "analyze/why.h"
+#include "causes/why.h"
 #include "base/unit.h"
 #include "causes/outliers.h"
 #include "encode/escape.h"

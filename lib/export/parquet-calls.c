@@ -219,7 +219,7 @@ static int find_trace_id(State *st, const Call *root, uint32_t n_rows, uint32_t 
         *ret = NO_TEXT;
         if (!c)
                 return 0;
-        return beside_text(&st->beside, trace_context_format(text, c), TRACE_ID_CHARS, n_rows, ret);
+        return beside_text(&st->beside, c->trace_id, TRACE_ID_CHARS, n_rows, ret);
 }
 
 static int write_row(State *st, Parquet *p, const PartsTree *t, size_t i) {

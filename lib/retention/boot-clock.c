@@ -47,6 +47,6 @@ bool boot_clock_was_set(int store_fd) {
         if (read_noted(store_fd, boot_id, &noted_ns))
                 return (since_ns > noted_ns ? since_ns - noted_ns : noted_ns - since_ns) > SET_NS;
         n = snprintf(line, sizeof(line), "%s %" PRIu64 "\n", *boot_id ? boot_id : "-", since_ns);
-        (void) entry_replace(store_fd, FILE_NAME, line, (size_t) n);
+        (void) entry_replace(store_fd, FILE_NAME, line, (size_t) n, false);
         return false;
 }

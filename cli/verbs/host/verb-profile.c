@@ -39,7 +39,7 @@ static int load_local(json_t *list, const char *root, const char *name) {
         for (size_t i = 0; r >= 0 && status == STATUS_OK && i < names.n; i++) {
                 _cleanup_profile_ Profile p = PROFILE_INIT;
 
-                r = profile_name_is_valid(names.items[i]) ? profile_load(&p, root, names.items[i])
+                r = session_name_is_valid(names.items[i]) ? profile_load(&p, root, names.items[i])
                                                           : PROFILE_E_NOT_FOUND;
                 if (r > 0 && name)
                         return failed(STATUS_NOT_FOUND, "there is no profile \"%s\" below %s%s.",

@@ -44,14 +44,14 @@ static void describe_end(Buf *out, const SessionMeta *m) {
 
 /* Of those that began last, the ones that have just ended by themselves; an exit status. */
 static int add_ended(json_t *ended, Buf *out, Client *c) {
-        char boot_id[UPTIME_BOOT_ID_CHARS + 1];
+        char boot_id[BOOT_ID_CHARS + 1];
         json_auto_t *reply = NULL;
         json_t *session;
         size_t i;
         int status = contact_gather(c, "List", json_pack("{s:i}", "newest", LOOK_AT_NEWEST),
                                     "sessions", &reply);
 
-        uptime_boot_id(boot_id);
+        boot_id_read(boot_id);
         json_array_foreach (json_object_get(reply, "sessions"), i, session) {
                 _cleanup_(session_meta_freep) SessionMeta *m = NULL;
                 const char *field;
