@@ -43,34 +43,10 @@ START_TEST(doubling_ranges_hold_exactly_what_they_say)
 
                 for (uint64_t v = 100; v < 1124; v++)
                         ck_assert_int_eq(quantiles_add(&s, v), 0);
-                ck_assert_uint_eq(ranges_of(ranges, &s, false), ELEMENTSOF(wanted));
+                ck_assert_uint_eq(ranges_of(ranges, &s), ELEMENTSOF(wanted));
                 ck_assert_uint_eq(ranges[0].from_ns, 64);
                 for (size_t i = 0; i < ELEMENTSOF(wanted); i++)
                         ck_assert_uint_eq(ranges[i].n, wanted[i]);
-        }
-END_TEST
-
-START_TEST(linear_ranges_have_one_length_and_an_open_end)
-        {
-                _cleanup_(quantiles_done) Quantiles s = {};
-                Range ranges[RANGES_MAX];
-                uint64_t sum = 0;
-                size_t n;
-
-                for (uint64_t v = 0; v < 60; v++)
-                        ck_assert_int_eq(quantiles_add(&s, 1000 + v * 10), 0);
-                ck_assert_int_eq(quantiles_add(&s, 1000000), 0);
-                n = ranges_of(ranges, &s, true);
-                ck_assert_uint_gt(n, 10);
-                for (size_t i = 0; i < n; i++) {
-                        sum += ranges[i].n;
-                        if (i + 1 == n)
-                                break;
-                        ck_assert_uint_eq(ranges[i].to_ns - ranges[i].from_ns,
-                                          ranges[0].to_ns - ranges[0].from_ns);
-                        ck_assert_uint_eq(ranges[i].to_ns, ranges[i + 1].from_ns);
-                }
-                ck_assert_uint_eq(sum, 61);
         }
 END_TEST
 
@@ -79,9 +55,9 @@ START_TEST(any_spread_has_quantiles_and_ranges)
                 static const uint64_t values[] = { 0,         1,         63, UINT64_C(1) << 40,
                                                    INT64_MAX, UINT64_MAX };
                 Range ranges[RANGES_MAX];
+                size_t n;
 
-                ck_assert_uint_eq(ranges_of(ranges, &(Quantiles){}, false), 0);
-                ck_assert_uint_eq(ranges_of(ranges, &(Quantiles){}, true), 0);
+                ck_assert_uint_eq(ranges_of(ranges, &(Quantiles){}), 0);
                 for (size_t i = 0; i < ELEMENTSOF(values) * ELEMENTSOF(values) * 2; i++) {
                         uint64_t a = values[i / 2 % ELEMENTSOF(values)];
                         uint64_t b = values[i / 2 / ELEMENTSOF(values)];
@@ -94,15 +70,11 @@ START_TEST(any_spread_has_quantiles_and_ranges)
                         ck_assert_uint_eq(s.max, MAX(a, b));
                         ck_assert_uint_ge(quantiles_at(&s, 990), s.max / 100 * 97);
                         ck_assert_uint_le(quantiles_at(&s, 500) / 103, MIN(a, b) / 100);
-                        for (int linear = 0; linear < 2; linear++) {
-                                size_t n = ranges_of(ranges, &s, linear);
-
-                                ck_assert(n > 0 && n <= RANGES_MAX);
-                        }
+                        n = ranges_of(ranges, &s);
+                        ck_assert(n > 0 && n <= RANGES_MAX);
                 }
         }
 END_TEST
 
 UNIT_SUITE("quantiles", quantiles_of_few_are_exact, quantiles_of_many_are_near,
-           doubling_ranges_hold_exactly_what_they_say,
-           linear_ranges_have_one_length_and_an_open_end, any_spread_has_quantiles_and_ranges)
+           doubling_ranges_hold_exactly_what_they_say, any_spread_has_quantiles_and_ranges)

@@ -17,7 +17,7 @@ typedef struct Dat {
 static Filtering all; /* pages */
 
 static Dat dat_of(const Recording *r) {
-        const TracedatSpec spec = { .version = 6, .is_full = true, .window = &all };
+        const TracedatSpec spec = { .version = 6, .window = &all };
         _cleanup_close_ int fd = memfd_create("dat", MFD_CLOEXEC);
         TracedatResult result;
         Dat d = {};
@@ -139,11 +139,11 @@ END_TEST
 
 static const TracedatSpec forms[] = {
         { .version = 6, .window = &all, .can_seek = true },
-        { .version = 6, .window = &all, .is_full = true },
-        { .version = 7, .window = &all, .can_seek = true, .is_full = true },
+        { .version = 6, .window = &all },
+        { .version = 7, .window = &all, .can_seek = true },
         { .version = 7, .window = &all },
         { .version = 7, .window = &all, .is_packed = true, .can_seek = true },
-        { .version = 7, .window = &all, .is_packed = true, .is_full = true },
+        { .version = 7, .window = &all, .is_packed = true },
 };
 
 /* What was written, as a trace.dat. */
@@ -275,10 +275,11 @@ START_TEST(formats_and_symbols_that_do_not_occur_are_left_out)
                 recording_init(&r, &layouts[LAYOUT_7_2]);
                 ck_assert_int_eq(strv_add(&r.meta->spec.events, "sched:sched_process_exec"), 0);
                 ck_assert_int_eq(strv_add(&r.meta->spec.events, "sched:sched_wakeup"), 0);
-                ck_assert_int_eq(
-                        session_dir_write_tracing(r.dir, wakeup_path, wakeup, strlen(wakeup)), 0);
-                ck_assert_int_eq(session_dir_write_tracing(r.dir, exec_path, exec, strlen(exec)),
+                ck_assert_int_eq(session_dir_write_tracing(r.dir, wakeup_path, wakeup,
+                                                           strlen(wakeup), false),
                                  0);
+                ck_assert_int_eq(
+                        session_dir_write_tracing(r.dir, exec_path, exec, strlen(exec), false), 0);
                 page_begin(&p, &layouts[LAYOUT_7_2], 5);
                 page_record(&p, 5, record, sizeof(record));
                 page_enter(&p, 6, 17, F_MODULE, 0);
