@@ -187,8 +187,8 @@ void row_function(Row r, const char *title, const Function *f) {
                                  TABLE_MARK(&r.table->marks, f->n_unhooked));
                 return;
         }
-        row_json(r, "function", json_stringn(f->label, f->n_name));
-        row_json(r, "module", module ? json_stringn(module, n) : json_null());
+        row_json(r, "function", terminal_json_text(f->label, f->n_name));
+        row_json(r, "module", module ? terminal_json_text(module, n) : json_null());
         row_known_int(r, "not_hooked_below", unhooked_is_number(f->n_unhooked), f->n_unhooked);
 }
 

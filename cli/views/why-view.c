@@ -101,8 +101,8 @@ static json_t *path_json(const CallNode *node) {
         json_t *path = json_array();
 
         for (const CallNode *n = node->parent; n->level > 0; n = n->parent)
-                (void) json_array_insert_new(path, 0,
-                                             json_stringn(n->function->label, n->function->n_name));
+                (void) json_array_insert_new(
+                        path, 0, terminal_json_text(n->function->label, n->function->n_name));
         return path;
 }
 
@@ -140,7 +140,7 @@ static void tell_cause(Row r, const Why *w, const WhyCause *c) {
 
                 row_json(r, "path", path_json(c->node));
                 row_bool(r, "interrupt", c->node->is_irq);
-                row_json(r, "mostly", json_stringn(hottest->label, hottest->n_name));
+                row_json(r, "mostly", terminal_json_text(hottest->label, hottest->n_name));
         }
         row_change(r, "1>CHANGE", "change_ns", c->change_ns);
         row_share(r, ">SHARE", "share", c->share, 1);
@@ -194,8 +194,7 @@ void why_view_tell_causes(const Why *w, Table *t, size_t limit, bool is_all) {
 /* --- what goes with them ---------------------------------------------------------------------- */
 
 static void add_factors(Buf *out, const Why *w) {
-        for (size_t i = 0; w->is_no_chance && i < MIN(w->n_factors, (size_t) FACTORS_SHOWN);
-             i++) {
+        for (size_t i = 0; w->is_no_chance && i < MIN(w->n_factors, (size_t) FACTORS_SHOWN); i++) {
                 const WhyFactor *f = &w->factors[i];
 
                 if (f->share < FACTOR_SHARE_MIN || f->p > WHY_P_MAX)

@@ -12,6 +12,7 @@
 static const struct {
         const char *error_name;
         int exit_status;
+        const char *words; /* of what a service says without a message */
 } refusals[_REFUSAL_N] = {
         [REFUSAL_FUNCTION_NOT_FOUND] = { "org.ftraced.FunctionNotFound", 3 },
         [REFUSAL_NO_FUNCTION_MATCHES] = { "org.ftraced.NoFunctionMatches", 3 },
@@ -30,12 +31,18 @@ static const struct {
         [REFUSAL_NO_MEMORY] = { "org.ftraced.NoMemory", 7 },
         [REFUSAL_QUOTA_EXCEEDED] = { "org.ftraced.QuotaExceeded", 7 },
         [REFUSAL_SYSTEM_ERROR] = { "org.ftraced.SystemError", 1 },
-        [REFUSAL_PERMISSION_DENIED] = { "org.varlink.service.PermissionDenied", 4 },
-        [REFUSAL_INVALID_PARAMETER] = { "org.varlink.service.InvalidParameter", 2 },
-        [REFUSAL_METHOD_NOT_FOUND] = { "org.varlink.service.MethodNotFound", 1 },
-        [REFUSAL_METHOD_NOT_IMPLEMENTED] = { "org.varlink.service.MethodNotImplemented", 1 },
-        [REFUSAL_INTERFACE_NOT_FOUND] = { "org.varlink.service.InterfaceNotFound", 1 },
-        [REFUSAL_EXPECTED_MORE] = { "org.varlink.service.ExpectedMore", 1 },
+        [REFUSAL_PERMISSION_DENIED] = { "org.varlink.service.PermissionDenied", 4,
+                                        "permission denied" },
+        [REFUSAL_INVALID_PARAMETER] = { "org.varlink.service.InvalidParameter", 2,
+                                        "a parameter of the call is not valid" },
+        [REFUSAL_METHOD_NOT_FOUND] = { "org.varlink.service.MethodNotFound", 1,
+                                       "the daemon does not know the method" },
+        [REFUSAL_METHOD_NOT_IMPLEMENTED] = { "org.varlink.service.MethodNotImplemented", 1,
+                                             "the daemon does not implement the method" },
+        [REFUSAL_INTERFACE_NOT_FOUND] = { "org.varlink.service.InterfaceNotFound", 1,
+                                          "the daemon does not know the interface" },
+        [REFUSAL_EXPECTED_MORE] = { "org.varlink.service.ExpectedMore", 1,
+                                    "the method must be called with `more`" },
 };
 
 const char *refusal_error_name(RefusalKind kind) {
@@ -87,7 +94,7 @@ int refusal_set(Refusal *r, RefusalKind kind, json_t *parameters, const char *fo
 
 const char *refusal_message(const Refusal *r) {
         return json_string_value(json_object_get(r->parameters, "message"))
-                       ?: refusals[r->kind].error_name;
+                       ?: refusals[r->kind].words ?: refusals[r->kind].error_name;
 }
 
 void refusal_done(Refusal *r) {
