@@ -95,7 +95,8 @@ int reading_find(Reading *ret, const Options *o, const char *word) {
                                                                            : status;
 }
 
-/* What is left out may wake what is not.  A recording names its events; a text and another program's file do not. */
+/* What is left out may wake what is not.  A recording names its events; a text and another
+ * program's file do not. */
 static int witness_wakers(Reading *r) {
         const SessionMeta *m = reading_meta(r);
         int e;

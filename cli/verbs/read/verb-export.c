@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Recordings for other programs: steps go from the reading to an exporter, whose file is there whole or not at all.  A
- * format that takes many recordings is told of one after the other; what another one compares with is read before, into
- * a tree.
+ * Recordings for other programs: steps go from the reading to an exporter, whose file is there
+ * whole or not at all.  A format that takes many recordings is told of one after the other; what
+ * another one compares with is read before, into a tree.
  */
 
 #include <sys/stat.h>
@@ -284,8 +284,8 @@ static int export_part(Exporting *e, const char *word) {
         return failure(e, r);
 }
 
-/* Losses of one recording are told, and the others are exported all the same; so is damage with --keep-going.  @ret: the
- * exit status if all can be written. */
+/* Losses of one recording are told, and the others are exported all the same; so is damage with
+ * --keep-going.  @ret: the exit status if all can be written. */
 static int export_parts(Exporting *e, int *ret) {
         const Options *o = e->o;
         int worst = STATUS_OK, r;

@@ -57,9 +57,9 @@ static uint64_t average(const Quantiles *s) {
  *                +----------+----------+---------
  *                 411.20     411.25     411.30
  *
- * A row has the calls that took at least the time in front of it, and less than what the row above says; behind it is
- * how many there are.  Below are moments as --from and --to take them, with as many digits as tell one column from the
- * next.
+ * A row has the calls that took at least the time in front of it, and less than what the row above
+ * says; behind it is how many there are.  Below are moments as --from and --to take them, with as
+ * many digits as tell one column from the next.
  */
 
 /* Shades, the weakest first. */
