@@ -138,7 +138,7 @@ void drawing_done(Drawing *d) {
         *d = (Drawing){};
 }
 
-/* --- what is said besides ---------------------------------------------------------------------- */
+/* --- what is said besides --------------------------------------------------------------------- */
 
 static int unknown_format(const Options *o) {
         _cleanup_strv_ Strv names = {};

@@ -99,7 +99,7 @@ void row_label(Row r, const char *key, const Function *f);
 /* @value is consumed; made unless r.is_text. */
 void row_json(Row r, const char *key, json_t *value);
 
-/* --- text alone -------------------------------------------------------------------------------- */
+/* --- text alone ------------------------------------------------------------------------------- */
 
 /* @titles: separated by '|'; cells are added row by row, left to right. */
 void table_init(Table *t, const char *titles);

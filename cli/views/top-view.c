@@ -367,7 +367,7 @@ void top_view_tell(const TopView *v, Table *t, size_t n) {
         }
 }
 
-/* --- live -------------------------------------------------------------------------------------
+/* --- live ----------------------------------------------------------------------------------------
  *
  * What began before it was watched is counted from there on; calls that are open now are not yet in.
  */

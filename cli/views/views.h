@@ -17,7 +17,7 @@
 #include "cli/source/reading.h"
 #include "cli/terminal/table.h"
 
-/* --- counting (counting.c): all calls of a SOURCE, for a verb that adds them up ------------------ */
+/* --- counting (counting.c): all calls of a SOURCE, for a verb that adds them up --------------- */
 
 typedef struct Counting {
         Reading reading;
@@ -49,7 +49,7 @@ int counting_show(const Counting *c, Table *t);
 /* The same as counting_headline() for JSON; NULL without memory. */
 json_t *counting_cost_json(const Counting *c);
 
-/* --- top (top-view.c): the rows of a breakdown -------------------------------------------------- */
+/* --- top (top-view.c): the rows of a breakdown ------------------------------------------------ */
 
 #define TOP_VIEW_LIMIT 30
 #define TOP_VIEW_COLUMNS 20
@@ -93,7 +93,7 @@ bool live_top_wants_end(LiveTop *t);
 LiveTop *live_top_free(LiveTop *t);
 DEFINE_CLEANUP(LiveTop *, live_top_free);
 
-/* --- tree (tree-view.c) ------------------------------------------------------------------------- */
+/* --- tree (tree-view.c) ----------------------------------------------------------------------- */
 
 /* What took longest comes first; the way from the top to where most of the time went is marked. */
 typedef struct TreeView {
@@ -110,7 +110,7 @@ TreeView tree_view_of(const CallNode *root, const FloorCost *cost, uint64_t min_
 /* A row for each node; in JSON the outermost ones, each with its "children".  0 or -ENOMEM. */
 int tree_view_tell(TreeView *v, Table *t);
 
-/* --- path (path-view.c): critical paths as a sentence and a table ------------------------------- */
+/* --- path (path-view.c): critical paths as a sentence and a table ----------------------------- */
 
 #define PATH_VIEW_LIMIT 30
 
@@ -137,7 +137,7 @@ int path_view_tell(const PathView *v, Table *t, size_t limit);
 /* The object that has the segments of path_view_tell() as a list, which is consumed. */
 json_t *path_view_json(const PathView *v, json_t *segments);
 
-/* --- why (why-view.c): what one cohort of calls has that another has not ------------------------ */
+/* --- why (why-view.c): what one cohort of calls has that another has not ---------------------- */
 
 /* What is compared: one recording with itself, or with an earlier one. */
 typedef struct WhySides {
@@ -162,7 +162,7 @@ void why_view_tell_causes(const Why *w, Table *t, size_t limit, bool is_all);
 int why_view_add(Buf *out, const Why *w, uint64_t limit, bool legend);
 json_t *why_view_json(const Why *w, uint64_t limit);
 
-/* --- where (where.c): which calls a condition lets through --------------------------------------- */
+/* --- where (where.c): which calls a condition lets through ------------------------------------ */
 
 /*
  *      ret < 0 && len > 1400

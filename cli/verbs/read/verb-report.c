@@ -74,7 +74,7 @@ static int report_text(Reading *reading, const Options *o) {
         return r > 0 ? r : status;
 }
 
-/* --- several recordings in one timeline --------------------------------------------------------
+/* --- several recordings in one timeline ----------------------------------------------------------
  *
  *      # web-1: before, Linux 6.1.0-18-amd64, from 2026-11-21 10:42:03
  *      # db-1: before, Linux 6.12.9-amd64, from 2026-11-21 10:42:04
