@@ -33,7 +33,7 @@ for release in 4.18 5.10; do
         exits "$release: sizes that cannot be put back are refused" 77 ftracectl run --store "$work/own" udp_sendmsg -- true
         says "$release: with a way out" 'different sizes.*echo 1408 > buffer_size_kb'
 
-        for test in 'lib-store segment' 'daemon-upkeep sealer' 'daemon-process sandbox spawn' 'lib-base poll' \
+        for test in 'lib-store segment' 'daemon-upkeep sealer' 'daemon-process sandbox spawn' 'lib-base io' \
                 'cli-contact client remote-output'; do
                 read -ra words <<<"$test"
                 ok "$release: the unit tests of $test pass" "$old" "$release" "$top_builddir/tests/unit/${words[0]}" "${words[@]:1}"
