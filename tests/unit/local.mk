@@ -131,7 +131,7 @@ unit_programs += %D%/daemon-tracefs
 %C%_daemon_tracefs_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/daemon-symbols
-%C%_daemon_symbols_SOURCES = %D%/test-kernel-symbols.c %D%/test-symbol-watch.c
+%C%_daemon_symbols_SOURCES = %D%/test-kernel-symbols.c
 %C%_daemon_symbols_CFLAGS = $(unit_cflags)
 %C%_daemon_symbols_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 
