@@ -10,7 +10,6 @@
 #include "base/unit.h"
 #include "daemon/lean/lean.h"
 #include "daemon/session/session-lean.h"
-#include "daemon/watch/bystander-watch.h"
 #include "daemon/watch/host-load.h"
 #include "daemon/watch/learning-pass.h"
 
