@@ -54,7 +54,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/process/background.c \
 	%D%/process/background.h \
 	%D%/watch/bystander-watch.c \
-	%D%/watch/bystander-watch.h \
 	%D%/lean/call-sample.c \
 	%D%/process/clock-watch.c \
 	%D%/process/clock-watch.h \

@@ -123,7 +123,7 @@ unit_programs += %D%/daemon-process
 %C%_daemon_process_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 %C%_daemon_process_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
 
-%C%_daemon_server_SOURCES = %D%/test-address.c %D%/test-peer.c %D%/test-quota.c %D%/test-server.c \
+%C%_daemon_server_SOURCES = %D%/test-listener.c %D%/test-peer.c %D%/test-quota.c %D%/test-server.c \
 	%D%/test-server-hostile.c cli/contact/client.c
 %C%_daemon_server_CFLAGS = $(unit_cflags)
 %C%_daemon_server_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
@@ -145,7 +145,7 @@ unit_programs += %D%/daemon-tracefs
 %C%_daemon_tracefs_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/daemon-symbols
-%C%_daemon_symbols_SOURCES = %D%/test-kernel-symbols.c %D%/test-symbol-watch.c
+%C%_daemon_symbols_SOURCES = %D%/test-kernel-symbols.c
 %C%_daemon_symbols_CFLAGS = $(unit_cflags)
 %C%_daemon_symbols_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 
