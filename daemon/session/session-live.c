@@ -128,22 +128,6 @@ static void on_settled(Session *s, bool is_task, int error) {
 
 /* --- the readers ------------------------------------------------------------------------------- */
 
-/* Whether the disk refuses pages, and the session is not to wait for it. */
-static bool is_refused(const Session *s) {
-        return s->meta->spec.on_full == SPEC_ON_FULL_STOP &&
-               (conditions_find(&s->meta->degraded, GAP_NO_SPACE) ||
-                conditions_find(&s->meta->degraded, GAP_DISK_FAILED));
-}
-
-static void look_at_snapshot(Session *s) {
-        if (!s->snapshot || !session_snapshot_look(s))
-                return;
-        s->measured_ns = 0;
-        session_end_snapshot(s);
-        session_look_at_triggers(s);
-        session_tell(s);
-}
-
 void session_on_recorder(void *userdata) {
         Session *s = userdata;
 
@@ -152,8 +136,15 @@ void session_on_recorder(void *userdata) {
         health_look_at_disk(s->health);
         if (s->is_leaving)
                 return;
-        look_at_snapshot(s);
-        if (is_refused(s) && s->meta->state == SESSION_RECORDING)
+        if (s->snapshot && session_snapshot_look(s)) {
+                s->measured_ns = 0;
+                session_end_snapshot(s);
+                session_look_at_triggers(s);
+                session_tell(s);
+        }
+        if (s->meta->state == SESSION_RECORDING && s->meta->spec.on_full == SPEC_ON_FULL_STOP &&
+            (conditions_find(&s->meta->degraded, GAP_NO_SPACE) ||
+             conditions_find(&s->meta->degraded, GAP_DISK_FAILED)))
                 session_stop(s, "the disk took no more pages (--on-full=stop)");
         session_look_at_cuts(s);
         if (recorder_wants_look(s->recorder) && s->meta->state == SESSION_RECORDING) {

@@ -16,6 +16,7 @@
 #include "daemon/session/session-private.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/tracing-copy.h"
+#include "store/boot-clock.h"
 
 /* --- refusals ---------------------------------------------------------------------------------- */
 
@@ -44,22 +45,13 @@ static int refuse_kernel(const Session *s, Refusal *refusal, int error, const ch
 
 /* --- where it was made -------------------------------------------------------------------------- */
 
-/* Recordings travel; a machine-id(5) should not, so this is one of ours that is made of it. */
-static int add_machine_id(SessionMeta *m) {
+static int add_host(SessionMeta *m) {
+        /* Recordings travel; a machine-id(5) should not, so theirs is one of ours that is made of it. */
         static const sd_id128_t ours =
                 SD_ID128_MAKE(41, c8, 0e, 2b, 5d, 0f, 4a, 6e, 9a, 3f, 7d, 1c, 52, b6, e0, 93);
-        char text[SD_ID128_STRING_MAX];
-        sd_id128_t id;
-
-        if (sd_id128_get_machine_app_specific(ours, &id) < 0)
-                return 0;
-        m->machine_id = strdup(sd_id128_to_string(id, text));
-        return m->machine_id ? 0 : -ENOMEM;
-}
-
-static int add_host(SessionMeta *m) {
-        _cleanup_free_ char *boot_id = NULL;
+        char boot_id[BOOT_ID_CHARS + 1], text[SD_ID128_STRING_MAX];
         struct utsname u;
+        sd_id128_t id;
         int r;
 
         if (uname(&u) < 0)
@@ -67,16 +59,18 @@ static int add_host(SessionMeta *m) {
         r = session_meta_renew_id(m);
         if (r < 0)
                 return r;
-        if (file_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", &boot_id, NULL, 128) >= 0)
-                boot_id[strcspn(boot_id, "\n")] = 0;
+        boot_id_read(boot_id);
         m->kernel = strdup(u.release);
         m->machine = strdup(u.machine);
         m->host = strdup(u.nodename);
-        m->boot_id = strdup(boot_id ?: "");
+        m->boot_id = strdup(boot_id);
         m->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
         if (!m->kernel || !m->machine || !m->host || !m->boot_id)
                 return -ENOMEM;
-        return add_machine_id(m);
+        if (sd_id128_get_machine_app_specific(ours, &id) < 0)
+                return 0;
+        m->machine_id = strdup(sd_id128_to_string(id, text));
+        return m->machine_id ? 0 : -ENOMEM;
 }
 
 /* --- the steps ---------------------------------------------------------------------------------- */
