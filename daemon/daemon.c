@@ -21,7 +21,6 @@
 #include "daemon/daemon.h"
 #include "daemon/process/background.h"
 #include "daemon/process/fdstore.h"
-#include "daemon/process/idle.h"
 #include "daemon/process/sandbox.h"
 #include "daemon/server/server.h"
 #include "daemon/tracer/controller.h"
@@ -30,8 +29,20 @@
 
 #define LEARNING_USEC (5 * USEC_PER_SEC) /* a client waits longer: cli/contact/client.c */
 #define UNDO_AGAIN_USEC (5 * USEC_PER_SEC)
+#define IDLE_ACCURACY_USEC 100000
 #define PREPARE_USEC USEC_PER_SEC /* whoever began it to start a session waits for that alone */
 #define TRACEFS_MAGIC 0x74726163  /* linux/magic.h */
+
+/* Something has been so for a while: a timer that runs while it is so, and begins anew after every break. */
+typedef struct Idle {
+        uint64_t usec;
+        bool (*ask)(
+                void *userdata); /* whether it is so now: after every event, so it must be cheap */
+        void (*reached)(void *userdata); /* it has been for so long, and again after as long */
+        void *userdata;
+        sd_event_source *post, *timer;
+        bool is_idle;
+} Idle;
 
 typedef struct Daemon {
         DaemonConfig config;
@@ -50,12 +61,49 @@ typedef struct Daemon {
         Settings settings;
         Idle undoer; /* tries again to put back what could not be, every few seconds */
         Idle idle;   /* not begun: it does not leave by itself */
-        sd_event_source *watchdog;
         sd_event_source *learning_pass_end; /* of a private one that learns */
-        uint64_t watchdog_us;
         bool is_stopping, has_run, is_hung, has_systemd_socket;
         size_t n_left; /* sessions that another daemon goes on with */
 } Daemon;
+
+/* --- waiting for leisure ----------------------------------------------------------------------- */
+
+static int idle_on_post(sd_event_source *source, void *userdata) {
+        Idle *i = userdata;
+        bool is_idle = i->ask(i->userdata);
+
+        if (is_idle == i->is_idle)
+                return 0;
+        i->is_idle = is_idle;
+        if (is_idle)
+                (void) sd_event_source_set_time_relative(i->timer, i->usec);
+        return sd_event_source_set_enabled(i->timer, is_idle ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+}
+
+static int idle_on_time(sd_event_source *source, uint64_t usec, void *userdata) {
+        Idle *i = userdata;
+
+        i->is_idle = false; /* idle_on_post() looks whether it still is */
+        if (i->ask(i->userdata))
+                i->reached(i->userdata);
+        return 0;
+}
+
+static int idle_init(Idle *i, sd_event *event) {
+        int r = sd_event_add_time_relative(event, &i->timer, CLOCK_MONOTONIC, i->usec,
+                                           MIN(i->usec / 10 + 1, (uint64_t) IDLE_ACCURACY_USEC),
+                                           idle_on_time, i);
+
+        i->is_idle = i->ask(i->userdata);
+        if (r >= 0 && !i->is_idle)
+                r = sd_event_source_set_enabled(i->timer, SD_EVENT_OFF);
+        return r < 0 ? r : sd_event_add_post(event, &i->post, idle_on_post, i);
+}
+
+static void idle_done(Idle *i) {
+        i->post = sd_event_source_disable_unref(i->post);
+        i->timer = sd_event_source_disable_unref(i->timer);
+}
 
 /* --- what happens meanwhile ------------------------------------------------------------------- */
 
@@ -112,6 +160,28 @@ static bool daemon_is_learning(Daemon *d) {
                                            LEARNING_USEC, 0, daemon_on_learning_pass_end, d) >= 0);
 }
 
+/*
+ * The loop feeds systemd's watchdog.  A reader that does not move, and waits for the store's disk
+ * (daemon/watch/health.h says so), is not to be killed for that, which would help nobody.  If it waits for
+ * nothing at all, only another process can go on: then systemd is told nothing any more.
+ */
+static void daemon_look_for_hung(Daemon *d) {
+        const Session *hung = NULL;
+
+        for (size_t i = 0; i < d->sessions.n_awake; i++)
+                if (session_is_live(d->sessions.awake[i]) && session_is_hung(d->sessions.awake[i]))
+                        hung = d->sessions.awake[i];
+        if ((hung != NULL) == d->is_hung)
+                return;
+        d->is_hung = hung;
+        (void) sd_event_set_watchdog(d->event, !hung);
+        if (hung)
+                journal_tell(&(JournalEntry){ JOURNAL_HUNG, .meta = session_meta(hung) },
+                             "A reader of session '%s' is stuck: ending, so that another daemon "
+                             "takes over.",
+                             session_name(hung));
+}
+
 /* After every event: leaves the loop if there is a reason to and nothing left to do. */
 static int daemon_on_post(sd_event_source *source, void *userdata) {
         Daemon *d = userdata;
@@ -122,6 +192,7 @@ static int daemon_on_post(sd_event_source *source, void *userdata) {
                 return sd_event_exit(d->event, 0);
         if (!background_is_busy(d->background))
                 sessions_tidy(&d->sessions);
+        daemon_look_for_hung(d);
         return 0;
 }
 
@@ -179,8 +250,8 @@ static void daemon_apply_settings(Daemon *d) {
 
 static void daemon_reload(Daemon *d) {
         _cleanup_strv_ Strv problems = {};
-        int r = settings_reload(&d->settings, d->config.config_root, d->config.config_file,
-                                store_fd(d->store), &problems);
+        int r = settings_load(&d->settings, d->config.config_root, d->config.config_file,
+                              store_fd(d->store), true, &problems);
 
         if (r == 0) {
                 daemon_apply_settings(d);
@@ -243,38 +314,6 @@ static void daemon_on_idle(void *userdata) {
         (void) sd_notify(0, "STOPPING=1");
 }
 
-/*
- * The loop runs, or this would not.  A reader that does not move, and waits for the store's disk
- * (daemon/watch/health.h says so), is not to be killed for that, which would help nobody.  If it waits for
- * nothing at all, only another process can go on: then systemd is told nothing any more.
- */
-static void daemon_look_for_hung(Daemon *d) {
-        const Session *hung = NULL;
-
-        for (size_t i = 0; i < d->sessions.n_awake; i++) {
-                const Session *s = d->sessions.awake[i];
-
-                if (session_is_live(s) && session_is_hung(s))
-                        hung = s;
-        }
-        if (hung && !d->is_hung)
-                journal_tell(&(JournalEntry){ JOURNAL_HUNG, .meta = session_meta(hung) },
-                             "A reader of session '%s' is stuck: ending, so that another daemon "
-                             "takes over.",
-                             session_name(hung));
-        d->is_hung = hung;
-}
-
-static int daemon_on_watchdog(sd_event_source *source, uint64_t usec, void *userdata) {
-        Daemon *d = userdata;
-
-        daemon_look_for_hung(d);
-        if (!d->is_hung)
-                (void) sd_notify(0, "WATCHDOG=1");
-        daemon_notify_status(d);
-        return sd_event_source_set_time_relative(source, d->watchdog_us / 3);
-}
-
 /* --- setting up ------------------------------------------------------------------------------- */
 
 /* Some of the configuration is a share of the store's disk. */
@@ -285,7 +324,7 @@ static int daemon_open_store(Daemon *d) {
         if (r < 0)
                 return r;
         r = settings_load(&d->settings, d->config.config_root, d->config.config_file,
-                          store_fd(d->store), &problems);
+                          store_fd(d->store), false, &problems);
         if (r < 0)
                 return log_error_errno(r, "Cannot read the configuration %s: %m",
                                        d->config.config_file ?: "ftraced.conf");
@@ -457,6 +496,8 @@ static int daemon_make_server(Daemon *d) {
         server_set_log(d->server, methods_on_refused, methods_on_closed);
         daemon_apply_settings(d);
         r = sd_event_add_post(d->event, NULL, daemon_on_post, d);
+        if (r >= 0)
+                r = sd_event_set_watchdog(d->event, true);
         if (r < 0)
                 return log_error_errno(r, "Cannot set up the end: %m");
         return daemon_listen(d);
@@ -487,18 +528,6 @@ static int daemon_add_signals(Daemon *d) {
                         return log_error_errno(r, "Cannot handle signals: %m");
         }
         return 0;
-}
-
-static int daemon_add_watchdog(Daemon *d) {
-        int r = sd_watchdog_enabled(true, &d->watchdog_us);
-
-        if (r <= 0)
-                return 0;
-        r = sd_event_add_time_relative(d->event, &d->watchdog, CLOCK_MONOTONIC, d->watchdog_us / 3,
-                                       0, daemon_on_watchdog, d);
-        if (r >= 0)
-                r = sd_event_source_set_enabled(d->watchdog, SD_EVENT_ON);
-        return r < 0 ? log_error_errno(r, "Cannot set up the watchdog: %m") : 0;
 }
 
 /* Nobody tells when another's tracer is in the way no more. */
@@ -578,8 +607,8 @@ static int (*const set_up[])(Daemon *d) = {
         daemon_make_methods,    /* the janitor looks at the store when the loop runs */
         daemon_make_sealer,     /* whose segments it finishes */
         daemon_make_server,     /* who connects is answered when the loop runs */
-        daemon_add_watchdog,    daemon_add_idle, daemon_drop_privileges, /* all is open */
-        daemon_open_aside, /* whose thread has what is left of them */
+        daemon_add_idle,        daemon_drop_privileges, /* all is open */
+        daemon_open_aside,                              /* whose thread has what is left of them */
 };
 
 /* What is left is looked for, not believed.  @r: whether that could be done. */
@@ -611,7 +640,6 @@ static void daemon_done(Daemon *d) {
         (void) server_free(d->server);
         idle_done(&d->idle);
         idle_done(&d->undoer);
-        (void) sd_event_source_disable_unref(d->watchdog);
         (void) sd_event_source_disable_unref(d->learning_pass_end);
         janitor_done(&d->janitor);
         d->sealer = sealer_free(d->sealer);
@@ -630,7 +658,7 @@ static void daemon_done(Daemon *d) {
         ledger_dir_done(&d->ledger);
         (void) store_free(d->store);
         (void) sd_event_unref(d->event);
-        settings_done(&d->settings);
+        config_done(&d->settings.config);
 }
 
 int daemon_run(const DaemonConfig *config) {

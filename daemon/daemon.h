@@ -41,19 +41,22 @@ int own_store_open_ledger(LedgerDir *ret, const char *path);
 
 /* --- settings.c: ftraced.conf and its drop-ins, as they count now ------------------------------ */
 
-/* At the start what is wrong in them is left out, so that a daemon always starts.  Later they are read again all or
- * nothing: with anything wrong what was read before stays. */
 typedef struct Settings {
-        Config config;
+        Config config; /* config_done() it */
         Limits limits; /* refers to the Config */
 } Settings;
 
-/* Reads them for the first time.  @store_fd: some are shares of its disk.  0 or -errno; @problems are
- * sentences.  settings_done() it. */
-int settings_load(Settings *s, const char *root, const char *file, int store_fd, Strv *problems);
-/* Reads them again.  0; SETTINGS_E_PROBLEMS and -errno: nothing has changed. */
+/*
+ * settings_load() - reads them, perhaps again
+ * @store_fd:  some are shares of its disk
+ * @is_strict: all or nothing: SETTINGS_E_PROBLEMS if anything is wrong; else that is left out, so that a daemon always
+ *             starts
+ * @problems:  sentences
+ *
+ * 0, SETTINGS_E_PROBLEMS, -errno: nothing has changed.
+ */
 enum { SETTINGS_E_PROBLEMS = 1 };
-int settings_reload(Settings *s, const char *root, const char *file, int store_fd, Strv *problems);
+int settings_load(Settings *s, const char *root, const char *file, int store_fd, bool is_strict,
+                  Strv *problems);
 /* Whether nothing is wrong in them: 0, or -errno and said. */
 int settings_check(const char *root, const char *file);
-void settings_done(Settings *s);

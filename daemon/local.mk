@@ -94,8 +94,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/health.h \
 	%D%/tracer/host-check.c \
 	%D%/tracer/host-check.h \
-	%D%/process/idle.c \
-	%D%/process/idle.h \
 	%D%/instances/instance.c \
 	%D%/instances/instance.h \
 	%D%/record/inventory.c \
@@ -173,8 +171,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/process/spawn.h \
 	%D%/instances/stopwatch.c \
 	%D%/instances/stopwatch.h \
-	%D%/symbols/symbol-watch.c \
-	%D%/symbols/symbol-watch.h \
 	%D%/record/syncer.c \
 	%D%/record/syncer.h \
 	%D%/watch/tamper.c \

@@ -50,21 +50,15 @@ static int say_owned(const char *path, pid_t holder) {
         return ORIGIN(-EBUSY);
 }
 
-static int open_ledger(LedgerDir *ret, const char *path) {
-        pid_t holder = 0;
-
-        return ledger_dir_open(ret, path, &holder) == LEDGER_DIR_E_HELD ? say_owned(path, holder)
-                                                                        : 0;
-}
-
 /* The ledger's lock goes with its directory, or is elsewhere if $FTRACED_LEDGERS is another. */
 int own_store_open_ledger(LedgerDir *ret, const char *path) {
         _cleanup_close_ int fd = dir_open(AT_FDCWD, path);
         pid_t holder = 0;
 
-        if (fd >= 0 && lock_look(fd, &holder) > 0)
+        if ((fd >= 0 && lock_look(fd, &holder) > 0) ||
+            ledger_dir_open(ret, path, &holder) == LEDGER_DIR_E_HELD)
                 return say_owned(path, holder);
-        return open_ledger(ret, path);
+        return 0;
 }
 
 /* An older version's, which has the same in /run, but not where $RUNTIME_DIRECTORY was another unit's or nothing could
@@ -98,9 +92,8 @@ int own_store_open(Store **ret, LedgerDir *ret_ledger, const char *path) {
         if (r < 0)
                 return log_error_errno(
                         r, "Cannot open the store %s: %m; give another with --store.", path);
-        r = open_ledger(ret_ledger, path);
-        if (r < 0) /* somebody has removed what was in it */
-                return r;
+        if (ledger_dir_open(ret_ledger, path, &holder) == LEDGER_DIR_E_HELD)
+                return say_owned(path, holder); /* somebody has removed what was in the store */
         if (ret_ledger->fd >= 0)
                 take_former_ledger(ret_ledger->fd, store_fd(s));
         *ret = TAKE_PTR(s);

@@ -2,46 +2,28 @@
 
 /* Config says what was written, Limits what that comes to on this host. */
 
-#include <errno.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "daemon/daemon.h"
 
-static int work_out(Settings *s, int store_fd) {
+int settings_load(Settings *s, const char *root, const char *file, int store_fd, bool is_strict,
+                  Strv *problems) {
+        _cleanup_config_ Config c = CONFIG_INIT;
         struct statvfs fs;
+        int r = config_load(&c, root, file, problems);
 
-        if (fstatvfs(store_fd, &fs) < 0)
-                return ORIGIN(-errno);
+        if (r >= 0 && is_strict && problems->n > 0)
+                return SETTINGS_E_PROBLEMS;
+        if (r >= 0 && fstatvfs(store_fd, &fs) < 0)
+                r = ORIGIN(-errno);
+        if (r < 0)
+                return r;
+        config_done(&s->config);
+        s->config = TAKE(c, (Config) CONFIG_INIT);
         s->limits = config_limits(&s->config, (uint64_t) fs.f_blocks * fs.f_frsize,
                                   (unsigned) MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L));
         return 0;
-}
-
-int settings_load(Settings *s, const char *root, const char *file, int store_fd, Strv *problems) {
-        int r = config_load(&s->config, root, file, problems);
-
-        return r < 0 ? r : work_out(s, store_fd);
-}
-
-int settings_reload(Settings *s, const char *root, const char *file, int store_fd, Strv *problems) {
-        Config before = s->config;
-        int r;
-
-        s->config = (Config){};
-        r = config_load(&s->config, root, file, problems);
-        if (r >= 0 && problems->n > 0)
-                r = SETTINGS_E_PROBLEMS;
-        if (r == 0)
-                r = work_out(s, store_fd);
-        if (r == 0) {
-                config_done(&before);
-                return 0;
-        }
-        config_done(&s->config);
-        s->config = before;
-        return r;
 }
 
 int settings_check(const char *root, const char *file) {
@@ -55,8 +37,4 @@ int settings_check(const char *root, const char *file) {
         for (size_t i = 0; i < problems.n; i++)
                 log_error("%s.", problems.items[i]);
         return problems.n > 0 ? -EINVAL : 0;
-}
-
-void settings_done(Settings *s) {
-        config_done(&s->config);
 }

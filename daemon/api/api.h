@@ -20,11 +20,9 @@
 
 /* --- allowance.c: what a member may record ------------------------------------------------------ */
 
-/*
- * [Members] of ftraced.conf says it.  A profile is root's, so that what it says is allowed as it stands; what a call
- * says besides, or without a profile, is looked at: functions and events that are not allowed are refused, wherever
- * they are named (as roots, beside them, in a trigger, since what fires tells as much as what is recorded).
- */
+/* [Members] of ftraced.conf says it.  A profile is root's: what it says is allowed as it stands.  What a call says
+ * besides is looked at: functions and events that are not allowed are refused, wherever they are named, also in a
+ * trigger, since what fires tells as much as what is recorded. */
 typedef enum AllowanceAsked {
         ALLOWANCE_FUNCTIONS = 1 << 0,
         ALLOWANCE_NOTRACE = 1 << 1,
@@ -34,14 +32,9 @@ typedef enum AllowanceAsked {
         ALLOWANCE_ALL = (1 << 5) - 1,
 } AllowanceAsked;
 
-/*
- * allowance_ask() - what has to be allowed of a spec for what a call says itself
- * @ret:   bits of AllowanceAsked; all without a profile
- * @given: the spec in the call, may be NULL
- *
- * A call that changes what is seen of a profile's functions, whose calls for one, is asked for those
- * functions as if it had named them.  Return: 0; REFUSED: there is a member that nobody has decided on.
- */
+/* What has to be allowed for what a call says itself: bits of AllowanceAsked; all without a profile.  @given: its spec,
+ * may be NULL.  A call that changes what is seen of a profile's functions, whose calls for one, is asked for those as if
+ * it had named them.  0; REFUSED: there is a member that nobody has decided on. */
 int allowance_ask(unsigned *ret, const json_t *given, bool has_profile, Refusal *refusal);
 /* Whether all that was asked for stays within what is allowed.  0, REFUSED, -ENOMEM. */
 int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *refusal);
@@ -311,13 +304,8 @@ typedef enum ListingKind {
 
 int listings_init(Methods *m);
 void listings_done(Methods *m);
-/*
- * listings_answer() - answer @call with @head and what there is of @kind, oldest first
- * @head: an object; consumed, and what a failed json_*() gives is -ENOMEM
- * @n_newest: at most so many; 0: all
- *
- * At once if that takes but a moment.  Whoever asks with `more` gets it in parts, each a reply of its own that has the
- * next of the sessions; the first has the rest, too.  0 or -errno.
- */
+/* Answers @call with @head (an object, consumed; what a failed json_*() gives is -ENOMEM) and what there is of @kind,
+ * oldest first, at most @n_newest (0: all).  At once if that takes but a moment.  Whoever asks with `more` gets it in
+ * parts, each a reply of its own that has the next of the sessions; the first has the rest, too.  0 or -errno. */
 int listings_answer(Methods *m, ServerCall *call, json_t *head, ListingKind kind,
                     uint64_t n_newest);

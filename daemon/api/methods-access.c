@@ -110,19 +110,20 @@ int methods_get_session(Methods *m, const ServerCall *call, json_t *parameters, 
 }
 
 json_t *methods_check_rights(const Methods *m, const ServerCall *call) {
-        unsigned uid = (unsigned) call->who.uid;
         _cleanup_free_ char *allowed = NULL;
+        const char *text = call->who.uid == 0 ? "you may do everything: you are root"
+                                              : "you may do everything: you are the user whom the "
+                                                "daemon runs as";
+        bool is_member = call->who.right != PEER_ALL;
 
-        if (call->who.right == PEER_ALL)
-                return json_pack("{s:s, s:s, s:s+}", "name", "rights", "state", "good", "text",
-                                 "you may do everything: you are ",
-                                 uid == 0 ? "root" : "the user whom the daemon runs as");
-        if (allowance_describe(m->limits, &allowed) < 0)
-                return NULL;
-        return json_pack("{s:s, s:s, s:s++}", "name", "rights", "state", "good", "text",
-                         "you are in ftraced's group: you may read all recordings, end and remove "
-                         "yours, and record what profiles say and ",
-                         allowed, "");
+        if (is_member) {
+                if (allowance_describe(m->limits, &allowed) < 0)
+                        return NULL;
+                text = "you are in ftraced's group: you may read all recordings, end and remove "
+                       "yours, and record what profiles say and ";
+        }
+        return json_pack("{ss ss ss+}", "name", "rights", "state", "good", "text", text,
+                         allowed ?: "");
 }
 
 /* Whether it is told: not of who does it in a loop, who would fill the journal, or have it drop the rest.
@@ -141,38 +142,36 @@ static bool may_tell(Methods *m, int what, uid_t uid, bool *ret_is_last) {
         return true;
 }
 
-void methods_on_refused(const ServerCall *call, const Refusal *refusal, void *userdata) {
-        json_t *number = json_object_get(refusal->parameters, "errno");
-        const Peer *who = &call->who;
+/* @refusal: NULL: the connection is closed. */
+static void tell_refused(Methods *m, const Peer *who, const Refusal *refusal, const char *why) {
+        json_t *number = refusal ? json_object_get(refusal->parameters, "errno") : NULL;
         bool is_last;
 
-        if (!may_tell(userdata, METHODS_TOLD_REFUSED, who->uid, &is_last))
-                return;
-        journal_tell(&(JournalEntry){ JOURNAL_REFUSED, .uid = who->uid, .pid = who->pid,
-                                      .error = refusal_error_name(refusal->kind),
-                                      .number = (int) json_integer_value(number),
-                                      .reason = refusal_message(refusal) },
-                     "Refused uid %u (pid %i): %s%s", (unsigned) who->uid, (int) who->pid,
-                     refusal_message(refusal), is_last ? NO_MORE : "");
+        if (may_tell(m, METHODS_TOLD_REFUSED, who->uid, &is_last))
+                journal_tell(
+                        &(JournalEntry){
+                                JOURNAL_REFUSED, .uid = who->uid, .pid = who->pid,
+                                .error = refusal ? refusal_error_name(refusal->kind) : NULL,
+                                .number = (int) json_integer_value(number), .reason = why },
+                        "%s uid %u (pid %i): %s%s", refusal ? "Refused" : "Closed a connection of",
+                        (unsigned) who->uid, (int) who->pid, why, is_last ? NO_MORE : "");
+}
+
+void methods_on_refused(const ServerCall *call, const Refusal *refusal, void *userdata) {
+        tell_refused(userdata, &call->who, refusal, refusal_message(refusal));
 }
 
 void methods_on_closed(const Peer *who, const char *why, void *userdata) {
-        bool is_last;
-
-        if (may_tell(userdata, METHODS_TOLD_REFUSED, who->uid, &is_last))
-                journal_tell(&(JournalEntry){ JOURNAL_REFUSED, .uid = who->uid, .pid = who->pid,
-                                              .reason = why },
-                             "Closed a connection of uid %u (pid %i): %s%s", (unsigned) who->uid,
-                             (int) who->pid, why, is_last ? NO_MORE : "");
+        tell_refused(userdata, who, NULL, why);
 }
 
 void methods_tell_reading(Methods *m, const ServerCall *call, const SessionMeta *meta) {
-        uid_t uid = call->who.uid;
+        const Peer *who = &call->who;
         bool is_last;
 
-        if (may_tell(m, METHODS_TOLD_READ, uid, &is_last))
-                journal_tell(&(JournalEntry){ JOURNAL_OPENED, meta, .uid = call->who.uid,
-                                              .pid = call->who.pid },
-                             "Session '%s' is read by uid %u (pid %i).%s", meta->name,
-                             (unsigned) uid, (int) call->who.pid, is_last ? NO_MORE : "");
+        if (may_tell(m, METHODS_TOLD_READ, who->uid, &is_last))
+                journal_tell(
+                        &(JournalEntry){ JOURNAL_OPENED, meta, .uid = who->uid, .pid = who->pid },
+                        "Session '%s' is read by uid %u (pid %i).%s", meta->name,
+                        (unsigned) who->uid, (int) who->pid, is_last ? NO_MORE : "");
 }

@@ -178,10 +178,9 @@ static int read_request(const Methods *m, const ServerCall *call, json_t *parame
                 r = take_profile(m, ret_profile, profile, refusal);
         if (r == 0)
                 r = merge_spec(ret_profile, json_object_get(parameters, "spec"), &spec, refusal);
-        if (r == 0)
-                r = spec_from_json(ret_spec, spec, &field);
-        else
+        if (r != 0)
                 return r;
+        r = spec_from_json(ret_spec, spec, &field);
         if (r > 0)
                 return refuse_spec(spec, field, refusal);
         if (r == 0)
@@ -229,11 +228,6 @@ static void tell_of_arming(const ControllerOutlook *outlook, void *userdata) {
                 (void) server_call_continue(call, o);
 }
 
-static int refuse_failure(int error, Refusal *refusal) {
-        log_error_errno(error, "A start failed: %m");
-        return refusal_set_errno(refusal, -error, "starting failed: %s", origin_report(error));
-}
-
 static int start(ServerCall *call, json_t *parameters, Refusal *refusal, void *userdata) {
         _cleanup_profile_ Profile profile = PROFILE_INIT;
         _cleanup_spec_ Spec spec = {};
@@ -252,9 +246,12 @@ static int start(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
         request.arming = tell_of_arming;
         request.userdata = call;
         r = sessions_start(m->sessions, m->janitor, &session, &request, refusal);
-        if (r != 0)
-                return r < 0 ? refuse_failure(r, refusal) : r;
-
+        if (r < 0) {
+                log_error_errno(r, "A start failed: %m");
+                return refusal_set_errno(refusal, -r, "starting failed: %s", origin_report(r));
+        }
+        if (r > 0)
+                return r;
         log_start(call, session);
         if (!server_call_is_connected(call)) {
                 if (request.peer != 0)
@@ -270,11 +267,11 @@ int method_start(ServerCall *call, json_t *parameters, Refusal *refusal, void *u
         return methods_run_aside(userdata, call, parameters, start);
 }
 
-/* The reply of DryRun. */
-static json_t *plan_to_json(const Methods *m, const Plan *p, size_t n_arm,
-                            const SessionMeta *meta) {
+/* The message of DryRun; it may be long. */
+static char *plan_to_text(const Methods *m, const Plan *p, size_t n_arm, const SessionMeta *meta) {
         _cleanup_buf_ Buf out = BUF_INIT;
         _cleanup_free_ char *script = NULL;
+        json_auto_t *reply = NULL;
         struct utsname u;
 
         if (uname(&u) < 0)
@@ -288,17 +285,10 @@ static json_t *plan_to_json(const Methods *m, const Plan *p, size_t n_arm,
                                     .waits = controller_waits_for_start(&meta->spec) });
         if (buf_take_string(&out, &script) < 0)
                 return NULL;
-        return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", meta->name, "tracefs",
-                         controller_tracefs(m->controller), "script", script, "steps",
-                         script_steps(p, 0, n_arm), "undo", script_steps(p, n_arm, p->n),
-                         "warnings", json_strv_new(&meta->warnings));
-}
-
-/* The whole message; it may be long. */
-static char *plan_to_text(const Methods *m, const Plan *p, size_t n_arm, const SessionMeta *meta) {
-        json_t *plan = plan_to_json(m, p, n_arm, meta);
-        json_auto_t *reply = plan ? json_pack("{s:o}", "parameters", plan) : NULL;
-
+        reply = json_pack("{s:{s:s, s:s, s:s, s:o, s:o, s:o}}", "parameters", "name", meta->name,
+                          "tracefs", controller_tracefs(m->controller), "script", script, "steps",
+                          script_steps(p, 0, n_arm), "undo", script_steps(p, n_arm, p->n),
+                          "warnings", json_strv_new(&meta->warnings));
         return reply ? json_dumps(reply, JSON_COMPACT) : NULL;
 }
 

@@ -129,20 +129,6 @@ static int refuse_parameter(const char *parameter, Refusal *refusal, const char 
                               "parameter \"%s\" %s", name_quote(quoted, parameter), problem);
 }
 
-static int refuse_stranger(const Peer *who, Refusal *refusal) {
-        return refusal_set(
-                refusal, REFUSAL_PERMISSION_DENIED, NULL,
-                "user %u may not use ftraced: only root may, and members of the group of "
-                "its socket",
-                (unsigned) who->uid);
-}
-
-static int refuse_member(const ServerMethod *m, const Peer *who, Refusal *refusal) {
-        return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
-                           "user %u may not call %s: only root may; repeat it with sudo",
-                           (unsigned) who->uid, m->name);
-}
-
 /* Everything that can be said against a call without knowing the method. */
 static int check_request(const ServerMethod *m, const Request *q, bool has_fds, Refusal *refusal) {
         const char *key;
@@ -176,11 +162,17 @@ static int carry_out(Server *s, ServerCall *call, const Request *q, bool has_fds
         if (!m) {
                 if (call->who.right == PEER_NOTHING &&
                     !same_interface(q->method, SERVICE ".GetInfo"))
-                        return refuse_stranger(&call->who, refusal);
+                        return refusal_set(refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                                           "user %u may not use ftraced: only root may, and "
+                                           "members of the group of its socket",
+                                           (unsigned) call->who.uid);
                 m = find_method(s->methods, s->n_methods, q->method);
                 userdata = s->userdata;
                 if (m && !m->for_members && call->who.right != PEER_ALL)
-                        return refuse_member(m, &call->who, refusal);
+                        return refusal_set(
+                                refusal, REFUSAL_PERMISSION_DENIED, NULL,
+                                "user %u may not call %s: only root may; repeat it with sudo",
+                                (unsigned) call->who.uid, m->name);
         }
         if (!m)
                 return refuse_unknown(s, q->method, refusal);

@@ -98,37 +98,32 @@ static uint64_t unstored_ns(const Health *h, uint32_t cpu) {
         return ns;
 }
 
-static bool note_events(Health *h, const Seen *seen, GapCause cause, uint64_t before, uint64_t now,
-                        uint64_t at_ns) {
-        if (now <= before)
-                return false;
-        return add_gap(h, &(Gap){ .cpu = seen->account.cpu,
-                                  .cause = cause,
-                                  .from_ns = MIN(seen->moved_ns, at_ns),
-                                  .to_ns = at_ns,
-                                  .n_events = now - before });
-}
-
 /* Whether the CPU lost anything since the last look. */
 static bool note_losses(Health *h, Seen *seen, const CpuAccount *now, uint64_t at_ns) {
         const CpuAccount *before = &seen->account;
+        const struct {
+                GapCause cause;
+                uint64_t n_events, n_pages;
+        } losses[] = {
+                { disk_cause(h, GAP_OVERRUN), now->overrun - MIN(before->overrun, now->overrun) },
+                { disk_cause(h, GAP_DROPPED),
+                  now->dropped_events - MIN(before->dropped_events, now->dropped_events) },
+                { GAP_INTERRUPTED,
+                  now->commit_overrun - MIN(before->commit_overrun, now->commit_overrun) },
+                { disk_cause(h, GAP_DISK_FAILED), GAP_UNKNOWN,
+                  now->pages_lost - MIN(before->pages_lost, now->pages_lost) },
+        };
         bool found = false;
 
-        if (note_events(h, seen, disk_cause(h, GAP_OVERRUN), before->overrun, now->overrun, at_ns))
-                found = true;
-        if (note_events(h, seen, disk_cause(h, GAP_DROPPED), before->dropped_events,
-                        now->dropped_events, at_ns))
-                found = true;
-        if (note_events(h, seen, GAP_INTERRUPTED, before->commit_overrun, now->commit_overrun,
-                        at_ns))
-                found = true;
-        if (now->pages_lost > before->pages_lost)
-                found = add_gap(h, &(Gap){ .cpu = now->cpu,
-                                           .cause = disk_cause(h, GAP_DISK_FAILED),
-                                           .from_ns = MIN(seen->moved_ns, at_ns),
-                                           .to_ns = at_ns,
-                                           .n_events = GAP_UNKNOWN,
-                                           .n_pages = now->pages_lost - before->pages_lost });
+        for (size_t i = 0; i < ELEMENTSOF(losses); i++)
+                if (losses[i].n_pages > 0 ||
+                    (losses[i].n_events > 0 && losses[i].n_events != GAP_UNKNOWN))
+                        found = add_gap(h, &(Gap){ .cpu = now->cpu,
+                                                   .cause = losses[i].cause,
+                                                   .from_ns = MIN(seen->moved_ns, at_ns),
+                                                   .to_ns = at_ns,
+                                                   .n_events = losses[i].n_events,
+                                                   .n_pages = losses[i].n_pages });
         if (now->n_bytes > before->n_bytes)
                 seen->moved_ns = h->looked_ns;
         seen->account = *now;
@@ -147,8 +142,7 @@ bool health_refresh(Health *h) {
                         is_emptied = true;
                 if (m->spec.in_kernel) /* it is meant to be overwritten */
                         m->cpus[i].overrun = 0;
-                if (note_losses(h, &h->seen[i], &m->cpus[i], at_ns))
-                        found = true;
+                found |= note_losses(h, &h->seen[i], &m->cpus[i], at_ns);
         }
         if (is_emptied) {
                 health_warn(m, "somebody else emptied the kernel's buffer: what was in it is lost");
@@ -330,9 +324,8 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         h->n_put_off = 0;
         timer_ns = trace_ns(h);
         is_new = health_refresh(h);
-        if (look_at_progress(h))
-                is_new = true;
-        is_new = look_at_strangers(h) || is_new;
+        is_new |= look_at_progress(h);
+        is_new |= look_at_strangers(h);
         changed(h, is_new); /* which looks at modules */
         tamper_look(&h->tamper, timer_ns, false);
         h->cpu_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;

@@ -13,18 +13,6 @@
 
 /* --- what is stored ----------------------------------------------------------------------------- */
 
-static int add_segment(const SessionDir *dir, uint32_t cpu, uint64_t sequence, int *ret_fd,
-                       uint64_t *n_bytes) {
-        int fd = session_dir_open_segment_file(dir, cpu, sequence);
-
-        if (fd < 0)
-                return fd;
-        *n_bytes += (uint64_t) MAX(lseek(fd, 0, SEEK_END), (off_t) 0);
-        (void) lseek(fd, 0, SEEK_SET);
-        *ret_fd = fd;
-        return 0;
-}
-
 /* The last segments of all CPUs, then those before them. */
 static int open_segments(const SessionDir *dir, int fds[static MAX_SEGMENTS], size_t *ret_n) {
         _cleanup_free_ uint32_t *cpus = NULL;
@@ -37,18 +25,23 @@ static int open_segments(const SessionDir *dir, int fds[static MAX_SEGMENTS], si
                 for (size_t i = 0; r >= 0 && i < n_cpus && n < MAX_SEGMENTS; i++) {
                         _cleanup_free_ uint64_t *sequences = NULL;
                         size_t n_sequences;
+                        int fd;
 
                         r = session_dir_list_segments(dir, cpus[i], &sequences, &n_sequences);
                         if (r < 0 || k > n_sequences)
                                 continue;
-                        r = add_segment(dir, cpus[i], sequences[n_sequences - k], &fds[n],
-                                        &n_bytes);
-                        if (r == -ENOENT) { /* a ring has dropped it just now */
-                                r = 0;
+                        fd = session_dir_open_segment_file(dir, cpus[i],
+                                                           sequences[n_sequences - k]);
+                        if (fd == -ENOENT) /* a ring has dropped it just now */
                                 continue;
+                        if (fd < 0) {
+                                r = fd;
+                                break;
                         }
-                        n += r >= 0;
-                        n_found += r >= 0;
+                        n_bytes += (uint64_t) MAX(lseek(fd, 0, SEEK_END), (off_t) 0);
+                        (void) lseek(fd, 0, SEEK_SET);
+                        fds[n++] = fd;
+                        n_found++;
                 }
         }
         *ret_n = n;

@@ -24,16 +24,15 @@ static json_t *numbers_to_json(const uint64_t numbers[static INSTANCE_N_COUNTERS
 }
 
 static bool numbers_from_json(uint64_t ret[static INSTANCE_N_COUNTERS], const json_t *a) {
-        if (json_array_size(a) != INSTANCE_N_COUNTERS)
-                return false;
-        for (size_t i = 0; i < INSTANCE_N_COUNTERS; i++) {
-                json_int_t v = json_integer_value(json_array_get(a, i));
+        const json_t *v;
+        size_t i;
 
-                if (v < 0)
+        json_array_foreach (a, i, v) {
+                if (i >= INSTANCE_N_COUNTERS || json_integer_value(v) < 0)
                         return false;
-                ret[i] = (uint64_t) v;
+                ret[i] = (uint64_t) json_integer_value(v);
         }
-        return true;
+        return i == INSTANCE_N_COUNTERS;
 }
 
 int live_write(const SessionDir *dir, const Live *l) {

@@ -34,16 +34,9 @@ static int make_dir(const SnapshotConfig *c, SessionDir **ret,
         return r;
 }
 
-static int link_segment(const SessionDir *from, int to_fd, uint32_t cpu, uint64_t sequence) {
-        char file[SEGMENT_NAME_MAX], path[SEGMENT_NAME_MAX + 16];
-
-        segment_format_name(file, sequence);
-        (void) snprintf(path, sizeof(path), "cpu%u/%s", cpu, file);
-        return linkat(session_dir_fd(from), path, to_fd, file, 0) < 0 ? ORIGIN(-errno) : 0;
-}
-
 static int link_cpu(const SnapshotConfig *c, SessionDir *to, uint32_t cpu, size_t *n_links) {
         _cleanup_free_ uint64_t *sequences = NULL;
+        char file[SEGMENT_NAME_MAX], path[SEGMENT_NAME_MAX + 16];
         _cleanup_close_ int to_fd = -EBADF;
         size_t n = 0;
         int r = session_dir_list_segments(c->dir, cpu, &sequences, &n);
@@ -51,11 +44,14 @@ static int link_cpu(const SnapshotConfig *c, SessionDir *to, uint32_t cpu, size_
         for (size_t i = 0; r >= 0 && i < n && sequences[i] < c->end_sequence; i++) {
                 if (to_fd < 0)
                         to_fd = session_dir_make_cpu(to, cpu);
-                r = to_fd < 0 ? to_fd : link_segment(c->dir, to_fd, cpu, sequences[i]);
-                if (r == -ENOENT) /* a ring has dropped it meanwhile */
-                        r = 0;
-                else
+                if (to_fd < 0)
+                        return to_fd;
+                segment_format_name(file, sequences[i]);
+                (void) snprintf(path, sizeof(path), "cpu%u/%s", cpu, file);
+                if (linkat(session_dir_fd(c->dir), path, to_fd, file, 0) >= 0)
                         (*n_links)++;
+                else if (errno != ENOENT) /* else a ring has dropped it meanwhile */
+                        return ORIGIN(-errno);
         }
         return MIN(r, 0);
 }

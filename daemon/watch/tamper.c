@@ -113,23 +113,19 @@ static int is_in_roots(const Tamper *t, const char *now) {
         return r < 0 ? r : has_all(now, &wanted, &gone);
 }
 
-static int is_what_stayed(const char *now, const char *text) {
-        _cleanup_strv_ Strv wanted = {};
-        int r = strv_split(&wanted, text, "\n");
-
-        return r < 0 ? r : has_all(now, &wanted, &(Strv){});
-}
-
 /* 1: the file says what it should; 0: it says *@ret_now; -errno: it cannot be told. */
 static int is_as_wanted(const Tamper *t, size_t i, char **ret_now) {
         _cleanup_free_ char *now = NULL;
+        _cleanup_strv_ Strv stayed = {};
         int r = control_read(t->tracefs_fd, t->watches[i].path, &now);
 
         if (r < 0)
                 return r;
-        if (files[i].flags & STAYS)
-                r = is_what_stayed(now, wanted_of(t, i));
-        else if (!(files[i].flags & ROOTS))
+        if (files[i].flags & STAYS) {
+                r = strv_split(&stayed, wanted_of(t, i), "\n");
+                if (r >= 0)
+                        r = has_all(now, &stayed, &(Strv){});
+        } else if (!(files[i].flags & ROOTS))
                 r = control_equal(t->watches[i].path, now, wanted_of(t, i));
         else {
                 r = is_in_roots(t, now);

@@ -102,7 +102,7 @@ unit_programs += %D%/lib-render
 
 # daemon/
 unit_programs += %D%/daemon-process
-%C%_daemon_process_SOURCES = %D%/test-background.c %D%/test-fdstore.c %D%/test-idle.c %D%/test-journal.c \
+%C%_daemon_process_SOURCES = %D%/test-background.c %D%/test-fdstore.c %D%/test-journal.c \
 	%D%/test-sandbox.c %D%/test-settings.c %D%/test-spawn.c
 %C%_daemon_process_CFLAGS = $(unit_cflags)
 %C%_daemon_process_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
@@ -131,7 +131,7 @@ unit_programs += %D%/daemon-tracefs
 %C%_daemon_tracefs_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 
 unit_programs += %D%/daemon-symbols
-%C%_daemon_symbols_SOURCES = %D%/test-kernel-symbols.c %D%/test-symbol-watch.c
+%C%_daemon_symbols_SOURCES = %D%/test-kernel-symbols.c
 %C%_daemon_symbols_CFLAGS = $(unit_cflags)
 %C%_daemon_symbols_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 

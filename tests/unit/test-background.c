@@ -45,88 +45,88 @@ static void job_run(void *userdata) {
 
 #define JOB(a, b) (&(Job){ .began = (a), .returned = (b) })
 
-static Job *job_init(Job *j, Background *a, unsigned permits) {
-        j->background = a;
+static Job *job_init(Job *j, Background *background, unsigned permits) {
+        j->background = background;
         ck_assert_int_eq(sem_init(&j->may_return, 0, permits), 0);
         return j;
 }
 
-static void setup(sd_event **event, Background **a) {
+static sd_event *event;
+static Background *a;
+
+static void setup(void) {
         story[0] = 0;
-        ck_assert_int_ge(sd_event_new(event), 0);
-        ck_assert_int_eq(background_new(a, *event), 0);
-        background_open(*a);
+        ck_assert_int_ge(sd_event_new(&event), 0);
+        ck_assert_int_eq(background_new(&a, event), 0);
+        background_open(a);
 }
 
-static void teardown(sd_event *event, Background *a) {
+static void teardown(void) {
         a = background_free(a);
-        (void) sd_event_unref(event);
+        event = sd_event_unref(event);
 }
 
-static void run_until_idle(sd_event *event, Background *a) {
+/* Begins @j, which may return as often. */
+static void begin(Job *j, unsigned permits) {
+        ck_assert_int_eq(background_run(a, job_run, job_init(j, a, permits)), 0);
+}
+
+static void run_until_idle(void) {
         while (background_is_busy(a))
                 ck_assert_int_ge(sd_event_run(event, 10000000), 0);
 }
 
 START_TEST(the_loop_goes_on_between_leaving_and_returning_only)
         {
-                sd_event *event;
-                Background *a;
                 Job *j = JOB('a', 'b');
 
-                setup(&event, &a);
-                ck_assert_int_eq(background_run(a, job_run, job_init(j, a, 0)), 0);
+                setup();
+                begin(j, 0);
                 note('-'); /* it has begun, and left */
                 ck_assert(background_is_busy(a));
                 (void) sem_post(&j->may_return);
                 ck_assert_str_eq(story, "a-"); /* it wants to go on, and may not yet */
-                run_until_idle(event, a);
+                run_until_idle();
                 ck_assert_str_eq(story, "a-b");
-                teardown(event, a);
+                teardown();
         }
 END_TEST
 
 START_TEST(tasks_run_one_after_the_other)
         {
-                sd_event *event;
-                Background *a;
                 Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
 
-                setup(&event, &a);
-                ck_assert_int_eq(background_run(a, job_run, job_init(j, a, 0)), 0);
-                ck_assert_int_eq(background_run(a, job_run, job_init(k, a, 1)), 0);
+                setup();
+                begin(j, 0);
+                begin(k, 1);
                 ck_assert_str_eq(story, "a");
                 (void) sem_post(&j->may_return);
-                run_until_idle(event, a);
+                run_until_idle();
                 ck_assert_str_eq(story, "abcd");
-                teardown(event, a);
+                teardown();
         }
 END_TEST
 
 START_TEST(a_task_that_a_task_begins_comes_after_it)
         {
-                sd_event *event;
-                Background *a;
                 Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
 
-                setup(&event, &a);
+                setup();
                 j->then = job_init(k, a, 1);
-                ck_assert_int_eq(background_run(a, job_run, job_init(j, a, 1)), 0);
-                run_until_idle(event, a);
+                begin(j, 1);
+                run_until_idle();
                 ck_assert_str_eq(story, "abcd");
-                teardown(event, a);
+                teardown();
         }
 END_TEST
 
 START_TEST(settling_ends_all_of_them_without_the_loop)
         {
-                sd_event *event;
-                Background *a;
                 Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
 
-                setup(&event, &a);
-                ck_assert_int_eq(background_run(a, job_run, job_init(j, a, 0)), 0);
-                ck_assert_int_eq(background_run(a, job_run, job_init(k, a, 1)), 0);
+                setup();
+                begin(j, 0);
+                begin(k, 1);
                 (void) sem_post(&j->may_return);
                 background_settle(a);
                 ck_assert(!background_is_busy(a));
@@ -134,22 +134,20 @@ START_TEST(settling_ends_all_of_them_without_the_loop)
                 ck_assert_int_eq(sd_event_run(event, 0),
                                  1); /* that it wanted to go on is no news */
                 ck_assert_int_eq(sd_event_run(event, 0), 0);
-                teardown(event, a);
+                teardown();
         }
 END_TEST
 
 START_TEST(a_task_that_settles_waits_for_nobody)
         {
-                sd_event *event;
-                Background *a;
                 Job *j = JOB('a', 'b');
 
-                setup(&event, &a);
+                setup();
                 j->settles = true;
-                ck_assert_int_eq(background_run(a, job_run, job_init(j, a, 1)), 0);
-                run_until_idle(event, a);
+                begin(j, 1);
+                run_until_idle();
                 ck_assert_str_eq(story, "ab");
-                teardown(event, a);
+                teardown();
         }
 END_TEST
 
@@ -162,30 +160,26 @@ static void note_thread(void *userdata) {
 START_TEST(all_tasks_have_one_thread_which_is_not_the_loop_s)
         {
                 pid_t first = 0, second = 0;
-                sd_event *event;
-                Background *a;
 
-                setup(&event, &a);
+                setup();
                 ck_assert_int_eq(background_run(a, note_thread, &first), 0);
                 ck_assert_int_eq(background_run(a, note_thread, &second), 0);
                 ck_assert_int_eq(first, second);
                 ck_assert_int_ne(first, gettid());
-                teardown(event, a);
+                teardown();
         }
 END_TEST
 
 START_TEST(before_it_is_open_a_task_is_a_call_by_the_same_thread)
         {
                 pid_t tid = 0;
-                sd_event *event;
-                Background *a;
 
                 ck_assert_int_ge(sd_event_new(&event), 0);
                 ck_assert_int_eq(background_new(&a, event), 0);
                 ck_assert_int_eq(background_run(a, note_thread, &tid), 0);
                 ck_assert_int_eq(tid, gettid());
                 ck_assert(!background_is_busy(a));
-                teardown(event, a);
+                teardown();
         }
 END_TEST
 
@@ -216,20 +210,19 @@ static void run_elsewhere_and_leave(void *userdata) {
 
 START_TEST(a_task_leaves_after_it_has_run_one_of_somebody_else_s_itself)
         {
-                sd_event *event;
-                Background *a, *closed;
+                Background *closed;
                 Job *j = JOB('a', 'b');
 
-                setup(&event, &a);
+                setup();
                 ck_assert_int_eq(background_new(&closed, event), 0);
                 ck_assert_int_eq(background_run(a, run_elsewhere_and_leave, job_init(j, closed, 0)),
                                  0);
                 ck_assert_str_eq(story, "a");
                 (void) sem_post(&j->may_return);
-                run_until_idle(event, a);
+                run_until_idle();
                 ck_assert_str_eq(story, "ab");
                 closed = background_free(closed);
-                teardown(event, a);
+                teardown();
         }
 END_TEST
 
@@ -248,11 +241,8 @@ START_TEST(whoever_leaves_twice_ends_the_process_and_not_in_a_deadlock)
 
                 ck_assert_int_ge(pid, 0);
                 if (pid == 0) {
-                        sd_event *event;
-                        Background *a;
-
                         (void) alarm(100);
-                        setup(&event, &a);
+                        setup();
                         (void) background_run(a, leave_twice, NULL);
                         background_settle(a);
                         _exit(0);

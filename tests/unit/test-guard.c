@@ -64,24 +64,17 @@ START_TEST(above_it_for_the_whole_window_it_ends)
         }
 END_TEST
 
-START_TEST(the_window_is_kept_however_often_it_is_looked_at)
+START_TEST(a_flood_ends_it_in_half_a_second_and_otherwise_the_window_is_kept)
         {
+                Guard g = guard_of(), flooded = guard_of();
                 GuardVerdict v;
-                Guard g = guard_of();
 
                 ck_assert_uint_eq(passes_after(&g, GUARD_EVENTS, 2000, SEC / 10, 600 * SEC, &v),
                                   10 * SEC);
                 ck_assert_uint_eq(v.window_ns, 10 * SEC);
-        }
-END_TEST
-
-START_TEST(a_flood_ends_it_in_half_a_second)
-        {
-                GuardVerdict v;
-                Guard g = guard_of();
-
-                ck_assert_uint_eq(passes_after(&g, GUARD_BYTES, 500000, SEC / 10, 600 * SEC, &v),
-                                  SEC / 2);
+                ck_assert_uint_eq(
+                        passes_after(&flooded, GUARD_BYTES, 500000, SEC / 10, 600 * SEC, &v),
+                        SEC / 2);
                 ck_assert_uint_eq(v.limit, 400000);
                 ck_assert_int_eq(v.kind, GUARD_BYTES);
         }
@@ -191,7 +184,7 @@ START_TEST(a_verdict_names_the_rate_the_limit_and_the_way_out)
 END_TEST
 
 UNIT_SUITE("guard", at_its_limit_a_session_goes_on, above_it_for_the_whole_window_it_ends,
-           the_window_is_kept_however_often_it_is_looked_at, a_flood_ends_it_in_half_a_second,
+           a_flood_ends_it_in_half_a_second_and_otherwise_the_window_is_kept,
            a_burst_shorter_than_its_window_ends_nothing,
            after_quiet_times_the_window_is_not_diluted, counters_that_go_backwards_end_nothing,
            no_limit_is_never_passed, the_next_look_is_due_before_a_flood_has_lasted,

@@ -1,159 +1,263 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <fcntl.h>
-
-#include "base/io.h"
 #include "daemon/symbols/kernel-symbols.h"
-#include "tests/unit/unit.h"
+#include "scratch.h"
 
-static char proc[64];
-static int dir_fd, symbols_fd;
+#define KERNEL "ffffffff81000000 T startup_64\n"
+#define A "a 4096 0 - Live 0xffffffffc0000000\n"
 
-static void put(const char *name, const char *text) {
-        ck_assert_int_eq(file_replace(dir_fd, name, text, strlen(text), 0600), 0);
+typedef struct Host {
+        Scratch scratch;
+        int symbols_fd;
+        KernelSymbols symbols;
+        SessionMeta *meta;
+        SymbolWatch watch;
+} Host;
+
+static void put(Host *h, const char *modules, const char *kallsyms) {
+        scratch_write(h->scratch.fd, "modules", modules, strlen(modules));
+        scratch_write(h->scratch.fd, "kallsyms", kallsyms, strlen(kallsyms));
 }
 
-static void setup(void) {
-        (void) snprintf(proc, sizeof(proc), "/tmp/test-kernel-symbols-XXXXXX");
-        ck_assert_ptr_nonnull(mkdtemp(proc));
-        dir_fd = open(proc, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        ck_assert_int_eq(dir_make(dir_fd, "symbols", 0700), 0);
-        symbols_fd = dir_open(dir_fd, "symbols");
-        ck_assert_int_ge(symbols_fd, 0);
-        put("modules", "udp_tunnel 32768 0 - Live 0x0000000000000000\n");
-        put("kallsyms", "ffffffff81000000 T startup_64\nffffffff81001000 T _stext\n");
+static void host_init(Host *h) {
+        *h = (Host){ .scratch = SCRATCH };
+        ck_assert_int_eq(dir_make(h->scratch.fd, "symbols", 0700), 0);
+        h->symbols_fd = dir_open(h->scratch.fd, "symbols");
+        ck_assert_int_ge(h->symbols_fd, 0);
+        h->symbols.proc = h->scratch.path;
+        ck_assert_int_eq(session_meta_new(&h->meta), 0);
+        put(h, A, KERNEL "ffffffffc0000000 t a_f\t[a]\n");
 }
 
-static void teardown(void) {
-        (void) close(symbols_fd);
-        (void) close(dir_fd);
-        ck_assert_int_eq(tree_remove(AT_FDCWD, proc), 0);
+static void host_done(Host *h) {
+        session_meta_free(h->meta);
+        kernel_symbols_done(&h->symbols);
+        safe_close(h->symbols_fd);
+        scratch_done(&h->scratch);
 }
 
-static void store(KernelSymbols *k, char hash[static 64], int wanted) {
-        const SymbolNames *names = NULL;
+/* --- the kernel's ------------------------------------------------------------------------------- */
 
-        ck_assert_int_eq(kernel_symbols_store(k, symbols_fd, &names), wanted);
-        (void) snprintf(hash, 64, "%s", names ? names->symbols : "");
-}
-
-static void list_of(KernelSymbols *k, const char *wanted) {
-        _cleanup_free_ char *text = NULL;
+static SymbolNames stored(Host *h) {
         const SymbolNames *names;
 
-        ck_assert_int_eq(kernel_symbols_store(k, symbols_fd, &names), 0);
-        ck_assert_int_eq(symbol_file_load(symbols_fd, names->modules, &text, NULL), 0);
-        ck_assert_str_eq(text, wanted);
+        ck_assert_int_eq(kernel_symbols_store(&h->symbols, h->symbols_fd, &names), 0);
+        return *names;
 }
 
 START_TEST(addresses_that_are_all_zero_are_hidden)
         {
-                _cleanup_(kernel_symbols_done) KernelSymbols k = {};
-                char hash[64];
+                static const char *const texts[] = {
+                        "0000000000000000 A fixed_percpu_data\n0000000000000000 T _stext\n", ""
+                };
+                _cleanup_(host_done) Host h;
+                const SymbolNames *names;
 
-                setup();
-                k.proc = proc;
-                put("kallsyms",
-                    "0000000000000000 A fixed_percpu_data\n0000000000000000 T _stext\n");
-                store(&k, hash, KERNEL_SYMBOLS_E_HIDDEN);
-                put("kallsyms", "");
-                store(&k, hash, KERNEL_SYMBOLS_E_HIDDEN);
-                teardown();
+                host_init(&h);
+                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                        put(&h, A, texts[i]);
+                        ck_assert_int_eq(kernel_symbols_store(&h.symbols, h.symbols_fd, &names),
+                                         KERNEL_SYMBOLS_E_HIDDEN);
+                }
         }
 END_TEST
 
 START_TEST(symbols_are_read_again_only_when_modules_changed)
         {
-                _cleanup_(kernel_symbols_done) KernelSymbols k = {};
-                char first[64], second[64];
+                static const struct {
+                        const char *before, *after;
+                        bool is_new;
+                } cases[] = {
+                        { A, A, false },
+                        { A, "new 16384 0 - Live 0x0000000000000000\n", true },
+                        /* how often and by whom it is used */
+                        { "nf_nat 65536 1 iptable_nat, Live 0xffffffffc0200000\n" A,
+                          "nf_nat 65536 3 iptable_nat,xt_MASQUERADE, Live 0xffffffffc0200000\n" A,
+                          false },
+                        /* loaded again */
+                        { "b 4096 0 - Live 0xffffffffc0200000\n" A,
+                          A "b 4096 0 - Live 0xffffffffc0200000\n", true },
+                };
 
-                setup();
-                k.proc = proc;
-                store(&k, first, 0);
-                put("kallsyms", "ffffffff81000000 T startup_64\nffffffffc0000000 t new [new]\n");
-                store(&k, second, 0);
-                ck_assert_str_eq(first, second);
-                put("modules", "new 16384 0 - Live 0x0000000000000000\n");
-                store(&k, second, 0);
-                ck_assert_str_ne(first, second);
-                teardown();
+                for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                        _cleanup_(host_done) Host h;
+                        SymbolNames first;
+
+                        host_init(&h);
+                        put(&h, cases[i].before, KERNEL);
+                        first = stored(&h);
+                        put(&h, cases[i].after, KERNEL "ffffffffc0000000 t new [new]\n");
+                        ck_assert_msg(!streq(first.symbols, stored(&h).symbols) == cases[i].is_new,
+                                      "%s", cases[i].after);
+                }
+        }
+END_TEST
+
+START_TEST(the_list_has_what_does_not_change_at_every_use)
+        {
+                _cleanup_free_ char *text = NULL;
+                _cleanup_(host_done) Host h;
+
+                host_init(&h);
+                put(&h,
+                    "nf_nat 65536 1 iptable_nat, Live 0xffffffffc0200000\n"
+                    "ext4 991232 1 - Live 0xffffffffc0100000 (OE)\n",
+                    KERNEL);
+                ck_assert_int_eq(symbol_file_load(h.symbols_fd, stored(&h).modules, &text, NULL),
+                                 0);
+                ck_assert_str_eq(text, "nf_nat 65536 Live 0xffffffffc0200000 -\n"
+                                       "ext4 991232 Live 0xffffffffc0100000 (OE)\n");
         }
 END_TEST
 
 START_TEST(symbols_whose_file_went_are_stored_again)
         {
-                _cleanup_(kernel_symbols_done) KernelSymbols k = {};
-                char hash[64], path[96];
+                _cleanup_(host_done) Host h;
+                char path[96];
 
-                setup();
-                k.proc = proc;
-                store(&k, hash, 0);
-                (void) snprintf(path, sizeof(path), "%s.zst", hash);
-                ck_assert_int_eq(unlinkat(symbols_fd, path, 0), 0);
-                store(&k, hash, 0);
-                ck_assert_int_eq(faccessat(symbols_fd, path, F_OK, 0), 0);
-                teardown();
-        }
-END_TEST
-
-START_TEST(use_counts_do_not_make_another_list)
-        {
-                _cleanup_(kernel_symbols_done) KernelSymbols k = {};
-                char first[64], second[64];
-
-                setup();
-                k.proc = proc;
-                put("modules", "nf_nat 65536 1 iptable_nat, Live 0xffffffffc0200000\n"
-                               "ext4 991232 1 - Live 0xffffffffc0100000 (OE)\n");
-                store(&k, first, 0);
-                list_of(&k, "nf_nat 65536 Live 0xffffffffc0200000 -\n"
-                            "ext4 991232 Live 0xffffffffc0100000 (OE)\n");
-                put("kallsyms", "ffffffff81000000 T startup_64\nffffffffc0000000 t new [new]\n");
-                put("modules", "nf_nat 65536 3 iptable_nat,xt_MASQUERADE, Live 0xffffffffc0200000\n"
-                               "ext4 991232 2 - Live 0xffffffffc0100000 (OE)\n");
-                store(&k, second, 0);
-                ck_assert_str_eq(first, second);
-                teardown();
-        }
-END_TEST
-
-START_TEST(a_module_that_was_loaded_again_makes_another_list)
-        {
-                _cleanup_(kernel_symbols_done) KernelSymbols k = {};
-                char first[64], second[64];
-
-                setup();
-                k.proc = proc;
-                put("modules", "b 4096 0 - Live 0xffffffffc0200000\n"
-                               "a 4096 0 - Live 0xffffffffc0100000\n");
-                store(&k, first, 0);
-                put("kallsyms", "ffffffff81000000 T startup_64\nffffffffc0000000 t new [new]\n");
-                put("modules", "a 4096 0 - Live 0xffffffffc0100000\n"
-                               "b 4096 0 - Live 0xffffffffc0200000\n");
-                store(&k, second, 0);
-                ck_assert_str_ne(first, second);
-                teardown();
+                host_init(&h);
+                (void) snprintf(path, sizeof(path), "%s.zst", stored(&h).symbols);
+                ck_assert_int_eq(unlinkat(h.symbols_fd, path, 0), 0);
+                (void) stored(&h);
+                ck_assert_int_eq(faccessat(h.symbols_fd, path, F_OK, 0), 0);
         }
 END_TEST
 
 START_TEST(a_kernel_without_modules_has_no_list)
         {
-                _cleanup_(kernel_symbols_done) KernelSymbols k = {};
-                const SymbolNames *names;
+                _cleanup_(host_done) Host h;
 
-                setup();
-                ck_assert_int_eq(unlinkat(dir_fd, "modules", 0), 0);
-                k.proc = proc;
+                host_init(&h);
+                ck_assert_int_eq(unlinkat(h.scratch.fd, "modules", 0), 0);
                 for (int i = 0; i < 2; i++) {
-                        ck_assert_int_eq(kernel_symbols_store(&k, symbols_fd, &names), 0);
-                        ck_assert_str_ne(names->symbols, "");
-                        ck_assert_str_eq(names->modules, "");
+                        ck_assert_str_ne(stored(&h).symbols, "");
+                        ck_assert_str_eq(stored(&h).modules, "");
                 }
-                teardown();
+        }
+END_TEST
+
+/* --- a session's -------------------------------------------------------------------------------- */
+
+static void begin(Host *h) {
+        host_init(h);
+        ck_assert_int_eq(symbol_watch_begin(&h->symbols, h->symbols_fd, h->meta), 0);
+}
+
+static int look(Host *h, uint64_t trace_ns) {
+        return symbol_watch_look(&h->watch, &h->symbols, h->symbols_fd, h->meta, trace_ns);
+}
+
+START_TEST(a_change_lies_between_two_looks)
+        {
+                _cleanup_(host_done) Host h;
+                const SymbolMap *map;
+
+                begin(&h);
+                ck_assert_int_eq(look(&h, 1000), 0);
+                ck_assert_int_eq(look(&h, 2000), 0);
+                put(&h, "b 4096 0 - Live 0xffffffffc0000000\n",
+                    KERNEL "ffffffffc0000000 t b_f\t[b]\n");
+                ck_assert_int_eq(look(&h, 3000), SYMBOL_WATCH_E_CHANGED);
+                ck_assert_uint_eq(h.meta->symbol_maps.n, 1);
+                map = &h.meta->symbol_maps.items[0];
+                ck_assert_uint_eq(map->unchanged_ns, 2000);
+                ck_assert_uint_gt(map->from_ns, 3000); /* reading takes its time */
+                ck_assert_str_ne(map->symbols, h.meta->symbols);
+                ck_assert_str_ne(map->modules, h.meta->modules);
+                ck_assert_int_eq(look(&h, map->from_ns + 1), 0);
+        }
+END_TEST
+
+START_TEST(modules_that_return_have_the_first_files_again)
+        {
+                _cleanup_(host_done) Host h;
+                uint64_t later;
+
+                begin(&h);
+                put(&h, "", KERNEL);
+                ck_assert_int_eq(look(&h, 1000), SYMBOL_WATCH_E_CHANGED);
+                ck_assert_ptr_null(h.meta->symbol_maps.items[0].modules);
+                later = h.meta->symbol_maps.items[0].from_ns + 1000;
+                put(&h, "a 4096 7 - Live 0xffffffffc0000000\n",
+                    KERNEL "ffffffffc0000000 t a_f\t[a]\n");
+                ck_assert_int_eq(look(&h, later), SYMBOL_WATCH_E_CHANGED);
+                ck_assert_str_eq(h.meta->symbol_maps.items[1].symbols, h.meta->symbols);
+                ck_assert_str_eq(h.meta->symbol_maps.items[1].modules, h.meta->modules);
+        }
+END_TEST
+
+START_TEST(a_map_that_was_taken_away_is_found_again)
+        {
+                _cleanup_(host_done) Host h;
+
+                begin(&h);
+                ck_assert_int_eq(look(&h, 1000), 0);
+                put(&h, "", KERNEL);
+                ck_assert_int_eq(look(&h, 2000), SYMBOL_WATCH_E_CHANGED);
+                symbol_maps_drop_last(&h.meta->symbol_maps);
+                ck_assert_int_eq(look(&h, 3000), SYMBOL_WATCH_E_CHANGED);
+                ck_assert_uint_eq(h.meta->symbol_maps.items[0].unchanged_ns, 1000);
+        }
+END_TEST
+
+START_TEST(maps_have_a_bound)
+        {
+                _cleanup_(host_done) Host h;
+                int r = 0;
+
+                begin(&h);
+                for (int i = 0; i <= SYMBOL_MAPS_MAX; i++) {
+                        char modules[64];
+
+                        ck_assert_int_eq(r, i == 0 ? 0 : SYMBOL_WATCH_E_CHANGED);
+                        (void) snprintf(modules, sizeof(modules), "m%d 1 0 - Live 0x1\n", i);
+                        put(&h, modules, KERNEL);
+                        r = look(&h, (uint64_t) (i + 1) * 1000000000);
+                }
+                ck_assert_int_eq(r, -ENOSPC);
+                ck_assert_uint_eq(h.meta->symbol_maps.n, SYMBOL_MAPS_MAX);
+        }
+END_TEST
+
+START_TEST(after_a_failure_the_next_looks_are_left_out)
+        {
+                _cleanup_(host_done) Host h;
+                int n_failed = 0, fd;
+
+                begin(&h);
+                put(&h, "", KERNEL);
+                fd = h.symbols_fd;
+                h.symbols_fd = -EBADF;
+                for (int i = 0; i < 100; i++)
+                        n_failed += look(&h, 1000) < 0;
+                ck_assert_int_ge(n_failed, 2);
+                ck_assert_int_le(n_failed, 8);
+                h.symbols_fd = fd;
+                for (int i = 0; i < 40 && h.meta->symbol_maps.n == 0; i++)
+                        (void) look(&h, 2000);
+                ck_assert_uint_eq(h.meta->symbol_maps.n, 1);
+        }
+END_TEST
+
+START_TEST(a_session_whose_symbols_were_hidden_is_left_alone)
+        {
+                _cleanup_(host_done) Host h;
+
+                host_init(&h);
+                put(&h, "a 4096 0 - Live 0x0\n", "0000000000000000 T startup_64\n");
+                ck_assert_int_eq(symbol_watch_begin(&h.symbols, h.symbols_fd, h.meta),
+                                 KERNEL_SYMBOLS_E_HIDDEN);
+                ck_assert_ptr_null(h.meta->symbols);
+                put(&h, "", KERNEL);
+                ck_assert_int_eq(look(&h, 1000), 0);
+                ck_assert_uint_eq(h.meta->symbol_maps.n, 0);
         }
 END_TEST
 
 UNIT_SUITE("kernel-symbols", addresses_that_are_all_zero_are_hidden,
            symbols_are_read_again_only_when_modules_changed,
-           symbols_whose_file_went_are_stored_again, use_counts_do_not_make_another_list,
-           a_module_that_was_loaded_again_makes_another_list, a_kernel_without_modules_has_no_list)
+           the_list_has_what_does_not_change_at_every_use, symbols_whose_file_went_are_stored_again,
+           a_kernel_without_modules_has_no_list, a_change_lies_between_two_looks,
+           modules_that_return_have_the_first_files_again, a_map_that_was_taken_away_is_found_again,
+           maps_have_a_bound, after_a_failure_the_next_looks_are_left_out,
+           a_session_whose_symbols_were_hidden_is_left_alone)

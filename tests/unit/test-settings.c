@@ -19,13 +19,13 @@ START_TEST(a_reload_is_all_or_nothing)
 
                 (void) snprintf(path, sizeof(path), "%s/x.conf", s.path);
                 put(&s, "[Store]\nMaxUse=100M\nNonsense=1\n[Members]\nFunctions=udp_*\n");
-                ck_assert_int_eq(settings_load(&settings, NULL, path, s.fd, &problems), 0);
+                ck_assert_int_eq(settings_load(&settings, NULL, path, s.fd, false, &problems), 0);
                 ck_assert_uint_eq(problems.n, 1);
                 ck_assert_uint_eq(settings.limits.max_use_bytes, 100 << 20);
 
                 strv_done(&problems);
                 put(&s, "[Store]\nMaxUse=200M\nKeepFree=much\n[Members]\nFunctions=tcp_*\n");
-                ck_assert_int_eq(settings_reload(&settings, NULL, path, s.fd, &problems),
+                ck_assert_int_eq(settings_load(&settings, NULL, path, s.fd, true, &problems),
                                  SETTINGS_E_PROBLEMS);
                 ck_assert_uint_eq(problems.n, 1);
                 ck_assert_uint_eq(settings.limits.max_use_bytes, 100 << 20);
@@ -33,17 +33,18 @@ START_TEST(a_reload_is_all_or_nothing)
 
                 strv_done(&problems);
                 ck_assert_int_eq(unlinkat(s.fd, "x.conf", 0), 0);
-                ck_assert_int_eq(settings_reload(&settings, NULL, path, s.fd, &problems), -ENOENT);
+                ck_assert_int_eq(settings_load(&settings, NULL, path, s.fd, true, &problems),
+                                 -ENOENT);
                 ck_assert_uint_eq(settings.limits.max_use_bytes, 100 << 20);
 
                 put(&s, "[Store]\nMaxUse=300M\n");
                 for (int i = 0; i < 2; i++) {
-                        ck_assert_int_eq(settings_reload(&settings, NULL, path, s.fd, &problems),
-                                         0);
+                        ck_assert_int_eq(
+                                settings_load(&settings, NULL, path, s.fd, true, &problems), 0);
                         ck_assert_uint_eq(settings.limits.max_use_bytes, 300 << 20);
                         ck_assert_ptr_null(settings.limits.member_functions);
                 }
-                settings_done(&settings);
+                config_done(&settings.config);
         }
 END_TEST
 
