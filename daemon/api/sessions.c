@@ -204,8 +204,7 @@ int sessions_open(Sessions *s, Session **ret, const char *name) {
 bool sessions_is_held(const Sessions *s, const char *name) {
         const SessionEntry *e = sessions_find(s, name);
 
-        return e && e->session &&
-               (session_is_learned(e->session) || session_is_syncing(e->session));
+        return e && e->session && session_is_held(e->session);
 }
 
 void sessions_segment_sealed(Sessions *s, const char *name, uint32_t cpu, uint64_t sequence,

@@ -6,7 +6,6 @@
 #include <sys/syscall.h>
 
 #include "codec/page-source.h"
-#include "daemon/upkeep/seal-worker.h"
 #include "daemon/upkeep/sealer.h"
 #include "page-builder.h"
 
