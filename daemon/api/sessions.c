@@ -18,6 +18,7 @@
 #include "daemon/session/rescue.h"
 #include "daemon/watch/guard.h"
 #include "daemon/watch/live.h"
+#include "store/boot-clock.h"
 #include "store/format.h"
 #include "store/removed.h"
 
@@ -374,6 +375,7 @@ int sessions_init(Sessions *s, sd_event *event, Background *background, Backgrou
                          } };
         s->symbols.proc = "/proc";
         s->context.symbols = &s->symbols;
+        boot_clock_note(store_fd(store));
         return removal_new(&s->removal, sweeper, store, add_symbols, s);
 }
 

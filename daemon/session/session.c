@@ -119,7 +119,7 @@ static int add_stay(json_t *o, const Session *s) {
         goes_ns = retain_goes_at(&item, &l, now);
         if (stays_ns > now)
                 r = json_object_set_new(o, "stays_until_ns", json_integer((json_int_t) stays_ns));
-        if (r >= 0 && goes_ns < UINT64_MAX)
+        if (r >= 0 && goes_ns > now && goes_ns < UINT64_MAX)
                 r = json_object_set_new(
                         o, "goes_at_ns",
                         json_integer((json_int_t) MIN(goes_ns, (uint64_t) INT64_MAX)));
