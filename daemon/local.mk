@@ -55,7 +55,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/record/backoff.c \
 	%D%/record/backoff.h \
 	%D%/watch/bystander-watch.c \
-	%D%/watch/bystander-watch.h \
 	%D%/lean/call-rates.c \
 	%D%/lean/call-rates.h \
 	%D%/lean/call-sample.c \

@@ -102,7 +102,7 @@ int methods_run_aside(Methods *m, ServerCall *call, json_t *parameters, ServerMe
         return 0;
 }
 
-/* What is counted of a call (daemon/server/quota.h) is its connection's, so it does not outlive that. */
+/* What is counted of a call (daemon/server/quota.c) is its connection's, so it does not outlive that. */
 void methods_drop_gone_errands(Methods *m) {
         for (Errand **at = &m->errands; *at;) {
                 _cleanup_(errand_freep) Errand *e =

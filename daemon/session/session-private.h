@@ -22,7 +22,6 @@
 #include "daemon/record/rotation.h"
 #include "daemon/record/syncer.h"
 #include "daemon/session/session.h"
-#include "daemon/watch/bystander-watch.h"
 #include "daemon/watch/guard.h"
 #include "daemon/watch/health.h"
 #include "daemon/watch/host-load.h"

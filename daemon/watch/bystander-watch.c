@@ -10,7 +10,6 @@
 
 #include "base/log.h"
 #include "base/now.h"
-#include "daemon/watch/bystander-watch.h"
 #include "daemon/watch/learning-pass.h"
 
 /* What a reader takes to fetch what is in the kernel's buffer. */

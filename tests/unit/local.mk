@@ -108,7 +108,7 @@ unit_programs += %D%/daemon-process
 %C%_daemon_process_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)
 %C%_daemon_process_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sd_journal_sendv
 
-%C%_daemon_server_SOURCES = %D%/test-address.c %D%/test-peer.c %D%/test-quota.c %D%/test-server.c \
+%C%_daemon_server_SOURCES = %D%/test-listener.c %D%/test-peer.c %D%/test-quota.c %D%/test-server.c \
 	%D%/test-server-hostile.c cli/contact/client.c
 %C%_daemon_server_CFLAGS = $(unit_cflags)
 %C%_daemon_server_LDADD = $(unit_libs) $(daemon_libs) $(CHECK_LIBS)

@@ -89,7 +89,7 @@ START_TEST(a_path_that_no_address_can_hold_is_refused)
         }
 END_TEST
 
-UNIT_SUITE("address", the_socket_is_for_its_owner_alone,
+UNIT_SUITE("listener", the_socket_is_for_its_owner_alone,
            a_socket_that_nobody_listens_on_is_replaced,
            a_socket_that_somebody_listens_on_is_left_alone, a_file_that_is_no_socket_is_left_alone,
            a_path_that_no_address_can_hold_is_refused)
