@@ -190,7 +190,8 @@ void session_hooks_change(Session *s, LeanScope scope, const Load *load, HookRea
         s->hooks.settled(s, false, 0);
 }
 
-void session_hooks_list(Session *s) {
+void session_hooks_list(void *userdata) {
+        Session *s = userdata;
         const SessionMeta *m = s->meta;
 
         if (!session_is_watched(s))

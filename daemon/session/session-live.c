@@ -96,12 +96,8 @@ static void on_quiesced(uint64_t from_ns, uint64_t to_ns, void *userdata) {
                 health_note_quiesce(s->health, from_ns, to_ns);
 }
 
-static void on_crowded(void *userdata) {
-        session_hooks_list(userdata);
-}
-
 void session_hear_tracer(Session *s) {
-        tracer_set_handlers(s->tracer, on_quiesced, on_crowded, s);
+        tracer_set_handlers(s->tracer, on_quiesced, session_hooks_list, s);
 }
 
 /* --- what is hooked ---------------------------------------------------------------------------- */
@@ -190,10 +186,6 @@ int session_make_recorder(Session *s) {
                             });
 }
 
-static void on_cut(void *userdata) {
-        session_look_at_cuts(userdata);
-}
-
 int session_make_rotation(Session *s, const ClockTuple *now, uint64_t symbols_ns) {
         s->modules.seen_ns = symbols_ns;
         s->hooks.settled = on_settled;
@@ -205,7 +197,7 @@ int session_make_rotation(Session *s, const ClockTuple *now, uint64_t symbols_ns
                                     .recorder = s->recorder,
                                     .segment_ns = s->meta->spec.segment_ns,
                                     .ring_bytes = session_ring_bytes(s),
-                                    .cut = on_cut,
+                                    .cut = session_look_at_cuts,
                                     .userdata = s,
                             },
                             now);

@@ -161,22 +161,6 @@ static int session_copy_tracing(Session *s, Refusal *refusal) {
         return refuse_store(s, refusal, r, what);
 }
 
-static int session_open_cpu(Session *s, uint32_t cpu, Refusal *refusal) {
-        _cleanup_close_ int fd = instance_open_raw(tracer_instance(s->tracer), cpu);
-        int raw_fd = fd, r;
-
-        if (fd == -ENOENT) /* possible CPUs may have gaps */
-                return 0;
-        if (fd < 0)
-                return refuse_errno(refusal, fd, "opening a CPU's trace_pipe_raw");
-        r = recorder_add(s->recorder, cpu, fd);
-        if (r < 0)
-                return refuse_store(s, refusal, r, "making a CPU's directory in");
-        TAKE_FD(fd);
-        session_hold_cpu(s, cpu, raw_fd);
-        return 0;
-}
-
 static int session_open_cpus(Session *s, Refusal *refusal) {
         SessionMeta *m = s->meta;
         int r = session_make_recorder(s);
@@ -185,9 +169,16 @@ static int session_open_cpus(Session *s, Refusal *refusal) {
                 return refuse_errno(refusal, r, "making the readers");
 
         for (uint32_t cpu = 0; cpu < m->n_possible_cpus; cpu++) {
-                r = session_open_cpu(s, cpu, refusal);
-                if (r != 0)
-                        return r;
+                _cleanup_close_ int fd = instance_open_raw(tracer_instance(s->tracer), cpu);
+
+                if (fd == -ENOENT) /* possible CPUs may have gaps */
+                        continue;
+                if (fd < 0)
+                        return refuse_errno(refusal, fd, "opening a CPU's trace_pipe_raw");
+                r = recorder_add(s->recorder, cpu, fd);
+                if (r < 0)
+                        return refuse_store(s, refusal, r, "making a CPU's directory in");
+                session_hold_cpu(s, cpu, TAKE_FD(fd));
         }
 
         m->n_cpus = recorder_n_cpus(s->recorder);
