@@ -45,7 +45,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/upkeep/removal.c \
 	%D%/upkeep/removal.h \
 	%D%/upkeep/seal-worker.c \
-	%D%/upkeep/seal-worker.h \
 	%D%/upkeep/sealer.c \
 	%D%/upkeep/sealer.h \
 	%D%/admission/task-finder.c \

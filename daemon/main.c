@@ -12,7 +12,7 @@
 #include "daemon/daemon.h"
 #include "daemon/lean/learner.h"
 #include "daemon/tracer/controller.h"
-#include "daemon/upkeep/seal-worker.h"
+#include "daemon/upkeep/sealer.h"
 
 static DaemonConfig arg_config = { .private_fd = -EBADF };
 static bool arg_restore;

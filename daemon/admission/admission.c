@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/io.h"
 #include "base/name.h"
 #include "base/unit.h"
@@ -98,32 +99,27 @@ static int find_module(int root_fd, const char *name, char **ret) {
 int untraced_explain(char **ret, int root_fd, const char *name) {
         _cleanup_free_ char *symbols = NULL, *module = NULL;
         const char *variant = NULL;
-        int n = -1, r;
+        int r;
 
-        if (file_read(root_fd, "proc/kallsyms", &symbols, NULL, SYMBOL_FILE_MAX) < 0) {
-                *ret = strdup("");
-                return *ret ? 0 : -ENOMEM;
-        }
+        if (file_read(root_fd, "proc/kallsyms", &symbols, NULL, SYMBOL_FILE_MAX) < 0)
+                return text_format(ret, "%s", "");
         switch (find_symbol(symbols, name, &variant)) {
         case FOUND_FUNCTION:
-                n = asprintf(ret, ": this kernel has it and keeps tracing out of it (notrace)");
-                break;
+                return text_format(ret,
+                                   ": this kernel has it and keeps tracing out of it (notrace)");
         case FOUND_DATA:
-                n = asprintf(ret, ": it is no function");
-                break;
+                return text_format(ret, ": it is no function");
         case FOUND_VARIANT:
-                n = asprintf(ret, ": the compiler has left %.*s of it",
-                             (int) strcspn(variant, "\t\n"), variant);
-                break;
+                return text_format(ret, ": the compiler has left %.*s of it",
+                                   (int) strcspn(variant, "\t\n"), variant);
         case FOUND_NOTHING:
-                r = find_module(root_fd, name, &module);
-                if (r == -ENOMEM)
-                        return r;
-                n = r >= 0 ? asprintf(ret, ": its module is not loaded (modprobe %s)", module)
-                           : asprintf(ret, "%s", "");
                 break;
         }
-        return n < 0 ? -ENOMEM : 0;
+        r = find_module(root_fd, name, &module);
+        if (r == -ENOMEM)
+                return r;
+        return r < 0 ? text_format(ret, "%s", "")
+                     : text_format(ret, ": its module is not loaded (modprobe %s)", module);
 }
 
 int refuse_no_function(const Functions *f, const char *name, Refusal *refusal) {
@@ -342,39 +338,6 @@ int admit_clock(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
                               names);
 }
 
-static int admit_pids(const Tracefs *fs, const Spec *spec, Strv *ret, Refusal *refusal) {
-        for (size_t i = 0; i < spec->pids.n; i++) {
-                int r = tracefs_get_threads(fs, spec->pids.items[i], ret);
-
-                if (r == -ENOENT || r == -ESRCH)
-                        return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "pids",
-                                              "there is no process %s. pgrep -l finds processes by "
-                                              "name.",
-                                              spec->pids.items[i]);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
-}
-
-static int admit_cgroups(const Tracefs *fs, const Spec *spec, Strv *ret, Refusal *refusal) {
-        char quoted[NAME_QUOTE_MAX];
-
-        for (size_t i = 0; i < spec->cgroups.n; i++) {
-                int r = task_find_by_cgroup(fs, spec->cgroups.items[i], ret);
-
-                if (r == -ENOENT)
-                        return refusal_set_of(
-                                refusal, REFUSAL_INVALID_SPEC, "field", "cgroups",
-                                "there is no control group \"%s\". systemd-cgls shows "
-                                "those there are.",
-                                name_quote(quoted, spec->cgroups.items[i]));
-                if (r < 0)
-                        return r;
-        }
-        return 0;
-}
-
 /* Nobody yet: who sees nothing recorded should know. */
 static int warn_of_nobody(const Strv *names, const char *what, Strv *warnings) {
         _cleanup_free_ char *joined = strv_join(names, ", ");
@@ -385,9 +348,9 @@ static int warn_of_nobody(const Strv *names, const char *what, Strv *warnings) {
                          what, joined);
 }
 
-int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads) {
+int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refusal *refusal) {
         _cleanup_strv_ Strv threads = {};
-        char nobody[TASK_NUMBER_MAX];
+        char nobody[TASK_NUMBER_MAX], quoted[NAME_QUOTE_MAX];
         int r = task_find_nobody(fs, nobody);
 
         if (r >= 0)
@@ -396,7 +359,13 @@ int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads) {
                 r = task_find_by_comms(fs, &spec->comms, &threads);
         for (size_t i = 0; r >= 0 && i < spec->cgroups.n; i++) {
                 r = task_find_by_cgroup(fs, spec->cgroups.items[i], &threads);
-                r = r == -ENOENT ? 0 : r; /* removed meanwhile, and may be made again */
+                if (r == -ENOENT && refusal)
+                        return refusal_set_of(
+                                refusal, REFUSAL_INVALID_SPEC, "field", "cgroups",
+                                "there is no control group \"%s\". systemd-cgls shows "
+                                "those there are.",
+                                name_quote(quoted, spec->cgroups.items[i]));
+                r = r == -ENOENT ? 0 : r;
         }
         if (r < 0)
                 return r;
@@ -408,18 +377,21 @@ int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads) {
 int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Strv *warnings,
                     Refusal *refusal) {
         _cleanup_strv_ Strv threads = {};
-        int r = admit_pids(fs, spec, &threads, refusal);
+        int r = 0;
 
-        if (r == 0)
-                r = admit_cgroups(fs, spec, &threads, refusal);
-        if (r == 0 && spec->comms.n + spec->cgroups.n > 0) {
-                strv_done(&threads);
-                threads = (Strv){};
-                r = find_followed(fs, spec, &threads);
-                if (r == 0 && threads.n == 1 && spec->comms.n > 0)
-                        r = warn_of_nobody(&spec->comms, "called", warnings);
-                else if (r == 0 && threads.n == 1)
-                        r = warn_of_nobody(&spec->cgroups, "in", warnings);
+        if (spec->comms.n + spec->cgroups.n > 0) {
+                r = find_followed(fs, spec, &threads, refusal);
+                if (r == 0 && threads.n == 1)
+                        r = spec->comms.n > 0 ? warn_of_nobody(&spec->comms, "called", warnings)
+                                              : warn_of_nobody(&spec->cgroups, "in", warnings);
+        }
+        for (size_t i = 0; r == 0 && i < spec->pids.n; i++) {
+                r = tracefs_get_threads(fs, spec->pids.items[i], &threads);
+                if (r == -ENOENT || r == -ESRCH)
+                        return refusal_set_of(refusal, REFUSAL_INVALID_SPEC, "field", "pids",
+                                              "there is no process %s. pgrep -l finds processes by "
+                                              "name.",
+                                              spec->pids.items[i]);
         }
         if (r == 0)
                 *ret_threads = TAKE(threads, (Strv){});

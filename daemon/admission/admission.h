@@ -37,8 +37,9 @@ int admit_clock(const Tracefs *fs, const Spec *spec, Refusal *refusal);
  */
 int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Strv *warnings,
                     Refusal *refusal);
-/* The same for those who may join, as often as one likes: nothing is refused any more. */
-int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads);
+/* Those of the tasks who may join.  @refusal: NULL: nothing is refused any more, and a control group that was removed
+ * meanwhile may be made again. */
+int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refusal *refusal);
 /*
  * Whether somebody else uses the tracer
  * @instances: function_graph may run in instances: only function_graph itself is in the way then,

@@ -89,16 +89,13 @@ int functions_open_list(const Functions *f);
 bool function_glob_matches(const char *pattern, const char *name, uint64_t *n_steps);
 
 /*
- * Clock readers: functions with which the kernel reads the trace clock
+ * clock_reader_find() - functions with which the kernel reads the trace clock, of the clock source in use
  *
- * The clock `mono` reads the clock source.  read_tsc() and the hypervisors' clocks cannot be
- * traced, but read_hpet() and acpi_pm_read() can: each event's time stamp is then an event of its
- * own, and where an interrupt meets one the protection against recursion drops others
- * (calls/census.c).  Seen on 7.2 with the HPET: 38,193 of 49,851 entries were read_hpet(), and 27
- * returns were missing; no kernel counts them as lost.  So they go into the session's set_ftrace_notrace.
+ * read_tsc() and the hypervisors' clocks cannot be traced, but read_hpet() and acpi_pm_read() can: each event's time
+ * stamp is then an event of its own, and where an interrupt meets one the protection against recursion drops others,
+ * which no kernel counts as lost (seen on 7.2 with the HPET).  So they go into the session's set_ftrace_notrace.
  *
  * Source: linux 6.12 arch/x86/kernel/hpet.c, drivers/clocksource/acpi_pm.c, kernel/time/jiffies.c.
- *
- * Adds those of the clock source in use that can be traced here; none is the rule.  0 or -errno.
+ * Adds those that can be traced here; none is the rule.  0 or -errno.
  */
 int clock_reader_find(const Tracefs *fs, const Functions *f, Strv *ret);

@@ -18,6 +18,7 @@
 #include "daemon/watch/guard.h"
 #include "daemon/watch/live.h"
 #include "retention/removed.h"
+#include "store/boot-clock.h"
 #include "store/format.h"
 
 #define ID_CHARS 16
@@ -203,8 +204,7 @@ int sessions_open(Sessions *s, Session **ret, const char *name) {
 bool sessions_is_held(const Sessions *s, const char *name) {
         const SessionEntry *e = sessions_find(s, name);
 
-        return e && e->session &&
-               (session_is_learned(e->session) || session_is_syncing(e->session));
+        return e && e->session && session_is_held(e->session);
 }
 
 void sessions_segment_sealed(Sessions *s, const char *name, uint32_t cpu, uint64_t sequence,
@@ -374,6 +374,7 @@ int sessions_init(Sessions *s, sd_event *event, Background *background, Backgrou
                          } };
         s->symbols.proc = "/proc";
         s->context.symbols = &s->symbols;
+        boot_clock_note(store_fd(store));
         return removal_new(&s->removal, sweeper, store, add_symbols, s);
 }
 

@@ -153,17 +153,14 @@ bool rescue_find_seam(const SessionDir *dir, uint32_t cpu, uint64_t ns, uint64_t
         *ret_next_ns = UINT64_MAX;
         for (size_t i = 0; i < n; i++) {
                 _cleanup_(page_source_freep) PageSource *s = NULL;
+                const void *page;
+                uint64_t k = 0;
+                PageInfo info;
 
                 if (page_source_open(&s, dir, cpu, sequences[i], NULL) != 0)
                         continue;
-                for (uint64_t k = 0; k < page_source_n_pages(s); k++) {
-                        const void *page;
-                        uint64_t n_read;
-                        PageInfo info;
-
-                        if (page_source_read(s, k, &page, &n_read) != 0 ||
-                            page_parse(&info, page, page_source_page_bytes(s), false) != 0)
-                                continue;
+                while (next_page(s, &k, &page) == 0 &&
+                       page_parse(&info, page, page_source_page_bytes(s), false) == 0) {
                         if (info.timestamp > ns) {
                                 *ret_next_ns = info.timestamp;
                                 return is_before;

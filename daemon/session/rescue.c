@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/name.h"
@@ -265,7 +266,6 @@ static int note_snapshot(const Rescue *x, const SessionDir *dir, SessionMeta *m)
 
 static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
         char n_pages[UNIT_TEXT_MAX];
-        char *reason;
         int r = disk_usage_count(dir, m);
 
         if (r < 0)
@@ -279,13 +279,13 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
                 r = note_snapshot(x, dir, m);
         if (r < 0)
                 return r;
-        if (asprintf(&reason,
-                     "the machine went down while it was recorded (a panic, a reset or a forced "
-                     "reboot); %s pages survived in memory",
-                     format_count(n_pages, session_meta_total(m).n_pages)) < 0)
-                return -ENOMEM;
-        free(m->reason);
-        m->reason = reason;
+        free(TAKE_PTR(m->reason));
+        r = text_format(&m->reason,
+                        "the machine went down while it was recorded (a panic, a reset or a forced "
+                        "reboot); %s pages survived in memory",
+                        format_count(n_pages, session_meta_n_pages(m)));
+        if (r < 0)
+                return r;
         m->state = SESSION_SEALED;
         m->kept_realtime_ns = now_ns(CLOCK_REALTIME);
         if (syncfs(session_dir_fd(dir)) < 0)
@@ -298,14 +298,13 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
 
 static int end_origin(Rescue *x, const SessionMeta *made, const char *why) {
         SessionMeta *m = x->origin;
-        char *reason;
         int r;
 
-        if (asprintf(&reason, "the machine went down while it was recorded; %s%s%s", why,
-                     made ? " is session " : "", made ? made->name : "") < 0)
-                return -ENOMEM;
-        free(m->reason);
-        m->reason = reason;
+        free(TAKE_PTR(m->reason));
+        r = text_format(&m->reason, "the machine went down while it was recorded; %s%s%s", why,
+                        made ? " is session " : "", made ? made->name : "");
+        if (r < 0)
+                return r;
         m->state = SESSION_FAILED;
         m->stop = made ? made->stop : m->start;
         conditions_done(&m->degraded);

@@ -166,21 +166,16 @@ static int resume_counters(Session *s, const Live *live, const CpuAccount *accou
         return 0;
 }
 
-/* What was in the pipe of the @i-th CPU at most when the daemon was killed. */
-static uint64_t lost_bytes(PipeMarks *marks, size_t i) {
-        uint64_t n = marks ? atomic_load(pipe_marks_get(marks, i)) : PIPE_MARK_MOVING;
-
-        return MIN(n, (uint64_t) READER_PIPE_BYTES);
-}
-
 /* *@n_lost: bytes that were in its pipe and are missing. */
 static int take_cpu(Session *s, const Live *live, PipeMarks *marks, size_t i, uint64_t *n_lost) {
         uint32_t cpu = s->meta->cpus[i].cpu;
+        /* At most, when the daemon was killed. */
+        uint64_t in_pipe = marks ? atomic_load(pipe_marks_get(marks, i)) : PIPE_MARK_MOVING;
         CpuAccount torn = {};
         int r = session_hold_take_cpu(s, cpu);
 
-        if (r == 0 && !live->left && lost_bytes(marks, i) > 0) {
-                *n_lost += lost_bytes(marks, i);
+        if (r == 0 && !live->left && in_pipe > 0) {
+                *n_lost += MIN(in_pipe, (uint64_t) READER_PIPE_BYTES);
                 r = add_gap(s, cpu, GAP_DAEMON_GONE, 0);
         }
         if (r >= 0 && tracer_was_quiesced(s->tracer))

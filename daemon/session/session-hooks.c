@@ -41,16 +41,6 @@ void session_hooks_interrupt(Session *s) {
 
 /* --- the task --------------------------------------------------------------------------------- */
 
-static int hook_all(Session *s) {
-        int r = tracer_hook_all(s->tracer);
-
-        if (r < 0 || s->meta->state != SESSION_RECORDING)
-                return r;
-        warn_late(s);
-        s->hooks.was_hooked = true;
-        return 0;
-}
-
 /* Whether they are; a session that waits can do without. */
 static bool hook_roots(Session *s) {
         int r = tracer_hook_roots(s->tracer, s->meta);
@@ -74,10 +64,14 @@ static bool is_due(const Session *s) {
 static int follow_state(Session *s) {
         while (is_due(s))
                 if (s->meta->state == SESSION_RECORDING) {
-                        int r = hook_all(s);
+                        int r = tracer_hook_all(s->tracer);
 
                         if (r < 0)
                                 return r;
+                        if (s->meta->state != SESSION_RECORDING)
+                                continue;
+                        warn_late(s);
+                        s->hooks.was_hooked = true;
                 } else if (!hook_roots(s))
                         break;
         return 0;
@@ -196,7 +190,8 @@ void session_hooks_change(Session *s, LeanScope scope, const Load *load, HookRea
         s->hooks.settled(s, false, 0);
 }
 
-void session_hooks_list(Session *s) {
+void session_hooks_list(void *userdata) {
+        Session *s = userdata;
         const SessionMeta *m = s->meta;
 
         if (!session_is_watched(s))

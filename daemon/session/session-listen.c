@@ -148,31 +148,32 @@ int session_make_triggers(Session *s, Refusal *refusal) {
         return r;
 }
 
-void session_end_triggers(Session *s) {
-        SessionTriggers *t = &s->triggers;
-
-        t->has_begun = false;
-        for (size_t i = 0; i < t->n; i++) {
-                if (t->rules[i].notifier)
-                        rule_end_listening(&t->rules[i]);
+static void drop_sources(SessionTriggers *t) {
+        for (size_t i = 0; i < t->n; i++)
                 t->rules[i].timer = sd_event_source_disable_unref(t->rules[i].timer);
-        }
         t->gap = sd_event_source_disable_unref(t->gap);
         t->stop = sd_event_source_disable_unref(t->stop);
         t->snapshot = sd_event_source_disable_unref(t->snapshot);
 }
 
+void session_end_triggers(Session *s) {
+        SessionTriggers *t = &s->triggers;
+
+        t->has_begun = false;
+        for (size_t i = 0; i < t->n; i++)
+                if (t->rules[i].notifier)
+                        rule_end_listening(&t->rules[i]);
+        drop_sources(t);
+}
+
 void session_free_triggers(Session *s) {
         SessionTriggers *t = &s->triggers;
 
+        drop_sources(t);
         for (size_t i = 0; i < t->n; i++) {
-                (void) sd_event_source_disable_unref(t->rules[i].timer);
                 (void) notifier_free(t->rules[i].notifier);
                 trigger_done(&t->rules[i].trigger);
         }
-        (void) sd_event_source_disable_unref(t->gap);
-        (void) sd_event_source_disable_unref(t->stop);
-        (void) sd_event_source_disable_unref(t->snapshot);
         free(t->fired_why);
         *t = (SessionTriggers){};
 }

@@ -96,12 +96,8 @@ static void on_quiesced(uint64_t from_ns, uint64_t to_ns, void *userdata) {
                 health_note_quiesce(s->health, from_ns, to_ns);
 }
 
-static void on_crowded(void *userdata) {
-        session_hooks_list(userdata);
-}
-
 void session_hear_tracer(Session *s) {
-        tracer_set_handlers(s->tracer, on_quiesced, on_crowded, s);
+        tracer_set_handlers(s->tracer, on_quiesced, session_hooks_list, s);
 }
 
 /* --- what is hooked ---------------------------------------------------------------------------- */
@@ -128,22 +124,6 @@ static void on_settled(Session *s, bool is_task, int error) {
 
 /* --- the readers ------------------------------------------------------------------------------- */
 
-/* Whether the disk refuses pages, and the session is not to wait for it. */
-static bool is_refused(const Session *s) {
-        return s->meta->spec.on_full == SPEC_ON_FULL_STOP &&
-               (conditions_find(&s->meta->degraded, GAP_NO_SPACE) ||
-                conditions_find(&s->meta->degraded, GAP_DISK_FAILED));
-}
-
-static void look_at_snapshot(Session *s) {
-        if (!s->snapshot || !session_snapshot_look(s))
-                return;
-        s->measured_ns = 0;
-        session_end_snapshot(s);
-        session_look_at_triggers(s);
-        session_tell(s);
-}
-
 void session_on_recorder(void *userdata) {
         Session *s = userdata;
 
@@ -152,9 +132,16 @@ void session_on_recorder(void *userdata) {
         health_look_at_disk(s->health);
         if (s->is_leaving)
                 return;
-        look_at_snapshot(s);
-        if (is_refused(s) && s->meta->state == SESSION_RECORDING)
-                session_stop(s, "the disk took no more pages (OnFull=stop)");
+        if (s->snapshot && session_snapshot_look(s)) {
+                s->measured_ns = 0;
+                session_end_snapshot(s);
+                session_look_at_triggers(s);
+                session_tell(s);
+        }
+        if (s->meta->state == SESSION_RECORDING && s->meta->spec.on_full == SPEC_ON_FULL_STOP &&
+            (conditions_find(&s->meta->degraded, GAP_NO_SPACE) ||
+             conditions_find(&s->meta->degraded, GAP_DISK_FAILED)))
+                session_stop(s, "the disk took no more pages (--on-full=stop)");
         session_look_at_cuts(s);
         if (recorder_wants_look(s->recorder) && s->meta->state == SESSION_RECORDING) {
                 if (health_refresh(s->health))
@@ -199,10 +186,6 @@ int session_make_recorder(Session *s) {
                             });
 }
 
-static void on_cut(void *userdata) {
-        session_look_at_cuts(userdata);
-}
-
 int session_make_rotation(Session *s, const ClockTuple *now, uint64_t symbols_ns) {
         s->modules.seen_ns = symbols_ns;
         s->hooks.settled = on_settled;
@@ -214,7 +197,7 @@ int session_make_rotation(Session *s, const ClockTuple *now, uint64_t symbols_ns
                                     .recorder = s->recorder,
                                     .segment_ns = s->meta->spec.segment_ns,
                                     .ring_bytes = session_ring_bytes(s),
-                                    .cut = on_cut,
+                                    .cut = session_look_at_cuts,
                                     .userdata = s,
                             },
                             now);

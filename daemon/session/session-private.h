@@ -22,7 +22,6 @@
 #include "daemon/record/syncer.h"
 #include "daemon/session/session.h"
 #include "daemon/symbols/kernel-symbols.h"
-#include "daemon/watch/bystander-watch.h"
 #include "daemon/watch/guard.h"
 #include "daemon/watch/health.h"
 #include "daemon/watch/host-load.h"
@@ -193,7 +192,6 @@ struct Session {
 
 /* --- session-state.c -------------------------------------------------------------------------- */
 
-/* One that has nothing yet.  0 or -ENOMEM. */
 int session_new(Session **ret, const SessionContext *context);
 /* The state after @event in state @from, or -EINVAL: it cannot happen there. */
 int session_state_next(SessionState from, SessionEvent event);
@@ -201,10 +199,9 @@ void session_enter(Session *s, SessionEvent event, const char *reason);
 /* session.json, also of one that has ended and whose directory is closed.  0 or -errno. */
 int session_write_meta(Session *s);
 void session_save(Session *s);
-/* Whoever follows is told; with the latter session.json is written first. */
 void session_tell(Session *s);
-void session_on_change(Session *s);
-/* Measures all that @s->dir has, now, but for segments of which somebody knows that they take @segment_bytes. */
+void session_on_change(Session *s); /* both */
+/* What all takes that @s->dir has, of which segments are known to take @segment_bytes. */
 void session_measure(Session *s, uint64_t segment_bytes);
 /* What it may take of the disk; 0: it is no ring there. */
 uint64_t session_ring_bytes(const Session *s);
@@ -220,7 +217,6 @@ void session_look_at_silence(Session *s);
 
 /* Before the readers are made.  0 or -errno. */
 int session_sync_init(Session *s);
-/* Tells all who wait: nothing more comes. */
 void session_sync_done(Session *s);
 /* The kernel is put back, and meta says how it has ended: it is draining until that can be told. */
 void session_sync_end(Session *s);
@@ -247,23 +243,20 @@ void session_hold_let_go(Session *s);
 
 /* --- session-watch.c --------------------------------------------------------------------------- */
 
-/* Notes steps of the clock from now on; looks at once. */
+/* Notes steps of the clock from now on; or only what nobody was told of. */
 void session_begin_clock(Session *s);
-/* Notes what nobody was told of; nothing unless the session records. */
 void session_look_at_clock(Session *s);
-/* Notices modules that came or went since the last look; cheap if none did. */
+/* Modules that came or went since the last look; cheap if none did. */
 void session_look_at_modules(Session *s);
 /* If any did, looks whether roots went with them; not while somebody changes what is hooked.  Whether it is to end,
  * since nothing is left to record, and why. */
 #define ROOTS_TEXT_MAX 512
 bool session_look_at_roots(Session *s, char why[static ROOTS_TEXT_MAX]);
-/* From now on who joins is noticed, if tasks may.  0 or -errno. */
+/* Who joins is noticed, if tasks may, until before the tracer is switched off.  0 or -errno. */
 int session_follow_tasks(Session *s);
-/* Before the tracer is switched off. */
 void session_unfollow_tasks(Session *s);
-/* Recording begins or goes on: what it cost before does not count. */
+/* What it costs from now on is held against its limits: GUARD_E_PASSED, why it is to end and the limit; 0. */
 void session_begin_guard(Session *s);
-/* Of one that records, held against its limits: GUARD_E_PASSED, why it is to end and the limit that it passed; 0. */
 int session_look_at_cost(Session *s, char text[static GUARD_TEXT_MAX], SessionLimit *ret_limit);
 
 /* --- session-hooks.c --------------------------------------------------------------------------- */
@@ -276,13 +269,13 @@ void session_hooks_follow(Session *s, uint64_t since_ns);
 /* A task: hooks what is to be hooked by now, for a session that records (controller_rehook()). */
 void session_hooks_change(Session *s, LeanScope scope, const Load *load, HookReason reason);
 /* In a task: what is hooked is written so that another user of function_graph does not change it. */
-void session_hooks_list(Session *s);
+void session_hooks_list(void *userdata);
 /* While a task changes it: a look at the control files finds half of it, and a line that is written to
  * set_ftrace_filter meanwhile may undo the change. */
 bool session_hooks_are_changing(const Session *s);
 /* Whether it changes or has to. */
 bool session_hooks_are_due(const Session *s);
-/* Before a recording ends: says what it lacks. */
+/* Before a recording ends: what it lacks. */
 void session_hooks_interrupt(Session *s);
 
 /* --- session-lean.c ---------------------------------------------------------------------------- */
@@ -304,11 +297,10 @@ bool session_snapshot_look(Session *s);
  * the next. */
 void session_end_snapshot(Session *s);
 /* Whoever made a cut, a reader or a timer. */
-void session_look_at_cuts(Session *s);
+void session_look_at_cuts(void *userdata);
 
 /* --- session-listen.c -------------------------------------------------------------------------- */
 
-/* How a sentence calls it, and its counts. */
 const char *rule_text(const Rule *r);
 TriggerCount *rule_count(const Rule *r);
 /* What the kernel does by itself when it fires: recording on (1), off (0), nothing (-1). */
@@ -316,7 +308,7 @@ int rule_switch(const Rule *r);
 /* Listens, and accounts for what happened while it did not. */
 void rule_listen(Rule *r);
 void rule_end_listening(Rule *r);
-/* Its end was asked for while hooks changed: switches stayed, and one may have switched recording on again. */
+/* Its end was asked for while hooks changed: one that stayed may have switched recording on again. */
 void session_take_left_switches(Session *s);
 /* Before anything is programmed.  0, REFUSED, -errno. */
 int session_make_triggers(Session *s, Refusal *refusal);
@@ -361,9 +353,8 @@ void session_triggers_hooked(Session *s);
 
 int session_make_recorder(Session *s);
 int session_make_health(Session *s);
-/* What looks after it while it is live, once the readers have the sequence that they begin or go on with.
- * @symbols_ns: when its symbols were looked at, on the trace clock; 0: by an earlier daemon.
- * 0 or -errno. */
+/* Once the readers have the sequence that they begin or go on with.  @symbols_ns: when its symbols were looked at, on the
+ * trace clock; 0: by an earlier daemon. */
 int session_make_rotation(Session *s, const ClockTuple *now, uint64_t symbols_ns);
 /* When it may have been full before there was a daemon. */
 void session_on_recorder(void *userdata);

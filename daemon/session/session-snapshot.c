@@ -92,7 +92,8 @@ int session_snapshot(Session *s, const char *reason, SessionDone done, void *use
 
 /* --- made -------------------------------------------------------------------------------------- */
 
-void session_look_at_cuts(Session *s) {
+void session_look_at_cuts(void *userdata) {
+        Session *s = userdata;
         ClockTuple now;
 
         if (s->rotation && tracer_read_clocks(s->tracer, &now) >= 0 &&

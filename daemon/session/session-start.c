@@ -15,6 +15,7 @@
 #include "daemon/session/session-private.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/tracing-copy.h"
+#include "store/boot-clock.h"
 
 /* --- refusals ---------------------------------------------------------------------------------- */
 
@@ -43,22 +44,13 @@ static int refuse_kernel(const Session *s, Refusal *refusal, int error, const ch
 
 /* --- where it was made -------------------------------------------------------------------------- */
 
-/* Recordings travel; a machine-id(5) should not, so this is one of ours that is made of it. */
-static int add_machine_id(SessionMeta *m) {
+static int add_host(SessionMeta *m) {
+        /* Recordings travel; a machine-id(5) should not, so theirs is one of ours that is made of it. */
         static const sd_id128_t ours =
                 SD_ID128_MAKE(41, c8, 0e, 2b, 5d, 0f, 4a, 6e, 9a, 3f, 7d, 1c, 52, b6, e0, 93);
-        char text[SD_ID128_STRING_MAX];
-        sd_id128_t id;
-
-        if (sd_id128_get_machine_app_specific(ours, &id) < 0)
-                return 0;
-        m->machine_id = strdup(sd_id128_to_string(id, text));
-        return m->machine_id ? 0 : -ENOMEM;
-}
-
-static int add_host(SessionMeta *m) {
-        _cleanup_free_ char *boot_id = NULL;
+        char boot_id[BOOT_ID_CHARS + 1], text[SD_ID128_STRING_MAX];
         struct utsname u;
+        sd_id128_t id;
         int r;
 
         if (uname(&u) < 0)
@@ -66,16 +58,18 @@ static int add_host(SessionMeta *m) {
         r = session_meta_renew_id(m);
         if (r < 0)
                 return r;
-        if (file_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", &boot_id, NULL, 128) >= 0)
-                boot_id[strcspn(boot_id, "\n")] = 0;
+        boot_id_read(boot_id);
         m->kernel = strdup(u.release);
         m->machine = strdup(u.machine);
         m->host = strdup(u.nodename);
-        m->boot_id = strdup(boot_id ?: "");
+        m->boot_id = strdup(boot_id);
         m->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
         if (!m->kernel || !m->machine || !m->host || !m->boot_id)
                 return -ENOMEM;
-        return add_machine_id(m);
+        if (sd_id128_get_machine_app_specific(ours, &id) < 0)
+                return 0;
+        m->machine_id = strdup(sd_id128_to_string(id, text));
+        return m->machine_id ? 0 : -ENOMEM;
 }
 
 /* --- the steps ---------------------------------------------------------------------------------- */
@@ -166,22 +160,6 @@ static int session_copy_tracing(Session *s, Refusal *refusal) {
         return refuse_store(s, refusal, r, what);
 }
 
-static int session_open_cpu(Session *s, uint32_t cpu, Refusal *refusal) {
-        _cleanup_close_ int fd = instance_open_raw(tracer_instance(s->tracer), cpu);
-        int raw_fd = fd, r;
-
-        if (fd == -ENOENT) /* possible CPUs may have gaps */
-                return 0;
-        if (fd < 0)
-                return refuse_errno(refusal, fd, "opening a CPU's trace_pipe_raw");
-        r = recorder_add(s->recorder, cpu, fd);
-        if (r < 0)
-                return refuse_store(s, refusal, r, "making a CPU's directory in");
-        TAKE_FD(fd);
-        session_hold_cpu(s, cpu, raw_fd);
-        return 0;
-}
-
 static int session_open_cpus(Session *s, Refusal *refusal) {
         SessionMeta *m = s->meta;
         int r = session_make_recorder(s);
@@ -190,9 +168,16 @@ static int session_open_cpus(Session *s, Refusal *refusal) {
                 return refuse_errno(refusal, r, "making the readers");
 
         for (uint32_t cpu = 0; cpu < m->n_possible_cpus; cpu++) {
-                r = session_open_cpu(s, cpu, refusal);
-                if (r != 0)
-                        return r;
+                _cleanup_close_ int fd = instance_open_raw(tracer_instance(s->tracer), cpu);
+
+                if (fd == -ENOENT) /* possible CPUs may have gaps */
+                        continue;
+                if (fd < 0)
+                        return refuse_errno(refusal, fd, "opening a CPU's trace_pipe_raw");
+                r = recorder_add(s->recorder, cpu, fd);
+                if (r < 0)
+                        return refuse_store(s, refusal, r, "making a CPU's directory in");
+                session_hold_cpu(s, cpu, TAKE_FD(fd));
         }
 
         m->n_cpus = recorder_n_cpus(s->recorder);

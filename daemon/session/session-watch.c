@@ -24,12 +24,10 @@ static void say_shift(const SessionMeta *m, const ClockShift *shift) {
         if (shift->slept_ns >= CLOCK_STEP_NS_MIN)
                 log_info("Session '%s': the host slept for %s.", m->name,
                          format_duration(text, (uint64_t) shift->slept_ns));
-        if (shift->set_ns >= CLOCK_STEP_NS_MIN)
-                log_info("Session '%s': the clock was set forward by %s.", m->name,
-                         format_duration(text, (uint64_t) shift->set_ns));
-        else if (shift->set_ns <= -CLOCK_STEP_NS_MIN)
-                log_info("Session '%s': the clock was set back by %s.", m->name,
-                         format_duration(text, 0 - (uint64_t) shift->set_ns));
+        if (llabs(shift->set_ns) >= CLOCK_STEP_NS_MIN)
+                log_info("Session '%s': the clock was set %s by %s.", m->name,
+                         shift->set_ns > 0 ? "forward" : "back",
+                         format_duration(text, (uint64_t) llabs(shift->set_ns)));
 }
 
 void session_look_at_clock(Session *s) {

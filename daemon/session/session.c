@@ -119,7 +119,7 @@ static int add_stay(json_t *o, const Session *s) {
         goes_ns = retain_goes_at(&item, &l, now);
         if (stays_ns > now)
                 r = json_object_set_new(o, "stays_until_ns", json_integer((json_int_t) stays_ns));
-        if (r >= 0 && goes_ns < UINT64_MAX)
+        if (r >= 0 && goes_ns > now && goes_ns < UINT64_MAX)
                 r = json_object_set_new(
                         o, "goes_at_ns",
                         json_integer((json_int_t) MIN(goes_ns, (uint64_t) INT64_MAX)));
@@ -185,12 +185,8 @@ int session_look_keep(Session *s, char **ret_foreign) {
         return r < 0 ? r : keep_look(dir, s->meta, ret_foreign);
 }
 
-bool session_is_learned(const Session *s) {
-        return s->lean.learning_pass;
-}
-
-bool session_is_syncing(const Session *s) {
-        return s->sync.syncer && s->sync.is_syncing;
+bool session_is_held(const Session *s) {
+        return s->lean.learning_pass || (s->sync.syncer && s->sync.is_syncing);
 }
 
 void session_keep_awake(Session *s, bool awake) {
@@ -204,7 +200,7 @@ bool session_may_rest(const Session *s) {
         return !session_is_live(s) && s->meta->state != SESSION_NEW && s->n_users == 0 &&
                s->is_saved && !s->dir && !s->recorder && !s->tracer && !s->health &&
                s->triggers.n == 0 && !s->snapshot && !session_hooks_are_changing(s) &&
-               !session_is_learned(s) && !session_is_syncing(s) && !s->is_leaving;
+               !session_is_held(s) && !s->is_leaving;
 }
 
 int session_rest(Session *s, SessionRest *ret) {

@@ -20,9 +20,9 @@
 #include "meta/brief.h"
 #include "meta/config.h"
 #include "meta/meta.h"
+#include "retention/boot-clock.h"
 #include "retention/footprint.h"
 #include "retention/keep.h"
-#include "retention/boot-clock.h"
 #include "store/store.h"
 #include "wire/refusal.h"
 
@@ -105,8 +105,6 @@ int session_adopt(Session **ret, const SessionContext *context, const char *name
  * its client's connection ends now.  Whether it goes on. */
 bool session_leave(Session *s);
 bool session_is_leaving(const Session *s);
-/* Whether a learning pass reads what it has stored (daemon/watch/learning-pass.h). */
-bool session_is_learned(const Session *s);
 
 /* For whoever is about to read what is still being recorded: the names of tasks so far, or until a
  * moment ago: however often it is called, that never takes more than a tenth of the time. */
@@ -145,8 +143,8 @@ int session_when_hooked(Session *s, SessionDone done, void *userdata);
  * that takes too long: its meta says which.  0, -EINVAL (it is so already, or the session has not ended),
  * other -errno. */
 int session_when_synced(Session *s, SessionDone done, void *userdata);
-/* Whether it has ended, and is not known to be on its disk. */
-bool session_is_syncing(const Session *s);
+/* Whether a learning pass reads what it has stored, or that is not known to be on its disk though it has ended. */
+bool session_is_held(const Session *s);
 /* SIGUSR2: whether it waits for that. */
 bool session_signal(Session *s);
 

@@ -91,7 +91,7 @@ int tracer_open_tasks(const Tracer *t) {
 
 int tracer_follow(Tracer *t, const Spec *spec) {
         _cleanup_strv_ Strv wanted = {};
-        int r = find_followed(&t->c->fs, spec, &wanted);
+        int r = find_followed(&t->c->fs, spec, &wanted, NULL);
 
         return r < 0 ? r
                      : task_filter_set(&t->c->fs, t->instance.dir, event_set_is_used(spec),

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/*
- * Both questions are walks over cpuN/SSSSSSSS.seg: `walk` does it and hands
- * every segment's path to a visitor.
- */
-
 #include <fcntl.h>
 #include <stdio.h>
 
@@ -12,20 +7,6 @@
 #include "pages/page-source.h"
 #include "store/entry.h"
 #include "store/segment.h"
-
-typedef int (*Visitor)(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata);
-
-static int walk(const SessionDir *dir, Visitor visit, void *userdata) {
-        _cleanup_free_ SegmentPlace *places = NULL;
-        char path[SEGMENT_PATH_MAX];
-        size_t n;
-        int r = session_dir_list_places(dir, &places, &n);
-
-        for (size_t i = 0; r >= 0 && i < n; i++)
-                r = visit(dir, places[i].cpu,
-                          segment_format_path(path, places[i].cpu, places[i].sequence), userdata);
-        return r;
-}
 
 int disk_usage_reserve(const SessionDir *dir) {
         _cleanup_close_ int fd = -EBADF;
@@ -44,53 +25,65 @@ void disk_usage_release(const SessionDir *dir) {
         (void) unlinkat(session_dir_fd(dir), STORE_RESERVE_NAME, 0);
 }
 
-static int visit_count(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata) {
-        SessionMeta *m = userdata;
-        CpuAccount *account = session_meta_account(m, cpu);
+/* The pages of a segment, also of one that is being written; nothing has none that is no file.  0 or -errno. */
+static int count_pages(const SessionDir *dir, const char *path, uint64_t *ret) {
         _cleanup_(page_source_freep) PageSource *g = NULL;
-        int fd, r;
+        int fd = entry_open_file(session_dir_fd(dir), path, O_RDONLY), r;
 
-        fd = entry_open_file(session_dir_fd(dir), path, O_RDONLY);
+        *ret = 0;
         if (fd < 0)
                 return fd == -EISDIR || fd == -EBADFD ? 0 : fd;
         r = page_source_take_fd(&g, fd, NULL);
-        if (r == 0 && account)
-                account->n_pages += page_source_n_pages(g);
+        if (r == 0)
+                *ret = page_source_n_pages(g);
         return MIN(r, 0);
 }
 
-int disk_usage_count(const SessionDir *dir, SessionMeta *m) {
-        for (size_t i = 0; i < m->n_cpus; i++)
-                m->cpus[i].n_pages = 0;
-        return walk(dir, visit_count, m);
+/* The same of one that is to be closed; @m is warned of one that is damaged. */
+static int recover_pages(const SessionDir *dir, const char *path, SessionMeta *m, uint64_t *ret) {
+        char text[128];
+        int r = segment_recover(session_dir_fd(dir), path, ret);
+
+        if (r <= 0)
+                return r;
+        *ret = 0;
+        (void) snprintf(text, sizeof(text), "segment %s %s and cannot be read", path,
+                        r == SEGMENT_E_NEWER ? "was written by a newer ftraced" : "is damaged");
+        return strv_add_new(&m->warnings, text);
 }
 
-static int visit_recover(const SessionDir *dir, uint32_t cpu, const char *path, void *userdata) {
-        SessionMeta *m = userdata;
-        CpuAccount *account = session_meta_account(m, cpu);
-        uint64_t n_pages;
-        int r = segment_recover(session_dir_fd(dir), path, &n_pages);
+static int add_up(const SessionDir *dir, SessionMeta *m, bool recovers) {
+        _cleanup_free_ SegmentPlace *places = NULL;
+        size_t n;
+        int r = session_dir_list_places(dir, &places, &n);
 
-        if (r < 0)
-                return r;
-        if (r > 0) {
-                char text[128];
-
-                (void) snprintf(text, sizeof(text), "segment %s %s and cannot be read", path,
-                                r == SEGMENT_E_NEWER ? "was written by a newer ftraced"
-                                                     : "is damaged");
-                return strv_add_new(&m->warnings, text);
+        for (size_t i = 0; i < m->n_cpus; i++) {
+                m->cpus[i].n_pages = 0;
+                if (recovers)
+                        m->cpus[i].n_bytes = 0;
         }
-        if (account) {
+        for (size_t i = 0; r >= 0 && i < n; i++) {
+                CpuAccount *account = session_meta_account(m, places[i].cpu);
+                char path[SEGMENT_PATH_MAX];
+                uint64_t n_pages;
+
+                segment_format_path(path, places[i].cpu, places[i].sequence);
+                r = recovers ? recover_pages(dir, path, m, &n_pages)
+                             : count_pages(dir, path, &n_pages);
+                if (r < 0 || !account)
+                        continue;
                 account->n_pages += n_pages;
-                account->n_bytes += n_pages * m->page_bytes;
+                if (recovers)
+                        account->n_bytes += n_pages * m->page_bytes;
         }
-        return 0;
+        return r;
+}
+
+int disk_usage_count(const SessionDir *dir, SessionMeta *m) {
+        return add_up(dir, m, false);
 }
 
 int disk_usage_recover(const SessionDir *dir, SessionMeta *m) {
         disk_usage_release(dir);
-        for (size_t i = 0; i < m->n_cpus; i++)
-                m->cpus[i].n_pages = m->cpus[i].n_bytes = 0;
-        return walk(dir, visit_recover, m);
+        return add_up(dir, m, true);
 }

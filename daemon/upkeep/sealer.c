@@ -22,7 +22,6 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "daemon/process/spawn.h"
-#include "daemon/upkeep/seal-worker.h"
 #include "daemon/upkeep/sealer.h"
 #include "store/sealed.h"
 #include "store/tracing.h"

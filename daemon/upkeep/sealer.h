@@ -5,7 +5,7 @@
  * Sealer: has closed segments sealed, one after the other, by a process without privileges
  *
  * The sealed file takes the place of the closed one under the same name, atomically, once the worker
- * (daemon/upkeep/seal-worker.h) has ended well.  Whatever fails leaves the segment as it was: that is one
+ * (below) has ended well.  Whatever fails leaves the segment as it was: that is one
  * message, and it is tried again when the next daemon starts; while the disk is full it is tried
  * again every minute.  A segment or a session that is removed meanwhile stays removed.
  */
@@ -47,3 +47,34 @@ bool sealer_is_busy(const Sealer *s);
 /* Ends the worker, if one runs, and forgets the rest. */
 Sealer *sealer_free(Sealer *s);
 DEFINE_CLEANUP(Sealer *, sealer_free);
+
+/*
+ * SealWorker: the process that seals one segment
+ *
+ * The daemon runs its own program again, with this word and the pages' byte order ("little",
+ * "big") as its arguments and these descriptors:
+ */
+#define SEAL_WORKER_OPTION "--seal-worker"
+enum {
+        SEAL_WORKER_FD_IN = 0,      /* the closed segment, to read */
+        SEAL_WORKER_FD_OUT = 1,     /* an empty file, to write and to read back */
+        SEAL_WORKER_FD_NULL = 2,    /* what libraries print */
+        SEAL_WORKER_FD_FORMATS = 3, /* texts of format files, each with its NUL */
+};
+
+/* Exit statuses. */
+enum {
+        SEAL_WORKER_DONE = 0,        /* written, on the disk, read back, and equal */
+        SEAL_WORKER_E_UNFIT = 10,    /* the segment is not closed, or not of its length */
+        SEAL_WORKER_E_DIFFERS = 11,  /* what was written does not decode to what was read */
+        SEAL_WORKER_E_SANDBOX = 12,  /* it cannot lock itself up here */
+        SEAL_WORKER_E_NO_SPACE = 13, /* disk full, or quota */
+        SEAL_WORKER_E_NO_MEMORY = 14,
+        SEAL_WORKER_E_IO = 15, /* the disk fails, or is read-only */
+        SEAL_WORKER_E_USAGE = 16,
+};
+/* What the daemon says of one, or NULL if it is none of them: half a sentence. */
+const char *seal_worker_problem(int status);
+
+/* Locks itself up, seals, and gives the exit status. */
+int seal_worker(const char *byte_order);

@@ -28,6 +28,10 @@ void boot_id_read(char ret[static BOOT_ID_CHARS + 1]) {
                 (void) strcpy(ret, text);
 }
 
+static uint64_t now_since_ns(void) {
+        return now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME);
+}
+
 /* Whether @ret was noted in the boot @boot_id. */
 static bool read_noted(int store_fd, const char *boot_id, uint64_t *ret) {
         _cleanup_free_ char *text = NULL;
@@ -38,15 +42,23 @@ static bool read_noted(int store_fd, const char *boot_id, uint64_t *ret) {
                streq(words.items[0], boot_id) && parse_u64(words.items[1], UINT64_MAX, ret) >= 0;
 }
 
-bool boot_clock_was_set(int store_fd) {
-        uint64_t since_ns = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME), noted_ns;
+void boot_clock_note(int store_fd) {
         char boot_id[BOOT_ID_CHARS + 1], line[BOOT_ID_CHARS + 32];
+        uint64_t noted_ns;
         int n;
 
         boot_id_read(boot_id);
         if (read_noted(store_fd, boot_id, &noted_ns))
-                return (since_ns > noted_ns ? since_ns - noted_ns : noted_ns - since_ns) > SET_NS;
-        n = snprintf(line, sizeof(line), "%s %" PRIu64 "\n", *boot_id ? boot_id : "-", since_ns);
-        (void) entry_replace(store_fd, FILE_NAME, line, (size_t) n, false);
-        return false;
+                return;
+        n = snprintf(line, sizeof(line), "%s %" PRIu64 "\n", boot_id, now_since_ns());
+        (void) entry_replace(store_fd, FILE_NAME, line, (size_t) n);
+}
+
+bool boot_clock_was_set(int store_fd) {
+        char boot_id[BOOT_ID_CHARS + 1];
+        uint64_t since_ns = now_since_ns(), noted_ns;
+
+        boot_id_read(boot_id);
+        return read_noted(store_fd, boot_id, &noted_ns) &&
+               (since_ns > noted_ns ? since_ns - noted_ns : noted_ns - since_ns) > SET_NS;
 }

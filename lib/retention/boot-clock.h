@@ -17,5 +17,7 @@
 
 /* As in /proc/sys/kernel/random/boot_id; "" if it cannot be read. */
 void boot_id_read(char ret[static BOOT_ID_CHARS + 1]);
-/* Notes it in the store if this boot was not seen there yet. */
+/* Who owns the store notes this boot, if that was not done yet. */
+void boot_clock_note(int store_fd);
+/* Since then; false if nobody noted it. */
 bool boot_clock_was_set(int store_fd);

@@ -7,9 +7,9 @@
 #include "base/array.h"
 #include "base/io.h"
 #include "base/unit.h"
+#include "retention/boot-clock.h"
 #include "retention/footprint.h"
 #include "retention/vacuum.h"
-#include "retention/boot-clock.h"
 
 static const char *const verdict_texts[_RETAIN_VERDICT_N] = {
         [RETAIN_KEEP] = "kept",
@@ -203,8 +203,10 @@ int vacuum_run(Vacuum *ret, const Store *store, const RetainLimits *limits,
                const VacuumWork *work) {
         _cleanup_vacuum_ Vacuum v = {};
         VacuumProgress p;
-        int r = list(&v, store);
+        int r;
 
+        boot_clock_note(store_fd(store));
+        r = list(&v, store);
         if (r >= 0)
                 r = look_at_chosen(&v, store, limits);
         if (r < 0)
@@ -237,7 +239,8 @@ uint64_t vacuum_next_ns(const Vacuum *v, const RetainLimits *limits) {
 
                 if (item->is_live || item->keep != KEEP_NOT || item->verdict != RETAIN_KEEP)
                         continue;
-                next_ns = MIN(next_ns, retain_goes_at(&one, limits, now));
+                if (!item->is_age_unsure)
+                        next_ns = MIN(next_ns, retain_goes_at(&one, limits, now));
                 if (item->stays_ns > 0 &&
                     (limits->max_use_bytes > 0 || limits->keep_free_bytes > 0))
                         next_ns = MIN(next_ns, item->stays_ns);

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "daemon/upkeep/seal-worker.h"
 #include "daemon/upkeep/sealer.h"
 #include "page-builder.h"
 #include "pages/page-source.h"
