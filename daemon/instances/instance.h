@@ -99,9 +99,8 @@ int instance_start(Instance *i, Plan *p, const char **ret_file);
 InstanceCounters *instance_counters(const Instance *i, uint32_t cpu);
 /* per_cpu/cpuN/trace_pipe_raw of a possible CPU, non-blocking; the caller owns it; -ENOENT, -errno. */
 int instance_open_raw(const Instance *i, uint32_t cpu);
-/* tracing_on; the second makes it so. */
 int instance_plan_recording(const Instance *i, Plan *p, bool on);
-int instance_set_recording(const Instance *i, bool on);
+int instance_set_recording(const Instance *i, bool on); /* at once */
 /*
  * Fills the kernel's counters of ret->cpu (entry "overrun", ...), as deltas since arming; the other members stay.
  * Return: 0, INSTANCE_E_EMPTIED (the same, and somebody has emptied the CPU's buffer since the last call: the counters
@@ -155,13 +154,8 @@ uint64_t black_box_n_events(const BlackBox *b); /* of all CPUs */
 /* Its trace_pipe_raw, not blocking; the caller owns it; -errno. */
 int black_box_open_raw(const BlackBox *b, const Tracefs *fs, uint32_t cpu);
 
-/*
- * black_box_admit() - whether it may be recorded into
- * @ours: directories ("instances/x/") of live sessions
- *
- * Not while somebody records there, nor, without @force, while it holds what nobody has rescued.
- * Return: 0, REFUSED, -errno.
- */
+/* Not while somebody records there, nor, without @force, while it holds what nobody has rescued.  @ours: directories
+ * ("instances/x/") of live sessions.  0, REFUSED, -errno. */
 int black_box_admit(const Tracefs *fs, const Strv *ours, bool force, Refusal *refusal);
 
 /*
@@ -255,13 +249,8 @@ typedef enum ValueKind {
         _VALUE_KIND_N,
 } ValueKind;
 
-/*
- * value_probe_choose() - the functions whose values the spec asks for
- * @roots: of the session, sorted
- * @ret:   sorted; none: no probes are needed, for nobody asks or function_graph does it
- *
- * 0, REFUSED (there is no such function, or there are too many), -errno.
- */
+/* The functions whose values the spec asks for, sorted; none: no probes are needed, for nobody asks or function_graph does
+ * it.  @roots: sorted.  0, REFUSED (there is no such function, or there are too many), -errno. */
 int value_probe_choose(ValueKind kind, const Functions *f, const Tracefs *fs, const Spec *spec,
                        const Strv *roots, Strv *ret, Refusal *refusal);
 /* Adds what would be recorded of the probes themselves in a tree, where they are kprobes.  0 or -ENOMEM. */

@@ -43,15 +43,13 @@ int recorder_take_pipe(Recorder *r, int pipe_fd);
 int recorder_resume(Recorder *r);
 /* For all CPUs, in the order in which they were added; borrowed. */
 void recorder_set_marks(Recorder *r, PipeMarks *marks);
-/* What was stored before of the @i-th CPU: n_pages and pages_lost. */
+/* What was stored before of the @i-th CPU (n_pages and pages_lost); what was stored of it is lost. */
 void recorder_add_account(Recorder *r, size_t i, const CpuAccount *account);
-/* What was stored of it is lost. */
 void recorder_lose_pages(Recorder *r, size_t i, uint64_t n_pages);
 int recorder_start(Recorder *r);
-/* The kernel writes no more: the readers drain what it has and end.  Returns at once. */
+/* The kernel writes no more: the readers drain what it has and end.  Or another daemon will go on: they empty their pipes
+ * and end.  Both return at once. */
 void recorder_stop(Recorder *r);
-
-/* Another daemon will go on: the readers empty their pipes and end.  Returns at once. */
 void recorder_leave(Recorder *r);
 /*
  * Held readers leave everything in the kernel's buffer and wake up for nothing but a flush, which
@@ -62,10 +60,9 @@ void recorder_leave(Recorder *r);
 void recorder_set_held(Recorder *r, bool held);
 void recorder_flush(Recorder *r);
 bool recorder_is_flushed(const Recorder *r);
-/* Ends the period now, unless nothing was stored in it. */
-void recorder_cut(Recorder *r);
-/* Makes every reader look at once whether there was a cut, or something else. */
-void recorder_kick(Recorder *r);
+void recorder_cut(Recorder *r); /* ends the period now, unless nothing was stored in it */
+void recorder_kick(
+        Recorder *r); /* every reader looks at once whether there was a cut, or something else */
 /* The sequence of the segments that are begun now: one more after each cut. */
 uint64_t recorder_sequence(const Recorder *r);
 /* No segment of the @i-th CPU with a sequence below this is written to, nor will be; of all CPUs. */
@@ -77,19 +74,12 @@ bool recorder_is_full(const Recorder *r);   /* max_bytes have been stored */
 int recorder_error(const Recorder *r);      /* errno that some reader is stuck with, 0: none */
 /* Whether every reader has moved since the last call, or is in a wait that is not over yet. */
 bool recorder_made_progress(Recorder *r);
-/*
- * recorder_find_stuck() - a reader that has not moved since the last call of the one above, and is in
- *                         no wait of its own
- *
- * What it waits for: STUCK_NOT (there is none), STUCK_DISK, STUCK_TRACEFS, STUCK_ITSELF (nothing
- * outside of this process, or somebody stopped it).  @ret_text: the thread, for a sentence.
- */
+/* A reader that has not moved since then, and is in no wait of its own; STUCK_ITSELF: what holds it up is nothing outside of
+ * this process, or somebody stopped it.  @ret_text: the thread, for a sentence. */
 typedef enum RecorderStuck { STUCK_NOT, STUCK_DISK, STUCK_TRACEFS, STUCK_ITSELF } RecorderStuck;
 #define RECORDER_STUCK_MAX 160
 RecorderStuck recorder_find_stuck(const Recorder *r, char ret_text[static RECORDER_STUCK_MAX]);
-/* Whether a reader neither waits for data nor for the disk, and has not moved since the last call of
- * the one above: nothing outside of this process holds it up. */
-bool recorder_is_hung(const Recorder *r);
+bool recorder_is_hung(const Recorder *r); /* any is STUCK_ITSELF */
 /* Whether partly filled pages are stored at short intervals. */
 void recorder_set_watched(Recorder *r, bool watched);
 
@@ -150,20 +140,10 @@ typedef struct InventorySums {
  */
 int rotation_new(Rotation **ret, const RotationConfig *config, const ClockTuple *clocks);
 
-/*
- * rotation_look() - see whether there was a cut
- * @clocks: now
- *
- * Return: 1 if there was (meta may have changed), else 0.
- */
+/* Whether there was a cut, and meta may have changed.  @clocks: now. */
 int rotation_look(Rotation *r, const ClockTuple *clocks);
-/*
- * rotation_make_room() - the disk takes no more
- *
- * A ring lets go of its oldest period; if that is the one which is written to, it is ended, so that
- * the next call can.  Nothing for others.
- * Return: 1 if meta has changed, else 0.
- */
+/* The disk takes no more: a ring lets go of its oldest period; if that is the one which is written to, it is ended, so that
+ * the next call can.  Nothing for others.  Whether meta has changed. */
 int rotation_make_room(Rotation *r);
 /* All periods that nobody writes to are elsewhere now: they go, and count as neither kept nor dropped. */
 void rotation_move_out(Rotation *r);

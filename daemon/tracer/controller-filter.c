@@ -187,7 +187,7 @@ int controller_recover_roots(Controller *c) {
 /* Whether a word in set_graph_function is none of @all, the roots of sessions, nor one that went. */
 static bool is_foreign(const Controller *c, const Strv *all, const char *word) {
         return !strv_finds(all, word) && !control_is_address(word) &&
-               !strv_contains(&c->kept_roots, word);
+               !strv_contains(&c->kept_roots, word) && !strv_contains(&c->stale_roots, word);
 }
 
 /* Whether set_graph_function is the roots of all sessions.  A live session's root may have gone with
@@ -344,27 +344,46 @@ static int add_missing(Tracer *t, const char *path, const Strv *roots, Strv *ret
 }
 
 /*
+ * An address in the middle of a function is shown by its name too, by which it cannot be taken out
+ * (linux 6.1 kernel/trace/ftrace.c, g_show()).  No call begins there, so it does no harm; the ledger
+ * knows it, or it would be taken for what somebody else has added, and stay.
+ */
+static int note_stale(Controller *c, const Strv *strangers) {
+        _cleanup_strv_ Strv now = {};
+        int r = control_read_list(c->fs.fd, GRAPH_FUNCTION, &now);
+
+        strv_sort_unique(&now);
+        if (r >= 0)
+                r = strv_pick(&c->stale_roots, strangers, &now, true);
+        if (r >= 0)
+                r = controller_note_roots(c->ledger, &c->stale_roots);
+        return r < 0 ? r : ledger_commit(c->ledger);
+}
+
+/*
  * Takes out what became of addresses: names that nobody asked for, where addresses were at the last
  * look.  As long as a root of somebody's is left by name, so that the list is not empty then.
  */
-static int drop_strangers(const Tracer *t) {
+static int drop_strangers(Controller *c) {
         _cleanup_strv_ Strv now = {}, wanted = {}, strangers = {};
         bool has_address = false, has_root = false;
-        int r = control_read_list(t->c->fs.fd, GRAPH_FUNCTION, &now);
+        int r = control_read_list(c->fs.fd, GRAPH_FUNCTION, &now);
 
         if (r >= 0)
-                r = arbiter_all_roots(&t->c->arbiter, &wanted);
+                r = arbiter_all_roots(&c->arbiter, &wanted);
         for (size_t i = 0; r >= 0 && i < now.n; i++) {
                 if (control_is_address(now.items[i]))
                         has_address = true;
                 else if (strv_finds(&wanted, now.items[i]))
                         has_root = true;
-                else if (!strv_contains(&t->c->kept_roots, now.items[i]))
+                else if (is_foreign(c, &wanted, now.items[i]))
                         r = strv_add(&strangers, now.items[i]);
         }
-        if (r >= 0 && t->c->has_address && has_root && strangers.n > 0)
-                (void) change_roots(t->c, &strangers, true, NULL, NULL);
-        t->c->has_address = has_address;
+        if (r >= 0 && c->has_address && has_root && strangers.n > 0) {
+                (void) change_roots(c, &strangers, true, NULL, NULL);
+                r = note_stale(c, &strangers);
+        }
+        c->has_address = has_address || c->stale_roots.n > 0;
         return r;
 }
 
@@ -374,7 +393,7 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
 
         background_settle(t->c->background);
         tracer_forget_hooks(t); /* functions of a module leave every list with it */
-        r = drop_strangers(t);
+        r = drop_strangers(t->c);
         if (r >= 0)
                 r = add_missing(t, GRAPH_FUNCTION, &m->roots, &gone, &back);
         if (r >= 0 && m->n_hooked > 0)
@@ -392,19 +411,21 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
 }
 
 int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone) {
-        const Controller *c = t->c;
+        Controller *c = t->c;
+        const Strv *const others[] = {&c->kept_roots, &c->stale_roots};
         int r = 0;
 
         if (background_is_busy(c->background))
                 return ORIGIN(-EBUSY);
         /* While a module is loaded what is at an address has no name yet. */
         if (c->has_address)
-                r = drop_strangers(t);
+                r = drop_strangers(c);
         if (r >= 0)
                 r = arbiter_all_roots(&c->arbiter, ret);
         for (const Tracer *i = c->tracers; r >= 0 && i; i = i->next)
                 r = strv_extend(ret_gone, &i->gone);
-        if (r >= 0)
-                r = strv_extend(ret, &c->kept_roots);
-        return r < 0 ? r : strv_extend(ret_gone, &c->kept_roots);
+        for (size_t i = 0; r >= 0 && i < ELEMENTSOF(others); i++)
+                if ((r = strv_extend(ret, others[i])) >= 0)
+                        r = strv_extend(ret_gone, others[i]);
+        return r;
 }

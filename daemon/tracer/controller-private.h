@@ -31,6 +31,7 @@ struct Controller {
         int store_fd;     /* where lean/ is */
         bool has_address; /* set_graph_function had one of a function that went (controller-filter.c) */
         Strv kept_roots; /* of sessions that ended, which could not be taken out (controller-filter.c) */
+        Strv stale_roots; /* names of what is at addresses that went, as set_graph_function shows them */
         Strv recovered; /* instances that a daemon which died had quiesced */
         struct {
                 const Strv *roots;

@@ -40,6 +40,7 @@ static int undo_orphans(Controller *c, size_t *n_undone) {
                 *n_undone += n;
         }
         if (c->arbiter.n == 0) {
+                strv_done(&c->stale_roots);
                 r = ledger_undo(c->ledger, LEDGER_SHARED, &warnings, &n);
                 ret = ret ?: r;
                 *n_undone += n;
@@ -219,6 +220,7 @@ Controller *controller_free(Controller *c) {
                 tracer_free(c->tracers);
         arbiter_done(&c->arbiter);
         strv_done(&c->kept_roots);
+        strv_done(&c->stale_roots);
         strv_done(&c->recovered);
         functions_done(&c->functions);
         c->ledger = ledger_free(c->ledger);

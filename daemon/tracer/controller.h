@@ -32,8 +32,6 @@ typedef struct Admission Admission; /* that something may be armed, and what it 
  * @tracefs: where tracefs is; NULL: find it
  * @store_fd: the store, dup()ed; -EBADF: nothing will be armed
  * @ledger_fd: ledger_open()'s directory
- * @keeps: see below
- *
  * @root_fd: a directory in the place of "/" for what is read in /proc and /sys (dup()ed), for tests; -EBADF: "/"
  *
  * Does not fail for want of tracefs: arming is then refused, and controller_check() says why.
@@ -55,23 +53,19 @@ int controller_open_black_box(const Controller *c, const BlackBox *b, uint32_t c
 int controller_clear_black_box(Controller *c, const BlackBox *b);
 /* Sets in_memory of those CPUs of @m that have events there and had none; whether there were any. */
 bool controller_note_in_memory(Controller *c, SessionMeta *m);
-/* Undoes what nobody took up. */
-void controller_settle(Controller *c);
-/* Whether something of sessions that ended could not be put back, and no end of another will try again. */
+void controller_settle(Controller *c); /* undoes what nobody took up */
+/* Whether something of sessions that ended could not be put back, and no end of another will try again; if so, does. */
 bool controller_owes(const Controller *c);
-/* If so, tries again. */
 void controller_try_again(Controller *c);
 /* From now on what is programmed stays, also in controller_free(): another daemon takes it up. */
 void controller_leave(Controller *c);
-/* Undoes whatever is still programmed. */
-void controller_end(Controller *c);
+void controller_end(Controller *c); /* undoes whatever is still programmed */
 /* What is in the kernel after that, or after controller_settle(), in sentences; and commands that give what
  * sessions override, and nobody can be named for, the kernel's own values (daemon/tracer/leftovers.c).
  * -ENOENT: tracefs was never found, and nothing looked at; other -errno. */
 int controller_find_left(const Controller *c, Strv *ret);
 int controller_find_values(Controller *c, Strv *ret_commands);
-/* Ends it first; NULL is fine. */
-Controller *controller_free(Controller *c);
+Controller *controller_free(Controller *c); /* ends it first */
 DEFINE_CLEANUP(Controller *, controller_free);
 
 const char *controller_tracefs(const Controller *c); /* path, or NULL */
@@ -85,8 +79,8 @@ int controller_list_functions(Controller *c, size_t *ret_n);
 json_t *controller_check(Controller *c);
 /* REFUSED if @error is that of writing the ledger, which else looks like one of tracefs; 0: it is not. */
 int controller_refuse_ledger(const Controller *c, int error, Refusal *refusal);
-/* How many changes an earlier daemon had left behind and this one undid, for the journal. */
-size_t controller_n_restored(const Controller *c);
+size_t
+controller_n_restored(const Controller *c); /* changes of an earlier daemon that were undone */
 
 /* What arming would be. */
 typedef struct ControllerOutlook {
@@ -138,7 +132,7 @@ int controller_rehearse(Controller *c, Plan *ret, size_t *ret_n_arm, SessionMeta
  * @m:       as session.json says
  * @ret_why: NULL, or why the session should end now, although its buffer can still be drained
  *
- * Writes nothing.  The kernel's counters are to be set (instance_set_counters()).
+ * Writes nothing.  The kernel's counters are to be set (instance_counters()).
  * Return: 0, CONTROLLER_E_GONE (there is nothing to go on with: *@ret_why; what is left of it
  * controller_settle() undoes), -errno.
  */
@@ -177,8 +171,7 @@ bool controller_is_learning(const Controller *c); /* of any roots */
 /* daemon/lean/lean.h, lean_learn(). */
 int controller_learn(Controller *c, const Strv *roots, const char *kernel, const LeanCache *new);
 
-/* Whether a session begins with waiting. */
-bool controller_waits_for_start(const Spec *spec);
+bool controller_waits_for_start(const Spec *spec); /* a session begins with waiting */
 
 /* --- of a tracer that is armed, until tracer_disarm() ------------------------------------------- */
 
@@ -194,26 +187,17 @@ int tracer_switch_of(const Spec *spec, const Trigger *t);
 /* The kernel switches recording on or off by itself when it happens next.  0 or -errno. */
 int tracer_put_switch(Tracer *t, size_t i, const Trigger *trigger, bool on);
 int tracer_take_switch(Tracer *t, size_t i, const Trigger *trigger, bool on);
-/*
- * tracer_waits() - whether a session that is armed has nothing but its roots hooked
- *
- * So it is if every function would be, which costs everybody while nothing is recorded.
- */
+/* Whether a session that is armed has nothing but its roots hooked, as it has if every function would be, which costs
+ * everybody while nothing is recorded; whether that could begin. */
 bool tracer_waits(const Tracer *t);
-/* Whether that could begin. */
 bool tracer_can_wait(const Tracer *t, const SessionMeta *m);
 /* Tasks (daemon/process/background.h) that end and begin it: hook what a recording needs, or the roots alone.  Until
  * the one is through, and as soon as the other begins, tracer_waits().  0 or -errno. */
 int tracer_hook_all(Tracer *t);
 int tracer_hook_roots(Tracer *t, const SessionMeta *m);
 
-/*
- * tracer_renew_roots() - after modules came or went
- * @ret_gone: roots that are not there any more
- * @ret_back: those that were away and are roots again from now on
- *
- * Return: 0 or -errno.
- */
+/* After modules came or went.  @ret_gone: roots that are not there any more; @ret_back: those that were away and are roots
+ * again from now on.  0 or -errno. */
 int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *ret_back);
 
 /* Adds what explains that nothing was recorded (meta/brief.h).  0 or -errno. */

@@ -124,7 +124,7 @@ static int claim_instance(Ledger *l, const Ledger *others, const char *name, boo
         *was_on = *was_on || r > 0;
         log_warning("%s/%s is ftraced's by its name, and in no ledger any more: removed.",
                     l->fs->path, dir);
-        return ledger_add(l, LEFT_SESSION, LEDGER_INSTANCE, dir, NULL);
+        return ledger_add(l, name, LEDGER_INSTANCE, dir, NULL);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
