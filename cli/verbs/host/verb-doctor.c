@@ -187,7 +187,7 @@ static void connect_and_note(Client **ret, const Options *o, json_t *checks) {
                             "no daemon listens on %s", path);
                 break;
         case CLIENT_E_FORBIDDEN:
-                contact_forbidden_texts(o, why, fix);
+                contact_forbidden_texts(path, why, fix);
                 add(checks, "daemon", "bad", fix, "a daemon listens on %s, but not for you: %s",
                     path, why);
                 break;
@@ -310,7 +310,7 @@ static bool is_capability(const json_t *check) {
         return json_object_get(check, "since");
 }
 
-static int print_capabilities(Buf *out, const Options *o, const json_t *checks) {
+static int print_capabilities(Buf *out, const json_t *checks, bool legend) {
         _cleanup_table_ Table t = {};
         json_t *check;
         size_t i;
@@ -327,7 +327,7 @@ static int print_capabilities(Buf *out, const Options *o, const json_t *checks) 
         if (table_n_rows(&t) == 0)
                 return 0;
         buf_adds(out, "\n");
-        return table_print(&t, out, !o->no_legend);
+        return table_print(&t, out, legend);
 }
 
 int verb_doctor(const Options *o) {
@@ -351,7 +351,7 @@ int verb_doctor(const Options *o) {
         json_array_foreach (checks, i, check)
                 if (!is_capability(check))
                         print_check(&out, o, check);
-        if (print_capabilities(&out, o, checks) < 0)
+        if (print_capabilities(&out, checks, !o->no_legend) < 0)
                 return failed(STATUS_FAILED,
                               "Failed to print what this kernel can record: out of memory");
         status = o->json != JSON_OFF ? stdout_json(o, json_incref(checks)) : stdout_end(&out);
