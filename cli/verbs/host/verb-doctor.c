@@ -62,24 +62,21 @@ static uint64_t memory_bytes(void) {
         return (uint64_t) MAX(sysconf(_SC_PHYS_PAGES), 0L) * (uint64_t) sysconf(_SC_PAGESIZE);
 }
 
-/* The kernel divides that memory by all CPUs that it could ever have, of which a guest may have few. */
-static uint64_t possible_cpus(void) {
+/* No more than a thirtieth of what there is. */
+static void say_how(json_t *checks) {
+        uint64_t n_cpus = 0, most = memory_bytes() / 30 >> 20, mib;
         _cleanup_free_ char *text = NULL;
         unsigned first, last;
         const char *list;
-        uint64_t n = 0;
-
-        if (file_read(AT_FDCWD, "/sys/devices/system/cpu/possible", &text, NULL, 65536) >= 0)
-                for (list = text; cpu_list_next(&list, &first, &last) > 0;)
-                        n = last + 1;
-        return n > 0 ? n : (uint64_t) MAX(sysconf(_SC_NPROCESSORS_CONF), 1L);
-}
-
-/* No more than a thirtieth of what there is. */
-static void say_how(json_t *checks) {
-        uint64_t n_cpus = possible_cpus(), most = memory_bytes() / 30 >> 20, mib = n_cpus * CPU_MIB;
         char fix[1024];
 
+        /* The kernel divides that memory by all CPUs that it could ever have, of which a guest may have few. */
+        if (file_read(AT_FDCWD, "/sys/devices/system/cpu/possible", &text, NULL, 65536) >= 0)
+                for (list = text; cpu_list_next(&list, &first, &last) > 0;)
+                        n_cpus = last + 1;
+        if (n_cpus == 0)
+                n_cpus = (uint64_t) MAX(sysconf(_SC_NPROCESSORS_CONF), 1L);
+        mib = n_cpus * CPU_MIB;
         if (most > 0)
                 mib = MIN(mib, most);
         mib = MAX(mib, (uint64_t) LEAST_MIB);
