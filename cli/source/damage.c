@@ -118,16 +118,13 @@ static bool is_known_lossy(const SessionMeta *m, uint32_t cpu) {
 
 /* A page may say that events are missing before it though the counters deny it. */
 static int describe_missed(Strv *ret, const SessionMeta *m, uint32_t cpu, const CursorCount *c) {
-        char where[32], what[UNIT_TEXT_MAX + 96];
-
         if (c->n_pages_missed == 0 || is_known_lossy(m, cpu))
                 return 0;
-        (void) snprintf(where, sizeof(where), "CPU %u: ", cpu);
-        (void) snprintf(what, sizeof(what),
-                        "the kernel marked %s events as lost before it, which its counters lack",
-                        c->n_missed > 0 ? FORMAT_COUNT(c->n_missed) : "some");
-        return damage_add_counts(ret, where,
-                                 &(DamageCount){ c->n_pages_missed, "page", "pages", what }, 1);
+        return strv_addf(ret,
+                         "CPU %u: %s page%s the kernel marked %s events as lost before it, which "
+                         "its counters lack",
+                         cpu, FORMAT_COUNT(c->n_pages_missed), c->n_pages_missed == 1 ? "" : "s",
+                         c->n_missed > 0 ? FORMAT_COUNT(c->n_missed) : "some");
 }
 
 int damage_describe_misplaced(const SessionDir *dir, Strv *ret) {

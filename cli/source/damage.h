@@ -26,8 +26,8 @@ int damage_add_part(Strv *ret, uint32_t cpu, uint64_t sequence, const SealedDama
 
 /*
  * damage_describe() - a sentence for each kind of damage, of the files, the symbols and on each CPU
- * @p:      read to its end, of which a census is finished here; what its meta says of losses need not be said again, and what pages say and
- *          it denies is damage
+ * @p:      read to its end, of which a census is finished here; what its meta says of losses need
+ *          not be said again, and what pages say and it denies is damage
  * @live:   the session still records: what its daemon has yet to write is no damage
  *
  * Return: 0, or -ENOMEM.  Adds nothing if all is well.

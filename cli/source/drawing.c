@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Steps go to the renderer, whose Buf empties itself into the descriptor.  A live drawing does the same again and again
- * up to a moment; the names of tasks, which the daemon stores at the end, it asks of /proc meanwhile.  The drawing alone
- * goes to stdout, so that it can be compared with the kernel's; loss is talk.
+ * Steps go to the renderer, whose Buf empties itself into the descriptor.  A live drawing does the
+ * same again and again up to a moment; the names of tasks, which the daemon stores at the end, it
+ * asks of /proc meanwhile.  The drawing alone goes to stdout, so that it can be compared with the
+ * kernel's; loss is talk.
  */
 
 #include <fcntl.h>
@@ -137,7 +138,7 @@ void drawing_done(Drawing *d) {
         *d = (Drawing){};
 }
 
-/* --- what is said besides ---------------------------------------------------------------------- */
+/* --- what is said besides --------------------------------------------------------------------- */
 
 static int unknown_format(const Options *o) {
         _cleanup_strv_ Strv names = {};

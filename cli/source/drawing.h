@@ -67,8 +67,8 @@ int drawing_open(Drawing *ret, const SessionDir *dir, const SessionMeta *meta,
  * drawn open, as the kernel's trace_pipe does.  0 or -errno.
  */
 int drawing_pump(Drawing *d, uint64_t until_ns);
-/* Draws the rest.  @is_live: its session still records; @damage: gets a sentence for each thing that had to be stepped
- * over (cli/source/damage.h).  0 or -errno. */
+/* Draws the rest.  @is_live: its session still records; @damage: gets a sentence for each thing
+ * that had to be stepped over (cli/source/damage.h).  0 or -errno. */
 int drawing_finish(Drawing *d, bool is_live, Strv *damage);
 void drawing_done(Drawing *d);
 #define _cleanup_drawing_ _cleanup_(drawing_done)

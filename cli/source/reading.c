@@ -11,7 +11,7 @@
 #include "cli/source/reading.h"
 #include "cli/terminal/summary.h"
 
-/* --- a text ------------------------------------------------------------------------------------ */
+/* --- a text ----------------------------------------------------------------------------------- */
 
 typedef struct TextSteps {
         Reading *reading;
@@ -78,7 +78,7 @@ static int filter_text(Reading *r, const char *word) {
         return filter_spec_needs_rank(&r->filtering.spec) ? rank_text(r, word) : STATUS_OK;
 }
 
-/* --- anything ---------------------------------------------------------------------------------- */
+/* --- anything --------------------------------------------------------------------------------- */
 
 int reading_find(Reading *ret, const Options *o, const char *word) {
         SourceFound found;
@@ -95,7 +95,8 @@ int reading_find(Reading *ret, const Options *o, const char *word) {
                                                                            : status;
 }
 
-/* What is left out may wake what is not.  A recording names its events; a text and another program's file do not. */
+/* What is left out may wake what is not.  A recording names its events; a text and another
+ * program's file do not. */
 static int witness_wakers(Reading *r) {
         const SessionMeta *m = reading_meta(r);
         int e;
@@ -183,7 +184,7 @@ void reading_done(Reading *r) {
         *r = (Reading){};
 }
 
-/* --- two words --------------------------------------------------------------------------------- */
+/* --- two words -------------------------------------------------------------------------------- */
 
 /* A name that ftracectl makes for a session has a "-", a file a "/" or a "."; functions have
  * neither, but for clones, which a pattern need not name. */

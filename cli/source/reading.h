@@ -32,8 +32,8 @@ typedef enum ReadingFor {
         READING_FOR_DRAWING, /* none */
         /* Who adds up calls wants to know when they wait: those that tell, whosever they are. */
         READING_FOR_CALLS,
-        /* And who wants to know whose request a task works at: besides, those that say so, also before the time that
-         * is asked for, so that all before it is read. */
+        /* And who wants to know whose request a task works at: besides, those that say so, also
+         * before the time that is asked for, so that all before it is read. */
         READING_FOR_REQUESTS,
 } ReadingFor;
 

@@ -291,7 +291,7 @@ static int list_store(json_t **ret, const Options *o, uint64_t n_newest, bool is
         return is_whole ? STATUS_OK : STATUS_INCOMPLETE;
 }
 
-/* --- which of both ----------------------------------------------------------------------------- */
+/* --- which of both ---------------------------------------------------------------------------- */
 
 bool source_has_session(const Options *o, const char *name) {
         _cleanup_(session_dir_freep) SessionDir *dir = NULL;

@@ -39,8 +39,8 @@ typedef struct Source {
 
 /* Whether the SOURCE @word is a file, as above; asks the daemon, or the store, if it must. */
 bool source_is_file(const Options *o, const char *word);
-/* Whether there is a file of that name, though @word may be something else; or a session of that name or id, as far as
- * anybody answers. */
+/* Whether there is a file of that name, though @word may be something else; or a session of that
+ * name or id, as far as anybody answers. */
 bool source_names_file(const char *word);
 bool source_has_session(const Options *o, const char *name);
 
@@ -62,9 +62,11 @@ int source_open_session(Source **ret, const Options *o, const char *name);
 int source_open_client(Source **ret, const Options *o, Client *c, const char *name);
 /* Metadata alone; the directory is not opened if a daemon answers (dir is NULL then). */
 int source_describe(Source **ret, const Options *o, const char *name);
-/* The @n_newest sessions, 0: all: an object, which the caller owns, with an array of Session objects ("sessions"), or,
- * if @is_brief, which takes a fraction of the time, of Brief objects ("briefs"); how many there are ("total"); and, of a
- * daemon, "retention" (cli/source/retention.h).  So also with STATUS_INCOMPLETE: some cannot be read, which was said. */
+/* The @n_newest sessions, 0: all: an object, which the caller owns, with an array of Session
+ * objects ("sessions"), or, if @is_brief, which takes a fraction of the time, of Brief objects
+ * ("briefs"); how many there are ("total"); and, of a daemon, "retention"
+ * (cli/source/retention.h).  So also with STATUS_INCOMPLETE: some cannot be read, which was
+ * said. */
 int source_list(json_t **ret, const Options *o, uint64_t n_newest, bool is_brief);
 /* Metadata as it is on disk now. */
 int source_refresh(Source *s);

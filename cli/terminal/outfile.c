@@ -82,7 +82,7 @@ void outfile_done(Outfile *f) {
         free(TAKE_PTR(f->path));
 }
 
-/* --- what has to be gone ----------------------------------------------------------------------- */
+/* --- what has to be gone ---------------------------------------------------------------------- */
 
 static _Noreturn void sweep(const char *path, int fd) {
         char byte;

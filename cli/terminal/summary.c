@@ -294,7 +294,8 @@ static void loss_line(Buf *out, const SessionMeta *m, const CpuAccount *c) {
         add_advice(out, m, c);
 }
 
-/* The one gap that has all that @c has lost, so that one line says both; NULL: there is none, or not all are listed. */
+/* The one gap that has all that @c has lost, so that one line says both; NULL: there is none, or
+ * not all are listed. */
 static const Gap *only_gap(const SessionMeta *m, const CpuAccount *c) {
         const Gap *found = NULL;
 

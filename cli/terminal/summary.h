@@ -17,6 +17,7 @@
 #include "meta/meta.h"
 
 #define SUMMARY_MAX 256
+#define SUMMARY_SILENCE_MAX 1024
 
 /* "udp_sendmsg, udp_recvmsg", or "udp_sendmsg and 12 others" beyond @max characters.  What was
  * asked for where nothing is known yet. */
@@ -24,8 +25,8 @@ char *summary_roots(char text[static SUMMARY_MAX], const SessionMeta *m, size_t 
 char *summary_brief_roots(char text[static SUMMARY_MAX], const Brief *b, size_t max);
 /* "2026-11-21 09:12:04", local time; "-" for 0. */
 char *summary_time(char text[static SUMMARY_MAX], uint64_t realtime_ns);
-/* "nothing lost", "2,646 events lost", "12 events and 1 page lost" */
-char *summary_loss(char text[static SUMMARY_MAX], const SessionMeta *m);
+/* "229,543"; "-" if it is not known. */
+char *summary_events(char text[static UNIT_TEXT_MAX], const SessionMeta *m);
 /* Whether its times are drawn as the numbers that they are: trace-cmd prints those of a clock that
  * does not count nanoseconds so.  The kernel's own drawing takes them for nanoseconds.  @m may be NULL,
  * of a text. */
@@ -35,37 +36,26 @@ char *summary_moment(char text[static SUMMARY_MAX], const SessionMeta *m, uint64
                      unsigned n_digits);
 /* The @i-th of its clock_steps: "2026-11-21 09:12:04, the clock was set forward by 1h 0min", by the new time. */
 char *summary_clock_step(char text[static SUMMARY_MAX], const SessionMeta *m, size_t i);
-/* What a ring has dropped and since when there is data; empty if it dropped nothing. */
-char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m);
-
-/* What was not hooked, and so is part of its callers' time, and the command that records it (calls/unhooked.h);
- * nothing if there is nothing to say. */
-void summary_hooked(Buf *out, const SessionMeta *m);
-
-#define SUMMARY_SILENCE_MAX 1024
-/* Why there are no calls (meta/silence.h), fit for a terminal. */
-char *summary_silence(char text[static SUMMARY_SILENCE_MAX], const SessionMeta *m);
-bool summary_is_complete(const SessionMeta *m);
 /* The state's name; "degraded" of a live session that something is wrong with, "limited" of one that
  * a limit ended. */
 const char *summary_state(const SessionMeta *m);
 const char *summary_brief_state(const Brief *b);
-/*
- * summary_gap() - a gap in words
- *
- * "CPU 3: 2,646 events lost from 10:42:03.120 to 10:42:03.310: the kernel's buffer was full", local
- * time.  All CPUs are not named.
- */
-/* "229,543"; "-" if it is not known. */
-char *summary_events(char text[static UNIT_TEXT_MAX], const SessionMeta *m);
-char *summary_gap(char text[static SUMMARY_MAX], const SessionMeta *m, const Gap *gap);
+/* What was not hooked, and so is part of its callers' time, and the command that records it (calls/unhooked.h);
+ * nothing if there is nothing to say. */
+void summary_hooked(Buf *out, const SessionMeta *m);
+/* Why there are no calls (meta/silence.h), fit for a terminal. */
+char *summary_silence(char text[static SUMMARY_SILENCE_MAX], const SessionMeta *m);
 
-/*
- * summary_loss_lines() - a line for each CPU that lost something, and what would have helped
- *
- * "CPU 3: 2,646 events lost (buffer full); --buffer-size=32M would have held them."
- * Then the first gaps, a line each; where a CPU has one, that one line has both.  Nothing for a complete recording.
- */
+bool summary_is_complete(const SessionMeta *m);
+/* "nothing lost", "2,646 events lost", "12 events and 1 page lost" */
+char *summary_loss(char text[static SUMMARY_MAX], const SessionMeta *m);
+/* What a ring has dropped and since when there is data; empty if it dropped nothing. */
+char *summary_dropped(char text[static SUMMARY_MAX], const SessionMeta *m);
+/* "CPU 3: 2,646 events lost from 10:42:03.120 to 10:42:03.310: the kernel's buffer was full", local
+ * time.  All CPUs are not named. */
+char *summary_gap(char text[static SUMMARY_MAX], const SessionMeta *m, const Gap *gap);
+/* A line for each CPU that lost something, and what would have helped, "CPU 3: 2,646 events lost (buffer full);
+ * --buffer-size=32M would have held them."; then the first gaps.  Where a CPU has one, that one line has both. */
 void summary_loss_lines(Buf *out, const SessionMeta *m);
 /* The size of buffer that would have held what @c lost, a power of two; 0: none up to 1 GiB, or
  * it did not lose for want of room. */

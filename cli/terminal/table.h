@@ -18,13 +18,14 @@
  *              tell(table_row(&t), &things[i]);
  *      return table_show(&t, o, NULL);
  *
- * A title of NULL: only JSON has it; a key of NULL: only the text.  Each row tells the same columns.  Marks before a
- * title: '>' aligned to the right, '=' cut last, '?' may be left out, and a digit: columns without one stand first,
- * then those with 1 and so on, each in the order in which they are told, which is that of JSON.
+ * A title of NULL: only JSON has it; a key of NULL: only the text.  Each row tells the same
+ * columns.  Marks before a title: '>' aligned to the right, '=' cut last, '?' may be left out, and
+ * a digit: columns without one stand first, then those with 1 and so on, each in the order in which
+ * they are told, which is that of JSON.
  *
- * Columns are as wide as their widest cell; widths count characters, not bytes, of UTF-8.  On a terminal that is too
- * narrow columns marked '?' are left out, the last first; then the widest that are not numbers are cut, down to
- * TABLE_COLUMN_MIN.
+ * Columns are as wide as their widest cell; widths count characters, not bytes, of UTF-8.  On a
+ * terminal that is too narrow columns marked '?' are left out, the last first; then the widest that
+ * are not numbers are cut, down to TABLE_COLUMN_MIN.
  */
 
 #include <jansson.h>
@@ -63,8 +64,8 @@ void table_begin(Table *t, JsonMode json);
 Row table_row(Table *t);
 /* A row below those, only in the text, with blanks but for the columns that are told. */
 Row table_rest(Table *t);
-/* Text through a pager, behind what is in @above, which writes to stdout (NULL: nothing), or the list as JSON; an exit
- * status. */
+/* Text through a pager, behind what is in @above, which writes to stdout (NULL: nothing), or the
+ * list as JSON; an exit status. */
 int table_show(Table *t, const Options *o, Buf *above);
 /* A row of no table, whose object is the caller's. */
 static inline Row row_of_json(void) {
@@ -98,7 +99,7 @@ void row_label(Row r, const char *key, const Function *f);
 /* @value is consumed; made unless r.is_text. */
 void row_json(Row r, const char *key, json_t *value);
 
-/* --- text alone -------------------------------------------------------------------------------- */
+/* --- text alone ------------------------------------------------------------------------------- */
 
 /* @titles: separated by '|'; cells are added row by row, left to right. */
 void table_init(Table *t, const char *titles);

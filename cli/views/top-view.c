@@ -367,7 +367,10 @@ void top_view_tell(const TopView *v, Table *t, size_t n) {
         }
 }
 
-/* --- live: what began before it was watched is counted from there on; calls that are open now are not yet in ----- */
+/* --- live ----------------------------------------------------------------------------------------
+ *
+ * What began before it was watched is counted from there on; calls that are open now are not yet in.
+ */
 
 #define INTERVAL_NS NSEC_PER_SEC
 #define ROWS_BESIDES 6 /* lines above the rows, and one below them */

@@ -17,7 +17,7 @@
 #include "cli/source/reading.h"
 #include "cli/terminal/table.h"
 
-/* --- counting (counting.c): all calls of a SOURCE, for a verb that adds them up ------------------ */
+/* --- counting (counting.c): all calls of a SOURCE, for a verb that adds them up --------------- */
 
 typedef struct Counting {
         Reading reading;
@@ -28,7 +28,8 @@ typedef struct Counting {
 
 /* 0 or -errno; what is to be told of the calls may fail in the same line. */
 int counting_init(Counting *ret, bool with_floor);
-/* All of these: an exit status, after having said why.  @c must stay where it is from now on; @o is borrowed as long. */
+/* All of these: an exit status, after having said why.  @c must stay where it is from now on; @o
+ * is borrowed as long. */
 int counting_open(Counting *c, const Options *o, const char *word);
 int counting_run(Counting *c);
 int counting_read(Counting *c, const Options *o, const char *word); /* both */
@@ -48,7 +49,7 @@ int counting_show(const Counting *c, Table *t);
 /* The same as counting_headline() for JSON; NULL without memory. */
 json_t *counting_cost_json(const Counting *c);
 
-/* --- top (top-view.c): the rows of a breakdown -------------------------------------------------- */
+/* --- top (top-view.c): the rows of a breakdown ------------------------------------------------ */
 
 #define TOP_VIEW_LIMIT 30
 #define TOP_VIEW_COLUMNS 20
@@ -75,8 +76,8 @@ bool top_view_has_more(const TopView *v);
 void top_view_done(TopView *v);
 #define _cleanup_top_view_ _cleanup_(top_view_done)
 
-/* The same while it is recorded.  On a terminal it is drawn anew in place, and the key q ends it; else it is printed
- * every time, with an empty line before it. */
+/* The same while it is recorded.  On a terminal it is drawn anew in place, and the key q ends
+ * it; else it is printed every time, with an empty line before it. */
 typedef struct LiveTop LiveTop;
 
 /* --by, --sort, --limit and --corrected count.  An exit status. */
@@ -92,7 +93,7 @@ bool live_top_wants_end(LiveTop *t);
 LiveTop *live_top_free(LiveTop *t);
 DEFINE_CLEANUP(LiveTop *, live_top_free);
 
-/* --- tree (tree-view.c) ------------------------------------------------------------------------- */
+/* --- tree (tree-view.c) ----------------------------------------------------------------------- */
 
 /* What took longest comes first; the way from the top to where most of the time went is marked. */
 typedef struct TreeView {
@@ -109,12 +110,12 @@ TreeView tree_view_of(const CallNode *root, const FloorCost *cost, uint64_t min_
 /* A row for each node; in JSON the outermost ones, each with its "children".  0 or -ENOMEM. */
 int tree_view_tell(TreeView *v, Table *t);
 
-/* --- path (path-view.c): critical paths as a sentence and a table ------------------------------- */
+/* --- path (path-view.c): critical paths as a sentence and a table ----------------------------- */
 
 #define PATH_VIEW_LIMIT 30
 
-/* Of one call: its segments in the order of time.  Of several, added up: what took longest first, with times for each
- * call on average. */
+/* Of one call: its segments in the order of time.  Of several, added up: what took longest
+ * first, with times for each call on average. */
 typedef struct PathView {
         const Function *function;
         const char *comm;     /* of one call, like the next three */
@@ -130,13 +131,13 @@ typedef struct PathView {
 
 /* "udp_recvmsg, call 12, took 22.8 ms: 94 % waiting for client-347, which was in ..." */
 void path_view_sentence(const PathView *v, Buf *out);
-/* At most @limit rows; 0: PATH_VIEW_LIMIT.  The shortest are left out, and their times are in one row; JSON has all.
- * 0 or -ENOMEM. */
+/* At most @limit rows; 0: PATH_VIEW_LIMIT.  The shortest are left out, and their times are in
+ * one row; JSON has all. 0 or -ENOMEM. */
 int path_view_tell(const PathView *v, Table *t, size_t limit);
 /* The object that has the segments of path_view_tell() as a list, which is consumed. */
 json_t *path_view_json(const PathView *v, json_t *segments);
 
-/* --- why (why-view.c): what one cohort of calls has that another has not ------------------------ */
+/* --- why (why-view.c): what one cohort of calls has that another has not ---------------------- */
 
 /* What is compared: one recording with itself, or with an earlier one. */
 typedef struct WhySides {
@@ -144,7 +145,8 @@ typedef struct WhySides {
         Anatomy *anatomy;
 } WhySides;
 
-/* @s must stay where it is; why_sides_done() it also after a failure.  @before: NULL: there is none.  An exit status. */
+/* @s must stay where it is; why_sides_done() it also after a failure.  @before: NULL: there is
+ * none.  An exit status. */
 int why_sides_read(WhySides *s, const Options *o, const char *before, const char *now);
 /* why_new(), with what may lack in one of two recordings; an exit status. */
 int why_sides_explain(Why **ret, const WhySides *s, const CohortsRoot *root,
@@ -160,7 +162,7 @@ void why_view_tell_causes(const Why *w, Table *t, size_t limit, bool is_all);
 int why_view_add(Buf *out, const Why *w, uint64_t limit, bool legend);
 json_t *why_view_json(const Why *w, uint64_t limit);
 
-/* --- where (where.c): which calls a condition lets through --------------------------------------- */
+/* --- where (where.c): which calls a condition lets through ------------------------------------ */
 
 /*
  *      ret < 0 && len > 1400
@@ -173,9 +175,10 @@ json_t *why_view_json(const Why *w, uint64_t limit);
  *      OPERATOR    == != < <= > >=, and & ("has one of these bits")
  *      VALUE       decimal, 0x..., -decimal, -ERRNO or ERRNO by name, of times also "5ms"
  *
- * NAMEs are ret, duration and self [ns], cpu, pid, and else arguments'.  A comparison with what a call does not
- * have is false, its contrary ("!") therefore true.  What a function returns counts as negative if it is in 32 bits,
- * as lib/calls/arguments.h has it; an argument is what is drawn of it, in hex without a sign.
+ * NAMEs are ret, duration and self [ns], cpu, pid, and else arguments'.  A comparison with what a
+ * call does not have is false, its contrary ("!") therefore true.  What a function returns counts
+ * as negative if it is in 32 bits, as lib/calls/arguments.h has it; an argument is what is drawn of
+ * it, in hex without a sign.
  */
 typedef struct Where Where;
 

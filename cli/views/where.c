@@ -217,7 +217,7 @@ int where_parse(Where **ret, const char *text, char why[static WHERE_WHY_MAX]) {
         return 0;
 }
 
-/* --- calls -------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static Number number_of(ValueNumber v) {
         return v.is_negative ? -(Number) v.magnitude : (Number) v.magnitude;

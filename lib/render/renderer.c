@@ -55,7 +55,7 @@ int render_option_set(RenderOptions *o, const char *word) {
         return RENDER_E_UNKNOWN;
 }
 
-/* --- indent ------------------------------------------------------------------------------------ */
+/* --- indent ----------------------------------------------------------------------------------- */
 
 /*
  * As SystemTap scripts draw that print thread_indent():

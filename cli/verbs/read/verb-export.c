@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Recordings for other programs: steps go from the reading to an exporter, whose file is there whole or not at all.  A
- * format that takes many recordings is told of one after the other; what another one compares with is read before, into
- * a tree.
+ * Recordings for other programs: steps go from the reading to an exporter, whose file is there
+ * whole or not at all.  A format that takes many recordings is told of one after the other; what
+ * another one compares with is read before, into a tree.
  */
 
 #include <sys/stat.h>
@@ -64,7 +64,7 @@ static void exporting_done(Exporting *e) {
         outfile_done(&e->file);
 }
 
-/* --- which format ------------------------------------------------------------------------------ */
+/* --- which format ----------------------------------------------------------------------------- */
 
 static int find_format(const Options *o, const Exporter **ret) {
         _cleanup_strv_ Strv names = {};
@@ -106,7 +106,7 @@ static int failure(const Exporting *e, int r) {
                             e->files.failed ?: e->path ?: "standard output");
 }
 
-/* --- what is known of a recording -------------------------------------------------------------- */
+/* --- what is known of a recording ------------------------------------------------------------- */
 
 /* NAME-ID; of a file an id of its content, of what can be read only once none.  0 or -errno. */
 static int name_recording(char **ret, const Options *o, const SessionMeta *m, const char *word,
@@ -225,7 +225,7 @@ static int check_once(Exporting *e, const ExportInfo *info, const char *word) {
         return r < 0 ? failure(e, r) : STATUS_OK;
 }
 
-/* --- steps ------------------------------------------------------------------------------------- */
+/* --- steps ------------------------------------------------------------------------------------ */
 
 static int unreadable(Exporting *e, int status) {
         e->is_unreadable = status != STATUS_OK && status != STATUS_USAGE;
@@ -283,8 +283,8 @@ static int export_part(Exporting *e, const char *word) {
         return failure(e, r);
 }
 
-/* Losses of one recording are told, and the others are exported all the same; so is damage with --keep-going.  @ret: the
- * exit status if all can be written. */
+/* Losses of one recording are told, and the others are exported all the same; so is damage with
+ * --keep-going.  @ret: the exit status if all can be written. */
 static int export_parts(Exporting *e, int *ret) {
         const Options *o = e->o;
         int worst = STATUS_OK, r;

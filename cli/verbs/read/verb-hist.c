@@ -50,16 +50,16 @@ static uint64_t average(const Quantiles *s) {
         return s->n > 0 ? s->sum / s->n : 0;
 }
 
-/* --- over time ---------------------------------------------------------------------------------
+/* --- over time -----------------------------------------------------------------------------------
  *
  *       131.1 us |          .          #     .  |      5
  *        65.5 us |#@@#@@@@#@##@@@@@@@@@ #@@@@@# |    231
  *                +----------+----------+---------
  *                 411.20     411.25     411.30
  *
- * A row has the calls that took at least the time in front of it, and less than what the row above says; behind it is
- * how many there are.  Below are moments as --from and --to take them, with as many digits as tell one column from the
- * next.
+ * A row has the calls that took at least the time in front of it, and less than what the row above
+ * says; behind it is how many there are.  Below are moments as --from and --to take them, with as
+ * many digits as tell one column from the next.
  */
 
 /* Shades, the weakest first. */

@@ -74,7 +74,7 @@ static int report_text(Reading *reading, const Options *o) {
         return r > 0 ? r : status;
 }
 
-/* --- several recordings in one timeline --------------------------------------------------------
+/* --- several recordings in one timeline ----------------------------------------------------------
  *
  *      # web-1: before, Linux 6.1.0-18-amd64, from 2026-11-21 10:42:03
  *      # db-1: before, Linux 6.12.9-amd64, from 2026-11-21 10:42:04
@@ -84,10 +84,11 @@ static int report_text(Reading *reading, const Options *o) {
  *      10:42:04.120713 web-1    0)               |  udp_sendmsg() {
  *      10:42:04.120722 db-1     3)   4.027 us    |  udp_recvmsg();
  *
- * Each recording has a reading, with filters of its own, and a renderer that draws into memory.  The one whose next step
- * is the earliest by the clock on the wall goes on by that step, and the lines it has drawn are passed on behind that
- * clock and a label: the host's name or, where that does not tell them apart, the session's or the word on the command
- * line.  A step points into its reading until the next one is read, so that one of each is held.
+ * Each recording has a reading, with filters of its own, and a renderer that draws into memory.
+ * The one whose next step is the earliest by the clock on the wall goes on by that step, and the
+ * lines it has drawn are passed on behind that clock and a label: the host's name or, where that
+ * does not tell them apart, the session's or the word on the command line.  A step points into its
+ * reading until the next one is read, so that one of each is held.
  */
 
 #define TIME_COLUMNS 15 /* "10:42:04.120713" */
