@@ -20,7 +20,7 @@ const char *contact_socket(const Options *o) {
         return o->socket ?: CLIENT_DEFAULT_SOCKET;
 }
 
-void contact_forbidden_texts(const Options *o, char ret_why[static CONTACT_TEXT_MAX],
+void contact_forbidden_texts(const char *path, char ret_why[static CONTACT_TEXT_MAX],
                              char ret_fix[static CONTACT_TEXT_MAX]) {
         const struct passwd *user = getpwuid(geteuid());
         const char *name = user ? user->pw_name : "$USER";
@@ -29,7 +29,7 @@ void contact_forbidden_texts(const Options *o, char ret_why[static CONTACT_TEXT_
         struct stat st;
 
         /* Its directory may hide the socket: then the group that is made at installation. */
-        group = stat(contact_socket(o), &st) >= 0 ? getgrgid(st.st_gid) : getgrnam("ftraced");
+        group = stat(path, &st) >= 0 ? getgrgid(st.st_gid) : getgrnam("ftraced");
         if (!group || streq(group->gr_name, "root")) {
                 (void) snprintf(ret_why, CONTACT_TEXT_MAX, "only root and its group may use it");
                 (void) snprintf(ret_fix, CONTACT_TEXT_MAX, "sudo ftracectl ...");
@@ -53,7 +53,7 @@ static int unconnected(const Options *o, int r) {
         const char *sudo = geteuid() == 0 ? "" : "sudo ";
 
         if (r == CLIENT_E_FORBIDDEN) {
-                contact_forbidden_texts(o, why, fix);
+                contact_forbidden_texts(contact_socket(o), why, fix);
                 return failed(STATUS_FORBIDDEN, "no permission for %s: %s. Way out: %s",
                               contact_socket(o), why, fix);
         }

@@ -96,7 +96,7 @@ int contact_gather(Client *c, const char *method, json_t *parameters, const char
 int contact_failure(const Client *c, int r, const Refusal *refusal);
 /* That the socket is not for us, and what to do, for whoever says it otherwise. */
 #define CONTACT_TEXT_MAX 256
-void contact_forbidden_texts(const Options *o, char ret_why[static CONTACT_TEXT_MAX],
+void contact_forbidden_texts(const char *path, char ret_why[static CONTACT_TEXT_MAX],
                              char ret_fix[static CONTACT_TEXT_MAX]);
 
 /*

@@ -36,19 +36,19 @@ int fleet_read(Strv *ret, const char *text) {
         return r;
 }
 
-static int read_hosts(Strv *ret, const Options *o) {
+static int read_hosts(Strv *ret, const char *path) {
         _cleanup_free_ char *text = NULL;
         int r;
 
-        r = streq(o->hosts, "-") ? fd_read(STDIN_FILENO, &text, NULL, HOSTS_BYTES_MAX)
-                                 : file_read(AT_FDCWD, o->hosts, &text, NULL, HOSTS_BYTES_MAX);
+        r = streq(path, "-") ? fd_read(STDIN_FILENO, &text, NULL, HOSTS_BYTES_MAX)
+                             : file_read(AT_FDCWD, path, &text, NULL, HOSTS_BYTES_MAX);
         if (r >= 0)
                 r = fleet_read(ret, text);
         if (r < 0)
-                return failed_errno(r, "--hosts: Failed to read %s: %m", o->hosts);
+                return failed_errno(r, "--hosts: Failed to read %s: %m", path);
         if (ret->n > 0)
                 return STATUS_OK;
-        return failed(STATUS_USAGE, "--hosts: %s names no host; write one per line.", o->hosts);
+        return failed(STATUS_USAGE, "--hosts: %s names no host; write one per line.", path);
 }
 
 /* --- what they say ---------------------------------------------------------------------------- */
@@ -272,24 +272,24 @@ void fleet_work(Fleet *f) {
 /* --- opening ---------------------------------------------------------------------------------- */
 
 /* A directory that is not there is made. */
-static int check_output(const Options *o) {
+static int check_output(const char *path) {
         struct stat st;
 
-        if (!o->output)
+        if (!path)
                 return STATUS_OK;
-        if (!streq(o->output, "-") &&
-            (mkdir(o->output, 0777) >= 0 || (stat(o->output, &st) >= 0 && S_ISDIR(st.st_mode))))
+        if (!streq(path, "-") &&
+            (mkdir(path, 0777) >= 0 || (stat(path, &st) >= 0 && S_ISDIR(st.st_mode))))
                 return STATUS_OK;
         return failed(STATUS_USAGE,
                       "-o: with many hosts, each writes a file into a directory; %s is not one.",
-                      o->output);
+                      path);
 }
 
 int fleet_open(Fleet *f, const Options *o) {
         int status;
 
         *f = (Fleet){ .o = o, .asked = o, .ended = tell, .results = json_array() };
-        status = read_hosts(&f->names, o);
+        status = read_hosts(&f->names, o->hosts);
         if (status != STATUS_OK)
                 return status;
         f->members = calloc(f->names.n, sizeof(*f->members));
@@ -311,7 +311,7 @@ int fleet_open(Fleet *f, const Options *o) {
                                       "--hosts: \"%s\" is not a host like [user@]host[:port].",
                                       NAME_QUOTED(m->name));
         }
-        return check_output(o);
+        return check_output(o->output);
 }
 
 void fleet_done(Fleet *f) {

@@ -52,9 +52,9 @@ int upkeep_each(const Options *o, int (*one)(const Options *o, Client *c, const 
 
 /* --- in the store itself ---------------------------------------------------------------------- */
 
-static int failure(const Options *o, const char *what, const char *name, int r) {
+static int failure(const char *store, const char *what, const char *name, int r) {
         log_error_errno(r, "Failed to %s%s%s%s in the store %s: %m", what,
-                        name ? " session \"" : "", name ?: "", name ? "\"" : "", options_store(o));
+                        name ? " session \"" : "", name ?: "", name ? "\"" : "", store);
         return r == -EACCES || r == -EPERM ? STATUS_FORBIDDEN : STATUS_FAILED;
 }
 
@@ -67,7 +67,7 @@ static int open_store(Store **ret, const Options *o, const char *what) {
                 return failed(STATUS_BUSY,
                               "ftraced (%s) owns the store %s; ask it, without --store.",
                               store_owner_text(text, holder), options_store(o));
-        return r == 0 ? STATUS_OK : failure(o, what, NULL, r < 0 ? r : -EPERM);
+        return r == 0 ? STATUS_OK : failure(options_store(o), what, NULL, r < 0 ? r : -EPERM);
 }
 
 /* A session of a store that is opened for writing. */
@@ -95,7 +95,7 @@ static int owned_open(Owned *w, const Options *o, const char *name, const char *
                               options_store(o));
         if (r == 0)
                 r = session_dir_read_any_meta(w->dir, name, &w->meta);
-        return r == 0 ? STATUS_OK : failure(o, "read", name, r < 0 ? r : -EBADMSG);
+        return r == 0 ? STATUS_OK : failure(options_store(o), "read", name, r < 0 ? r : -EBADMSG);
 }
 
 /* For who asks for it later. */
@@ -124,7 +124,7 @@ int upkeep_remove(const Options *o, Client *c, const char *name) {
                 return status;
         keep = keep_look(w.dir, w.meta, &foreign);
         if (keep < 0)
-                return failure(o, "look at", name, keep);
+                return failure(options_store(o), "look at", name, keep);
         if (keep != KEEP_NOT && keep != KEEP_NEWER) {
                 if (keep_describe(&text, (Keep) keep, w.meta->name, foreign) >= 0)
                         log_error("%s.", text);
@@ -133,7 +133,7 @@ int upkeep_remove(const Options *o, Client *c, const char *name) {
         n_bytes = footprint_measure(w.dir).n_bytes;
         r = store_remove_session(w.store, name);
         if (r < 0)
-                return failure(o, "remove", name, r);
+                return failure(options_store(o), "remove", name, r);
         note_removed(w.store, name, w.meta->id, n_bytes, "remove");
         return STATUS_OK;
 }
@@ -153,7 +153,7 @@ int upkeep_pin(const Options *o, Client *c, const char *name, bool pinned) {
                 return failed(STATUS_FAILED, "session \"%s\" was %s.", name, w.meta->reason);
         w.meta->pinned = pinned;
         r = session_dir_write_meta(w.dir, w.meta);
-        return r < 0 ? failure(o, "pin", name, r) : STATUS_OK;
+        return r < 0 ? failure(options_store(o), "pin", name, r) : STATUS_OK;
 }
 
 /* --- vacuum ----------------------------------------------------------------------------------- */
@@ -190,7 +190,7 @@ static int vacuum_store(json_t **ret, const Options *o, const RetainLimits *limi
                 r = retention_limits(&l, o, store, &problems);
         warn_each(&problems);
         if (r < 0)
-                return failure(o, "work out the limits of the sessions", NULL, r);
+                return failure(options_store(o), "work out the limits of the sessions", NULL, r);
         work.store = store;
         progress_begin(&work.bar, o, VACUUMING);
         r = vacuum_run(&v, store, &l,
@@ -202,9 +202,9 @@ static int vacuum_store(json_t **ret, const Options *o, const RetainLimits *limi
                 if (v.items[i].verdict != RETAIN_KEEP && v.items[i].error == 0)
                         note_removed(store, v.items[i].name, NULL, v.items[i].n_bytes, "vacuum");
         if (r < 0)
-                return failure(o, "look at the sessions", NULL, r);
+                return failure(options_store(o), "look at the sessions", NULL, r);
         *ret = vacuum_to_json(&v);
-        return *ret ? STATUS_OK : failure(o, "list the sessions", NULL, -ENOMEM);
+        return *ret ? STATUS_OK : failure(options_store(o), "list the sessions", NULL, -ENOMEM);
 }
 
 static int ask_vacuum(json_t **ret, const Options *o, Client *c, json_t *parameters) {

@@ -273,26 +273,25 @@ static int add_word(Options *o, const char *word) {
 }
 
 /* What getopt complained of, as it was spelt: @at is the argument it had come to. */
-static int refuse(const Options *o, int c, const char *at) {
+static int refuse(const char *verb, int c, const char *at) {
         char word[NAME_QUOTE_MAX];
         const char *instead;
 
         if (c == ':' && optopt >= LONG_BASE)
-                return option_usage(o->verb, "--%s needs a value (%s)",
+                return option_usage(verb, "--%s needs a value (%s)",
                                     options[optopt - LONG_BASE].name,
                                     options[optopt - LONG_BASE].value);
         if (c == ':')
-                return option_usage(o->verb, "-%c needs a value", optopt);
+                return option_usage(verb, "-%c needs a value", optopt);
         if (optopt >= LONG_BASE)
-                return option_usage(o->verb, "--%s takes no value",
-                                    options[optopt - LONG_BASE].name);
+                return option_usage(verb, "--%s takes no value", options[optopt - LONG_BASE].name);
         if (optopt > 0 && at[0] == '-' && at[1] != '-')
-                return option_usage(o->verb, "unknown option \"-%c\"", optopt);
+                return option_usage(verb, "unknown option \"-%c\"", optopt);
         (void) snprintf(word, sizeof(word), "%.*s", (int) strcspn(at, "="), at);
         instead = gone_instead(GONE_OPTION, word);
         if (instead)
-                return option_usage(o->verb, "the option \"%s\" is gone: %s", word, instead);
-        return option_usage(o->verb, "unknown or ambiguous option \"%s\"", NAME_QUOTED(at));
+                return option_usage(verb, "the option \"%s\" is gone: %s", word, instead);
+        return option_usage(verb, "unknown or ambiguous option \"%s\"", NAME_QUOTED(at));
 }
 
 static void make_getopt_tables(char *letters, struct option *longs) {
@@ -384,7 +383,7 @@ int options_parse(Options *ret, int argc, char **argv) {
                         continue;
                 }
                 if (c == '?' || c == ':')
-                        return refuse(ret, c, argv[before]);
+                        return refuse(ret->verb, c, argv[before]);
                 i = c >= LONG_BASE ? c - LONG_BASE : find_letter(c, ret->verb);
                 ret->given[i / 64] |= UINT64_C(1) << i % 64;
                 status = option_set_value(ret, &options[i], optarg);

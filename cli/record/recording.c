@@ -50,27 +50,15 @@ static int add_functions(Strv *ret, Reading *r) {
         return -status;
 }
 
-/* Those of @names that can be hooked. */
-static int add_present(Strv *ret, Strv *names, const FunctionList *l) {
-        _cleanup_strv_ Strv present = {};
-        int r = 0;
-
-        for (size_t i = 0; r >= 0 && i < l->n; i++)
-                r = strv_add(&present, l->items[i].name);
-        strv_sort_unique(&present);
-        strv_sort_unique(names);
-        return r < 0 ? r : strv_pick(ret, names, &present, true);
-}
-
 /* A recording of another host serves as well, or what another tracer made: names count, and those that the kernel
  * of the daemon does not have are left out.  What lean left out of the recording was called, too. */
 static int add_seen(Strv *ret, const Options *o, Client *c) {
         _cleanup_function_list_ FunctionList list = {};
         _cleanup_reading_ Reading reading = {};
-        _cleanup_strv_ Strv names = {};
+        _cleanup_strv_ Strv names = {}, present = {};
         Options whole = *o; /* what is to be recorded is no filter of what was */
         size_t n_before = ret->n;
-        int status;
+        int status, r = 0;
 
         whole.spec = SPEC_INIT;
         status = reading_open(&reading, &whole, o->lean_source, READING_FOR_DRAWING)
@@ -81,7 +69,11 @@ static int add_seen(Strv *ret, const Options *o, Client *c) {
         status = status ?: function_list_get(&list, c);
         if (status != STATUS_OK)
                 return status;
-        if (add_present(ret, &names, &list) < 0)
+        for (size_t i = 0; r >= 0 && i < list.n; i++)
+                r = strv_add(&present, list.items[i].name);
+        strv_sort_unique(&present);
+        strv_sort_unique(&names);
+        if (r < 0 || strv_pick(ret, &names, &present, true) < 0)
                 return out_of_memory();
         return ret->n > n_before
                        ? STATUS_OK
@@ -280,20 +272,6 @@ static bool may_wait(const Options *o, Client *c, Wait *w, const Refusal *refusa
         return waited_ns(w) < w->wait_ns;
 }
 
-/* Until it is time to ask again; false: a signal wants the end. */
-static bool pause_for(Wait *w, RefusalKind why, int wake_fd) {
-        uint64_t waited = waited_ns(w), left_ms = AGAIN_MS;
-        struct pollfd poll_fd = { .fd = wake_fd, .events = POLLIN };
-
-        if (why == REFUSAL_LEARNING)
-                left_ms = LEARNING_MS;
-        else if (w->wait_ns > waited)
-                left_ms = (w->wait_ns - waited) / NSEC_PER_MSEC + 1;
-        clock_write(w);
-        return poll(&poll_fd, 1, (int) MIN(left_ms, (uint64_t) AGAIN_MS)) <= 0 ||
-               !signals_want_end(wake_fd);
-}
-
 static int refuse(Wait *w, const Refusal *refusal) {
         clock_erase(w);
         if (refusal->kind == REFUSAL_BUSY && w->wait_ns > 0)
@@ -310,6 +288,8 @@ static int call_start(json_t **ret, const Options *o, Client *c, json_t *paramet
                                         .since_ns = now_ns(CLOCK_MONOTONIC) };
 
         for (;;) {
+                struct pollfd poll_fd = { .fd = wake_fd, .events = POLLIN };
+                uint64_t waited, left_ms;
                 _cleanup_refusal_ Refusal refusal = {};
                 int status = ask_once(ret, o, c, parameters, wake_fd, &w, &refusal);
 
@@ -319,7 +299,12 @@ static int call_start(json_t **ret, const Options *o, Client *c, json_t *paramet
                         return refuse(&w, &refusal);
                 if (refusal.kind == REFUSAL_BUSY || waited_ns(&w) > LEARNING_MS * NSEC_PER_MSEC)
                         say_waiting(o, &w, refusal_message(&refusal));
-                if (!pause_for(&w, refusal.kind, wake_fd))
+                waited = waited_ns(&w);
+                left_ms = refusal.kind == REFUSAL_LEARNING ? LEARNING_MS : AGAIN_MS;
+                if (refusal.kind != REFUSAL_LEARNING && w.wait_ns > waited)
+                        left_ms = MIN((w.wait_ns - waited) / NSEC_PER_MSEC + 1, left_ms);
+                clock_write(&w);
+                if (poll(&poll_fd, 1, (int) left_ms) > 0 && signals_want_end(wake_fd))
                         return interrupted(&w);
         }
 }

@@ -243,32 +243,25 @@ static int look_whether(Capture *c, bool *ret) {
 
 /* --- recording -------------------------------------------------------------------------------- */
 
-/* A name that nobody has: @sessions are all that there are. */
-static void find_name(char text[static SESSION_NAME_MAX + 1], const Capture *c,
-                      const json_t *sessions) {
-        json_int_t n = c->log.next;
-        bool is_taken = true;
-        json_t *s;
-        size_t i;
-
-        for (unsigned tries = 0; is_taken && tries < NAME_TRIES; tries++, n++) {
-                (void) snprintf(text, SESSION_NAME_MAX + 1, "%s-%lli", c->name, (long long) n);
-                is_taken = false;
-                json_array_foreach (sessions, i, s)
-                        is_taken = is_taken || streq(text_of(s, "name"), text);
-        }
-}
-
 static int begin(Capture *c) {
         char name[SESSION_NAME_MAX + 1];
         json_auto_t *reply = NULL;
         Options o = *c->o;
+        bool is_taken = true;
+        json_t *s;
+        size_t i;
         int status = contact_daemon(&c->client, &o)
                              ?: contact_gather(c->client, "ListBriefs", NULL, "briefs", &reply);
 
         if (status != STATUS_OK)
                 return skip(c, status, "failed", "there was no daemon that answered");
-        find_name(name, c, json_object_get(reply, "briefs"));
+        /* A name that nobody has. */
+        for (json_int_t n = c->log.next; is_taken && n < c->log.next + NAME_TRIES; n++) {
+                (void) snprintf(name, sizeof(name), "%s-%lli", c->name, (long long) n);
+                is_taken = false;
+                json_array_foreach (json_object_get(reply, "briefs"), i, s)
+                        is_taken = is_taken || streq(text_of(s, "name"), name);
+        }
         o.name = name;
         status = recording_start(&c->meta, &o, c->client, c->words, false, -EBADF);
         if (status == STATUS_BUSY)
@@ -287,20 +280,6 @@ static int watch(Capture *c) {
         return r == 0 ? STATUS_OK : contact_failure(c->client, r, NULL);
 }
 
-/* To the daemon that comes after one that went. */
-static int reconnect(Capture *c, int signal_fd) {
-        c->client = client_free(c->client);
-        for (unsigned i = 0; i < RESTART_TRIES && !signals_want_end(signal_fd); i++) {
-                if (client_connect(&c->client, contact_socket(c->o)) == 0)
-                        return watch(c);
-                (void) sleep(1);
-        }
-        return failed(
-                STATUS_FAILED,
-                "the daemon is gone and no other has started; %s goes on recording unwatched.",
-                c->meta->name);
-}
-
 /* One reply of Watch; whether it was the last one. */
 static int look(Capture *c, int signal_fd, bool *ret_ended) {
         _cleanup_(session_meta_freep) SessionMeta *m = NULL;
@@ -313,8 +292,19 @@ static int look(Capture *c, int signal_fd, bool *ret_ended) {
 
         if (r == CLIENT_E_INTERRUPTED && !signals_want_end(signal_fd))
                 return STATUS_OK;
-        if (r == CLIENT_E_GONE || r == -ECONNRESET || r == -EPIPE)
-                return reconnect(c, signal_fd);
+        if (r == CLIENT_E_GONE || r == -ECONNRESET || r == -EPIPE) {
+                /* To the daemon that comes after one that went. */
+                c->client = client_free(c->client);
+                for (unsigned i = 0; i < RESTART_TRIES && !signals_want_end(signal_fd); i++) {
+                        if (client_connect(&c->client, contact_socket(c->o)) == 0)
+                                return watch(c);
+                        (void) sleep(1);
+                }
+                return failed(STATUS_FAILED,
+                              "the daemon is gone and no other has started; %s goes "
+                              "on recording unwatched.",
+                              c->meta->name);
+        }
         if (r == CLIENT_E_INTERRUPTED) /* Watch does not end before the session does */
                 status = contact_daemon(&other, c->o)
                                  ?: recording_stop(&m, c->o, other, c->meta->name);

@@ -34,18 +34,18 @@ static Strv functions_of(const Options *o) {
         return (Strv){ .items = o->words.items + 2, .n = o->words.n - 2 };
 }
 
-static int find(const Options *o, const char *name, bool *ret) {
+static int find(const char *root, const char *name, bool *ret) {
         _cleanup_strv_ Strv names = {};
-        int r = schedule_list(&names, o->config_root);
+        int r = schedule_list(&names, root);
 
         *ret = r >= 0 && strv_contains(&names, name);
         return r < 0 ? fail("look for", name, r) : STATUS_OK;
 }
 
 /* Says so if there is none. */
-static int require(const Options *o, const char *name) {
+static int require(const char *root, const char *name) {
         bool is_there = false;
-        int status = check_name(name) ?: find(o, name, &is_there);
+        int status = check_name(name) ?: find(root, name, &is_there);
 
         if (status != STATUS_OK || is_there)
                 return status;
@@ -108,7 +108,7 @@ static int add(const Options *o, const char *name) {
         _cleanup_schedule_ Schedule s = { .keep = o->schedule.keep };
         char timer[SCHEDULE_UNIT_MAX];
         bool is_there = false;
-        int status = check_add(o, &functions) ?: find(o, name, &is_there), r;
+        int status = check_add(o, &functions) ?: find(o->config_root, name, &is_there), r;
 
         if (status == STATUS_OK && is_there)
                 return failed(STATUS_FAILED,
@@ -141,7 +141,7 @@ static int add(const Options *o, const char *name) {
 
 static int remove_one(const Options *o, const char *name) {
         char timer[SCHEDULE_UNIT_MAX];
-        int status = require(o, name), r;
+        int status = require(o->config_root, name), r;
 
         if (status == STATUS_OK && !o->config_root)
                 status = systemd_is_there()
@@ -186,7 +186,7 @@ static int run(const Options *o, const char *name) {
         char service[SCHEDULE_UNIT_MAX];
         const char *session;
         json_t *last;
-        int status = require(o, name)
+        int status = require(o->config_root, name)
                              ?: systemd_is_there()
                              ?: systemd_control("start", schedule_unit(service, name, "service")),
             r;
@@ -209,7 +209,7 @@ static int run(const Options *o, const char *name) {
 
 /* --- list ------------------------------------------------------------------------------------- */
 
-static int add_row(Table *t, const Options *o, const char *name, const json_t *sessions) {
+static int add_row(Table *t, const char *root, const char *name, const json_t *sessions) {
         _cleanup_capture_log_ CaptureLog l = {};
         _cleanup_schedule_ Schedule s = {};
         _cleanup_buf_ Buf result = BUF_INIT;
@@ -217,14 +217,13 @@ static int add_row(Table *t, const Options *o, const char *name, const json_t *s
         char timer[SCHEDULE_UNIT_MAX];
         TimerState state = {};
         json_t *last;
-        int r = schedule_read(&s, o->config_root, name) ?: capture_log_open(&l, name), status;
+        int r = schedule_read(&s, root, name) ?: capture_log_open(&l, name), status;
         Row row;
 
         if (r < 0)
                 return fail("read", name, r);
-        status = o->config_root
-                         ? STATUS_OK
-                         : systemd_look_at_timer(&state, schedule_unit(timer, name, "timer"));
+        status = root ? STATUS_OK
+                      : systemd_look_at_timer(&state, schedule_unit(timer, name, "timer"));
         if (status != STATUS_OK)
                 return status;
         last = capture_log_last(&l);
@@ -275,7 +274,8 @@ static int list_all(const Options *o, const char *name) {
         }
         table_begin(&t, o->json);
         for (size_t i = 0; status == STATUS_OK && i < names.n; i++)
-                status = add_row(&t, o, names.items[i], json_object_get(reply, "briefs"));
+                status = add_row(&t, o->config_root, names.items[i],
+                                 json_object_get(reply, "briefs"));
         if (status != STATUS_OK)
                 return status;
         if (names.n > 0 || o->json != JSON_OFF)

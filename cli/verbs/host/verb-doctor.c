@@ -61,24 +61,21 @@ static uint64_t memory_bytes(void) {
         return (uint64_t) MAX(sysconf(_SC_PHYS_PAGES), 0L) * (uint64_t) sysconf(_SC_PAGESIZE);
 }
 
-/* The kernel divides that memory by all CPUs that it could ever have, of which a guest may have few. */
-static uint64_t possible_cpus(void) {
+/* No more than a thirtieth of what there is. */
+static void say_how(json_t *checks) {
+        uint64_t n_cpus = 0, most = memory_bytes() / 30 >> 20, mib;
         _cleanup_free_ char *text = NULL;
         unsigned first, last;
         const char *list;
-        uint64_t n = 0;
-
-        if (file_read(AT_FDCWD, "/sys/devices/system/cpu/possible", &text, NULL, 65536) >= 0)
-                for (list = text; cpu_list_next(&list, &first, &last) > 0;)
-                        n = last + 1;
-        return n > 0 ? n : (uint64_t) MAX(sysconf(_SC_NPROCESSORS_CONF), 1L);
-}
-
-/* No more than a thirtieth of what there is. */
-static void say_how(json_t *checks) {
-        uint64_t n_cpus = possible_cpus(), most = memory_bytes() / 30 >> 20, mib = n_cpus * CPU_MIB;
         char fix[1024];
 
+        /* The kernel divides that memory by all CPUs that it could ever have, of which a guest may have few. */
+        if (file_read(AT_FDCWD, "/sys/devices/system/cpu/possible", &text, NULL, 65536) >= 0)
+                for (list = text; cpu_list_next(&list, &first, &last) > 0;)
+                        n_cpus = last + 1;
+        if (n_cpus == 0)
+                n_cpus = (uint64_t) MAX(sysconf(_SC_NPROCESSORS_CONF), 1L);
+        mib = n_cpus * CPU_MIB;
         if (most > 0)
                 mib = MIN(mib, most);
         mib = MAX(mib, (uint64_t) LEAST_MIB);
@@ -186,7 +183,7 @@ static void connect_and_note(Client **ret, const Options *o, json_t *checks) {
                             "no daemon listens on %s", path);
                 break;
         case CLIENT_E_FORBIDDEN:
-                contact_forbidden_texts(o, why, fix);
+                contact_forbidden_texts(path, why, fix);
                 add(checks, "daemon", "bad", fix, "a daemon listens on %s, but not for you: %s",
                     path, why);
                 break;
@@ -309,7 +306,7 @@ static bool is_capability(const json_t *check) {
         return json_object_get(check, "since");
 }
 
-static int print_capabilities(Buf *out, const Options *o, const json_t *checks) {
+static int print_capabilities(Buf *out, const json_t *checks, bool legend) {
         _cleanup_table_ Table t = {};
         json_t *check;
         size_t i;
@@ -326,7 +323,7 @@ static int print_capabilities(Buf *out, const Options *o, const json_t *checks) 
         if (table_n_rows(&t) == 0)
                 return 0;
         buf_adds(out, "\n");
-        return table_print(&t, out, !o->no_legend);
+        return table_print(&t, out, legend);
 }
 
 int verb_doctor(const Options *o) {
@@ -350,7 +347,7 @@ int verb_doctor(const Options *o) {
         json_array_foreach (checks, i, check)
                 if (!is_capability(check))
                         print_check(&out, o, check);
-        if (print_capabilities(&out, o, checks) < 0)
+        if (print_capabilities(&out, checks, !o->no_legend) < 0)
                 return failed(STATUS_FAILED,
                               "Failed to print what this kernel can record: out of memory");
         status = o->json != JSON_OFF ? stdout_json(o, json_incref(checks)) : stdout_end(&out);

@@ -109,10 +109,6 @@ static int end(Run *r) {
         return recording_stop(&m, r->o, r->client, r->meta->name);
 }
 
-static bool draws_nothing(const Options *o) {
-        return streq_ptr(o->format, "none");
-}
-
 /* Says and draws what there is; an exit status. */
 static int tell(Run *r, const Source *s, const DrawingOptions *d) {
         _cleanup_census_ Census census = {};
@@ -129,7 +125,7 @@ static int tell(Run *r, const Source *s, const DrawingOptions *d) {
                      census.n_below == 1 ? "" : "s", census.n_trees == 1 ? "it" : "them",
                      census.n_cpus, census.n_cpus == 1 ? "" : "s",
                      FORMAT_DURATION(session_meta_length_ns(s->meta)), loss);
-        if (status == STATUS_OK && census.n_trees > 0 && !draws_nothing(r->o))
+        if (status == STATUS_OK && census.n_trees > 0 && !streq_ptr(r->o->format, "none"))
                 status = display_report(s, r->o, d);
         display_left_out(r->o, s->meta);
         display_loss(s->meta);
@@ -181,7 +177,7 @@ int verb_run(const Options *o) {
                 return failed(
                         STATUS_USAGE,
                         "\"run\" needs a command after \"--\"; see \"ftracectl run --help\".");
-        if (draws_nothing(o))
+        if (streq_ptr(o->format, "none"))
                 shown.format = NULL;
         status = display_options(&d, &shown) ?: recording_check(o, &o->words);
         if (status == STATUS_OK && o->dry_run)

@@ -127,10 +127,6 @@ static int start_soon(const Options *o, uint64_t moment_ns) {
         return status == STATUS_OK ? begin(&armed) : status;
 }
 
-static bool is_queued(const Options *o) {
-        return o->wait_ns > 0;
-}
-
 /* @moment_ns: when it begins; 0: when it is run. */
 static int make_command(Strv *ret, const Options *o, uint64_t moment_ns) {
         char moment[TRIGGER_MOMENT_MAX];
@@ -152,7 +148,7 @@ static int start_far(const Options *o, uint64_t moment_ns) {
         _cleanup_buf_ Buf out = BUF_OF_TEXT(STDOUT_FILENO);
         char name[64], unit[80], when[64];
         uint64_t now = now_ns(CLOCK_REALTIME),
-                 begin_ns = is_queued(o) ? MAX(moment_ns, now + TIMER_NS) : moment_ns - AHEAD_NS;
+                 begin_ns = o->wait_ns > 0 ? MAX(moment_ns, now + TIMER_NS) : moment_ns - AHEAD_NS;
         time_t seconds = (time_t) (begin_ns / NSEC_PER_SEC);
         uint16_t number = 0;
         struct tm tm;
@@ -167,7 +163,7 @@ static int start_far(const Options *o, uint64_t moment_ns) {
         status = capture_check(o, &o->words) ?: systemd_is_there();
         if (status != STATUS_OK)
                 return status;
-        r = make_command(&command, o, is_queued(o) ? 0 : moment_ns);
+        r = make_command(&command, o, o->wait_ns > 0 ? 0 : moment_ns);
         if (r < 0)
                 return failed_errno(r, "Failed to describe the command: %m");
         (void) getrandom(&number, sizeof(number), 0);
@@ -220,7 +216,7 @@ int verb_start(const Options *o) {
                 return is_later ? start_hosts(o, moment_ns) : fleet_run(o, 0);
         if (!is_later)
                 return begin(o);
-        return is_soon && !is_queued(o) ? start_soon(o, moment_ns) : start_far(o, moment_ns);
+        return is_soon && o->wait_ns == 0 ? start_soon(o, moment_ns) : start_far(o, moment_ns);
 }
 
 int verb_arm(const Options *o) {

@@ -93,14 +93,14 @@ static int choose(Strv *ret, json_t *ended, Buf *out, const Options *o, Client *
 }
 
 /* All are tried; the first failure is the exit status. */
-static int stop_each(json_t *ended, Buf *out, const Options *o, Client *c, const Strv *names,
+static int stop_each(json_t *ended, Buf *out, Client *c, const Strv *names, bool may_be_over,
                      json_t **last_reply) {
         int result = STATUS_OK;
 
         for (size_t i = 0; i < names->n; i++) {
                 json_auto_t *reply = NULL;
                 _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
-                int status = recording_call_stop(&reply, c, names->items[i], o->words.n == 0)
+                int status = recording_call_stop(&reply, c, names->items[i], may_be_over)
                                      ?: source_meta_from_reply(&meta, reply);
 
                 if (status != STATUS_OK) {
@@ -128,7 +128,7 @@ int verb_stop(const Options *o) {
                 status = choose(&names, ended, &out, o, c);
         if (status != STATUS_OK)
                 return status;
-        result = stop_each(ended, &out, o, c, &names, &last_reply);
+        result = stop_each(ended, &out, c, &names, o->words.n == 0, &last_reply);
         retention_add_line(&out, last_reply, "");
         retention_mark(ended, last_reply);
         if (o->json != JSON_OFF)
