@@ -41,23 +41,19 @@ static uint64_t quantile(const Times *t, unsigned permille) {
         return COUNTED_NS;
 }
 
-static void add_root(Floor *f, const Call *call) {
-        FloorShown *s = &f->shown;
-
-        f->has_several |= s->root && s->root != call->frame->function;
-        s->root = call->frame->function;
-        s->n++;
-        s->n_cut += call->is_cut;
-        s->total_ns += call->duration_ns;
-        s->blocked_ns += call->frame->blocked_ns + call->blocked_ns;
-        s->n_below += call->frame->n_below;
-}
-
 static int end(void *userdata, const Call *call) {
         Floor *f = userdata;
+        FloorShown *s = &f->shown;
 
-        if (call->is_root)
-                add_root(f, call);
+        if (call->is_root) {
+                f->has_several |= s->root && s->root != call->frame->function;
+                s->root = call->frame->function;
+                s->n++;
+                s->n_cut += call->is_cut;
+                s->total_ns += call->duration_ns;
+                s->blocked_ns += call->frame->blocked_ns + call->blocked_ns;
+                s->n_below += call->frame->n_below;
+        }
         /* What is below an end alone was not seen. */
         if (call->is_cut || call->is_late)
                 return 0;
@@ -116,22 +112,11 @@ Overhead overhead_of(const Floor *f) {
         return o;
 }
 
-static void add_cost(const Overhead *o, uint64_t n_parts, Buf *out) {
-        char range[FIGURE_MAX];
-
-        buf_printf(out, "; about %s of %s real, ",
-                   figure_range(range, o->real_low_ns / n_parts, o->real_high_ns / n_parts),
-                   o->shown.blocked_ns > 0 ? "the rest is" : "it");
-        if ((int) (o->low_percent + 0.5) != (int) (o->high_percent + 0.5))
-                buf_printf(out, "%.0f to ", o->low_percent);
-        buf_printf(out, "%.0f %% is what tracing costs", o->high_percent);
-}
-
 void overhead_describe(const Overhead *o, Buf *out) {
         const FloorShown *s = &o->shown;
         bool is_mean = s->root && s->n_cut == 0;
         uint64_t n_parts = is_mean ? s->n : 1;
-        char time[FIGURE_MAX], n[UNIT_TEXT_MAX];
+        char time[FIGURE_MAX], range[FIGURE_MAX], n[UNIT_TEXT_MAX];
 
         if (s->n == 0)
                 return;
@@ -146,9 +131,14 @@ void overhead_describe(const Overhead *o, Buf *out) {
                            s->n_cut == 1 ? "as" : "ere");
         if (s->blocked_ns > 0)
                 buf_printf(out, ", %s of it waiting", figure_round(time, s->blocked_ns / n_parts));
-        if (o->has_cost)
-                add_cost(o, n_parts, out);
-        else if (o->is_too_little)
+        if (o->has_cost) {
+                buf_printf(out, "; about %s of %s real, ",
+                           figure_range(range, o->real_low_ns / n_parts, o->real_high_ns / n_parts),
+                           s->blocked_ns > 0 ? "the rest is" : "it");
+                if ((int) (o->low_percent + 0.5) != (int) (o->high_percent + 0.5))
+                        buf_printf(out, "%.0f to ", o->low_percent);
+                buf_printf(out, "%.0f %% is what tracing costs", o->high_percent);
+        } else if (o->is_too_little)
                 buf_adds(out, "; too little to tell what of it tracing costs");
         buf_adds(out, ".");
 }

@@ -425,17 +425,6 @@ static bool is_anothers(const Pairing *p, const HeldCall *c, const Step *step) {
         return c->below_ns > duration_of(step) && !is_sure(p, c, step, SURE_NS);
 }
 
-static int pair_return(Pairing *p, Stack *stack, Held *h, const Step *step) {
-        uint32_t i;
-
-        end_deeper(p, stack, step, false);
-        i = held_find(h, step->depth, step->function);
-        if (i == HELD_TASK || is_anothers(p, &h->calls[i], step))
-                return pair_late(p, stack, h, step);
-        end_seen(p, h, i, step);
-        return 0;
-}
-
 /* --- tasks that leave the CPU ----------------------------------------------------------------- */
 
 /*
@@ -546,15 +535,23 @@ static int note_sched(Pairing *p, const Step *step) {
 static int pair(Pairing *p, Stack *stack, const Step *step) {
         Held *h = stack->data;
         uint64_t last_ns;
-        int r;
+        uint32_t ended;
+        int r = 0;
 
         if (!h && p->n_spare > 0)
                 h = p->spare[--p->n_spare];
         if (!h && held_new(&h) < 0)
                 return -ENOMEM;
         stack->data = h;
-        r = step->kind == STEP_LEAVE ? pair_return(p, stack, h, step)
-                                     : pair_call(p, stack, h, step);
+        if (step->kind == STEP_LEAVE) {
+                end_deeper(p, stack, step, false);
+                ended = held_find(h, step->depth, step->function);
+                if (ended == HELD_TASK || is_anothers(p, &h->calls[ended], step))
+                        r = pair_late(p, stack, h, step);
+                else
+                        end_seen(p, h, ended, step);
+        } else
+                r = pair_call(p, stack, h, step);
         last_ns = step->timestamp_ns + (step->kind == STEP_LEAF ? duration_of(step) : 0);
         stack->last_ns = MAX(stack->last_ns, last_ns);
         if (r >= 0 && h->n_open == 0 && step->depth == 0)

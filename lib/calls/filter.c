@@ -100,16 +100,6 @@ static void drop_quicker(Filter *f) {
         }
 }
 
-/* Memory is in proportion to how many are wanted. */
-static int add_rank(Filter *f, uint64_t number, uint64_t duration_ns) {
-        if (f->n_ranks / 2 >= f->spec->n_slowest)
-                drop_quicker(f);
-        if (!ARRAY_ROOM(f->ranks, f->n_ranks_room, f->n_ranks + 1))
-                return -ENOMEM;
-        f->ranks[f->n_ranks++] = (Rank){ duration_ns, number };
-        return 0;
-}
-
 /* --- trees ------------------------------------------------------------------------------------ */
 
 static bool is_selected(const Filter *f, uint64_t number) {
@@ -163,8 +153,14 @@ static int end_tree(Filter *f, Tree *tree, const Step *end) {
         if (!tree->root)
                 return 0;
         if (f->is_ranking && is_selected(f, tree->number)) {
-                if (f->spec->n_slowest > 0)
-                        r = add_rank(f, tree->number, duration_ns);
+                /* Memory is in proportion to how many are wanted. */
+                if (f->n_ranks / 2 >= f->spec->n_slowest)
+                        drop_quicker(f);
+                if (f->spec->n_slowest > 0) {
+                        if (!ARRAY_ROOM(f->ranks, f->n_ranks_room, f->n_ranks + 1))
+                                return -ENOMEM;
+                        f->ranks[f->n_ranks++] = (Rank){ duration_ns, tree->number };
+                }
                 if (r >= 0 && f->spec->keep_limits)
                         r = f->spec->keep_limits->learn(f->spec->keep_limits->data, tree->root,
                                                         duration_ns);

@@ -110,10 +110,17 @@ static const Function *functions_add(Functions *f, uint64_t address) {
         return hash_add_ptr(&f->now, address, made) < 0 ? NULL : made;
 }
 
-/* Source: linux 6.1 kernel/trace/trace_functions_graph.c, check_irq_entry(). */
-static void find_irq_entries(Functions *f) {
+/* The names of another time. */
+static int functions_turn(Functions *f, uint64_t timestamp_ns) {
+        int r = symbol_timeline_span(f->symbol_timeline, timestamp_ns, &f->span);
         Symbol begin, end;
 
+        if (r < 0) {
+                functions_forget_times(f);
+                return r;
+        }
+        forget_names(f);
+        /* Source: linux 6.1 kernel/trace/trace_functions_graph.c, check_irq_entry(). */
         f->irq_begin = f->irq_end = 0;
         if (symbols_find_name(f->span.older, "__irqentry_text_start", &begin) &&
             symbols_find_name(f->span.older, "__irqentry_text_end", &end) &&
@@ -121,18 +128,6 @@ static void find_irq_entries(Functions *f) {
                 f->irq_begin = begin.address;
                 f->irq_end = end.address;
         }
-}
-
-/* The names of another time. */
-static int functions_turn(Functions *f, uint64_t timestamp_ns) {
-        int r = symbol_timeline_span(f->symbol_timeline, timestamp_ns, &f->span);
-
-        if (r < 0) {
-                functions_forget_times(f);
-                return r;
-        }
-        forget_names(f);
-        find_irq_entries(f);
         f->begin_ns = f->span.begin_ns;
         f->length_ns = f->span.end_ns - f->span.begin_ns;
         return 0;

@@ -23,11 +23,6 @@ static inline int fill_comm(Steps *s, Step *step) {
         return 0;
 }
 
-static inline bool is_return_of(const Event *exit, const Event *entry) {
-        return exit && exit->kind == EVENT_EXIT && !exit->missed && exit->pid == entry->pid &&
-               exit->func == entry->func;
-}
-
 /* An event of another kind. */
 static int fill_other(Steps *s, const Event *e, Step *ret) {
         *ret = (Step){
@@ -120,7 +115,8 @@ static int fill_step(Steps *s, const Event *e, Step *ret) {
                         return r;
         } else
                 next = stream_peek_same_cpu(s->stream);
-        if (!is_return_of(next, e))
+        if (!next || next->kind != EVENT_EXIT || next->missed || next->pid != e->pid ||
+            next->func != e->func)
                 return 0;
         ret->kind = STEP_LEAF;
         r = fill_return(s, ret, next);

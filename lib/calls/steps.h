@@ -67,40 +67,35 @@ void reorder_done(Reorder *h);
 /*
  * Values: what calls were given and what they return, told by events of their own
  *
- * Where function_graph does not record it, a probe of a function does (daemon/instances/instance.h): an event
- * "ftraced:ftraced_SESSION_f0" (of an fprobe) or "..._r0" (of a kretprobe) with the fields __probe_func,
- * __probe_ret_ip and ret; or "..._e0" (of an fprobe) or "..._p0" (of a kprobe) with __probe_ip and a0 to a5, the
- * registers that hold arguments.  Both the graph and the probe are called when a function begins, one after the
- * other, and both have put their own return address on the stack; whoever came last is returned to first.  So
- * the event is directly before the call's entry or exit, or directly behind it.
- *
- *      before                                        behind
+ * Where function_graph does not record it, a probe of a function does (daemon/instances/value-probe.h): an event
+ * "ftraced:ftraced_SESSION_f0" (of an fprobe) or "..._r0" (of a kretprobe) with the fields __probe_func, __probe_ret_ip
+ * and ret; or "..._e0" (of an fprobe) or "..._p0" (of a kprobe) with __probe_ip and a0 to a5, the registers that hold
+ * arguments.  Graph and probe are called one after the other when a function begins, and both put their own return
+ * address on the stack; whoever came last is returned to first.  So the event is directly before the call's entry or
+ * exit, or directly behind it:
  *
  *      entry F                                       entry F
  *      event F ret=-90, to return_to_handler         exit F
  *      exit F                                        event F ret=-90, to the caller
  *
  * An fprobe knows its function's types, and what it records has the sign of what is returned.  A kretprobe records the
- * register, of which an int fills a half: that is cut by the recording's own types, if it has them
- * (decode/prototypes.h).
+ * register, of which an int fills a half: that is cut by the recording's own types (decode/prototypes.h).
  *
- * Directly: in the same task, with nothing in between but what interrupts it.  What cannot be told is not
- * joined: a value is missing rather than of another call.
+ * Directly: in the same task, with nothing in between but what interrupts it.  A value is missing rather than of another
+ * call:
  *
  *   - An interrupt may come in between and call the same function: events and calls of one context (task,
  *     softirq, interrupt, NMI) belong together, the innermost first.
  *   - A probe may be of a call that the graph does not have (too deep, too quick): its value is dropped at
  *     the next step of its context; where there are no entries, it is of no exit whose call began later.
- *   - Of a recursion, a value that has missed its event may leave its call beside that of another: what returns into
- *     the function itself is of a call that the function has made, and what returns to its caller is not.
+ *   - Of a recursion, what returns into the function itself is of a call that the function has made, and what returns
+ *     to its caller is not.
  *   - A return address tells its side, but for linux 7.2's fprobes, whose is always the caller's; and an entry has
- *     none.  Then, if the event could be of the entry or exit before it, it is, unless most of the recording's were before
- *     theirs.
+ *     none.  Then, if the event could be of the entry or exit before it, it is, unless most of the recording's were
+ *     before theirs.
  *
  * On arm64 a kprobe is a breakpoint, whose handling function_graph records beside the call: that is left out
  * (linux 6.12 arch/arm64/mm/fault.c, do_debug_exception(); do_el1_brk64() since Debian's 6.12.117).
- *
- * An entry or exit that may still get its value waits, and all steps behind it, until its task goes on.
  *
  * Sources: linux 6.12 kernel/trace/rethook.c, fgraph.c, trace_fprobe.c; linux 7.2 kernel/trace/fprobe.c, whose
  * users are function_graph's, called in the order of their numbers; seen on 5.10, 6.1, 6.12 and 7.2.
@@ -118,8 +113,6 @@ int values_add(Values *v, const char *name, const char *function, const char *fo
 size_t values_n(const Values *v);
 bool values_have_returns(const Values *v); /* and not only arguments */
 
-/* --- what comes in, in the stream's order ------------------------------------------------------- */
-
 bool values_knows(const Values *v, const Event *e); /* an EVENT_OTHER: it is no step */
 /* One of those.  @entry: the step that values_enter() was told of last, if it has not gone out; or NULL.  0 or
  * -ENOMEM. */
@@ -132,8 +125,6 @@ int values_enter(Values *v, const Event *e, Step *step);
 int values_leave(Values *v, const Event *e, Step *step);
 /* Events were lost, or no more come: whatever waits has no value. */
 void values_forget(Values *v);
-
-/* --- what goes out ------------------------------------------------------------------------------ */
 
 /* @step, which may be what values_enter() or values_leave() was told of last.  1: it may go on; 0: a copy
  * waits; -ENOMEM. */

@@ -12,10 +12,8 @@
  *                  version
  *      traceparent=        or  traceparent=-                                   no request any more
  *
- * The value may stand in double quotes, as the kernel prints a string of a uprobe.  It is read by the letter:
- * lower case, the two ids not all zeroes; of a version above 00 more may follow behind a '-'.  What is not
- * read ends the context as nothing does: no request is better than a wrong one.  The first of several in a
- * text counts.
+ * The value may stand in double quotes, as the kernel prints a string of a uprobe.  It is read by the letter, and what
+ * is not read ends the context: no request is better than a wrong one.  The first of several in a text counts.
  *
  * A context is its thread's alone, and holds until the thread says another one, or exits (if the recording
  * has sched:sched_process_exit), or until events are lost, on whatever CPU: it may have said another one there.  Events in an interrupt do not count, nor does what stands behind "comm=": a

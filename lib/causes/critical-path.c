@@ -27,12 +27,6 @@ typedef struct Walk {
         int r;
 } Walk;
 
-static bool is_same_but_time(const PathSegment *a, const PathSegment *b) {
-        return a->kind == b->kind && a->depth == b->depth && a->pid == b->pid && a->cpu == b->cpu &&
-               a->function == b->function && a->awaited == b->awaited &&
-               a->released == b->released && a->had == b->had;
-}
-
 /* The time from @begin_ns to where the walk has come. */
 static void put(Walk *w, uint64_t begin_ns, const PathSegment *segment) {
         CriticalPath *p = w->path;
@@ -42,7 +36,10 @@ static void put(Walk *w, uint64_t begin_ns, const PathSegment *segment) {
         w->at_ns = begin_ns;
         if (duration_ns == 0 || w->r < 0)
                 return;
-        if (last && is_same_but_time(last, segment)) {
+        if (last && last->kind == segment->kind && last->depth == segment->depth &&
+            last->pid == segment->pid && last->cpu == segment->cpu &&
+            last->function == segment->function && last->awaited == segment->awaited &&
+            last->released == segment->released && last->had == segment->had) {
                 last->begin_ns = begin_ns;
                 last->duration_ns += duration_ns;
                 return;
@@ -193,12 +190,6 @@ int critical_path_find(CriticalPath *ret, const Timelines *t, const Window *wind
 
 /* --- added up --------------------------------------------------------------------------------- */
 
-static bool is_alike(const PathSum *sum, const PathSegment *a, const PathSegment *b) {
-        return a->kind == b->kind && a->depth == b->depth && a->function == b->function &&
-               a->awaited == b->awaited && a->released == b->released &&
-               (sum->tells_pids ? a->pid == b->pid : streq(a->comm, b->comm));
-}
-
 static PathSegment *sum_row(PathSum *sum, const PathSegment *s) {
         uint64_t hash = hash_mix(hash_key(s->function) ^ (uint64_t) s->kind << 60 ^
                                  (uint64_t) s->depth << 48);
@@ -209,9 +200,14 @@ static PathSegment *sum_row(PathSum *sum, const PathSegment *s) {
         hash = hash_mix(hash_mix(hash ^ hash_key(s->awaited)) ^ hash_key(s->released));
         hash = sum->tells_pids ? hash_mix(hash ^ (uint32_t) s->pid)
                                : hash_bytes(hash, s->comm, strlen(s->comm));
-        hash_each (slot, &sum->by_hash, hash)
-                if (is_alike(sum, &p->segments[slot->value - 1], s))
-                        return &p->segments[slot->value - 1];
+        hash_each (slot, &sum->by_hash, hash) {
+                row = &p->segments[slot->value - 1];
+                if (row->kind == s->kind && row->depth == s->depth &&
+                    row->function == s->function && row->awaited == s->awaited &&
+                    row->released == s->released &&
+                    (sum->tells_pids ? row->pid == s->pid : streq(row->comm, s->comm)))
+                        return row;
+        }
         if (!ARRAY_GROW(p->segments, p->n) || hash_add(&sum->by_hash, hash, p->n + 1) < 0)
                 return NULL;
         row = &p->segments[p->n++];

@@ -12,12 +12,9 @@
  *      waker            ... ran ... wakes            what this did before, back to "left",
  *                                                    in the same way: one level deeper
  *
- * An interrupt, or a timer, that wakes ends this: the wait is for the interrupt; also a softirq, unless the
- * calls around it tell that it is the task's own.  So does nobody that was seen to.  A task that was preempted waited for a CPU.
- *
- * Segments tile the call: each begins where the one before it ends, the first one with the call and the
- * last one ends with it, to the nanosecond.  Time only goes backwards, so that there are no circles even
- * where events are missing or contradict each other: what they cannot explain is PATH_UNKNOWN.
+ * An interrupt, or a timer, that wakes ends this; also a softirq, unless the calls around it tell that it is the task's
+ * own.  A task that was preempted waited for a CPU.  Segments tile the call to the nanosecond.  Time only goes
+ * backwards, so that there are no circles even where events are missing or contradict each other.
  */
 
 #include "analyze/pairing.h"

@@ -29,16 +29,6 @@ const Function *waits_function(const CallWait *wait) {
         return f->function;
 }
 
-static bool is_same(const WaitsRow *row, const Function *function, const SchedWait *w) {
-        const Waker *a = &row->waker, *b = &w->waker;
-
-        if (row->function != function || row->is_woken != (w->woken_ns > 0) ||
-            row->is_forced != (w->state == 'R'))
-                return false;
-        return !row->is_woken || (a->function == b->function && a->is_irq == b->is_irq &&
-                                  (b->is_irq || streq(a->comm, b->comm)));
-}
-
 static WaitsRow *row_of(Waits *s, const Function *function, const SchedWait *w) {
         const HashSlot *slot;
         WaitsRow *row;
@@ -50,8 +40,14 @@ static WaitsRow *row_of(Waits *s, const Function *function, const SchedWait *w) 
         if (w->woken_ns > 0 && !w->waker.is_irq)
                 hash = hash_bytes(hash, w->waker.comm, strlen(w->waker.comm));
         hash_each (slot, &s->by_hash, hash) {
+                const Waker *a, *b = &w->waker;
+
                 row = (void *) (uintptr_t) slot->value;
-                if (is_same(row, function, w))
+                a = &row->waker;
+                if (row->function == function && row->is_woken == (w->woken_ns > 0) &&
+                    row->is_forced == (w->state == 'R') &&
+                    (!row->is_woken || (a->function == b->function && a->is_irq == b->is_irq &&
+                                        (b->is_irq || streq(a->comm, b->comm)))))
                         return row;
         }
         if (!ARRAY_GROW(s->rows, s->n_rows))

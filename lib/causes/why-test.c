@@ -137,8 +137,10 @@ static int test_table(Test *t, const Table *table, double *p) {
                            n_units, n_columns);
 }
 
-/* @c->all is in the order of durations; equal ones have the middle of their ranks. */
-static void find_ranks(Test *t, const Cohorts *c) {
+static int test_whole(Test *t, const Cohorts *c) {
+        const Table table = { 1, UNITS_MAX, fill_whole };
+
+        /* @c->all is in the order of durations; equal ones have the middle of their ranks. */
         for (size_t i = 0, end; i < c->n_all; i = end) {
                 uint64_t duration_ns = t->a->calls[c->all[i]].duration_ns;
 
@@ -146,17 +148,10 @@ static void find_ranks(Test *t, const Cohorts *c) {
                      end < c->n_all && t->a->calls[c->all[end]].duration_ns == duration_ns;)
                         end++;
                 for (size_t k = i; k < end; k++)
-                        t->wholes[c->all[k]] = (float) (i + end) / 2;
+                        t->wholes[c->all[k]] = t->w->spec.by == COHORTS_BY_SOURCE
+                                                       ? (float) (i + end) / 2
+                                                       : (float) duration_ns;
         }
-}
-
-static int test_whole(Test *t, const Cohorts *c) {
-        const Table table = { 1, UNITS_MAX, fill_whole };
-
-        for (size_t i = 0; i < c->n_all; i++)
-                t->wholes[c->all[i]] = (float) t->a->calls[c->all[i]].duration_ns;
-        if (t->w->spec.by == COHORTS_BY_SOURCE)
-                find_ranks(t, c);
         return test_table(t, &table, &t->w->p);
 }
 

@@ -380,20 +380,8 @@ static void count(WhyValue *v, const Why *w, const Anatomy *a, const Cohorts *c)
         v->share = w->difference_ns != 0 ? v->change_ns / w->difference_ns : 0;
 }
 
-/* The first of those that are as good as the best: what is given to a caller explains what it passes on. */
-static void put_first(Why *w) {
-        size_t best = 0;
-
-        for (size_t i = 1; i < w->n_values; i++)
-                if (why_value_surplus(&w->values[i]) >=
-                            why_value_surplus(&w->values[0]) - AS_GOOD &&
-                    compare_places(&w->values[i], &w->values[best]) < 0)
-                        best = i;
-        for (; best > 0; best--)
-                SWAP(w->values[best], w->values[best - 1]);
-}
-
 int why_conditions_choose(const WhyConditions *v, Why *w, const Anatomy *a, const Cohorts *c) {
+        size_t first = 0;
         int r = 0;
 
         for (size_t i = 0; i < a->n_variables; i++) {
@@ -421,7 +409,14 @@ int why_conditions_choose(const WhyConditions *v, Why *w, const Anatomy *a, cons
                 }
         }
         SORT(w->values, w->n_values, compare_values);
-        put_first(w);
+        /* The first of those that are as good as the best: what is given to a caller explains what it passes on. */
+        for (size_t i = 1; i < w->n_values; i++)
+                if (why_value_surplus(&w->values[i]) >=
+                            why_value_surplus(&w->values[0]) - AS_GOOD &&
+                    compare_places(&w->values[i], &w->values[first]) < 0)
+                        first = i;
+        for (; first > 0; first--)
+                SWAP(w->values[first], w->values[first - 1]);
         return r;
 }
 

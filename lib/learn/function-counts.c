@@ -206,14 +206,6 @@ int function_counts_new(FunctionCounts **ret, const FunctionCountsConfig *config
         return 0;
 }
 
-static void add_caller(Place *p, uint64_t caller) {
-        for (size_t i = 0; i < FUNCTION_COUNTS_MAX_CALLERS && p->callers[i] != caller; i++)
-                if (p->callers[i] == 0) {
-                        p->callers[i] = caller;
-                        break;
-                }
-}
-
 static void forget_paths(FunctionCounts *t) {
         t->n_paths = 0;
         hash_clear(&t->by_pid);
@@ -262,7 +254,12 @@ static int follow(FunctionCounts *t, const Record *r, uint64_t i_place) {
                 Place *caller = &t->places[path->callers[depth - 1]];
 
                 caller->calls = true;
-                add_caller(p, caller->address);
+                for (size_t i = 0;
+                     i < FUNCTION_COUNTS_MAX_CALLERS && p->callers[i] != caller->address; i++)
+                        if (p->callers[i] == 0) {
+                                p->callers[i] = caller->address;
+                                break;
+                        }
         }
         return 0;
 }
@@ -329,16 +326,6 @@ int function_counts_add_page(FunctionCounts *t, const void *page, size_t n_bytes
 
 /* --- the answer ------------------------------------------------------------------------------ */
 
-static void write_caller(const FunctionCounts *t, uint64_t address, Buf *out) {
-        size_t at = symbols_up_to(t, address);
-
-        if (at == 0 || symbol_length(&t->symbols[at - 1]) == 0)
-                return;
-        buf_adds(out, " ");
-        buf_add(out, t->symbols[at - 1].name, symbol_length(&t->symbols[at - 1]));
-        buf_adds(out, "\n");
-}
-
 /* What is never seen with all above it known may be an interrupt's, and is not if it was seen below none. */
 static void write_place(const FunctionCounts *t, const Place *p, size_t at, Buf *out) {
         const Symbol *symbol = &t->symbols[at];
@@ -349,8 +336,13 @@ static void write_place(const FunctionCounts *t, const Place *p, size_t at, Buf 
         buf_add(out, symbol->name, symbol_length(symbol));
         buf_printf(out, " %llu %llu %i %llu\n", (unsigned long long) p->n,
                    (unsigned long long) n_own, !p->calls, (unsigned long long) p->total_ns);
-        for (size_t i = 0; i < FUNCTION_COUNTS_MAX_CALLERS && p->callers[i] != 0; i++)
-                write_caller(t, p->callers[i], out);
+        for (size_t i = 0; i < FUNCTION_COUNTS_MAX_CALLERS && p->callers[i] != 0; i++) {
+                size_t caller = symbols_up_to(t, p->callers[i]);
+                const Symbol *s = caller > 0 ? &t->symbols[caller - 1] : NULL;
+
+                if (s && symbol_length(s) > 0)
+                        buf_printf(out, " %.*s\n", (int) symbol_length(s), s->name);
+        }
 }
 
 int function_counts_name(const FunctionCounts *t, Buf *out) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "analyze/breakdown.h"
-#include "step-builder.h"
-#include "unit.h"
+#include "fed.h"
 
 static const Function schedule = { .label = "schedule" SLACK, .n_label = 8, .n_name = 8 };
 static const Function schedule_timeout = { .label = "schedule_timeout" SLACK,
@@ -12,16 +11,11 @@ static const Function schedule_timeout = { .label = "schedule_timeout" SLACK,
 /* Of the breakdown that was made last. */
 static Pairing *pairing;
 
-static void feed(Breakdown *p, Step s) {
-        ck_assert_ptr_nonnull(p);
-        ck_assert_int_eq(pairing_step(pairing, &s), 0);
-}
-
 static Breakdown *breakdown_by(BreakdownBy by) {
         Breakdown *p;
 
         pairing_free(pairing);
-        ck_assert_int_eq(pairing_new(&pairing), 0);
+        pairing = fed_pairing();
         ck_assert_int_eq(breakdown_new(&p, by, pairing), 0);
         return p;
 }
@@ -42,12 +36,9 @@ START_TEST(self_is_what_the_calls_below_leave)
         {
                 _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
 
-                feed(p, step_enter(&step_root, 0));
-                feed(p, step_enter(&step_child, 1));
-                feed(p, step_leaf(&step_module, 2, 30));
-                feed(p, step_leave(&step_child, 1, 100));
-                feed(p, step_leaf(&step_module, 1, 7));
-                feed(p, step_leave(&step_root, 0, 1000));
+                FEED(pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
+                     step_leaf(&step_module, 2, 30), step_leave(&step_child, 1, 100),
+                     step_leaf(&step_module, 1, 7), step_leave(&step_root, 0, 1000));
                 ck_assert_int_eq(pairing_finish(pairing), 0);
                 ck_assert_uint_eq(row_of(p, "root")->self_ns, 893);
                 ck_assert_uint_eq(row_of(p, "root")->total_ns, 1000);
@@ -64,11 +55,9 @@ START_TEST(recursion_counts_once)
         {
                 _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
 
-                feed(p, step_enter(&step_root, 0));
-                feed(p, step_enter(&step_child, 1));
-                feed(p, step_leaf(&step_root, 2, 30));
-                feed(p, step_leave(&step_child, 1, 100));
-                feed(p, step_leave(&step_root, 0, 1000));
+                FEED(pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
+                     step_leaf(&step_root, 2, 30), step_leave(&step_child, 1, 100),
+                     step_leave(&step_root, 0, 1000));
                 ck_assert_uint_eq(row_of(p, "root")->n, 2);
                 ck_assert_uint_eq(row_of(p, "root")->total_ns, 1000);
                 ck_assert_uint_eq(row_of(p, "root")->self_ns, 930);
@@ -79,12 +68,9 @@ START_TEST(an_interrupt_before_a_late_return_is_not_part_of_the_call)
         {
                 _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
 
-                feed(p, step_enter(&step_root, 0));
-                feed(p, step_enter(&step_child, 1));
-                feed(p, step_enter(&step_module, 1));
-                feed(p, step_leave(&step_module, 1, 465));
-                feed(p, step_leave(&step_child, 1, 35));
-                feed(p, step_leave(&step_root, 0, 1462));
+                FEED(pairing, step_enter(&step_root, 0), step_enter(&step_child, 1),
+                     step_enter(&step_module, 1), step_leave(&step_module, 1, 465),
+                     step_leave(&step_child, 1, 35), step_leave(&step_root, 0, 1462));
                 ck_assert_uint_eq(row_of(p, "child")->self_ns, 35);
                 ck_assert_uint_eq(row_of(p, "root")->self_ns, 962);
         }
@@ -95,11 +81,11 @@ START_TEST(what_is_cut_off_has_lower_bounds)
                 _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
                 Step late = step_leaf(&step_module, 2, 30);
 
-                feed(p, step_leave(&step_child, 1, 100)); /* its call is before the beginning */
-                feed(p, step_enter(&step_root, 0));
-                feed(p, step_enter(&step_child, 1));
+                /* The call of the first one is before the beginning. */
+                FEED(pairing, step_leave(&step_child, 1, 100), step_enter(&step_root, 0),
+                     step_enter(&step_child, 1));
                 late.timestamp_ns += 500;
-                feed(p, late);
+                FEED(pairing, late);
                 ck_assert_int_eq(pairing_finish(pairing), 0);
                 ck_assert_uint_eq(row_of(p, "child")->n, 2);
                 ck_assert_uint_eq(row_of(p, "child")->n_cut, 1);
@@ -114,11 +100,9 @@ START_TEST(a_wait_counts_where_it_is_innermost)
         {
                 _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
 
-                feed(p, step_enter(&step_root, 0));
-                feed(p, step_enter(&schedule_timeout, 1));
-                feed(p, step_leaf(&schedule, 2, 90));
-                feed(p, step_leave(&schedule_timeout, 1, 100));
-                feed(p, step_leave(&step_root, 0, 150));
+                FEED(pairing, step_enter(&step_root, 0), step_enter(&schedule_timeout, 1),
+                     step_leaf(&schedule, 2, 90), step_leave(&schedule_timeout, 1, 100),
+                     step_leave(&step_root, 0, 150));
                 ck_assert_uint_eq(row_of(p, "schedule")->self_blocked_ns, 90);
                 ck_assert_uint_eq(row_of(p, "schedule_timeout")->self_blocked_ns, 0);
                 ck_assert_uint_eq(row_of(p, "root")->blocked_ns, 90);
@@ -133,9 +117,8 @@ START_TEST(roots_tasks_and_cpus_are_counted_by_trees)
                         size_t n;
 
                         for (int i = 0; i < 2; i++) {
-                                feed(p, step_enter(&step_root, 0));
-                                feed(p, step_leaf(&step_child, 1, 30));
-                                feed(p, step_leave(&step_root, 0, 100));
+                                FEED(pairing, step_enter(&step_root, 0),
+                                     step_leaf(&step_child, 1, 30), step_leave(&step_root, 0, 100));
                         }
                         ck_assert_int_eq(pairing_finish(pairing), 0);
                         rows = breakdown_rows(p, &n);
@@ -155,7 +138,7 @@ START_TEST(a_return_before_its_call_took_no_time)
                 Step s = step_leaf(&step_root, 0, 0);
 
                 s.calltime = 1;
-                feed(p, s);
+                FEED(pairing, s);
                 ck_assert_uint_eq(row_of(p, "root")->total_ns, 0);
         }
 END_TEST
@@ -166,8 +149,7 @@ START_TEST(rows_come_with_the_most_self_time_first)
                 const BreakdownRow *const *rows;
                 size_t n;
 
-                feed(p, step_leaf(&step_root, 0, 5));
-                feed(p, step_leaf(&step_module, 0, 50));
+                FEED(pairing, step_leaf(&step_root, 0, 5), step_leaf(&step_module, 0, 50));
                 rows = breakdown_rows(p, &n);
                 ck_assert_uint_eq(n, 2);
                 ck_assert_mem_eq(rows[0]->name, "mod", rows[0]->n_name);
@@ -175,31 +157,8 @@ START_TEST(rows_come_with_the_most_self_time_first)
         }
 END_TEST
 
-START_TEST(thousands_of_functions_have_their_rows)
-        {
-                _cleanup_(breakdown_freep) Breakdown *p = breakdown_by(BREAKDOWN_BY_FUNCTION);
-                static Function f[3000];
-                static char names[3000][48];
-                size_t n;
-
-                for (int i = 0; i < 3000; i++) {
-                        int n_name = snprintf(names[i], sizeof(names[i]), "f%d", i);
-
-                        f[i] = (Function){ .label = names[i],
-                                           .n_label = (uint32_t) n_name,
-                                           .n_name = (uint32_t) n_name };
-                }
-                for (int round = 0; round < 3; round++)
-                        for (int i = 0; i < 3000; i++)
-                                feed(p, step_leaf(&f[i], 0, (uint64_t) i));
-                (void) breakdown_rows(p, &n);
-                ck_assert_uint_eq(n, 3000);
-                ck_assert_uint_eq(row_of(p, "f2999")->self_ns, 3 * 2999);
-        }
-END_TEST
-
 UNIT_SUITE("breakdown", self_is_what_the_calls_below_leave, recursion_counts_once,
            an_interrupt_before_a_late_return_is_not_part_of_the_call,
            what_is_cut_off_has_lower_bounds, a_wait_counts_where_it_is_innermost,
            roots_tasks_and_cpus_are_counted_by_trees, a_return_before_its_call_took_no_time,
-           rows_come_with_the_most_self_time_first, thousands_of_functions_have_their_rows)
+           rows_come_with_the_most_self_time_first)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "analyze/call-tree.h"
-#include "step-builder.h"
-#include "unit.h"
+#include "fed.h"
 
 typedef struct Grown {
         Pairing *pairing;
@@ -10,9 +9,8 @@ typedef struct Grown {
 } Grown;
 
 static Grown grown(void) {
-        Grown g;
+        Grown g = { .pairing = fed_pairing() };
 
-        ck_assert_int_eq(pairing_new(&g.pairing), 0);
         ck_assert_int_eq(call_tree_new(&g.tree, g.pairing), 0);
         return g;
 }
@@ -22,10 +20,6 @@ static void grown_done(Grown *g) {
         pairing_free(g->pairing);
 }
 #define _cleanup_grown_ _cleanup_(grown_done)
-
-static void feed(Grown *g, Step s) {
-        ck_assert_int_eq(pairing_step(g->pairing, &s), 0);
-}
 
 /* All nodes as "name n total self; ", those below in parentheses. */
 static const char *text_of(Grown *g) {
@@ -64,11 +58,9 @@ START_TEST(calls_on_the_same_path_are_one_node)
                 _cleanup_grown_ Grown g = grown();
 
                 for (int i = 0; i < 2; i++) {
-                        feed(&g, step_enter(&step_root, 0));
-                        feed(&g, step_leaf(&step_child, 1, 30));
-                        feed(&g, step_leaf(&step_module, 1, 5));
-                        feed(&g, step_leaf(&step_child, 1, 10));
-                        feed(&g, step_leave(&step_root, 0, 100));
+                        FEED(g.pairing, step_enter(&step_root, 0), step_leaf(&step_child, 1, 30),
+                             step_leaf(&step_module, 1, 5), step_leaf(&step_child, 1, 10),
+                             step_leave(&step_root, 0, 100));
                 }
                 ck_assert_str_eq(finished(&g), "root 2 200 110(child 4 80 80 leaf 2 10 10)");
                 ck_assert_uint_eq(call_tree_n_nodes(g.tree), 3);
@@ -81,12 +73,9 @@ START_TEST(the_same_function_is_a_node_under_each_caller)
         {
                 _cleanup_grown_ Grown g = grown();
 
-                feed(&g, step_enter(&step_root, 0));
-                feed(&g, step_leaf(&step_module, 1, 5));
-                feed(&g, step_enter(&step_child, 1));
-                feed(&g, step_leaf(&step_module, 2, 50));
-                feed(&g, step_leave(&step_child, 1, 60));
-                feed(&g, step_leave(&step_root, 0, 100));
+                FEED(g.pairing, step_enter(&step_root, 0), step_leaf(&step_module, 1, 5),
+                     step_enter(&step_child, 1), step_leaf(&step_module, 2, 50),
+                     step_leave(&step_child, 1, 60), step_leave(&step_root, 0, 100));
                 ck_assert_str_eq(finished(&g),
                                  "root 1 100 35(child 1 60 10(leaf 1 50 50) leaf 1 5 5)");
         }
@@ -96,9 +85,8 @@ START_TEST(what_took_longest_comes_first)
         {
                 _cleanup_grown_ Grown g = grown();
 
-                feed(&g, step_leaf(&step_child, 0, 5));
-                feed(&g, step_leaf(&step_root, 0, 70));
-                feed(&g, step_leaf(&step_module, 0, 50));
+                FEED(g.pairing, step_leaf(&step_child, 0, 5), step_leaf(&step_root, 0, 70),
+                     step_leaf(&step_module, 0, 50));
                 ck_assert_str_eq(finished(&g), "root 1 70 70 leaf 1 50 50 child 1 5 5");
         }
 END_TEST
@@ -107,9 +95,8 @@ START_TEST(an_end_has_the_calls_before_it_that_are_deeper)
         {
                 _cleanup_grown_ Grown g = grown();
 
-                feed(&g, step_leaf(&step_child, 3, 30));
-                feed(&g, step_leaf(&step_module, 3, 20));
-                feed(&g, step_leave(&step_root, 2, 80));
+                FEED(g.pairing, step_leaf(&step_child, 3, 30), step_leaf(&step_module, 3, 20),
+                     step_leave(&step_root, 2, 80));
                 ck_assert_str_eq(finished(&g), "root 1 80 30(child 1 30 30 leaf 1 20 20)");
                 ck_assert_uint_eq(call_tree_root(g.tree)->children->n_cut, 0);
         }
@@ -120,12 +107,11 @@ START_TEST(ends_alone_make_a_tree)
                 _cleanup_grown_ Grown g = grown();
 
                 for (int i = 0; i < 3; i++) {
-                        feed(&g, step_leave(&step_module, 3, 10));
-                        feed(&g, step_leave(&step_child, 2, 30));
-                        feed(&g, step_leave(&step_module, 2, 20));
-                        feed(&g, step_leave(&step_root, 0, 100));
+                        FEED(g.pairing, step_leave(&step_module, 3, 10),
+                             step_leave(&step_child, 2, 30), step_leave(&step_module, 2, 20),
+                             step_leave(&step_root, 0, 100));
                 }
-                feed(&g, step_leave(&step_module, 1, 7));
+                FEED(g.pairing, step_leave(&step_module, 1, 7));
                 ck_assert_str_eq(finished(&g),
                                  "root 3 300 150(child 3 90 60(leaf 3 30 30) leaf 3 60 60) "
                                  "leaf 1 7 7");
@@ -139,9 +125,8 @@ START_TEST(memory_does_not_grow_with_ends)
                 const CallNode *top = call_tree_root(g.tree), *lowest = top, *highest = top;
 
                 for (int i = 0; i < 100000; i++) {
-                        feed(&g, step_leave(&step_module, 3, 10));
-                        feed(&g, step_leave(&step_child, 2, 30));
-                        feed(&g, step_leave(&step_root, 0, 100));
+                        FEED(g.pairing, step_leave(&step_module, 3, 10),
+                             step_leave(&step_child, 2, 30), step_leave(&step_root, 0, 100));
                 }
                 ck_assert_str_eq(finished(&g),
                                  "root 100000 10000000 7000000(child 100000 3000000 2000000("
@@ -161,10 +146,9 @@ START_TEST(what_is_open_at_the_end_took_what_was_seen)
                 _cleanup_grown_ Grown g = grown();
                 Step late = step_leaf(&step_module, 2, 30);
 
-                feed(&g, step_enter(&step_root, 0));
-                feed(&g, step_enter(&step_child, 1));
+                FEED(g.pairing, step_enter(&step_root, 0), step_enter(&step_child, 1));
                 late.timestamp_ns += 500;
-                feed(&g, late);
+                FEED(g.pairing, late);
                 ck_assert_str_eq(finished(&g), "root 1 530 0(child 1 530 500(leaf 1 30 30))");
                 ck_assert_uint_eq(call_tree_root(g.tree)->children->n_cut, 1);
         }
@@ -179,12 +163,9 @@ START_TEST(callers_are_below_what_they_call)
         {
                 _cleanup_grown_ Grown g = grown(), turned = {};
 
-                feed(&g, step_enter(&step_root, 0));
-                feed(&g, step_leaf(&step_module, 1, 5));
-                feed(&g, step_enter(&step_child, 1));
-                feed(&g, step_leaf(&step_module, 2, 50));
-                feed(&g, step_leave(&step_child, 1, 60));
-                feed(&g, step_leave(&step_root, 0, 100));
+                FEED(g.pairing, step_enter(&step_root, 0), step_leaf(&step_module, 1, 5),
+                     step_enter(&step_child, 1), step_leaf(&step_module, 2, 50),
+                     step_leave(&step_child, 1, 60), step_leave(&step_root, 0, 100));
                 (void) finished(&g);
                 ck_assert_int_eq(call_tree_callers(&turned.tree, g.tree, is_leaf, NULL), 0);
                 ck_assert_str_eq(text_of(&turned),
@@ -196,9 +177,8 @@ START_TEST(recursion_counts_once_among_callers)
         {
                 _cleanup_grown_ Grown g = grown(), turned = {};
 
-                feed(&g, step_enter(&step_module, 0));
-                feed(&g, step_leaf(&step_module, 1, 50));
-                feed(&g, step_leave(&step_module, 0, 60));
+                FEED(g.pairing, step_enter(&step_module, 0), step_leaf(&step_module, 1, 50),
+                     step_leave(&step_module, 0, 60));
                 (void) finished(&g);
                 ck_assert_int_eq(call_tree_callers(&turned.tree, g.tree, is_leaf, NULL), 0);
                 ck_assert_str_eq(text_of(&turned), "leaf 2 60 60(leaf 1 0 50)");
@@ -213,10 +193,10 @@ START_TEST(a_thousand_levels_are_a_thousand_nodes)
                 int32_t n = 0;
 
                 for (int32_t depth = 0; depth < 1000; depth++)
-                        feed(&g, step_enter(depth % 2 ? &step_child : &step_root, depth));
+                        FEED(g.pairing, step_enter(depth % 2 ? &step_child : &step_root, depth));
                 for (int32_t depth = 999; depth >= 0; depth--)
-                        feed(&g, step_leave(depth % 2 ? &step_child : &step_root, depth,
-                                            (uint64_t) (1000 - depth)));
+                        FEED(g.pairing, step_leave(depth % 2 ? &step_child : &step_root, depth,
+                                                   (uint64_t) (1000 - depth)));
                 (void) pairing_finish(g.pairing);
                 ck_assert_int_eq(call_tree_finish(g.tree), 0);
                 for (node = call_tree_root(g.tree); node->children; node = node->children)
@@ -232,10 +212,10 @@ START_TEST(a_threshold_leaves_no_more_nodes_than_asked_and_callers_first)
                 const CallNode *root;
 
                 for (int32_t depth = 0; depth < 100; depth++)
-                        feed(&g, step_enter(depth % 2 ? &step_child : &step_root, depth));
+                        FEED(g.pairing, step_enter(depth % 2 ? &step_child : &step_root, depth));
                 for (int32_t depth = 99; depth >= 0; depth--)
-                        feed(&g, step_leave(depth % 2 ? &step_child : &step_root, depth,
-                                            (uint64_t) (100 - depth) / 3));
+                        FEED(g.pairing, step_leave(depth % 2 ? &step_child : &step_root, depth,
+                                                   (uint64_t) (100 - depth) / 3));
                 (void) pairing_finish(g.pairing);
                 ck_assert_int_eq(call_tree_finish(g.tree), 0);
                 root = call_tree_root(g.tree);

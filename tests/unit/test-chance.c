@@ -35,6 +35,27 @@ static void fill(Table *t, uint64_t seed) {
         }
 }
 
+static void run(Table *t, const uint32_t *in_time) {
+        ck_assert_int_eq(chance_test(t->p, t->values, t->is_first, in_time, N_UNITS, N_THINGS), 0);
+}
+
+static double least_p(const Table *t) {
+        double least = 1;
+
+        for (size_t k = 0; k < N_THINGS; k++)
+                least = MIN(least, t->p[k]);
+        return least;
+}
+
+/* That one alone. */
+static void only_the_fourth_differs(const Table *t) {
+        for (size_t k = 0; k < N_THINGS; k++)
+                if (k == 3)
+                        ck_assert_double_le(t->p[k], 0.001);
+                else
+                        ck_assert_double_gt(t->p[k], 0.05);
+}
+
 START_TEST(what_differs_is_told_from_what_does_not)
         {
                 Table t;
@@ -42,13 +63,8 @@ START_TEST(what_differs_is_told_from_what_does_not)
                 fill(&t, 1);
                 for (size_t i = 0; i < N_FIRST; i++)
                         t.values[i * N_THINGS + 3] += 1;
-                ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, NULL, N_UNITS, N_THINGS),
-                                 0);
-                for (size_t k = 0; k < N_THINGS; k++)
-                        if (k == 3)
-                                ck_assert_double_le(t.p[k], 0.001);
-                        else
-                                ck_assert_double_gt(t.p[k], 0.05);
+                run(&t, NULL);
+                only_the_fourth_differs(&t);
         }
 END_TEST
 
@@ -61,8 +77,7 @@ START_TEST(less_is_a_difference_as_well_and_the_greater_group_may_be_the_first)
                         t.is_first[i] = !t.is_first[i];
                         t.values[i * N_THINGS + 5] -= i < N_FIRST ? 1 : 0;
                 }
-                ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, NULL, N_UNITS, N_THINGS),
-                                 0);
+                run(&t, NULL);
                 ck_assert_double_le(t.p[5], 0.001);
                 ck_assert_double_gt(t.p[4], 0.05);
         }
@@ -74,15 +89,11 @@ START_TEST(among_many_things_chance_is_not_taken_for_a_difference)
                 unsigned n_wrong = 0;
 
                 for (uint64_t seed = 0; seed < 400; seed++) {
-                        double least = 1;
                         Table t;
 
                         fill(&t, 100 + seed);
-                        ck_assert_int_eq(
-                                chance_test(t.p, t.values, t.is_first, NULL, N_UNITS, N_THINGS), 0);
-                        for (size_t k = 0; k < N_THINGS; k++)
-                                least = MIN(least, t.p[k]);
-                        n_wrong += least < 0.005;
+                        run(&t, NULL);
+                        n_wrong += least_p(&t) < 0.005;
                 }
                 ck_assert_uint_lt(n_wrong, 12);
         }
@@ -95,8 +106,7 @@ START_TEST(what_is_the_same_everywhere_does_not_differ)
                 fill(&t, 3);
                 for (size_t i = 0; i < N_UNITS; i++)
                         t.values[i * N_THINGS] = 1e9F;
-                ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, NULL, N_UNITS, N_THINGS),
-                                 0);
+                run(&t, NULL);
                 ck_assert_double_eq(t.p[0], 1);
         }
 END_TEST
@@ -107,8 +117,7 @@ START_TEST(an_empty_group_differs_in_nothing)
 
                 fill(&t, 4);
                 memset(t.is_first, 0, sizeof(t.is_first));
-                ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, NULL, N_UNITS, N_THINGS),
-                                 0);
+                run(&t, NULL);
                 for (size_t k = 0; k < N_THINGS; k++)
                         ck_assert_double_eq(t.p[k], 1);
                 ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, NULL, 0, N_THINGS), 0);
@@ -137,25 +146,16 @@ START_TEST(what_is_slow_to_change_does_not_differ_for_being_so)
                 for (size_t i = 0; i < N_UNITS; i++)
                         in_time[i] = (uint32_t) i;
                 for (uint64_t seed = 0; seed < 200; seed++) {
-                        double least = 1, least_else = 1;
                         Table t, same;
 
                         fill_slowly(&t, 1000 + seed);
                         for (size_t i = 0; i < N_UNITS; i++)
                                 t.is_first[i] = i < N_UNITS / 2;
                         same = t;
-                        ck_assert_int_eq(
-                                chance_test(t.p, t.values, t.is_first, in_time, N_UNITS, N_THINGS),
-                                0);
-                        ck_assert_int_eq(chance_test(same.p, same.values, same.is_first, NULL,
-                                                     N_UNITS, N_THINGS),
-                                         0);
-                        for (size_t k = 0; k < N_THINGS; k++) {
-                                least = MIN(least, t.p[k]);
-                                least_else = MIN(least_else, same.p[k]);
-                        }
-                        n_wrong += least < 0.005;
-                        n_wrong_else += least_else < 0.005;
+                        run(&t, in_time);
+                        run(&same, NULL);
+                        n_wrong += least_p(&t) < 0.005;
+                        n_wrong_else += least_p(&same) < 0.005;
                 }
                 ck_assert_uint_le(n_wrong, 6);
                 ck_assert_uint_gt(n_wrong_else, 100);
@@ -173,13 +173,8 @@ START_TEST(what_differs_in_a_stretch_is_told_where_units_are_in_time)
                 fill(&t, 5);
                 for (size_t i = 0; i < N_FIRST; i++)
                         t.values[i * N_THINGS + 3] += 1;
-                ck_assert_int_eq(chance_test(t.p, t.values, t.is_first, in_time, N_UNITS, N_THINGS),
-                                 0);
-                for (size_t k = 0; k < N_THINGS; k++)
-                        if (k == 3)
-                                ck_assert_double_le(t.p[k], 0.001);
-                        else
-                                ck_assert_double_gt(t.p[k], 0.05);
+                run(&t, in_time);
+                only_the_fourth_differs(&t);
         }
 END_TEST
 

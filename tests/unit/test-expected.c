@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "analyze/breakdown.h"
-#include "analyze/call-tree.h"
 #include "analyze/overhead.h"
 #include "text-file.h"
 
@@ -22,7 +21,6 @@ typedef struct Counted {
         TextTrace *trace;
         Pairing *pairing;
         Breakdown *breakdown;
-        CallTree *tree;
         Floor *floor;
         Ended *calls;
         size_t n_calls;
@@ -62,19 +60,16 @@ static void count(Counted *c, const char *name, BreakdownBy by) {
         c->trace = trace_of_file(path);
         ck_assert_int_eq(pairing_new(&c->pairing), 0);
         ck_assert_int_eq(breakdown_new(&c->breakdown, by, c->pairing), 0);
-        ck_assert_int_eq(call_tree_new(&c->tree, c->pairing), 0);
         ck_assert_int_eq(floor_new(&c->floor, c->pairing), 0);
         pairing_add_sink(c->pairing, NULL, keep_call, c);
         while (text_trace_next(c->trace, &step) > 0)
                 ck_assert_int_eq(pairing_step(c->pairing, &step), 0);
         ck_assert_int_eq(pairing_finish(c->pairing), 0);
-        ck_assert_int_eq(call_tree_finish(c->tree), 0);
 }
 
 static void counted_done(Counted *c) {
         free(c->calls);
         breakdown_free(c->breakdown);
-        call_tree_free(c->tree);
         floor_free(c->floor);
         pairing_free(c->pairing);
         text_trace_free(c->trace);
@@ -409,52 +404,7 @@ START_TEST(tracing_costs_as_much)
         }
 END_TEST
 
-START_TEST(the_hottest_path_is_that)
-        {
-                for (size_t i = 0; i < 2; i++) {
-                        _cleanup_counted_ Counted c = {};
-                        json_auto_t *e = expected(texts[i]);
-                        const CallNode *node;
-                        const json_t *o;
-                        size_t k;
-
-                        count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
-                        node = call_tree_root(c.tree);
-                        json_array_foreach (json_object_get(e, "hottest_path"), k, o) {
-                                node = node->children;
-                                ck_assert_ptr_nonnull(node);
-                                ck_assert(is_named(node->function, text_of(o, "name")));
-                                /* The tree adds up calls on the same path. */
-                                if (node->n > 1)
-                                        break;
-                                ck_assert_uint_eq(node->total_ns, ns_of(o, "incl_us"));
-                                ck_assert_uint_eq(node->self_ns, ns_of(o, "self_us"));
-                        }
-                        ck_assert_uint_gt(k, 5);
-                }
-        }
-END_TEST
-
-START_TEST(a_tree_has_all_the_time)
-        {
-                for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-                        _cleanup_counted_ Counted c = {};
-                        const CallNode *root;
-                        uint64_t self_ns = 0;
-
-                        count(&c, texts[i], BREAKDOWN_BY_FUNCTION);
-                        root = call_tree_root(c.tree);
-                        for (const CallNode *n = root; n; n = call_node_next(root, n))
-                                self_ns += n->self_ns;
-                        ck_assert_uint_eq(root->total_ns, c.pairing->total_ns);
-                        ck_assert_uint_eq(root->total_ns, self_ns);
-                        ck_assert_uint_eq(root->n_below, c.n_calls);
-                }
-        }
-END_TEST
-
-UNIT_SUITE("expected", tracing_costs_as_much, the_hottest_path_is_that, a_tree_has_all_the_time,
-           lines_calls_and_functions_are_as_many, trees_take_as_long, functions_take_as_long,
-           modules_take_as_long, single_calls_take_as_long,
-           interrupts_are_those_and_stand_where_they_came, waits_are_those_and_as_long,
-           tasks_take_as_long)
+UNIT_SUITE("expected", tracing_costs_as_much, lines_calls_and_functions_are_as_many,
+           trees_take_as_long, functions_take_as_long, modules_take_as_long,
+           single_calls_take_as_long, interrupts_are_those_and_stand_where_they_came,
+           waits_are_those_and_as_long, tasks_take_as_long)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "analyze/heat-map.h"
-#include "analyze/quantiles.h"
 #include "base/unit.h"
-#include "step-builder.h"
-#include "unit.h"
+#include "fed.h"
 
 typedef struct Fed {
         Pairing *pairing;
@@ -12,9 +10,8 @@ typedef struct Fed {
 } Fed;
 
 static Fed fed(NameSet *names) {
-        Fed f;
+        Fed f = { .pairing = fed_pairing() };
 
-        ck_assert_int_eq(pairing_new(&f.pairing), 0);
         ck_assert_int_eq(heat_map_new(&f.map, f.pairing, names, true), 0);
         return f;
 }
@@ -25,13 +22,8 @@ static void fed_done(Fed *f) {
 }
 #define _cleanup_fed_ _cleanup_(fed_done)
 
-static void step(Fed *f, Step s, uint64_t at_ns) {
-        s.timestamp_ns = at_ns;
-        ck_assert_int_eq(pairing_step(f->pairing, &s), 0);
-}
-
 static void leaf(Fed *f, const Function *function, uint64_t at_ns, uint64_t duration_ns) {
-        step(f, step_leaf(function, 0, duration_ns), at_ns);
+        feed_at(f->pairing, step_leaf(function, 0, duration_ns), at_ns);
 }
 
 /* Of all calls, if @root is NULL. */
@@ -168,21 +160,6 @@ START_TEST(calls_that_come_late_have_an_earlier_column)
         }
 END_TEST
 
-START_TEST(nothing_is_an_empty_view)
-        {
-                _cleanup_fed_ Fed f = fed(NULL);
-                _cleanup_heat_view_ HeatView v = HEAT_VIEW_INIT;
-                size_t n;
-
-                ck_assert_int_eq(pairing_finish(f.pairing), 0);
-                (void) heat_map_grids(f.map, &n);
-                ck_assert_uint_eq(n, 0);
-                v = view(&f, NULL, 80);
-                ck_assert_uint_eq(v.n_columns, 0);
-                ck_assert_uint_eq(v.n_rows, 0);
-        }
-END_TEST
-
 START_TEST(one_call_is_one_cell_in_its_range)
         {
                 _cleanup_fed_ Fed f = fed(NULL);
@@ -208,9 +185,9 @@ START_TEST(a_window_has_the_record_of_the_last_end)
                 _cleanup_heat_view_ HeatView v = HEAT_VIEW_INIT;
                 uint64_t from_ns, to_ns;
 
-                step(&f, step_enter(&step_root, 0), 1000);
-                step(&f, step_leaf(&step_child, 1, 10), 1100);
-                step(&f, step_leave(&step_root, 0, 500), 77777);
+                feed_at(f.pairing, step_enter(&step_root, 0), 1000);
+                feed_at(f.pairing, step_leaf(&step_child, 1, 10), 1100);
+                feed_at(f.pairing, step_leave(&step_root, 0, 500), 77777);
                 leaf(&f, &step_root, 1000000000, 100);
                 ck_assert_int_eq(pairing_finish(f.pairing), 0);
                 v = view(&f, NULL, SIZE_MAX);
@@ -220,16 +197,19 @@ START_TEST(a_window_has_the_record_of_the_last_end)
         }
 END_TEST
 
-START_TEST(calls_that_were_cut_are_in_no_cell)
+START_TEST(calls_that_were_cut_are_in_no_cell_and_none_is_an_empty_view)
         {
                 _cleanup_fed_ Fed f = fed(NULL);
+                HeatView v;
 
-                step(&f, step_enter(&step_root, 0), 1000);
-                step(&f, step_leaf(&step_child, 1, 10), 1100);
+                feed_at(f.pairing, step_enter(&step_root, 0), 1000);
+                feed_at(f.pairing, step_leaf(&step_child, 1, 10), 1100);
                 ck_assert_int_eq(pairing_finish(f.pairing), 0);
                 ck_assert_uint_eq(heat_map_all(f.map)->n_cells, 0);
                 ck_assert_uint_eq(heat_map_all(f.map)->quantiles.n, 0);
                 ck_assert_uint_eq(heat_map_all(f.map)->n_cut, 1);
+                v = view(&f, NULL, 80);
+                ck_assert_uint_eq(v.n_columns + v.n_rows, 0);
         }
 END_TEST
 
@@ -242,10 +222,10 @@ START_TEST(calls_of_a_name_are_found_below_their_roots)
                 _cleanup_fed_ Fed f = {};
 
                 f = fed(&names);
-                step(&f, step_enter(&step_root, 0), 1000);
-                step(&f, step_leaf(&step_child, 1, 10), 1100);
-                step(&f, step_leaf(&step_child, 1, 1000), 1200);
-                step(&f, step_leave(&step_root, 0, 5000), 7000);
+                feed_at(f.pairing, step_enter(&step_root, 0), 1000);
+                feed_at(f.pairing, step_leaf(&step_child, 1, 10), 1100);
+                feed_at(f.pairing, step_leaf(&step_child, 1, 1000), 1200);
+                feed_at(f.pairing, step_leave(&step_root, 0, 5000), 7000);
                 leaf(&f, &step_child, 9000, 3);
                 ck_assert_int_eq(pairing_finish(f.pairing), 0);
                 assert_equals_histogram(&f, NULL, &heat_map_all(f.map)->quantiles);
@@ -304,8 +284,9 @@ END_TEST
 
 UNIT_SUITE("heat-map", rows_add_up_to_the_histogram_of_each_root,
            columns_double_until_all_fit_and_each_call_stays_in_its_own,
-           calls_that_come_late_have_an_earlier_column, nothing_is_an_empty_view,
-           one_call_is_one_cell_in_its_range, a_window_has_the_record_of_the_last_end,
-           calls_that_were_cut_are_in_no_cell, calls_of_a_name_are_found_below_their_roots,
+           calls_that_come_late_have_an_earlier_column, one_call_is_one_cell_in_its_range,
+           a_window_has_the_record_of_the_last_end,
+           calls_that_were_cut_are_in_no_cell_and_none_is_an_empty_view,
+           calls_of_a_name_are_found_below_their_roots,
            times_at_both_ends_of_what_a_clock_has_do_not_run_over,
            a_scale_has_every_count_and_uses_the_strongest_shade)

@@ -11,8 +11,7 @@
 #include "analyze/call-tree.h"
 #include "causes/outliers.h"
 #include "base/unit.h"
-#include "step-builder.h"
-#include "unit.h"
+#include "fed.h"
 
 #define N_FUNCTIONS 40
 #define N_TASKS 5
@@ -146,16 +145,14 @@ typedef struct Sums {
 } Sums;
 
 static Sums sums_by(const World *w, BreakdownBy by, bool check) {
-        _cleanup_(pairing_freep) Pairing *p = NULL;
+        _cleanup_(pairing_freep) Pairing *p = fed_pairing();
         _cleanup_(breakdown_freep) Breakdown *b = NULL;
         const BreakdownRow *const *rows;
         Sums s = {};
         size_t n;
 
-        ck_assert_int_eq(pairing_new(&p), 0);
         ck_assert_int_eq(breakdown_new(&b, by, p), 0);
-        for (size_t i = 0; i < w->n_steps; i++)
-                ck_assert_int_eq(pairing_step(p, &w->steps[i]), 0);
+        feed_all(p, w->steps, w->n_steps);
         ck_assert_int_eq(pairing_finish(p), 0);
         rows = breakdown_rows(b, &n);
         for (size_t i = 0; i < n; i++) {
@@ -177,16 +174,14 @@ static Sums sums_by(const World *w, BreakdownBy by, bool check) {
 }
 
 static void check_tree(const World *w, Sums wanted, bool check) {
-        _cleanup_(pairing_freep) Pairing *p = NULL;
+        _cleanup_(pairing_freep) Pairing *p = fed_pairing();
         _cleanup_(call_tree_freep) CallTree *tree = NULL;
         Sums by_function[N_FUNCTIONS] = {};
         const CallNode *root;
         uint64_t self_ns = 0;
 
-        ck_assert_int_eq(pairing_new(&p), 0);
         ck_assert_int_eq(call_tree_new(&tree, p), 0);
-        for (size_t i = 0; i < w->n_steps; i++)
-                ck_assert_int_eq(pairing_step(p, &w->steps[i]), 0);
+        feed_all(p, w->steps, w->n_steps);
         ck_assert_int_eq(pairing_finish(p), 0);
         ck_assert_int_eq(call_tree_finish(tree), 0);
         root = call_tree_root(tree);
@@ -218,16 +213,14 @@ static void check_tree(const World *w, Sums wanted, bool check) {
 }
 
 static void check_roots(const World *w, Sums wanted) {
-        _cleanup_(pairing_freep) Pairing *p = NULL;
+        _cleanup_(pairing_freep) Pairing *p = fed_pairing();
         _cleanup_(heat_map_freep) HeatMap *roots = NULL;
         _cleanup_(outliers_freep) Outliers *outliers = NULL;
         uint64_t total_ns = 0, before_ns = UINT64_MAX;
 
-        ck_assert_int_eq(pairing_new(&p), 0);
         ck_assert_int_eq(heat_map_new(&roots, p, NULL, false), 0);
         ck_assert_int_eq(outliers_new(&outliers, p, N_STEPS_MAX), 0);
-        for (size_t i = 0; i < w->n_steps; i++)
-                ck_assert_int_eq(pairing_step(p, &w->steps[i]), 0);
+        feed_all(p, w->steps, w->n_steps);
         ck_assert_int_eq(pairing_finish(p), 0);
         ck_assert_int_eq(outliers_finish(outliers), 0);
         for (size_t i = 0; i < outliers->n; i++) {
