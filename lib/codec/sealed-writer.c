@@ -153,8 +153,7 @@ static int put_block(SealedWriter *w, uint32_t number, uint64_t first_page, uint
         sealed_entry_format(&e);
         buf_add(&w->index, &e, sizeof(e));
         sealed_block_format(&b);
-        r = put(w, &b, sizeof(b));
-        return r < 0 ? r : put(w, w->body.data, w->body.n_data);
+        return put(w, &b, sizeof(b)) ?: put(w, w->body.data, w->body.n_data);
 }
 
 static int put_index(SealedWriter *w, uint32_t n_blocks) {
@@ -163,13 +162,11 @@ static int put_index(SealedWriter *w, uint32_t n_blocks) {
                 .n_pages = w->segment.n_pages,
                 .n_blocks = n_blocks,
         };
-        int r = w->index.error;
 
-        if (r < 0)
-                return r;
+        if (w->index.error < 0)
+                return w->index.error;
         sealed_footer_format(&f, (const void *) w->index.data);
-        r = put(w, w->index.data, w->index.n_data);
-        return r < 0 ? r : put(w, &f, sizeof(f));
+        return put(w, w->index.data, w->index.n_data) ?: put(w, &f, sizeof(f));
 }
 
 int sealed_write(int out_fd, const SealedSource *source, SealedSize *ret) {
@@ -185,8 +182,7 @@ int sealed_write(int out_fd, const SealedSource *source, SealedSize *ret) {
                 r = put_block(&w, n_blocks, page, n);
                 page += n;
         }
-        if (r == 0)
-                r = put_index(&w, n_blocks);
+        r = r ?: put_index(&w, n_blocks);
         if (r != 0)
                 return r;
         *ret = (SealedSize){ .n_pages = w.segment.n_pages,

@@ -271,13 +271,10 @@ int prototypes_new(Prototypes **ret, char *data, size_t n) {
                 return -ENOMEM;
         }
         p->data = data;
-        r = parse_parts(p, n);
+        r = parse_parts(p, n) ?: index_functions(p);
         if (r == 0)
-                r = index_functions(p);
-        if (r != 0)
-                return r;
-        *ret = TAKE_PTR(p);
-        return 0;
+                *ret = TAKE_PTR(p);
+        return r;
 }
 
 static int fill_values(const Prototypes *p, const Type *t, Made *made, uint32_t at,

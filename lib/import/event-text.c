@@ -39,7 +39,7 @@
 static const char *word_end(const Scan *s) {
         const char *p = s->p;
 
-        while (p<s->end && * p> ' ' && *p < 0x7f)
+        while (s->end > p && *p > ' ' && *p < 0x7f)
                 p++;
         return p;
 }

@@ -131,7 +131,9 @@ int dat_file_take_fd(DatFile **ret, int fd, char **ret_problem) {
         return 0;
 }
 
-static int read_text(const DatFile *f, const DatText *t, char **ret, size_t *ret_n) {
+/* Packed sections begin with the text's own length, of @n_count bytes. */
+static int read_text(const DatFile *f, const DatText *t, size_t n_count, char **ret,
+                     size_t *ret_n) {
         uint64_t n = t->is_packed ? t->n_plain : t->n;
         _cleanup_free_ char *text = NULL;
 
@@ -144,29 +146,11 @@ static int read_text(const DatFile *f, const DatText *t, char **ret, size_t *ret
                 return -ENOMEM;
         if (!t->is_packed)
                 memcpy(text, t->data, n);
-        else if (!dat_unpack(f->compressor, NULL, t->data, t->n, text, n))
+        else if (n < n_count || !dat_unpack(f->compressor, NULL, t->data, t->n, text, n))
                 return ORIGIN(-EBADMSG);
+        else
+                memmove(text, text + n_count, n -= n_count);
         text[n] = 0;
-        *ret = TAKE_PTR(text);
-        *ret_n = n;
-        return 0;
-}
-
-/* Packed sections begin with the text's own length. */
-static int read_counted_text(const DatFile *f, const DatText *t, size_t n_count, char **ret,
-                             size_t *ret_n) {
-        _cleanup_free_ char *text = NULL;
-        size_t n = 0;
-        int r = read_text(f, t, &text, &n);
-
-        if (r < 0)
-                return r;
-        if (t->is_packed) {
-                if (n < n_count)
-                        return ORIGIN(-EBADMSG);
-                n -= n_count;
-                memmove(text, text + n_count, n + 1);
-        }
         *ret = TAKE_PTR(text);
         *ret_n = n;
         return 0;
@@ -176,9 +160,9 @@ int dat_file_read_tracing(const void *file, const char *path, char **ret, size_t
         const DatFile *f = file;
 
         if (streq(path, "saved_cmdlines"))
-                return read_counted_text(f, &f->cmdlines, 8, ret, ret_n);
+                return read_text(f, &f->cmdlines, 8, ret, ret_n);
         if (streq(path, "printk_formats"))
-                return read_counted_text(f, &f->printk, 4, ret, ret_n);
+                return read_text(f, &f->printk, 4, ret, ret_n);
         for (size_t i = 0; i < f->n_formats; i++)
                 if (streq(f->formats[i].path, path)) {
                         /* There may be a NUL in it. */
@@ -194,7 +178,7 @@ int dat_file_read_tracing(const void *file, const char *path, char **ret, size_t
 
 int dat_file_read_symbols(const void *file, char **ret, size_t *ret_n) {
         const DatFile *f = file;
-        int r = read_counted_text(f, &f->kallsyms, 4, ret, ret_n);
+        int r = read_text(f, &f->kallsyms, 4, ret, ret_n);
 
         return r == -ENOENT ? -ENODATA : r;
 }

@@ -17,7 +17,7 @@
 #include "store/segment.h"
 
 /* Of plain pages so much is read at once, and less until it is known that they are read in order. */
-#define WINDOW_BYTES ((uint64_t) 256 << 10)
+#define WINDOW_BYTES ((uint64_t) 64 << 10) /* stays in the cache */
 
 struct PageSource {
         uint32_t cpu, page_bytes;
