@@ -177,7 +177,7 @@ json_t *why_view_json(const Why *w, uint64_t limit);
  *
  * NAMEs are ret, duration and self [ns], cpu, pid, and else arguments'.  A comparison with what a
  * call does not have is false, its contrary ("!") therefore true.  What a function returns counts
- * as negative if it is in 32 bits, as lib/calls/arguments.h has it; an argument is what is drawn of
+ * as negative if it is in 32 bits, as lib/calls/step.h has it; an argument is what is drawn of
  * it, in hex without a sign.
  */
 typedef struct Where Where;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * A table says for each member of a Spec what has to be allowed if a call has it.  A member that it does not have is
- * refused, so that a new one is root's alone until somebody has decided.
+ * The table in lib/meta/spec.c says for each member of a Spec what has to be allowed if a call has it.
  *
  * A glob is not expanded to see whether it is allowed: what it stands for changes with the modules
  * that are loaded.  It is compared as text, by a rule that can only err on the side of refusing.
@@ -19,50 +18,6 @@
 #include "meta/trigger.h"
 
 #define GLOB_CHARS "*?[\\"
-
-/* Changes what is seen of the functions and events that are named, or when: those of a profile are
- * allowed as they stand, and not otherwise. */
-#define VIEW (ALLOWANCE_FUNCTIONS | ALLOWANCE_EVENTS | ALLOWANCE_TRIGGERS)
-/* Neither names anything nor shows more: members are trusted with what it costs, within [Guard]. */
-#define COST 0
-
-/*
- * Tasks and control groups may be named by whoever may record the functions: a recording has every
- * task's id and name in it, so that one of all tasks tells more than one of a few.
- */
-static const struct {
-        unsigned bits;
-        const char *members;
-} answers[] = {
-        { ALLOWANCE_FUNCTIONS, "functions" },
-        { ALLOWANCE_EVENTS, "events" },
-        { ALLOWANCE_NOTRACE | VIEW, "notrace" },
-        { ALLOWANCE_HOOKED | VIEW, "hooked" },
-        { VIEW, "triggers pids comms cgroups cpus flat slower_ns no_irqs no_sleep_time args retval "
-                "retval_functions args_functions ring in_kernel max_captures max_captures_a_day "
-                "min_gap_ns sample_ppm depth" },
-        { COST, "duration_ns max_bytes black_box clock segment_bytes segment_ns buffer_bytes "
-                "max_functions on_full lean lesson budget_ppm max_hooked max_event_rate "
-                "max_write_rate max_cpu_ppm" },
-};
-
-static bool word_is_in(const char *word, const char *list) {
-        size_t n = strlen(word);
-
-        for (const char *p = list; n > 0 && (p = strstr(p, word)); p++)
-                if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' ') && !strchr(word, ' '))
-                        return true;
-        return false;
-}
-
-static int find_bits(const char *member, unsigned *ret) {
-        for (size_t i = 0; i < ELEMENTSOF(answers); i++)
-                if (word_is_in(member, answers[i].members)) {
-                        *ret |= answers[i].bits;
-                        return 0;
-                }
-        return ORIGIN(-ENOENT);
-}
 
 int allowance_ask(unsigned *ret, const json_t *given, bool has_profile, Refusal *refusal) {
         unsigned asked = has_profile ? 0 : SPEC_ASKS_ALL;

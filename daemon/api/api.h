@@ -22,19 +22,11 @@
 
 /* [Members] of ftraced.conf says it.  A profile is root's: what it says is allowed as it stands.  What a call says
  * besides is looked at: functions and events that are not allowed are refused, wherever they are named, also in a
- * trigger, since what fires tells as much as what is recorded. */
-typedef enum AllowanceAsked {
-        ALLOWANCE_FUNCTIONS = 1 << 0,
-        ALLOWANCE_NOTRACE = 1 << 1,
-        ALLOWANCE_HOOKED = 1 << 2,
-        ALLOWANCE_EVENTS = 1 << 3,
-        ALLOWANCE_TRIGGERS = 1 << 4,
-        ALLOWANCE_ALL = (1 << 5) - 1,
-} AllowanceAsked;
-
-/* What has to be allowed for what a call says itself: bits of AllowanceAsked; all without a profile.  @given: its spec,
+ * trigger, since what fires tells as much as what is recorded.
+ *
+ * What has to be allowed for what a call says itself: bits of SpecAsks; all without a profile.  @given: its spec,
  * may be NULL.  A call that changes what is seen of a profile's functions, whose calls for one, is asked for those as if
- * it had named them.  0; REFUSED: there is a member that nobody has decided on. */
+ * it had named them.  0; REFUSED: there is a member that no Spec has. */
 int allowance_ask(unsigned *ret, const json_t *given, bool has_profile, Refusal *refusal);
 /* Whether all that was asked for stays within what is allowed.  0, REFUSED, -ENOMEM. */
 int allowance_check(const Limits *l, const Spec *spec, unsigned asked, Refusal *refusal);

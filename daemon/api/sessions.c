@@ -18,7 +18,7 @@
 #include "daemon/watch/guard.h"
 #include "daemon/watch/live.h"
 #include "retention/removed.h"
-#include "store/boot-clock.h"
+#include "retention/boot-clock.h"
 #include "store/format.h"
 
 #define ID_CHARS 16

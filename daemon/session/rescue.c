@@ -283,7 +283,7 @@ static int end_session(const Rescue *x, SessionDir *dir, SessionMeta *m) {
         r = text_format(&m->reason,
                         "the machine went down while it was recorded (a panic, a reset or a forced "
                         "reboot); %s pages survived in memory",
-                        format_count(n_pages, session_meta_n_pages(m)));
+                        format_count(n_pages, session_meta_total(m).n_pages));
         if (r < 0)
                 return r;
         m->state = SESSION_SEALED;

@@ -15,7 +15,7 @@
 #include "daemon/session/session-private.h"
 #include "daemon/upkeep/disk-usage.h"
 #include "daemon/watch/tracing-copy.h"
-#include "store/boot-clock.h"
+#include "retention/boot-clock.h"
 
 /* --- refusals ---------------------------------------------------------------------------------- */
 

@@ -132,7 +132,7 @@ static int find_nobody(const Tracefs *fs, const Spec *spec, Strv *ret) {
 
         if (spec->comms.n + spec->cgroups.n == 0)
                 return 0;
-        r = comms && cgroups ? find_followed(fs, spec, &tasks) : -ENOMEM;
+        r = comms && cgroups ? find_followed(fs, spec, &tasks, NULL) : -ENOMEM;
         if (r < 0 || tasks.n > 1)
                 return r;
         return spec->comms.n > 0 ? strv_addf(ret, "no task is called %s", comms)

@@ -67,7 +67,7 @@ void reorder_done(Reorder *h);
 /*
  * Values: what calls were given and what they return, told by events of their own
  *
- * Where function_graph does not record it, a probe of a function does (daemon/instances/value-probe.h): an event
+ * Where function_graph does not record it, a probe of a function does (daemon/instances/instance.h): an event
  * "ftraced:ftraced_SESSION_f0" (of an fprobe) or "..._r0" (of a kretprobe) with the fields __probe_func, __probe_ret_ip
  * and ret; or "..._e0" (of an fprobe) or "..._p0" (of a kprobe) with __probe_ip and a0 to a5, the registers that hold
  * arguments.  Graph and probe are called one after the other when a function begins, and both put their own return

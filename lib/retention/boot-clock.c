@@ -51,7 +51,7 @@ void boot_clock_note(int store_fd) {
         if (read_noted(store_fd, boot_id, &noted_ns))
                 return;
         n = snprintf(line, sizeof(line), "%s %" PRIu64 "\n", boot_id, now_since_ns());
-        (void) entry_replace(store_fd, FILE_NAME, line, (size_t) n);
+        (void) entry_replace(store_fd, FILE_NAME, line, (size_t) n, false);
 }
 
 bool boot_clock_was_set(int store_fd) {

@@ -62,22 +62,22 @@ static unsigned ask(const char *given, bool has_profile) {
 
 START_TEST(what_a_profile_says_is_asked_for_if_a_call_changes_what_is_seen_of_it)
         {
-                const unsigned names = ALLOWANCE_FUNCTIONS | ALLOWANCE_EVENTS | ALLOWANCE_TRIGGERS;
+                const unsigned names = SPEC_ASKS_FUNCTIONS | SPEC_ASKS_EVENTS | SPEC_ASKS_TRIGGERS;
                 const struct {
                         const char *given;
                         bool has_profile;
                         unsigned asked;
                 } cases[] = {
-                        { "{\"functions\": [\"vfs_read\"], \"depth\": 3}", false, ALLOWANCE_ALL },
+                        { "{\"functions\": [\"vfs_read\"], \"depth\": 3}", false, SPEC_ASKS_ALL },
                         { "{\"functions\": [\"vfs_read\"], \"max_bytes\": 3}", true,
-                          ALLOWANCE_FUNCTIONS },
+                          SPEC_ASKS_FUNCTIONS },
                         { "{\"lean\": \"auto\"}", true, 0 },
                         { "{}", true, 0 },
                         { "{\"comms\": []}", true, names },
                         { "{\"triggers\": []}", true, names },
                         { "{\"args\": true}", true, names },
-                        { "{\"notrace\": []}", true, names | ALLOWANCE_NOTRACE },
-                        { "{\"hooked\": []}", true, names | ALLOWANCE_HOOKED },
+                        { "{\"notrace\": []}", true, names | SPEC_ASKS_NOTRACE },
+                        { "{\"hooked\": []}", true, names | SPEC_ASKS_HOOKED },
                         { "{\"depth\": 0}", true, names },
                 };
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "analyze/heat-map.h"
-#include "analyze/ranges.h"
+#include "analyze/quantiles.h"
 #include "base/name.h"
 #include "base/unit.h"
 #include "cli/options/verb.h"
