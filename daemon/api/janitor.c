@@ -127,16 +127,18 @@ static int choose(Janitor *j, JanitorJob *job) {
                 r = vacuum_decide(v, store_of(j), &job->limits);
         if (r >= 0 && !job->call)
                 set_timer(j, v);
-        for (size_t i = 0;
-             sessions_save_kept(j->sessions, &i);) /* that came without a word of it */
+        /* What came without a word of when it was kept. */
+        for (size_t i = 0; !j->is_ending && sessions_save_kept(j->sessions, &i);)
                 take_turns(job);
         for (VacuumItem *item; r >= 0 && (item = vacuum_next(v));) {
                 Session *s;
 
                 take_turns(job);
+                if (j->is_ending)
+                        return -ECANCELED;
                 r = look_at(j, item, &s);
                 if (r == -ENOMEM)
-                        break;
+                        return r;
                 item->is_looked_at = true;
                 if (r != KEEP_NOT)
                         item->keep = r < 0 ? KEEP_IN_USE : (Keep) r;
