@@ -76,9 +76,9 @@ static int parse_arguments(int argc, char *argv[]) {
                 ARG_STORE = 0x100,
                 ARG_SOCKET,
                 ARG_TRACEFS,
-                ARG_PRIVATE,
                 ARG_CONFIG,
                 ARG_CONFIG_ROOT,
+                ARG_PRIVATE,
                 ARG_CHECK_CONFIG,
                 ARG_CAT_CONFIG,
                 ARG_EXIT_IDLE,
@@ -118,11 +118,7 @@ static int parse_arguments(int argc, char *argv[]) {
 
         while ((c = getopt_long(argc, argv, "hq", options, NULL)) >= 0)
                 switch (c) {
-                case ARG_STORE:
-                case ARG_SOCKET:
-                case ARG_TRACEFS:
-                case ARG_CONFIG:
-                case ARG_CONFIG_ROOT:
+                case ARG_STORE ... ARG_CONFIG_ROOT:
                         *strings[c] = optarg;
                         break;
                 case ARG_PRIVATE:

@@ -338,16 +338,6 @@ int admit_clock(const Tracefs *fs, const Spec *spec, Refusal *refusal) {
                               names);
 }
 
-/* Nobody yet: who sees nothing recorded should know. */
-static int warn_of_nobody(const Strv *names, const char *what, Strv *warnings) {
-        _cleanup_free_ char *joined = strv_join(names, ", ");
-
-        if (!joined)
-                return -ENOMEM;
-        return strv_addf(warnings, "nobody is %s %s yet: nothing is recorded until somebody is",
-                         what, joined);
-}
-
 int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refusal *refusal) {
         _cleanup_strv_ Strv threads = {};
         char nobody[TASK_NUMBER_MAX], quoted[NAME_QUOTE_MAX];
@@ -376,14 +366,19 @@ int find_followed(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Refusa
 
 int admit_processes(const Tracefs *fs, const Spec *spec, Strv *ret_threads, Strv *warnings,
                     Refusal *refusal) {
+        _cleanup_free_ char *names = NULL;
         _cleanup_strv_ Strv threads = {};
         int r = 0;
 
         if (spec->comms.n + spec->cgroups.n > 0) {
                 r = find_followed(fs, spec, &threads, refusal);
-                if (r == 0 && threads.n == 1)
-                        r = spec->comms.n > 0 ? warn_of_nobody(&spec->comms, "called", warnings)
-                                              : warn_of_nobody(&spec->cgroups, "in", warnings);
+                names = strv_join(spec->comms.n > 0 ? &spec->comms : &spec->cgroups, ", ");
+                if (r == 0 && threads.n == 1) /* who sees nothing recorded should know */
+                        r = names ? strv_addf(warnings,
+                                              "nobody is %s %s yet: nothing is recorded until "
+                                              "somebody is",
+                                              spec->comms.n > 0 ? "called" : "in", names)
+                                  : -ENOMEM;
         }
         for (size_t i = 0; r == 0 && i < spec->pids.n; i++) {
                 r = tracefs_get_threads(fs, spec->pids.items[i], &threads);

@@ -130,9 +130,11 @@ static int choose(Janitor *j, JanitorJob *job) {
                 Session *s;
 
                 take_turns(job);
+                if (j->is_ending)
+                        return -ECANCELED;
                 r = look_at(j, item, &s);
                 if (r == -ENOMEM)
-                        break;
+                        return r;
                 item->is_looked_at = true;
                 if (r != KEEP_NOT)
                         item->keep = r < 0 ? KEEP_IN_USE : (Keep) r;

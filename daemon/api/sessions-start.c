@@ -170,15 +170,6 @@ int sessions_prepare(Sessions *s, Janitor *j, SessionMeta **ret, const SessionRe
         return r != 0 ? r : make_meta(s, ret, q, &use);
 }
 
-static int refuse_learning(const Spec *spec, Refusal *refusal) {
-        bool is_one = spec->functions.n == 1;
-
-        return refusal_set(refusal, REFUSAL_LEARNING, NULL,
-                           "what %s%s call%s is being learned, so that nothing else is hooked",
-                           spec->functions.items[0], is_one ? "" : " and others",
-                           is_one ? "s" : "");
-}
-
 /* All that can be asked of @q before anything is made, and before anybody is told of a neighbour. */
 static int look(Sessions *s, Janitor *j, SessionMeta **ret_meta, Admission **ret,
                 const SessionRequest *q, Refusal *refusal) {
@@ -191,8 +182,15 @@ static int look(Sessions *s, Janitor *j, SessionMeta **ret_meta, Admission **ret
         if (r != 0)
                 return r;
         outlook = controller_foresee(c, *ret_meta, *ret);
-        if (outlook.is_learning)
-                return refuse_learning(&(*ret_meta)->spec, refusal);
+        if (outlook.is_learning) {
+                const Strv *roots = &(*ret_meta)->spec.functions;
+
+                return refusal_set(refusal, REFUSAL_LEARNING, NULL,
+                                   "what %s%s call%s is being learned, so that nothing else is "
+                                   "hooked",
+                                   roots->items[0], roots->n == 1 ? "" : " and others",
+                                   roots->n == 1 ? "s" : "");
+        }
         if (q->arming)
                 q->arming(&outlook, q->userdata);
         return 0;

@@ -42,7 +42,7 @@ struct Sealer {
 
         /* while a worker runs, for the first segment */
         SessionDir *dir;
-        int cpu_fd, out_fd;
+        int cpu_fd, out_fd, formats_fd;
         SegmentHeader header;
         struct stat before; /* of the segment */
         char name[SEGMENT_NAME_MAX], temporary[TEMPORARY_MAX];
@@ -91,33 +91,15 @@ bool sealer_is_busy(const Sealer *s) {
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
-typedef struct Gathering {
-        const SessionDir *dir;
-        int fd;
-} Gathering;
-
 /* One that is missing is not needed. */
 static int gather_format(void *userdata, const char *path, TracingFormat kind) {
-        const Gathering *g = userdata;
+        const Sealer *s = userdata;
         _cleanup_free_ char *text = NULL;
         size_t n;
 
-        if (session_dir_read_tracing(g->dir, path, &text, &n) < 0)
+        if (session_dir_read_tracing(s->dir, path, &text, &n) < 0)
                 return 0;
-        return write_full(g->fd, text, n + 1);
-}
-
-/* A descriptor of the formats' texts, or -errno. */
-static int gather_formats(const SessionDir *dir) {
-        _cleanup_close_ int fd = memfd_create("formats", MFD_CLOEXEC);
-        int r;
-
-        if (fd < 0)
-                return ORIGIN(-errno);
-        r = tracing_formats_walk(NULL, gather_format, &(Gathering){ dir, fd });
-        if (r < 0)
-                return r;
-        return lseek(fd, 0, SEEK_SET) < 0 ? ORIGIN(-errno) : TAKE_FD(fd);
+        return write_full(s->formats_fd, text, n + 1);
 }
 
 static int on_child(sd_event_source *source, const siginfo_t *si, void *userdata);
@@ -126,23 +108,25 @@ static int start_worker(Sealer *s, int in_fd) {
         static const char *const self[] = { "/proc/self/exe", SEAL_WORKER_OPTION, NULL };
         const char *const *command = s->config.worker ?: self;
         const char *words[SPAWN_WORDS_MAX + 1] = {};
-        _cleanup_close_ int formats_fd = gather_formats(s->dir),
-                            null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        _cleanup_close_ int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
         _cleanup_(session_meta_freep) SessionMeta *meta = NULL;
         size_t n = 0;
         pid_t pid;
         int r;
 
-        if (formats_fd < 0)
-                return formats_fd;
-        if (null_fd < 0)
+        s->formats_fd = memfd_create("formats", MFD_CLOEXEC);
+        if (null_fd < 0 || s->formats_fd < 0)
                 return ORIGIN(-errno);
+        r = tracing_formats_walk(NULL, gather_format, s);
+        if (r < 0)
+                return r;
+        (void) lseek(s->formats_fd, 0, SEEK_SET);
         if (session_dir_read_meta(s->dir, &meta) != 0)
                 return ORIGIN(-ENODATA);
         for (; command[n] && n < SPAWN_WORDS_MAX - 1; n++)
                 words[n] = command[n];
         words[n] = meta->big_endian ? "big" : "little";
-        r = spawn_worker(&pid, words, (const int[]){ in_fd, s->out_fd, null_fd, formats_fd }, 4);
+        r = spawn_worker(&pid, words, (const int[]){ in_fd, s->out_fd, null_fd, s->formats_fd }, 4);
         if (r < 0)
                 return r;
         r = sd_event_add_child(s->config.event, &s->child, pid, WEXITED, on_child, s);
@@ -160,6 +144,7 @@ static void leave_segment(Sealer *s) {
                 (void) unlinkat(s->cpu_fd, s->temporary, 0);
         s->cpu_fd = safe_close(s->cpu_fd);
         s->out_fd = safe_close(s->out_fd);
+        s->formats_fd = safe_close(s->formats_fd);
         s->dir = session_dir_free(s->dir);
 }
 
@@ -346,7 +331,8 @@ int sealer_new(Sealer **ret, const SealerConfig *config) {
         _cleanup_(sealer_freep) Sealer *s = NULL;
         int r;
 
-        s = NEW(Sealer, .config = *config, .cpu_fd = -EBADF, .out_fd = -EBADF);
+        s = NEW(Sealer, .config = *config, .cpu_fd = -EBADF, .out_fd = -EBADF,
+                .formats_fd = -EBADF);
         if (!s)
                 return -ENOMEM;
         r = sd_event_add_time(config->event, &s->next, CLOCK_MONOTONIC, 0, 0, on_next, s);

@@ -89,21 +89,16 @@ START_TEST(without_a_manager_nothing_is_said_and_nothing_fails)
         }
 END_TEST
 
-START_TEST(a_private_daemon_leaves_the_managers_socket_alone)
+START_TEST(sockets_and_the_managers_own_are_left_alone)
         {
                 _cleanup_scratch_ Scratch s = SCRATCH;
                 _cleanup_(fdstore_freep) FdStore *f = NULL;
                 int notify = listen_at(&s);
 
-                ck_assert_int_eq(fdstore_new(&f, false), 0);
+                ck_assert_int_eq(fdstore_new(&f, false), 0); /* a private daemon's */
                 ck_assert(!fdstore_is_there(f));
                 (void) unsetenv("NOTIFY_SOCKET");
                 (void) close(notify);
-        }
-END_TEST
-
-START_TEST(sockets_are_not_taken_for_descriptors_of_a_session)
-        {
                 ck_assert(fdstore_owns_name("ftraced-" ID "-0"));
                 ck_assert(!fdstore_owns_name("ftraced.socket"));
                 ck_assert(!fdstore_owns_name("ftraced-private"));
@@ -113,5 +108,4 @@ END_TEST
 
 UNIT_SUITE("fdstore", both_descriptors_of_a_cpu_are_sent_together_and_never_polled,
            without_a_manager_nothing_is_said_and_nothing_fails,
-           a_private_daemon_leaves_the_managers_socket_alone,
-           sockets_are_not_taken_for_descriptors_of_a_session)
+           sockets_and_the_managers_own_are_left_alone)

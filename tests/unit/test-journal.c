@@ -74,20 +74,13 @@ START_TEST(an_error_of_the_system_says_where_it_began)
         }
 END_TEST
 
-START_TEST(of_an_error_that_nobody_noted_no_place_is_told)
+START_TEST(without_an_error_or_one_that_nobody_noted_no_place_is_told)
         {
                 setup();
                 (void) fail_here();
                 journal_tell(&(JournalEntry){ JOURNAL_REFUSED, .number = ENOSPC }, "no");
                 ck_assert(has("ERRNO=28\n"));
                 ck_assert(!has("CODE_FILE="));
-        }
-END_TEST
-
-START_TEST(without_an_error_there_is_neither)
-        {
-                setup();
-                (void) fail_here();
                 journal_tell(&(JournalEntry){ JOURNAL_RELOADED }, "The configuration was read.");
                 ck_assert(has("MESSAGE=The configuration was read.\n"));
                 ck_assert(!has("ERRNO="));
@@ -96,4 +89,4 @@ START_TEST(without_an_error_there_is_neither)
 END_TEST
 
 UNIT_SUITE("journal", an_error_of_the_system_says_where_it_began,
-           of_an_error_that_nobody_noted_no_place_is_told, without_an_error_there_is_neither)
+           without_an_error_or_one_that_nobody_noted_no_place_is_told)
