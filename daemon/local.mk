@@ -31,8 +31,6 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/admission/capability.h \
 	%D%/admission/clock-reader.c \
 	%D%/admission/clock-reader.h \
-	%D%/process/clock-watch.c \
-	%D%/process/clock-watch.h \
 	%D%/server/connection.c \
 	%D%/tracefs/control.c \
 	%D%/tracefs/control.h \

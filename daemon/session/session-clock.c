@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The steps that clock-watch.h tells of, and those that a look at the end finds. */
+/*
+ * The steps that the kernel tells of, and those that a look at the end finds.  A timer that never expires is cancelled
+ * when CLOCK_REALTIME jumps (TFD_TIMER_CANCEL_ON_SET; linux 6.1 fs/timerfd.c, timerfd_clock_was_set(), and
+ * timerfd_resume() after a sleep): then it is readable, and read() says so.
+ */
+
+#include <limits.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
 
 #include "base/log.h"
 #include "base/unit.h"
-#include "daemon/process/clock-watch.h"
 #include "daemon/session/session-clock.h"
 
 struct SessionClock {
@@ -49,10 +56,40 @@ void session_clock_look(SessionClock *c) {
         c->config.changed(c->config.session);
 }
 
+static int set_timer(int fd) {
+        /* The kernel cuts it to what a timer can hold. */
+        const struct itimerspec never = { .it_value.tv_sec = LONG_MAX };
+
+        return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) < 0
+                       ? ORIGIN(-errno)
+                       : 0;
+}
+
 static int on_timer(sd_event_source *source, int fd, uint32_t events, void *userdata) {
-        if (clock_watch_has_stepped(fd))
-                session_clock_look(userdata);
-        return 0;
+        uint64_t n;
+        int r;
+
+        if (read(fd, &n, sizeof(n)) >= 0 || errno != ECANCELED)
+                return 0;
+        r = set_timer(fd);
+        session_clock_look(userdata);
+        return r;
+}
+
+static int watch(SessionClock *c) {
+        _cleanup_close_ int fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+        int r;
+
+        if (fd < 0)
+                return ORIGIN(-errno);
+        r = set_timer(fd);
+        if (r >= 0)
+                r = sd_event_add_io(c->config.event, &c->watch, fd, EPOLLIN, on_timer, c);
+        if (r >= 0)
+                r = sd_event_source_set_io_fd_own(c->watch, true);
+        if (r >= 0)
+                TAKE_FD(fd);
+        return r;
 }
 
 int session_clock_new(SessionClock **ret, const SessionClockConfig *config) {
@@ -61,7 +98,7 @@ int session_clock_new(SessionClock **ret, const SessionClockConfig *config) {
 
         if (!c)
                 return -ENOMEM;
-        r = clock_watch_new(&c->watch, config->event, on_timer, c);
+        r = watch(c);
         if (r < 0)
                 (void) log_warning_errno(r,
                                          "Session '%s': steps of the clock are only noticed by "
