@@ -8,47 +8,32 @@
 
 #include "meta/gap.h"
 
-const char *const gap_cause_names[_GAP_CAUSE_N] = { [GAP_OVERRUN] = "overrun",
-                                                    [GAP_DROPPED] = "dropped",
-                                                    [GAP_INTERRUPTED] = "interrupted",
-                                                    [GAP_CLEARED] = "cleared",
-                                                    [GAP_TRACING_OFF] = "tracing_off",
-                                                    [GAP_TRACER_OFF] = "tracer_off",
-                                                    [GAP_FTRACE_OFF] = "ftrace_off",
-                                                    [GAP_CLOCK_CHANGED] = "clock_changed",
-                                                    [GAP_FILTER_CHANGED] = "filter_changed",
-                                                    [GAP_NO_SPACE] = "no_space",
-                                                    [GAP_DISK_FAILED] = "disk_failed",
-                                                    [GAP_ROOT_GONE] = "root_gone",
-                                                    [GAP_ROOTS_CHANGED] = "roots_changed",
-                                                    [GAP_NOT_WRITTEN] = "not_written",
-                                                    [GAP_DAEMON_GONE] = "daemon_gone",
-                                                    [GAP_SNAPSHOT] = "snapshot",
-                                                    [GAP_NOT_RESCUED] = "not_rescued" };
-
-static const char *const sentences[_GAP_CAUSE_N] = {
-        [GAP_OVERRUN] = "the kernel's buffer was full",
-        [GAP_DROPPED] = "the kernel's buffer was full and took nothing new",
-        [GAP_INTERRUPTED] = "the buffer wrapped within an interrupt",
-        [GAP_CLEARED] = "somebody else emptied the kernel's buffer",
-        [GAP_TRACING_OFF] = "somebody else switched tracing_on off",
-        [GAP_TRACER_OFF] = "somebody else switched the tracer off",
-        [GAP_FTRACE_OFF] = "sysctl kernel.ftrace_enabled was 0",
-        [GAP_CLOCK_CHANGED] = "somebody else chose another trace_clock",
-        [GAP_FILTER_CHANGED] = "somebody else changed which functions or events are traced",
-        [GAP_NO_SPACE] = "the store's disk was full",
-        [GAP_DISK_FAILED] = "the store's disk refused to take pages",
-        [GAP_ROOT_GONE] = "the module of a root was loaded again",
-        [GAP_ROOTS_CHANGED] = "functions of another session or of a module came or went",
-        [GAP_NOT_WRITTEN] = "the store's disk failed to write pages that it had taken",
-        [GAP_DAEMON_GONE] = "no daemon read the kernel's buffer",
-        [GAP_SNAPSHOT] = "a snapshot was kept, which has what was before it",
-        [GAP_NOT_RESCUED] =
-                "the kernel that booted after the crash emptied this part of the memory",
+const char *const gap_causes[_GAP_CAUSE_N][2] = {
+        [GAP_OVERRUN] = { "overrun", "the kernel's buffer was full" },
+        [GAP_DROPPED] = { "dropped", "the kernel's buffer was full and took nothing new" },
+        [GAP_INTERRUPTED] = { "interrupted", "the buffer wrapped within an interrupt" },
+        [GAP_CLEARED] = { "cleared", "somebody else emptied the kernel's buffer" },
+        [GAP_TRACING_OFF] = { "tracing_off", "somebody else switched tracing_on off" },
+        [GAP_TRACER_OFF] = { "tracer_off", "somebody else switched the tracer off" },
+        [GAP_FTRACE_OFF] = { "ftrace_off", "sysctl kernel.ftrace_enabled was 0" },
+        [GAP_CLOCK_CHANGED] = { "clock_changed", "somebody else chose another trace_clock" },
+        [GAP_FILTER_CHANGED] = { "filter_changed",
+                                 "somebody else changed which functions or events are traced" },
+        [GAP_NO_SPACE] = { "no_space", "the store's disk was full" },
+        [GAP_DISK_FAILED] = { "disk_failed", "the store's disk refused to take pages" },
+        [GAP_ROOT_GONE] = { "root_gone", "the module of a root was loaded again" },
+        [GAP_ROOTS_CHANGED] = { "roots_changed",
+                                "functions of another session or of a module came or went" },
+        [GAP_NOT_WRITTEN] = { "not_written",
+                              "the store's disk failed to write pages that it had taken" },
+        [GAP_DAEMON_GONE] = { "daemon_gone", "no daemon read the kernel's buffer" },
+        [GAP_SNAPSHOT] = { "snapshot", "a snapshot was kept, which has what was before it" },
+        [GAP_NOT_RESCUED] = { "not_rescued", "the kernel that booted after the crash emptied this "
+                                             "part of the memory" },
 };
 
 const char *gap_cause_sentence(GapCause c) {
-        return (size_t) c < ELEMENTSOF(sentences) ? sentences[c] : "unknown";
+        return (size_t) c < ELEMENTSOF(gap_causes) ? gap_causes[c][1] : "unknown";
 }
 
 /* --- the list -------------------------------------------------------------------------------- */
@@ -123,8 +108,8 @@ void gaps_close(Gaps *g, GapCause cause, uint64_t to_ns) {
         JSON_FIELD_AS(name, Gap, member, kind, .flags = (how), .max = (to), .fallback = (absent))
 
 static const JsonField fields[] = {
-        JSON_FIELD(Gap, cause, WORD, .flags = JSON_FIELD_REQUIRED, .words = gap_cause_names,
-                   .max = _GAP_CAUSE_N),
+        JSON_FIELD(Gap, cause, WORD, .flags = JSON_FIELD_REQUIRED, .words = *gap_causes,
+                   .word_step = 2, .max = _GAP_CAUSE_N),
         NUMBER("cpu", U32, cpu, JSON_FIELD_OMIT, STORE_MAX_CPUS - 1, GAP_ALL_CPUS),
         NUMBER("from_ns", U64, from_ns, JSON_FIELD_REQUIRED, INT64_MAX, 0),
         NUMBER("to_ns", U64, to_ns, JSON_FIELD_OMIT, INT64_MAX, GAP_OPEN),
@@ -147,8 +132,8 @@ const JsonTable gap_table =
 #define REASON_BYTES_MAX 4096
 
 static const JsonField condition_fields[] = {
-        JSON_FIELD(Condition, cause, WORD, .flags = JSON_FIELD_REQUIRED, .words = gap_cause_names,
-                   .max = _GAP_CAUSE_N),
+        JSON_FIELD(Condition, cause, WORD, .flags = JSON_FIELD_REQUIRED, .words = *gap_causes,
+                   .word_step = 2, .max = _GAP_CAUSE_N),
         JSON_FIELD(Condition, since_ns, U64, .max = INT64_MAX),
         JSON_FIELD(Condition, reason, TEXT, .max_text = REASON_BYTES_MAX),
 };
@@ -209,24 +194,20 @@ void conditions_done(Conditions *c) {
 
 /* --- what was hooked ----------------------------------------------------------------------------- */
 
-static const char *const reason_words[_HOOK_REASON_N] = {
-        [HOOK_NARROWED] = "narrowed", [HOOK_WIDENED] = "widened", [HOOK_SPARED] = "spared",
-        [HOOK_MODULES] = "modules",   [HOOK_THINNED] = "thinned", [HOOK_RESTORED] = "restored",
-};
-
-static const char *const reason_texts[_HOOK_REASON_N] = {
-        [HOOK_NARROWED] = "narrowed to what was learned",
-        [HOOK_WIDENED] = "widened, to learn what is called by now",
-        [HOOK_SPARED] = "without what others call often",
-        [HOOK_MODULES] = "with the modules that were loaded meanwhile",
-        [HOOK_THINNED] = "thinned for the sake of other work",
-        [HOOK_RESTORED] = "restored",
+/* The word in JSON, and what people are told. */
+static const char *const reasons[_HOOK_REASON_N][2] = {
+        [HOOK_NARROWED] = { "narrowed", "narrowed to what was learned" },
+        [HOOK_WIDENED] = { "widened", "widened, to learn what is called by now" },
+        [HOOK_SPARED] = { "spared", "without what others call often" },
+        [HOOK_MODULES] = { "modules", "with the modules that were loaded meanwhile" },
+        [HOOK_THINNED] = { "thinned", "thinned for the sake of other work" },
+        [HOOK_RESTORED] = { "restored", "restored" },
 };
 
 static const JsonField change_fields[] = {
         JSON_FIELD(HookChange, trace_ns, U64, .flags = JSON_FIELD_REQUIRED, .max = INT64_MAX),
-        JSON_FIELD(HookChange, reason, WORD, .flags = JSON_FIELD_REQUIRED, .words = reason_words,
-                   .max = _HOOK_REASON_N),
+        JSON_FIELD(HookChange, reason, WORD, .flags = JSON_FIELD_REQUIRED, .words = *reasons,
+                   .word_step = 2, .max = _HOOK_REASON_N),
         JSON_FIELD(HookChange, n_hooked, U32, .max = INT32_MAX),
         JSON_FIELD(HookChange, n_known, U32, .flags = JSON_FIELD_OMIT, .max = INT32_MAX),
 };
@@ -241,7 +222,7 @@ const JsonTable hook_change_table =
         JSON_TABLE(HookChange, change_fields, .n_max = HOOK_CHANGES_MAX, .fits = is_later);
 
 const char *hook_reason_text(HookReason r) {
-        return reason_texts[r];
+        return reasons[r][1];
 }
 
 int hook_changes_add(HookChanges *h, const HookChange *change) {

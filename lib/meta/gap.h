@@ -41,8 +41,9 @@ typedef enum GapCause {
         _GAP_CAUSE_N,
 } GapCause;
 
-extern const char *const gap_cause_names[_GAP_CAUSE_N]; /* "overrun", "tracing_off", ... */
-const char *gap_cause_sentence(GapCause c);             /* "the kernel's buffer was full" */
+/* Its word in JSON, and a sentence without a full stop. */
+extern const char *const gap_causes[_GAP_CAUSE_N][2];
+const char *gap_cause_sentence(GapCause c); /* "the kernel's buffer was full" */
 
 #define GAP_ALL_CPUS UINT32_MAX
 #define GAP_OPEN UINT64_MAX    /* to_ns: it has not ended */

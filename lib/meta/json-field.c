@@ -48,6 +48,10 @@ static const JsonField *field_of(const JsonTable *t, size_t i) {
         return (const void *) ((const char *) t->fields + i * t->stride);
 }
 
+static const char *word_of(const JsonField *f, uint64_t i) {
+        return f->words[i * MAX(f->word_step, (size_t) 1)];
+}
+
 static bool is_zero(const char *p, size_t n) {
         while (n > 0 && p[n - 1] == 0)
                 n--;
@@ -97,7 +101,7 @@ static json_t *field_to_json(const JsonField *f, const void *p) {
         case JSON_FIELD_TEXT:
                 return text_to_json(*(char *const *) p ?: "", f->max_text);
         case JSON_FIELD_WORD:
-                return json_string(f->words[n < f->max ? n : f->fallback]);
+                return json_string(word_of(f, n < f->max ? n : f->fallback));
         case JSON_FIELD_STRUCT:
                 return json_struct_new(f->table, p);
         case JSON_FIELD_LIST:
@@ -159,8 +163,6 @@ static int strv_from_json(Strv *v, const JsonField *f, const json_t *list) {
 
 static int field_from_json(void *p, const JsonField *f, const json_t *v) {
         uint64_t n = f->fallback;
-        unsigned word = (unsigned) n;
-        int r = 0;
 
         if (json_is_null(v))
                 v = NULL;
@@ -192,9 +194,15 @@ static int field_from_json(void *p, const JsonField *f, const json_t *v) {
         case JSON_FIELD_STRV:
                 return v ? strv_from_json(p, f, v) : 0;
         case JSON_FIELD_WORD:
-                r = v ? text_find(f->words, f->max, json_string_value(v) ?: "") : (int) word;
-                *(unsigned *) p = r < 0 ? word : (unsigned) r;
-                return r < 0 ? JSON_FIELD_E_INVALID : 0;
+                *(unsigned *) p = (unsigned) n;
+                if (!v)
+                        return 0;
+                for (unsigned i = 0; i < f->max; i++)
+                        if (streq(word_of(f, i), json_string_value(v) ?: "")) {
+                                *(unsigned *) p = i;
+                                return 0;
+                        }
+                return JSON_FIELD_E_INVALID;
         case JSON_FIELD_STRUCT:
                 return json_struct_read(p, f->table, v);
         case JSON_FIELD_LIST:

@@ -69,6 +69,7 @@ typedef struct JsonField {
         size_t max_text;   /* bytes of a text, or of each in a list */
         bool (*is_valid)(const char *); /* of a text, or of each in a list; NULL: any text */
         const char *const *words;
+        size_t word_step; /* from one word to the next, if more is told of each; 0: 1 */
         const JsonTable *table;
 } JsonField;
 

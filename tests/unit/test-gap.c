@@ -25,7 +25,7 @@ START_TEST(causes_have_names_both_ways)
                         Gaps g = {};
 
                         (void) snprintf(text, sizeof(text), "[{\"cause\": \"%s\", \"from_ns\": 1}]",
-                                        gap_cause_names[c]);
+                                        gap_causes[c][0]);
                         ck_assert_int_eq(parse(&g, text), 0);
                         ck_assert_int_eq(g.items[0].cause, c);
                         ck_assert_uint_gt(strlen(gap_cause_sentence(c)), 10);
