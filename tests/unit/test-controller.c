@@ -264,7 +264,8 @@ START_TEST(what_is_shown_for_an_address_and_cannot_be_taken_out_goes_in_the_end)
                 ck_assert_int_eq(tracer_renew_roots(t, m, &gone, &back), 0);
                 fake_expect(k, "set_graph_function", "udp_sendmsg\nkfree\nmod_middle\n");
                 ck_assert_int_eq(tracer_get_roots(t, &roots, &away), 0);
-                ck_assert(strv_contains(&roots, "mod_middle") && strv_contains(&away, "mod_middle"));
+                ck_assert(strv_contains(&roots, "mod_middle") &&
+                          strv_contains(&away, "mod_middle"));
                 u = fake_start(c, fake_session("b", "tcp_sendmsg"), false);
                 ck_assert_int_eq(tracer_disarm(t), 0);
                 fake_put(k, "available_filter_functions", "tcp_sendmsg\nmod_middle\n");
