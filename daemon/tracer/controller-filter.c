@@ -412,7 +412,7 @@ int tracer_renew_roots(Tracer *t, const SessionMeta *m, Strv *ret_gone, Strv *re
 
 int tracer_get_roots(const Tracer *t, Strv *ret, Strv *ret_gone) {
         Controller *c = t->c;
-        const Strv *const others[] = {&c->kept_roots, &c->stale_roots};
+        const Strv *const others[] = { &c->kept_roots, &c->stale_roots };
         int r = 0;
 
         if (background_is_busy(c->background))

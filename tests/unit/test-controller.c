@@ -250,6 +250,30 @@ START_TEST(a_root_whose_module_comes_back_is_a_root_again)
         }
 END_TEST
 
+START_TEST(what_is_shown_for_an_address_and_cannot_be_taken_out_goes_in_the_end)
+        {
+                FAKE_CASE(k, c, true);
+                SessionMeta *m = fake_session("a", "kfree udp_sendmsg");
+                _cleanup_strv_ Strv gone = {}, back = {}, roots = {}, away = {};
+                Tracer *t = fake_start(c, m, false), *u;
+
+                fake_put(k, "set_graph_function", "udp_sendmsg\n0xffffffffc05970a0\n");
+                ck_assert_int_eq(tracer_renew_roots(t, m, &gone, &back), 0);
+                /* In the middle of a function: no write of its name finds it. */
+                fake_put(k, "set_graph_function", "udp_sendmsg\nkfree\nmod_middle\n");
+                ck_assert_int_eq(tracer_renew_roots(t, m, &gone, &back), 0);
+                fake_expect(k, "set_graph_function", "udp_sendmsg\nkfree\nmod_middle\n");
+                ck_assert_int_eq(tracer_get_roots(t, &roots, &away), 0);
+                ck_assert(strv_contains(&roots, "mod_middle") &&
+                          strv_contains(&away, "mod_middle"));
+                u = fake_start(c, fake_session("b", "tcp_sendmsg"), false);
+                ck_assert_int_eq(tracer_disarm(t), 0);
+                fake_put(k, "available_filter_functions", "tcp_sendmsg\nmod_middle\n");
+                ck_assert_int_eq(tracer_disarm(u), 0);
+                fake_expect(k, "set_graph_function", "#### all functions enabled ####\n");
+        }
+END_TEST
+
 START_TEST(a_depth_that_differs_from_a_live_session_is_refused)
         {
                 FAKE_CASE(k, c, true);
@@ -574,6 +598,7 @@ UNIT_SUITE("controller", a_list_is_hooked_by_its_lines_and_taken_back,
            sessions_in_instances_share_roots_and_take_only_their_own_away,
            a_root_that_went_with_its_module_is_not_in_the_way_of_the_next_session,
            a_root_whose_module_comes_back_is_a_root_again,
+           what_is_shown_for_an_address_and_cannot_be_taken_out_goes_in_the_end,
            a_depth_that_differs_from_a_live_session_is_refused,
            a_tracer_of_somebody_else_is_left_alone,
            function_graph_in_a_foreign_instance_is_in_the_way_and_function_is_not,
