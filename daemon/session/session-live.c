@@ -141,7 +141,7 @@ void session_on_recorder(void *userdata) {
         if (s->meta->state == SESSION_RECORDING && s->meta->spec.on_full == SPEC_ON_FULL_STOP &&
             (conditions_find(&s->meta->degraded, GAP_NO_SPACE) ||
              conditions_find(&s->meta->degraded, GAP_DISK_FAILED)))
-                session_stop(s, "the disk took no more pages (--on-full=stop)");
+                session_stop(s, "the disk took no more pages (OnFull=stop)");
         session_look_at_cuts(s);
         if (recorder_wants_look(s->recorder) && s->meta->state == SESSION_RECORDING) {
                 if (health_refresh(s->health))

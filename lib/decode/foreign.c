@@ -14,7 +14,7 @@
 
 #include "base/array.h"
 #include "base/name.h"
-#include "decode/foreign-private.h"
+#include "decode/event-text.h"
 #include "decode/foreign.h"
 
 #define FORMAT_TEXT_MAX ((size_t) 64 << 10) /* real ones are below 16 KiB */

@@ -12,7 +12,7 @@
 #include <event-parse.h>
 
 #include "base/array.h"
-#include "decode/foreign-private.h"
+#include "decode/event-text.h"
 #include "decode/formats.h"
 #include "store/format.h"
 #include "store/page.h"

@@ -5,7 +5,7 @@ noinst_LIBRARIES += %D%/libdecode.a
 	%D%/cursor.c \
 	%D%/cursor.h \
 	%D%/foreign.c \
-	%D%/foreign-private.h \
+	%D%/event-text.h \
 	%D%/foreign.h \
 	%D%/formats.c \
 	%D%/formats.h \

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 
-#include "decode/foreign-private.h"
+#include "decode/event-text.h"
 
 #define DEPTH_MAX 32
 #define BEGIN "print fmt:"

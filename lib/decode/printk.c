@@ -7,7 +7,7 @@
 
 #include <ctype.h>
 
-#include "decode/foreign-private.h"
+#include "decode/event-text.h"
 #include "decode/records.h"
 
 #define WIDTH_MAX 256

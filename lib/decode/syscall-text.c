@@ -3,7 +3,7 @@
 #include <event-parse.h>
 #include <inttypes.h>
 
-#include "decode/foreign-private.h"
+#include "decode/event-text.h"
 #include "decode/records.h"
 
 #define NUMBER "__syscall_nr"

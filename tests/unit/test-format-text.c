@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
-#include "decode/foreign-private.h"
+#include "decode/event-text.h"
 #include "unit.h"
 
 #define HEAD "name: x\nID: 7\nformat:\n"

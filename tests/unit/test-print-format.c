@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "decode/foreign-private.h"
+#include "decode/event-text.h"
 #include "unit.h"
 
 static void becomes(const char *system, const char *before, const char *after, const char *names) {

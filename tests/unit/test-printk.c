@@ -2,7 +2,7 @@
 
 /* Values as vbin_printf() of linux 6.1 (lib/vsprintf.c) lays them. */
 
-#include "decode/foreign-private.h"
+#include "decode/event-text.h"
 #include "unit.h"
 
 static const char formats[] = "0xffffffff82a1c0d8 : \"x is %d\\n\"\n"
