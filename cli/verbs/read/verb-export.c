@@ -322,7 +322,7 @@ static void say_size(const Exporting *e) {
 
 static int export(Exporting *e) {
         bool is_dir = e->path && e->exporter->has_others && export_files_is_dir(e->path);
-        int r = 0, status, worst;
+        int r = 0, status, worst = STATUS_OK;
 
         if (e->path && !is_dir)
                 r = outfile_open(&e->file, e->path, EXPORT_MODE);
