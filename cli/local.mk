@@ -6,77 +6,77 @@ noinst_LIBRARIES += %D%/libverb.a
 %C%_libverb_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SYSTEMD_CFLAGS) $(XXHASH_CFLAGS)
 %C%_libverb_a_SOURCES = \
 	%D%/schedule/capture.c \
-	%D%/schedule/schedule.h \
 	%D%/contact/client.c \
-	%D%/contact/contact.h \
 	%D%/record/command.c \
-	%D%/record/record.h \
 	%D%/contact/contact.c \
+	%D%/contact/contact.h \
 	%D%/views/counting.c \
-	%D%/views/where.c \
+	%D%/source/damage.c \
+	%D%/source/damage.h \
+	%D%/source/drawing.c \
+	%D%/source/drawing.h \
 	%D%/files/export-files.c \
 	%D%/files/files.h \
+	%D%/options/filtering.c \
+	%D%/options/filtering.h \
 	%D%/contact/fleet.c \
 	%D%/options/option-value.c \
 	%D%/options/options.c \
 	%D%/options/options.h \
 	%D%/terminal/outfile.c \
 	%D%/terminal/outfile.h \
-	%D%/source/drawing.c \
-	%D%/source/drawing.h \
+	%D%/views/path-view.c \
+	%D%/terminal/progress.c \
+	%D%/terminal/progress.h \
 	%D%/source/reading.c \
 	%D%/source/reading.h \
+	%D%/record/record.h \
 	%D%/record/recording.c \
 	%D%/contact/remote.c \
 	%D%/source/retention.c \
 	%D%/source/retention.h \
 	%D%/schedule/schedule.c \
+	%D%/schedule/schedule.h \
 	%D%/record/selection.c \
 	%D%/terminal/signals.c \
 	%D%/terminal/signals.h \
 	%D%/source/source.c \
 	%D%/source/source.h \
+	%D%/terminal/summary.c \
+	%D%/terminal/summary.h \
 	%D%/terminal/table.c \
-	%D%/source/text-source.c \
-	%D%/source/text-source.h \
 	%D%/terminal/table.h \
 	%D%/terminal/terminal.c \
 	%D%/terminal/terminal.h \
-	%D%/views/path-view.c \
+	%D%/source/text-source.c \
+	%D%/source/text-source.h \
 	%D%/views/top-view.c \
-	%D%/views/tree-view.c \
-	%D%/views/views.h \
-	%D%/views/why-view.c \
-	%D%/options/filtering.c \
-	%D%/options/filtering.h \
-	%D%/terminal/progress.c \
-	%D%/terminal/progress.h \
-	%D%/terminal/summary.c \
-	%D%/terminal/summary.h \
-	%D%/source/damage.c \
-	%D%/source/damage.h \
-	%D%/files/verify.c \
 	%D%/files/tracedat.c \
-	%D%/files/upkeep.c
+	%D%/views/tree-view.c \
+	%D%/files/upkeep.c \
+	%D%/files/verify.c \
+	%D%/views/views.h \
+	%D%/views/where.c \
+	%D%/views/why-view.c
 verb_libs = %D%/libverb.a $(import_libs) $(causes_libs) $(drawing_libs) $(wire_libs) $(retention_libs) $(SYSTEMD_LIBS)
 
 bin_PROGRAMS += ftracectl
 ftracectl_SOURCES = \
 	%D%/main.c \
 	%D%/verbs/read/verb-calls.c \
+	%D%/verbs/store/verb-collect.c \
 	%D%/verbs/read/verb-diff.c \
 	%D%/verbs/host/verb-doctor.c \
 	%D%/verbs/read/verb-export.c \
-	%D%/verbs/store/verb-collect.c \
 	%D%/verbs/store/verb-fetch.c \
 	%D%/verbs/record/verb-follow.c \
 	%D%/verbs/host/verb-functions.c \
 	%D%/verbs/read/verb-hist.c \
 	%D%/verbs/store/verb-list.c \
 	%D%/verbs/host/verb-metrics.c \
+	%D%/verbs/read/verb-path.c \
 	%D%/verbs/host/verb-profile.c \
 	%D%/verbs/store/verb-remove.c \
-	%D%/verbs/read/verb-path.c \
 	%D%/verbs/read/verb-report.c \
 	%D%/verbs/record/verb-run.c \
 	%D%/schedule/verb-schedule.c \

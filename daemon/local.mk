@@ -12,48 +12,18 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	$(AM_V_GEN)mkdir -p %D%/lean && sed '/^#/d; s/.*/"&\\n"/' $(srcdir)/$(@:-text.h=) >$@
 %C%_libdaemon_a_CFLAGS = $(AM_CFLAGS) $(TRACEFS_CFLAGS) $(SYSTEMD_CFLAGS) $(JANSSON_CFLAGS) $(XXHASH_CFLAGS) $(SECCOMP_CFLAGS) -pthread
 %C%_libdaemon_a_SOURCES = \
-	%D%/session/rescue-pages.c \
-	%D%/session/rescue.c \
-	%D%/session/rescue.h \
-	%D%/session/session-adopt.c \
-	%D%/session/session-hold.c \
-	%D%/session/session-hooks.c \
-	%D%/session/session-lean.c \
-	%D%/session/session-listen.c \
-	%D%/session/session-live.c \
-	%D%/session/session-private.h \
-	%D%/session/session-run.c \
-	%D%/session/session-snapshot.c \
-	%D%/session/session-start.c \
-	%D%/session/session-state.c \
-	%D%/session/session-sync.c \
-	%D%/session/session-trigger.c \
-	%D%/session/session-watch.c \
-	%D%/session/session.c \
-	%D%/session/session.h \
 	%D%/admission/admission.c \
 	%D%/admission/admission.h \
-	%D%/admission/arbiter.c \
-	%D%/admission/arbiter.h \
-	%D%/admission/capability.c \
-	%D%/upkeep/disk-usage.c \
-	%D%/upkeep/disk-usage.h \
-	%D%/admission/functions-expand.c \
-	%D%/admission/functions.c \
-	%D%/admission/functions.h \
-	%D%/admission/override.c \
-	%D%/upkeep/removal.c \
-	%D%/upkeep/removal.h \
-	%D%/upkeep/seal-worker.c \
-	%D%/upkeep/sealer.c \
-	%D%/upkeep/sealer.h \
-	%D%/admission/task-finder.c \
 	%D%/api/allowance.c \
 	%D%/api/api.h \
+	%D%/admission/arbiter.c \
+	%D%/admission/arbiter.h \
 	%D%/process/background.c \
 	%D%/process/background.h \
+	%D%/instances/black-box.c \
 	%D%/watch/bystander-watch.c \
 	%D%/lean/call-sample.c \
+	%D%/admission/capability.c \
 	%D%/process/clock-watch.c \
 	%D%/process/clock-watch.h \
 	%D%/server/connection.c \
@@ -71,15 +41,21 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/tracer/controller.h \
 	%D%/daemon.c \
 	%D%/daemon.h \
-	%D%/instances/black-box.c \
+	%D%/upkeep/disk-usage.c \
+	%D%/upkeep/disk-usage.h \
 	%D%/instances/event-set.c \
 	%D%/process/fdstore.c \
 	%D%/process/fdstore.h \
+	%D%/admission/functions-expand.c \
+	%D%/admission/functions.c \
+	%D%/admission/functions.h \
 	%D%/watch/guard.c \
 	%D%/watch/guard.h \
 	%D%/watch/health.c \
 	%D%/watch/health.h \
 	%D%/tracer/host-check.c \
+	%D%/watch/host-load.c \
+	%D%/watch/host-load.h \
 	%D%/instances/instance.c \
 	%D%/instances/instance.h \
 	%D%/api/janitor.c \
@@ -87,6 +63,7 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/process/journal.h \
 	%D%/symbols/kernel-symbols.c \
 	%D%/symbols/kernel-symbols.h \
+	%D%/lean/lean-tree.c \
 	%D%/lean/lean.c \
 	%D%/lean/lean.h \
 	%D%/lean/learn-worker.c \
@@ -110,6 +87,7 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/api/methods-trigger.c \
 	%D%/api/methods.c \
 	%D%/instances/notifier.c \
+	%D%/admission/override.c \
 	%D%/own-store.c \
 	%D%/server/peer.c \
 	%D%/tracefs/plan.c \
@@ -122,15 +100,39 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/record/reader.h \
 	%D%/record/recorder.c \
 	%D%/record/recorder.h \
+	%D%/upkeep/removal.c \
+	%D%/upkeep/removal.h \
+	%D%/session/rescue-pages.c \
+	%D%/session/rescue.c \
+	%D%/session/rescue.h \
 	%D%/record/rotation.c \
 	%D%/process/sandbox.c \
 	%D%/process/sandbox.h \
 	%D%/tracefs/script.c \
+	%D%/upkeep/seal-worker.c \
+	%D%/upkeep/sealer.c \
+	%D%/upkeep/sealer.h \
 	%D%/server/server-private.h \
 	%D%/server/server.c \
 	%D%/server/server.h \
-	%D%/api/sessions.c \
+	%D%/session/session-adopt.c \
+	%D%/session/session-hold.c \
+	%D%/session/session-hooks.c \
+	%D%/session/session-lean.c \
+	%D%/session/session-listen.c \
+	%D%/session/session-live.c \
+	%D%/session/session-private.h \
+	%D%/session/session-run.c \
+	%D%/session/session-snapshot.c \
+	%D%/session/session-start.c \
+	%D%/session/session-state.c \
+	%D%/session/session-sync.c \
+	%D%/session/session-trigger.c \
+	%D%/session/session-watch.c \
+	%D%/session/session.c \
+	%D%/session/session.h \
 	%D%/api/sessions-start.c \
+	%D%/api/sessions.c \
 	%D%/settings.c \
 	%D%/watch/snapshot.c \
 	%D%/watch/snapshot.h \
@@ -141,7 +143,8 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/watch/tamper.c \
 	%D%/watch/tamper.h \
 	%D%/instances/task-filter.c \
-	%D%/instances/value-probe.c \
+	%D%/admission/task-finder.c \
+	%D%/lean/thinning.c \
 	%D%/process/thread.c \
 	%D%/process/thread.h \
 	%D%/tracefs/tracefs.c \
@@ -149,10 +152,7 @@ EXTRA_DIST += %D%/lean/waiting-functions %D%/lean/trees %D%/lean/loads
 	%D%/tracer/tracer.c \
 	%D%/watch/tracing-copy.c \
 	%D%/watch/tracing-copy.h \
-	%D%/lean/lean-tree.c \
-	%D%/lean/thinning.c \
-	%D%/watch/host-load.c \
-	%D%/watch/host-load.h
+	%D%/instances/value-probe.c
 daemon_libs = %D%/libdaemon.a $(wire_libs) $(learn_libs) $(retention_libs) $(pages_libs) $(TRACEFS_LIBS) $(SYSTEMD_LIBS) $(SECCOMP_LIBS) -lpthread
 
 sbin_PROGRAMS += ftraced
