@@ -49,7 +49,7 @@ refused 'unknown notrace function' 3 start --notrace=ip_make_skp udp_sendmsg
 refused 'pattern without a match' 3 start 'no_such_*_thing'
 says 'pattern without a match: it is named' 'no_such_\*_thing'
 refused 'pattern with too many matches' 7 start '*lock*'
-says 'too many matches: how many, and the way out' '[0-9,]+ functions.*max-functions'
+says 'too many matches: how many, and the way out' '[0-9,]+ functions.*MaxFunctions'
 refused 'a pattern for everything is no pattern' 2 start '*'
 refused 'more than MaxFunctions=' 7 start --set=MaxFunctions=2 'udp_*msg'
 
