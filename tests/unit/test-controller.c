@@ -271,6 +271,11 @@ START_TEST(what_is_shown_for_an_address_and_cannot_be_taken_out_goes_in_the_end)
                 fake_put(k, "available_filter_functions", "tcp_sendmsg\nmod_middle\n");
                 ck_assert_int_eq(tracer_disarm(u), 0);
                 fake_expect(k, "set_graph_function", "#### all functions enabled ####\n");
+                /* And is of nobody's session by then. */
+                (void) fake_start(c, fake_session("c", "tcp_sendmsg"), false);
+                fake_put(k, "set_graph_function", "tcp_sendmsg\nmod_middle\n");
+                fake_refuse(c, fake_session("d", "tcp_sendmsg"), false, REFUSAL_BUSY,
+                            "somebody else has written mod_middle");
         }
 END_TEST
 
