@@ -527,6 +527,8 @@ START_TEST(the_account_counts_from_arming_and_survives_a_cleared_buffer)
 
                 /* What is in it may be read meanwhile, but not become less by itself. */
                 a.cpu = 1;
+                fake_put(k, "per_cpu/cpu0/stats", "");
+                ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), 0);
                 fake_put(k, "per_cpu/cpu1/stats",
                          "entries: 10\noverrun: 0\ncommit overrun: 0\nread events: 6\n");
                 ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), 0);
