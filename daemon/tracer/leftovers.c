@@ -190,7 +190,8 @@ static int find_events(const Ledger *l, const Found *f, Strv *ret) {
                 const char *event = event_of(line, &n);
 
                 if (event && !has_event(l, event, n) && !has_event(f->others, event, n))
-                        r = strv_addn(ret, line, strcspn(line, "\t")); /* what a synthetic one has */
+                        r = strv_addn(ret, line,
+                                      strcspn(line, "\t")); /* what a synthetic one has */
         }
         return r;
 }

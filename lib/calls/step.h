@@ -36,8 +36,8 @@ typedef enum Closing {
 
 /* What only a text says of a step, for drawing it again as it was; valid until the next step. */
 typedef struct StepText {
-        const char *args; /* of a call: what stands in its parentheses, or behind it; not ended */
-        const char *note; /* what stands in a comment behind it, without a name in front */
+        const char *args;   /* of a call: what stands in its parentheses, or behind it; not ended */
+        const char *note;   /* what stands in a comment behind it, without a name in front */
         const char *change; /* the lines above it that say that tasks change, with their ends */
         const char *begin_marker; /* likewise of an interrupt */
         const char *end_marker;   /* of irq_end, without its end */
@@ -51,8 +51,8 @@ typedef struct StepText {
         bool change_odd;    /* `change` is there although its task ran on this CPU before */
         bool change_untold; /* it is not there although another one did */
         bool has_overrun;
-        bool cpu_untold;    /* its line says the task and not the CPU: changes are not computed */
-        bool is_indented;   /* not drawn as a graph */
+        bool cpu_untold;  /* its line says the task and not the CPU: changes are not computed */
+        bool is_indented; /* not drawn as a graph */
 } StepText;
 
 typedef struct Step {

@@ -122,7 +122,8 @@ void indent_line_parse(TextLine *ret, const char *text, size_t n_text) {
         if (memchr(colon, '\t', depth + 2))
                 return line_damaged(ret, "it is indented with tabs, and nobody knows how wide");
         s.p = arrow + 2;
-        if (scan_blanks(&s) > 0 && depth > 0) /* of which one is the script's, unless blanks are lost */
+        if (scan_blanks(&s) > 0 &&
+            depth > 0) /* of which one is the script's, unless blanks are lost */
                 depth--;
         if (depth > STEP_DEPTH_MAX)
                 return line_damaged(ret, "it is indented deeper than any kernel's stack");

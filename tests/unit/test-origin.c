@@ -129,6 +129,5 @@ END_TEST
 
 UNIT_SUITE("origin", an_error_is_found_where_it_began,
            what_was_met_while_cleaning_up_does_not_hide_it, of_one_number_the_newest_counts,
-           nothing_is_told_of_what_nobody_noted_or_of_other_work,
-           each_thread_has_its_own,
+           nothing_is_told_of_what_nobody_noted_or_of_other_work, each_thread_has_its_own,
            people_are_told_the_step_and_whoever_debugs_the_place)
