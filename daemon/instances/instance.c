@@ -279,9 +279,13 @@ bool instance_shares_options(const Tracefs *fs) {
  * 0, INSTANCE_E_EMPTIED, -errno. */
 static int update_counters(const Instance *i, InstanceCpu *cpu) {
         InstanceCounters *c = &cpu->counters;
-        uint64_t before = c->last[STAT_OVERRUN] + c->last[STAT_READ], now[_STAT_N];
+        uint64_t before = c->last[STAT_OVERRUN] + c->last[STAT_READ], now[_STAT_N] = {};
         bool is_emptied = false;
-        int r = tracefs_read_stats(i->fs, i->dir, cpu->cpu, now);
+        int r;
+
+        memcpy(now, c->last, sizeof(c->last));
+        now[STAT_ENTRIES] = cpu->n_waiting;
+        r = tracefs_read_stats(i->fs, i->dir, cpu->cpu, now);
 
         if (r < 0)
                 return r;
@@ -375,7 +379,7 @@ uint64_t instance_n_waiting(const Instance *i) {
 /* A clock that only the kernel reads tells in stats what it would stamp an event with.  That takes long to read, so it
  * is read apart and taken back to the moment. */
 static int add_kernel_clock(const Instance *i, bool is_ns, ClockTuple *t) {
-        uint64_t best = UINT64_MAX, stats[_STAT_N];
+        uint64_t best = UINT64_MAX, stats[_STAT_N] = {};
 
         for (int k = 0; k < 3; k++) {
                 uint64_t before = now_ns(CLOCK_MONOTONIC), after;

@@ -130,8 +130,6 @@ typedef struct CallRates {
         size_t n;
 } CallRates;
 
-/* Names are added in the order of strcmp().  0 or -ENOMEM. */
-int call_rates_add(CallRates *r, const char *name, uint64_t n);
 enum { CALL_RATES_E_INVALID = 1 };
 /* The answer of a worker that counted in one window (daemon/lean/learner.h).  0, CALL_RATES_E_INVALID, -ENOMEM. */
 int call_rates_read(CallRates *ret, const char *counts);

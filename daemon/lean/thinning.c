@@ -73,7 +73,7 @@ void call_rates_done(CallRates *r) {
         *r = (CallRates){};
 }
 
-int call_rates_add(CallRates *r, const char *name, uint64_t n) {
+static int add_rate(CallRates *r, const char *name, uint64_t n) {
         if (!ARRAY_GROW(r->items, r->n))
                 return -ENOMEM;
         r->items[r->n] = (CallRate){ strdup(name), n };
@@ -96,7 +96,7 @@ int call_rates_read(CallRates *ret, const char *counts) {
                         break;
                 if (line.n_calls == 0 || !function_name_is_valid(line.name))
                         continue;
-                r = call_rates_add(&all, line.name, MIN(line.n_calls, UINT64_C(1) << 40));
+                r = add_rate(&all, line.name, MIN(line.n_calls, UINT64_C(1) << 40));
                 if (r < 0)
                         return r;
         }
@@ -316,7 +316,7 @@ static int read_load(const char **text, CallRates *ret) {
                 if (!name)
                         return -ENOMEM;
                 *text += strlen(name);
-                r = call_rates_add(ret, name, strtoul(*text, (char **) text, 10));
+                r = add_rate(ret, name, strtoul(*text, (char **) text, 10));
                 *text += **text == '\n';
         }
         return r;

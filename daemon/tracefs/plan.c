@@ -247,6 +247,7 @@ int plan_add_text(Plan *p, const char *owner, const char *file, const char *valu
 }
 
 int plan_make_dir(Plan *p, const char *dir, const char **ret_file) {
+        bool is_new = !ledger_record_of(p->ledger, p->session, LEDGER_INSTANCE, dir, NULL);
         int r;
 
         *ret_file = "the ledger";
@@ -255,7 +256,13 @@ int plan_make_dir(Plan *p, const char *dir, const char **ret_file) {
                 r = plan_step(p, PLAN_MKDIR, dir, NULL, NULL, NULL);
         if (r >= 0)
                 r = ledger_commit(p->ledger);
-        return r < 0 ? r : plan_apply(p, ret_file);
+        if (r >= 0)
+                r = plan_apply(p, ret_file);
+        if (r == -EEXIST && is_new && streq(*ret_file, dir)) { /* somebody else's */
+                ledger_drop(p->ledger, p->session, dir);
+                ledger_shorten(p->ledger);
+        }
+        return r;
 }
 
 int plan_append(Plan *p, const char *file, const Strv *words) {
@@ -393,6 +400,7 @@ int plan_apply(Plan *p, const char **ret_file) {
 
 int plan_put_line(Plan *p, const char *file, const char *line) {
         _cleanup_plan_ Plan own = PLAN_INIT(p->ledger, p->session);
+        bool is_new = !ledger_record_of(p->ledger, p->session, LEDGER_LINE, file, line);
         const char *failed;
         int r = ledger_add(p->ledger, p->session, LEDGER_LINE, file, line);
 
@@ -401,10 +409,13 @@ int plan_put_line(Plan *p, const char *file, const char *line) {
         if (r < 0 || p->is_dry)
                 return r;
         r = ledger_commit(p->ledger);
-        if (r >= 0)
-                r = plan_apply(&own, &failed);
         if (r < 0)
+                return r;
+        r = plan_apply(&own, &failed);
+        if (r < 0 && is_new) { /* else it may be there, of an undo that failed */
                 ledger_drop_line(p->ledger, p->session, file, line);
+                ledger_shorten(p->ledger);
+        }
         return r;
 }
 

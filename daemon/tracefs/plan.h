@@ -69,7 +69,8 @@ int plan_add(Plan *p, const char *owner, const char *file, const char *value);
 int plan_add_text(Plan *p, const char *owner, const char *file, const char *value,
                   const char *text);
 /* A directory is made and, unless the plan is dry, is there afterwards: the ledger is committed and
- * the steps before it are made, too.  0 or -errno; *@ret_file as below. */
+ * the steps before it are made, too.  0 or -errno; *@ret_file as below.  What is there already (-EEXIST) is in the
+ * ledger no more. */
 int plan_make_dir(Plan *p, const char *dir, const char **ret_file);
 /* A line for a command file, which the ledger will take out again: in a dry plan a step, else it is put there at once, and
  * what the kernel refuses is in the ledger no more. */

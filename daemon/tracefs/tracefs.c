@@ -172,7 +172,6 @@ int tracefs_read_stats(const Tracefs *fs, const char *dir, uint32_t cpu,
 
         if (r < 0)
                 return r;
-        memset(ret, 0, _STAT_N * sizeof(*ret));
         for (char *s = text; *s; s += strcspn(s, "\n"), s += *s == '\n')
                 for (size_t i = 0; i < _STAT_N; i++) {
                         const char *number = startswith(s, names[i]);
@@ -195,7 +194,7 @@ int tracefs_sum_stats(const Tracefs *fs, const char *dir, uint64_t ret[static _S
 
         memset(ret, 0, _STAT_N * sizeof(*ret));
         for (size_t i = 0; r >= 0 && i < n; i++) {
-                uint64_t one[_STAT_N];
+                uint64_t one[_STAT_N] = {};
 
                 r = tracefs_read_stats(fs, dir, cpus[i], one);
                 for (size_t k = 0; r >= 0 && k < _STAT_N; k++)

@@ -53,7 +53,8 @@ int tracefs_get_instances(const Tracefs *fs, Strv *ret);
 int tracefs_get_threads(const Tracefs *fs, const char *pid, Strv *ret);
 /* Possible CPUs, ascending, from per_cpu/; the caller frees.  -ENOENT if there is none. */
 int tracefs_get_cpus(const Tracefs *fs, uint32_t **ret, size_t *ret_n);
-/* What per_cpu/cpuN/stats says (linux 6.1 kernel/trace/trace.c, tracing_stats_read()); 0: it does not. */
+/* What per_cpu/cpuN/stats says (linux 6.1 kernel/trace/trace.c, tracing_stats_read()); of what it does not say *@ret
+ * stays as it is. */
 typedef enum TracefsStat {
         STAT_OVERRUN,
         STAT_COMMIT_OVERRUN,
@@ -65,7 +66,7 @@ typedef enum TracefsStat {
 } TracefsStat;
 int tracefs_read_stats(const Tracefs *fs, const char *dir, uint32_t cpu,
                        uint64_t ret[static _STAT_N]);
-/* Of all CPUs. */
+/* Of all CPUs; what none says is 0. */
 int tracefs_sum_stats(const Tracefs *fs, const char *dir, uint64_t ret[static _STAT_N]);
 /* Whether available_tracers below @dir ("" or "instances/x/") lists @tracer; -errno. */
 int tracefs_has_tracer(const Tracefs *fs, const char *dir, const char *tracer);

@@ -157,6 +157,7 @@ void controller_forget_roots(Controller *c) {
         size_t n = c->ledger->n;
 
         strv_done(&c->kept_roots);
+        strv_done(&c->stale_roots);
         if (ledger_record_of(c->ledger, LEDGER_SHARED, LEDGER_FILE, GRAPH_FUNCTION, NULL))
                 return; /* until that is put back they tell what of the list is ours */
         ledger_drop_all(c->ledger, LEDGER_ROOTS);

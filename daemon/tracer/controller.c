@@ -40,7 +40,6 @@ static int undo_orphans(Controller *c, size_t *n_undone) {
                 *n_undone += n;
         }
         if (c->arbiter.n == 0) {
-                strv_done(&c->stale_roots);
                 r = ledger_undo(c->ledger, LEDGER_SHARED, &warnings, &n);
                 ret = ret ?: r;
                 *n_undone += n;

@@ -90,6 +90,27 @@ int leftovers_find_values(const Tracefs *fs, bool has_instances, bool all, Strv 
         return 0;
 }
 
+/* What there is, and what others know of it. */
+typedef struct Found {
+        Strv instances, events;
+        Ledger *others;
+} Found;
+
+static void found_done(Found *f) {
+        strv_done(&f->instances);
+        strv_done(&f->events);
+        ledger_free(f->others);
+}
+
+/* A live daemon's ledger has what it makes before that is there, so it is read last. */
+static int look(const Ledger *l, Found *ret) {
+        int r = tracefs_get_instances(l->fs, &ret->instances);
+
+        if (r >= 0)
+                r = control_read_list(l->fs->fd, EVENTS, &ret->events);
+        return r < 0 && r != -ENOENT ? r : ledger_read_others(l, &ret->others);
+}
+
 /* --- instances -------------------------------------------------------------------------------- */
 
 static bool is_our_name(const char *name) {
@@ -160,20 +181,19 @@ static bool has_event(const Ledger *l, const char *event, size_t n) {
 }
 
 /* Lines that are no ledger's. */
-static int find_events(const Ledger *l, const Ledger *others, Strv *ret) {
-        _cleanup_strv_ Strv lines = {};
-        int r = control_read_list(l->fs->fd, EVENTS, &lines);
+static int find_events(const Ledger *l, const Found *f, Strv *ret) {
+        int r = 0;
 
-        for (size_t i = 0; r >= 0 && i < lines.n; i++) {
+        for (size_t i = 0; r >= 0 && i < f->events.n; i++) {
+                const char *line = f->events.items[i];
                 size_t n;
-                const char *event = event_of(lines.items[i], &n);
+                const char *event = event_of(line, &n);
 
-                if (!event || has_event(l, event, n) || has_event(others, event, n))
-                        continue;
-                lines.items[i][strcspn(lines.items[i], "\t")] = 0; /* what a synthetic one has */
-                r = strv_add(ret, lines.items[i]);
+                if (event && !has_event(l, event, n) && !has_event(f->others, event, n))
+                        r = strv_addn(ret, line,
+                                      strcspn(line, "\t")); /* what a synthetic one has */
         }
-        return r == -ENOENT ? 0 : r;
+        return r;
 }
 
 /* An event cannot go while it is on: in which of our buffers is not known any more. */
@@ -196,9 +216,9 @@ static int claim_switches(Ledger *l, const Strv *instances, const char *event) {
         return r;
 }
 
-static int claim_events(Ledger *l, const Ledger *others, const Strv *instances) {
+static int claim_events(Ledger *l, const Found *f) {
         _cleanup_strv_ Strv events = {};
-        int r = find_events(l, others, &events);
+        int r = find_events(l, f, &events);
 
         for (size_t i = 0; r >= 0 && i < events.n; i++) {
                 log_warning("The event '%s' in %s/" EVENTS " is ftraced's by its name, and in no "
@@ -206,7 +226,7 @@ static int claim_events(Ledger *l, const Ledger *others, const Strv *instances) 
                             events.items[i], l->fs->path);
                 r = ledger_add(l, LEFT_SESSION, LEDGER_LINE, EVENTS, events.items[i]);
                 if (r >= 0)
-                        r = claim_switches(l, instances, events.items[i]);
+                        r = claim_switches(l, &f->instances, events.items[i]);
         }
         return r;
 }
@@ -243,24 +263,21 @@ static int claim_values(Ledger *l, const Ledger *others) {
 }
 
 int leftovers_claim(Ledger *l) {
-        _cleanup_(ledger_freep) Ledger *others = NULL;
-        _cleanup_strv_ Strv instances = {};
+        _cleanup_(found_done) Found f = {};
         size_t n_before = l->n;
         bool was_on = false;
         int r;
 
         if (l->dir_fd < 0) /* it may be a live daemon's, and is to be written down first */
                 return 0;
-        r = ledger_read_others(l, &others);
+        r = look(l, &f);
+        for (size_t i = 0; r >= 0 && i < f.instances.n; i++)
+                if (is_our_name(f.instances.items[i]))
+                        r = claim_instance(l, f.others, f.instances.items[i], &was_on);
         if (r >= 0)
-                r = tracefs_get_instances(l->fs, &instances);
-        for (size_t i = 0; r >= 0 && i < instances.n; i++)
-                if (is_our_name(instances.items[i]))
-                        r = claim_instance(l, others, instances.items[i], &was_on);
-        if (r >= 0)
-                r = claim_events(l, others, &instances);
+                r = claim_events(l, &f);
         if (r >= 0 && was_on)
-                r = claim_values(l, others);
+                r = claim_values(l, f.others);
         return r >= 0 && l->n > n_before ? ledger_commit(l) : MIN(r, 0);
 }
 
@@ -330,21 +347,19 @@ static int tell_ledger(const Ledger *l, Strv *ret) {
 }
 
 int leftovers_find(const Ledger *l, bool all, Strv *ret) {
-        _cleanup_(ledger_freep) Ledger *others = NULL;
-        _cleanup_strv_ Strv instances = {}, events = {};
+        _cleanup_(found_done) Found f = {};
+        _cleanup_strv_ Strv events = {};
         int r = all ? tell_ledger(l, ret) : 0;
 
         if (r >= 0)
-                r = ledger_read_others(l, &others);
+                r = look(l, &f);
         if (r >= 0 && all)
-                r = tell_top_level(l, others, ret);
+                r = tell_top_level(l, f.others, ret);
+        for (size_t i = 0; r >= 0 && i < f.instances.n; i++)
+                if (is_our_name(f.instances.items[i]))
+                        r = tell_instance(l, f.others, f.instances.items[i], ret);
         if (r >= 0)
-                r = tracefs_get_instances(l->fs, &instances);
-        for (size_t i = 0; r >= 0 && i < instances.n; i++)
-                if (is_our_name(instances.items[i]))
-                        r = tell_instance(l, others, instances.items[i], ret);
-        if (r >= 0)
-                r = find_events(l, others, &events);
+                r = find_events(l, &f, &events);
         for (size_t i = 0; r >= 0 && i < events.n; i++)
                 r = strv_addf(ret,
                               "the event '%s' in %s/" EVENTS " is in no ledger: ftraced --restore",

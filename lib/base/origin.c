@@ -64,11 +64,6 @@ bool origin_find(Origin *ret, int error) {
         return false;
 }
 
-void origin_pass_on(const Origin *o) {
-        if (o->error > 0)
-                *slot() = *o;
-}
-
 static const char *describe(int error, bool has_place) {
         const char *plain = strerror(error < 0 ? -error : error);
         char place[ORIGIN_TEXT_MAX] = "";

@@ -54,8 +54,6 @@ void origin_note(int error, const char *step, const char *file, int line, const 
 void origin_forget(void);
 /* @error: negative or not.  False: nobody noted it. */
 bool origin_find(Origin *ret, int error);
-/* As another thread, or a child that is forked and runs the same program, noted it; @o->error 0: nothing. */
-void origin_pass_on(const Origin *o);
 /* strerror(), behind the step if that is known, and before the place for whoever debugs; until the thread's next
  * call of these two. */
 const char *origin_text(int error);

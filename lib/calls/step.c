@@ -34,9 +34,8 @@ void *step_copy(const Step *step, size_t n_before, Step **ret_step) {
         Step *copy;
 
         if (said)
-                n_strings += (size_t) said->n_args + said->n_note + said->n_latency +
-                             said->n_change + said->n_begin_marker + said->n_end_marker +
-                             said->n_text + said->n_duration + 8;
+                n_strings += (size_t) said->n_args + said->n_note + said->n_change +
+                             said->n_begin_marker + said->n_end_marker + said->n_text + 6;
         n_before = (n_before + 15) / 16 * 16;
         block = malloc(n_before + sizeof(*copy) + n_said + n_args + n_strings);
         if (!block)
@@ -59,8 +58,6 @@ void *step_copy(const Step *step, size_t n_before, Step **ret_step) {
         if (said) {
                 text->args = put(&at, said->args, said->n_args);
                 text->note = put(&at, said->note, said->n_note);
-                text->duration = put(&at, said->duration, said->n_duration);
-                text->latency = put(&at, said->latency, said->n_latency);
                 text->change = put(&at, said->change, said->n_change);
                 text->begin_marker = put(&at, said->begin_marker, said->n_begin_marker);
                 text->end_marker = put(&at, said->end_marker, said->n_end_marker);

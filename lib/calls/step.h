@@ -36,19 +36,15 @@ typedef enum Closing {
 
 /* What only a text says of a step, for drawing it again as it was; valid until the next step. */
 typedef struct StepText {
-        const char *args; /* of a call: what stands in its parentheses, or behind it; not ended */
-        const char *note; /* what stands in a comment behind it, without a name in front */
-        const char *latency;  /* the column of the option latency-format */
-        const char *duration; /* the column of durations, with the bar and two blanks behind it */
-        const char *change;   /* the lines above it that say that tasks change, with their ends */
+        const char *args;   /* of a call: what stands in its parentheses, or behind it; not ended */
+        const char *note;   /* what stands in a comment behind it, without a name in front */
+        const char *change; /* the lines above it that say that tasks change, with their ends */
         const char *begin_marker; /* likewise of an interrupt */
         const char *end_marker;   /* of irq_end, without its end */
         const char *text; /* the whole line, out of what it was wrapped in; NULL: not kept */
-        uint32_t n_args, n_note, n_latency, n_duration, n_change, n_begin_marker, n_end_marker,
-                n_text;
+        uint32_t n_args, n_note, n_change, n_begin_marker, n_end_marker, n_text;
         uint64_t line;      /* where it is, from 1 */
         Closing closing;    /* LEAVE: whether the brace has its function's name */
-        char mark;          /* of the overhead; 0: as computed */
         bool untimed;       /* it has no duration, the step's is a guess */
         bool irq_begin;     /* before it "==========>" */
         bool irq_end;       /* behind it "<==========" */
@@ -56,10 +52,7 @@ typedef struct StepText {
         bool change_untold; /* it is not there although another one did */
         bool has_overrun;
         bool cpu_untold;  /* its line says the task and not the CPU: changes are not computed */
-        bool trimmed;     /* its line has lost the blanks it should begin with */
-        bool has_base;    /* the next two are there: the text is indented, not drawn as a graph */
-        int32_t depth;    /* at which the line stands; the step's own unless lines are missing */
-        uint64_t base_ns; /* since when the line counts time */
+        bool is_indented; /* not drawn as a graph */
 } StepText;
 
 typedef struct Step {

@@ -194,8 +194,6 @@ static bool parse_latency(Scan *s, TextLine *l) {
             memcmp(end, " | ", 3) != 0)
                 return false;
         l->columns.latency = true;
-        l->said.latency = begin;
-        l->said.n_latency = (uint32_t) (end - begin);
         s->p = end + 3;
         return true;
 }
@@ -226,7 +224,7 @@ static bool parse_fill(Scan *s, TextLine *l, const GraphColumns *expected) {
         return true;
 }
 
-static Found parse_duration_column(Scan *s, TextLine *l, const GraphColumns *expected) {
+static Found parse_duration(Scan *s, TextLine *l, const GraphColumns *expected) {
         static const char marks[] = "+!#*@$";
         char mark = ' ';
         Scan t = *s;
@@ -254,20 +252,8 @@ static Found parse_duration_column(Scan *s, TextLine *l, const GraphColumns *exp
         if (!parse_bar(&t, l))
                 return FOUND_BROKEN;
         l->has_duration = true;
-        l->said.mark = mark;
         *s = t;
         return FOUND;
-}
-
-static Found parse_duration(Scan *s, TextLine *l, const GraphColumns *expected) {
-        const char *begin = s->p;
-        Found found = parse_duration_column(s, l, expected);
-
-        if (found == FOUND && !l->is_depth_untold) {
-                l->said.duration = begin;
-                l->said.n_duration = (uint32_t) (s->p - begin);
-        }
-        return found;
 }
 
 static bool parse_marker(Scan *s, TextLine *l) {

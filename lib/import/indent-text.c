@@ -18,7 +18,6 @@
 
 #include "import/text-private.h"
 
-#define USEC_COLUMNS 6
 #define COMM_MAX 15
 
 /* "(16140" up to @end. */
@@ -103,11 +102,11 @@ void indent_line_parse(TextLine *ret, const char *text, size_t n_text) {
         const char *colon, *arrow, *begin;
         Scan s = { text, text + n_text };
         TextLineKind kind;
-        size_t n_blanks, n_digits, depth;
+        size_t n_digits, depth;
         uint64_t us;
 
         *ret = (TextLine){ .kind = LINE_NONE };
-        n_blanks = scan_blanks(&s);
+        (void) scan_blanks(&s);
         colon = find_colon(&s, &kind, &arrow);
         if (!colon)
                 return parse_beginning(ret, s);
@@ -123,9 +122,8 @@ void indent_line_parse(TextLine *ret, const char *text, size_t n_text) {
         if (memchr(colon, '\t', depth + 2))
                 return line_damaged(ret, "it is indented with tabs, and nobody knows how wide");
         s.p = arrow + 2;
-        if (scan_blanks(&s) == 0)
-                ret->is_tight = true;
-        else if (depth > 0) /* of which one is the script's, unless blanks are lost */
+        if (scan_blanks(&s) > 0 &&
+            depth > 0) /* of which one is the script's, unless blanks are lost */
                 depth--;
         if (depth > STEP_DEPTH_MAX)
                 return line_damaged(ret, "it is indented deeper than any kernel's stack");
@@ -143,7 +141,6 @@ void indent_line_parse(TextLine *ret, const char *text, size_t n_text) {
         ret->n_label = (uint32_t) (s.p - begin);
         ret->said.args = s.p;
         ret->said.n_args = (uint32_t) scan_left(&s);
-        ret->said.trimmed = n_blanks + n_digits < USEC_COLUMNS;
 }
 
 /* --- steps ---------------------------------------------------------------------------------- */
@@ -269,14 +266,12 @@ static void parse(TextTrace *t, const Line *line, TextLine *ret) {
 static TextProbe probe(TextTrace *t, const Line *line, const TextLine *l) {
         if (l->kind < LINE_OPEN)
                 return TEXT_PROBE_FOREIGN;
-        t->layout.is_tight = l->is_tight;
         t->level = -1;
         t->is_indented = false;
         return TEXT_PROBE_CALL;
 }
 
 static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
-        int32_t depth = l->depth;
         bool is_expected;
         Stack *stack;
 
@@ -307,9 +302,7 @@ static int next_step(TextTrace *t, const Line *line, TextLine *l, Step *ret) {
         t->said.line = line->number;
         t->said.text = line->text;
         t->said.n_text = (uint32_t) line->n_text;
-        t->said.has_base = true;
-        t->said.depth = depth;
-        t->said.base_ns = stack->base_ns;
+        t->said.is_indented = true;
         ret->timestamp_ns = stack->last_ns;
         return l->kind == LINE_OPEN ? call(t, stack, line, l, ret, is_expected)
                                     : leave(t, stack, line, l, ret);

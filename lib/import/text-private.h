@@ -244,7 +244,6 @@ typedef struct TextLine {
         bool has_retval;
         uint64_t retval;
         bool is_spelled; /* EVENTS: in words: no call is a LEAF, whatever follows */
-        bool is_tight;   /* INDENT: no blank around the arrow */
         StepText said;   /* INDENT: args: all that follows the function */
 } TextLine;
 

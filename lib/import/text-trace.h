@@ -101,7 +101,6 @@ typedef struct TextLayout {
         GraphColumns columns; /* GRAPH: of its first call; as it is drawn */
         bool has_header;      /* GRAPH */
         bool has_times;       /* of the trace clock; else they are made from durations */
-        bool is_tight;        /* INDENT: no blank around the arrows */
         const char *heading;  /* GRAPH: the tracer's lines above it, as they were; empty: none */
         bool is_flat;         /* INDENT: not indented, as far as was read */
 } TextLayout;

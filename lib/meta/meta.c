@@ -51,7 +51,7 @@ const char *const session_limit_names[_SESSION_LIMIT_N] = {
         [SESSION_LIMIT_CPU] = "max_cpu",
 };
 
-const char *const tree_origin_names[_TREE_ORIGIN_N] = {
+static const char *const tree_origin_names[_TREE_ORIGIN_N] = {
         [TREE_UNTOLD] = "untold",   [TREE_LEARNED] = "learned", [TREE_SHIPPED] = "shipped",
         [TREE_LESSON] = "lesson",   [TREE_FILE] = "file",       [TREE_ALL] = "all",
         [TREE_UNKNOWN] = "unknown",

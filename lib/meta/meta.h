@@ -57,7 +57,6 @@ typedef enum TreeOrigin {
         TREE_UNKNOWN, /* nobody knows it */
         _TREE_ORIGIN_N,
 } TreeOrigin;
-extern const char *const tree_origin_names[_TREE_ORIGIN_N]; /* "untold", "learned", ... */
 
 /*
  * SymbolMap: what the kernel's addresses stood for from a moment on

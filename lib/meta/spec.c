@@ -31,7 +31,7 @@ static const char *const lean_names[] = {
         [LEAN_AUTO] = "auto",
 };
 
-const char *const spec_lesson_names[_LESSON_N] = {
+static const char *const lesson_names[_LESSON_N] = {
         [LESSON_YES] = "yes",
         [LESSON_NO] = "no",
         [LESSON_WHOLE] = "whole",
@@ -46,16 +46,8 @@ int spec_lean_from_name(const char *s) {
         return text_find(lean_names, _LEAN_N, s);
 }
 
-int spec_lesson_from_name(const char *s) {
-        return text_find(spec_lesson_names, LESSON_WHOLE, s);
-}
-
 const char *spec_on_full_name(SpecOnFull o) {
         return (size_t) o < ELEMENTSOF(on_full_names) ? on_full_names[o] : "unknown";
-}
-
-int spec_on_full_from_name(const char *s) {
-        return text_find(on_full_names, _SPEC_ON_FULL_N, s);
 }
 
 /*
@@ -113,7 +105,7 @@ static const SpecMember members[] = {
                NUMBER, COST),
         CHOICE(on_full, on_full_names, SPEC_ON_FULL_WAIT, "OnFull", WORD, COST),
         CHOICE(lean, lean_names, LEAN_DEFAULT, "Lean", WORD, COST),
-        CHOICE(lesson, spec_lesson_names, LESSON_YES, "Lesson", WORD, COST),
+        CHOICE(lesson, lesson_names, LESSON_YES, "Lesson", WORD, COST),
         FLAG(args, "Args", BOOL, VIEW),
         FLAG(retval, "RetVal", BOOL, VIEW),
         PATTERNS(retval_functions, SPEC_MAX_VALUES, "RetValFunctions", WORDS, VIEW),

@@ -26,7 +26,6 @@ typedef enum SpecOnFull {
 } SpecOnFull;
 
 const char *spec_on_full_name(SpecOnFull o); /* "wait", "stop" */
-int spec_on_full_from_name(const char *s);   /* the value, or -EINVAL */
 
 /* Which functions are hooked. */
 typedef enum SpecLean {
@@ -47,9 +46,6 @@ typedef enum SpecLesson {
         LESSON_WHOLE, /* all functions are hooked as long as it takes, and nothing is left out: somebody watches */
         _LESSON_N,
 } SpecLesson;
-extern const char *const spec_lesson_names[_LESSON_N]; /* "yes", "no", "whole" */
-int spec_lesson_from_name(
-        const char *s); /* LESSON_YES, LESSON_NO, or -EINVAL: what people may say */
 
 typedef struct Spec {
         Strv functions;       /* names and globs whose call trees are recorded; at least one */

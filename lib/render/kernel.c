@@ -344,7 +344,7 @@ static _cold_ char *append_said_end(const Kernel *k, char *p, const Step *step, 
         const StepText *said = step->said;
 
         *p++ = '(';
-        if (said->args && k->options.args && !said->has_base)
+        if (said->args && k->options.args && !said->is_indented)
                 p = append(p, said->args, said->n_args);
         p = leaf ? APPEND(p, ");") : APPEND(p, ") {");
         if (said->note) {
@@ -559,8 +559,7 @@ static inline size_t extra_bytes(const Step *step) {
                 n += arguments_room(step);
         if (_unlikely_(step->said != NULL))
                 n += step->said->n_args + step->said->n_note + step->said->n_text +
-                     step->said->n_duration + step->said->n_change + step->said->n_begin_marker +
-                     step->said->n_end_marker;
+                     step->said->n_change + step->said->n_begin_marker + step->said->n_end_marker;
         return n;
 }
 

@@ -88,7 +88,7 @@ static void draw_line(Indent *d, const Step *step, const char *arrow, uint64_t s
         buf_pad(d->out, (size_t) depth + 1, ' ');
         buf_printf(d->out, "%s ", arrow);
         buf_add(d->out, step->function->label, step->function->n_label);
-        if (step->said && step->said->has_base)
+        if (step->said && step->said->is_indented)
                 buf_add(d->out, step->said->args, step->said->n_args);
         else if (_unlikely_(step->function->n_unhooked > 0) && d->options.notes && *arrow == '-')
                 buf_printf(d->out, " /* %s */", UNHOOKED_NOTE(step->function->n_unhooked));

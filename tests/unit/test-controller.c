@@ -271,6 +271,11 @@ START_TEST(what_is_shown_for_an_address_and_cannot_be_taken_out_goes_in_the_end)
                 fake_put(k, "available_filter_functions", "tcp_sendmsg\nmod_middle\n");
                 ck_assert_int_eq(tracer_disarm(u), 0);
                 fake_expect(k, "set_graph_function", "#### all functions enabled ####\n");
+                /* And is of nobody's session by then. */
+                (void) fake_start(c, fake_session("c", "tcp_sendmsg"), false);
+                fake_put(k, "set_graph_function", "tcp_sendmsg\nmod_middle\n");
+                fake_refuse(c, fake_session("d", "tcp_sendmsg"), false, REFUSAL_BUSY,
+                            "somebody else has written mod_middle");
         }
 END_TEST
 
@@ -522,6 +527,8 @@ START_TEST(the_account_counts_from_arming_and_survives_a_cleared_buffer)
 
                 /* What is in it may be read meanwhile, but not become less by itself. */
                 a.cpu = 1;
+                fake_put(k, "per_cpu/cpu0/stats", "");
+                ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), 0);
                 fake_put(k, "per_cpu/cpu1/stats",
                          "entries: 10\noverrun: 0\ncommit overrun: 0\nread events: 6\n");
                 ck_assert_int_eq(instance_read_account(tracer_instance(t), &a), 0);

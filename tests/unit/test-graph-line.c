@@ -138,9 +138,7 @@ START_TEST(what_a_line_says_besides_is_kept)
                           l.columns.latency && l.columns.duration);
                 ck_assert_uint_eq(l.timestamp_ns, UINT64_C(7238523638008000));
                 ck_assert_uint_eq(l.columns.n_cpu_digits, 1);
-                expect_text(l.said.latency, l.said.n_latency, "d..1.");
                 l = parse(" 7) + 11.922 us   |      }", &usual);
-                ck_assert_int_eq(l.said.mark, '+');
                 ck_assert_int_eq(l.said.closing, CLOSING_PLAIN);
                 l = parse(" 0)   0.035 us    |    } /* get_unique_tuple [nf_nat] */", &usual);
                 ck_assert_int_eq(l.said.closing, CLOSING_NAMED);
@@ -250,7 +248,6 @@ START_TEST(a_latency_tracers_lines_are_known)
                 ck_assert_uint_eq(l.duration_ns, 1107);
                 ck_assert_uint_eq(l.cpu, 0);
                 ck_assert_int_eq(l.task.pid, 1507);
-                ck_assert_uint_eq(l.said.n_latency, 4);
                 ck_assert_int_eq(l.depth, 5);
                 l = parse("  4 us |  }", &(GraphColumns){ .duration = true });
                 ck_assert_uint_eq(l.duration_ns, 4000);

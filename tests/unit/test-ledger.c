@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
-#include "daemon/tracefs/ledger.h"
+#include "daemon/tracefs/plan.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/unit.h"
 
@@ -107,6 +107,36 @@ START_TEST(a_line_that_is_dropped_stays_where_it_is)
                 ledger_drop_line(l, "s", "set_ftrace_filter", "a:traceon:1");
                 ck_assert_uint_eq(undo(l), 0);
                 says("set_ftrace_filter", "");
+                ledger_free(l);
+                scratch_done(&scratch);
+        }
+END_TEST
+
+START_TEST(what_is_refused_is_not_undone_unless_it_was_ours_before)
+        {
+                _cleanup_free_ char *text = NULL;
+                _cleanup_plan_ Plan p = {};
+                const char *file;
+                Ledger *l;
+
+                setup();
+                l = open_ledger();
+                p = PLAN_INIT(l, "s");
+                ck_assert_int_eq(plan_put_line(&p, "none/trigger", "traceon:1"), -ENOENT);
+                ck_assert_int_eq(mkdirat(scratch.fd, "theirs", 0700), 0);
+                ck_assert_int_eq(plan_make_dir(&p, "theirs", &file), -EEXIST);
+                ck_assert_uint_eq(l->n, 0);
+                ck_assert_int_eq(faccessat(scratch.fd, "ledger", F_OK, 0), -1);
+
+                ck_assert_int_eq(ledger_add(l, "s", LEDGER_LINE, "none/trigger", "traceon:1"), 0);
+                ck_assert_int_eq(ledger_add(l, "s", LEDGER_INSTANCE, "theirs", NULL), 0);
+                ck_assert_int_eq(plan_put_line(&p, "none/trigger", "traceon:1"), -ENOENT);
+                plan_done(&p);
+                p = PLAN_INIT(l, "s");
+                ck_assert_int_eq(plan_make_dir(&p, "theirs", &file), -EEXIST);
+                ck_assert_uint_eq(l->n, 2);
+                ck_assert_int_ge(file_read(scratch.fd, "ledger", &text, NULL, 4096), 0);
+                ck_assert_ptr_nonnull(strstr(text, "none/trigger"));
                 ledger_free(l);
                 scratch_done(&scratch);
         }
@@ -259,6 +289,7 @@ END_TEST
 
 UNIT_SUITE("ledger", lines_of_a_dead_daemon_are_taken_out_the_latest_first,
            a_dynamic_event_goes_by_its_name, a_line_that_is_dropped_stays_where_it_is,
+           what_is_refused_is_not_undone_unless_it_was_ours_before,
            a_line_in_an_instance_that_has_gone_is_no_trouble,
            the_next_daemon_finds_what_was_committed, a_file_that_was_cut_is_kept_apart_as_a_whole,
            whatever_is_in_its_place_is_kept_apart_unless_it_is_of_another_boot,
