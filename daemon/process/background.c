@@ -214,6 +214,16 @@ int background_run(Background *a, BackgroundTask run, void *userdata) {
         return 0;
 }
 
+void background_drop(Background *a, const void *userdata) {
+        if (!a || !a->first)
+                return;
+        for (a->end = &a->first->next; *a->end;)
+                if ((*a->end)->userdata == userdata)
+                        free(POP(*a->end));
+                else
+                        a->end = &(*a->end)->next;
+}
+
 bool background_is_busy(const Background *a) {
         return a && !own && a->first;
 }

@@ -204,16 +204,15 @@ static int on_later(sd_event_source *source, uint64_t usec, void *userdata) {
 static int set_later_timer(Session *s) {
         const Limits *limits = s->context->limits;
         const SessionMeta *m = s->meta;
-        uint64_t *us = &s->lean.later.us;
+        uint64_t us = limits ? limits->relearn_ns / NSEC_PER_USEC : 0;
 
         if (!lean_asks(&m->spec) || m->n_hooked == 0 || m->spec.lesson == LESSON_NO ||
             m->spec.in_kernel)
                 return 0;
         if (m->learns)
-                *us = *us == 0 ? RETRY_US : MIN(2 * *us, MAX_US);
-        else
-                *us = limits ? limits->relearn_ns / NSEC_PER_USEC : 0;
-        return *us == 0 ? 0 : set_timer(s, &s->lean.later, *us, on_later);
+                us = s->lean.later.us =
+                        s->lean.later.us == 0 ? RETRY_US : MIN(2 * s->lean.later.us, MAX_US);
+        return us == 0 ? 0 : set_timer(s, &s->lean.later, us, on_later);
 }
 
 /* --- what others call -------------------------------------------------------------------------- */

@@ -102,7 +102,7 @@ typedef enum LessonState {
 
 typedef struct LeanTimer {
         sd_event_source *source; /* NULL: it is not set */
-        uint64_t us;             /* that it is set to next */
+        uint64_t us;             /* that it is set to next; of `later`: that the last retry was */
 } LeanTimer;
 
 typedef struct SessionLean {

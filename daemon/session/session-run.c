@@ -244,6 +244,7 @@ Session *session_free(Session *s) {
         session_sync_settle(s);
         session_sync_done(s);
         session_lean_done(s);
+        background_drop(s->context->background, s); /* of a start that failed */
         (void) session_dir_free(s->dir);
         (void) session_meta_free(s->meta);
         return mfree(s);

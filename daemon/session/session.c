@@ -115,6 +115,7 @@ static int add_stay(json_t *o, const Session *s) {
         if (!s->context->limits || session_is_live(s) || m->pinned)
                 return 0;
         l = vacuum_limits(s->context->limits);
+        l = vacuum_limits_now(&l, s->context->store);
         stays_ns = MIN(retain_stays_until(&item, &l, now), (uint64_t) INT64_MAX);
         goes_ns = retain_goes_at(&item, &l, now);
         if (stays_ns > now)

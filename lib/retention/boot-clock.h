@@ -5,8 +5,8 @@
  * Boot clock: whether the clock on the wall can be believed in this boot
  *
  * Ages are differences of CLOCK_REALTIME, which anybody may set.  Who sets it by more than a day makes all
- * recordings look old, or young, so that in such a boot no age counts.  STORE/clock has one line, of when this
- * boot was first seen in the store:
+ * recordings look old, or young, so that in such a boot nothing goes for its age.  STORE/clock has one line, of when
+ * this boot was first seen in the store:
  *
  *      BOOT_ID NS              NS: CLOCK_REALTIME - CLOCK_BOOTTIME then
  */

@@ -112,19 +112,20 @@ static int measure(const Vacuum *v, const Store *store, uint64_t *ret_used, uint
         return 0;
 }
 
-/* In this boot. */
-static RetainLimits limits_now(const RetainLimits *limits, const Store *store) {
+RetainLimits vacuum_limits_now(const RetainLimits *limits, const Store *store) {
         RetainLimits l = *limits;
 
-        if ((l.max_age_ns > 0 || l.min_age_ns > 0) && boot_clock_was_set(store_fd(store)))
-                l.max_age_ns = l.min_age_ns = 0;
+        if (l.max_age_ns > 0 && boot_clock_was_set(store_fd(store))) {
+                l.min_age_ns = MIN(l.min_age_ns, l.max_age_ns);
+                l.max_age_ns = 0;
+        }
         return l;
 }
 
 int vacuum_decide(Vacuum *v, const Store *store, const RetainLimits *limits) {
         _cleanup_free_ RetainItem *items = make_items(v);
         _cleanup_free_ RetainVerdict *verdicts = calloc(v->n + 1, sizeof(*verdicts));
-        RetainLimits l = limits_now(limits, store);
+        RetainLimits l = vacuum_limits_now(limits, store);
         uint64_t now = now_ns(CLOCK_REALTIME);
         int r;
 
@@ -291,7 +292,7 @@ static int name_next(Outlook *o, const Vacuum *v, const RetainItem *items, Retai
 int vacuum_foresee(Outlook *ret, const Vacuum *v, const Store *store, const RetainLimits *limits) {
         _cleanup_free_ RetainItem *items = make_items(v);
         _cleanup_free_ RetainVerdict *verdicts = calloc(v->n + 1, sizeof(*verdicts));
-        _cleanup_outlook_ Outlook o = { .limits = limits_now(limits, store) };
+        _cleanup_outlook_ Outlook o = { .limits = vacuum_limits_now(limits, store) };
         uint64_t now = now_ns(CLOCK_REALTIME);
         int r;
 

@@ -5,7 +5,7 @@
  * Vacuum: a store brought within limits
  *
  * retention/retain.h decides; this looks at the store, and removes.  In a boot in which the clock was set by more than a
- * day nothing goes, or stays, for its age (retention/boot-clock.h).
+ * day nothing goes for its age (retention/boot-clock.h).
  */
 
 #include "meta/config.h"
@@ -45,6 +45,8 @@ typedef struct VacuumProgress {
 
 /* What the settings say of removing. */
 RetainLimits vacuum_limits(const Limits *l);
+/* What of them counts in this boot. */
+RetainLimits vacuum_limits_now(const RetainLimits *limits, const Store *store);
 /*
  * What a vacuum is made of, for whoever does it bit by bit:
  *

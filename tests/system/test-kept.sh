@@ -145,6 +145,7 @@ fed future 10
 exits 'and is stopped' 0 ftracectl stop future
 settle
 is 'nothing went' "$(names)" 'future r1 r2'
+is 'and it is not said that one goes for its age' "$(session future .goes_at_ns)" null
 exits 'a vacuum' 0 ftracectl vacuum --time=1y
 says 'says why' '^Kept r1 .*: the clock was set by more than a day' "$out"
 is 'nothing went' "$(names)" 'future r1 r2'

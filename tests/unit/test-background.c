@@ -120,6 +120,27 @@ START_TEST(a_task_that_a_task_begins_comes_after_it)
         }
 END_TEST
 
+START_TEST(what_has_not_begun_can_be_dropped)
+        {
+                Job *j = JOB('a', 'b'), *k = JOB('c', 'd'), *l = JOB('e', 'f'), *m = JOB('g', 'h');
+
+                setup();
+                background_drop(NULL, j);
+                background_drop(a, j); /* there is none */
+                begin(j, 0);
+                begin(k, 1);
+                begin(l, 1);
+                begin(k, 1);
+                background_drop(a, k);
+                background_drop(a, j); /* which has begun */
+                begin(m, 1);           /* behind what is left */
+                (void) sem_post(&j->may_return);
+                run_until_idle();
+                ck_assert_str_eq(story, "abefgh");
+                teardown();
+        }
+END_TEST
+
 START_TEST(settling_ends_all_of_them_without_the_loop)
         {
                 Job *j = JOB('a', 'b'), *k = JOB('c', 'd');
@@ -255,8 +276,8 @@ END_TEST
 
 UNIT_SUITE("background", the_loop_goes_on_between_leaving_and_returning_only,
            tasks_run_one_after_the_other, a_task_that_a_task_begins_comes_after_it,
-           settling_ends_all_of_them_without_the_loop, a_task_that_settles_waits_for_nobody,
-           all_tasks_have_one_thread_which_is_not_the_loop_s,
+           what_has_not_begun_can_be_dropped, settling_ends_all_of_them_without_the_loop,
+           a_task_that_settles_waits_for_nobody, all_tasks_have_one_thread_which_is_not_the_loop_s,
            before_it_is_open_a_task_is_a_call_by_the_same_thread, without_an_aside_a_task_is_a_call,
            a_task_leaves_after_it_has_run_one_of_somebody_else_s_itself,
            whoever_leaves_twice_ends_the_process_and_not_in_a_deadlock)

@@ -285,8 +285,8 @@ START_TEST(nothing_goes_for_its_age_in_a_boot_in_which_the_clock_was_set)
                 for (size_t i = 0; i < ELEMENTSOF(set_s); i++) {
                         char boot_id[BOOT_ID_CHARS + 1], line[BOOT_ID_CHARS + 32];
                         bool is_far = set_s[i] > 86400 || set_s[i] < -86400;
-                        _cleanup_free_ char *left = NULL, *full = NULL;
-                        _cleanup_vacuum_ Vacuum v = {}, w = {};
+                        _cleanup_free_ char *left = NULL, *full = NULL, *kept = NULL, *none = NULL;
+                        _cleanup_vacuum_ Vacuum v = {}, w = {}, x = {}, y = {};
                         uint64_t then = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME);
                         int n;
 
@@ -306,9 +306,18 @@ START_TEST(nothing_goes_for_its_age_in_a_boot_in_which_the_clock_was_set)
                                 expect_reason(&v, "a",
                                               "the clock was set by more than a day: nothing goes "
                                               "for its age until the host boots");
-                        full = left_after(
+                        /* "Kept as" is a promise in any boot; not longer than ages may be. */
+                        kept = left_after(
                                 &(RetainLimits){ .max_use_bytes = 1, .min_age_ns = UINT64_MAX },
                                 &w);
+                        ck_assert_str_eq(kept, is_far ? "a" : "");
+                        none = left_after(&(RetainLimits){ .max_use_bytes = 1,
+                                                           .max_age_ns = 1,
+                                                           .min_age_ns = UINT64_MAX },
+                                          &x);
+                        ck_assert_str_eq(none, "");
+                        add("b", 5, false);
+                        full = left_after(&(RetainLimits){ .max_use_bytes = 1 }, &y);
                         ck_assert_str_eq(full, "");
                         teardown();
                 }
