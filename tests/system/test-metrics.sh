@@ -17,11 +17,16 @@ exits 'an idle daemon has metrics' 0 ftracectl metrics
 is 'no session records' "$(value 'ftraced_sessions{state="recording"}')" 0
 ok 'the store has room' test "$(value ftraced_store_free_bytes)" -gt 0
 exits 'a session starts' 0 ftracectl start -n one udp_sendmsg
+printf '%08d%4088s' 0 '' >"$work/page"
+timeout 100 dd if="$work/page" of="$work/tracefs/per_cpu/cpu0/trace_pipe_raw" bs=4096 conv=notrunc status=none
+ok 'a page of it is stored' wait_until 10 eval '(($(sum_of one n_bytes) > 0))'
 exits 'it is in the metrics' 0 ftracectl metrics
 cp "$out" "$work/one.om"
 is 'as one that records' "$(value 'ftraced_sessions{state="recording"}')" 1
 is 'with its root' "$(value 'ftraced_session_root_functions{session="one"}')" 1
-is 'and with what it stored' "$(value 'ftraced_session_stored_bytes_total{session="one"}')" "$(session one '[.cpus[].n_bytes] | add')"
+for counter in events:read_events lost_pages:pages_lost stored_bytes:n_bytes; do
+        is "with its ${counter%:*}" "$(value "ftraced_session_${counter%:*}_total{session=\"one\"}")" "$(sum_of one "${counter#*:}")"
+done
 ok 'the daemon took time for it' awk -v t="$(value 'ftraced_session_cpu_seconds_total{session="one"}')" 'BEGIN { exit !(t > 0) }'
 is 'the end is marked' "$(tail -n 1 "$out")" '# EOF'
 

@@ -110,13 +110,16 @@ static int add_single(json_t *families, json_t *family, const char *label, const
 }
 
 static int add_session(json_t *families, const SessionMeta *m, const json_t *session) {
+        const CpuAccount all = session_meta_total(m);
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < ELEMENTSOF(of_session); i++) {
                 const char *object = of_session[i].object, *unit = of_session[i].unit;
                 uint64_t n =
-                        of_session[i].value
-                                ? of_session[i].value(m)
+                        of_session[i].value ? of_session[i].value(m)
+                        : of_session[i].sum > 0
+                                ? *(const uint64_t *) (const void *) ((const char *) &all +
+                                                                      of_session[i].sum)
                                 : number_of(object ? json_object_get(session, object) : session,
                                             of_session[i].key);
                 double value = streq_ptr(unit, "seconds") ? (double) n / (double) NSEC_PER_SEC
