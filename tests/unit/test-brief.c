@@ -158,8 +158,7 @@ TEST(if_nothing_was_in_the_way_nothing_called_it) {
         ck_assert_int_eq(strv_add(&m->spec.cpus, "2-3"), 0);
         m->spec.slower_ns = 5 * NSEC_PER_MSEC;
         expect(m, &(Strv){},
-               "no call of udp_sendmsg took 5 ms or more in process 812 on CPUs 2-3 in 10 "
-               "s "
+               "no call of udp_sendmsg took 5 ms or more in process 812 on CPUs 2-3 in 10 s "
                "of recording");
 }
 
@@ -190,8 +189,7 @@ TEST(what_the_kernel_said_comes_first) {
         expect(m, &found, "process 812 has ended");
         add_gap(m, GAP_FTRACE_OFF, 100, 110 * SECOND);
         expect(m, &found,
-               "process 812 has ended; sysctl kernel.ftrace_enabled was 0 for 10 s of the "
-               "10 s");
+               "process 812 has ended; sysctl kernel.ftrace_enabled was 0 for 10 s of the 10 s");
 }
 
 TEST(one_whose_triggers_never_fired_has_only_waited) {

@@ -176,8 +176,7 @@ TEST(a_refusal_names_the_place) {
         char *p = memmem(b.data, b.n, "none", 4);
 
         memcpy(p, "lzma", 4);
-        expect_problem(&b, "byte 18: it is compressed in a way that is neither zstd nor "
-                           "zlib");
+        expect_problem(&b, "byte 18: it is compressed in a way that is neither zstd nor zlib");
         memcpy(p, "none", 4);
         memset(p + 6, 0x7f, 8);
         expect_problem(&b, "byte 9187201950435737471: the file ends before what is said to "

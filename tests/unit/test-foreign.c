@@ -233,8 +233,7 @@ TEST(what_tracers_record_has_names) {
                   24 },
                 { TRACER("kernel_stack", 4,
                          "\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
-                         "\tfield:unsigned long "
-                         "caller[8];\toffset:16;\tsize:64;\tsigned:0;\n"),
+                         "\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n"),
                   "kernel_stack: <stack trace > => f1 => 0x77",
                   4,
                   { 4, 2, 0x1004, 0x77, 0x2345 },
@@ -325,8 +324,7 @@ TEST(an_event_reads_as_the_kernel_has_it) {
                   { 7, 0x2000, 0 } },
                 { "timer",
                   TRACER_PRINT("timer_start", FIELD("unsigned long flags", 8),
-                               "\"flags=%s zero=%#lx\", __print_flags(REC->flags & (4 | "
-                               "8), \"|\", "
+                               "\"flags=%s zero=%#lx\", __print_flags(REC->flags & (4 | 8), \"|\", "
                                "{ 1 << 2, \"M\" }, { (gfp_t)(8), \"D\" }), REC->flags & 2"),
                   "timer_start: flags=D zero=0x0",
                   { 7, 0x1009 } },
@@ -417,8 +415,7 @@ TEST(calls_of_the_system_read_as_new_kernels_have_them) {
                              "long)(REC->filename)), __get_str(__filename_val), (REC->flags & "
                              "~3) && !(REC->flags & 3) ? \"O_RDONLY|\" : \"\",  REC->flags ? "
                              "__print_flags(REC->flags, \"|\", { 0x1, \"O_WRONLY\" }, { 0x2, "
-                             "\"O_RDWR\" }, { 0x40, \"O_CREAT\" }, { 0x10000, \"O_DIRECTORY\" "
-                             "}, "
+                             "\"O_RDWR\" }, { 0x40, \"O_CREAT\" }, { 0x10000, \"O_DIRECTORY\" }, "
                              "{ 0x80000, \"O_CLOEXEC\" }) : \"O_RDONLY\",  ((unsigned "
                              "long)(REC->mode))"));
         const char *close = TRACER_PRINT("sys_enter_close", FIELD("unsigned int fd", 16),

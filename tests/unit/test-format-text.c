@@ -51,10 +51,8 @@ TEST(what_kernels_print_is_plain_and_nothing_else) {
                 "\"a\" \"b %s\", __get_str(name)",
                 "\"%lx %d\", REC->args[1], (int)REC->common_type",
                 "\"%s\", (REC->common_type & ((1 | 2) + 1) << 1) ? \"a\\\"\" : \"\"",
-                "\"%s\", __print_symbolic(REC->common_type, { 0, \"HI\" }, { 0x1UL, "
-                "\"TIMER\" })",
-                "\"%s\", __print_flags((unsigned long)REC->args[0] & ~1, \"|\", { 1, \"S\" "
-                "})",
+                "\"%s\", __print_symbolic(REC->common_type, { 0, \"HI\" }, { 0x1UL, \"TIMER\" })",
+                "\"%s\", __print_flags((unsigned long)REC->args[0] & ~1, \"|\", { 1, \"S\" })",
                 "\"%p %s\", REC->skb, REC->comm",
                 "\"%d %d\", REC->common_type / 1000L, 1 + (REC->common_type % 0x10)",
         };

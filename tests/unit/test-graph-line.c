@@ -125,8 +125,7 @@ TEST(lines_about_other_things_are_known) {
 }
 
 TEST(what_a_line_says_besides_is_kept) {
-        TextLine l = parse(" 7238523.638008 |   0)    cat-123     |  d..1. |   1.302 us    "
-                           "|  f();",
+        TextLine l = parse(" 7238523.638008 |   0)    cat-123     |  d..1. |   1.302 us    |  f();",
                            NULL);
 
         ck_assert(l.columns.abstime && l.columns.cpu && l.columns.proc && l.columns.latency &&
@@ -225,8 +224,7 @@ TEST(a_latency_tracers_lines_are_known) {
         for (size_t i = 0; i < ELEMENTSOF(headings); i++)
                 ck_assert_msg(parse(headings[i], NULL).kind == LINE_HEADING, "%s", headings[i]);
         ck_assert_int_eq(parse("# cat trace | grep - /", NULL).kind, LINE_NONE);
-        l = parse("          4 us |   0)   bash-1507    |  d..2 |   1.107 us    |            "
-                  "}",
+        l = parse("          4 us |   0)   bash-1507    |  d..2 |   1.107 us    |            }",
                   NULL);
         ck_assert_int_eq(l.kind, LINE_CLOSE);
         ck_assert_uint_eq(l.timestamp_ns, 4000);

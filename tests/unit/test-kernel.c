@@ -51,8 +51,7 @@ TEST(the_header_follows_the_columns) {
         expect("header abstime proc", 2, NULL, 0,
                "# tracer: function_graph\n"
                "#\n"
-               "#     TIME        CPU  TASK/PID         DURATION                  FUNCTION "
-               "CALLS\n"
+               "#     TIME        CPU  TASK/PID         DURATION                  FUNCTION CALLS\n"
                "#      |          |     |    |           |   |                     |   |   "
                "|   |\n");
 }

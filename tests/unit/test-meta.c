@@ -53,8 +53,7 @@ TEST(every_refusal_names_its_key) {
                 { "{\"version\":1,\"name\":\"x\",\"id\":\"12\"}", "id" },
                 { "{\"version\":1,\"name\":\"x\",\"id\":\"0123456789ABCDEF\"}", "id" },
                 { "{\"version\":1,\"name\":\"x\",\"id\":\"0123456789abcdef\"}", "state" },
-                { "{\"version\":1,\"name\":\"x\",\"id\":\"0123456789abcdef\","
-                  "\"state\":\"new\"}",
+                { "{\"version\":1,\"name\":\"x\",\"id\":\"0123456789abcdef\",\"state\":\"new\"}",
                   "spec" },
                 { "{\"version\":1,\"name\":\"x\",\"id\":\"0123456789abcdef\","
                   "\"state\":\"new\",\"spec\":{\"functions\":[\"f\"],\"depth\":99}}",
@@ -309,8 +308,7 @@ TEST(what_earlier_versions_hooked_is_told_in_todays_words) {
                 { "\"page_bytes\":4096,\"n_ordinary\":5000", TREE_UNKNOWN, true },
                 { "\"page_bytes\":4096,\"n_hooked\":30", TREE_UNKNOWN, true },
                 { "\"page_bytes\":4096,\"n_hooked\":30,\"learned_ns\":7", TREE_LEARNED, true },
-                { "\"page_bytes\":4096,\"n_hooked\":30,\"learned_ns\":7,"
-                  "\"tree_from\":\"shipped\"",
+                { "\"page_bytes\":4096,\"n_hooked\":30,\"learned_ns\":7,\"tree_from\":\"shipped\"",
                   TREE_SHIPPED, false },
         };
 

@@ -130,8 +130,7 @@ TEST(an_end_without_beginning_took_what_it_says) {
 
 TEST(an_interrupt_is_of_the_call_that_has_its_time) {
         /* in an entry hook */
-        EXPECT("tick<child 3523/3523, leaf<child 500/500, child<root 9000/4977, root "
-               "10000/1000",
+        EXPECT("tick<child 3523/3523, leaf<child 500/500, child<root 9000/4977, root 10000/1000",
                texted(step_enter(&step_root, 0)), texted(step_leaf(&step_irq, 2, 3523)),
                texted(step_enter(&step_child, 1)), texted(step_leaf(&step_module, 2, 500)),
                texted(step_leave(&step_child, 1, 9000)), texted(step_leave(&step_root, 0, 10000)));

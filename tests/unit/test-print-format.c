@@ -30,8 +30,7 @@ TEST(constants_become_numbers) {
                 { "(1 + 2 * 3 << 1 & 14 ^ 1 | 16)", "31" },
                 { "(2 - 1 - 1)", "0" },
                 /* of 7.2.13 */
-                { "__print_flags(REC->f, \"|\", {( unsigned long)(( gfp_t)((((1UL))) << "
-                  "(24))), "
+                { "__print_flags(REC->f, \"|\", {( unsigned long)(( gfp_t)((((1UL))) << (24))), "
                   "\"X\"}, { 0, ((void *)0) } )",
                   "__print_flags(REC->f, \"|\", { 16777216, \"X\"} )" },
                 { "REC->old & ~((u32)((((1UL))) << (31)))", "REC->old & ~2147483648" },
@@ -87,10 +86,8 @@ TEST(a_probe_says_where_it_is_as_the_kernel_does) {
         becomes("kprobes", "\"(%lx) at=%ps\", REC->__probe_ip, REC->at",
                 "\"(%ps) at=%ps\", REC->__probe_ip, REC->at", "Ss");
         becomes("kprobes",
-                "\"(%lx <- %lx) arg1=%d\", REC->__probe_func, REC->__probe_ret_ip, "
-                "REC->arg1",
-                "\"(%ps <- %ps) arg1=%d\", REC->__probe_ret_ip, REC->__probe_func, "
-                "REC->arg1",
+                "\"(%lx <- %lx) arg1=%d\", REC->__probe_func, REC->__probe_ret_ip, REC->arg1",
+                "\"(%ps <- %ps) arg1=%d\", REC->__probe_ret_ip, REC->__probe_func, REC->arg1",
                 "Sn");
         becomes("x", "\"(%lx)\", REC->ip", "\"(%lx)\", REC->ip", "");
 }

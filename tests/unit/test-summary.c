@@ -77,8 +77,7 @@ TEST(what_was_lost_at_once_is_one_line) {
         two = lines(m);
         m->gaps = (Gaps){};
         ck_assert_str_eq(one, "CPU 3: 50,000 events lost from 1.000000 to 1.500000: the "
-                              "kernel's buffer was full; --buffer-size=4M would have held "
-                              "them.\n");
+                              "kernel's buffer was full; --buffer-size=4M would have held them.\n");
         ck_assert(startswith(two, "CPU 3: 50,000 events lost (buffer full); "));
         ck_assert(strstr(two, "\nCPU 3: 20,000 events lost from "));
 }

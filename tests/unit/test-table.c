@@ -91,10 +91,8 @@ TEST(a_row_is_told_once_for_text_and_json) {
                         text = print(&t, true);
                         ck_assert_str_eq(text, "    TIME  SHARE      MAX  NAME  WHAT\n"
                                                " 1.50 us  50.0%  1.50 us  a     known\n"
-                                               "0.020 us  12.5%        -        "
-                                               "not\\x09known\n"
-                                               "                                the "
-                                               "rest\n");
+                                               "0.020 us  12.5%        -        not\\x09known\n"
+                                               "                                the rest\n");
                 } else {
                         text = json_dumps(t.list, JSON_COMPACT);
                         ck_assert_str_eq(text,

@@ -123,10 +123,8 @@ static const char *const texts[] = {
         /* all columns are drawn again */
         "# tracer: function_graph\n"
         "#\n"
-        "#     TIME        CPU  TASK/PID         DURATION                  "
-        "FUNCTION CALLS\n"
-        "#      |          |     |    |           |   |                     |  "
-        " |   |   |\n"
+        "#     TIME        CPU  TASK/PID         DURATION                  FUNCTION CALLS\n"
+        "#      |          |     |    |           |   |                     |   |   |   |\n"
         " 1002.123456 |    0)    cat-1234    |               |  f() {\n"
         " 1002.123457 |    0)    cat-1234    |   0.500 us    |    g [mod]();\n"
         " 1002.123459 |    0)    cat-1234    |   1.500 us    |  }\n"
@@ -198,10 +196,8 @@ static const char *const texts[] = {
         " ------------------------------------------\n"
         "\n"
         " 0)  \\x1b[31mab-9  |   0.100 us    |  b();\n",
-        "     0 "
-        "\\x98\\x99\\x9a\\x9b\\x9c(16140): -> a\n"
-        "     1 "
-        "\\x98\\x99\\x9a\\x9b\\x9c(16140): <- a\n",
+        "     0 \\x98\\x99\\x9a\\x9b\\x9c(16140): -> a\n"
+        "     1 \\x98\\x99\\x9a\\x9b\\x9c(16140): <- a\n",
         /* changes of tasks are kept */
         " 1)               |  a() {\n"
         " 0)   0.100 us    |  c();\n"
@@ -295,10 +291,8 @@ static const char *const texts[] = {
         "# tracer: function_graph\n"
         "#\n"
         "# function_graph latency trace v1.1.5 on 6.12.117+deb12-amd64\n"
-        "# ----------------------------------------------------------------"
-        "----\n"
-        "# latency: 0 us, #1/1, CPU#0 | (M:desktop VP:0, KP:0, SP:0 HP:0 "
-        "#P:2)\n"
+        "# --------------------------------------------------------------------\n"
+        "# latency: 0 us, #1/1, CPU#0 | (M:desktop VP:0, KP:0, SP:0 HP:0 #P:2)\n"
         "#    -----------------\n"
         "#    | task: -0 (uid:0 nice:0 policy:0 rt_prio:0)\n"
         "#    -----------------\n"

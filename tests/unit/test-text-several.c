@@ -104,8 +104,7 @@ TEST(no_call_ends_in_another_trace) {
                 "72385.000001 |   0)     sh-1       | c() {\n",
                 "    sh-1     [000]   100.000001: funcgraph_entry:                   |  "
                 "a() {\n[...]\n"
-                "    sh-1     [000] 72385.000001: funcgraph_entry:                   |  "
-                "c() {\n",
+                "    sh-1     [000] 72385.000001: funcgraph_entry:                   |  c() {\n",
         };
 
         for (size_t i = 0; i < ELEMENTSOF(texts); i++) {

@@ -346,12 +346,10 @@ TEST(blanks_may_be_lost_of_an_indented_text) {
 TEST(events_and_losses_of_trace_cmd_stay_where_they_are) {
         _cleanup_(text_trace_freep) TextTrace *t = trace_of_text(
                 "cpus=2\n"
-                "     a-1     [000]    1.000001: funcgraph_entry:                   |  f() "
-                "{\n"
+                "     a-1     [000]    1.000001: funcgraph_entry:                   |  f() {\n"
                 "     a-1     [000]    1.000002: sched_wakeup:         b:2 [120]\n"
                 "CPU:0 [12 EVENTS DROPPED]\n"
-                "     a-1     [000]    1.000009: funcgraph_exit:         7.001 us   |  "
-                "}\n");
+                "     a-1     [000]    1.000009: funcgraph_exit:         7.001 us   |  }\n");
         Step s;
 
         ck_assert_int_eq(next(t).kind, STEP_ENTER);

@@ -120,8 +120,7 @@ TEST(a_recording_says_how_many_were_hooked_and_why_not_all) {
         m->narrowed_ns = 200; /* a lesson that ended with the session */
         check_description(m,
                           "hooked all functions at first, then 7 functions; what else "
-                          "they call is not known, for the lesson had no result until "
-                          "the end",
+                          "they call is not known, for the lesson had no result until the end",
                           " for the 7 functions that were hooked");
         m->tree_from = TREE_ALL;
         m->n_hooked = 0; /* as earlier versions did */

@@ -122,6 +122,5 @@ TEST(what_cannot_be_decoded_is_a_problem_not_an_error) {
 
         fill(&r);
         ck_assert_int_eq(unlinkat(session_dir_fd(r.dir), "tracing/events/header_page", 0), 0);
-        expect(&r, "it cannot be decoded: its events/header_page is missing or no regular "
-                   "file");
+        expect(&r, "it cannot be decoded: its events/header_page is missing or no regular file");
 }

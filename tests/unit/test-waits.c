@@ -192,20 +192,16 @@ TEST(events_name_who_is_woken_and_who_runs) {
                 { "sched_wakeup_new: comm=child pid=19 prio=120 target_cpu=001",
                   { SCHED_WAKING_NEW, 19, "child", 0, 0 } },
                 { "sched_switch: prev_comm=a prev_pid=16 prev_prio=120 prev_state=S ==> "
-                  "next_comm=b "
-                  "next_pid=18 next_prio=120",
+                  "next_comm=b next_pid=18 next_prio=120",
                   { SCHED_SWITCH, 18, "b", 16, 'S' } },
                 /* Whoever names himself so is nobody else. */
                 { "sched_switch: prev_comm=cat prev_pid=412 prev_prio=120 prev_state=D ==> "
-                  "next_comm=x "
-                  "prev_pid=7 next_pid=9 next_prio=120",
+                  "next_comm=x prev_pid=7 next_pid=9 next_prio=120",
                   { SCHED_SWITCH, 9, "x prev_pid=7", 412, 'D' } },
                 { "sched_switch: prev_comm=a ==> b prev_pid=5 prev_prio=120 prev_state=S "
-                  "==> next_comm=c "
-                  "next_pid=6 next_prio=120",
+                  "==> next_comm=c next_pid=6 next_prio=120",
                   { SCHED_SWITCH, 6, "c", 5, 'S' } },
-                { "sched_switch: prev_comm= prev_state=R prev_pid=5 prev_prio=120 "
-                  "prev_state=S ==> "
+                { "sched_switch: prev_comm= prev_state=R prev_pid=5 prev_prio=120 prev_state=S ==> "
                   "next_comm= ==> next_comm= next_pid=6 next_prio=120",
                   { SCHED_SWITCH, 6, " ==> next_comm=", 5, 'S' } },
                 { "sched_waking: comm=x pid=1 pid=17 prio=120",

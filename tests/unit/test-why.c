@@ -263,8 +263,7 @@ TEST(a_slow_cpu_is_named_before_what_takes_most_of_the_time_anyway) {
                 ck_assert_ptr_nonnull(w->factor);
                 ck_assert_uint_eq(w->factor->cpu, 2);
                 ck_assert(w->is_factor_first);
-                ck_assert(says(w, "; everything takes longer on CPU 2, where 100 % of them "
-                                  "were"));
+                ck_assert(says(w, "; everything takes longer on CPU 2, where 100 % of them were"));
         }
 }
 
@@ -396,8 +395,7 @@ TEST(an_error_that_slow_calls_return_is_named_by_its_name) {
                 explain_calls(&f, 2000, routes_that_fail_are_slow, COHORTS_BY_SLOWEST);
 
         ck_assert_ptr_eq(w->cause->node->function, &functions[2]);
-        ck_assert(says(w, "; 100 % of them have ret = -105 (ENOBUFS), 0 % of the usual "
-                          "ones."));
+        ck_assert(says(w, "; 100 % of them have ret = -105 (ENOBUFS), 0 % of the usual ones."));
 }
 
 static void slow_calls_copy_more(Fed *f, int i, Shape *s) {
